@@ -1,0 +1,39 @@
+# make            the book: its environment, the site, and an address at which to read it
+# make site       only build the site, into _build/html
+# make test       everything that is checked: the models, the site, and every output of every notebook
+# make lab        the English chapters as notebooks
+# make execute    run all notebooks again and store what they print
+# make clean      remove what was built
+
+PYTHON ?= python3
+BIN := .venv/bin
+ENVIRONMENT := .venv/stamp
+
+.PHONY: book site test lab execute clean
+
+book: $(ENVIRONMENT)
+	$(BIN)/python book/build.py --serve
+
+site: $(ENVIRONMENT)
+	$(BIN)/python book/build.py
+
+test: $(ENVIRONMENT)
+	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile book/*/*.ipynb
+
+lab: $(ENVIRONMENT)
+	$(BIN)/jupyter lab book/en
+
+execute: $(ENVIRONMENT)
+	$(BIN)/python book/execute.py
+
+clean:
+	rm -rf _build .hypothesis .pytest_cache *.egg-info
+	find book companion tests -name __pycache__ -prune -exec rm -rf {} +
+
+$(ENVIRONMENT): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; version = sys.version_info[:2]; (3, 11) <= version <= (3, 13) or sys.exit( \
+		"Unrolled needs Python 3.11, 3.12 or 3.13, but $(PYTHON) is %d.%d. Try: make PYTHON=python3.12" % version)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --disable-pip-version-check --requirement requirements.txt
+	touch $@

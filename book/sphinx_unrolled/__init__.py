@@ -1,0 +1,9 @@
+"""What the site needs beyond Jupyter Book. One subject a file; each has a `setup` of its own."""
+
+from . import fonts, mathematics, pictures, style
+
+
+def setup(app):
+    for part in (fonts, mathematics, pictures, style):
+        part.setup(app)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

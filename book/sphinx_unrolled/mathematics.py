@@ -1,0 +1,118 @@
+"""Formulas as MathML, written while the site is built.
+
+A browser then shows mathematics without a script of ours, also from a file, and a screen reader can speak it.
+The translation is KaTeX's, a JavaScript program that QuickJS runs here: it knows nearly all of LaTeX's
+mathematics and refuses what it does not know. A formula comes out right, or the build names it and fails.
+"""
+
+import functools
+import importlib.resources
+import re
+import unicodedata
+import xml.etree.ElementTree as ET
+from html import escape
+
+import quickjs
+from docutils import nodes
+from sphinx.locale import _
+from sphinx.util import logging
+from sphinx.util.math import get_node_equation_number
+
+logger = logging.getLogger(__name__)
+
+OPTIONS = '{displayMode: display, output: "mathml", throwOnError: true, strict: "error"}'
+# What LaTeX calls \mathbb, \mathcal, \mathbf …, as Unicode calls it in the names of its letters.
+ALPHABETS = {
+    "double-struck": "DOUBLE-STRUCK",
+    "script": "SCRIPT",
+    "fraktur": "FRAKTUR",
+    "bold": "BOLD",
+    "bold-italic": "BOLD ITALIC",
+    "sans-serif": "SANS-SERIF",
+    "monospace": "MONOSPACE",
+}
+
+
+@functools.cache
+def katex():
+    context = quickjs.Context()
+    # the package is there for this file only: it is KaTeX's usual way into Python
+    context.eval((importlib.resources.files("sphinxcontrib") / "katex.min.js").read_text(encoding="utf-8"))
+    # A long string put together piece by piece stays in pieces, which Python cannot take. join makes it one.
+    return context.eval(f"(tex, display) => [katex.renderToString(tex, {OPTIONS})].join('')")
+
+
+def to_mathml(tex, display=False):
+    """Return TeX as a `<math>` element, or raise ValueError with KaTeX's words on what is wrong."""
+    try:
+        html = katex()(tex.strip(), display)
+    except quickjs.JSException as error:
+        raise ValueError(str(error).partition("\n    at ")[0]) from None
+    math = ET.fromstring(re.search("<math.*</math>", html, re.DOTALL)[0])
+    for element in math.iter():
+        element.tag = element.tag.partition("}")[2]
+    math.set("xmlns", "http://www.w3.org/1998/Math/MathML")
+    for element in math.iter():
+        if element.tag == "mtable":
+            lay_out(element)
+        elif element.get("mathvariant") in ALPHABETS:
+            element.text = restyle(element.text, ALPHABETS[element.attrib.pop("mathvariant")])
+    return ET.tostring(math, encoding="unicode")
+
+
+def lay_out(table):
+    """Say in CSS what KaTeX says in attributes of MathML 3, which browsers do not read: columns and their spacing."""
+    alignment = table.attrib.pop("columnalign", "center").split()
+    spacing = table.attrib.pop("columnspacing", "1em").split()
+    # KaTeX counts from one strut to the next, a browser from ink to ink
+    rows = float(table.attrib.pop("rowspacing", "0.5em").split()[0].removesuffix("em")) / 2 + 0.15
+    for row in table.findall("mtr"):
+        for k, cell in enumerate(row.findall("mtd")):
+            left = "0" if k == 0 else spacing[min(k - 1, len(spacing) - 1)]
+            align = alignment[min(k, len(alignment) - 1)]
+            cell.set("style", f"text-align:{align};padding:{rows:g}em 0 {rows:g}em {left}")
+
+
+def restyle(text, alphabet):
+    """Letters of another alphabet: browsers ignore the attribute that asks for one."""
+    return "".join(letter_of(character, alphabet) for character in text or "")
+
+
+def letter_of(character, alphabet):
+    name = unicodedata.name(character, "").replace("LATIN ", "").replace("GREEK ", "").replace(" LETTER", "")
+    for candidate in (f"MATHEMATICAL {alphabet} {name}", f"{alphabet} {name}"):
+        try:
+            return unicodedata.lookup(candidate)
+        except KeyError:
+            continue
+    return character
+
+
+def render(node, display):
+    try:
+        return to_mathml(node.astext(), display)
+    except ValueError as error:
+        logger.warning("formula: %s", error, location=node, type="unrolled", subtype="math")
+        return f"<code>{escape(node.astext())}</code>"
+
+
+def visit_inline(translator, node):
+    translator.body.append(render(node, display=False))
+    raise nodes.SkipNode
+
+
+def visit_block(translator, node):
+    translator.body.append(translator.starttag(node, "div", CLASS="math-display"))
+    translator.body.append(f'<div class="math-scroll">{render(node, display=True)}</div>')
+    if node["number"]:
+        translator.body.append(f'<span class="eqno">({get_node_equation_number(translator, node)})')
+        translator.add_permalink_ref(node, _("Link to this equation"))
+        translator.body.append("</span>")
+    translator.body.append("</div>\n")
+    raise nodes.SkipNode
+
+
+def setup(app):
+    app.add_html_math_renderer(
+        "mathml", inline_renderers=(visit_inline, None), block_renderers=(visit_block, None)
+    )

@@ -1,0 +1,149 @@
+"""What is refused, and in which words: torch's, so that a message can be searched for.
+
+Everything here runs before anything is computed. Each function raises the type and the text that the
+namesake in `torch.nn` raises, in the same order, so that of two mistakes the same one is named.
+"""
+
+import numbers
+import warnings
+
+import torch
+
+DTYPE_NAMES = {
+    torch.float32: "Float", torch.float64: "Double", torch.float16: "Half", torch.bfloat16: "BFloat16",
+    torch.int64: "Long", torch.int32: "Int", torch.int16: "Short", torch.int8: "Char", torch.uint8: "Byte",
+    torch.bool: "Bool", torch.complex64: "ComplexFloat", torch.complex128: "ComplexDouble",
+}  # fmt: skip
+
+
+def layer_arguments(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size):
+    """Check the constructor's arguments of a recurrent layer."""
+    if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+        )
+    if dropout > 0 and num_layers == 1:
+        warnings.warn(
+            "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+            f"num_layers greater than 1, but got dropout={dropout} and num_layers={num_layers}",
+            stacklevel=4,  # the line that constructs the layer
+        )
+    for name, value, kind in (
+        ("bias", bias, bool),
+        ("batch_first", batch_first, bool),
+        ("input_size", input_size, int),
+        ("hidden_size", hidden_size, int),
+    ):
+        if not isinstance(value, kind):
+            raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+        if kind is int and value <= 0:
+            raise ValueError(f"{name} must be greater than zero")
+    if num_layers <= 0:
+        raise ValueError("num_layers must be greater than zero")
+    if proj_size < 0:
+        raise ValueError("proj_size should be a positive integer or zero to disable projections")
+    if proj_size >= hidden_size:
+        raise ValueError("proj_size has to be smaller than hidden_size")
+
+
+def layer_dimensions(name, input, hx, is_pair):
+    """Check how many dimensions the input of a layer and its state have; returns whether it is batched."""
+    if input.dim() not in (2, 3):
+        # torch puts one word more into RNN's message than into the others'
+        got = f"{input.dim()}D tensor" if name == "RNN" else f"{input.dim()}D"
+        raise ValueError(f"{name}: Expected input to be 2D or 3D, got {got} instead")
+    dim = input.dim()
+    kind = "batched" if dim == 3 else "unbatched"
+    if hx is None:
+        pass
+    elif is_pair:
+        if hx[0].dim() != dim or hx[1].dim() != dim:
+            raise RuntimeError(
+                f"For {kind} {dim}-D input, hx and cx should also be {dim}-D "
+                f"but got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
+            )
+    elif hx.dim() != dim:
+        raise RuntimeError(
+            f"For {kind} {dim}-D input, hx should also be {dim}-D but got {hx.dim()}-D tensor"
+        )
+    return dim == 3
+
+
+def layer_input(input, input_size, weight, expected_dim):
+    """Check type, dimensions and last size of a layer's input."""
+    if input.dtype != weight.dtype and not torch.is_autocast_enabled(input.device.type):
+        raise ValueError(
+            f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
+            f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"
+        )
+    if input.dim() != expected_dim:
+        raise RuntimeError(f"input must have {expected_dim} dimensions, got {input.dim()}")
+    if input.size(-1) != input_size:
+        raise RuntimeError(
+            f"input.size(-1) must be equal to input_size. Expected {input_size}, got {input.size(-1)}"
+        )
+
+
+def layer_state(state, expected_shapes):
+    """Check the shapes of a layer's initial state, a tuple of tensors (num_layers * num_directions, batch, …)."""
+    for k, (tensor, expected) in enumerate(zip(state, expected_shapes, strict=False)):
+        if tuple(tensor.shape) != expected:
+            which = "hidden" if len(expected_shapes) == 1 else f"hidden[{k}]"
+            raise RuntimeError(f"Expected {which} size {expected}, got {list(tensor.shape)}")
+    if len(state) != len(expected_shapes):
+        raise RuntimeError("lstm expects two hidden states")
+
+
+def layer_length(length):
+    """Check that there is a time step at all."""
+    if length == 0:
+        raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+
+
+def same_dtype(tensors, weight):
+    """Check that whatever meets a weight in a product has its type."""
+    for tensor in tensors:
+        if tensor.dtype != weight.dtype and not torch.is_autocast_enabled(tensor.device.type):
+            names = [DTYPE_NAMES.get(t.dtype, str(t.dtype)) for t in (tensor, weight)]
+            raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names[0]} and {names[1]}")
+
+
+def cell_dimensions(name, input, hx, is_pair):
+    """Check how many dimensions the input of a cell and its state have; returns whether it is batched."""
+    if input.dim() not in (1, 2):
+        raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+    if hx is not None:
+        if is_pair and isinstance(hx, torch.Tensor):
+            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
+        for k, tensor in enumerate(hx if is_pair else (hx,)):
+            if tensor.dim() not in (1, 2):
+                which = f"hx[{k}]" if is_pair else "hidden"
+                raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {tensor.dim()}D instead")
+    return input.dim() == 2
+
+
+def cell_sizes(input, state, input_size, hidden_size):
+    """Check the sizes of a cell's input (batch, input_size) and state (batch, hidden_size)."""
+    if input.size(1) != input_size:
+        raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)} expected {input_size}")
+    for k, tensor in enumerate(state):
+        if tensor.size(0) != input.size(0):
+            raise RuntimeError(
+                f"Input batch size {input.size(0)} doesn't match hidden{k} batch size {tensor.size(0)}"
+            )
+        if tensor.size(1) != hidden_size:
+            raise RuntimeError(
+                f"hidden{k} has inconsistent hidden_size: got {tensor.size(1)}, expected {hidden_size}"
+            )
+
+
+def embedding_indices(indices):
+    """Check that indices are a tensor of integers."""
+    if not isinstance(indices, torch.Tensor):
+        kind = type(indices).__name__
+        raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {kind}")
+    if indices.dtype not in (torch.int64, torch.int32):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; "
+            f"but got {indices.type()} instead (while checking arguments for embedding)"
+        )

@@ -1,0 +1,140 @@
+"""Embedding: row `i` of a matrix stands for index `i`."""
+
+import torch
+from torch import nn
+
+from companion import checks
+
+
+class Embedding(nn.Module):
+    """A table of vectors, looked up by index, as `torch.nn.Embedding`.
+
+    num_embeddings: how many rows, so the indices are 0 … num_embeddings - 1. embedding_dim: numbers in a row.
+    padding_idx: an index (negative ones count from the end) whose row starts as zeros and gets no gradient.
+    max_norm: if given, every row that is looked up is first shortened, in place, to at most this `norm_type`-norm.
+    scale_grad_by_freq: divide each row's gradient by how often the row was looked up in this call.
+    sparse: let `weight.grad` be a sparse tensor that holds the looked-up rows only.
+
+    Parameter: `weight` (num_embeddings, embedding_dim), drawn from N(0, 1). Called with indices of any shape (*),
+    int64 or int32, returns (*, embedding_dim). AssertionError for a `padding_idx` outside the table, IndexError for
+    an index outside it, RuntimeError for indices that are not integers.
+    """
+
+    def __init__(
+        self,
+        num_embeddings,
+        embedding_dim,
+        padding_idx=None,
+        max_norm=None,
+        norm_type=2.0,
+        scale_grad_by_freq=False,
+        sparse=False,
+        _weight=None,
+        _freeze=False,
+        device=None,
+        dtype=None,
+    ):
+        super().__init__()
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx = padding_idx + num_embeddings if padding_idx < 0 else padding_idx
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.padding_idx = padding_idx
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
+        if _weight is None:
+            _weight = torch.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
+            self.weight = nn.Parameter(_weight, requires_grad=not _freeze)
+            self.reset_parameters()
+        elif list(_weight.shape) != [num_embeddings, embedding_dim]:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        else:
+            self.weight = nn.Parameter(_weight, requires_grad=not _freeze)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings,
+        freeze=True,
+        padding_idx=None,
+        max_norm=None,
+        norm_type=2.0,
+        scale_grad_by_freq=False,
+        sparse=False,
+    ):
+        """Make an Embedding whose weight is `embeddings` (num_embeddings, embedding_dim), not trained if `freeze`."""
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        options = (padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+        return cls(*embeddings.shape, *options, _weight=embeddings, _freeze=freeze)
+
+    def reset_parameters(self):
+        """Draw the table from N(0, 1), and zero the padding row."""
+        nn.init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with torch.no_grad():
+                self.weight[self.padding_idx] = 0
+
+    def forward(self, input):
+        """Look up `input`, indices of shape (*); returns (*, embedding_dim)."""
+        checks.embedding_indices(input)
+        if self.max_norm is not None:
+            self._shorten(input)
+        rows = LookUp.apply(
+            self.weight, input.flatten(), self.padding_idx, self.scale_grad_by_freq, self.sparse
+        )
+        return rows.view(*input.shape, self.weight.size(1))
+
+    @torch.no_grad()
+    def _shorten(self, indices):
+        # w_i ← w_i · max_norm / ‖w_i‖   where ‖w_i‖ > max_norm
+        used = indices.unique()
+        rows = self.weight.index_select(0, used)
+        norm = rows.norm(self.norm_type, dim=1, keepdim=True)
+        rows = torch.where(norm > self.max_norm, rows * (self.max_norm / (norm + 1e-7)), rows)
+        self.weight[used] = rows
+
+    def extra_repr(self):
+        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        parts += [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        return ", ".join(parts)
+
+
+class LookUp(torch.autograd.Function):
+    """The look-up and its gradient: only the rows that were read have one.
+
+    weight: (num_embeddings, embedding_dim). indices: (n), integers. Returns (n, embedding_dim).
+    """
+
+    @staticmethod
+    def forward(weight, indices, padding_idx, scale_grad_by_freq, sparse):
+        # e_k = W[ i_k ]
+        return weight.index_select(0, indices)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        weight, indices, ctx.padding_idx, ctx.scale_grad_by_freq, ctx.sparse = inputs
+        ctx.save_for_backward(indices)
+        ctx.shape = weight.shape
+
+    @staticmethod
+    def backward(ctx, grad):
+        (indices,) = ctx.saved_tensors
+        if ctx.padding_idx is not None:
+            kept = indices != ctx.padding_idx
+            indices, grad = indices[kept], grad[kept]
+        if ctx.sparse:
+            if ctx.scale_grad_by_freq:
+                raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+            rows = torch.sparse_coo_tensor(indices[None], grad, ctx.shape, check_invariants=False)
+            return rows, None, None, None, None
+        if ctx.scale_grad_by_freq:
+            count = torch.bincount(indices, minlength=ctx.shape[0])
+            grad = grad / count[indices, None]
+        # ∂L/∂W[i] = Σ over the k with i_k = i of  ∂L/∂e_k
+        return grad.new_zeros(ctx.shape).index_add(0, indices, grad), None, None, None, None

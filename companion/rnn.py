@@ -1,0 +1,71 @@
+"""The Elman network: one hidden state, written anew at every step.
+
+Jeffrey L. Elman, "Finding structure in time", Cognitive Science 14 (1990). The two biases are torch's.
+"""
+
+import torch
+
+from companion.recurrent import RNNBase, RNNCellBase, affine
+
+
+class ElmanStep:
+    """What `RNNCell` and `RNN` do at one time step."""
+
+    nonlinearity = "tanh"
+
+    def step(self, a, state, w):
+        """a: W_ih x_t + b_ih, (B, hidden_size). state: (h,), (B, hidden_size). Returns the new (h,)."""
+        (h,) = state
+        f = {"tanh": torch.tanh, "relu": torch.relu}[self.nonlinearity]
+
+        # h_t = f( W_ih x_t + b_ih  +  W_hh h_{t-1} + b_hh )
+        h = f(a + affine(h, w.hh, w.b_hh))
+
+        return (h,)
+
+
+class RNNCell(ElmanStep, RNNCellBase):
+    """One step of an Elman network, as `torch.nn.RNNCell`.
+
+    input_size: features of the input. hidden_size: features of the hidden state. bias: with `bias_ih` and
+    `bias_hh`, or without. nonlinearity: "tanh" or "relu".
+
+    Parameters: `weight_ih` (hidden_size, input_size), `weight_hh` (hidden_size, hidden_size), `bias_ih` and
+    `bias_hh` (hidden_size). Called with an input (B, input_size) and a state h (B, hidden_size), returns the
+    new h. RuntimeError for sizes that do not fit and for an unknown nonlinearity, both at the call.
+    """
+
+    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, num_chunks=1, device=device, dtype=dtype)
+        self.nonlinearity = nonlinearity
+
+    def step(self, a, state, w):
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        return super().step(a, state, w)
+
+
+class RNN(ElmanStep, RNNBase):
+    """An Elman network over sequences, as `torch.nn.RNN`.
+
+    input_size, hidden_size, nonlinearity, bias: as in `RNNCell`. num_layers: how many are stacked, each reading
+    the output of the one below. batch_first: input and output are (B, T, features); the states are not moved.
+    dropout: probability of zeroing a number between two layers while training. bidirectional: a second set of
+    weights reads each sequence from its end.
+
+    Parameters of layer k: `weight_ih_l{k}` (hidden_size, input_size), from the second layer on (hidden_size,
+    D * hidden_size); `weight_hh_l{k}` (hidden_size, hidden_size), `bias_ih_l{k}`, `bias_hh_l{k}` (hidden_size);
+    with the ending `_reverse` those of the backward direction. Called as `output, h_n = rnn(input, h_0)`; shapes
+    at `RNNBase.forward`. TypeError and ValueError for wrong arguments here, at the call for a wrong number of
+    dimensions or type of input, RuntimeError for wrong sizes: the words are torch's.
+    """
+
+    num_chunks = 1
+
+    def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", *args, **kwargs):
+        if "proj_size" in kwargs:
+            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(f"RNN_{nonlinearity.upper()}", input_size, hidden_size, num_layers, *args, **kwargs)
+        self.nonlinearity = nonlinearity

@@ -1,0 +1,30 @@
+"""A scratch class and its namesake in torch: what both do with the same arguments."""
+
+import warnings
+
+import torch
+from torch import nn
+
+import companion
+
+
+def pair(name, *args, seed=0, **kwargs):
+    """The scratch module and torch's, each made after the same seed."""
+    modules = []
+    for source in (companion, nn):
+        torch.manual_seed(seed)
+        modules.append(getattr(source, name)(*args, **kwargs))
+    return modules
+
+
+def outcome(act, *args, **kwargs):
+    """What a call comes to: its error's type and text or None, and the warnings on the way."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        error = None
+        try:
+            act(*args, **kwargs)
+        except Exception as e:  # whatever it is, it is compared
+            # torch adds C++ frames under the message when it is asked to be verbose
+            error = type(e), str(e).split("\nException raised from")[0]
+    return error, [(w.category, str(w.message)) for w in caught]

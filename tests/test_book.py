@@ -1,0 +1,159 @@
+"""The chapters as they are stored: run, complete, the same on every machine, and readable without seeing the figures."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+BOOK = ROOT / "book"
+NOTEBOOKS = sorted(BOOK.glob("*/*.ipynb"))
+CHAPTERS = ["embedding", "rnn", "lstm", "lstm_parameters"]
+PICTURE = "image/svg+xml"
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def code(path):
+    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+
+
+def texts(output):
+    """All that one output says, as text."""
+    if output.output_type == "stream":
+        return [output.text]
+    data = {kind: value for kind, value in output.get("data", {}).items() if kind != PICTURE}
+    return [str(value) for value in data.values()]
+
+
+each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+
+
+def test_the_chapters_are_there():
+    names = {path.stem for path in NOTEBOOKS if path.parent.name == "en"}
+    assert names >= set(CHAPTERS)
+    assert (BOOK / "en" / "index.md").is_file()
+
+
+@each
+def test_stored_as_run(path):
+    """Every cell has run, from top to bottom, without an error; the file is in the form that execute.py writes."""
+    notebook = read(path)
+    nbformat.validate(notebook)
+    assert [cell.execution_count for cell in code(path)] == list(range(1, len(code(path)) + 1))
+    for cell in code(path):
+        for output in cell.outputs:
+            assert output.output_type != "error", cell.id
+            assert output.get("name") != "stderr", f"{cell.id}: {output.text}"
+    assert notebook.metadata["language_info"] == {"name": "python"}
+    assert path.read_text(encoding="utf-8") == nbformat.writes(notebook) + "\n"
+
+
+@each
+def test_compared_strictly(path):
+    for cell in code(path):
+        assert "NBVAL" not in cell.source.upper(), cell.id
+        assert not any("nbval" in tag for tag in cell.metadata.get("tags", [])), cell.id
+
+
+@each
+def test_outputs_are_the_same_everywhere(path):
+    """No path, address, time or name of a gradient function: they differ from machine to machine or run to run."""
+    unstable = re.compile(r"0x[0-9a-f]{6,}|/tmp/|/home/|\\Users\\|grad_fn|<ipython|\bCPU times\b|\bWall time\b|\d ms\b")
+    for cell in code(path):
+        for output in cell.outputs:
+            for text in texts(output):
+                assert not unstable.search(text), f"{cell.id}: {unstable.search(text)}"
+            # pixels are not compared, lines and letters are
+            assert not {"image/png", "image/jpeg"} & set(output.get("data", {})), cell.id
+
+
+@each
+def test_pictures_are_described(path):
+    for cell in code(path):
+        if any(PICTURE in output.get("data", {}) for output in cell.outputs):
+            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+            assert len(alt) > 30, f"{cell.id}: the picture needs a text that says what it shows"
+    for cell in read(path).cells:
+        for alt in re.findall(r"!\[(.*?)\]\(", cell.source, re.DOTALL):
+            assert len(alt) > 30, cell.id
+
+
+@each
+def test_one_idea_a_cell(path):
+    for cell in read(path).cells:
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", cell.id), f"{cell.id}: name the cell by what it says"
+        if cell.cell_type == "code":
+            assert len(cell.source.splitlines()) <= 24, cell.id
+            assert max(map(len, cell.source.splitlines())) <= 88, cell.id  # what a page shows
+        else:
+            assert cell.source.count("\n#") <= 1, f"{cell.id}: one heading a cell"
+
+
+@each
+def test_order_of_a_chapter(path):
+    """The proof against torch, then exercises with solutions that fold open, then what the reader can do now."""
+    if path.stem not in CHAPTERS:
+        return
+    ids = [cell.id for cell in read(path).cells]
+    assert ids.index("exercises") < ids.index("can-do") == len(ids) - 1
+    solutions = [cell for cell in code(path) if cell.id.startswith("solution-")]
+    assert len(solutions) >= 3
+    assert all("hide-cell" in cell.metadata.get("tags", []) for cell in solutions)
+    proofs = [c.id for c in code(path) if re.search(r"\bcompar(e|ison)\b", c.source.splitlines()[-1]) and c.outputs]
+    assert any(ids.index(proof) < ids.index("exercises") for proof in proofs)
+    for cell in code(path):
+        for output in cell.outputs:
+            assert not any("DIFFERENT" in text for text in texts(output)), cell.id
+
+
+@each
+def test_chapters_read_from_the_companion(path):
+    assert any("import companion" in cell.source for cell in code(path))
+
+
+@pytest.mark.parametrize("path", [*NOTEBOOKS, *sorted(BOOK.glob("*/*.md"))], ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    sources = [cell.source for cell in read(path).cells] if path.suffix == ".ipynb" else [path.read_text("utf-8")]
+    for source in sources:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", source):
+            if re.search(r"\.\w+$", target):
+                assert (path.parent / target).is_file(), target
+
+
+@pytest.mark.parametrize("output", ["3", "4"])
+def test_nbval_really_compares(tmp_path, output):
+    """A notebook whose stored output is wrong by one character fails."""
+    cell = nbformat.v4.new_code_cell("1 + 2", id="sum", execution_count=1)
+    cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": output}, execution_count=1)]
+    notebook = nbformat.v4.new_notebook(cells=[cell])
+    notebook.metadata["kernelspec"] = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    nbformat.write(notebook, tmp_path / "sum.ipynb")
+    command = [sys.executable, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", "-q", "sum.ipynb"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode == (0 if output == "3" else 1), run.stdout
+
+
+def test_execute_stores_what_it_finds(tmp_path):
+    """Running a notebook twice changes nothing; one that fails is left as it was."""
+    cells = [nbformat.v4.new_code_cell("print(1)\nprint(2)", id="prints")]
+    path = tmp_path / "page.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    execute = [sys.executable, str(BOOK / "execute.py"), str(path)]
+    subprocess.run(execute, check=True, capture_output=True)
+    once = path.read_bytes()
+    assert read(path).cells[0].outputs[0].text == "1\n2\n"
+    subprocess.run(execute, check=True, capture_output=True)
+    assert path.read_bytes() == once
+
+    cells.append(nbformat.v4.new_code_cell("1 / 0", id="fails"))
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    before = path.read_bytes()
+    run = subprocess.run(execute, capture_output=True, text=True)
+    assert run.returncode == 1 and "ZeroDivisionError" in run.stdout
+    assert path.read_bytes() == before

@@ -1,0 +1,75 @@
+"""The models are tensor arithmetic: none of torch's own recurrent code, fused cells or look-ups is behind them."""
+
+import ast
+import inspect
+import pkgutil
+
+import pytest
+import torch
+from namesakes import pair
+from torch.overrides import TorchFunctionMode
+
+import companion
+
+# What torch would compute a layer, a fused step or a look-up with.
+TORCHS_OWN = {
+    "rnn_tanh", "rnn_relu", "lstm", "gru", "rnn_tanh_cell", "rnn_relu_cell", "lstm_cell", "gru_cell",
+    "embedding", "embedding_renorm_", "linear", "dropout",
+}  # fmt: skip
+CASES = [
+    ("RNN", (3, 5), {}),
+    ("RNNCell", (3, 5), {}),
+    ("LSTM", (3, 5, 2), {"dropout": 0.5, "bidirectional": True}),
+    ("LSTMCell", (3, 5), {}),
+    ("Embedding", (4, 3), {"max_norm": 1.0, "padding_idx": 0}),
+]
+
+
+class Calls(TorchFunctionMode):
+    """Notes the name of every function of torch that is called."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = set()
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.names.add(func.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize(("name", "args", "kwargs"), CASES, ids=[case[0] for case in CASES])
+def test_works_without_torchs_own(name, args, kwargs):
+    ours, theirs = pair(name, *args, **kwargs)
+    x = torch.tensor([[1, 2], [0, 3]]) if name == "Embedding" else torch.rand(2, 3)
+    for module, expected in ((ours, False), (theirs, True)):
+        with Calls() as calls:
+            module(x)
+        assert bool(calls.names & TORCHS_OWN) is expected, calls.names
+
+
+def test_models_know_nothing_of_text_training_or_pictures():
+    """A model imports torch and other models' parts, and neither the book nor what draws or compares."""
+    allowed = {"math", "numbers", "typing", "warnings", "torch", "companion"}
+    parts = {"companion.checks", "companion.recurrent"}
+    for name in ("checks", "recurrent", "embedding", "rnn", "lstm"):
+        module = __import__(f"companion.{name}", fromlist=["_"])
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.Import):
+                assert all(alias.name.split(".")[0] in allowed for alias in node.names), name
+            elif isinstance(node, ast.ImportFrom):
+                assert node.module.split(".")[0] in allowed, name
+                if node.module == "companion":
+                    assert {alias.name for alias in node.names} <= {"checks"}, name
+                elif node.module.startswith("companion."):
+                    assert node.module in parts, name
+
+
+def test_everything_public_is_described():
+    for module_info in pkgutil.iter_modules(companion.__path__):
+        module = __import__(f"companion.{module_info.name}", fromlist=["_"])
+        assert module.__doc__, module_info.name
+        for name, thing in vars(module).items():
+            if name.startswith("_") or getattr(thing, "__module__", None) != module.__name__:
+                continue
+            if inspect.isclass(thing) or inspect.isfunction(thing):
+                assert inspect.getdoc(thing), f"{module_info.name}.{name}"

@@ -1,0 +1,292 @@
+"""The site: builds of a small made-up edition, and what its pages must be."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urljoin, urlparse
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from sphinx_unrolled.mathematics import to_mathml
+from sphinx_unrolled.pictures import inline
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ["_config.yml", "requirements.txt"]
+SHARED += ["book/build.py", "book/index.html", "book/sphinx_unrolled"]
+
+# As matplotlib writes it: a prolog, metadata, a rule for every element, a white background, ids used twice.
+FIGURE = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
+<svg xmlns:xlink="http://www.w3.org/1999/xlink" width="72pt" height="36pt" viewBox="0 0 72 36"
+ xmlns="http://www.w3.org/2000/svg" version="1.1">
+ <metadata>made by hand</metadata>
+ <defs><style type="text/css">*{stroke-linejoin: round}</style>
+ <clipPath id="p1"><rect width="9" height="9"/></clipPath><path id="glyph" d="M0 0h9"/></defs>
+ <g id="figure_1"><g id="patch_1"><path d="M0 0h72v36H0z" style="fill: #ffffff"/></g>
+ <g id="patch_2"><path d="M1 1h9" style="fill: #ffffff; stroke: #D0D7DE"/></g>
+ <path d="M0 0h9" clip-path="url(#p1)" style="stroke: #1f2328"/><path d="M0 0" style="stroke: #2f7fc1"/>
+ <use xlink:href="#glyph" x="3"/></g>
+</svg>"""
+
+INDEX = r"""# Small
+
+Read [](chapter.ipynb), for example {eq}`step`.
+"""
+
+CHAPTER = r"""# Chapter
+
+Inline $x_t \in \mathbb{R}^D$.
+
+$$
+\begin{aligned} h_t &= \tanh(W_{ih} x_t) \\ y_t &= h_t \end{aligned}
+$$ (step)
+
+```{figure} ../drawn.svg
+:alt: A drawn line
+
+A caption.
+```
+
+```{admonition} Solution
+:class: dropdown
+Fold me.
+```
+"""
+
+
+def svg_cell(alt):
+    output = new_output("display_data", {"image/svg+xml": FIGURE, "text/plain": "<Figure>"})
+    return new_code_cell(
+        "draw()", outputs=[output], metadata={"mystnb": {"image": {"alt": alt}}} if alt else {}
+    )
+
+
+def write_chapter(tree, *cells):
+    plain = {"text/plain": "<Markdown>"}
+    table = new_output("display_data", {"text/markdown": "| a | b |\n|--|--|\n| 1 | $x$ |", **plain})
+    code = new_output("display_data", {"text/markdown": "```python\ndef f(): pass\n```", **plain})
+    cells = cells or (svg_cell("First picture"), svg_cell("Second picture"))
+    cells = [new_markdown_cell(CHAPTER), *cells, new_code_cell("show()", outputs=[table, code])]
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(new_notebook(cells=cells, metadata=metadata), tree / "book/en/chapter.ipynb")
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory):
+    """A tree with the real configuration, extension and build, a small edition, and its site."""
+    tree = tmp_path_factory.mktemp("site") / "tree"
+    for name in SHARED:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tree / name)
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8").partition("chapters:")[0]
+    (tree / "_toc.yml").write_text(toc + "chapters:\n  - file: book/en/chapter\n", encoding="utf-8")
+    (tree / "book/en").mkdir()
+    (tree / "book/en/index.md").write_text(INDEX, encoding="utf-8")
+    (tree / "book/drawn.svg").write_text(
+        '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="9"><path id="p1" d="M0 0h9"/></svg>'
+    )
+    write_chapter(tree)
+    assert build(tree) == (0, "")
+    return tree
+
+
+@pytest.fixture
+def tree(pristine, tmp_path):
+    """A copy to break."""
+    return shutil.copytree(pristine, tmp_path / "tree")
+
+
+@pytest.fixture(scope="module")
+def page(pristine):
+    return soup(pristine / "_build/html/en/chapter.html")
+
+
+def build(tree, *arguments):
+    """Run build.py as a reader would; return its status and what it complains of, without colours."""
+    command = [sys.executable, "-W", "ignore", "book/build.py", *arguments]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, encoding="utf-8")
+    return done.returncode, re.sub(r"\x1b\[[\d;]*m", "", done.stderr).strip()
+
+
+def soup(path):
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def test_formulas_are_mathml(page):
+    displayed = page.select_one("#equation-step math[display=block]")
+    assert displayed.find("mtable")
+    assert r"\tanh(W_{ih} x_t)" in displayed.find("annotation", encoding="application/x-tex").text
+    assert page.select_one("#equation-step .eqno").text.startswith("(1.1)")
+    assert page.select_one("p > math msub")
+    assert "\\(" not in page.text and "MathJax" not in str(page)
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        r"\odot \sigma \tanh \partial \approx \lt \mid \lVert x \rVert",
+        r"\operatorname{softmax}(x) \underbrace{4H}_{\text{gates}} \tilde{c}_t \hat{y} \bar{x}",
+        r"\frac{a}{b} \prod_{t=1}^T \sum_t W_{ii} \in \mathbb{R}^{4H \times D}",
+        r"\begin{cases} x & x > 0 \\ 0 & \text{otherwise} \end{cases}",
+        r"\begin{pmatrix} a \\ b \end{pmatrix} \begin{bmatrix} a & b \end{bmatrix}",
+        r"\begin{array}{lr} a & b \end{array}",
+        r"\mathrm{new} \mathbf{W} \boldsymbol{\theta} \mathcal{L} \lfloor n/2 \rfloor",
+    ],
+)
+def test_notation_of_the_chapters(tex):
+    assert "merror" not in to_mathml(tex, display=True)
+
+
+@pytest.mark.parametrize("tex", [r"\nosuch", r"\frac{a", r"a & b", r"\begin{aligned} a", r"a}", r"\left( a"])
+def test_wrong_formulas_are_refused(tex):
+    with pytest.raises(ValueError, match="ParseError"):
+        to_mathml(tex)
+
+
+def test_columns_and_alphabets_need_no_old_attributes():
+    """Browsers read neither columnalign nor mathvariant."""
+    table = to_mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}", display=True)
+    cells = re.findall(r'<mtd style="text-align:(\w+)', table)
+    assert cells == ["right", "left"] * 2 and "columnalign" not in table
+    letters = to_mathml(r"\mathbb{R}\mathcal{N}\mathbf{W}\boldsymbol{\theta}")
+    assert all(f">{letter}<" in letters for letter in "ℝ𝒩𝐖𝜽") and "mathvariant" not in letters
+
+
+def test_font_of_the_formulas(pristine):
+    path = pristine / "_build/html/en/_static/math.woff2"
+    assert path.stat().st_size < 60_000
+    with TTFont(path) as font:
+        assert "MATH" in font  # stretches brackets
+        assert set(map(ord, "aW∑⊙ℎ𝑊𝜎ℝ𝒩")) <= set(font.getBestCmap())
+        assert "Open Font License" in font["name"].getDebugName(13)
+    assert "math.woff2" in (path.parent / "unrolled.css").read_text(encoding="utf-8")
+
+
+def test_pictures_are_part_of_the_page(page):
+    pictures = page.select("svg.picture")
+    assert [svg["aria-label"] for svg in pictures] == ["A drawn line", "First picture", "Second picture"]
+    assert all(svg["role"] == "img" for svg in pictures)
+    assert not page.select("article img")
+    ids = [element["id"] for element in page.select("[id]")]
+    assert len(ids) == len(set(ids))
+    used = set(re.findall(r'(?:url\(|href=")#([^")]+)', "".join(map(str, pictures))))
+    assert used and used <= set(ids)
+
+
+def test_pictures_follow_the_theme():
+    svg = inline(FIGURE, "pic", 'Says "hello"')
+    assert not re.search("#ffffff|#1f2328|#d0d7de|metadata|DOCTYPE|xml version", svg, re.I)
+    assert "#2f7fc1" in svg and "stroke: currentColor" in svg and "var(--unrolled-grid)" in svg
+    assert svg.count("var(--unrolled-paper)") == 1  # the legend's; the figure's own background is gone
+    assert "#pic { *{stroke-linejoin: round} }" in svg  # and not every element of the page
+    assert "max-width:96px" in svg and 'viewBox="0 0 72 36"' in svg
+    assert 'aria-label="Says &quot;hello&quot;"' in svg
+
+
+def test_outputs_are_tables_and_code(page):
+    cells = page.select("div.cell_output")
+    assert cells[-1].select_one("table td math")
+    assert cells[-1].select_one(".highlight-python .k").text == "def"
+    assert "<Markdown>" not in page.text and "<Figure>" not in page.text
+
+
+def test_pages_load_nothing_from_elsewhere(pristine):
+    site = pristine / "_build/html"
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 4
+    for path in pages:
+        for element in soup(path).select("[src], [srcset], link[href], form[action]"):
+            for key in ("src", "srcset", "href", "action"):
+                url = urlparse(element.get(key, ""))
+                assert not url.netloc and url.scheme in ("", "data"), f"{path.name}: {element}"
+        assert not re.search(r"unpkg|jsdelivr|cdnjs|googleapis|thebe", path.read_text(encoding="utf-8")), (
+            path.name
+        )
+    for path in site.rglob("*.css"):
+        assert not re.search(r"(@import|url\()\s*['\"]?(https?:)?//", path.read_text(encoding="utf-8")), (
+            path.name
+        )
+
+
+def test_links_and_files_of_pages_exist(pristine):
+    site = pristine / "_build/html"
+    for name in ("index.html", "en/index.html", "en/chapter.html"):
+        for element in soup(site / name).select("a[href], [src], link[href]"):
+            target = urlparse(urljoin(name, element.get("href") or element.get("src")))
+            if not target.scheme and target.path:
+                assert (site / target.path).is_file(), f"{name}: {element}"
+
+
+def test_landing_page_leads_to_the_book(pristine):
+    page = soup(pristine / "_build/html/index.html")
+    assert page.html["lang"] == "en"
+    assert page.find("meta", attrs={"http-equiv": "refresh"})["content"] == "0; url=en/index.html"
+    assert page.find("a", href="en/index.html")
+
+
+def test_the_same_table_serves_jupyter_book(tree, page):
+    jupyter_book = Path(sys.executable).with_name("jupyter-book")
+    command = [jupyter_book, "build", ".", "-W", "--keep-going", "-n"]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    article = soup(tree / "_build/html/book/en/chapter.html").article
+    assert article.text == page.article.text
+    assert len(article.select("svg.picture")) == len(page.select("svg.picture"))
+
+
+def test_every_edition_is_built(tree):
+    shutil.copytree(tree / "book/en", tree / "book/ja")
+    assert build(tree, "--edition", "ja") == (0, "")
+    assert soup(tree / "_build/html/ja/chapter.html").html["lang"] == "ja"
+    assert (tree / "_build/html/en/chapter.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("cells", "complaint"),
+    [
+        ([new_markdown_cell(r"Here $\nosuch{x}$ is wrong")], r"Undefined control sequence: \nosuch"),
+        ([svg_cell(None)], "picture without a description"),
+        ([new_markdown_cell("[](nowhere.ipynb)")], "nowhere.ipynb"),
+    ],
+)
+def test_a_fault_fails_the_build_and_leaves_the_site(tree, cells, complaint):
+    before = (tree / "_build/html/en/chapter.html").read_bytes()
+    write_chapter(tree, *cells)
+    for _attempt in range(2):  # Sphinx itself forgets a warning once the page is written
+        status, errors = build(tree)
+        assert status == 1
+        assert complaint in errors and "build.py: failed: en" in errors
+    assert (tree / "_build/html/en/chapter.html").read_bytes() == before
+
+
+def test_what_is_gone_leaves_the_site(tree):
+    (tree / "book/en/chapter.ipynb").unlink()
+    (tree / "book/en/other.md").write_text("# Other\n\n$$x$$ (step)\n", encoding="utf-8")
+    for name, old, new in (
+        ("_toc.yml", "en/chapter", "en/other"),
+        ("book/en/index.md", "chapter.ipynb", "other.md"),
+    ):
+        text = (tree / name).read_text(encoding="utf-8")
+        assert old in text
+        (tree / name).write_text(text.replace(old, new), encoding="utf-8")
+    (tree / "_build/html/zh").mkdir()
+    assert build(tree) == (0, "")
+    assert (tree / "_build/html/en/other.html").is_file()
+    assert not (tree / "_build/html/en/chapter.html").exists()
+    assert not (tree / "_build/html/zh").exists()
+
+
+def test_requirements_are_pinned_and_name_no_host():
+    text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
+    assert "-e ." in lines
+    loose = [line for line in lines if line != "-e ." and not re.match(r"[\w.-]+==[\w.]+( ;| +#|$)", line)]
+    assert loose == []
+    assert "://" not in text and "nvidia" not in text
