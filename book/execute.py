@@ -32,6 +32,7 @@ def execute(path):
         resources={"metadata": {"path": str(path.parent)}},
         record_timing=False,
         coalesce_streams=True,
+        extra_arguments=["--log-level=ERROR"],  # the kernel would remind us, once a notebook, that it is not encrypted
     ).execute()
     notebook.metadata["kernelspec"] = KERNEL
     notebook.metadata["language_info"] = {"name": "python"}

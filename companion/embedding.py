@@ -136,5 +136,10 @@ class LookUp(torch.autograd.Function):
         if ctx.scale_grad_by_freq:
             count = torch.bincount(indices, minlength=ctx.shape[0])
             grad = grad / count[indices, None]
-        # ∂L/∂W[i] = Σ over the k with i_k = i of  ∂L/∂e_k
-        return grad.new_zeros(ctx.shape).index_add(0, indices, grad), None, None, None, None
+        return sum_by_row(grad, indices, ctx.shape), None, None, None, None
+
+
+def sum_by_row(grad, indices, shape):
+    """The gradient of a table of this shape. grad: (n, embedding_dim), row k for the place that read row indices[k]."""
+    # ∂L/∂W_i = Σ over the k with i_k = i of  ∂L/∂e_k
+    return grad.new_zeros(shape).index_add(0, indices, grad)

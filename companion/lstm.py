@@ -7,20 +7,21 @@ Sak, Senior and Beaufays (2014), arXiv 1402.1128. The order of the gates and the
 
 import torch
 
-from companion.recurrent import RNNBase, RNNCellBase, affine
+from companion.recurrent import RNNBase, RNNCellBase, Step, affine
 
 
-class LSTMStep:
+class LSTMStep(Step):
     """What `LSTMCell` and `LSTM` do at one time step."""
 
+    num_chunks = 4
     is_pair = True
 
     def step(self, a, state, w):
-        """a: W_ih x_t + b_ih, (B, 4 * hidden_size). state: (h, c), each (B, hidden_size). Returns the new (h, c)."""
+        """a: W_ih x_t + b_ih + b_hh, (B, 4 * hidden_size). state: (h, c), each (B, hidden_size); returns the new one."""
         h, c = state
 
-        # the four gates' sums at once:  a_t = W_ih x_t + b_ih  +  W_hh h_{t-1} + b_hh
-        a = a + affine(h, w.hh, w.b_hh)
+        # the four gates' sums at once:  a_t = W_ih x_t + b_ih + b_hh  +  W_hh h_{t-1}
+        a = affine(h, w.hh, a)
         # torch stacks them in the order i, f, g, o
         a_i, a_f, a_g, a_o = a.chunk(4, dim=-1)
 
@@ -40,7 +41,7 @@ class LSTMStep:
 
         # with a projection:  h_t = W_hr h_t
         if w.hr is not None:
-            h = h @ w.hr.T
+            h = affine(h, w.hr)
         return h, c
 
 
@@ -56,7 +57,7 @@ class LSTMCell(LSTMStep, RNNCellBase):
     """
 
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, num_chunks=4, device=device, dtype=dtype)
+        super().__init__(input_size, hidden_size, bias, self.num_chunks, device, dtype)
 
 
 class LSTM(LSTMStep, RNNBase):
@@ -75,8 +76,6 @@ class LSTM(LSTMStep, RNNBase):
     arguments here, at the call for a wrong number of dimensions or type of input, RuntimeError for wrong sizes:
     the words are torch's.
     """
-
-    num_chunks = 4
 
     def __init__(
         self,

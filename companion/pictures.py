@@ -25,7 +25,7 @@ ON_COLOUR = "#101418"
 
 plt.rcParams.update(
     {
-        "figure.figsize": (6.4, 2.8),
+        "figure.figsize": (4.8, 2.6),  # narrow: its letters stay legible on a phone
         "figure.constrained_layout.use": True,
         "figure.facecolor": PAPER,
         "axes.facecolor": PAPER,
@@ -42,7 +42,7 @@ plt.rcParams.update(
         "legend.frameon": False,
         "lines.linewidth": 2,
         "mathtext.fontset": "cm",
-        "font.size": 11,
+        "font.size": 10,
         "svg.hashsalt": "unrolled",  # names inside the file follow from its content
     }
 )

@@ -1,6 +1,6 @@
-"""What RNN and LSTM share: layers, directions, dropout, batches, packed sequences.
+"""What RNN, LSTM and GRU share: layers, directions, dropout, batches, packed sequences.
 
-A recurrent layer is a step, repeated. The step is what `rnn.py` and `lstm.py` are about; here is the
+A recurrent layer is a step, repeated. The step is what `rnn.py`, `lstm.py` and `gru.py` are about; here is the
 repetition, written once. Shapes: `T` time steps, `B` sequences in a batch, `D` directions (2 if
 bidirectional, else 1), `L` layers.
 """
@@ -16,19 +16,28 @@ from companion import checks
 
 
 class Weights(NamedTuple):
-    """The parameters that one step needs: one layer's, in one direction."""
+    """The parameters that one step needs: one layer's, in one direction.
 
-    ih: Tensor  # (gates * hidden_size, input_size)
-    hh: Tensor  # (gates * hidden_size, hidden_size), or (…, proj_size) with a projection
+    The matrices are transposed once, here, since a batch's vectors are rows: W h of every row is `h @ w.hh`.
+    """
+
+    ih: Tensor  # (input_size, gates * hidden_size)
+    hh: Tensor  # (hidden_size, gates * hidden_size), or (proj_size, …) with a projection
     b_ih: Tensor | None = None  # (gates * hidden_size)
     b_hh: Tensor | None = None  # (gates * hidden_size)
-    hr: Tensor | None = None  # (proj_size, hidden_size)
+    hr: Tensor | None = None  # (hidden_size, proj_size)
+
+    @classmethod
+    def of(cls, module, suffix=""):
+        """The weights of a module under torch's names with this ending."""
+        ih, hh, hr = (getattr(module, f"weight_{k}{suffix}", None) for k in ("ih", "hh", "hr"))
+        b_ih, b_hh = (getattr(module, f"bias_{k}{suffix}", None) for k in ("ih", "hh"))
+        return cls(ih.T, hh.T, b_ih, b_hh, None if hr is None else hr.T)
 
 
-def affine(x, weight, bias):
-    """W x + b for every row of `x`: `x` is (rows, in), `weight` (out, in), `bias` (out) or None."""
-    product = x @ weight.T
-    return product if bias is None else product + bias
+def affine(x, weight, bias=None):
+    """W x + b for every row of `x`: `x` is (rows, in), `weight` (in, out), `bias` (out), (rows, out) or None."""
+    return x @ weight if bias is None else torch.addmm(bias, x, weight)
 
 
 def dropout(x, p):
@@ -43,14 +52,45 @@ def dropout(x, p):
     return x * (mask / (1 - p))
 
 
-class RNNCellBase(nn.Module):
-    """One step of a recurrent network, with its parameters: the base of `RNNCell` and `LSTMCell`.
+def over_time(step, sizes, start, reverse=False):
+    """Call `state = step(t, state)` for every time step t, forwards or in reverse; returns the last state.
 
-    A subclass has `step(a, state, w)`, which takes `a` = W_ih x_t + b_ih, the state before it and the
-    weights, and returns the state after it; and `is_pair`, whether its state is (h, c) or h alone.
+    sizes: how many sequences still run at each time step. They are sorted by length, the longest first, so it is the
+    first rows that run. start: the state before, a tuple of (B, …). Each sequence ends, or in reverse begins, at its
+    own last element.
+    """
+    order = range(len(sizes))
+    order = reversed(order) if reverse else order
+    state = tuple(s[: sizes[-1 if reverse else 0]] for s in start)
+    ended = []
+    for t in order:
+        running, rows = len(state[0]), sizes[t]
+        if rows < running:  # forwards, the shorter sequences end first: put their last state aside
+            ended.append(tuple(s[rows:] for s in state))
+            state = tuple(s[:rows] for s in state)
+        elif rows > running:  # in reverse, they begin later
+            state = tuple(torch.cat([s, s0[running:rows]]) for s, s0 in zip(state, start, strict=True))
+        state = step(t, state)
+    return tuple(torch.cat(s) for s in zip(state, *reversed(ended), strict=True)) if ended else state
+
+
+class Step:
+    """What differs between the networks. A cell and a layer of one kind share one.
+
+    A subclass adds `step(a, state, w)`, which takes what `ahead` has computed for this time step, the state before
+    it and the weights, and returns the state after it.
     """
 
-    is_pair = False
+    num_chunks = 1  # how many gates of hidden_size rows stand above each other in the weights
+    is_pair = False  # whether the state is (h, c), or h alone
+
+    def ahead(self, x, w):
+        """W_ih x_t + b_ih + b_hh for every row of `x`: what a time step needs of its input, before any state."""
+        return affine(x, w.ih, None if w.b_ih is None else w.b_ih + w.b_hh)
+
+
+class RNNCellBase(nn.Module):
+    """One time step, with its parameters: with a `Step` the base of `RNNCell`, `LSTMCell` and `GRUCell`."""
 
     def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
         super().__init__()
@@ -89,8 +129,8 @@ class RNNCellBase(nn.Module):
         checks.cell_sizes(x, state, self.input_size, self.hidden_size)
         checks.same_dtype((x, *state), self.weight_ih)
 
-        w = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-        state = self.step(affine(x, w.ih, w.b_ih), state, w)
+        w = Weights.of(self)
+        state = self.step(self.ahead(x, w), state, w)
 
         state = state if batched else tuple(s.squeeze(0) for s in state)
         return state if self.is_pair else state[0]
@@ -105,14 +145,9 @@ class RNNCellBase(nn.Module):
 
 
 class RNNBase(nn.Module):
-    """A recurrent network over whole sequences: the base of `RNN` and `LSTM`.
+    """A network over whole sequences: with a `Step` the base of `RNN`, `LSTM` and `GRU`."""
 
-    A subclass has the same `step` and `is_pair` as its cell, and `num_chunks`: how many gates of
-    `hidden_size` rows stand above each other in its weights.
-    """
-
-    is_pair = False
-    num_chunks = 1
+    unroll_by_hand = None  # `companion.by_hand` puts a function here that takes the place of `_unroll`
 
     def __init__(
         self,
@@ -218,6 +253,7 @@ class RNNBase(nn.Module):
 
         x: (sum(sizes), input_size), the rows of one time step after another's. state: a tuple of (L * D, B, size).
         """
+        unroll = self.unroll_by_hand or RNNBase._unroll
         ends = []
         for layer in range(self.num_layers):
             if layer > 0 and self.training and self.dropout > 0:
@@ -225,35 +261,26 @@ class RNNBase(nn.Module):
             outputs = []
             for suffix in self._suffixes(layer):
                 start = tuple(s[len(ends)] for s in state)
-                output, end = self._unroll(x, sizes, start, self._weights(suffix), suffix.endswith("reverse"))
+                w, reverse = Weights.of(self, suffix), suffix.endswith("reverse")
+                output, end = unroll(self, x, sizes, start, w, reverse)
                 outputs.append(output)
                 ends.append(end)
             x = torch.cat(outputs, dim=-1)
         return x, tuple(torch.stack(s) for s in zip(*ends, strict=True))
 
     def _unroll(self, x, sizes, start, w, reverse):
-        """Run one layer in one direction over time.
+        """Run one layer in one direction over time."""
+        # one product for all time steps
+        steps = self.ahead(x, w).split(sizes)
+        outputs = [None] * len(sizes)
 
-        Sequences are sorted by length, the longest first, so those still running at a step are the first rows.
-        """
-        # W_ih x_t + b_ih of all time steps in one product: it needs no state
-        steps = affine(x, w.ih, w.b_ih).split(sizes)
-        if reverse:
-            steps = steps[::-1]
-        state = tuple(s[: len(steps[0])] for s in start)
-        outputs, ended = [], []
-        for a in steps:
-            running, rows = len(state[0]), len(a)
-            if rows < running:  # forwards, the shorter sequences end first: put their last state aside
-                ended.append(tuple(s[rows:] for s in state))
-                state = tuple(s[:rows] for s in state)
-            elif rows > running:  # backwards, each begins at its own last element
-                state = tuple(torch.cat([s, s0[running:rows]]) for s, s0 in zip(state, start, strict=True))
-            state = self.step(a, state, w)
-            outputs.append(state[0])
-        if reverse:
-            outputs.reverse()
-        return torch.cat(outputs), tuple(torch.cat(s) for s in zip(state, *reversed(ended), strict=True))
+        def step(t, state):
+            state = self.step(steps[t], state, w)
+            outputs[t] = state[0]
+            return state
+
+        end = over_time(step, sizes, start, reverse)
+        return torch.cat(outputs), end
 
     def _initial_state(self, x, hx, batch, batched, to_sorted):
         """The state before the first step, a tuple of (L * D, B, size), in the order of the sorted batch."""
@@ -273,10 +300,6 @@ class RNNBase(nn.Module):
 
     def _suffixes(self, layer):
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
-
-    def _weights(self, suffix):
-        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-        return Weights(*(getattr(self, name + suffix, None) for name in names))
 
     def extra_repr(self):
         parts = [f"{self.input_size}, {self.hidden_size}"]

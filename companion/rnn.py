@@ -5,21 +5,21 @@ Jeffrey L. Elman, "Finding structure in time", Cognitive Science 14 (1990). The 
 
 import torch
 
-from companion.recurrent import RNNBase, RNNCellBase, affine
+from companion.recurrent import RNNBase, RNNCellBase, Step, affine
 
 
-class ElmanStep:
+class ElmanStep(Step):
     """What `RNNCell` and `RNN` do at one time step."""
 
     nonlinearity = "tanh"
 
     def step(self, a, state, w):
-        """a: W_ih x_t + b_ih, (B, hidden_size). state: (h,), (B, hidden_size). Returns the new (h,)."""
+        """a: W_ih x_t + b_ih + b_hh, (B, hidden_size). state: (h,), (B, hidden_size). Returns the new (h,)."""
         (h,) = state
         f = {"tanh": torch.tanh, "relu": torch.relu}[self.nonlinearity]
 
-        # h_t = f( W_ih x_t + b_ih  +  W_hh h_{t-1} + b_hh )
-        h = f(a + affine(h, w.hh, w.b_hh))
+        # h_t = f( W_ih x_t + b_ih + b_hh  +  W_hh h_{t-1} )
+        h = f(affine(h, w.hh, a))
 
         return (h,)
 
@@ -36,7 +36,7 @@ class RNNCell(ElmanStep, RNNCellBase):
     """
 
     def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, num_chunks=1, device=device, dtype=dtype)
+        super().__init__(input_size, hidden_size, bias, self.num_chunks, device, dtype)
         self.nonlinearity = nonlinearity
 
     def step(self, a, state, w):
@@ -59,8 +59,6 @@ class RNN(ElmanStep, RNNBase):
     at `RNNBase.forward`. TypeError and ValueError for wrong arguments here, at the call for a wrong number of
     dimensions or type of input, RuntimeError for wrong sizes: the words are torch's.
     """
-
-    num_chunks = 1
 
     def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", *args, **kwargs):
         if "proj_size" in kwargs:

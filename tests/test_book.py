@@ -45,7 +45,8 @@ def test_stored_as_run(path):
     """Every cell has run, from top to bottom, without an error; the file is in the form that execute.py writes."""
     notebook = read(path)
     nbformat.validate(notebook)
-    assert [cell.execution_count for cell in code(path)] == list(range(1, len(code(path)) + 1))
+    counts = [cell.execution_count for cell in code(path)]
+    assert counts == list(range(1, len(counts) + 1)), f"run it: python book/execute.py {path.relative_to(ROOT)}"
     for cell in code(path):
         for output in cell.outputs:
             assert output.output_type != "error", cell.id
@@ -93,6 +94,15 @@ def test_one_idea_a_cell(path):
             assert max(map(len, cell.source.splitlines())) <= 88, cell.id  # what a page shows
         else:
             assert cell.source.count("\n#") <= 1, f"{cell.id}: one heading a cell"
+
+
+@each
+def test_shown_source_fits(path):
+    for cell in code(path):
+        for output in cell.outputs:
+            for text in texts(output):
+                if text.startswith("```python"):
+                    assert max(map(len, text.splitlines())) <= 88, cell.id
 
 
 @each

@@ -9,8 +9,8 @@ from torch.nn.utils.rnn import pack_sequence
 import companion
 
 zeros = torch.zeros
-LAYERS = ["RNN", "LSTM"]
-CELLS = ["RNNCell", "LSTMCell"]
+LAYERS = ["RNN", "LSTM", "GRU"]
+CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
 
 LAYER_ARGUMENTS = [
     ((3.0, 5), {}),
@@ -51,6 +51,7 @@ def test_layer_arguments(name, args, kwargs):
         ("LSTM", {"proj_size": 5}),
         ("LSTM", {"proj_size": 6}),
         ("LSTM", {"proj_size": -1}),
+        ("GRU", {"proj_size": 2}),
         ("RNN", {"proj_size": 2}),
         ("RNN", {"proj_size": 0}),
         ("RNN", {"nonlinearity": "sigmoid"}),

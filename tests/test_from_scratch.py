@@ -21,6 +21,8 @@ CASES = [
     ("RNNCell", (3, 5), {}),
     ("LSTM", (3, 5, 2), {"dropout": 0.5, "bidirectional": True}),
     ("LSTMCell", (3, 5), {}),
+    ("GRU", (3, 5, 2), {"bidirectional": True}),
+    ("GRUCell", (3, 5), {}),
     ("Embedding", (4, 3), {"max_norm": 1.0, "padding_idx": 0}),
 ]
 
@@ -51,7 +53,7 @@ def test_models_know_nothing_of_text_training_or_pictures():
     """A model imports torch and other models' parts, and neither the book nor what draws or compares."""
     allowed = {"math", "numbers", "typing", "warnings", "torch", "companion"}
     parts = {"companion.checks", "companion.recurrent"}
-    for name in ("checks", "recurrent", "embedding", "rnn", "lstm"):
+    for name in ("checks", "recurrent", "embedding", "rnn", "lstm", "gru"):
         module = __import__(f"companion.{name}", fromlist=["_"])
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             if isinstance(node, ast.Import):

@@ -9,8 +9,8 @@ from torch.nn.utils.rnn import pack_sequence
 
 from companion import compare
 
-LAYERS = ["RNN", "LSTM"]
-CELLS = ["RNNCell", "LSTMCell"]
+LAYERS = ["RNN", "LSTM", "GRU"]
+CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
 DTYPES = [torch.float64, torch.float32]
 size = st.integers(1, 6)
 

@@ -98,6 +98,9 @@ def render(node, display):
 
 def visit_inline(translator, node):
     translator.body.append(render(node, display=False))
+    following = node.next_node(descend=False, siblings=True)
+    if isinstance(following, nodes.Text) and re.match(r"[^\s\w(\[{—–-]", following):
+        translator.body.append("&#8288;")  # a word joiner: no line begins with the comma after a formula
     raise nodes.SkipNode
 
 

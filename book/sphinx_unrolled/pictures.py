@@ -51,7 +51,17 @@ class InlinePictures(SphinxPostTransform):
                 except (ET.ParseError, ValueError) as error:
                     logger.warning("%s: %s", path.name, error, location=node, type="unrolled", subtype="svg")
                     continue
+                if not is_output(node):
+                    # a drawing is wide, and scrolls on a phone; whoever has no mouse scrolls it with the keys
+                    svg = f'<span class="picture-frame" tabindex="0">{svg}</span>'
                 node.replace_self(nodes.raw("", svg, format="html"))
+
+
+def is_output(node):
+    """Does a node belong to the output of a cell?"""
+    while node is not None and "cell_output" not in getattr(node, "attributes", {}).get("classes", ()):
+        node = node.parent
+    return node is not None
 
 
 def inline(source, name, alt, width=None):

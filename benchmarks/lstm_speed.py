@@ -1,0 +1,113 @@
+"""How fast is an LSTM that one can read? Ratios to torch's fused one, measured side by side in one run.
+
+    python benchmarks/lstm_speed.py                    the four sizes
+    python benchmarks/lstm_speed.py --repeat 30        more rounds: steadier medians
+    python benchmarks/lstm_speed.py --long             growth of time and memory to 10,000 steps
+
+The contenders take turns, so that a machine that slows down slows all of them. Printed are medians over the rounds:
+milliseconds for torch's fused LSTM, for the others how many times as long they took. One thread, float32.
+"""
+
+import argparse
+import statistics
+import time
+import tracemalloc
+
+import torch
+from torch import nn
+
+import companion
+
+SIZES = [(35, 32, 28, 32), (35, 32, 28, 512), (100, 64, 128, 256), (200, 16, 64, 128)]
+
+
+class TutorialLSTM(nn.Module):
+    """The loop as tutorials write it: a pair of small products for each gate, at every step."""
+
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        for gate in "ifgo":
+            self.register_parameter("W" + gate, nn.Parameter(torch.randn(input_size, hidden_size) * 0.1))
+            self.register_parameter("U" + gate, nn.Parameter(torch.randn(hidden_size, hidden_size) * 0.1))
+            self.register_parameter("b" + gate, nn.Parameter(torch.zeros(hidden_size)))
+        self.hidden_size = hidden_size
+
+    def forward(self, inputs):
+        h = c = torch.zeros(inputs.size(1), self.hidden_size)
+        outputs = []
+        for x in inputs:
+            i = torch.sigmoid(torch.mm(x, self.Wi) + torch.mm(h, self.Ui) + self.bi)
+            f = torch.sigmoid(torch.mm(x, self.Wf) + torch.mm(h, self.Uf) + self.bf)
+            g = torch.tanh(torch.mm(x, self.Wg) + torch.mm(h, self.Ug) + self.bg)
+            o = torch.sigmoid(torch.mm(x, self.Wo) + torch.mm(h, self.Uo) + self.bo)
+            c = f * c + i * g
+            h = o * torch.tanh(c)
+            outputs.append(h)
+        return torch.stack(outputs), (h, c)
+
+
+def contenders(input_size, hidden_size):
+    """Name → a function of the input that returns the output."""
+    fused = nn.LSTM(input_size, hidden_size)
+    readable = companion.LSTM(input_size, hidden_size)
+    by_hand = companion.by_hand(companion.LSTM(input_size, hidden_size))
+    tutorial = TutorialLSTM(input_size, hidden_size)
+    for ours in (readable, by_hand):
+        ours.load_state_dict(fused.state_dict())
+
+    def unfused(x):
+        with torch.backends.mkldnn.flags(enabled=False):
+            return fused(x)
+
+    return {
+        "nn.LSTM": fused,
+        "nn.LSTM, unfused": unfused,
+        "companion.LSTM": readable,
+        "by hand": by_hand,
+        "tutorials' loop": tutorial,
+    }
+
+
+def seconds(run, x, backward):
+    start = time.perf_counter()
+    output, _ = run(x)
+    if backward:
+        output.sum().backward()
+    return time.perf_counter() - start
+
+
+def compare(size, repeat, backward):
+    steps, batch, input_size, hidden_size = size
+    runs = contenders(input_size, hidden_size)
+    x = torch.randn(steps, batch, input_size, requires_grad=backward)
+    times = {name: [] for name in runs}
+    with torch.set_grad_enabled(backward):
+        for round_ in range(repeat + 2):
+            for name, run in runs.items():
+                took = seconds(run, x, backward)
+                if round_ >= 2:  # two rounds to warm up
+                    times[name].append(took)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def table(repeat):
+    for backward in (False, True):
+        print("forward with backward" if backward else "forward")
+        for size in SIZES:
+            medians = compare(size, repeat, backward)
+            base = medians.pop("nn.LSTM")
+            cells = [f"{name} {median / base:5.2f}" for name, median in medians.items()]
+            print(f"  {size!s:20} nn.LSTM {base * 1e3:7.2f} ms   " + "   ".join(cells), flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=15, help="rounds that count")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    table(arguments.repeat)
+
+
+if __name__ == "__main__":
+    main()
