@@ -1,6 +1,7 @@
 # make            the book: its environment, the site, and an address at which to read it
 # make site       only build the site, into _build/html
 # make test       everything that is checked: the models, the site, and every output of every notebook
+# make fuzz       the models against torch over more than 10,000 random configurations
 # make lab        the English chapters as notebooks
 # make execute    run all notebooks again and store what they print
 # make clean      remove what was built
@@ -9,7 +10,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT := .venv/stamp
 
-.PHONY: book site test lab execute clean
+.PHONY: book site test fuzz lab execute clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
@@ -20,6 +21,9 @@ site: $(ENVIRONMENT)
 test: $(ENVIRONMENT)
 	$(BIN)/python -m pytest
 	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile book/*/*.ipynb
+
+fuzz: $(ENVIRONMENT)
+	FUZZ=1 $(BIN)/python -m pytest --numprocesses 2 tests/test_recurrent.py tests/test_embedding.py
 
 lab: $(ENVIRONMENT)
 	$(BIN)/jupyter lab book/en

@@ -11,7 +11,7 @@ milliseconds for torch's fused LSTM, for the others how many times as long they 
 import argparse
 import statistics
 import time
-import tracemalloc
+import warnings
 
 import torch
 from torch import nn
@@ -100,13 +100,48 @@ def table(repeat):
             print(f"  {size!s:20} nn.LSTM {base * 1e3:7.2f} ms   " + "   ".join(cells), flush=True)
 
 
+def kept_for_backward(run, x):
+    """Bytes that the forward pass keeps for the backward pass, each storage counted once."""
+    storages = {}
+
+    def keep(tensor):
+        storage = tensor.untyped_storage()
+        storages[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        output, _ = run(x)
+    return sum(storages.values())
+
+
+def growth():
+    """Forward with backward over ever longer sequences: what one time step costs should stay the same."""
+    batch, input_size, hidden_size = 8, 16, 32
+    runs = contenders(input_size, hidden_size)
+    print("time steps      microseconds and kilobytes for each")
+    for steps in (100, 300, 1000, 3000, 10_000):
+        x = torch.randn(steps, batch, input_size)
+        cells = []
+        for name in ("nn.LSTM, unfused", "companion.LSTM", "by hand"):
+            took = statistics.median(seconds(runs[name], x, backward=True) for _ in range(3))
+            kept = kept_for_backward(runs[name], x)
+            cells.append(f"{name} {took / steps * 1e6:5.0f} µs {kept / steps / 1e3:5.1f} kB")
+        print(f"{steps:10,}      " + "   ".join(cells), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=15, help="rounds that count")
+    parser.add_argument("--long", action="store_true", help="growth of time and memory to 10,000 steps")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    table(arguments.repeat)
+    # said once whenever oneDNN's flags are touched, and about graphics cards only
+    warnings.filterwarnings("ignore", message="TF32 acceleration on top of oneDNN")
+    if arguments.long:
+        growth()
+    else:
+        table(arguments.repeat)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,12 @@ def layer_arguments(input_size, hidden_size, num_layers, bias, batch_first, drop
         raise ValueError("proj_size has to be smaller than hidden_size")
 
 
+def no_projection(options):
+    """Check that a layer other than an LSTM is not asked for a projection."""
+    if "proj_size" in options:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+
+
 def layer_dimensions(name, input, hx, is_pair):
     """Check how many dimensions the input of a layer and its state have; returns whether it is batched."""
     if input.dim() not in (2, 3):

@@ -111,6 +111,8 @@ class LookUp(torch.autograd.Function):
     weight: (num_embeddings, embedding_dim). indices: (n), integers. Returns (n, embedding_dim).
     """
 
+    generate_vmap_rule = True
+
     @staticmethod
     def forward(weight, indices, padding_idx, scale_grad_by_freq, sparse):
         # e_k = W[ i_k ]
@@ -120,23 +122,31 @@ class LookUp(torch.autograd.Function):
     def setup_context(ctx, inputs, output):
         weight, indices, ctx.padding_idx, ctx.scale_grad_by_freq, ctx.sparse = inputs
         ctx.save_for_backward(indices)
+        ctx.save_for_forward(indices)
         ctx.shape = weight.shape
 
     @staticmethod
     def backward(ctx, grad):
         (indices,) = ctx.saved_tensors
-        if ctx.padding_idx is not None:
-            kept = indices != ctx.padding_idx
-            indices, grad = indices[kept], grad[kept]
+        is_padding = indices == ctx.padding_idx if ctx.padding_idx is not None else None
         if ctx.sparse:
             if ctx.scale_grad_by_freq:
                 raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+            if is_padding is not None:
+                indices, grad = indices[~is_padding], grad[~is_padding]
             rows = torch.sparse_coo_tensor(indices[None], grad, ctx.shape, check_invariants=False)
             return rows, None, None, None, None
+        if is_padding is not None:
+            grad = grad.masked_fill(is_padding[:, None], 0)
         if ctx.scale_grad_by_freq:
             count = torch.bincount(indices, minlength=ctx.shape[0])
             grad = grad / count[indices, None]
         return sum_by_row(grad, indices, ctx.shape), None, None, None, None
+
+    @staticmethod
+    def jvp(ctx, d_weight, *_):
+        (indices,) = ctx.saved_tensors
+        return d_weight.index_select(0, indices)
 
 
 def sum_by_row(grad, indices, shape):

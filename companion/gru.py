@@ -8,12 +8,14 @@ And z_t keeps the old state here, as in the paper's equation 7; some texts let i
 
 import torch
 
+from companion import checks
 from companion.recurrent import RNNBase, RNNCellBase, Step, affine
 
 
 class GRUStep(Step):
     """What `GRUCell` and `GRU` do at one time step."""
 
+    name = "GRU"
     num_chunks = 3
 
     def ahead(self, x, w):
@@ -60,6 +62,9 @@ class GRUCell(GRUStep, RNNCellBase):
 class GRU(GRUStep, RNNBase):
     """A GRU over sequences, as `torch.nn.GRU`.
 
+    GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+    device=None, dtype=None)
+
     input_size, hidden_size, bias: as in `GRUCell`. num_layers, batch_first, dropout, bidirectional: as in `RNN`.
 
     Parameters of layer k: `weight_ih_l{k}` (3 * hidden_size, input_size), from the second layer on (3 * hidden_size,
@@ -69,6 +74,5 @@ class GRU(GRUStep, RNNBase):
     """
 
     def __init__(self, *args, **kwargs):
-        if "proj_size" in kwargs:
-            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+        checks.no_projection(kwargs)
         super().__init__("GRU", *args, **kwargs)

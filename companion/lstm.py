@@ -13,6 +13,7 @@ from companion.recurrent import RNNBase, RNNCellBase, Step, affine
 class LSTMStep(Step):
     """What `LSTMCell` and `LSTM` do at one time step."""
 
+    name = "LSTM"
     num_chunks = 4
     is_pair = True
 
@@ -63,6 +64,9 @@ class LSTMCell(LSTMStep, RNNCellBase):
 class LSTM(LSTMStep, RNNBase):
     """An LSTM over sequences, as `torch.nn.LSTM`.
 
+    LSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+    proj_size=0, device=None, dtype=None)
+
     input_size, hidden_size, bias: as in `LSTMCell`. num_layers: how many are stacked, each reading the output of
     the one below. batch_first: input and output are (B, T, features); the states are not moved. dropout: probability
     of zeroing a number between two layers while training. bidirectional: a second set of weights reads each
@@ -77,20 +81,5 @@ class LSTM(LSTMStep, RNNBase):
     the words are torch's.
     """
 
-    def __init__(
-        self,
-        input_size,
-        hidden_size,
-        num_layers=1,
-        bias=True,
-        batch_first=False,
-        dropout=0.0,
-        bidirectional=False,
-        proj_size=0,
-        device=None,
-        dtype=None,
-    ):
-        sizes = (input_size, hidden_size, num_layers)
-        super().__init__(
-            "LSTM", *sizes, bias, batch_first, dropout, bidirectional, proj_size, device, dtype
-        )
+    def __init__(self, *args, **kwargs):
+        super().__init__("LSTM", *args, **kwargs)

@@ -66,7 +66,7 @@ def compare(scratch, reference, input=None, state=None, seed=0):
     each initial state, and the gradient of each parameter. RuntimeError if the parameters' names or shapes differ.
     """
     scratch.load_state_dict(reference.state_dict(), strict=True)
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator("cpu").manual_seed(seed)
     if input is None:
         input = _random_input(reference, generator)
     if state is None and not isinstance(reference, nn.Embedding):
@@ -84,13 +84,13 @@ def compare(scratch, reference, input=None, state=None, seed=0):
 
 def _random(like, shape, generator):
     # drawn in float64, where every processor draws the same
-    numbers = torch.randn(shape, generator=generator, dtype=torch.float64)
+    numbers = torch.randn(shape, generator=generator, dtype=torch.float64, device="cpu")
     return numbers.to(like.device, like.dtype)
 
 
 def _random_input(module, generator, time=5, batch=3):
     if isinstance(module, nn.Embedding):
-        indices = torch.randint(module.num_embeddings, (batch, time), generator=generator)
+        indices = torch.randint(module.num_embeddings, (batch, time), generator=generator, device="cpu")
         return indices.to(module.weight.device)
     weight = next(module.parameters())
     if isinstance(module, nn.RNNCellBase):
@@ -143,7 +143,7 @@ def _run(module, input, state, seed, names):
         result = module(input) if state is None else module(input, state)
 
     values = dict(zip(names, _flat(result), strict=False))
-    generator = torch.Generator().manual_seed(seed + 1)
+    generator = torch.Generator("cpu").manual_seed(seed + 1)
     # L = Σ over every number y that comes out of  r y  with a random r of its own
     loss = sum((value * _random(value, value.shape, generator)).sum() for value in values.values())
     if loss.requires_grad:

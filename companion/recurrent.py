@@ -61,15 +61,16 @@ def over_time(step, sizes, start, reverse=False):
     """
     order = range(len(sizes))
     order = reversed(order) if reverse else order
-    state = tuple(s[: sizes[-1 if reverse else 0]] for s in start)
-    ended = []
+    running = sizes[-1 if reverse else 0]
+    state, ended = tuple(s[:running] for s in start), []
     for t in order:
-        running, rows = len(state[0]), sizes[t]
+        rows = sizes[t]
         if rows < running:  # forwards, the shorter sequences end first: put their last state aside
             ended.append(tuple(s[rows:] for s in state))
             state = tuple(s[:rows] for s in state)
         elif rows > running:  # in reverse, they begin later
             state = tuple(torch.cat([s, s0[running:rows]]) for s, s0 in zip(state, start, strict=True))
+        running = rows
         state = step(t, state)
     return tuple(torch.cat(s) for s in zip(state, *reversed(ended), strict=True)) if ended else state
 
@@ -81,6 +82,7 @@ class Step:
     it and the weights, and returns the state after it.
     """
 
+    name = ""  # what errors call it
     num_chunks = 1  # how many gates of hidden_size rows stand above each other in the weights
     is_pair = False  # whether the state is (h, c), or h alone
 
@@ -118,7 +120,7 @@ class RNNCellBase(nn.Module):
         input: (B, input_size) or (input_size). hx: the state, each tensor (B, hidden_size) or (hidden_size);
         zeros if None. Returns the new state in the same form.
         """
-        batched = checks.cell_dimensions(type(self).__name__, input, hx, self.is_pair)
+        batched = checks.cell_dimensions(f"{self.name}Cell", input, hx, self.is_pair)
         x = input if batched else input.unsqueeze(0)
         if hx is None:
             zeros = torch.zeros(x.size(0), self.hidden_size, dtype=x.dtype, device=x.device)
@@ -222,7 +224,7 @@ class RNNBase(nn.Module):
             batch = sizes[0]
             checks.layer_input(x, self.input_size, self.weight_ih_l0, expected_dim=2)
         else:
-            batched = checks.layer_dimensions(type(self).__name__, input, hx, self.is_pair)
+            batched = checks.layer_dimensions(self.name, input, hx, self.is_pair)
             time_dim = 1 if batched and self.batch_first else 0
             x = input if batched else input.unsqueeze(1)
             x = x.transpose(0, time_dim)  # (T, B, input_size) from here on
@@ -271,16 +273,15 @@ class RNNBase(nn.Module):
     def _unroll(self, x, sizes, start, w, reverse):
         """Run one layer in one direction over time."""
         # one product for all time steps
-        steps = self.ahead(x, w).split(sizes)
-        outputs = [None] * len(sizes)
+        a = self.ahead(x, w).split(sizes)
+        states = [None] * len(sizes)
 
         def step(t, state):
-            state = self.step(steps[t], state, w)
-            outputs[t] = state[0]
+            states[t] = state = self.step(a[t], state, w)
             return state
 
         end = over_time(step, sizes, start, reverse)
-        return torch.cat(outputs), end
+        return torch.cat([h for h, *_ in states]), end
 
     def _initial_state(self, x, hx, batch, batched, to_sorted):
         """The state before the first step, a tuple of (L * D, B, size), in the order of the sorted batch."""

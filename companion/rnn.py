@@ -5,12 +5,14 @@ Jeffrey L. Elman, "Finding structure in time", Cognitive Science 14 (1990). The 
 
 import torch
 
+from companion import checks
 from companion.recurrent import RNNBase, RNNCellBase, Step, affine
 
 
 class ElmanStep(Step):
     """What `RNNCell` and `RNN` do at one time step."""
 
+    name = "RNN"
     nonlinearity = "tanh"
 
     def step(self, a, state, w):
@@ -48,6 +50,9 @@ class RNNCell(ElmanStep, RNNCellBase):
 class RNN(ElmanStep, RNNBase):
     """An Elman network over sequences, as `torch.nn.RNN`.
 
+    RNN(input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0,
+    bidirectional=False, device=None, dtype=None)
+
     input_size, hidden_size, nonlinearity, bias: as in `RNNCell`. num_layers: how many are stacked, each reading
     the output of the one below. batch_first: input and output are (B, T, features); the states are not moved.
     dropout: probability of zeroing a number between two layers while training. bidirectional: a second set of
@@ -60,10 +65,12 @@ class RNN(ElmanStep, RNNBase):
     dimensions or type of input, RuntimeError for wrong sizes: the words are torch's.
     """
 
-    def __init__(self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", *args, **kwargs):
-        if "proj_size" in kwargs:
-            raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
-        if nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
-        super().__init__(f"RNN_{nonlinearity.upper()}", input_size, hidden_size, num_layers, *args, **kwargs)
-        self.nonlinearity = nonlinearity
+    def __init__(self, *args, **kwargs):
+        checks.no_projection(kwargs)
+        if len(args) > 3:
+            self.nonlinearity, args = args[3], args[:3] + args[4:]
+        else:
+            self.nonlinearity = kwargs.pop("nonlinearity", "tanh")
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{self.nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(f"RNN_{self.nonlinearity.upper()}", *args, **kwargs)

@@ -1,10 +1,19 @@
+import os
+
+import torch
 from hypothesis import settings
 
-# The same examples on every run: a failure here is a finding, never a matter of luck.
+# In `make test` the same examples on every run: a failure is a finding, never a matter of luck. `make fuzz` draws anew.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
-settings.load_profile("repeatable")
+settings.register_profile("fuzz", deadline=None, print_blob=True)
+settings.load_profile("fuzz" if "FUZZ" in os.environ else "repeatable")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--device", default="cpu", help="where the models run, for example cuda")
 
 
 def pytest_configure(config):
+    torch.set_default_device(config.getoption("--device"))
     # torch says so once a process, whenever its own float32 LSTM has a projection
     config.addinivalue_line("filterwarnings", "ignore:LSTM with projections is not supported with oneDNN")

@@ -1,11 +1,17 @@
 """A scratch class and its namesake in torch: what both do with the same arguments."""
 
+import os
 import warnings
 
 import torch
 from torch import nn
 
 import companion
+
+
+def examples(number):
+    """How many configurations a test draws: so many, and forty times as many in `make fuzz`."""
+    return number * (40 if "FUZZ" in os.environ else 1)
 
 
 def pair(name, *args, seed=0, **kwargs):
@@ -28,3 +34,8 @@ def outcome(act, *args, **kwargs):
             # torch adds C++ frames under the message when it is asked to be verbose
             error = type(e), str(e).split("\nException raised from")[0]
     return error, [(w.category, str(w.message)) for w in caught]
+
+
+def agree(result, dtype):
+    """Whether a comparison is below its bounds. A float32 sum whose terms cancel may keep their rounding."""
+    return all(row.ok or (dtype == torch.float32 and row.difference < 1e-6) for row in result)

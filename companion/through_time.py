@@ -5,7 +5,7 @@ than autograd, which has to undo each small operation of each time step: what a 
 is computed for all time steps at once, and a weight's gradient is one product over all of them (Werbos, "Backpropagation
 through time", Proceedings of the IEEE 78, 1990).
 
-δy stands for ∂L/∂y, and σ' for the derivative of σ. A tensor (N, …) holds the rows of one time step after another's;
+δy stands for ∂L/∂y. A tensor (N, …) holds the rows of one time step after another's;
 N is their number. `w` holds transposed matrices, as everywhere in the companion: W h is `h @ w.hh`.
 """
 
@@ -57,8 +57,11 @@ class ThroughTime(torch.autograd.Function):
         return output, *(state.clone() for state in end)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, d_output, *d_end):
+        if torch.is_grad_enabled():  # create_graph=True: autograd would take what is computed here for constants
+            raise RuntimeError(
+                "a gradient by hand has no gradient of its own: call companion.by_hand(module, on=False) first"
+            )
         x, ih, hh, b_ih, b_hh, hr, output, *rest = ctx.saved_tensors
         w = Weights(ih, hh, b_ih, b_hh, hr)
         saved, before = rest[: ctx.counts[0]], rest[ctx.counts[0] :]
@@ -74,6 +77,16 @@ class ThroughTime(torch.autograd.Function):
         d_hh = before[0].T @ d_u
         d_b_hh = None if b_hh is None else d_b_ih if d_u is d_a else d_u.sum(0)
         return None, None, None, d_x, d_ih, d_hh, d_b_ih, d_b_hh, d_hr, *d_start
+
+
+def sigmoid_slope(s):
+    """σ' = σ ( 1 - σ ), from the values of σ."""
+    return torch.addcmul(s, s, s, value=-1)
+
+
+def tanh_slope(y):
+    """tanh' = 1 - tanh², from the values of tanh."""
+    return (y * y).neg_().add_(1)
 
 
 # Each class has `forward`, which returns the step, the output that the steps fill and what they leave for the way
@@ -99,8 +112,8 @@ class ElmanThroughTime:
 
     def backward(self, d_output, w, sizes, output, saved, before):
         d_output, d_a = d_output.split(sizes), torch.empty_like(output)
-        # tanh' = 1 - h_t²,   relu' = 1 where h_t > 0
-        slope = (output > 0).to(output.dtype) if self.layer.nonlinearity == "relu" else 1 - output**2
+        # relu' is 1 above zero
+        slope = (output > 0).to(output.dtype) if self.layer.nonlinearity == "relu" else tanh_slope(output)
         slopes, d_as, hh = slope.split(sizes), d_a.split(sizes), w.hh.T
 
         def step(t, d_state):
@@ -144,26 +157,32 @@ class LSTMThroughTime:
     def backward(self, d_output, w, sizes, output, saved, before):
         gates, tanh_c = saved
         i, f, g, o = gates.chunk(4, dim=1)
-        d_output, d_a = d_output.split(sizes), torch.empty_like(gates)
-        # what the gradients are multiplied by, for all time steps at once; σ' = σ (1 - σ), tanh' = 1 - tanh²
-        by_c = torch.stack([g * i * (1 - i), before[1] * f * (1 - f), i * (1 - g**2)], dim=1).split(sizes)
-        by_h, to_c = (tanh_c * o * (1 - o)).split(sizes), (o * (1 - tanh_c**2)).split(sizes)
-        size, fs, hh, d_as = o.size(1), f.split(sizes), w.hh.T, d_a.split(sizes)
+        size = o.size(1)
+        # what the gradients are multiplied by, for all time steps at once, where the sums' gradients will stand
+        d_a = torch.empty_like(gates)
+        for by, slope, other in zip(
+            d_a.chunk(4, dim=1),
+            (sigmoid_slope(i), sigmoid_slope(f), tanh_slope(g), sigmoid_slope(o)),
+            (g, before[1], i, tanh_c),
+            strict=True,
+        ):
+            torch.mul(slope, other, out=by)
+        to_c = tanh_slope(tanh_c).mul_(o).split(sizes)
         d_ifg = d_a[:, : 3 * size].unflatten(1, (3, size)).split(sizes)
-        d_o = d_a[:, 3 * size :].split(sizes)
-        d_h = [None] * len(sizes)
+        d_o, d_as = d_a[:, 3 * size :].split(sizes), d_a.split(sizes)
+        d_output, fs, hh, d_h = d_output.split(sizes), f.split(sizes), w.hh.T, [None] * len(sizes)
 
         def step(t, d_state):
-            # δh_t = δy_t + what comes back from step t+1
+            # δh_t = δy_t + what comes back from step t+1,   δm_t = δh_t or W_hrᵀ δh_t
             d_m = d_h[t] = d_state[0] + d_output[t]
             if w.hr is not None:
                 d_m = d_h[t] @ w.hr.T
             # δc_t = δc_t from step t+1  +  δm_t ⊙ o_t ⊙ tanh'( c_t )
             d_c = torch.addcmul(d_state[1], d_m, to_c[t])
             # δa_i = δc_t ⊙ g_t ⊙ σ'    δa_f = δc_t ⊙ c_{t-1} ⊙ σ'    δa_g = δc_t ⊙ i_t ⊙ tanh'
-            torch.mul(d_c.unsqueeze(1), by_c[t], out=d_ifg[t])
+            d_ifg[t].mul_(d_c.unsqueeze(1))
             # δa_o = δm_t ⊙ tanh( c_t ) ⊙ σ'
-            torch.mul(d_m, by_h[t], out=d_o[t])
+            d_o[t].mul_(d_m)
             # δh_{t-1} = W_hhᵀ δa_t    δc_{t-1} = δc_t ⊙ f_t
             return d_as[t] @ hh, d_c * fs[t]
 
@@ -207,9 +226,10 @@ class GRUThroughTime:
         gates, u = saved
         (r, z, n), u_n = gates.chunk(3, dim=1), u.chunk(3, dim=1)[2]
         d_output, d_a, d_u = d_output.split(sizes), torch.empty_like(gates), torch.empty_like(gates)
-        by_z = ((before[0] - n) * z * (1 - z)).split(sizes)
-        by_n = ((1 - z) * (1 - n**2)).split(sizes)
-        by_r = (u_n * r * (1 - r)).split(sizes)
+        # what the gradients are multiplied by, for all time steps at once
+        by_z = (sigmoid_slope(z) * (before[0] - n)).split(sizes)
+        by_n = (tanh_slope(n) * (1 - z)).split(sizes)
+        by_r = (sigmoid_slope(r) * u_n).split(sizes)
         zs, rs, hh, d_us = z.split(sizes), r.split(sizes), w.hh.T, d_u.split(sizes)
         d_r, d_z, d_un = (part.split(sizes) for part in d_u.chunk(3, dim=1))
         d_n = d_a.chunk(3, dim=1)[2].split(sizes)

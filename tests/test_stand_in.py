@@ -1,0 +1,327 @@
+"""The scratch classes in the place of torch's: whatever is done to a module of torch can be done to them.
+
+torch's own test suite keeps a list of modules with inputs that they must take and inputs that they must refuse.
+Here the scratch classes go through it.
+"""
+
+import copy
+import io
+import pickle
+
+import pytest
+import torch
+from namesakes import pair
+from torch import nn
+from torch.autograd import gradcheck, gradgradcheck
+from torch.func import functional_call, grad, jacrev, jvp, stack_module_state, vmap
+from torch.nn.utils import parametrizations, parametrize, prune
+from torch.nn.utils.rnn import PackedSequence, pack_sequence
+from torch.testing._internal.common_modules import ModuleErrorEnum, module_db
+
+import companion
+
+LAYERS = ["RNN", "LSTM", "GRU"]
+CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
+RECURRENT = LAYERS + CELLS
+ALL = [*RECURRENT, "Embedding"]
+TORCHS = {info.module_cls.__name__: info for info in module_db if info.module_cls.__name__ in ALL}
+float64 = {"dtype": torch.float64}
+
+
+def torchs_inputs(name, dtype=torch.float64, training=True):
+    """(constructor's arguments, call's arguments) from torch's list, twice: for the scratch module and for torch's."""
+    for case in TORCHS[name].module_inputs_func(TORCHS[name], "cpu", dtype, True, training):
+        make, call = case.constructor_input, case.forward_input
+        yield make.args, {**make.kwargs, "dtype": dtype}, call.args, call.kwargs
+
+
+def flat(result):
+    if isinstance(result, PackedSequence):
+        return [result.data]
+    return [result] if isinstance(result, torch.Tensor) else [t for part in result for t in flat(part)]
+
+
+def close(ours, theirs, dtype=torch.float64):
+    bound = 1e-10 if dtype == torch.float64 else 1e-5
+    for a, b in zip(flat(ours), flat(theirs), strict=True):
+        largest = max(1.0, b.abs().max().item()) if b.numel() else 1.0
+        torch.testing.assert_close(a, b, rtol=0, atol=bound * largest)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+@pytest.mark.parametrize("name", ALL)
+def test_torchs_inputs(name, dtype, training):
+    cases = list(torchs_inputs(name, dtype, training))
+    assert cases
+    for args, kwargs, call_args, call_kwargs in cases:
+        ours, theirs = pair(name, *args, **kwargs)
+        results = []
+        for module in (ours, theirs):
+            module.train(training)
+            leaves = copy.deepcopy((call_args, call_kwargs))
+            result = module(*leaves[0], **leaves[1])
+            sum(t.square().sum() for t in flat(result)).backward()
+            leaf = leaves[0][0].data if isinstance(leaves[0][0], PackedSequence) else leaves[0][0]
+            gradients = [p.grad.to_dense() for p in module.parameters()]
+            results.append([*flat(result), *gradients, *([leaf.grad] if leaf.grad is not None else [])])
+        close(*results, dtype=dtype)
+
+
+@pytest.mark.parametrize("name", CELLS + LAYERS)
+def test_torchs_error_inputs(name):
+    info = TORCHS[name]
+    if info.module_error_inputs_func is None:
+        pytest.fail("torch has no wrong inputs for this class any more: take it off the list")
+    for case in info.module_error_inputs_func(info, "cpu", torch.float64, False, True):
+        make = case.module_error_input.constructor_input
+        construct = lambda make=make: getattr(companion, name)(*make.args, **make.kwargs)  # noqa: E731
+        with pytest.raises(case.error_type, match=case.error_regex):
+            if case.error_on == ModuleErrorEnum.CONSTRUCTION_ERROR:
+                construct()
+            else:
+                call = case.module_error_input.forward_input
+                construct()(*call.args, **call.kwargs)
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_gradients_of_gradients(name):
+    """gradcheck and gradgradcheck over the input, the state and all parameters."""
+    torch.manual_seed(0)
+    module = getattr(companion, name)(2, 3, **float64)
+    x = torch.randn(*((3, 2, 2) if name in LAYERS else (2, 2)), **float64, requires_grad=True)
+    h = torch.randn(*((1, 2, 3) if name in LAYERS else (2, 3)), **float64, requires_grad=True)
+    names, parameters = zip(*module.named_parameters(), strict=True)
+
+    def run(x, h, *parameters):
+        state = (h, h * 0.5) if "LSTM" in name else h
+        return tuple(flat(functional_call(module, dict(zip(names, parameters, strict=True)), (x, state))))
+
+    assert gradcheck(run, (x, h, *parameters))
+    assert gradgradcheck(run, (x, h, *parameters))
+
+
+@pytest.mark.parametrize("options", [{}, {"bidirectional": True, "num_layers": 2}, {"bias": False}])
+@pytest.mark.parametrize("name", LAYERS)
+def test_by_hand_passes_gradcheck(name, options):
+    torch.manual_seed(0)
+    module = companion.by_hand(getattr(companion, name)(2, 3, **options, **float64))
+    names, parameters = zip(*module.named_parameters(), strict=True)
+    x = torch.randn(3, 2, 2, **float64, requires_grad=True)
+
+    def run(x, *parameters):
+        return tuple(flat(functional_call(module, dict(zip(names, parameters, strict=True)), x)))
+
+    assert gradcheck(run, (x, *parameters))
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_by_hand_has_no_second_derivative(name):
+    module = companion.by_hand(getattr(companion, name)(2, 3))
+    x = torch.randn(3, 2, 2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="no gradient of its own"):
+        torch.autograd.grad(module(x)[0].sum(), x, create_graph=True)
+    companion.by_hand(module, on=False)
+    (gradient,) = torch.autograd.grad(module(x)[0].sum(), x, create_graph=True)
+    gradient.sum().backward()
+
+
+def test_by_hand_reaches_every_layer_of_a_model():
+    model = nn.Sequential(companion.LSTM(2, 3), companion.Embedding(2, 3))
+    assert companion.by_hand(model) is model and model[0].unroll_by_hand
+    assert not companion.by_hand(model, on=False)[0].unroll_by_hand
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("how", ["pickle", "deepcopy", "torch.save"])
+def test_copies(name, how):
+    for args, kwargs, call_args, call_kwargs in torchs_inputs(name):
+        module = getattr(companion, name)(*args, **kwargs)
+        call_args = call_args if name == "Embedding" else [a.detach() if isinstance(a, torch.Tensor) else a for a in call_args]
+        expected = module.eval()(*call_args, **call_kwargs)
+        if how == "pickle":
+            twin = pickle.loads(pickle.dumps(module))
+        elif how == "deepcopy":
+            twin = copy.deepcopy(module)
+        else:
+            file = io.BytesIO()
+            torch.save(module, file)
+            file.seek(0)
+            twin = torch.load(file, weights_only=False)
+        close(twin(*call_args, **call_kwargs), expected)
+        with torch.no_grad():
+            next(twin.parameters()).add_(1)
+        close(module(*call_args, **call_kwargs), expected)  # the copy shares nothing
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_state_dict_with_a_prefix(name):
+    ours, theirs = (nn.ModuleDict({"encoder": module}) for module in pair(name, 3, 5, 2))
+    assert [*ours.state_dict(prefix="model.")] == [*theirs.state_dict(prefix="model.")]
+    theirs.load_state_dict(ours.state_dict())
+    with pytest.raises(RuntimeError, match="Missing key"):
+        ours.load_state_dict({})
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_device_and_dtype(name):
+    meta, theirs = pair(name, 4, 3, device="meta", dtype=torch.bfloat16)
+    assert {p.device.type for p in meta.parameters()} == {"meta"} and meta.state_dict().keys() == theirs.state_dict().keys()
+    assert {p.dtype for p in meta.parameters()} == {torch.bfloat16}
+    filled = meta.to_empty(device="cpu")
+    filled.reset_parameters()
+    assert all(p.isfinite().all() for p in filled.parameters())
+    assert {p.dtype for p in filled.double().parameters()} == {torch.float64}
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_shapes_on_the_meta_device(name):
+    """No number is looked at: shapes come out where there are no numbers."""
+    ours, theirs = pair(name, 3, 5, 2, bidirectional=True, device="meta")
+    x = torch.empty(7, 4, 3, device="meta")
+    assert [t.shape for t in flat(ours(x))] == [t.shape for t in flat(theirs(x))]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_parameters_from_outside(name):
+    """functional_call, a parameter set anew, parametrizations, pruning, tied weights."""
+    ours, theirs = pair(name, 4, 4, 2, **float64)
+    x = torch.randn(3, 2, 4, **float64)
+    halves = {key: value * 0.5 for key, value in theirs.named_parameters()}
+    close(functional_call(ours, halves, x), functional_call(theirs, halves, x))
+    for module in (ours, theirs):
+        module.weight_ih_l1 = module.weight_ih_l0  # tied
+    close(ours(x), theirs(x))
+    assert len([*ours.parameters()]) == len([*theirs.parameters()]) == 7
+    torch.manual_seed(1)
+    fresh = torch.rand_like(ours.weight_hh_l0)
+    for module in (ours, theirs):
+        module.weight_hh_l0 = nn.Parameter(fresh.clone())
+        module.eval()
+    close(ours(x), theirs(x))
+
+    class Half(nn.Module):
+        def forward(self, weight):
+            return weight / 2
+
+    for module in (ours, theirs):
+        parametrize.register_parametrization(module, "weight_hh_l0", Half())
+    close(ours(x), theirs(x))
+    parametrizations.weight_norm(ours, "weight_ih_l0")(x)[0].sum().backward()
+    ours, theirs = pair(name, 4, 4, **float64)
+    for module in (ours, theirs):
+        prune.l1_unstructured(module, "weight_hh_l0", amount=0.5)
+    assert (ours.weight_hh_l0 == 0).any()
+    close(ours(x), theirs(x))
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_vmap_and_func(name):
+    """A gradient for each example, and several models at once."""
+    models = [getattr(companion, name)(2, 3, **float64) for _ in range(3)]
+    x = torch.randn(*((5, 4, 2) if name in LAYERS else (4, 2)), **float64)
+    axis = 1 if name in LAYERS else 0
+    module = models[0]
+    parameters = dict(module.named_parameters())
+
+    def loss(parameters, example):
+        return flat(functional_call(module, parameters, example))[0].square().sum()
+
+    each = vmap(grad(loss), in_dims=(None, axis))(parameters, x)
+    for k in range(4):
+        one = grad(loss)(parameters, x.select(axis, k))
+        close([each[key][k] for key in parameters], [one[key] for key in parameters])
+    stacked, _ = stack_module_state(models)
+    together = vmap(lambda p: flat(functional_call(module, p, x))[0])(stacked)
+    close(list(together), [flat(model(x))[0] for model in models])
+    jacrev(loss)(parameters, x)
+
+
+def test_embedding_vmap():
+    embedding = companion.Embedding(5, 3, **float64)
+    indices = torch.tensor([[1, 2], [4, 4]])
+    close(vmap(embedding)(indices), embedding(indices))
+    weights = torch.stack([embedding.weight.detach(), embedding.weight.detach() + 1])
+    together = vmap(lambda w: functional_call(embedding, {"weight": w}, indices))(weights)
+    close(together[1], embedding(indices) + 1)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")  # torch uses it itself
+def test_embedding_forward_derivative():
+    ours, theirs = pair("Embedding", 5, 3, padding_idx=2, **float64)
+    indices, tangent = torch.tensor([[1, 2], [4, 4]]), torch.randn(5, 3, **float64)
+    results = [jvp(lambda w, m=m: functional_call(m, {"weight": w}, indices), (m.weight.detach(),), (tangent,)) for m in (ours, theirs)]
+    close(*results)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_autocast(name):
+    ours, theirs = pair(name, 3, 5)
+    x = torch.randn(4, 2, 3)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        ours, theirs = flat(ours(x)), flat(theirs(x))
+    for a, b in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(a.float(), b.float(), rtol=0.05, atol=0.02)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_nothing_is_kept_after_the_graph(name):
+    """A training step leaves no tensors behind in cycles, which only the garbage collector would find."""
+    import gc
+    import weakref
+
+    for hand in (False, True):
+        layer = companion.by_hand(getattr(companion, name)(2, 3), hand)
+        gc.collect()
+        gc.disable()
+        try:
+            x = torch.randn(4, 2, 2)
+            seen = weakref.ref(x)
+            output, _ = layer(x)
+            del x
+            assert seen() is not None  # the graph needs it
+            output.sum().backward()
+            del output
+            assert seen() is None
+        finally:
+            gc.enable()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("layout", ["strided input", "expanded state", "list state"])
+def test_layouts(name, layout):
+    ours, theirs = pair(name, 3, 5, **float64)
+    x = torch.randn(2, 4, 3, **float64).transpose(0, 1)
+    h = torch.randn(1, 1, 5, **float64).expand(1, 2, 5)
+    if layout == "strided input":
+        arguments = (x,)
+    elif layout == "expanded state":
+        arguments = (x, (h, h) if name == "LSTM" else h)
+    else:
+        arguments = (x, [h, h] if name == "LSTM" else h)
+    close(ours(*arguments), theirs(*arguments))
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_packed_states_are_in_the_callers_order(name):
+    ours, _ = pair(name, 3, 5, **float64)
+    sequences = [torch.randn(n, 3, **float64) for n in (2, 4, 1)]
+    h = torch.randn(1, 3, 5, **float64)
+    _, state = ours(pack_sequence(sequences, enforce_sorted=False), (h, h) if name == "LSTM" else h)
+    for k, sequence in enumerate(sequences):
+        h_k = h[:, k]
+        _, alone = ours(sequence, (h_k, h_k) if name == "LSTM" else h_k)
+        close([s[:, k] for s in flat(state)], flat(alone))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_same_random_numbers_are_drawn(name):
+    states = []
+    for source in (companion, nn):
+        torch.manual_seed(5)
+        module = getattr(source, name)(4, 3)
+        if name in LAYERS:
+            module = getattr(source, name)(4, 3, 3, dropout=0.4)
+            module(torch.randn(5, 2, 4))
+        states.append(torch.get_rng_state())
+    assert states[0].equal(states[1])
