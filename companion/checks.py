@@ -16,6 +16,14 @@ DTYPE_NAMES = {
 }  # fmt: skip
 
 
+def autocast_dtype(tensor):
+    """The type in which autocast computes where `tensor` is, or None where there is none at work."""
+    device = tensor.device.type
+    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+        return torch.get_autocast_dtype(device)
+    return None
+
+
 def layer_arguments(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size):
     """Check the constructor's arguments of a recurrent layer."""
     if not isinstance(dropout, numbers.Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
@@ -77,7 +85,7 @@ def layer_dimensions(name, input, hx, is_pair):
 
 def layer_input(input, input_size, weight, expected_dim):
     """Check type, dimensions and last size of a layer's input."""
-    if input.dtype != weight.dtype and not torch.is_autocast_enabled(input.device.type):
+    if input.dtype != weight.dtype and autocast_dtype(input) is None:
         raise ValueError(
             f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
             f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"
@@ -109,7 +117,7 @@ def layer_length(length):
 def same_dtype(tensors, weight):
     """Check that whatever meets a weight in a product has its type."""
     for tensor in tensors:
-        if tensor.dtype != weight.dtype and not torch.is_autocast_enabled(tensor.device.type):
+        if tensor.dtype != weight.dtype and autocast_dtype(tensor) is None:
             names = [DTYPE_NAMES.get(t.dtype, str(t.dtype)) for t in (tensor, weight)]
             raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names[0]} and {names[1]}")
 
@@ -141,6 +149,15 @@ def cell_sizes(input, state, input_size, hidden_size):
             raise RuntimeError(
                 f"hidden{k} has inconsistent hidden_size: got {tensor.size(1)}, expected {hidden_size}"
             )
+
+
+def padding_index(padding_idx, num_embeddings):
+    """Check that there is such a row; returns its index counted from the beginning, or None."""
+    if padding_idx is None:
+        return None
+    if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx + num_embeddings if padding_idx < 0 else padding_idx
 
 
 def embedding_indices(indices):

@@ -20,6 +20,10 @@ class Embedding(nn.Module):
     an index outside it, RuntimeError for indices that are not integers.
     """
 
+    __constants__ = [
+        "num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse",
+    ]  # fmt: skip
+
     def __init__(
         self,
         num_embeddings,
@@ -35,13 +39,9 @@ class Embedding(nn.Module):
         dtype=None,
     ):
         super().__init__()
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
-                raise AssertionError("Padding_idx must be within num_embeddings")
-            padding_idx = padding_idx + num_embeddings if padding_idx < 0 else padding_idx
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
-        self.padding_idx = padding_idx
+        self.padding_idx = checks.padding_index(padding_idx, num_embeddings)
         self.max_norm = max_norm
         self.norm_type = norm_type
         self.scale_grad_by_freq = scale_grad_by_freq
@@ -82,21 +82,18 @@ class Embedding(nn.Module):
     def forward(self, input):
         """Look up `input`, indices of shape (*); returns (*, embedding_dim)."""
         checks.embedding_indices(input)
+        weight, indices = self.weight, input.flatten()
+        padding_idx = checks.padding_index(self.padding_idx, self.num_embeddings)
         if self.max_norm is not None:
-            self._shorten(input)
-        rows = LookUp.apply(
-            self.weight, input.flatten(), self.padding_idx, self.scale_grad_by_freq, self.sparse
-        )
-        return rows.view(*input.shape, self.weight.size(1))
-
-    @torch.no_grad()
-    def _shorten(self, indices):
-        # w_i ← w_i · max_norm / ‖w_i‖   where ‖w_i‖ > max_norm
-        used = indices.unique()
-        rows = self.weight.index_select(0, used)
-        norm = rows.norm(self.norm_type, dim=1, keepdim=True)
-        rows = torch.where(norm > self.max_norm, rows * (self.max_norm / (norm + 1e-7)), rows)
-        self.weight[used] = rows
+            shorten(weight.detach(), indices, self.max_norm, self.norm_type)
+        if self.scale_grad_by_freq or self.sparse:
+            rows = LookUp.apply(weight, indices, padding_idx, self.scale_grad_by_freq, self.sparse)
+        else:
+            # e_k = W[ i_k ]
+            rows = weight.index_select(0, indices)
+            if padding_idx is not None:  # its row is read, and learns nothing
+                rows = torch.where((indices == padding_idx)[:, None], rows.detach(), rows)
+        return rows.view(*input.shape, weight.size(1))
 
     def extra_repr(self):
         usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
@@ -105,8 +102,17 @@ class Embedding(nn.Module):
         return ", ".join(parts)
 
 
+def shorten(weight, indices, max_norm, norm_type):
+    """Shorten the rows of `weight` that `indices` (n) read, in place, to a norm of at most `max_norm`."""
+    rows = weight.index_select(0, indices)
+    norm = rows.norm(norm_type, dim=1, keepdim=True)
+    # w_i ← w_i · max_norm / ‖w_i‖   where ‖w_i‖ > max_norm
+    rows = torch.where(norm > max_norm, rows * (max_norm / (norm + 1e-7)), rows)
+    weight.index_copy_(0, indices.long(), rows)
+
+
 class LookUp(torch.autograd.Function):
-    """The look-up and its gradient: only the rows that were read have one.
+    """The look-up where its gradient is not autograd's own: scaled by frequency, or sparse.
 
     weight: (num_embeddings, embedding_dim). indices: (n), integers. Returns (n, embedding_dim).
     """
@@ -122,7 +128,6 @@ class LookUp(torch.autograd.Function):
     def setup_context(ctx, inputs, output):
         weight, indices, ctx.padding_idx, ctx.scale_grad_by_freq, ctx.sparse = inputs
         ctx.save_for_backward(indices)
-        ctx.save_for_forward(indices)
         ctx.shape = weight.shape
 
     @staticmethod
@@ -138,15 +143,10 @@ class LookUp(torch.autograd.Function):
             return rows, None, None, None, None
         if is_padding is not None:
             grad = grad.masked_fill(is_padding[:, None], 0)
-        if ctx.scale_grad_by_freq:
-            count = torch.bincount(indices, minlength=ctx.shape[0])
-            grad = grad / count[indices, None]
+        # each row's gradient, divided by how often it was read
+        count = torch.bincount(indices, minlength=ctx.shape[0])
+        grad = grad / count[indices, None]
         return sum_by_row(grad, indices, ctx.shape), None, None, None, None
-
-    @staticmethod
-    def jvp(ctx, d_weight, *_):
-        (indices,) = ctx.saved_tensors
-        return d_weight.index_select(0, indices)
 
 
 def sum_by_row(grad, indices, shape):

@@ -88,11 +88,14 @@ class Step:
 
     def ahead(self, x, w):
         """W_ih x_t + b_ih + b_hh for every row of `x`: what a time step needs of its input, before any state."""
-        return affine(x, w.ih, None if w.b_ih is None else w.b_ih + w.b_hh)
+        biases = [b for b in (w.b_ih, w.b_hh) if b is not None]
+        return affine(x, w.ih, sum(biases) if biases else None)
 
 
 class RNNCellBase(nn.Module):
     """One time step, with its parameters: with a `Step` the base of `RNNCell`, `LSTMCell` and `GRUCell`."""
+
+    __constants__ = ["input_size", "hidden_size", "bias"]
 
     def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
         super().__init__()
@@ -149,6 +152,10 @@ class RNNCellBase(nn.Module):
 class RNNBase(nn.Module):
     """A network over whole sequences: with a `Step` the base of `RNN`, `LSTM` and `GRU`."""
 
+    __constants__ = [
+        "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
+        "proj_size",
+    ]  # fmt: skip
     unroll_by_hand = None  # `companion.by_hand` puts a function here that takes the place of `_unroll`
 
     def __init__(
@@ -200,6 +207,14 @@ class RNNBase(nn.Module):
         _uniform(self)
 
     @property
+    def _flat_weights_names(self):
+        return [name for names in self._all_weights for name in names]
+
+    @property
+    def _flat_weights(self):
+        return [getattr(self, name, None) for name in self._flat_weights_names]
+
+    @property
     def all_weights(self):
         """The parameters, a list for each layer and direction."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
@@ -237,6 +252,9 @@ class RNNBase(nn.Module):
         state = self._initial_state(x, hx, batch, batched, to_sorted)
         checks.layer_length(len(sizes))
         checks.same_dtype(state, self.weight_hh_l0)
+        if self.is_pair and (dtype := checks.autocast_dtype(x)):
+            # of torch's layers autocast runs the LSTM alone in its precision from the first state on
+            state = tuple(s.to(dtype) for s in state)
 
         output, state = self._layers(x, sizes, state)
 

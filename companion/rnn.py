@@ -37,6 +37,8 @@ class RNNCell(ElmanStep, RNNCellBase):
     new h. RuntimeError for sizes that do not fit and for an unknown nonlinearity, both at the call.
     """
 
+    __constants__ = [*RNNCellBase.__constants__, "nonlinearity"]
+
     def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
         super().__init__(input_size, hidden_size, bias, self.num_chunks, device, dtype)
         self.nonlinearity = nonlinearity

@@ -11,6 +11,7 @@ N is their number. `w` holds transposed matrices, as everywhere in the companion
 
 import torch
 
+from companion import checks
 from companion.gru import GRUStep
 from companion.lstm import LSTMStep
 from companion.recurrent import RNNBase, Weights, over_time
@@ -31,9 +32,16 @@ def by_hand(module, on=True):
 def unroll(layer, x, sizes, start, w, reverse):
     """Run one layer in one direction. Returns its output (N, size) and its last state, a tuple of (B, size)."""
     backward_of = {ElmanStep: ElmanThroughTime, LSTMStep: LSTMThroughTime, GRUStep: GRUThroughTime}
+    if checks.autocast_dtype(x) or torch.jit.is_tracing() or transformed():
+        return RNNBase._unroll(layer, x, sizes, start, w, reverse)  # these want autograd's own operations
     through_time = next(through for step, through in backward_of.items() if isinstance(layer, step))
     output, *end = ThroughTime.apply(through_time(layer), sizes, reverse, x, *w, *start)
     return output, tuple(end)
+
+
+def transformed():
+    """Whether a transformation of `torch.func`, such as vmap, is at work."""
+    return torch._C._are_functorch_transforms_active()
 
 
 class ThroughTime(torch.autograd.Function):
@@ -58,10 +66,16 @@ class ThroughTime(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, d_output, *d_end):
-        if torch.is_grad_enabled():  # create_graph=True: autograd would take what is computed here for constants
-            raise RuntimeError(
-                "a gradient by hand has no gradient of its own: call companion.by_hand(module, on=False) first"
-            )
+        with torch.no_grad():
+            gradients = ThroughTime.gradients(ctx, d_output, *d_end)
+        if torch.is_grad_enabled():  # create_graph=True: without this autograd would take them for constants
+            given = [gradient for gradient in gradients if gradient is not None]
+            given = iter(NoSecondDerivative.apply(ctx.saved_tensors[2], *given))
+            gradients = [None if gradient is None else next(given) for gradient in gradients]
+        return (None, None, None, *gradients)
+
+    @staticmethod
+    def gradients(ctx, d_output, *d_end):
         x, ih, hh, b_ih, b_hh, hr, output, *rest = ctx.saved_tensors
         w = Weights(ih, hh, b_ih, b_hh, hr)
         saved, before = rest[: ctx.counts[0]], rest[ctx.counts[0] :]
@@ -75,8 +89,22 @@ class ThroughTime(torch.autograd.Function):
         d_ih, d_b_ih = x.T @ d_a, None if b_ih is None else d_a.sum(0)
         # u_t = W_hh h_{t-1} + b_hh:   δW_hh = Σ_t δu_t h_{t-1}ᵀ    δb_hh = Σ_t δu_t
         d_hh = before[0].T @ d_u
-        d_b_hh = None if b_hh is None else d_b_ih if d_u is d_a else d_u.sum(0)
-        return None, None, None, d_x, d_ih, d_hh, d_b_ih, d_b_hh, d_hr, *d_start
+        d_b_hh = None if b_hh is None else d_u.sum(0)
+        return d_x, d_ih, d_hh, d_b_ih, d_b_hh, d_hr, *d_start
+
+
+class NoSecondDerivative(torch.autograd.Function):
+    """Hands gradients on, and refuses to be differentiated."""
+
+    @staticmethod
+    def forward(ctx, anchor, *gradients):
+        return tuple(gradient.clone() for gradient in gradients)
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise RuntimeError(
+            "a gradient by hand has no gradient of its own: call companion.by_hand(module, on=False) first"
+        )
 
 
 def sigmoid_slope(s):

@@ -14,6 +14,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    torch.set_default_device(config.getoption("--device"))
+    if config.getoption("--device") != "cpu":  # the default without being set, and setting it costs a mode
+        torch.set_default_device(config.getoption("--device"))
     # torch says so once a process, whenever its own float32 LSTM has a projection
     config.addinivalue_line("filterwarnings", "ignore:LSTM with projections is not supported with oneDNN")

@@ -119,8 +119,10 @@ def test_by_hand_passes_gradcheck(name, options):
 def test_by_hand_has_no_second_derivative(name):
     module = companion.by_hand(getattr(companion, name)(2, 3))
     x = torch.randn(3, 2, 2, requires_grad=True)
+    output, _ = module(x)
+    (gradient,) = torch.autograd.grad(output.sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="no gradient of its own"):
-        torch.autograd.grad(module(x)[0].sum(), x, create_graph=True)
+        (output.sum() + gradient.square().sum()).backward()
     companion.by_hand(module, on=False)
     (gradient,) = torch.autograd.grad(module(x)[0].sum(), x, create_graph=True)
     gradient.sum().backward()
@@ -212,6 +214,8 @@ def test_parameters_from_outside(name):
     for module in (ours, theirs):
         prune.l1_unstructured(module, "weight_hh_l0", amount=0.5)
     assert (ours.weight_hh_l0 == 0).any()
+    for module in (ours, theirs):
+        assert sum(isinstance(weight, nn.Parameter) for weight in module._flat_weights) == 3
     close(ours(x), theirs(x))
 
 
@@ -248,19 +252,22 @@ def test_embedding_vmap():
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")  # torch uses it itself
 def test_embedding_forward_derivative():
-    ours, theirs = pair("Embedding", 5, 3, padding_idx=2, **float64)
+    ours, theirs = pair("Embedding", 5, 3, max_norm=1.0, **float64)
     indices, tangent = torch.tensor([[1, 2], [4, 4]]), torch.randn(5, 3, **float64)
     results = [jvp(lambda w, m=m: functional_call(m, {"weight": w}, indices), (m.weight.detach(),), (tangent,)) for m in (ours, theirs)]
     close(*results)
 
 
+@pytest.mark.parametrize("hand", [False, True])
 @pytest.mark.parametrize("name", LAYERS)
-def test_autocast(name):
+def test_autocast(name, hand):
     ours, theirs = pair(name, 3, 5)
+    companion.by_hand(ours, hand)
     x = torch.randn(4, 2, 3)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         ours, theirs = flat(ours(x)), flat(theirs(x))
     for a, b in zip(ours, theirs, strict=True):
+        assert a.dtype == b.dtype
         torch.testing.assert_close(a.float(), b.float(), rtol=0.05, atol=0.02)
 
 
@@ -285,6 +292,53 @@ def test_nothing_is_kept_after_the_graph(name):
             assert seen() is None
         finally:
             gc.enable()
+
+
+@pytest.mark.parametrize("name", CELLS)
+@pytest.mark.parametrize("missing", ["bias_ih", "bias_hh"])
+def test_one_bias(name, missing):
+    ours, theirs = pair(name, 3, 5, **float64)
+    x = torch.randn(4, 3, **float64)
+    for module in (ours, theirs):
+        setattr(module, missing, None)
+    close(ours(x), theirs(x))
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("hand", [False, True])
+def test_transformations_of_a_layer(name, hand):
+    """torch.func and compilation, where a gradient by hand steps back for autograd."""
+    layer = companion.by_hand(getattr(companion, name)(2, 3, **float64), hand)
+    x = torch.randn(5, 4, 2, **float64)
+    expected = x.clone().requires_grad_()
+    layer(expected)[0].sum().backward()
+    close(grad(lambda y: layer(y)[0].sum())(x), expected.grad)
+    close(vmap(lambda y: layer(y)[0], in_dims=1, out_dims=1)(x), layer(x)[0])
+    if not hand:
+        torch._dynamo.reset()
+        close(torch.compile(layer, backend="eager", fullgraph=True)(x), layer(x))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("options", [{}, {"padding_idx": 1}, {"max_norm": 1.0}])
+def test_embedding_compiled_and_on_meta(options):
+    embedding = companion.Embedding(6, 4, **options)
+    indices = torch.tensor([[0, 1], [5, 1]])
+    torch._dynamo.reset()
+    close(torch.compile(embedding, backend="eager", fullgraph=True)(indices), embedding(indices), torch.float32)
+    assert embedding.to("meta")(indices.to("meta")).shape == (2, 2, 4)
+
+
+def test_padding_index_set_later():
+    gradients = []
+    for module in pair("Embedding", 4, 3):
+        module.padding_idx = -3
+        module(torch.arange(4)).sum().backward()
+        gradients.append(module.weight.grad)
+        module.padding_idx = 30
+        with pytest.raises(AssertionError, match="Padding_idx must be within num_embeddings"):
+            module(torch.arange(4))
+    close(*gradients, torch.float32)
 
 
 @pytest.mark.parametrize("name", LAYERS)
