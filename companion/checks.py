@@ -19,7 +19,7 @@ DTYPE_NAMES = {
 def autocast_dtype(tensor):
     """The type in which autocast computes where `tensor` is, or None where there is none at work."""
     device = tensor.device.type
-    if torch.amp.is_autocast_available(device) and torch.is_autocast_enabled(device):
+    if device != "meta" and torch.is_autocast_enabled(device):
         return torch.get_autocast_dtype(device)
     return None
 
