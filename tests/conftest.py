@@ -18,3 +18,5 @@ def pytest_configure(config):
         torch.set_default_device(config.getoption("--device"))
     # torch says so once a process, whenever its own float32 LSTM has a projection
     config.addinivalue_line("filterwarnings", "ignore:LSTM with projections is not supported with oneDNN")
+    # torch.compile says so on Python 3.13.0 alone
+    config.addinivalue_line("filterwarnings", "ignore:Guards may run slower on Python")
