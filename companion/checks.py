@@ -9,10 +9,14 @@ import warnings
 
 import torch
 
+# What a product with a bias calls a type, and what one without.
 DTYPE_NAMES = {
-    torch.float32: "Float", torch.float64: "Double", torch.float16: "Half", torch.bfloat16: "BFloat16",
-    torch.int64: "Long", torch.int32: "Int", torch.int16: "Short", torch.int8: "Char", torch.uint8: "Byte",
-    torch.bool: "Bool", torch.complex64: "ComplexFloat", torch.complex128: "ComplexDouble",
+    torch.float32: ("Float", "float"), torch.float64: ("Double", "double"),
+    torch.float16: ("Half", "c10::Half"), torch.bfloat16: ("BFloat16", "c10::BFloat16"),
+    torch.int64: ("Long", "long int"), torch.int32: ("Int", "int"), torch.int16: ("Short", "short int"),
+    torch.int8: ("Char", "signed char"), torch.uint8: ("Byte", "unsigned char"), torch.bool: ("Bool", "bool"),
+    torch.complex64: ("ComplexFloat", "c10::complex<float>"),
+    torch.complex128: ("ComplexDouble", "c10::complex<double>"),
 }  # fmt: skip
 
 
@@ -114,12 +118,14 @@ def layer_length(length):
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
 
 
-def same_dtype(tensors, weight):
+def same_dtype(tensors, weight, bias):
     """Check that whatever meets a weight in a product has its type."""
     for tensor in tensors:
         if tensor.dtype != weight.dtype and autocast_dtype(tensor) is None:
-            names = [DTYPE_NAMES.get(t.dtype, str(t.dtype)) for t in (tensor, weight)]
-            raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {names[0]} and {names[1]}")
+            (a, a_plain), (b, b_plain) = (DTYPE_NAMES.get(t.dtype, (str(t.dtype),) * 2) for t in (tensor, weight))
+            if bias:
+                raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {a} and {b}")
+            raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a_plain} != {b_plain}")
 
 
 def cell_dimensions(name, input, hx, is_pair):
@@ -127,12 +133,12 @@ def cell_dimensions(name, input, hx, is_pair):
     if input.dim() not in (1, 2):
         raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
     if hx is not None:
-        if is_pair and isinstance(hx, torch.Tensor):
-            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
         for k, tensor in enumerate(hx if is_pair else (hx,)):
             if tensor.dim() not in (1, 2):
                 which = f"hx[{k}]" if is_pair else "hidden"
                 raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {tensor.dim()}D instead")
+        if is_pair and isinstance(hx, torch.Tensor) and input.dim() == 2:
+            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
     return input.dim() == 2
 
 

@@ -132,7 +132,7 @@ class RNNCellBase(nn.Module):
             state = tuple(hx) if self.is_pair else (hx,)
             state = state if batched else tuple(s.unsqueeze(0) for s in state)
         checks.cell_sizes(x, state, self.input_size, self.hidden_size)
-        checks.same_dtype((x, *state), self.weight_ih)
+        checks.same_dtype((x, *state), self.weight_ih, self.bias)
 
         w = Weights.of(self)
         state = self.step(self.ahead(x, w), state, w)
@@ -251,7 +251,7 @@ class RNNBase(nn.Module):
 
         state = self._initial_state(x, hx, batch, batched, to_sorted)
         checks.layer_length(len(sizes))
-        checks.same_dtype(state, self.weight_hh_l0)
+        checks.same_dtype(state, self.weight_hh_l0, self.bias)
         if self.is_pair and (dtype := checks.autocast_dtype(x)):
             # of torch's layers autocast runs the LSTM alone in its precision from the first state on
             state = tuple(s.to(dtype) for s in state)

@@ -190,6 +190,19 @@ def test_state_of_another_type(name):
     assert expected == error or (name == "LSTM" and expected[0] is RuntimeError)
 
 
+@pytest.mark.parametrize("name", ["RNN", "GRU", *CELLS])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_state_of_another_type_without_bias(name, dtype):
+    x, shape = (zeros(2, 3), (2, 5)) if name in CELLS else (zeros(4, 2, 3), (1, 2, 5))
+    check_call(name, x, layer_state(name, *shape, dtype=dtype), {"bias": False})
+
+
+def test_rows_of_a_tensor_as_an_unbatched_pair():
+    ours, theirs = pair("LSTMCell", 3, 5)
+    for mine, other in zip(ours(zeros(3), zeros(2, 5)), theirs(zeros(3), zeros(2, 5)), strict=True):
+        torch.testing.assert_close(mine, other)
+
+
 @pytest.mark.parametrize("name", CELLS)
 @pytest.mark.parametrize(
     ("x", "state_shape"),
