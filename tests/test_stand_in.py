@@ -265,7 +265,13 @@ def test_autocast(name, hand):
     companion.by_hand(ours, hand)
     x = torch.randn(4, 2, 3)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        ours, theirs = flat(ours(x)), flat(theirs(x))
+        ours = flat(ours(x))
+        try:
+            theirs = flat(theirs(x))
+        except RuntimeError as error:  # oneDNN has a bfloat16 LSTM for newer processors only
+            assert name == "LSTM" and "primitive descriptor" in str(error)
+            assert {tensor.dtype for tensor in ours} == {torch.bfloat16}
+            return
     for a, b in zip(ours, theirs, strict=True):
         assert a.dtype == b.dtype
         torch.testing.assert_close(a.float(), b.float(), rtol=0.05, atol=0.02)
