@@ -5,8 +5,7 @@ than autograd, which has to undo each small operation of each time step: what a 
 is computed for all time steps at once, and a weight's gradient is one product over all of them (Werbos, "Backpropagation
 through time", Proceedings of the IEEE 78, 1990).
 
-δy stands for ∂L/∂y. A tensor (N, …) holds the rows of one time step after another's;
-N is their number. `w` holds transposed matrices, as everywhere in the companion: W h is `h @ w.hh`.
+δy stands for ∂L/∂y. A tensor (N, …) holds the rows of one time step after another's; N is their number. `w` holds transposed matrices, as everywhere in the companion: W h is `h @ w.hh`.
 """
 
 import torch
@@ -31,11 +30,10 @@ def by_hand(module, on=True):
 
 def unroll(layer, x, sizes, start, w, reverse):
     """Run one layer in one direction. Returns its output (N, size) and its last state, a tuple of (B, size)."""
-    backward_of = {ElmanStep: ElmanThroughTime, LSTMStep: LSTMThroughTime, GRUStep: GRUThroughTime}
     if checks.autocast_dtype(x) or torch.jit.is_tracing() or transformed():
         return RNNBase._unroll(layer, x, sizes, start, w, reverse)  # these want autograd's own operations
-    through_time = next(through for step, through in backward_of.items() if isinstance(layer, step))
-    output, *end = ThroughTime.apply(through_time(layer), sizes, reverse, x, *w, *start)
+    kind = next(kind for kind in Kind.__subclasses__() if isinstance(layer, kind.step))
+    output, *end = ThroughTime.apply(kind(layer), sizes, reverse, x, *w, *start)
     return output, tuple(end)
 
 
@@ -45,7 +43,7 @@ def transformed():
 
 
 class ThroughTime(torch.autograd.Function):
-    """One layer in one direction, forwards and backwards over time; `kind` is one of the three classes below."""
+    """One layer in one direction, forwards and backwards over time; `kind` is of one of the three below."""
 
     @staticmethod
     def forward(ctx, kind, sizes, reverse, x, ih, hh, b_ih, b_hh, hr, *start):
@@ -117,16 +115,22 @@ def tanh_slope(y):
     return (y * y).neg_().add_(1)
 
 
-# Each class has `forward`, which returns the step, the output that the steps fill and what they leave for the way
-# back; and `backward`, which returns the step back and, to be called after the last one, a function that gives
-# δa (N, gates * hidden_size), δu of the same shape, and δW_hr or None.
+class Kind:
+    """What one kind of layer does at a time step, and on the way back.
 
-
-class ElmanThroughTime:
-    """The equation of `ElmanStep.step`, and its derivative."""
+    `forward` returns the step, the output that the steps fill and what they leave for the way back. `backward` returns
+    the step back and, to be called after the last one, a function that gives δa (N, gates * hidden_size), δu of the
+    same shape, and δW_hr or None.
+    """
 
     def __init__(self, layer):
         self.layer = layer
+
+
+class ElmanThroughTime(Kind):
+    """The equation of `ElmanStep.step`, and its derivative."""
+
+    step = ElmanStep
 
     def forward(self, a, w, sizes):
         h = a.split(sizes)
@@ -153,11 +157,10 @@ class ElmanThroughTime:
         return step, lambda: (d_a, d_a, None)
 
 
-class LSTMThroughTime:
+class LSTMThroughTime(Kind):
     """The six equations of `LSTMStep.step`, and their derivatives."""
 
-    def __init__(self, layer):
-        self.layer = layer
+    step = LSTMStep
 
     def forward(self, a, w, sizes):
         size = a.size(1) // 4
@@ -221,11 +224,10 @@ class LSTMThroughTime:
         return step, sums
 
 
-class GRUThroughTime:
+class GRUThroughTime(Kind):
     """The four equations of `GRUStep.step`, and their derivatives."""
 
-    def __init__(self, layer):
-        self.layer = layer
+    step = GRUStep
 
     def forward(self, a, w, sizes):
         size = a.size(1) // 3
