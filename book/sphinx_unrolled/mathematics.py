@@ -15,6 +15,7 @@ from html import escape
 import quickjs
 from docutils import nodes
 from sphinx.locale import _
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
@@ -96,11 +97,24 @@ def render(node, display):
         return f"<code>{escape(node.astext())}</code>"
 
 
+class KeepPunctuation(SphinxPostTransform):
+    """Give a formula the punctuation after it, so that no line begins with the comma."""
+
+    default_priority = 500
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        for node in list(self.document.findall(nodes.math)):
+            following = node.next_node(descend=False, siblings=True)
+            if isinstance(following, nodes.Text) and (marks := re.match(r"[^\s\w(\[{—–-]+", following)):
+                node["marks"] = marks[0]
+                following.parent.replace(following, nodes.Text(following[marks.end() :]))
+
+
 def visit_inline(translator, node):
-    translator.body.append(render(node, display=False))
-    following = node.next_node(descend=False, siblings=True)
-    if isinstance(following, nodes.Text) and re.match(r"[^\s\w(\[{—–-]", following):
-        translator.body.append("&#8288;")  # a word joiner: no line begins with the comma after a formula
+    marks = escape(node.get("marks", ""))
+    math = render(node, display=False)
+    translator.body.append(f'<span class="math-inline">{math}{marks}</span>' if marks else math)
     raise nodes.SkipNode
 
 
@@ -116,6 +130,7 @@ def visit_block(translator, node):
 
 
 def setup(app):
+    app.add_post_transform(KeepPunctuation)
     app.add_html_math_renderer(
         "mathml", inline_renderers=(visit_inline, None), block_renderers=(visit_block, None)
     )
