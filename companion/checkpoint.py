@@ -1,0 +1,108 @@
+"""Checkpoints: a run of training in a file, so that an interruption loses nothing."""
+
+import hashlib
+import os
+import pickle
+import signal
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+SECONDS = 30  # a run is kept after every epoch, when it is interrupted, and at least this often
+
+
+class Checkpoint:
+    """All that a run needs in order to go on: weights, the optimizer's memory, random numbers, place and state.
+
+    path: of the file, or None to keep nothing. The others are what `train` was called with; a file that was made with
+    other ones is refused.
+    """
+
+    def __init__(self, path, model, optimizer, scheduler, batches, clip):
+        self.path = None if path is None else Path(path)
+        if self.path is None:
+            return
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(f"there is no folder {str(self.path.parent)!r} to keep {self.path.name} in")
+        parts = {"model": model, "optimizer": optimizer, "scheduler": scheduler}
+        self.parts = {name: part for name, part in parts.items() if part is not None}
+        self.saved_at = time.monotonic()
+        first, _ = next(iter(batches.epoch(0)))
+        self.settings = {
+            "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+            "optimizer": type(optimizer).__name__,
+            "options of the optimizer": {k: v for k, v in optimizer.defaults.items() if isinstance(v, (int, float))},
+            "scheduler": scheduler and type(scheduler).__name__,
+            "clip": clip,
+            "steps in an epoch": len(batches),
+            "data": hashlib.sha256(first.cpu().numpy().tobytes()).hexdigest(),
+        }
+
+    def load(self):
+        """Put the parts back as they were kept. Returns (history, losses, state), or None where there is no file."""
+        if self.path is None or not self.path.exists():
+            return None
+        try:
+            kept = torch.load(self.path, map_location="cpu", weights_only=True)
+            settings = kept["settings"]
+        except (RuntimeError, EOFError, KeyError, TypeError, pickle.UnpicklingError) as error:
+            raise ValueError(f"{str(self.path)!r} is no checkpoint: delete or rename it to begin anew") from error
+        if other := [name for name, value in self.settings.items() if settings.get(name) != value]:
+            raise ValueError(
+                f"{str(self.path)!r} keeps another run: it differs in {', '.join(other)}. Call train as that run did, "
+                "or give another path"
+            )
+        for name, part in self.parts.items():
+            part.load_state_dict(kept[name])
+        torch.set_rng_state(kept["random"])
+        if "random on cuda" in kept:
+            torch.cuda.set_rng_state_all(kept["random on cuda"])
+        state = kept["state"]
+        device = next(self.parts["model"].parameters()).device
+        if state is not None:
+            state = state.to(device) if isinstance(state, torch.Tensor) else tuple(s.to(device) for s in state)
+        return kept["history"], kept["losses"], state
+
+    def is_due(self):
+        """Whether the last time was so long ago that the run should be kept again."""
+        return self.path is not None and time.monotonic() - self.saved_at > SECONDS
+
+    def save(self, history, losses, state):
+        """Keep the run as it is now. The file is replaced in one move: half of one is never found."""
+        if self.path is None:
+            return
+        kept = {name: part.state_dict() for name, part in self.parts.items()}
+        kept |= {"settings": self.settings, "random": torch.get_rng_state(), "losses": losses, "state": state}
+        kept["history"] = [tuple(epoch) for epoch in history]
+        if torch.cuda.is_available():
+            kept["random on cuda"] = torch.cuda.get_rng_state_all()
+        unfinished = self.path.with_name(self.path.name + ".unfinished")
+        torch.save(kept, unfinished)
+        os.replace(unfinished, self.path)
+        self.saved_at = time.monotonic()
+
+
+@contextmanager
+def held_interrupts():
+    """Let Ctrl-C, or a notebook's stop button, wait until a step is done: yields a list that it is put into.
+
+    Weights that are half updated would be lost for good. A second interrupt is not held.
+    """
+    asked = []
+
+    def ask(number, frame):
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(number)
+
+    try:
+        before = signal.signal(signal.SIGINT, ask)
+    except ValueError:  # only a program's main thread is told of interrupts
+        yield asked
+        return
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,25 @@
+"""A progress bar with the time left, in a terminal and in a notebook."""
+
+import io
+
+from IPython import get_ipython
+from IPython.display import display
+from tqdm import tqdm
+
+
+class CellBar(tqdm):
+    """A bar in the output of a notebook's cell. It leaves an empty line there: how long a run took is not an output."""
+
+    def __init__(self, **options):
+        self.shown = display({"text/plain": ""}, raw=True, display_id=True)
+        super().__init__(file=io.StringIO(), ncols=88, **options)
+
+    def display(self, msg=None, pos=None):
+        """Put the bar, or `msg`, where the bar was."""
+        self.shown.update({"text/plain": str(self) if msg is None else msg}, raw=True)
+
+
+def progress_bar(total, done, enabled=True):
+    """A bar over `total` steps of which `done` are done. In a file or a pipe, where none can be drawn, none is."""
+    kind = CellBar if enabled and hasattr(get_ipython(), "kernel") else tqdm
+    return kind(total=total, initial=done, leave=False, disable=None if enabled else True)

@@ -1,0 +1,60 @@
+"""A model around a recurrent layer: indices → vectors → recurrent layer → a number for each possible answer."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class OneHot(nn.Module):
+    """Index i becomes the i-th unit vector: an embedding without parameters. (*) → (*, num_embeddings)."""
+
+    def __init__(self, num_embeddings, dtype=None):
+        super().__init__()
+        self.num_embeddings = self.embedding_dim = num_embeddings
+        self.dtype = dtype or torch.get_default_dtype()
+
+    def forward(self, indices):
+        return F.one_hot(indices, self.num_embeddings).to(self.dtype)
+
+    def extra_repr(self):
+        return str(self.num_embeddings)
+
+
+class SequenceModel(nn.Module):
+    """Embedding, recurrent layer, linear layer.
+
+    embedding: turns what is read into vectors: `companion.Embedding`, `nn.Embedding`, `OneHot`, or `nn.Identity()`
+    where vectors are read. recurrent: an `RNN`, `GRU` or `LSTM` of the companion or of `torch.nn`. num_outputs: how
+    many numbers leave at each time step; for a language model, the size of the vocabulary.
+
+    ValueError for sizes that do not fit, for a bidirectional layer, which reads what it is asked to predict, and for
+    one with `batch_first`: here time comes first.
+    """
+
+    def __init__(self, embedding, recurrent, num_outputs):
+        super().__init__()
+        size = getattr(embedding, "embedding_dim", recurrent.input_size)
+        if size != recurrent.input_size:
+            raise ValueError(f"the embedding makes {size} features, the recurrent layer reads {recurrent.input_size}")
+        if recurrent.bidirectional:
+            raise ValueError("a bidirectional layer sees the future: it cannot be asked to predict it")
+        if recurrent.batch_first:
+            raise ValueError("sequences come time first here: make the layer with batch_first=False")
+        self.embedding = embedding
+        self.recurrent = recurrent
+        weight = recurrent.weight_ih_l0
+        size = recurrent.proj_size or recurrent.hidden_size
+        self.linear = nn.Linear(size, num_outputs, device=weight.device, dtype=weight.dtype)
+
+    def forward(self, inputs, state=None):
+        """Read on from `state`, zeros if None.
+
+        inputs: indices (T, B), or vectors (T, B, input_size). Returns the outputs (T, B, num_outputs) and the state
+        after the last time step, to be handed over with what follows.
+        """
+        # x_t = W_e[ i_t ]
+        x = self.embedding(inputs)
+        # h_t = f( x_t, h_{t-1} )
+        h, state = self.recurrent(x, state)
+        # y_t = W_y h_t + b_y
+        return self.linear(h), state
