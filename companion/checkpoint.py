@@ -1,6 +1,7 @@
 """Checkpoints: a run of training in a file, so that an interruption loses nothing."""
 
 import hashlib
+import io
 import os
 import pickle
 import signal
@@ -31,9 +32,12 @@ class Checkpoint:
         self.saved_at = time.monotonic()
         first, _ = next(iter(batches.epoch(0)))
         self.settings = {
-            "parameters": {name: tuple(p.shape) for name, p in model.named_parameters()},
+            "parameters": {name: (str(p.dtype), *p.shape) for name, p in model.named_parameters()},
             "optimizer": type(optimizer).__name__,
-            "options of the optimizer": {k: v for k, v in optimizer.defaults.items() if isinstance(v, (int, float))},
+            "options of the optimizer": {
+                name: value for name, value in optimizer.defaults.items() if isinstance(value, (int, float, tuple))
+            },
+            "parameters of the optimizer": [len(group["params"]) for group in optimizer.param_groups],
             "scheduler": scheduler and type(scheduler).__name__,
             "clip": clip,
             "steps in an epoch": len(batches),
@@ -44,10 +48,11 @@ class Checkpoint:
         """Put the parts back as they were kept. Returns (history, losses, state), or None where there is no file."""
         if self.path is None or not self.path.exists():
             return None
+        raw = self.path.read_bytes()
         try:
-            kept = torch.load(self.path, map_location="cpu", weights_only=True)
-            settings = kept["settings"]
-        except (RuntimeError, EOFError, KeyError, TypeError, pickle.UnpicklingError) as error:
+            kept = torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
+            settings = dict(kept["settings"])
+        except Exception as error:  # there is hardly one that some wrong file does not lead to
             raise ValueError(f"{str(self.path)!r} is no checkpoint: delete or rename it to begin anew") from error
         if other := [name for name, value in self.settings.items() if settings.get(name) != value]:
             raise ValueError(
@@ -57,8 +62,8 @@ class Checkpoint:
         for name, part in self.parts.items():
             part.load_state_dict(kept[name])
         torch.set_rng_state(kept["random"])
-        if "random on cuda" in kept:
-            torch.cuda.set_rng_state_all(kept["random on cuda"])
+        # the run may go on where there are fewer GPUs, or none
+        torch.cuda.set_rng_state_all(kept["random on cuda"][: torch.cuda.device_count()])
         state = kept["state"]
         device = next(self.parts["model"].parameters()).device
         if state is not None:
@@ -74,12 +79,18 @@ class Checkpoint:
         if self.path is None:
             return
         kept = {name: part.state_dict() for name, part in self.parts.items()}
-        kept |= {"settings": self.settings, "random": torch.get_rng_state(), "losses": losses, "state": state}
+        kept |= {"settings": self.settings, "losses": losses, "state": state}
+        kept |= {"random": torch.get_rng_state(), "random on cuda": torch.cuda.get_rng_state_all()}
         kept["history"] = [tuple(epoch) for epoch in history]
-        if torch.cuda.is_available():
-            kept["random on cuda"] = torch.cuda.get_rng_state_all()
         unfinished = self.path.with_name(self.path.name + ".unfinished")
         torch.save(kept, unfinished)
+        try:
+            torch.load(unfinished, weights_only=True)  # now is the time to find out, not when the run should go on
+        except pickle.UnpicklingError as error:
+            raise TypeError(
+                "the run cannot be kept: its optimizer or scheduler has what is neither a tensor nor a number of "
+                "Python, such as one of numpy"
+            ) from error
         os.replace(unfinished, self.path)
         self.saved_at = time.monotonic()
 

@@ -4,6 +4,8 @@ import math
 
 import torch
 
+from companion.sequence_model import evaluation_of
+
 
 def probabilities(logits, temperature=1.0, top_k=None):
     """What the next character is drawn from.
@@ -16,7 +18,7 @@ def probabilities(logits, temperature=1.0, top_k=None):
         raise ValueError(f"temperature must be a number from 0 on, not {temperature}")
     if top_k is not None and top_k < 1:
         raise ValueError(f"top_k must be at least 1, not {top_k}")
-    logits = logits.clone()
+    logits = logits.to(torch.float64, copy=True)  # in float32 a small temperature would become 0
     logits[..., 0] = -math.inf
     best = logits.max(dim=-1, keepdim=True)
     if temperature == 0 or top_k == 1:
@@ -28,8 +30,9 @@ def probabilities(logits, temperature=1.0, top_k=None):
     return torch.softmax((logits - best.values) / temperature, dim=-1)
 
 
-@torch.no_grad()
-def generate(model, vocabulary, prefix, length, *, temperature=1.0, top_k=None, generator=None):
+def generate(
+    model, vocabulary, prefix, length, *, temperature=1.0, top_k=None, generator=None
+):
     """Let a model go on from `prefix` for `length` characters. Returns the prefix with what follows.
 
     model: a `SequenceModel` over the vocabulary. The state begins at zero and reads the prefix, each character once;
@@ -40,20 +43,16 @@ def generate(model, vocabulary, prefix, length, *, temperature=1.0, top_k=None, 
     """
     indices = vocabulary.encode(prefix, strict=True)
     if len(indices) == 0:
-        raise ValueError("the prefix is empty: the model needs at least one character to go on from")
+        raise ValueError("the prefix is empty: there must be a character to go on from")
     if length < 0:
         raise ValueError(f"length must not be negative, got {length}")
     device = next(model.parameters()).device
-    was_training = model.training
-    model.eval()
-    try:
+    with evaluation_of(model):
         written, state, unread = [], None, indices.to(device)
         for _ in range(length):
             logits, state = model(unread[:, None], state)
             # drawn on the processor, where a seed gives the same text on every machine
-            p = probabilities(logits[-1, 0], temperature, top_k).double().cpu()
+            p = probabilities(logits[-1, 0].cpu(), temperature, top_k)
             unread = torch.multinomial(p, 1, generator=generator).to(device)
             written.append(unread)
-    finally:
-        model.train(was_training)
     return vocabulary.decode(torch.cat([indices.to(device), *written]))

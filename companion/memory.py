@@ -6,6 +6,7 @@ number. T is their length in time steps, B the size of a batch.
 
 import torch
 
+from companion.sequence_model import evaluation_of
 from companion.training import IGNORED
 from companion.windows import generator_of
 
@@ -96,8 +97,8 @@ class Adding(Task):
     """The adding problem (Hochreiter and Schmidhuber 1997, section 5.4): of many numbers, add the two that are marked.
 
     length: of a sequence, at least 2. inputs: (length, B, 2), a number from U(0, 1) and a mark, which is 1 at one place
-    in the first half and one in the second, else 0. targets: (B), the sum of the two numbers. Who always answers 1 has a
-    mean squared error of 1/6.
+    in the first half and one in the second, else 0. targets: (B), the sum of the two numbers. Who always answers 1 has
+    a mean squared error of 1/6.
     """
 
     def __init__(self, length, dtype=None, **options):
@@ -120,15 +121,15 @@ class Adding(Task):
         return (outputs[-1, :, 0] - targets).square().mean()
 
 
-@torch.no_grad()
 def accuracy(model, task, epoch=-1):
-    """The share of a task's questions that a model answers rightly. epoch: another than those that were learned from."""
+    """The share of a task's questions that a model answers rightly. epoch: another than those it learned from."""
     right = asked = 0
-    for inputs, targets in task.epoch(epoch):
-        answers = model(inputs)[0].argmax(dim=-1)
-        is_asked = targets != IGNORED
-        right += int((answers == targets)[is_asked].sum())
-        asked += int(is_asked.sum())
+    with evaluation_of(model):
+        for inputs, targets in task.epoch(epoch):
+            answers = model(inputs)[0].argmax(dim=-1)
+            is_asked = targets != IGNORED
+            right += int((answers == targets)[is_asked].sum())
+            asked += int(is_asked.sum())
     return right / asked
 
 

@@ -12,7 +12,7 @@ class CellBar(tqdm):
 
     def __init__(self, **options):
         self.shown = display({"text/plain": ""}, raw=True, display_id=True)
-        super().__init__(file=io.StringIO(), ncols=88, **options)
+        super().__init__(file=io.StringIO(), ncols=88, ascii=False, **options)
 
     def display(self, msg=None, pos=None):
         """Put the bar, or `msg`, where the bar was."""
@@ -21,5 +21,7 @@ class CellBar(tqdm):
 
 def progress_bar(total, done, enabled=True):
     """A bar over `total` steps of which `done` are done. In a file or a pipe, where none can be drawn, none is."""
-    kind = CellBar if enabled and hasattr(get_ipython(), "kernel") else tqdm
-    return kind(total=total, initial=done, leave=False, disable=None if enabled else True)
+    options = {"total": total, "initial": done, "leave": False}
+    if enabled and hasattr(get_ipython(), "kernel"):
+        return CellBar(**options)
+    return tqdm(**options, disable=None if enabled else True)  # None: tqdm looks whether there is a terminal

@@ -1,5 +1,7 @@
 """A model around a recurrent layer: indices → vectors → recurrent layer → a number for each possible answer."""
 
+from contextlib import contextmanager
+
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -11,10 +13,11 @@ class OneHot(nn.Module):
     def __init__(self, num_embeddings, dtype=None):
         super().__init__()
         self.num_embeddings = self.embedding_dim = num_embeddings
-        self.dtype = dtype or torch.get_default_dtype()
+        # holds nothing: it takes part when the model is given another type, as parameters do
+        self.register_buffer("like", torch.empty(0, dtype=dtype), persistent=False)
 
     def forward(self, indices):
-        return F.one_hot(indices, self.num_embeddings).to(self.dtype)
+        return F.one_hot(indices, self.num_embeddings).to(self.like.dtype)
 
     def extra_repr(self):
         return str(self.num_embeddings)
@@ -58,3 +61,15 @@ class SequenceModel(nn.Module):
         h, state = self.recurrent(x, state)
         # y_t = W_y h_t + b_y
         return self.linear(h), state
+
+
+@contextmanager
+def evaluation_of(model):
+    """Ask a model for answers only: without dropout and gradients. Afterwards, even after an error, it is as before."""
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        model.train(was_training)

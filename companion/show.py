@@ -1,15 +1,56 @@
-"""Show the companion's own lines inside a chapter, so that the two can never differ."""
+"""What chapters show besides numbers and figures: the companion's own lines, and text in colour."""
 
+import html
 import inspect
 import textwrap
 
 from IPython.display import Markdown
 
+# The two ends of the figures' scale, blue below zero and orange above, as red, green, blue.
+BLUE, ORANGE = "47,127,193", "217,115,26"
+
 
 def source(thing):
-    """The source of a class or function, without its docstring, as a code block."""
+    """The source of a class or function, without its docstring, as a code block: so page and package never differ."""
     lines = textwrap.dedent(inspect.getsource(thing))
     if thing.__doc__:
         before, _, after = lines.partition('"""')
         lines = before.rstrip() + after.partition('"""')[2]
     return Markdown(f"```python\n{lines.strip()}\n```")
+
+
+class Prose:
+    """Text as a notebook's output that breaks its lines where the page ends, as printed text does not."""
+
+    def __init__(self, text, spans):
+        self.text, self.spans = text, spans
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_html_(self):
+        return f'<blockquote class="prose">{"".join(self.spans)}</blockquote>'
+
+
+def prose(text):
+    """A text to be read, such as one that a model wrote."""
+    return Prose(text, [on_page(text)])
+
+
+def coloured(characters, values):
+    """A text in which each character stands on the colour of its value: blue at -1, none at 0, orange at 1.
+
+    characters: a list of strings. values: as many numbers, from -1 to 1.
+    """
+    spans = []
+    for character, value in zip(characters, values, strict=True):
+        # at most half of the colour, so that letters stay legible in light and dark
+        strength = round(min(abs(float(value)), 1.0) / 2, 2)
+        colour = ORANGE if value > 0 else BLUE
+        spans.append(f'<span style="background:rgba({colour},{strength:g})">{on_page(character)}</span>')
+    return Prose("".join(characters), spans)
+
+
+def on_page(text):
+    """A text as HTML."""
+    return html.escape(text, quote=False).replace("\n", "<br>")

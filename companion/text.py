@@ -10,7 +10,6 @@ from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 
-import pooch
 import regex
 import torch
 
@@ -43,14 +42,14 @@ def load_text(source, min_length=1000):
         raw = download(TIME_MACHINE, TIME_MACHINE_HASH, "time_machine.txt").read_bytes()
     else:
         path = Path(source)
-        if not path.exists():
+        if not is_there(path):
             known = ", ".join(map(repr, [*names, "time_machine"]))
-            raise FileNotFoundError(f"{str(source)!r} is neither a file nor one of the texts {known}")
+            raise FileNotFoundError(f"{str(source)[:80]!r} is neither a file nor one of the texts {known}")
         if not path.is_file():
             raise ValueError(f"{str(source)!r} is a folder; give the path of one text file in it")
         raw = path.read_bytes()
     try:
-        text = raw.decode("utf-8")
+        text = raw.decode("utf-8-sig")  # without a byte-order mark
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{str(source)!r} is not a text in UTF-8 (byte {error.start} cannot be read). If it is text in another "
@@ -64,8 +63,19 @@ def load_text(source, min_length=1000):
     return text
 
 
+def is_there(path):
+    """Whether a file or folder has this path. No file has one that is too long for the system, such as a text."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def download(url, known_hash, name):
     """The path of a file that is downloaded once, with a progress bar, and compared with its checksum at each use."""
+    import pooch  # only here: it imports a bar for notebooks, with a warning where there are no widgets
+
+    pooch.get_logger().setLevel("WARNING")
     folder = pooch.os_cache("unrolled")
     try:
         return Path(pooch.retrieve(url, known_hash, fname=name, path=folder, progressbar=True))
@@ -82,9 +92,8 @@ def download(url, known_hash, name):
 
 
 def normalise(text):
-    """One form for what can be typed in several: composed characters (NFC), lines ended by "\\n", no byte-order mark."""
-    text = text.removeprefix("\N{BYTE ORDER MARK}").replace("\r\n", "\n").replace("\r", "\n")
-    return unicodedata.normalize("NFC", text)
+    """One form for what can be typed in several: composed characters (NFC), lines ended by "\\n"."""
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def characters(text):
@@ -102,8 +111,18 @@ class Vocabulary:
     def __init__(self, text, min_count=1):
         counts = Counter(characters(text))
         counts.pop(UNKNOWN, None)
-        self.characters = [UNKNOWN, *sorted(c for c, count in counts.items() if count >= min_count)]
-        self._indices = {c: i for i, c in enumerate(self.characters)}
+        self._set([UNKNOWN, *sorted(c for c, count in counts.items() if count >= min_count)])
+
+    @classmethod
+    def of(cls, characters):
+        """The vocabulary with these characters, in this order: `characters` of another one."""
+        vocabulary = cls("")
+        vocabulary._set(list(characters))
+        return vocabulary
+
+    def _set(self, characters):
+        self.characters = characters
+        self._indices = {c: i for i, c in enumerate(characters)}
 
     def __len__(self):
         return len(self.characters)

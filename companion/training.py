@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from companion.checkpoint import Checkpoint, held_interrupts
 from companion.progress import progress_bar
+from companion.sequence_model import evaluation_of
 
 IGNORED = -100  # the target where nothing is asked; torch's own number for it
 
@@ -43,28 +44,29 @@ def train(
     epoch, the loss and the time left.
 
     A run that is kept in a file and was interrupted goes on when the same call is made again with a new model and
-    optimizer, and ends with the same weights, bit for bit. FloatingPointError once the loss is no number, before the
-    weights are; ValueError for a file that keeps another run.
+    optimizer, and ends with the same weights, bit for bit. FloatingPointError once the loss or the gradients'
+    norm is no number, before the weights are; ValueError for a file that keeps another run.
     """
     loss_function = loss_function or cross_entropy
+    clip = math.inf if clip is None else clip
     kept = Checkpoint(checkpoint, model, optimizer, scheduler, batches, clip)
     history, losses, state = kept.load() or ([], [], None)
     history = [Epoch(*epoch) for epoch in history]
-    done = len(history) * len(batches) + len(losses)
-    with progress_bar(epochs * len(batches), done, progress) as bar, held_interrupts() as interrupts:
+    steps, done = epochs * len(batches), len(history) * len(batches) + len(losses)
+    with held_interrupts() as interrupts, progress_bar(steps, done, progress) as bar:
         for epoch in range(len(history), epochs):
             model.train()
             for inputs, targets in islice(batches.epoch(epoch), len(losses), None):
                 # forward through time, from where the last window ended or from zeros
                 outputs, state = model(inputs, state if batches.carried else None)
                 loss = loss_function(outputs, targets)
-                check(loss, epoch, len(losses))
+                check(loss, "loss", epoch, len(losses))
 
                 # backward through time, to where this window began
                 optimizer.zero_grad()
                 loss.backward()
-                if clip is not None:
-                    clip_gradients(model.parameters(), clip)
+                norm = clip_gradients(model.parameters(), clip)
+                check(norm, "norm of the gradients", epoch, len(losses))
                 optimizer.step()
                 if scheduler is not None:
                     scheduler.step()
@@ -78,7 +80,10 @@ def train(
                     raise KeyboardInterrupt
 
             mean = sum(losses) / len(losses)
-            history.append(Epoch(mean, held_out and evaluate(model, held_out, loss_function)))
+            unseen = None
+            if held_out is not None:
+                unseen = evaluate(model, held_out, loss_function)
+            history.append(Epoch(mean, unseen))
             losses, state = [], None
             kept.save(history, losses, state)
             bar.set_postfix_str(f"epoch {epoch + 1}/{epochs}, loss {mean:.2f}")
@@ -87,18 +92,15 @@ def train(
     return history
 
 
-@torch.no_grad()
 def evaluate(model, batches, loss_function=None):
     """The mean loss for each target of `batches`, without dropout and without learning."""
     loss_function = loss_function or cross_entropy
     total, count, state = 0.0, 0, None
-    was_training = model.training
-    model.eval()
-    for inputs, targets in batches.epoch(0):
-        outputs, state = model(inputs, state if batches.carried else None)
-        asked = int((targets != IGNORED).sum())
-        total, count = total + loss_function(outputs, targets).item() * asked, count + asked
-    model.train(was_training)
+    with evaluation_of(model):
+        for inputs, targets in batches.epoch(0):
+            outputs, state = model(inputs, state if batches.carried else None)
+            asked = int((targets != IGNORED).sum())
+            total, count = total + loss_function(outputs, targets).item() * asked, count + asked
     return total / count
 
 
@@ -133,10 +135,10 @@ def clip_gradients(parameters, max_norm):
     return norm
 
 
-def check(loss, epoch, step):
-    """Refuse to learn from a loss that is no number."""
-    if not torch.isfinite(loss):
+def check(value, name, epoch, step):
+    """Refuse to learn from what is no number."""
+    if not torch.isfinite(value):
         raise FloatingPointError(
-            f"the loss is {loss.item()} in epoch {epoch + 1}, step {step + 1}. The weights are still those of the step "
-            "before. Try a smaller learning rate, or clip the gradients"
+            f"the {name} is {value.item()} in epoch {epoch + 1}, step {step + 1}. The weights are still those of the "
+            "step before. Try a smaller learning rate, shorter windows, or clip the gradients"
         )
