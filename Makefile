@@ -4,13 +4,14 @@
 # make fuzz       the models against torch over more than 10,000 random configurations
 # make lab        the English chapters as notebooks
 # make execute    run all notebooks again and store what they print
+# make status     what is missing, stale or different in the translations
 # make clean      remove what was built
 
 PYTHON ?= python3
 BIN := .venv/bin
 ENVIRONMENT := .venv/stamp
 
-.PHONY: book site test fuzz lab execute clean
+.PHONY: book site test fuzz lab execute status clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
@@ -30,6 +31,9 @@ lab: $(ENVIRONMENT)
 
 execute: $(ENVIRONMENT)
 	$(BIN)/python book/execute.py
+
+status: $(ENVIRONMENT)
+	$(BIN)/python book/translations.py
 
 clean:
 	rm -rf _build .hypothesis .pytest_cache *.egg-info

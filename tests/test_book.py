@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
 NOTEBOOKS = sorted(BOOK.glob("*/*.ipynb"))
 CHAPTERS = re.findall(r"- file: book/en/(\w+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+CHAPTERS.remove("glossary")  # a page in Markdown
 PICTURE = "image/svg+xml"
 
 

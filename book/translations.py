@@ -1,0 +1,260 @@
+"""What is missing, stale or different in the editions that translate the English one.
+
+    python book/translations.py                       all findings; the exit status says whether there are any
+    python book/translations.py status ja             those of one edition
+    python book/translations.py draft ja lstm         begin a chapter: the English one, every cell marked as untranslated
+    python book/translations.py renew ja lstm gates   "I have read both: this cell says what the English one says now"
+    python book/translations.py renew ja lstm         the same of every cell of the chapter
+    python book/translations.py renew ja index        the same of a page in Markdown
+
+Every translated cell keeps a digest of the English cell that it was made from, under `translates` in its metadata; a
+page in Markdown keeps one in its first line. When the English cell changes, its translations are stale until someone has
+read them and renews the digest. Code, outputs, formulas, links and the numbers in tables are compared directly.
+"""
+
+import argparse
+import ast
+import hashlib
+import io
+import re
+import sys
+import tokenize
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+
+BOOK = Path(__file__).resolve().parent
+ORIGINAL = "en"
+KEY = "translates"
+
+# Where editions may differ: a chapter about a text takes the edition's own. These cells have other outputs there.
+OWN_OUTPUTS = {
+    "language_model": {
+        "text-loaded", "model-made", "lines-written", "perplexity-picture", "perplexity-fell", "writer-loaded",
+        "next-character", "temperatures", "greedy", "warmer", "top-k", "unknown-character", "pieces", "pieces-counted",
+        "units-found", "quotation-unit", "proof-writer", "solution-forgetting", "solution-surprise",
+    },
+}  # fmt: skip
+# And this one has other code: the settings of the edition.
+OWN_CODE = {"language_model": {"text-loaded"}}
+
+
+class Finding(NamedTuple):
+    """Something to be done in an edition. cell: its id, or "" for a whole page."""
+
+    edition: str
+    page: str
+    cell: str
+    what: str
+
+    def __str__(self):
+        return f"{self.edition}/{self.page}{' ' + self.cell if self.cell else ''}: {self.what}"
+
+
+def editions(book=BOOK):
+    """The editions that are translations."""
+    return sorted(page.parent.name for page in book.glob("*/index.md") if page.parent.name != ORIGINAL)
+
+
+def pages(folder):
+    """Name → path of every page of an edition."""
+    return {path.stem: path for path in sorted(folder.iterdir()) if path.suffix in (".ipynb", ".md")}
+
+
+def digest(cell):
+    """Stands for what a reader finds in an English cell: its source and the description of its picture."""
+    return hashlib.sha256(f"{cell.source}\0{described(cell)}".encode()).hexdigest()[:12]
+
+
+def described(cell):
+    """The description of a cell's picture, or an empty string."""
+    return cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+
+
+def read(path):
+    """The cells of a page. A page in Markdown is one cell, whose digest stands in a comment in its first line."""
+    if path.suffix == ".ipynb":
+        return nbformat.read(path, as_version=4).cells
+    first, _, rest = (text := path.read_text(encoding="utf-8")).partition("\n")
+    cell = nbformat.v4.new_markdown_cell(text, id="page")
+    if match := re.fullmatch(rf"% {KEY}: (\w*)", first):
+        cell.source, cell.metadata[KEY] = rest, match[1]
+    return [cell]
+
+
+def findings(edition, book=BOOK):
+    """All that is to be done in one edition, a list of `Finding`."""
+    found = []
+    originals, translated = pages(book / ORIGINAL), pages(book / edition)
+    for page in originals:
+        if page not in translated:
+            found.append(Finding(edition, page, "", "the page is missing"))
+        else:
+            for cell, what in page_findings(page, read(originals[page]), read(translated[page])):
+                found.append(Finding(edition, page, cell, what))
+    extra = translated.keys() - originals.keys()
+    return found + [Finding(edition, page, "", "there is no such English page") for page in sorted(extra)]
+
+
+def page_findings(page, originals, cells):
+    """(cell id, what) for everything in which a page differs from the English one."""
+    names, theirs = [cell.id for cell in originals], {cell.id: cell for cell in cells}
+    for cell in cells:
+        if cell.id not in names:
+            yield cell.id, "there is no such English cell"
+    if [cell.id for cell in cells if cell.id in names] != [name for name in names if name in theirs]:
+        yield "", "the cells stand in another order"
+    for original in originals:
+        cell = theirs.get(original.id)
+        if cell is None:
+            yield original.id, "the cell is missing"
+            continue
+        kept = cell.metadata.get(KEY)
+        if not kept:
+            yield cell.id, "untranslated: its digest is empty until it is renewed"
+        elif kept != digest(original):
+            yield cell.id, "stale: the English cell has changed"
+        yield from ((cell.id, what) for what in differences(page, original, cell))
+
+
+def differences(page, original, cell):
+    """In what a cell differs from the English one beyond its words."""
+    if cell.cell_type != original.cell_type:
+        yield f"is {cell.cell_type}, not {original.cell_type}"
+    elif cell.cell_type == "code":
+        if original.id not in OWN_CODE.get(page, ()) and code(cell.source) != code(original.source):
+            yield "the code differs"
+        if comments(cell.source) != comments(original.source):
+            yield "it has another number of comments"
+        if original.id not in OWN_OUTPUTS.get(page, ()) and outputs(cell) != outputs(original):
+            yield "the outputs differ"
+        if bool(described(cell)) != bool(described(original)):
+            yield "the picture is described in one edition only"
+        if cell.metadata.get("tags") != original.metadata.get("tags"):
+            yield "the tags differ"
+    else:
+        here, there = parts(cell.source), parts(original.source)
+        if missing := sorted((there - here).elements()):
+            yield f"lacks {', '.join(missing)}"
+        if more := sorted((here - there).elements()):
+            yield f"has, unlike the English cell, {', '.join(more)}"
+
+
+def code(source):
+    """A cell's code without comments and docstrings, in one form."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.dump(tree)
+
+
+def comments(source):
+    """How many comments and docstrings there are to translate."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    described = (node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+    count = sum(ast.get_docstring(node) is not None for node in described)
+    # a comment that stands over several lines may have more or fewer of them in another language
+    lines = [token.start[0] for token in tokens if token.type == tokenize.COMMENT]
+    return count + sum(line - 1 not in lines for line in lines)
+
+
+def outputs(cell):
+    """A cell's outputs as nbval compares them."""
+    return [{key: value for key, value in output.items() if key != "execution_count"} for output in cell.outputs]
+
+
+def parts(markdown):
+    """What must be the same in every language: a count of formulas, code, links, labels and numbers in tables."""
+    found, rest = Counter(), markdown
+    for name, pattern in {
+        "block": r"(?ms)^(?:```|:::).*?^(?:```|:::)",
+        "formula": r"(?s)\$\$.+?\$\$",
+        "code": r"`[^`\n]+`",
+        "inline formula": r"\$[^$]+\$",
+        "link": r"(?<=\])\([^()\s]+\)",
+        "label": r"(?m)^\([\w-]+\)=$",
+    }.items():
+        for match in re.findall(pattern, rest):
+            found[f"{name} {' '.join(match.split())}"] += 1
+        rest = re.sub(pattern, " ", rest)
+    for row in re.findall(r"(?m)^\|.*", rest):
+        found["row of a table"] += 1
+        found.update(f"number in a table {number}" for number in re.findall(r"[−-]?\d+(?:[.,]\d+)*", row))
+    for name, pattern in {"heading": r"(?m)^#+ ", "item": r"(?m)^\s*(?:[-*]|\d+\.) ", "picture": r"!\["}.items():
+        found[name] += len(re.findall(pattern, rest))
+    return +found
+
+
+def draft(edition, page, book=BOOK):
+    """Begin a translation: the English page, with an empty digest in every cell."""
+    source = pages(book / ORIGINAL)[page]
+    path = book / edition / source.name
+    if path.exists():
+        sys.exit(f"translations.py: {path} is there already")
+    path.parent.mkdir(exist_ok=True)
+    if path.suffix == ".md":
+        path.write_text(f"% {KEY}: \n{source.read_text(encoding='utf-8')}", encoding="utf-8")
+        return
+    notebook = nbformat.read(source, as_version=4)
+    for cell in notebook.cells:
+        cell.metadata[KEY] = ""
+    write(notebook, path)
+
+
+def renew(edition, page, names, book=BOOK):
+    """Say that cells (all, if no names are given) have been read and say what the English ones say now."""
+    path = pages(book / edition)[page]
+    originals = {cell.id: digest(cell) for cell in read(pages(book / ORIGINAL)[page])}
+    if unknown := [name for name in names if name not in originals]:
+        sys.exit(f"translations.py: {page} has no cell {', '.join(unknown)}")
+    if path.suffix == ".md":
+        path.write_text(f"% {KEY}: {originals['page']}\n{read(path)[0].source}", encoding="utf-8")
+        return
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.id in originals and (not names or cell.id in names):
+            cell.metadata[KEY] = originals[cell.id]
+    write(notebook, path)
+
+
+def write(notebook, path):
+    """Store a notebook in the one form that the repository keeps."""
+    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
+
+
+def status(edition=None):
+    """Print all findings; returns whether there are any."""
+    found = [finding for name in ([edition] if edition else editions()) for finding in findings(name)]
+    for finding in found:
+        print(finding)
+    count = Counter(finding.edition for finding in found)
+    for name in [edition] if edition else editions():
+        print(f"{name}: {count[name] or 'nothing'} to do")
+    return bool(found)
+
+
+def main():
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command")
+    commands.add_parser("status").add_argument("edition", nargs="?")
+    for name in ("draft", "renew"):
+        command = commands.add_parser(name)
+        command.add_argument("edition")
+        command.add_argument("page", choices=pages(BOOK / ORIGINAL))
+        if name == "renew":
+            command.add_argument("cells", nargs="*")
+    arguments = parser.parse_args()
+    if arguments.command == "draft":
+        draft(arguments.edition, arguments.page)
+    elif arguments.command == "renew":
+        renew(arguments.edition, arguments.page, arguments.cells)
+    else:
+        return status(getattr(arguments, "edition", None))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
