@@ -4,35 +4,38 @@
     python book/build.py --edition en    build only this one
     python book/build.py --serve         build, then show the site at an address of this computer
 
-An edition is a folder book/<language>/ with an index.md. All share _config.yml and _toc.yml. A warning fails
-the build, and the site then stays as it was.
+An edition is a folder book/<language>/ with an index.md and an edition.yml. All share _config.yml and _toc.yml,
+of which an unfinished edition may lack pages. A warning fails the build, and the site then stays as it was.
 """
 
 import argparse
+import concurrent.futures
 import functools
 import hashlib
 import http.server
+import multiprocessing
 import os
 import shutil
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-BOOK = ROOT / "book"
+import jinja2
+import yaml
+from editions import BOOK, ORIGINAL, editions, read
+
+ROOT = BOOK.parent
 SITE = ROOT / "_build" / "html"
-LANGUAGES = {"zh": "zh_CN"}  # where Sphinx calls a language otherwise than its folder
 
 
-def editions():
-    return sorted(page.parent.name for page in BOOK.glob("*/index.md"))
-
-
-def digest(*texts):
+def digest():
     """A digest of all that shapes an edition besides its pages, which Sphinx itself compares."""
-    files = [ROOT / "_config.yml", ROOT / "requirements.txt"]
+    files = [ROOT / "_config.yml", ROOT / "requirements.txt", BOOK / "editions.py"]
     files += sorted((BOOK / "sphinx_unrolled").rglob("*.*"))
     data = [file.read_bytes() for file in files if file.is_file() and file.suffix != ".pyc"]
-    return hashlib.sha256(b"\0".join([*data, *(text.encode() for text in texts)])).hexdigest()
+    for edition in editions():  # each page leads to all editions
+        names = sorted(page.name for page in edition.folder.iterdir())
+        data += [(edition.folder / "edition.yml").read_bytes(), repr((edition.table, names)).encode()]
+    return hashlib.sha256(b"\0".join(data)).hexdigest()
 
 
 def build(language):
@@ -40,26 +43,24 @@ def build(language):
     # Imported late: it takes a second, and --help should not.
     from jupyter_book.sphinx import build_sphinx
 
+    edition = read(BOOK / language)
     work = ROOT / "_build" / "editions" / language
-    # Paths in the one table begin with book/en/; an edition's own begin in its folder.
-    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8").replace("book/en/", "")
-    pages = sorted(page.name for page in (BOOK / language).iterdir())
-    stamp, current = work / "stamp", digest(toc, *pages)
+    stamp, current = work / "stamp", digest()
     if not stamp.exists() or stamp.read_text() != current:
         # Sphinx would keep pages that are gone, and pages made by an older extension. So begin anew.
         shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True, exist_ok=True)
-    (work / "toc.yml").write_text(toc, encoding="utf-8")
+    (work / "toc.yml").write_text(yaml.safe_dump(edition.table, sort_keys=False), encoding="utf-8")
 
     print(f"{language}: building book/{language}", flush=True)
     result = build_sphinx(
-        BOOK / language,
+        edition.folder,
         work / "html",
         path_config=ROOT / "_config.yml",
         noconfig=True,
         confoverrides={
             "external_toc_path": (work / "toc.yml").as_posix(),
-            "language": LANGUAGES.get(language, language),
+            "language": edition.sphinx,
             "latex_individualpages": False,
             "nitpicky": True,
         },
@@ -74,6 +75,23 @@ def build(language):
     shutil.rmtree(SITE / language, ignore_errors=True)
     shutil.copytree(work / "html", SITE / language, ignore=shutil.ignore_patterns(".buildinfo"))
     return True
+
+
+def build_all(languages):
+    """Build editions side by side; return those that failed."""
+    # A process each: what Sphinx has translated once it does not forget.
+    context, workers = multiprocessing.get_context("spawn"), min(len(languages), os.cpu_count() or 1)
+    with concurrent.futures.ProcessPoolExecutor(workers, context, max_tasks_per_child=1) as pool:
+        return [language for language, good in zip(languages, pool.map(build, languages)) if not good]
+
+
+def write_front_page():
+    """Write the page that leads a reader to an edition."""
+    template = jinja2.Template((BOOK / "index.html").read_text(encoding="utf-8"), autoescape=True)
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    base = config["html"].get("baseurl")
+    page = template.render(editions=editions(), original=ORIGINAL, base=f"{base.rstrip('/')}/" if base else "")
+    (SITE / "index.html").write_text(page, encoding="utf-8")
 
 
 def serve(port):
@@ -96,24 +114,27 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--edition", choices=editions(), help="build only this edition")
+    try:
+        languages = [edition.language for edition in editions()]
+    except ValueError as error:  # an edition that does not say what it is
+        sys.exit(f"build.py: {error}")
+    parser.add_argument("--edition", choices=languages, help="build only this edition")
     parser.add_argument("--serve", action="store_true", help="serve the site when it is built")
     parser.add_argument(
         "--port", type=int, default=8000, help="where to serve it; the next free one is taken"
     )
     arguments = parser.parse_args()
 
-    if not editions():
+    if not languages:
         sys.exit("build.py: there is no edition, that is no book/<language>/index.md")
     SITE.mkdir(parents=True, exist_ok=True)
     for leftover in SITE.iterdir():  # of an edition that is gone, or of `jupyter-book build .`
-        if leftover.name not in editions():
+        if leftover.name not in languages:
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
-    wanted = [arguments.edition] if arguments.edition else editions()
-    failed = [edition for edition in wanted if not build(edition)]
+    failed = build_all([arguments.edition] if arguments.edition else languages)
     if failed:
         sys.exit(f"build.py: failed: {', '.join(failed)}. Every warning above is an error")
-    shutil.copy(BOOK / "index.html", SITE / "index.html")
+    write_front_page()
     print(f"The site is in {os.path.relpath(SITE)}: open index.html there", flush=True)
     if arguments.serve:
         serve(arguments.port)

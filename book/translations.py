@@ -20,13 +20,11 @@ import re
 import sys
 import tokenize
 from collections import Counter
-from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
+from editions import BOOK, ORIGINAL
 
-BOOK = Path(__file__).resolve().parent
-ORIGINAL = "en"
 KEY = "translates"
 
 # Where editions may differ: a chapter about a text takes the edition's own. These cells have other outputs there.

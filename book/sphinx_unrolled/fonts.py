@@ -5,10 +5,13 @@ The text itself is set in the fonts of the reader's system.
 """
 
 import importlib.resources
+import logging
 from pathlib import Path
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
+
+logging.getLogger("fontTools").setLevel(logging.WARNING)  # it reports on every table of the font
 
 CHARACTERS = [
     *range(0x20, 0x7F),  # Latin

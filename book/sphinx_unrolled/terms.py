@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import editions
 import yaml
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
+
+from .words import edition_of
 
 TERMS = Path(__file__).resolve().parent.parent / "terms.yml"
 
@@ -26,28 +29,29 @@ class Terms(SphinxDirective):
     def run(self):
         terms = load()
         self.env.note_dependency(str(TERMS))
-        languages = [key for key in terms[0] if key not in ("where", "free")]
-        own = self.config.language.partition("_")[0]
-        own = own if own in languages else languages[0]
-        languages.sort(key=lambda language: language != own)  # the edition's own first
-        group = nodes.tgroup("", cols=len(languages))
-        group += [nodes.colspec("", colwidth=1) for _ in languages]
+        columns = [edition for edition in editions.editions() if edition.language in terms[0]]
+        own = edition_of(self.env.app).language
+        columns.sort(key=lambda edition: edition.language != own)  # the edition's own first
+        group = nodes.tgroup("", cols=len(columns))
+        group += [nodes.colspec("", colwidth=1) for _ in columns]
         body = nodes.tbody()
-        for term in sorted(terms, key=lambda term: term[own][0].lower()):
+        for term in sorted(terms, key=lambda term: term[columns[0].language][0].lower()):
             row = nodes.row()
-            for language in languages:
-                # docutils makes a lang attribute of a class that begins so: fonts and voices follow it
-                words = nodes.inline("", ", ".join(term[language]), classes=[f"language-{language}"])
-                if language == own:
+            for edition in columns:
+                words = spoken(edition, ", ".join(term[edition.language]))
+                if edition is columns[0]:
                     page, _, cell = term["where"].partition("#")
-                    link = nodes.reference("", "", words, refuri=f"{page}.html#{cell}", internal=True)
-                    words = link
+                    words = nodes.reference("", "", words, refuri=f"{page}.html#{cell}", internal=True)
                 row += nodes.entry("", nodes.paragraph("", "", words))
             body += row
-        names = {"en": "English", "ja": "日本語", "ko": "한국어", "zh": "中文"}
-        head = nodes.row("", *(nodes.entry("", nodes.paragraph("", names.get(k, k))) for k in languages))
+        head = nodes.row("", *(nodes.entry("", nodes.paragraph("", "", spoken(e, e.name))) for e in columns))
         group += [nodes.thead("", head), body]
         return [nodes.table("", group, classes=["terms"])]
+
+
+def spoken(edition, words):
+    """Words in an edition's language. docutils makes a lang attribute of such a class: fonts and voices follow it."""
+    return nodes.inline("", words, classes=[f"language-{edition.html}"])
 
 
 def setup(app):
