@@ -1,0 +1,155 @@
+"""Search for readers of four languages, by one rule.
+
+Sphinx would need a dictionary to cut Chinese or Japanese into words, and does not cut a query at all. Here a run of
+Chinese, Japanese or Korean characters becomes all its pairs of neighbours, on a page and in a query alike:
+梯度下降 is 梯度, 度下, 下降. So a compound finds its parts, a part its compounds, and 상태 finds 상태를.
+A name such as `weight_ih_l0` or `nn.LSTMCell` counts as a whole and as its parts. search.js does the same in the
+browser, and sorts the pages by how much each has to say.
+"""
+
+import json
+import math
+import re
+import unicodedata
+from collections import Counter
+from pathlib import Path
+
+import yaml
+from docutils import nodes
+from sphinx.search import js_index, languages
+from sphinx.search.en import SearchEnglish
+
+# The rule, in what Python's and JavaScript's regular expressions have in common. search.js gets these very strings.
+CJK = "々〆ぁ-ゖァ-ヺー-ヾ㐀-䶿一-鿿가-힣"
+LATIN = "A-Za-z0-9_À-ÖØ-öø-ɏͰ-Ͽ"
+PATTERNS = {
+    "word": f"[{CJK}]+|[{LATIN}]+(?:\\.[{LATIN}]+)*",
+    "cjk": f"^[{CJK}]",
+    "grammar": "^[ぁ-ゖー]+$|[をのは的了是吗呢么]|^[은는이가을를의와과도로和与]$",  # between the words
+    "number": "^[0-9]",  # also .2f and 3x
+}
+# Endings that are left away first, for they differ where the word is the same: パラメーター is also written パラメータ,
+# and 상태 is also 상태를, 상태에서.
+ENDINGS = (
+    "([ァ-ヺー][ァ-ヺ])ー(?![ァ-ヺー])",
+    "([가-힣][가-힣])(?:에서|에게|으로|부터|까지)?(?:이란|[란은는이가을를의와과도로에])?(?![가-힣])",
+)
+CAMEL = ("([a-z0-9])([A-Z])", "([A-Z])([A-Z][a-z][a-z])")  # where a name goes on with a new word
+
+# Questions are made of these. What Sphinx has already are the words that stand in every sentence.
+QUESTIONS = """about an can do does from has have how i me my of on or our out vs we what when where which who
+why you your""".split()
+
+# How much a word counts, by where it stands: a chapter's name says best what it is about, bold is what it explains.
+TEXT, BOLD, HEADING, NAME = 1, 5, 5, 25
+SYNONYMS = yaml.safe_load(Path(__file__).with_name("synonyms.yml").read_text(encoding="utf-8"))
+
+
+def split(text):
+    """Return the words by which `text` is found, without what stands in every sentence."""
+    words = []
+    text = unicodedata.normalize("NFKC", text)
+    for ending in ENDINGS:
+        text = re.sub(ending, r"\1", text)
+    for word in re.findall(PATTERNS["word"], text):
+        if re.search(PATTERNS["cjk"], word):
+            words += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
+        else:
+            words += split_name(word)
+    return [word for word in words if not re.search(f"{PATTERNS['grammar']}|{PATTERNS['number']}", word)]
+
+
+def split_name(name):
+    """Return a name as a whole and, if it has several parts, each of more than a letter, all in lower case."""
+    spaced = name
+    for boundary in CAMEL:
+        spaced = re.sub(boundary, r"\1 \2", spaced)
+    parts = [part for part in re.split("[ ._]+", spaced.lower()) if len(part) > 1]
+    whole = name.lower().strip("_")
+    return [whole, *(part for part in parts if part != whole)] if whole else []
+
+
+class Search(SearchEnglish):
+    """Sphinx's English search with our way to split. Its stemmer leaves CJK as it is."""
+
+    stopwords = SearchEnglish.stopwords | set(QUESTIONS)
+    js_splitter_code = (
+        (Path(__file__).with_name("search.js"))
+        .read_text(encoding="utf-8")
+        .replace("PATTERNS", json.dumps(PATTERNS, ensure_ascii=False))
+        .replace("ENDINGS", json.dumps(ENDINGS, ensure_ascii=False))
+        .replace("CAMEL", json.dumps(CAMEL))
+    )
+
+    def split(self, input):
+        return split(input)
+
+    def word_filter(self, word):
+        return word not in self.stopwords
+
+
+def texts(document):
+    """Yield each text of a page that a reader may search for, and how much its words count."""
+    first = True
+    for text in document.findall(nodes.Text):
+        around = []
+        node = text.parent
+        while node is not None:
+            around.append(node)
+            node = node.parent
+        if any(isinstance(node, nodes.math | nodes.math_block | nodes.comment | nodes.raw) for node in around):
+            continue
+        if any(is_output(node) for node in around) and not any(catches(node) for node in around):
+            continue  # numbers, and what a network babbles
+        if any(isinstance(node, nodes.title) for node in around):
+            yield text, NAME if first else HEADING
+            continue
+        first = False
+        yield text, BOLD if isinstance(text.parent, nodes.strong) else TEXT
+
+
+def is_output(node):
+    return "cell_output" in node.get("classes", ())
+
+
+def catches(node):
+    """Is this a cell that shows an error or a warning? A student copies its words into the search."""
+    return node.get("nb_element") == "cell_code" and re.search(r"except |catch_warnings", node.astext())
+
+
+def weights(document, synonyms, language):
+    """Return how much a page has to say about each word, from 1: twice as often is one more."""
+    counts = Counter()
+    for text, weight in [*texts(document), *((synonym, HEADING) for synonym in synonyms)]:
+        for word in split(text):
+            stem = language.stem(word)
+            if language.word_filter(word) and language.word_filter(stem):
+                counts[stem] += weight
+    return {word: 1 + round(math.log2(count)) for word, count in counts.items()}
+
+
+def weigh(app, exception):
+    """Write the weights into Sphinx's index: a page stands in a word's list as often as it weighs.
+
+    Sphinx reads such an index as it reads its own, so it can still renew a single page.
+    """
+    indexer = getattr(app.builder, "indexer", None)  # there is none when no page has changed
+    if exception or indexer is None or not isinstance(indexer.lang, Search):
+        return
+    path = Path(app.outdir, "searchindex.js")
+    index = js_index.loads(path.read_text(encoding="utf-8"))
+    terms = {}
+    for number, name in enumerate(index["docnames"]):
+        if name in app.env.all_docs:
+            synonyms = SYNONYMS.get(name.rpartition("/")[2], {}).get(app.config.language.partition("_")[0], ())
+            for word, weight in weights(app.env.get_doctree(name), synonyms, indexer.lang).items():
+                terms.setdefault(word, []).extend([number] * weight)
+    index.update(terms=terms, titleterms={})
+    text = json.dumps(index, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    path.write_text(js_index.PREFIX + text + js_index.SUFFIX, encoding="utf-8")
+
+
+def setup(app):
+    for language in ("en", "ja", "ko", "zh"):
+        languages[language] = Search
+    app.connect("build-finished", weigh)

@@ -1,0 +1,222 @@
+"""The search of each edition, asked in a browser what a student would ask: tests/queries/<language>.yml."""
+
+import functools
+import gzip
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import nbformat
+import pytest
+import quickjs
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sphinx_unrolled.search import SYNONYMS, Search, split
+
+ROOT = Path(__file__).resolve().parent.parent
+QUERIES = {  # by language, pairs of a query and its page
+    path.stem: [
+        (query, page)
+        for page, queries in yaml.safe_load(path.read_text(encoding="utf-8")).items()
+        for query in queries
+    ]
+    for path in sorted((ROOT / "tests/queries").glob("*.yml"))
+}
+EDITIONS = sorted(page.parent.name for page in ROOT.glob("book/*/index.md"))
+
+# No address is looked up and nothing is reported.
+FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+    --disable-component-update --disable-sync""".split()
+
+# Sphinx's search, without drawing its results: [page, address within it], the best first.
+ASK = """queries => queries.map(query => Search._performSearch(...Search._parseQuery(query))
+    .reverse().map(([page, title, anchor]) => [page, anchor]))"""
+
+PHRASES = {"en": "forget gate", "ja": "忘却ゲート", "ko": "망각 게이트", "zh": "遗忘门"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The whole book, built by build.py in a tree of its own."""
+    tree = tmp_path_factory.mktemp("book")
+    for name in ("_config.yml", "_toc.yml", "requirements.txt"):
+        shutil.copy(ROOT / name, tree)
+    shutil.copytree(ROOT / "book", tree / "book", ignore=shutil.ignore_patterns("_build", "__pycache__"))
+    build(tree)
+    return tree / "_build/html"
+
+
+def build(tree):
+    command = [sys.executable, "-W", "ignore", "book/build.py"]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    """Where the site is served while the tests run."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Quiet, directory=site)
+    ) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    from playwright.sync_api import Error, sync_playwright
+
+    with sync_playwright() as playwright:
+        # without one on the path, Chrome where macOS and Windows have it
+        found = {"executable_path": program} if program else {"channel": "chrome"}
+        try:
+            browser = playwright.chromium.launch(args=FLAGS, **found)
+        except Error as error:
+            (pytest.fail if "CI" in os.environ else pytest.skip)(f"no Chromium or Chrome to search in: {error}")
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser, url):
+    """A page, which must have nothing to complain of, now or while it is used."""
+    complaints = []
+
+    def listen(message):
+        if message.type in ("error", "warning") and not message.location["url"].endswith("/favicon.ico"):
+            complaints.append(message.text)
+
+    with browser.new_page() as page:
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", listen)
+        page.goto(url)
+        yield page
+        assert complaints == []
+
+
+@pytest.fixture(scope="module")
+def in_javascript():
+    """splitQuery of search.js."""
+    context = quickjs.Context()
+    context.eval("var Search = {}, DOCUMENTATION_OPTIONS = {}, location = {}")
+    context.eval(Search.js_splitter_code)
+    context.eval("var splitToJson = (text) => JSON.stringify(splitQuery(text))")
+    return lambda text: json.loads(context.get("splitToJson")(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("梯度下降", "梯度 度下 下降"),
+        ("隐状态的形状是什么？", "隐状 状态 形状"),
+        ("忘却ゲートとは", "忘却 却ゲ ゲー ート トと"),
+        ("パラメーター", "パラ ラメ メー ータ"),
+        ("상태에서는 셀", "상태 셀"),
+        ("은닉 상태를", "은닉 상태"),
+        ("GRU와 LSTM", "gru lstm"),
+        ("nn.LSTMCell", "nn.lstmcell nn lstm cell"),
+        ("weight_ih_l0", "weight_ih_l0 weight ih l0"),
+        ("h_n 1e-3 ＬＳＴＭ", "h_n lstm"),
+        ("RNNs, don't", "rnns don t"),
+    ],
+)
+def test_split(in_javascript, text, words):
+    assert split(text) == in_javascript(text) == words.split()
+
+
+@settings(max_examples=300)
+@given(st.text(st.sampled_from(list("aZ1_. -'É々のをがーパア亜状态態的是상태를은에서이란ｱＡ①ﬁσΣ\u3099\U0001f600")), max_size=12))
+def test_python_and_javascript_split_alike(in_javascript, text):
+    assert split(text) == in_javascript(text)
+
+
+def test_pages_are_split_alike(in_javascript):
+    for path in ROOT.glob("book/*/*.ipynb"):
+        for cell in nbformat.read(path, 4).cells:
+            assert split(cell.source) == in_javascript(cell.source)
+
+
+def test_synonyms_name_pages_and_languages():
+    pages = {path.stem for path in ROOT.glob("book/en/*.*")}
+    assert SYNONYMS.keys() <= pages
+    assert all(languages.keys() == QUERIES.keys() for languages in SYNONYMS.values())
+
+
+def test_every_edition_has_forty_queries():
+    assert set(EDITIONS) <= set(QUERIES)
+    pages = {path.stem for path in ROOT.glob("book/en/*.*")}
+    for language, queries in QUERIES.items():
+        assert len(dict(queries)) == 40, language
+        assert {page for _, page in queries} <= pages
+
+
+@pytest.mark.parametrize("language", EDITIONS)
+@pytest.mark.parametrize("scheme", ["http", "file"])
+def test_queries_find_their_chapters(browser, address, site, language, scheme):
+    start = address if scheme == "http" else site.as_uri()
+    queries = QUERIES[language]
+    with opened(browser, f"{start}/{language}/search.html") as page:
+        answers = page.evaluate(ASK, [query for query, _ in queries])
+    missed = {
+        query: [wanted, *(f"{name}{anchor}" for name, anchor in found[:4])]
+        for (query, wanted), found in zip(queries, answers, strict=True)
+        if wanted not in [name for name, _ in found[:3]]
+    }
+    assert not missed, json.dumps(missed, ensure_ascii=False)
+
+
+@pytest.mark.parametrize("language", EDITIONS)
+def test_results_show_and_mark_what_was_asked(browser, address, language):
+    phrase = PHRASES[language]
+    with opened(browser, f"{address}/{language}/search.html?q={quote(phrase)}") as page:
+        mark = page.locator("ul.search p.context .highlighted").get_by_text(phrase, exact=True).first
+        mark.wait_for()
+        page.locator("ul.search a").first.click()
+        page.wait_for_url("**/lstm.html*")
+        page.locator("article .highlighted").first.wait_for()
+
+
+def test_results_from_a_file(browser, site):
+    """Without summaries, which a file may not read, and without an error."""
+    with opened(browser, f"{site.as_uri()}/en/search.html?q=forget+gate") as page:
+        page.locator("ul.search a").first.wait_for()
+        page.wait_for_function("Search._pulse_status < 0")
+        assert page.locator("p.context").count() == 0
+        assert page.locator("ul.search a").first.get_attribute("href") == "lstm.html"
+
+
+def test_only_the_search_page_loads_the_search(site):
+    for path in site.glob("*/*.html"):
+        assert ("searchindex.js" in path.read_text(encoding="utf-8")) == (path.name == "search.html"), path
+
+
+def test_index_is_small(site):
+    for path in site.glob("*/searchindex.js"):
+        assert len(gzip.compress(path.read_bytes())) < 45_000, path
+
+
+def test_building_again_keeps_the_index(site):
+    tree = site.parent.parent
+    before = {path: path.read_bytes() for path in site.glob("*/searchindex.js")}
+    for change in ("", "\n"):  # Sphinx makes no index where no page has changed, and renews one page where one has
+        page = tree / "book/en/index.md"
+        page.write_text(page.read_text(encoding="utf-8") + change, encoding="utf-8")
+        build(tree)
+        assert before == {path: path.read_bytes() for path in before}
