@@ -38,7 +38,7 @@ class Terms(SphinxDirective):
         for term in sorted(terms, key=lambda term: term[columns[0].language][0].lower()):
             row = nodes.row()
             for edition in columns:
-                words = spoken(edition, ", ".join(term[edition.language]))
+                words = spoken(edition, " / ".join(shown(term[edition.language])))
                 if edition is columns[0]:
                     page, _, cell = term["where"].partition("#")
                     words = nodes.reference("", "", words, refuri=f"{page}.html#{cell}", internal=True)
@@ -47,6 +47,15 @@ class Terms(SphinxDirective):
         head = nodes.row("", *(nodes.entry("", nodes.paragraph("", "", spoken(e, e.name))) for e in columns))
         group += [nodes.thead("", head), body]
         return [nodes.table("", group, classes=["terms"])]
+
+
+def shown(words):
+    """A term's words without those that are a part of an earlier one: they are there for the test of the pages."""
+    found = []
+    for word in words:
+        if not any(word.lower() in earlier.lower() for earlier in found):
+            found.append(word)
+    return found
 
 
 def spoken(edition, words):
