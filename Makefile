@@ -2,12 +2,13 @@
 # make site       only build the site, into _build/html
 # make test       everything that is checked: the models, the site, and every output of every notebook
 # make fuzz       the models against torch over more than 10,000 random configurations
-# make lab        the English chapters as notebooks
+# make lab        the English chapters as notebooks; make lab LANGUAGE=ja the Japanese ones
 # make execute    run all notebooks again and store what they print
 # make status     what is missing, stale or different in the translations
 # make clean      remove what was built
 
 PYTHON ?= python3
+LANGUAGE ?= en
 BIN := .venv/bin
 ENVIRONMENT := .venv/stamp
 
@@ -27,7 +28,7 @@ fuzz: $(ENVIRONMENT)
 	FUZZ=1 $(BIN)/python -m pytest --numprocesses 2 tests/test_recurrent.py tests/test_embedding.py
 
 lab: $(ENVIRONMENT)
-	$(BIN)/jupyter lab book/en
+	$(BIN)/jupyter lab book/$(LANGUAGE)
 
 execute: $(ENVIRONMENT)
 	$(BIN)/python book/execute.py

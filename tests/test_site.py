@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from sphinx_unrolled.mathematics import to_mathml
+from sphinx_unrolled.mathematics import MARKS, to_mathml
 from sphinx_unrolled.pictures import inline
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -283,3 +283,12 @@ def test_requirements_are_pinned_and_name_no_host():
     loose = [line for line in lines if line != "-e ." and not re.match(r"[\w.-]+==[\w.]+( ;| +#|$)", line)]
     assert loose == []
     assert "://" not in text and "nvidia" not in text
+
+
+@pytest.mark.parametrize(
+    ("after", "kept"),
+    [(", and", ","), ("。", "。"), ("는 값", "는"), ("입니다. 다", "입니다."), ("로, 다", "로,"), (" x", ""), ("(a)", "")],
+)
+def test_a_formula_keeps_what_no_line_may_begin_with(after, kept):
+    match = MARKS.match(after)
+    assert (match[0] if match else "") == kept

@@ -97,8 +97,12 @@ def render(node, display):
         return f"<code>{escape(node.astext())}</code>"
 
 
+# Punctuation, or a Korean particle with the punctuation after it.
+MARKS = re.compile(r"(?:[가-힣]{1,5}(?![가-힣]))?[^\s\w(\[{—–-]+|[가-힣]{1,5}(?![가-힣])")
+
+
 class KeepPunctuation(SphinxPostTransform):
-    """Give a formula the punctuation after it, so that no line begins with the comma."""
+    """Give a formula the punctuation or the particle after it, so that no line begins with either."""
 
     default_priority = 500
     formats = ("html",)
@@ -106,7 +110,7 @@ class KeepPunctuation(SphinxPostTransform):
     def run(self, **kwargs):
         for node in list(self.document.findall(nodes.math)):
             following = node.next_node(descend=False, siblings=True)
-            if isinstance(following, nodes.Text) and (marks := re.match(r"[^\s\w(\[{—–-]+", following)):
+            if isinstance(following, nodes.Text) and (marks := MARKS.match(following)):
                 node["marks"] = marks[0]
                 following.parent.replace(following, nodes.Text(following[marks.end() :]))
 
