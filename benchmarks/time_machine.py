@@ -32,7 +32,7 @@ import companion
 from companion.sequence_model import OneHot, SequenceModel
 from companion.text import Vocabulary, load_text
 from companion.training import evaluate, perplexity, train
-from companion.windows import ConsecutiveWindows, generator_of, split
+from companion.windows import ConsecutiveWindows, generator_of, split, windows_at
 
 LETTERS = Vocabulary(string.ascii_lowercase + " ")  # 28, with the unknown, whatever the text
 WINDOW = 32
@@ -57,9 +57,7 @@ class SlidingWindows:
 
     def epoch(self, number):
         order = torch.randperm(len(self.starts), generator=generator_of(self.seed, number))
-        steps = torch.arange(WINDOW)[:, None]
-        for starts in self.starts[order].split(PEER["batch_size"]):
-            yield self.indices[starts + steps], self.indices[starts + steps + 1]
+        return windows_at(self.indices, self.starts[order], PEER["batch_size"], WINDOW)
 
 
 def read(path):

@@ -14,6 +14,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from notebooks import store
 
 BOOK = Path(__file__).resolve().parent
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -37,7 +38,7 @@ def execute(path):
     notebook.metadata["kernelspec"] = KERNEL
     notebook.metadata["language_info"] = {"name": "python"}
     nbformat.validate(notebook)
-    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
+    store(notebook, path)
 
 
 def main():

@@ -24,6 +24,8 @@ from typing import NamedTuple
 
 import nbformat
 from editions import BOOK, ORIGINAL
+from editions import editions as all_editions
+from notebooks import store
 
 KEY = "translates"
 
@@ -51,9 +53,9 @@ class Finding(NamedTuple):
         return f"{self.edition}/{self.page}{' ' + self.cell if self.cell else ''}: {self.what}"
 
 
-def editions(book=BOOK):
+def editions():
     """The editions that are translations."""
-    return sorted(page.parent.name for page in book.glob("*/index.md") if page.parent.name != ORIGINAL)
+    return [edition.language for edition in all_editions() if edition.language != ORIGINAL]
 
 
 def pages(folder):
@@ -199,7 +201,7 @@ def draft(edition, page, book=BOOK):
     notebook = nbformat.read(source, as_version=4)
     for cell in notebook.cells:
         cell.metadata[KEY] = ""
-    write(notebook, path)
+    store(notebook, path)
 
 
 def renew(edition, page, names, book=BOOK):
@@ -215,12 +217,7 @@ def renew(edition, page, names, book=BOOK):
     for cell in notebook.cells:
         if cell.id in originals and (not names or cell.id in names):
             cell.metadata[KEY] = originals[cell.id]
-    write(notebook, path)
-
-
-def write(notebook, path):
-    """Store a notebook in the one form that the repository keeps."""
-    path.write_text(nbformat.writes(notebook) + "\n", encoding="utf-8", newline="\n")
+    store(notebook, path)
 
 
 def status(edition=None):

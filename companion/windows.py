@@ -73,9 +73,14 @@ class RandomWindows:
         room = len(self.indices) - self.count * self.window_size
         offset = torch.randint(room, (1,), generator=generator)
         starts = offset + self.window_size * torch.randperm(self.count, generator=generator)
-        steps = torch.arange(self.window_size)[:, None]
-        for places in starts.split(self.batch_size):
-            yield self.indices[places + steps], self.indices[places + steps + 1]
+        return windows_at(self.indices, starts, self.batch_size, self.window_size)
+
+
+def windows_at(indices, starts, batch_size, window_size):
+    """The windows of `indices` that begin at `starts`, in batches: (inputs, targets), each (window_size, batch_size)."""
+    steps = torch.arange(window_size)[:, None]
+    for places in starts.split(batch_size):
+        yield indices[places + steps], indices[places + steps + 1]
 
 
 def generator_of(seed, epoch):

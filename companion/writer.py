@@ -33,7 +33,7 @@ EPOCHS, BATCH_SIZE, WINDOW_SIZE, LEARNING_RATE, WEIGHT_DECAY = 24, 4, 32, 0.01, 
 
 def load_writer(language, dtype=torch.float64):
     """The writer of a shipped text: (model, vocabulary). FileNotFoundError for a language that has none."""
-    path = Path(str(SHIPPED / f"{language}.safetensors"))
+    path = path_of(language)
     if not path.is_file():
         known = ", ".join(sorted(repr(p.name.removesuffix(".safetensors")) for p in SHIPPED.iterdir()))
         raise FileNotFoundError(f"there is no writer for {language!r}, only for {known}")
@@ -43,6 +43,11 @@ def load_writer(language, dtype=torch.float64):
     model = new_writer(len(vocabulary), dtype=dtype)
     model.load_state_dict(weights)
     return by_hand(model.eval()), vocabulary
+
+
+def path_of(language):
+    """The file of a writer's weights."""
+    return Path(str(SHIPPED / f"{language}.safetensors"))
 
 
 def new_writer(vocab_size, lstm=LSTM, dtype=None):
@@ -90,7 +95,7 @@ def main():
     for language in parser.parse_args().languages or shipped_texts():
         model, vocabulary, history = train_writer(language)
         metadata = {"characters": json.dumps(vocabulary.characters), "text": fingerprint(load_text(language))}
-        path = Path(str(SHIPPED / f"{language}.safetensors"))
+        path = path_of(language)
         path.parent.mkdir(exist_ok=True)
         save_file({name: weight.half().contiguous() for name, weight in model.state_dict().items()}, path, metadata)
         last = history[-1]

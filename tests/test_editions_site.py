@@ -10,7 +10,7 @@ import quickjs
 import yaml
 from bs4 import BeautifulSoup, NavigableString
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from test_site import ROOT, SHARED, build, copy_shared, soup, svg_cell
+from test_site import ROOT, SHARED, build, copy_shared, soup, svg_cell, write_table
 
 from editions import read
 from sphinx_unrolled.words import IN_SCRIPTS
@@ -58,8 +58,7 @@ def write_edition(tree, language):
 
 def write_tree(tree, *languages):
     copy_shared(tree)
-    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8").partition("chapters:")[0]
-    (tree / "_toc.yml").write_text(toc + "chapters:\n  - file: book/en/chapter\n", encoding="utf-8")
+    write_table(tree)
     (tree / "book/drawn.svg").write_text(
         '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="9"><path d="M0 0h9"/></svg>'
     )

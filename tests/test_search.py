@@ -6,11 +6,8 @@ import http.server
 import json
 import os
 import shutil
-import subprocess
-import sys
 import threading
 from contextlib import contextmanager
-from pathlib import Path
 from urllib.parse import quote
 
 import nbformat
@@ -19,10 +16,11 @@ import quickjs
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_site import ROOT, build
 
+from editions import editions
 from sphinx_unrolled.search import SYNONYMS, Search, split
 
-ROOT = Path(__file__).resolve().parent.parent
 QUERIES = {  # by language, pairs of a query and its page
     path.stem: [
         (query, page)
@@ -31,7 +29,7 @@ QUERIES = {  # by language, pairs of a query and its page
     ]
     for path in sorted((ROOT / "tests/queries").glob("*.yml"))
 }
-EDITIONS = sorted(page.parent.name for page in ROOT.glob("book/*/index.md"))
+EDITIONS = [edition.language for edition in editions()]
 
 # No address is looked up and nothing is reported.
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
@@ -51,14 +49,8 @@ def site(tmp_path_factory):
     for name in ("_config.yml", "_toc.yml", "requirements.txt"):
         shutil.copy(ROOT / name, tree)
     shutil.copytree(ROOT / "book", tree / "book", ignore=shutil.ignore_patterns("_build", "__pycache__"))
-    build(tree)
+    assert build(tree) == (0, "")
     return tree / "_build/html"
-
-
-def build(tree):
-    command = [sys.executable, "-W", "ignore", "book/build.py"]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -218,5 +210,5 @@ def test_building_again_keeps_the_index(site):
     for change in ("", "\n"):  # Sphinx makes no index where no page has changed, and renews one page where one has
         page = tree / "book/en/index.md"
         page.write_text(page.read_text(encoding="utf-8") + change, encoding="utf-8")
-        build(tree)
+        assert build(tree) == (0, "")
         assert before == {path: path.read_bytes() for path in before}

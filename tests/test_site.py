@@ -85,13 +85,18 @@ def copy_shared(tree):
         copy(ROOT / name, tree / name)
 
 
+def write_table(tree):
+    """Write a table of contents with one chapter."""
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8").partition("chapters:")[0]
+    (tree / "_toc.yml").write_text(toc + "chapters:\n  - file: book/en/chapter\n", encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory):
     """A tree with the real configuration, extension and build, a small edition, and its site."""
     tree = tmp_path_factory.mktemp("site") / "tree"
     copy_shared(tree)
-    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8").partition("chapters:")[0]
-    (tree / "_toc.yml").write_text(toc + "chapters:\n  - file: book/en/chapter\n", encoding="utf-8")
+    write_table(tree)
     (tree / "book/en").mkdir()
     shutil.copy(ROOT / "book/en/edition.yml", tree / "book/en")
     (tree / "book/en/index.md").write_text(INDEX, encoding="utf-8")

@@ -5,6 +5,7 @@ import shutil
 import nbformat
 import pytest
 import translations
+from notebooks import store
 from translations import BOOK, Finding, findings
 
 EDITIONS = translations.editions()
@@ -29,7 +30,7 @@ def change(book, edition, page, cell, edit):
     notebook = nbformat.read(path, as_version=4)
     (found,) = [c for c in notebook.cells if c.id == cell]
     edit(found)
-    translations.write(notebook, path)
+    store(notebook, path)
 
 
 def replaced(old, new):
@@ -128,7 +129,7 @@ def test_missing_and_extra(book):
     gone, moved = notebook.cells.pop(5), notebook.cells.pop(7)
     notebook.cells.insert(0, moved)
     notebook.cells.append(nbformat.v4.new_markdown_cell("More.", id="more"))
-    translations.write(notebook, path)
+    store(notebook, path)
     assert {finding[1:] for finding in findings(edition, book)} == {
         ("rnn", "", "the page is missing"),
         ("transformer", "", "there is no such English page"),

@@ -19,6 +19,8 @@ from docutils import nodes
 from sphinx.search import js_index, languages
 from sphinx.search.en import SearchEnglish
 
+from .words import edition_of
+
 # The rule, in what Python's and JavaScript's regular expressions have in common. search.js gets these very strings.
 CJK = "々〆ぁ-ゖァ-ヺー-ヾ㐀-䶿一-鿿가-힣"
 LATIN = "A-Za-z0-9_À-ÖØ-öø-ɏͰ-Ͽ"
@@ -141,7 +143,7 @@ def weigh(app, exception):
     terms = {}
     for number, name in enumerate(index["docnames"]):
         if name in app.env.all_docs:
-            synonyms = SYNONYMS.get(name.rpartition("/")[2], {}).get(app.config.language.partition("_")[0], ())
+            synonyms = SYNONYMS.get(name.rpartition("/")[2], {}).get(edition_of(app).language, ())
             for word, weight in weights(app.env.get_doctree(name), synonyms, indexer.lang).items():
                 terms.setdefault(word, []).extend([number] * weight)
     index.update(terms=terms, titleterms={})
