@@ -1,6 +1,7 @@
 import os
 
 import torch
+from browsing import address, browser, site  # noqa: F401 (fixtures)
 from hypothesis import settings
 
 # In `make test` the same examples on every run: a failure is a finding, never a matter of luck. `make fuzz` draws anew.

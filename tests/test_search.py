@@ -1,19 +1,14 @@
 """The search of each edition, asked in a browser what a student would ask: tests/queries/<language>.yml."""
 
-import functools
 import gzip
-import http.server
 import json
-import os
-import shutil
-import threading
-from contextlib import contextmanager
 from urllib.parse import quote
 
 import nbformat
 import pytest
 import quickjs
 import yaml
+from browsing import opened
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_site import ROOT, build
@@ -31,76 +26,11 @@ QUERIES = {  # by language, pairs of a query and its page
 }
 EDITIONS = [edition.language for edition in editions()]
 
-# No address is looked up and nothing is reported.
-FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
-    --disable-component-update --disable-sync""".split()
-
 # Sphinx's search, without drawing its results: [page, address within it], the best first.
 ASK = """queries => queries.map(query => Search._performSearch(...Search._parseQuery(query))
     .reverse().map(([page, title, anchor]) => [page, anchor]))"""
 
 PHRASES = {"en": "forget gate", "ja": "忘却ゲート", "ko": "망각 게이트", "zh": "遗忘门"}
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    """The whole book, built by build.py in a tree of its own."""
-    tree = tmp_path_factory.mktemp("book")
-    for name in ("_config.yml", "_toc.yml", "requirements.txt"):
-        shutil.copy(ROOT / name, tree)
-    shutil.copytree(ROOT / "book", tree / "book", ignore=shutil.ignore_patterns("_build", "__pycache__"))
-    assert build(tree) == (0, "")
-    return tree / "_build/html"
-
-
-@pytest.fixture(scope="module")
-def address(site):
-    """Where the site is served while the tests run."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *arguments):
-            pass
-
-    with http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Quiet, directory=site)
-    ) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    from playwright.sync_api import Error, sync_playwright
-
-    with sync_playwright() as playwright:
-        # without one on the path, Chrome where macOS and Windows have it
-        found = {"executable_path": program} if program else {"channel": "chrome"}
-        try:
-            browser = playwright.chromium.launch(args=FLAGS, **found)
-        except Error as error:
-            (pytest.fail if "CI" in os.environ else pytest.skip)(f"no Chromium or Chrome to search in: {error}")
-        yield browser
-        browser.close()
-
-
-@contextmanager
-def opened(browser, url):
-    """A page, which must have nothing to complain of, now or while it is used."""
-    complaints = []
-
-    def listen(message):
-        if message.type in ("error", "warning") and not message.location["url"].endswith("/favicon.ico"):
-            complaints.append(message.text)
-
-    with browser.new_page() as page:
-        page.set_default_timeout(10_000)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", listen)
-        page.goto(url)
-        yield page
-        assert complaints == []
 
 
 @pytest.fixture(scope="module")

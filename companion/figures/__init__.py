@@ -1,0 +1,5 @@
+"""Figures that answer, on the book's pages and in notebooks: one class and one script each."""
+
+from companion.figures.gates import Gates
+
+__all__ = ["Gates"]

@@ -1,0 +1,89 @@
+"""What the figures share in Python. The figure itself, its drawing and its arithmetic, is a script: `<name>.js`.
+
+A page takes a script as one text. So a figure's module is joined with those that it imports, `steps.js` and `kit.js`:
+they are modules of the same folder, which import and export by name, one statement a line.
+"""
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+import anywidget
+from traitlets import Dict, Unicode
+
+HERE = files("companion.figures")
+IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
+
+
+@cache
+def read(name):
+    """A file of this folder."""
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def modules(name):
+    """The modules that a figure's script is made of, in the order in which they need each other."""
+    found = []
+    for needed in IMPORT.findall(read(f"{name}.js")):
+        found += [module for module in modules(needed) if module not in found]
+    return [*found, name]
+
+
+@cache
+def script(name):
+    """A figure's script as one module, whose default export is `{ render }`."""
+    *needed, own = (IMPORT.sub("", read(f"{module}.js")) for module in modules(name))
+    return "\n".join([*(re.sub(r"^export ", "", module, flags=re.MULTILINE) for module in needed), own])
+
+
+@cache
+def words(language, name):
+    """What a figure says in a language: key → words. What a language lacks it says in English."""
+    said = {}
+    for one in dict.fromkeys(["en", language]):
+        if (HERE / f"words/{one}.toml").is_file():
+            table = tomllib.loads(read(f"words/{one}.toml"))
+            said |= table.get("common", {}) | table.get(name, {})
+    return said
+
+
+def picture(language, name):
+    """The drawing as it is before anybody moves anything, as SVG: in this language, if it has letters of a language."""
+    own = f"pictures/{name}.{language}.svg"
+    return read(own if (HERE / own).is_file() else f"pictures/{name}.svg")
+
+
+class Figure(anywidget.AnyWidget):
+    """A figure that answers: what the reader moves on the page are its attributes here, and the other way round.
+
+    language: of its words, "en", "ja", "ko" or "zh"; another one falls back to English. A number outside its range
+    is a `traitlets.TraitError`, an unknown argument a `TypeError`.
+    """
+
+    language = Unicode("en").tag(sync=True)
+    words = Dict(read_only=True).tag(sync=True)
+    moved = ()  # the names of what the reader moves, in the order in which repr shows them
+    _css = read("figures.css")  # a figure has its own _esm = script("<name>")
+
+    def __init__(self, language="en", **values):
+        if unknown := [name for name in values if name not in self.moved]:
+            raise TypeError(
+                f"{type(self).__name__} has no {', '.join(map(repr, unknown))}; it has {', '.join(self.moved)}"
+            )
+        super().__init__(language=language, **values)
+        self.set_trait("words", words(language, self.name))
+
+    @property
+    def name(self):
+        """That of its files, and of its table of words."""
+        return type(self).__name__.lower()
+
+    def __repr__(self):
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.moved)})"
+
+    def _repr_mimebundle_(self, **kwargs):
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        data["text/plain"] = repr(self)  # all of it, where the page can show nothing else
+        data["image/svg+xml"] = picture(self.language, self.name)
+        return data, metadata

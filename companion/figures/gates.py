@@ -1,0 +1,48 @@
+"""One LSTM cell with a single number in each place."""
+
+import torch
+from traitlets import CFloat, Int, List
+
+from companion.figures.figure import Figure, script
+from companion.lstm import LSTMCell
+
+# The first input is to be kept; the others are small, and come in its way.
+INPUTS = [1.0, 0.2, -0.3, 0.3, 0.1, -0.2, 0.3, -0.1, 0.2, -0.3, 0.3, 0.2, -0.2, 0.3, -0.3, 0.1, 0.3, -0.1, 0.2, 0.3]
+
+
+def four(*start, limit):
+    """A number for each gate, in torch's order i, f, g, o."""
+    return List(CFloat(min=-limit, max=limit), list(start), minlen=4, maxlen=4).tag(sync=True)
+
+
+class Gates(Figure):
+    """A cell of an LSTM, and a sequence of 20 steps that is played through it.
+
+    x, h, c: input x_t, states h_{t-1} and c_{t-1}, from -2 to 2, c from -4 to 4. bias: b_ih + b_hh of i, f, g, o,
+    from -10 to 10. weight_ih, weight_hh: likewise. t: the step of the sequence that x, h and c are taken from, 0 if
+    they are set by hand. closed: the step at which the forget gate is held shut, 0 for none. shown: up to which step
+    of the computation the drawing shows values, 1 to 6.
+    """
+
+    _esm = script("gates")
+    x = CFloat(1.0, min=-2, max=2).tag(sync=True)
+    h = CFloat(0.0, min=-2, max=2).tag(sync=True)
+    c = CFloat(1.0, min=-4, max=4).tag(sync=True)
+    bias = four(0.0, 0.0, 0.0, 0.0, limit=10)
+    weight_ih = four(8.0, 0.0, 2.0, 0.0, limit=10)
+    weight_hh = four(0.0, 0.0, 0.5, 1.0, limit=10)
+    inputs = List(CFloat(), INPUTS, minlen=20, maxlen=20).tag(sync=True)
+    t = Int(0, min=0, max=20).tag(sync=True)
+    closed = Int(0, min=0, max=20).tag(sync=True)
+    shown = Int(6, min=1, max=6).tag(sync=True)
+    moved = ("x", "h", "c", "bias", "weight_ih", "weight_hh", "inputs", "t", "closed", "shown")
+
+    def cell(self):
+        """A `companion.LSTMCell` in float64 with the weights and biases that the figure has now."""
+        cell = LSTMCell(1, 1, dtype=torch.float64)
+        with torch.no_grad():
+            cell.weight_ih[:, 0] = torch.tensor(self.weight_ih)
+            cell.weight_hh[:, 0] = torch.tensor(self.weight_hh)
+            cell.bias_ih[:] = torch.tensor(self.bias)
+            cell.bias_hh.zero_()
+        return cell
