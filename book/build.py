@@ -31,6 +31,7 @@ def digest():
     """A digest of all that shapes an edition besides its pages, which Sphinx itself compares."""
     files = [ROOT / "_config.yml", ROOT / "requirements.txt", BOOK / "editions.py"]
     files += sorted((BOOK / "sphinx_unrolled").rglob("*.*"))
+    files += sorted((ROOT / "companion" / "figures").rglob("*.*"))
     data = [file.read_bytes() for file in files if file.is_file() and file.suffix != ".pyc"]
     for edition in editions():  # each page leads to all editions
         names = sorted(page.name for page in edition.folder.iterdir())

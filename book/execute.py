@@ -8,6 +8,8 @@ counters of earlier runs) is not stored, so a second run changes nothing.
 """
 
 import argparse
+import hashlib
+import json
 import sys
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from nbclient.exceptions import CellExecutionError
 from notebooks import store
 
 BOOK = Path(__file__).resolve().parent
+STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -37,8 +40,33 @@ def execute(path):
     ).execute()
     notebook.metadata["kernelspec"] = KERNEL
     notebook.metadata["language_info"] = {"name": "python"}
+    name_widgets(notebook)
     nbformat.validate(notebook)
     store(notebook, path)
+
+
+def name_widgets(notebook):
+    """Name each widget that is shown by its cell, and forget the others: their own names are drawn by lot."""
+    kept = notebook.metadata.pop("widgets", {}).get(STATE, {})
+    states, named = kept.get("state", {}), {}
+
+    def name(model, of):
+        named[model] = hashlib.sha256(of.encode()).hexdigest()[:32]
+        for key, value in sorted(states[model]["state"].items()):
+            if isinstance(value, str) and value.removeprefix("IPY_MODEL_") in states:
+                name(value.removeprefix("IPY_MODEL_"), f"{of} {key}")
+
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if view := output.get("data", {}).get(VIEW):
+                if view["model_id"] not in named:
+                    name(view["model_id"], cell.id)
+                view["model_id"] = named[view["model_id"]]
+    if named:
+        text = json.dumps({model: states[model] for model in named})
+        for model, new in named.items():
+            text = text.replace(model, new)
+        notebook.metadata["widgets"] = {STATE: {**kept, "state": json.loads(text)}}
 
 
 def main():

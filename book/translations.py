@@ -143,9 +143,12 @@ def differences(page, original, cell):
 
 
 def code(source):
-    """A cell's code without comments and docstrings, in one form."""
+    """A cell's code without comments and docstrings, in one form. A figure is told its edition's language."""
     tree = ast.parse(source)
+    languages = {edition.language for edition in all_editions()}
     for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "language" and isinstance(node.value, ast.Constant):
+            node.value.value = ORIGINAL if node.value.value in languages else node.value.value
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     return ast.dump(tree)

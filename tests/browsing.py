@@ -10,10 +10,7 @@ from contextlib import contextmanager
 import pytest
 from test_site import ROOT, build
 
-# No address is looked up and nothing is reported.
-FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
-    --disable-component-update --disable-sync""".split()
-
+from browser import launch
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
@@ -44,14 +41,11 @@ def address(site):
 
 @pytest.fixture(scope="session")
 def browser():
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     from playwright.sync_api import Error, sync_playwright
 
     with sync_playwright() as playwright:
-        # without one on the path, Chrome where macOS and Windows have it
-        found = {"executable_path": program} if program else {"channel": "chrome"}
         try:
-            browser = playwright.chromium.launch(args=FLAGS, **found)
+            browser = launch(playwright)
         except Error as error:
             (pytest.fail if "CI" in os.environ else pytest.skip)(f"no Chromium or Chrome to open pages in: {error}")
         yield browser

@@ -23,3 +23,31 @@ const staticModel = (state, answer) => {
     },
   };
 };
+
+/* The bytes of a file beside this script. A page that is a file may not read others, but it may run them: there the bytes
+ * come as text in a script of the same name. */
+const beside = (script) => async (name) => {
+  const url = new URL(name, script.src);
+  if (location.protocol !== "file:") {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+    return response.arrayBuffer();
+  }
+  return new Promise((resolve, reject) => {
+    const file = document.createElement("script");
+    file.src = `${url}.js`;
+    file.onerror = () => reject(new Error(`${name} is missing`));
+    file.onload = () => resolve(Uint8Array.from(atob(window.unrolledFile), (c) => c.charCodeAt(0)).buffer);
+    document.head.append(file);
+  });
+};
+
+/* Put the figure in the place of its picture, wherever the page has it. */
+const mount = (name, { render }) => {
+  const answer = beside(document.currentScript);
+  for (const el of document.querySelectorAll(`[data-figure="${name}"]`)) {
+    const state = JSON.parse(el.querySelector("script").textContent);
+    el.replaceChildren();
+    render({ model: staticModel(state, answer), el });
+  }
+};

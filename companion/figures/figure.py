@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 import anywidget
+from ipywidgets import DOMWidget
 from traitlets import Dict, Unicode
 
 HERE = files("companion.figures")
@@ -48,6 +49,11 @@ def words(language, name):
     return said
 
 
+def own(state):
+    """Of a widget's state what is the figure's own: not its scripts, nor what every widget has."""
+    return {key: value for key, value in state.items() if key[0] != "_" and key not in DOMWidget.class_traits()}
+
+
 def picture(language, name):
     """The drawing as it is before anybody moves anything, as SVG: in this language, if it has letters of a language."""
     own = f"pictures/{name}.{language}.svg"
@@ -80,10 +86,13 @@ class Figure(anywidget.AnyWidget):
         return type(self).__name__.lower()
 
     def __repr__(self):
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self, name)!r}' for name in self.moved)})"
+        """What has been moved: `Gates(x=0.5)`."""
+        defaults = self.trait_defaults()
+        moved = {name: getattr(self, name) for name in self.moved}
+        given = ", ".join(f"{name}={value!r}" for name, value in moved.items() if value != defaults[name])
+        return f"{type(self).__name__}({given})"
 
     def _repr_mimebundle_(self, **kwargs):
         data, metadata = super()._repr_mimebundle_(**kwargs)
-        data["text/plain"] = repr(self)  # all of it, where the page can show nothing else
         data["image/svg+xml"] = picture(self.language, self.name)
         return data, metadata

@@ -38,40 +38,38 @@ const verdict = (words, steps, without) => {
 
 /* The diagram: the memory runs along the top, the gates read x_t and h_{t-1} from below. */
 const diagram = (words) => {
-  const columns = { f: 98, i: 158, g: 208, o: 266 };
+  const columns = { f: 96, i: 158, g: 214, o: 272 };
   const box = (x, y, limit = 1) => square(x - 23, y - 14, 46, 28, { limit });
   const at = {
-    c_before: box(29, 40, 2), h_before: box(29, 196, 1), x: box(29, 242, 2),
-    kept: box(128, 78, 2), added: box(222, 84, 2), c: box(331, 40, 2), squashed: box(266, 84), h: box(331, 128),
+    c_before: box(29, 40, 2), h_before: box(29, 196), x: box(29, 242, 2),
+    kept: box(127, 78, 2), added: box(190, 78, 2), c: box(331, 40, 2), squashed: box(272, 84), h: box(331, 128),
     ...Object.fromEntries(GATES.map((name) => [name, box(columns[name], 166)])),
   };
+  const sums = Object.fromEntries(GATES.map((name) => [name, label(columns[name], 216, " ", { "font-size": 12 })]));
   const node = (x, y, sign) =>
     svg("g", {}, svg("circle", { cx: x, cy: y, r: 9, fill: "none", stroke: "currentColor" }), label(x, y, sign));
-  const sums = Object.fromEntries(GATES.map((name) => [name, label(columns[name], 224, " ", { "font-size": 11 })]));
   const order = (n, x, y) =>
-    svg("g", {}, svg("circle", { cx: x, cy: y, r: 7, fill: "currentColor", "fill-opacity": 0.14 }), label(x, y, `${n}`, { "font-size": 10 }));
+    svg("g", {}, svg("circle", { cx: x, cy: y, r: 8, fill: BLUE, "fill-opacity": 0.3 }), label(x, y, `${n}`, { "font-size": 11 }));
+  const line = (points) => svg("polyline", { points, stroke: "currentColor", fill: "none", "stroke-width": 1.2 });
   // what is computed at each step, in order, and stays empty until it is
   const stages = [["x", "h_before", "c_before"], ["sums"], GATES, ["kept", "added"], ["c"], ["squashed", "h"]];
   const lines = [
-    arrow([[52, 40], [89, 40]]), arrow([[107, 40], [149, 40]]), arrow([[167, 40], [308, 40]]),
-    arrow([[98, 152], [98, 49]]),
-    arrow([[158, 152], [158, 121]]), arrow([[208, 152], [208, 112], [167, 112]]), arrow([[158, 103], [158, 49]]),
-    arrow([[266, 40], [266, 70]]), arrow([[266, 98], [266, 119]]), arrow([[266, 152], [266, 137]]), arrow([[275, 128], [308, 128]]),
-    svg("polyline", { points: "52,242 266,242", stroke: "currentColor", fill: "none", "stroke-width": 1.2 }),
-    svg("polyline", { points: "52,196 64,196 64,242", stroke: "currentColor", fill: "none", "stroke-width": 1.2 }),
-    ...GATES.map((name) => arrow([[columns[name], 242], [columns[name], 232]])),
-    ...GATES.map((name) => arrow([[columns[name], 216], [columns[name], 181]])),
+    arrow([[52, 40], [87, 40]]), arrow([[105, 40], [149, 40]]), arrow([[167, 40], [308, 40]]), arrow([[96, 152], [96, 49]]),
+    arrow([[158, 152], [158, 123]]), arrow([[214, 152], [214, 114], [167, 114]]), arrow([[158, 105], [158, 49]]),
+    arrow([[272, 40], [272, 70]]), arrow([[272, 98], [272, 119]]), arrow([[272, 152], [272, 137]]), arrow([[281, 128], [308, 128]]),
+    line("52,242 272,242"), line("52,196 62,196 62,242"),
+    ...GATES.flatMap((name) => [line(`${columns[name]},242 ${columns[name]},225`), arrow([[columns[name], 207], [columns[name], 181]])]),
   ];
-  const left = { "text-anchor": "start" };
+  const beside = { "text-anchor": "start", "font-size": 11 };
   const element = drawing(
     words, 360, 262, lines,
-    [[98, 40, "⊙"], [158, 40, "+"], [158, 112, "⊙"], [266, 128, "⊙"]].map((one) => node(...one)),
+    [[96, 40, "⊙"], [158, 40, "+"], [158, 114, "⊙"], [272, 128, "⊙"]].map((one) => node(...one)),
     Object.values(at).map((one) => one.element), Object.values(sums),
     label(29, 17, "c_{t-1}"), label(29, 173, "h_{t-1}"), label(29, 219, "x_t"), label(331, 17, "c_t"), label(331, 105, "h_t"),
-    label(107, 57, "f⊙c_{t-1}", left), label(208, 62, "i⊙g", left), label(294, 84, "tanh", left),
-    GATES.map((name) => label(columns[name] - 31, 160, name)),
-    GATES.map((name) => label(columns[name] - 31, 174, name === "g" ? "tanh" : "σ", { "font-size": 9 })),
-    [[1, 60, 256], [2, 300, 224], [3, 300, 166], [4, 178, 78], [5, 300, 28], [6, 300, 116]].map((one) => order(...one)),
+    label(127, 102, "f ⊙ c_{t-1}", { "font-size": 12 }), label(190, 102, "i ⊙ g", { "font-size": 12 }), label(299, 84, "tanh", beside),
+    GATES.map((name) => label(columns[name] - 11, 143, name)),
+    GATES.map((name) => label(columns[name] + 6, 194, name === "g" ? "tanh" : "σ", beside)),
+    [[1, 62, 256], [2, 318, 216], [3, 318, 166], [4, 226, 78], [5, 306, 17], [6, 306, 105]].map((one) => order(...one)),
   );
   return {
     element,
@@ -182,7 +180,7 @@ const render = ({ model, el }) => {
       slider(model, "c", { label: [`${words.cell_state} `, symbol("c_{t-1}")], min: -2, max: 2, step: 0.05 }),
     ),
     group(words.biases, ofGates("bias", (gate) => `b_${gate}`, words.bias, { min: -10, max: 10, step: 0.25 })),
-    html("div", { class: "row", role: "group", "aria-label": words.presets }, html("span", {}, words.presets), Object.values(presets)),
+    html("div", { class: "strip", role: "group", "aria-label": words.presets }, html("span", {}, words.presets), Object.values(presets)),
     html(
       "details", {}, html("summary", {}, words.weights),
       html("div", { class: "controls" },
@@ -191,8 +189,9 @@ const render = ({ model, el }) => {
     ),
     group(words.sequence),
     sequence.element,
+    html("p", { class: "report" }, words.dashed),
     html(
-      "div", { class: "row" },
+      "div", { class: "strip" },
       player(model, "t", { min: 1, max: length, words }),
       slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 0, max: length, step: 1, show: step }),
       slider(model, "closed", { label: words.closed, min: 0, max: length, step: 1, show: (value) => (value ? `${value}` : words.never) }),

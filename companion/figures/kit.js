@@ -50,7 +50,7 @@ export const fixed = (value, digits = 2) => {
 
 /* "W_{ih} x_t" in pieces: [text, subscript] */
 const pieces = (notation) =>
-  [...notation.matchAll(/([^_]+)(?:_(?:\{([^}]*)\}|(.)))?/gu)].map(([, text, many = "", one = ""]) => [text, many || one]);
+  [...notation.replaceAll("-", "−").matchAll(/([^_]+)(?:_(?:\{([^}]*)\}|(.)))?/gu)].map(([, text, many = "", one = ""]) => [text, many || one]);
 
 /* A symbol of a formula for a page's text: the letters slanted, the subscripts low. */
 export const symbol = (notation) =>

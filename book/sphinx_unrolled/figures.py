@@ -1,0 +1,102 @@
+"""Interactive figures: alive on the page, without a notebook's kernel.
+
+A notebook stores the figure's state as any widget's. On the page the figure's picture stands in its place, with the
+state beside it; a script, which only pages with the figure load, puts the figure itself there.
+"""
+
+import base64
+import html
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import nbformat
+from docutils import nodes
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+
+from companion import figures, writer
+from companion.figures.figure import own, picture, read, script
+
+from .pictures import inline
+from .words import edition_of
+
+logger = logging.getLogger(__name__)
+
+STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
+NAMES = [name.lower() for name in figures.__all__]
+HOST = Path(__file__).with_suffix(".js")
+
+
+class PlaceFigures(SphinxPostTransform):
+    """Put a figure's picture and state where a notebook would show the widget."""
+
+    default_priority = 400  # after myst-nb has chosen an output's form (4)
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        views = [node for node in self.document.findall(nodes.raw) if f'type="{VIEW}"' in node.astext()]
+        if not views:
+            return
+        notebook = nbformat.read(self.env.doc2path(self.env.docname), as_version=4)
+        states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+        for number, node in enumerate(views, start=1):
+            model = json.loads(node.astext().partition(">")[2].rpartition("</script>")[0])["model_id"]
+            if model not in states:
+                logger.warning("a widget without its state: run the notebook again", location=node, type="unrolled")
+                continue
+            state = states[model]["state"]
+            name = state.get("_anywidget_id", "").rpartition(".")[2].lower()
+            if name not in NAMES:
+                logger.warning("a widget that is no figure of companion.figures", location=node, type="unrolled")
+                continue
+            node.replace_self(nodes.raw("", placed(name, own(state), number), format="html", figure=name))
+
+
+def placed(name, state, number):
+    """The place of a figure on a page, as it is before the script has run."""
+    words = state["words"]
+    svg = inline(picture(state["language"], name), f"figure{number}", words["description"])
+    # "</script>" in a string would end the element
+    data = json.dumps(state, ensure_ascii=False).replace("</", "<\\/")
+    return (
+        f'<div data-figure="{name}"><figure class="unrolled-figure">{svg}<figcaption>{html.escape(words["caption"])}</figcaption></figure>'
+        f'<script type="application/json">{data}</script></div>'
+    )
+
+
+def write_scripts(app):
+    """Write the figures' scripts and styles, and what they load when asked, where the pages will look for them."""
+    if app.builder.format != "html":
+        return
+    folder = Path(app.outdir, "_static", "figures")
+    (folder / "writers").mkdir(parents=True, exist_ok=True)
+    (folder / "figures.css").write_text(read("figures.css"), encoding="utf-8")
+    host = HOST.read_text(encoding="utf-8")
+    for name in NAMES:
+        own = script(name).replace("export default", "return")
+        text = f"(() => {{\n{host}\nmount({json.dumps(name)}, (() => {{\n{own}\n}})());\n}})();\n"
+        (folder / f"{name}.js").write_text(text, encoding="utf-8")
+    weights = writer.path_of(edition_of(app).language)
+    if weights.is_file():
+        data = weights.read_bytes()
+        (folder / "writers" / weights.name).write_bytes(data)
+        text = f'window.unrolledFile = "{base64.b64encode(data).decode()}";\n'
+        (folder / "writers" / f"{weights.name}.js").write_text(text, encoding="utf-8")
+
+
+def add_scripts(app, pagename, templatename, context, doctree):
+    """Let a page load what its figures need, and nothing of the widgets that a notebook would."""
+    NbMetadataCollector.get_js_files(app.env, pagename).pop("ipywidgets_state", None)
+    names = dict.fromkeys(node["figure"] for node in doctree.findall(nodes.raw) if "figure" in node) if doctree else ()
+    if names:
+        app.add_css_file("figures/figures.css")
+    for name in names:
+        app.add_js_file(f"figures/{name}.js", loading_method="defer")
+
+
+def setup(app):
+    app.add_post_transform(PlaceFigures)
+    app.connect("builder-inited", write_scripts)
+    app.connect("html-page-context", add_scripts, priority=400)  # before myst-nb's
