@@ -3,7 +3,7 @@ import { lstm, lstmCell } from "./steps.js";
 import { BLUE, GREEN, ORANGE, arrow, button, change, drawing, fill, fixed, group, html, label, player, report, say, show, slider, square, svg, symbol } from "./kit.js";
 
 const GATES = ["i", "f", "g", "o"]; // torch's order
-const PRESETS = { new: [0, 0, 0, 0], remember: [0, 6, 0, 0], forget: [0, -6, 0, 0], ignore: [-10, 2, 0, 0] };
+const PRESETS = { new: [0, 0, 0, 0], remember: [-3, 6, 0, 0], forget: [0, -6, 0, 0], ignore: [-10, 2, 0, 0] };
 const SHUT = -10; // what the bias of a forget gate must be that is held shut
 
 /* The weights as lstmCell takes them. */
@@ -88,11 +88,11 @@ const history = (words, length, turn) => {
   const [width, start, top, high] = [16, 36, 66, 88];
   const rows = ["x", "i", "f"].map((name, r) => Array.from({ length }, (_, t) => square(start + t * width, 4 + r * 19, width, 17, { digits: null })));
   const x = (t) => start + (t + 0.5) * width;
-  const y = (c) => top + high / 2 - (Math.max(-1.5, Math.min(1.5, c)) / 1.5) * (high / 2);
+  const y = (c) => top + high * (1 - (Math.max(-1, Math.min(4, c)) + 1) / 5);
   const line = svg("polyline", { fill: "none", stroke: BLUE, "stroke-width": 2.5 });
   const other = svg("polyline", { fill: "none", stroke: ORANGE, "stroke-width": 1.5, "stroke-dasharray": "3 3" });
   const marker = svg("rect", { y: 1, width, height: top + high + 4, fill: "none", stroke: GREEN, "stroke-width": 2, rx: 3 });
-  const axis = [1, 0, -1].map((c) => [
+  const axis = [4, 3, 2, 1, 0, -1].map((c) => [
     svg("line", { x1: start, x2: start + length * width, y1: y(c), y2: y(c), stroke: "currentColor", "stroke-opacity": 0.25 }),
     label(start - 6, y(c), fixed(c, 0), { "text-anchor": "end", "font-size": 11 }),
   ]);
@@ -107,7 +107,7 @@ const history = (words, length, turn) => {
       },
     },
     rows.flat().map((one) => one.element), axis, other, line, marker,
-    ["x_t", "i_t", "f_t"].map((name, r) => label(14, 12 + r * 19, name)), label(12, y(0.5), "c_t"),
+    ["x_t", "i_t", "f_t"].map((name, r) => label(14, 12 + r * 19, name)), label(12, y(2), "c_t"),
     [1, 5, 10, 15, 20].map((t) => label(x(t - 1), top + high + 14, `${t}`, { "font-size": 11 })),
   );
   return {
@@ -177,7 +177,7 @@ const render = ({ model, el }) => {
       words.inputs,
       slider(model, "x", { label: [`${words.input} `, symbol("x_t")], min: -2, max: 2, step: 0.05 }),
       slider(model, "h", { label: [`${words.hidden_state} `, symbol("h_{t-1}")], min: -1, max: 1, step: 0.05 }),
-      slider(model, "c", { label: [`${words.cell_state} `, symbol("c_{t-1}")], min: -2, max: 2, step: 0.05 }),
+      slider(model, "c", { label: [`${words.cell_state} `, symbol("c_{t-1}")], min: -4, max: 4, step: 0.05 }),
     ),
     group(words.biases, ofGates("bias", (gate) => `b_${gate}`, words.bias, { min: -10, max: 10, step: 0.25 })),
     html("div", { class: "strip", role: "group", "aria-label": words.presets }, html("span", {}, words.presets), Object.values(presets)),
@@ -189,7 +189,7 @@ const render = ({ model, el }) => {
     ),
     group(words.sequence),
     sequence.element,
-    html("p", { class: "report" }, words.dashed),
+    html("p", { class: "note" }, words.dashed),
     html(
       "div", { class: "strip" },
       player(model, "t", { min: 1, max: length, words }),

@@ -1,0 +1,145 @@
+"""The interactive figures on the built site: alive without a kernel, served and as files, in every edition."""
+
+import gzip
+import json
+import re
+
+import nbformat
+import pytest
+from browsing import opened
+from bs4 import BeautifulSoup
+from draw import KINDS, drawings
+from test_site import ROOT
+
+from companion.figures import figure
+from editions import editions
+
+STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
+EDITIONS = [edition.language for edition in editions()]
+
+
+def stored(path):
+    """(cell id, state) of each figure that a notebook shows."""
+    notebook = nbformat.read(path, as_version=4)
+    states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if VIEW in output.get("data", {}):
+                yield cell.id, states[output.data[VIEW]["model_id"]]["state"]
+
+
+def kind(state):
+    return state["_anywidget_id"].rpartition(".")[2].lower()
+
+
+PLACES = {  # figure → page
+    kind(state): path.stem for path in sorted((ROOT / "book/en").glob("*.ipynb")) for _, state in stored(path)
+}
+PAIRS = [(language, name) for language in EDITIONS for name in KINDS]
+each = pytest.mark.parametrize(("language", "name"), PAIRS, ids=map("-".join, PAIRS))
+
+
+def test_every_figure_has_its_page():
+    assert PLACES.keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("book/*/*.ipynb")), ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_notebooks_store_the_figures_as_they_are(path):
+    """The script, the words and the language are those of today, so whoever opens the notebook sees what the site shows.
+    GitHub and others refuse a notebook with metadata.widgets without a state."""
+    for cell, state in stored(path):
+        name = kind(state)
+        again = f"{path.parent.name}/{path.stem} {cell}: python book/execute.py {path.relative_to(ROOT)}"
+        assert state["language"] == path.parent.name, again
+        assert state["words"] == figure.words(path.parent.name, name), again
+        assert (state["_esm"], state["_css"]) == (figure.script(name), figure.read("figures.css")), again
+    widgets = nbformat.read(path, as_version=4).metadata.get("widgets")
+    assert (widgets is None) == (not list(stored(path)))
+    if widgets is not None:
+        (kept,) = widgets.values()
+        assert kept["version_major"] == 2
+        for model in kept["state"].values():
+            assert {"model_name", "model_module", "model_module_version", "state"} <= model.keys()
+            for value in model["state"].values():
+                if isinstance(value, str) and value.startswith("IPY_MODEL_"):
+                    assert value.removeprefix("IPY_MODEL_") in kept["state"]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_pictures_are_what_the_figures_draw(browser, name):
+    folder = ROOT / "companion/figures/pictures"
+    there = {path.name: path.read_text(encoding="utf-8") for path in folder.glob(f"{name}.*")}
+    assert there == drawings(browser, name), f"python book/draw.py {name}"
+
+
+@each
+@pytest.mark.parametrize("start", ["served", "file"])
+def test_alive_on_the_page(browser, site, address, start, language, name):
+    """Dragged and moved with the keys, a control changes what the figure shows. Nothing is asked of another host."""
+    base = site.as_uri() if start == "file" else address
+    asked = []
+    with browser.new_context(viewport={"width": 360, "height": 800}) as context:
+        context.on("request", lambda request: asked.append(request.url))
+        with opened(context, f"{base}/{language}/{PLACES[name]}.html") as page:
+            place = page.locator(f'[data-figure="{name}"]')
+            place.locator("figcaption").wait_for()
+            assert place.locator("figure").get_attribute("lang") == language
+            slider = place.locator("input[type=range]:visible").first
+            slider.scroll_into_view_if_needed()
+            shown = lambda: place.locator("figure").inner_html() + slider.input_value()  # noqa: E731
+            before = shown()
+            box = slider.bounding_box()
+            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            page.mouse.down()
+            page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2, steps=5)
+            page.mouse.up()
+            page.wait_for_timeout(100)
+            dragged = shown()
+            assert dragged != before
+            slider.press("ArrowRight")
+            slider.press("ArrowRight")
+            page.wait_for_timeout(100)
+            assert shown() != dragged
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert [url for url in asked if not url.startswith((base, "data:", "blob:"))] == []
+
+
+@each
+def test_a_picture_where_no_script_runs(browser, site, language, name):
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{site.as_uri()}/{language}/{PLACES[name]}.html")
+        place = page.locator(f'[data-figure="{name}"]')
+        words = figure.words(language, name)
+        assert place.locator("figcaption").inner_text() == words["caption"]
+        picture = place.locator("svg")
+        assert picture.get_attribute("aria-label") == words["description"]
+        box = picture.bounding_box()
+        assert box["width"] > 300 and box["height"] > 80
+
+
+def test_pages_load_the_figures_that_they_have(site):
+    """And nothing of the others, nor of notebooks' widgets. All figures together add less than 60 kB, compressed."""
+    most = 0
+    for language in EDITIONS:
+        for path in (site / language).glob("*.html"):
+            text = path.read_text(encoding="utf-8")
+            page = BeautifulSoup(text, "html.parser")
+            scripts = {src.partition("?")[0] for src in (s.get("src", "") for s in page.find_all("script")) if "figures/" in src}
+            there = {place["data-figure"] for place in page.select("[data-figure]")}
+            assert scripts == {f"_static/figures/{name}.js" for name in there}, path
+            styles = [link for link in page.find_all("link") if "figures.css" in link.get("href", "")]
+            assert len(styles) == bool(there), path
+            assert VIEW not in text and STATE not in text and "_esm" not in text, path
+        folder = site / language / "_static/figures"
+        states = sum(len(gzip.compress(json.dumps(KINDS[name](language=language).get_state()).encode())) for name in KINDS)
+        files = sum(len(gzip.compress(file.read_bytes())) for file in folder.glob("*.*"))
+        most = max(most, files + states)
+    assert most < 60_000
+
+
+def test_the_scripts_are_plain(site):
+    """Each is one classic script, which a page that is a file may load, without what only modules have."""
+    for path in (site / "en/_static/figures").glob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(import|export)\b", text, re.MULTILINE), path.name
