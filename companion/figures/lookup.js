@@ -197,7 +197,7 @@ const render = ({ model, el }) => {
     looked.element,
     learned.element,
     toggle(padding, "padding", { label: words.padding }), kept.element,
-    html("div", { class: "row" }, train, symbol("W ← W − 0.5 ∂L/∂W"), button(words.anew, anew)),
+    html("div", { class: "strip" }, train, symbol("W ← W − 0.5 ∂L/∂W"), button(words.anew, anew)),
     stepped.element,
   ];
   return show(model, el, parts, ["text", "place", "padding_idx", "weight", "last_step"], draw);
