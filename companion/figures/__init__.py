@@ -2,5 +2,6 @@
 
 from companion.figures.gates import Gates
 from companion.figures.lookup import Lookup
+from companion.figures.shapes import Shapes
 
-__all__ = ["Gates", "Lookup"]
+__all__ = ["Gates", "Lookup", "Shapes"]

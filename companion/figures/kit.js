@@ -250,6 +250,42 @@ export const player = (model, name, { min, max, words, pause = 250 }) => {
   return play;
 };
 
+/* A number, typed or moved by a step: with the arrow keys, or with two buttons for a finger. What is out of range or no
+ * number leaves the model as it is, and the range is shown. any: numbers between the steps may be typed. */
+export const stepper = (model, name, { label, min, max, step = 1, any = false }) => {
+  const [id, value] = [newId(), bound(model, name)];
+  const range = html("output", { id: `${id}-range`, class: "range", for: id, hidden: true }, `${min} … ${max}`.replace("-", "−"));
+  const mark = (wrong) => {
+    change(input, { "aria-invalid": wrong ? "true" : null, "aria-describedby": wrong ? `${id}-range` : null });
+    change(range, { hidden: !wrong });
+  };
+  const take = () => {
+    if (input.value !== "" && input.validity.valid) value.set(Number(input.value));
+    mark(!input.validity.valid);
+  };
+  const follow = () => {
+    if (input.value === "" || Number(input.value) !== value.get()) input.value = value.get();
+    mark(false);
+    change(less, { disabled: value.get() <= min });
+    change(more, { disabled: value.get() >= max });
+  };
+  const move = (by) => value.set(Number(Math.min(max, Math.max(min, value.get() + by)).toFixed(10)));
+  const keys = { ArrowUp: step, ArrowDown: -step };
+  const onkeydown = (event) => {
+    if (!(event.key in keys)) return;
+    event.preventDefault(); // the browser's own steps are other ones where any number may be typed
+    move(keys[event.key]);
+    follow();
+  };
+  const input = html("input", { id, type: "number", min, max, step: any ? "any" : step, oninput: take, onkeydown, onblur: () => follow() });
+  const by = (sign, size) =>
+    html("button", { type: "button", tabindex: -1, "aria-label": `${name} ${sign} ${step}`, onclick: () => (move(size), follow()) }, sign);
+  const [less, more] = [by("−", -step), by("+", step)];
+  model.on(`change:${name}`, follow);
+  follow();
+  return html("div", { class: "control stepper" }, named(id, label), less, input, more, range);
+};
+
 /* ---- The figure ---- */
 
 /* Show the parts in `el`, with the caption under them. `draw` is called now, and at most once a frame after one of the

@@ -120,9 +120,9 @@ export const lstmError = ({ input_size, hidden_size, num_layers, dropout, proj_s
 
 /* And its warning, or null. */
 export const lstmWarning = ({ num_layers, dropout }) =>
-  dropout > 0 && num_layers === 1
+  dropout > 0 && dropout <= 1 && num_layers === 1
     ? "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects " +
-      `num_layers greater than 1, but got dropout=${python(dropout)} and num_layers=${num_layers}`
+      `num_layers greater than 1, but got dropout=${pythonFloat(dropout)} and num_layers=${num_layers}`
     : null;
 
 /* A number, a string or a truth value as Python writes it. */
@@ -166,6 +166,28 @@ export const lstmShapes = (sizes, { layout, T, N, lengths }) => {
 /* How many sequences are still running at each step: a PackedSequence's batch_sizes. */
 export const batchSizes = (lengths) =>
   Array.from({ length: Math.max(...lengths) }, (_, t) => lengths.filter((length) => length > t).length);
+
+/* What torch says of the lengths of sequences that it is to pack: an error { type, message }, or null. */
+export const packError = (lengths) => {
+  const runtime = (message) => ({ type: "RuntimeError", message });
+  if (Math.max(...lengths) <= 0) return runtime("Cannot pack empty tensors.");
+  if (lengths[lengths.length - 1] <= 0)
+    return runtime("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0");
+  if (lengths.some((length, n) => length > lengths[n - 1]))
+    return runtime(
+      "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass " +
+        "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not " +
+        "need ONNX exportability.",
+    );
+  return null;
+};
+
+/* A number as Python writes a float, with its point: 1.0, 0.5, 1e-05. */
+export const pythonFloat = (value) => {
+  const size = Math.abs(value);
+  if (size > 0 && (size < 1e-4 || size >= 1e16)) return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+  return Number.isInteger(value) ? value.toFixed(1) : `${value}`;
+};
 
 /* ---- Writing ---- */
 

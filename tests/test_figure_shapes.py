@@ -1,0 +1,439 @@
+"""The parameters of nn.LSTM: what the figure says of a network is what torch makes of it, and what torch refuses."""
+
+import re
+import warnings
+from itertools import product
+
+import pytest
+import torch
+from figure_page import figure_page
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence
+from traitlets import TraitError
+
+from companion.figures import Shapes
+from companion.figures.figure import read
+
+ARGUMENTS = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size")
+STEPS = """async ([source, cases, ofCase]) => {
+  const steps = await import("data:text/javascript," + encodeURIComponent(source));
+  return cases.map(eval(ofCase)(steps));
+}"""
+
+
+def steps(browser, cases, of_case):
+    """What `steps.js` makes of all cases; of_case: a function of the module that gives a function of a case."""
+    with browser.new_page() as page:
+        return page.evaluate(STEPS, [read("steps.js"), cases, of_case])
+
+
+def complaint(function, *arguments, **options):
+    """What a call raises, as a page has it: type and message, or None."""
+    try:
+        function(*arguments, **options)
+    except (ValueError, RuntimeError) as error:
+        # the torch of some systems adds the place in its C++ source
+        return {"type": type(error).__name__, "message": str(error).split("\nException raised from")[0]}
+    return None
+
+
+def constructed(arguments):
+    """Error, warning, and the layer that torch makes of arguments."""
+    made = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        error = complaint(lambda: made.append(nn.LSTM(**arguments)))
+    return error, str(caught[0].message) if caught else None, made[0] if made else None
+
+
+def test_what_torch_makes_of_every_combination(browser):
+    """Errors, warnings, names, shapes and counts, and the shapes of what goes in and comes out, in every layout."""
+    calls = [
+        {"input_size": I, "hidden_size": H, "num_layers": L, "bias": bias, "batch_first": first, "dropout": dropout,
+         "bidirectional": both, "proj_size": P}
+        for I, H in ((3, 4), (1, 3), (0, 4), (3, 0), (0, 0), (5, 1))
+        for L, bias, first, both in product(range(4), (True, False), (True, False), (True, False))
+        for dropout, P in product((0.0, 0.5, 1.0, 1.5, -0.5), (-1, 0, 2, H, H + 1))
+    ]  # fmt: skip
+    layouts = [
+        {"layout": layout, "T": max(lengths), "N": len(lengths), "lengths": lengths}
+        for layout, lengths in product(("batched", "unbatched", "packed"), ([5, 3, 2], [1], [2, 2]))
+    ]
+    found = steps(
+        browser,
+        [{"call": call, "layouts": layouts} for call in calls],
+        """s => ({ call, layouts }) => {
+          const said = { error: s.lstmError(call), warning: s.lstmWarning(call) };
+          if (said.error) return said;
+          const parameters = s.lstmParameters(call);
+          return { ...said, parameters, count: s.count(parameters), shapes: layouts.map(one => s.lstmShapes(call, one)) };
+        }""",
+    )
+    refused = 0
+    for call, said in zip(calls, found, strict=True):
+        error, warning, layer = constructed(call)
+        assert (said["error"], said["warning"]) == (error, warning), call
+        if layer is None:
+            refused += 1
+            continue
+        parameters = [[name, list(one.shape)] for name, one in layer.named_parameters()]
+        assert said["parameters"] == parameters, call
+        assert said["count"] == sum(one.numel() for one in layer.parameters())
+        for layout, shapes in zip(layouts, said["shapes"], strict=True):
+            T, N, packed = layout["T"], layout["N"], layout["layout"] == "packed"
+            shape = (T,) if layout["layout"] == "unbatched" else (N, T) if call["batch_first"] else (T, N)
+            x = torch.zeros(*shape, call["input_size"])
+            x = pack_padded_sequence(x, layout["lengths"], call["batch_first"]) if packed else x
+            with torch.no_grad():
+                output, (h_n, c_n) = layer(x)
+            tensors = {"input": x.data if packed else x, "output": output.data if packed else output}
+            tensors |= {"h_n": h_n, "c_n": c_n}
+            assert shapes == {name: list(one.shape) for name, one in tensors.items()}, (call, layout)
+    assert 0 < refused < len(calls)
+
+
+def test_what_torch_says_of_lengths(browser):
+    every = [list(lengths) for n in (1, 2, 3) for lengths in product(range(4), repeat=n)]
+    found = steps(browser, every, "s => lengths => [s.packError(lengths), s.batchSizes(lengths)]")
+    for lengths, (error, sizes) in zip(every, found, strict=True):
+        x = torch.zeros(max(lengths), len(lengths), 1)
+        assert error == complaint(pack_padded_sequence, x, lengths), lengths
+        if error is None:
+            assert sizes == pack_padded_sequence(x, lengths).batch_sizes.tolist()
+
+
+def test_floats_are_written_as_python_writes_them(browser):
+    floats = [0.0, 1.0, -0.5, 0.1, 1 / 3, 0.0001, 0.00012, 1e-5, 1.5e-7, 1e-10, 123456.75, 1e15, 1e16, 1.5e22]
+    assert steps(browser, floats, "s => s.pythonFloat") == [repr(value) for value in floats]
+
+
+# Settings that between them have every part of the code, and both sides of every choice.
+VALID = [
+    {},
+    {"num_layers": 1, "bidirectional": False},
+    {"num_layers": 3, "proj_size": 5, "dropout": 0.5, "batch_first": True, "T": 3},
+    {"bias": False, "bidirectional": False, "proj_size": 19, "T": 1, "N": 1},
+    {"input_layout": "unbatched", "batch_first": True},
+    {"input_layout": "unbatched", "bidirectional": False, "T": 100, "num_layers": 3, "dropout": 1.0},
+    {"input_layout": "packed"},
+    {"input_layout": "packed", "batch_first": True, "lengths": [100, 7, 7, 1, 1, 1, 1, 1], "proj_size": 1},
+    {"input_layout": "packed", "bidirectional": False, "lengths": [1]},
+    {"num_layers": 1, "dropout": 1.0},
+    {"num_layers": 1, "dropout": 1e-5, "bidirectional": False, "batch_first": True},
+    {"input_size": 1, "hidden_size": 1, "N": 100},
+]
+INVALID = [
+    {"input_size": 0}, {"hidden_size": 0}, {"num_layers": 0}, {"proj_size": -1}, {"proj_size": 20}, {"proj_size": 21},
+    {"dropout": 1.5}, {"dropout": -0.5}, {"dropout": 1.0, "num_layers": 1, "proj_size": 1024},
+    {"input_layout": "packed", "lengths": [2, 3]}, {"input_layout": "packed", "lengths": [2, 0]},
+    {"input_layout": "packed", "lengths": [0]}, {"input_layout": "packed", "lengths": [0], "num_layers": 0},
+]  # fmt: skip
+USUAL = {name: getattr(Shapes(), name) for name in Shapes().moved}
+FRAME = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+READ = """async states => {
+  const cells = (table) => [...table.querySelectorAll("tbody tr")].map(row => [...row.children].map(one => one.textContent));
+  const all = [];
+  for (const state of states) {
+    for (const [name, value] of Object.entries(state)) model.set(name, value);
+    await FRAME;
+    const [shapes, weights] = document.querySelectorAll("table");
+    const [torch, reason] = document.querySelectorAll(".refused code, .refused .report");
+    const refused = document.querySelector(".refused");
+    all.push({
+      code: document.querySelector("pre").textContent, shapes: cells(shapes), weights: cells(weights),
+      total: document.querySelector("summary").textContent, report: document.querySelector(".report").textContent,
+      message: refused && [torch.textContent, reason.textContent],
+    });
+  }
+  return all;
+}""".replace("FRAME", FRAME)
+
+
+def read_states(page, states):
+    """What the figure says in each state."""
+    return page.evaluate(READ, [USUAL | state for state in states])
+
+
+def run(code):
+    """The names that a program leaves behind, and its first warning."""
+    names = {}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        exec(code, names)  # noqa: S102 (it is the figure's own)
+    about = [str(one.message) for one in caught if "oneDNN" not in str(one.message)]
+    return names, about[0] if about else None
+
+
+def shown(shape):
+    return f"({shape[0]},)" if len(shape) == 1 else str(tuple(shape))
+
+
+def test_the_code_makes_what_the_tables_say(browser, capsys):
+    """Copied and run, it gives the shapes that the figure shows; its symbols stand for the same numbers."""
+    with figure_page(browser, "shapes") as page:
+        for state, said in zip(VALID, read_states(page, VALID), strict=True):
+            now = USUAL | state
+            names, warning = run(said["code"])
+            packed = now["input_layout"] == "packed"
+            tensors = {"input": names["x"], "output": names["output"]}
+            tensors = {f"{name}.data" if packed else name: one.data for name, one in tensors.items()}
+            tensors |= {"h_n": names["h_n"], "c_n": names["c_n"]}
+            assert [row[::2] for row in said["shapes"]] == [[name, shown(one.shape)] for name, one in tensors.items()]
+
+            parameters = dict(names["lstm"].named_parameters())
+            of_each = [[name, shown(one.shape), f"{one.numel():,}"] for name, one in parameters.items()]
+            assert [[name, *numbers] for name, _, *numbers in said["weights"]] == of_each
+            count = sum(one.numel() for one in parameters.values())
+            assert said["total"] == f"The weights: {len(parameters)} tensors, {count:,} numbers"
+
+            lengths = now["lengths"]
+            letters = {"I": now["input_size"], "H": now["hidden_size"], "P": now["proj_size"], "L": now["num_layers"]}
+            letters |= {"T": now["T"], "N": len(lengths) if packed else now["N"], "ΣT": sum(lengths)}
+            for _, symbols, shape, *_ in said["shapes"] + said["weights"]:
+                assert shown(eval(symbols.replace("·", "*"), letters)) == shape  # noqa: S307
+
+            assert said["message"] == (warning and [f"UserWarning: {warning}", said["message"][1]])
+            assert max(map(len, said["code"].splitlines())) <= 50
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 3 * len(VALID) and printed[:3] == [
+        "torch.Size([5, 3, 40])", "torch.Size([4, 3, 20])", "torch.Size([4, 3, 20])",
+    ]  # fmt: skip
+
+
+def test_what_torch_refuses_is_said_in_its_words(browser):
+    with figure_page(browser, "shapes") as page:
+        for state, said in zip(INVALID, read_states(page, INVALID), strict=True):
+            with pytest.raises((ValueError, RuntimeError)) as error, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                exec(said["code"], {})  # noqa: S102
+            assert said["message"][0] == f"{type(error.value).__name__}: {error.value}", state
+            assert said["message"][1] and "{" not in said["message"][1]
+            assert said["report"] == "There is no such network: torch refuses it."
+            assert [row[2] for row in said["shapes"]] == ["—"] * 4 and said["weights"] == []
+        # a figure that begins so is whole when it becomes valid
+    with figure_page(browser, "shapes", num_layers=0) as page:
+        assert page.locator("svg.drawing rect").count() == 0
+        assert page.get_by_label("a weight").locator("option").all_text_contents() == ["a weight"]
+        page.get_by_label("num_layers + 1").click()
+        page.wait_for_selector("svg.drawing rect")
+        assert page.locator(".refused").count() == 0
+
+
+@pytest.mark.parametrize("layout, first", [("batched", False), ("batched", True), ("unbatched", False)])
+def test_where_it_says_that_h_n_is_in_output(browser, layout, first):
+    with figure_page(browser, "shapes") as page:
+        states = [
+            {"input_layout": layout, "batch_first": first, "bidirectional": both, "proj_size": P, "marked": "h_n"}
+            for both, P in product((True, False), (0, 6))
+        ]
+        for state, said in zip(states, read_states(page, states), strict=True):
+            names, _ = run(said["code"])
+            claims = re.findall(r"(h_n\[\S+\]) = (output\[[^]]+\])", said["report"])
+            assert len(claims) == (2 if state["bidirectional"] else 1)
+            for left, right in claims:
+                assert torch.equal(eval(left, names), eval(right, names)), (left, right)  # noqa: S307
+
+
+def bold(page):
+    """The letters of what the drawing points out, from left to right: [x, letters]."""
+    page.evaluate(FRAME)
+    return page.evaluate(
+        """() => [...document.querySelectorAll("svg.drawing > text[font-weight=bold]")]
+          .map(one => [Number(one.getAttribute("x")), one.textContent.replaceAll("\\u200b", "")])"""
+    )
+
+
+def test_where_the_chains_end(browser):
+    """h_n's rows in torch's order: forwards at the right end, backwards at the left, the first layer at the bottom."""
+    with figure_page(browser, "shapes", num_layers=3, marked="h_n") as page:
+        rows = bold(page)
+        assert [text for _, text in rows] == [f"hn[{k}]" for k in range(6)]
+        assert [x > 180 for x, _ in rows] == [True, False] * 3
+        heights = page.evaluate(
+            """() => [...document.querySelectorAll("svg.drawing > text[font-weight=bold]")]
+              .map(one => one.getAttribute("y"))"""
+        )
+        assert sorted(map(float, heights), reverse=True) == list(map(float, heights))
+        page.evaluate("model.set('marked', 'output')")
+        assert [text for _, text in bold(page)] == ["⋯", "40", "output", "[0]", "[1]", "[-1]"]
+        page.evaluate("model.set('batch_first', true)")
+        assert [text for _, text in bold(page)][-3:] == ["[:, 0]", "[:, 1]", "[:, -1]"]
+        page.evaluate("model.set('marked', 'weight_hr_l1')")
+        assert bold(page) == []
+        assert page.locator(".report").first.text_content() == "This network has no weight_hr_l1."
+        page.evaluate("model.set('proj_size', 5)")
+        page.wait_for_function("document.querySelector('.report').textContent.startsWith('weight_hr_l1 (5, 20)')")
+
+
+def test_every_weight_can_be_found(browser):
+    """Each has its sentence with its own shape, and something in the drawing that only it and its near ones have."""
+    with figure_page(browser, "shapes", num_layers=3, proj_size=5) as page:
+        select = page.get_by_label("a weight")
+        names = select.locator("option").all_text_contents()[1:]
+        assert names == [name for name, _ in nn.LSTM(10, 20, 3, bidirectional=True, proj_size=5).named_parameters()]
+        for name in names:
+            select.select_option(name)
+            page.evaluate(FRAME)
+            assert page.evaluate("model.get('marked')") == name
+            said = page.locator(".report").first.text_content()
+            assert said.startswith(f"{name} (") and "{" not in said and "undefined" not in said
+            pale = page.locator("svg.drawing > [opacity='0.25']").count()
+            assert 0 < pale < page.locator("svg.drawing > *").count() - 8
+        for name in ("input", "output", "h_n", "c_n"):
+            mark = page.get_by_role("button", name=name, exact=True)
+            mark.click()
+            assert page.evaluate("model.get('marked')") == name
+            page.wait_for_function("one => one.getAttribute('aria-pressed') === 'true'", arg=mark.element_handle())
+            assert select.input_value() == ""
+            mark.click()
+            assert page.evaluate("model.get('marked')") == ""
+        page.locator("svg.drawing text", has_text="[5]").first.click()
+        assert page.evaluate("model.get('marked')") == "h_n"
+
+
+def test_while_somebody_types(browser):
+    """Half a number moves nothing, nor does one out of range; leaving the field brings back what holds."""
+    with figure_page(browser, "shapes") as page:
+        size = page.get_by_label("hidden_size H")
+        size.fill("")
+        assert page.evaluate("model.get('hidden_size')") == 20
+        size.press_sequentially("128")
+        assert page.evaluate("model.get('hidden_size')") == 128
+        size.press_sequentially("0")
+        assert page.evaluate("model.get('hidden_size')") == 128
+        allowed = page.locator(f"#{size.get_attribute('aria-describedby')}")
+        assert allowed.is_visible() and allowed.text_content() == "0 … 1024"
+        assert size.get_attribute("aria-invalid") == "true"
+        size.blur()
+        assert size.input_value() == "128" and page.locator(".range:visible").count() == 0
+        size.press("ArrowUp")
+        size.press("ArrowUp")
+        size.press("ArrowDown")
+        assert (page.evaluate("model.get('hidden_size')"), size.input_value()) == (129, "129")
+
+        dropout = page.get_by_label("dropout", exact=True)
+        dropout.press("ArrowUp")
+        dropout.press("ArrowUp")
+        dropout.press("ArrowUp")
+        assert page.evaluate("model.get('dropout')") == 0.3
+        dropout.fill("0.125")
+        assert page.evaluate("model.get('dropout')") == 0.125
+        page.evaluate("model.set('dropout', 1)")
+        assert dropout.input_value() == "1"
+
+        page.get_by_label("layout").select_option("packed sequences")
+        page.evaluate(FRAME)
+        lengths = page.get_by_label("lengths")
+        assert not page.get_by_label("time steps T").is_visible()
+        for typed, held in (("7, ", [7]), ("7, 4", [7, 4]), ("7, 4, x", [7, 4]), ("7 101", [7, 4]), ("9 8 8", [9, 8, 8])):
+            lengths.fill(typed)
+            assert page.evaluate("model.get('lengths')") == held, typed
+            wrong = typed in ("7, 4, x", "7 101")
+            assert page.get_by_text("Up to 8 whole numbers").is_visible() == wrong
+            assert lengths.input_value() == typed
+        lengths.blur()
+        assert lengths.input_value() == "9, 8, 8"
+        page.evaluate("model.set('lengths', [4, 1])")
+        assert lengths.input_value() == "4, 1"
+
+
+def test_controls_stay_where_they_are(browser):
+    """Whoever presses + twice finds it under the finger the second time, whatever the figure has to say."""
+    with figure_page(browser, "shapes") as page:
+        place = "document.querySelector('.stepper').getBoundingClientRect().top"
+        top = page.evaluate(place)
+        states = [
+            {"marked": marked, "num_layers": L, "bidirectional": both, "input_layout": layout, "proj_size": P}
+            for marked in ("", "output", "h_n", "c_n", "weight_ih_l1", "weight_hh_l2_reverse", "weight_hr_l0")
+            for L, both, layout, P in product((0, 3), (True, False), ("batched", "packed"), (0, 5))
+        ]
+        for state in states:
+            read_states(page, [state])
+            assert page.evaluate(place) == top, state
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_the_keyboard_reaches_everything(browser):
+    with figure_page(browser, "shapes") as page:
+        reached = []
+        for _ in range(40):
+            page.keyboard.press("Tab")
+            name = page.evaluate(
+                """() => { const one = document.activeElement;
+                  if (one === document.body) return null;
+                  return one.labels?.length ? one.labels[0].textContent : one.ariaLabel || one.textContent; }"""
+            )
+            if name is None:
+                break
+            reached.append(name)
+        assert reached == [
+            "input", "output", "h_n", "c_n", "a weight", "input_size I", "hidden_size H", "num_layers L", "proj_size P",
+            "dropout", "bidirectional", "bias", "layout", "batch_first", "time steps T", "sequences N", "Copy",
+            "In Python", "The weights: 16 tensors, 15,040 numbers",
+        ]  # fmt: skip
+
+
+def test_copying_says_what_it_did(browser):
+    with figure_page(browser, "shapes") as page:
+        give = """write => Object.defineProperty(navigator, "clipboard",
+          { configurable: true, value: write && { writeText: eval(write) } })"""
+        page.evaluate(give, "async text => { window.copied = text; }")
+        page.get_by_role("button", name="Copy").click()
+        page.wait_for_selector("text=Copied.")
+        code = page.locator("pre").text_content()
+        assert page.evaluate("window.copied") == code
+        page.evaluate("model.set('bias', false)")
+        page.wait_for_selector("text=Copied.", state="detached")
+        # where a page may not copy, the text is at least selected
+        page.evaluate("document.execCommand = () => false")
+        for refusing in (None, "async () => { throw new Error(); }"):
+            page.evaluate(give, refusing)
+            page.evaluate("getSelection().removeAllRanges()")
+            page.get_by_role("button", name="Copy").click()
+            page.wait_for_selector("text=Selected")
+            assert page.evaluate("`${getSelection()}`").strip() == page.locator("pre").text_content()
+
+
+def test_python_has_the_same_network():
+    figure = Shapes()
+    for state in VALID:
+        now = USUAL | state
+        for name, value in now.items():
+            setattr(figure, name, value)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ours = figure.lstm(dtype=torch.float64)
+            theirs = nn.LSTM(**{name: now[name] for name in ARGUMENTS}, dtype=torch.float64)
+        ours.load_state_dict(theirs.state_dict(), strict=True)
+        x = figure.input(dtype=torch.float64)
+        torch.testing.assert_close(ours.eval()(x), theirs.eval()(x))
+    for state in INVALID:
+        figure = Shapes(**state)
+        with pytest.raises((ValueError, RuntimeError)) as error, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            figure.lstm()(figure.input())
+        assert not isinstance(error.value, TraitError)
+    with pytest.warns(UserWarning, match="got dropout=1.0 and num_layers=1"):
+        Shapes(num_layers=1, dropout=1).lstm()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"input_size": -1}, {"input_size": 1025}, {"hidden_size": 2.5}, {"num_layers": 4}, {"proj_size": -2},
+        {"dropout": 2}, {"bias": "no"}, {"input_layout": "ragged"}, {"T": 0}, {"N": 101}, {"lengths": []},
+        {"lengths": [1] * 9}, {"lengths": [101]}, {"marked": "weight_ih_l3"},
+    ],
+)  # fmt: skip
+def test_values_out_of_range(wrong):
+    with pytest.raises(TraitError):
+        Shapes(**wrong)
+
+
+def test_every_sentence_is_used_and_filled():
+    """What the script asks for is there; what it never asks for is no word of the figure."""
+    words, source = Shapes().words, read("shapes.js") + read("kit.js")
+    asked = set(re.findall(r"words\.(\w+)", source))
+    assert asked - {"sequence_description"} <= set(words)
+    unasked = set(words) - asked - {"batched", "unbatched", "packed"}
+    assert all(name.startswith("said_") for name in unasked), unasked
