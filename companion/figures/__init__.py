@@ -3,5 +3,6 @@
 from companion.figures.gates import Gates
 from companion.figures.lookup import Lookup
 from companion.figures.shapes import Shapes
+from companion.figures.unrolling import Unrolling
 
-__all__ = ["Gates", "Lookup", "Shapes"]
+__all__ = ["Gates", "Lookup", "Shapes", "Unrolling"]

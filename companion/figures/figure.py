@@ -4,6 +4,7 @@ A page takes a script as one text. So a figure's module is joined with those tha
 they are modules of the same folder, which import and export by name, one statement a line.
 """
 
+import math
 import re
 import tomllib
 from functools import cache
@@ -11,7 +12,7 @@ from importlib.resources import files
 
 import anywidget
 from ipywidgets import DOMWidget
-from traitlets import Dict, Unicode
+from traitlets import CFloat, Dict, Unicode
 
 HERE = files("companion.figures")
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
@@ -58,6 +59,14 @@ def picture(language, name):
     """The drawing as it is before anybody moves anything, as SVG: in this language, if it has letters of a language."""
     own = f"pictures/{name}.{language}.svg"
     return read(own if (HERE / own).is_file() else f"pictures/{name}.svg")
+
+
+class Number(CFloat):
+    """A float, or what Python takes for one, within its range. NaN is within no range."""
+
+    def validate(self, obj, value):
+        number = super().validate(obj, value)
+        return self.error(obj, value) if math.isnan(number) else number
 
 
 class Figure(anywidget.AnyWidget):

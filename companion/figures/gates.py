@@ -1,9 +1,9 @@
 """One LSTM cell with a single number in each place."""
 
 import torch
-from traitlets import CFloat, Int, List
+from traitlets import Int, List
 
-from companion.figures.figure import Figure, script
+from companion.figures.figure import Figure, Number, script
 from companion.lstm import LSTMCell
 
 # The first input is to be kept; the others are small, and come in its way.
@@ -12,7 +12,7 @@ INPUTS = [1.0, 0.2, -0.3, 0.3, 0.1, -0.2, 0.3, -0.1, 0.2, -0.3, 0.3, 0.2, -0.2, 
 
 def four(*start, limit):
     """A number for each gate, in torch's order i, f, g, o."""
-    return List(CFloat(min=-limit, max=limit), list(start), minlen=4, maxlen=4).tag(sync=True)
+    return List(Number(min=-limit, max=limit), list(start), minlen=4, maxlen=4).tag(sync=True)
 
 
 class Gates(Figure):
@@ -25,13 +25,13 @@ class Gates(Figure):
     """
 
     _esm = script("gates")
-    x = CFloat(1.0, min=-2, max=2).tag(sync=True)
-    h = CFloat(0.0, min=-2, max=2).tag(sync=True)
-    c = CFloat(1.0, min=-4, max=4).tag(sync=True)
+    x = Number(1.0, min=-2, max=2).tag(sync=True)
+    h = Number(0.0, min=-2, max=2).tag(sync=True)
+    c = Number(1.0, min=-4, max=4).tag(sync=True)
     bias = four(0.0, 0.0, 0.0, 0.0, limit=10)
     weight_ih = four(8.0, 0.0, 2.0, 0.0, limit=10)
     weight_hh = four(0.0, 0.0, 0.5, 1.0, limit=10)
-    inputs = List(CFloat(), INPUTS, minlen=20, maxlen=20).tag(sync=True)
+    inputs = List(Number(), INPUTS, minlen=20, maxlen=20).tag(sync=True)
     t = Int(0, min=0, max=20).tag(sync=True)
     closed = Int(0, min=0, max=20).tag(sync=True)
     shown = Int(6, min=1, max=6).tag(sync=True)

@@ -7,7 +7,7 @@ export const ORANGE = "#d9731a";
 export const GREEN = "#2f9460";
 export const PURPLE = "#8e63c7";
 export const RED = "#d1495b";
-const ON_COLOUR = "#101418"; // numbers on a square of full colour
+export const ON_COLOUR = "#101418"; // numbers on a square of full colour
 
 /* ---- Elements ---- */
 

@@ -3,10 +3,10 @@
 import math
 
 import torch
-from traitlets import CFloat, Int, List, TraitError, Unicode, default, validate
+from traitlets import Int, List, TraitError, Unicode, default, validate
 
 from companion.embedding import Embedding
-from companion.figures.figure import Figure, script, words
+from companion.figures.figure import Figure, Number, script, words
 
 PADDING = "·"  # the character of index 0
 PLACES = 8  # a text is filled up to so many
@@ -27,8 +27,8 @@ class Lookup(Figure):
     text = Unicode().tag(sync=True)
     place = Int(2, min=0, max=PLACES - 1).tag(sync=True)
     padding_idx = Int(0, min=0, max=0, allow_none=True).tag(sync=True)
-    weight = List(List(CFloat(), minlen=3, maxlen=3)).tag(sync=True)
-    last_step = List(CFloat()).tag(sync=True)
+    weight = List(List(Number(), minlen=3, maxlen=3)).tag(sync=True)
+    last_step = List(Number()).tag(sync=True)
     moved = ("text", "place", "padding_idx", "weight", "last_step")
 
     @property

@@ -2,9 +2,9 @@
 
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence
-from traitlets import Bool, CFloat, Enum, Int, List
+from traitlets import Bool, Enum, Int, List
 
-from companion.figures.figure import Figure, script
+from companion.figures.figure import Figure, Number, script
 from companion.lstm import LSTM
 
 KINDS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
@@ -27,7 +27,7 @@ class Shapes(Figure):
     num_layers = Int(2, min=0, max=3).tag(sync=True)
     bias = Bool(True).tag(sync=True)
     batch_first = Bool(False).tag(sync=True)
-    dropout = CFloat(0.0, min=-0.5, max=1.5).tag(sync=True)
+    dropout = Number(0.0, min=-0.5, max=1.5).tag(sync=True)
     bidirectional = Bool(True).tag(sync=True)
     proj_size = Int(0, min=-1, max=1024).tag(sync=True)
     # `layout` is the place of every widget on its page

@@ -23,6 +23,9 @@ export const sums = (x, h, w) => {
   return a.map((a_k, k) => a_k + b[k] + (w.bias_ih ? w.bias_ih[k] + w.bias_hh[k] : 0));
 };
 
+/* r W */
+export const scaled = (r, W) => W.map((row) => row.map((value) => r * value));
+
 /* ---- Embedding ---- */
 
 /* The one-hot vector of an index: (num_embeddings) */
@@ -73,6 +76,9 @@ export const rnnGradients = (states, last, w, nonlinearity = "tanh") => {
   }
   return gradients;
 };
+
+/* f'(a), of the state h = f(a) that came of it: 1 - h² for tanh, 1 or 0 for relu. */
+export const rnnSlopes = (h, nonlinearity = "tanh") => h.map(NONLINEARITIES[nonlinearity][1]);
 
 /* ---- LSTM ---- */
 

@@ -1,0 +1,223 @@
+"""An RNN over 50 steps, whose W_hh is multiplied by hand."""
+
+import math
+import re
+
+import pytest
+import torch
+from figure_page import figure_page
+from traitlets import TraitError
+
+from companion.figures import Unrolling
+
+float64 = {"dtype": torch.float64}
+SETTINGS = [
+    (radius, nonlinearity, impulse)
+    for radius in (0.0, 0.6, 0.92, 0.95, 1.0, 1.2, 1.5, 2.0)
+    for nonlinearity in ("tanh", "relu")
+    for impulse in (1.0, 0.001)
+]
+
+
+def move(page, **values):
+    page.evaluate("values => Object.entries(values).forEach(([name, value]) => model.set(name, value))", values)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def said(page):
+    """What it says of the state, of the gradient and of the step, as plain text."""
+    lines = page.locator(".report").all_text_contents()
+    return [line.replace("\xa0", " ").replace("\u2060", "") for line in lines]
+
+
+def by_autograd(figure):
+    """States h_0 … h_50 of the figure's network, and ∂L/∂h_0 … ∂L/∂h_50."""
+    network, x = figure.rnn(), figure.inputs()
+    with torch.no_grad():
+        states = torch.cat([torch.zeros(1, 8, **float64), network(x)[0]])
+    gradients = []
+    for t in range(51):
+        h_t = states[t].clone()[None].requires_grad_()
+        h_50 = network(x[t:], h_t)[1] if t < 50 else h_t
+        gradients.append(torch.autograd.grad(h_50.sum() / math.sqrt(8), h_t)[0][0])
+    return states, torch.stack(gradients)
+
+
+def written(value):
+    return f"{value:.2g}"
+
+
+def test_it_starts_from_a_matrix_that_only_turns():
+    """To the last digit: Q is made of 64ths."""
+    Q = torch.tensor(Unrolling().Q, **float64)
+    assert torch.equal(Q.T @ Q, torch.eye(8, **float64))
+    assert torch.linalg.det(Q) > 0
+    angles = torch.linalg.eigvals(Q).angle().abs().rad2deg().sort().values[::2]
+    assert angles.round().tolist() == [13, 63, 120, 139]
+
+
+def test_what_it_does_not_take():
+    figure = Unrolling()
+    for name, value in (
+        ("radius", -0.1), ("radius", 2.1), ("t", 0), ("t", 51), ("nonlinearity", "sigmoid"), ("impulse", 0.5),
+        ("Q", [[1.0]]), ("Q", (2 * torch.eye(8)).tolist()), ("Q", torch.zeros(8, 8).tolist()), ("Q", [[math.nan] * 8] * 8),
+    ):  # fmt: skip
+        with pytest.raises(TraitError):
+            setattr(figure, name, value)
+    with pytest.raises(TraitError, match="must be 1, not 2: divide Q by it"):
+        figure.Q = (2 * torch.eye(8)).tolist()
+    with pytest.raises(TypeError, match="has no 'weight_hh'; it has radius"):
+        Unrolling(weight_hh=[])
+    assert repr(figure) == "Unrolling()"
+    assert repr(Unrolling(radius=1.5, t=3)) == "Unrolling(radius=1.5, t=3)"
+
+
+def test_its_network_in_python():
+    figure = Unrolling(radius=1.5, nonlinearity="relu", impulse=0.1)
+    network = figure.rnn()
+    assert network.nonlinearity == "relu" and network.weight_hh_l0.dtype == torch.float64
+    torch.testing.assert_close(network.weight_hh_l0.detach(), 1.5 * torch.tensor(figure.Q, **float64), rtol=0, atol=0)
+    output, h_n = network(figure.inputs())
+    assert output.shape == (50, 8) and h_n.shape == (1, 8)
+    assert output[0].tolist() == [0.1, 0, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("Q", ["its own", "a random one"])
+def test_states_and_gradients_are_those_of_autograd(browser, Q):
+    """All numbers of every step, and of every setting the sentences about them."""
+    values = {}
+    if Q == "a random one":  # whose powers grow before they settle
+        other = torch.randn(8, 8, generator=torch.Generator().manual_seed(0), **float64)
+        values["Q"] = (other / torch.linalg.eigvals(other).abs().max()).tolist()
+    with figure_page(browser, "unrolling", **values) as page:
+        for radius, nonlinearity, impulse in SETTINGS[:: 1 if Q == "its own" else 3]:
+            setting = {"radius": radius, "nonlinearity": nonlinearity, "impulse": impulse}
+            states, gradients = by_autograd(Unrolling(**setting, **values))
+            lengths, steepness = states.norm(dim=1).tolist(), gradients.norm(dim=1).tolist()
+            move(page, **setting)
+            fates = (
+                (0.01, "vanishes"), (0.5, "fades"), (2, "keeps its length|arrives"), (100, "grows"), (math.inf, "explodes"),
+            )  # fmt: skip
+            state, gradient, _ = said(page)
+
+            factor = lengths[50] / lengths[1]
+            fate = next(fate for bound, fate in fates if factor <= bound)
+            if nonlinearity == "tanh" and factor > 2 and (1 - states[50] ** 2).mean() < 0.9:
+                fate = "grows until tanh holds it"
+            first, last = written(lengths[1]), written(lengths[50])
+            assert re.fullmatch(f"The state ({fate}): from ‖h₁‖ = (.*) to ‖h₅₀‖ = (.*)\\.", state), (setting, state)
+            assert state.endswith(f": from ‖h₁‖ = {first} to ‖h₅₀‖ = {last}.")
+
+            if steepness[1] == 0:
+                assert gradient == "The gradient is 0: the loss at step 50 says nothing about step 1."
+            else:
+                fate = next(fate for bound, fate in fates if steepness[1] <= bound)
+                linear = radius**49
+                if Q == "a random one":
+                    W = radius * torch.tensor(values["Q"], **float64)
+                    linear = (torch.linalg.matrix_power(W, 49).T @ gradients[50]).norm().item()
+                assert re.match(
+                    f"The gradient ({fate}): ‖∂L/∂h₁‖ = {re.escape(written(steepness[1]))}. "
+                    f"Without {nonlinearity} it would be {re.escape(written(linear))}\\.",
+                    gradient,
+                ), (setting, gradient)
+            for t in (1, 2, 25, 50):
+                move(page, t=t)
+                assert said(page)[2].startswith(
+                    f"Step {t}: forward, ‖h‖ goes from {written(lengths[t - 1])} to {written(lengths[t])}. Back, the length "
+                    f"of the gradient goes from {written(steepness[t])} to {written(steepness[t - 1])} ("
+                )
+                slopes = 1 - states[t] ** 2 if nonlinearity == "tanh" else (states[t] > 0).double()
+                vectors = (states[t - 1], states[t], slopes, gradients[t], gradients[t - 1])
+                numbers = page.locator("svg.drawing").nth(1).get_attribute("aria-label").split(": ")[-5:]
+                for vector, shown in zip(vectors, numbers):
+                    shown = re.findall(r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?", shown.replace("−", "-"))[:8]
+                    shown = torch.tensor([float(number) for number in shown], **float64)
+                    torch.testing.assert_close(shown, vector, rtol=0.051, atol=1e-9 * float(vector.norm()))
+
+
+def test_a_state_may_live_without_a_memory(browser):
+    """With tanh and an impulse of 1 at r = 1.5: what it says holds of torch's network, for a smaller impulse as well."""
+    figure = Unrolling(radius=1.5)
+    states, gradients = by_autograd(figure)
+    assert states[50].norm() > 1 and gradients[1].norm() < 0.01
+    with figure_page(browser, "unrolling", radius=1.5) as page:
+        assert "The state lives on, yet L hardly depends on how it began" in said(page)[1]
+        assert f"1 − h², {(1 - states[2:] ** 2).mean():.2f} on average" in said(page)[1]
+        move(page, impulse=0.001)
+        assert "lives on" not in said(page)[1]
+        move(page, impulse=1, radius=0.8)
+        assert "lives on" not in said(page)[1]
+        move(page, radius=1.4, nonlinearity="relu")
+        zeros = (by_autograd(Unrolling(radius=1.4, nonlinearity="relu"))[0][2:] == 0).sum(dim=1).double().mean()
+        assert said(page)[1].endswith(f"On average {zeros:.1f} of 8 units are at 0. They pass nothing on.")
+
+
+def test_lines_end_where_they_leave_the_axis(browser):
+    """And begin where they come back to it."""
+    paths = "() => [...document.querySelectorAll('svg path[stroke-width=\"2.5\"]')].map(p => p.getAttribute('d'))"
+    with figure_page(browser, "unrolling", radius=2.0, nonlinearity="relu") as page:
+        for radius in (2, 1.5, 1, 0.5, 0.05, 0):
+            move(page, radius=radius)
+            for d in page.evaluate(paths):
+                points = [tuple(map(float, point.split())) for point in re.split("[ML]", d)[1:]]
+                assert all(166 <= y <= 298 and 39 <= x <= 359 for x, y in points), (radius, d)
+                assert [x for x, _ in points] == sorted(x for x, _ in points)
+        # without f the gradient is 2^(50-t), which passes 1e+06 between two steps
+        move(page, radius=2)
+        dashed = page.locator("svg path[stroke-dasharray]").last.get_attribute("d")
+        assert dashed.startswith(f"M{39 + (50 - math.log2(1e6) - 0.5) * 6.4:.1f} 166L")
+
+
+def test_controls_move_the_traits_and_follow_them(browser):
+    with figure_page(browser, "unrolling") as page:
+        radius, t = page.get_by_role("slider", name="spectral radius"), page.get_by_role("slider", name="step t")
+        radius.focus()
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("model.get('radius')") == pytest.approx(0.95)
+        page.keyboard.press("End")
+        assert page.evaluate("model.get('radius')") == 2
+        page.get_by_role("combobox", name="nonlinearity").select_option("relu")
+        page.get_by_role("combobox", name="impulse").select_option("0.01")
+        assert page.evaluate("[model.get('nonlinearity'), model.get('impulse')]") == ["relu", 0.01]
+        move(page, radius=0.93, t=33, impulse=0.1, nonlinearity="tanh")
+        assert radius.get_attribute("aria-valuetext") == "0.93" and t.input_value() == "33"
+        assert page.get_by_role("combobox", name="impulse").input_value() == "1"
+        assert page.get_by_role("combobox", name="nonlinearity").input_value() == "0"
+
+        # pointing at a column, and drawing over others
+        box = page.locator("svg.drawing").first.bounding_box()
+        at = lambda step: box["x"] + (39 + (step - 0.5) * 6.4) / 360 * box["width"]  # noqa: E731
+        page.mouse.move(at(7), box["y"] + 60)
+        assert t.input_value() == "33"
+        page.mouse.down()
+        assert t.input_value() == "7"
+        page.mouse.move(at(41), box["y"] + 220)
+        assert t.input_value() == "41"
+        page.mouse.up()
+        page.mouse.click(box["x"] + 5, box["y"] + 60)
+        assert t.input_value() == "41"
+
+
+def test_the_keyboard_alone_reaches_everything(browser):
+    with figure_page(browser, "unrolling", motion="reduce") as page:
+        reached = []
+        for _ in range(5):
+            page.keyboard.press("Tab")
+            reached.append(page.evaluate("(document.activeElement.labels?.[0] || document.activeElement).textContent"))
+        assert reached == ["spectral radius r", "nonlinearity f", "impulse x1", "Play", "step t"]
+        page.get_by_role("button", name="Play").focus()
+        page.keyboard.press("Enter")  # who wants no motion is at the end at once
+        assert page.evaluate("model.get('t')") == 50
+
+
+def test_it_fits_on_a_phone(browser):
+    with figure_page(browser, "unrolling", width=360) as page:
+        for setting in ({}, {"radius": 2, "nonlinearity": "relu", "t": 2}, {"radius": 0.05, "t": 30}):
+            move(page, **setting)
+            assert page.evaluate("document.documentElement.scrollWidth") == 360
+            outside = """() => [...document.querySelectorAll("svg text")].filter((text) => {
+                const [box, all] = [text.getBoundingClientRect(), text.closest("svg").getBoundingClientRect()];
+                return box.width && (box.left < all.left - 1 || box.right > all.right + 1);
+            }).map((text) => text.textContent)"""
+            assert page.evaluate(outside) == []
