@@ -33,7 +33,7 @@ KEY = "translates"
 OWN_OUTPUTS = {
     "language_model": {
         "text-loaded", "model-made", "lines-written", "perplexity-picture", "perplexity-fell", "writer-loaded",
-        "next-character", "temperatures", "greedy", "warmer", "top-k", "unknown-character", "pieces", "pieces-counted",
+        "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k", "unknown-character", "pieces", "pieces-counted",
         "units-found", "quotation-unit", "proof-writer", "solution-forgetting", "solution-surprise",
     },
 }  # fmt: skip

@@ -4,5 +4,6 @@ from companion.figures.gates import Gates
 from companion.figures.lookup import Lookup
 from companion.figures.shapes import Shapes
 from companion.figures.unrolling import Unrolling
+from companion.figures.writing import Writing
 
-__all__ = ["Gates", "Lookup", "Shapes", "Unrolling"]
+__all__ = ["Gates", "Lookup", "Shapes", "Unrolling", "Writing"]

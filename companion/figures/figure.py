@@ -79,6 +79,7 @@ class Figure(anywidget.AnyWidget):
     language = Unicode("en").tag(sync=True)
     words = Dict(read_only=True).tag(sync=True)
     moved = ()  # the names of what the reader moves, in the order in which repr shows them
+    told = ()  # the names of what else the script finds in its model; only Python sets it
     _css = read("figures.css")  # a figure has its own _esm = script("<name>")
 
     def __init__(self, language="en", **values):

@@ -50,7 +50,10 @@ export const fixed = (value, digits = 2) => {
 
 /* "W_{ih} x_t" in pieces: [text, subscript] */
 const pieces = (notation) =>
-  [...notation.replaceAll("-", "−").matchAll(/([^_]+)(?:_(?:\{([^}]*)\}|(.)))?/gu)].map(([, text, many = "", one = ""]) => [text, many || one]);
+  [...notation.matchAll(/([^_]+)(?:_(?:\{([^}]*)\}|(.)))?/gu)].map(([, text, many = "", one = ""]) => [
+    text,
+    (many || one).replace("-", "−"), // "[-1]" elsewhere is Python's
+  ]);
 
 /* A symbol of a formula for a page's text: the letters slanted, the subscripts low. */
 export const symbol = (notation) =>
@@ -216,7 +219,7 @@ export const button = (words, onclick, attributes = {}) => html("button", { type
 export const group = (name, ...children) =>
   html("fieldset", { class: "controls" }, html("legend", {}, ...[name].flat()), ...children);
 
-const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /* A button that lets a whole number run from min to max, a step every `pause` milliseconds. For a reader who wants no
  * motion it goes to the end at once. Stops when the reader takes over. */

@@ -249,3 +249,18 @@ const float16 = (bits) => {
   if (exponent === 31) return fraction ? NaN : sign * Infinity;
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 };
+
+/* A number from [0, 1) for each place of a text, in no visible order: mulberry32. */
+export const uniform = (seed, place) => {
+  const a = (Math.imul(0x9e3779b1, seed + 1) + Math.imul(0x6d2b79f5, place + 1)) | 0;
+  let b = Math.imul(a ^ (a >>> 15), a | 1);
+  b ^= b + Math.imul(b ^ (b >>> 7), b | 61);
+  return ((b ^ (b >>> 14)) >>> 0) / 2 ** 32;
+};
+
+/* The characters of a text in one form, as companion.text counts them. A browser that cannot split a text into them
+ * splits it into code points: the writers know no character that has more than one. */
+export const characters = (text) => {
+  const normal = text.replace(/\r\n?/g, "\n").normalize("NFC");
+  return Intl.Segmenter ? Array.from(new Intl.Segmenter().segment(normal), ({ segment }) => segment) : [...normal];
+};

@@ -1,0 +1,340 @@
+/* A trained writer goes on from a beginning, one character after the other. */
+import { characters, draw, probabilities, readSafetensors, uniform, writeStep } from "./steps.js";
+import { BLUE, GREEN, ORANGE, button, change, drawing, fill, fixed, group, html, label, report, say, show, slider, still, svg, symbol } from "./kit.js";
+
+const ROWS = 8; // of characters; one more stands for all others
+const RUN = 200; // characters that are written at a go
+const PAUSE = 100; // milliseconds between two of them
+const MOST = { beginning: 400, written: 2000 }; // as in writing.py
+const PATIENCE = 6000; // milliseconds until a page that has got no answer says what to do
+
+const visible = (character) => ({ " ": "␣", "\n": "⏎" })[character] ?? character;
+
+/* Reads texts, each an array of characters, and keeps the state after each character: a text that begins like the last
+ * one is read on from there. */
+const reader = (file) => {
+  const { weights, metadata } = readSafetensors(file);
+  const known = JSON.parse(metadata.characters);
+  const indices = new Map(known.map((character, index) => [character, index]));
+  const zeros = Array.from(weights["recurrent.weight_hh_l0"][0], () => 0);
+  const steps = [];
+  return {
+    unknown: (text) => [...new Set(text)].filter((character) => !indices.has(character)),
+    /* After each character: its index, h, c, and the next one's logits y. */
+    read(text) {
+      const wanted = text.map((character) => indices.get(character));
+      const differs = wanted.findIndex((index, place) => steps[place]?.index !== index);
+      steps.length = differs < 0 ? wanted.length : differs;
+      for (const index of wanted.slice(steps.length)) {
+        const before = steps.at(-1) ?? { h: zeros, c: zeros };
+        const { step, y } = writeStep(index, [before.h, before.c], weights);
+        y[0] = -Infinity; // the unknown character is never written
+        steps.push({ index, h: step.h, c: step.c, y });
+      }
+      return steps;
+    },
+    /* The next characters and their logits, the likeliest first. */
+    ranked({ y }) {
+      const order = y.map((_, index) => index).sort((a, b) => y[b] - y[a]);
+      return { characters: order.map((index) => known[index]), logits: order.map((index) => y[index]) };
+    },
+  };
+};
+
+/* The end of a text that has room before the box of the next character: East Asian characters are twice as wide. */
+const tail = (text) => {
+  const [kept, all] = [[], [...text]];
+  let room = 13.3;
+  while (all.length && (room -= /[\u1100-\u11ff\u2e80-\uffdc]/.test(all.at(-1)) ? 1 : 0.55) >= 0) kept.unshift(all.pop());
+  return `${all.length ? "…" : ""}${kept.join("").replace(/ /g, "\u00a0").replace(/\n/g, "⏎")}`;
+};
+
+/* The end of the text, and the next character: bars as long as probabilities, end to end from 0 to 1, and among them u. */
+const diagram = (words, take) => {
+  const [left, width, top, high] = [40, 272, 62, 21];
+  const x = (p) => left + p * width;
+  const middle = { "text-anchor": "middle", "dominant-baseline": "central" };
+  const upright = (at, y, size, attributes = {}) =>
+    svg("text", { x: at, y, "font-size": size, fill: "currentColor", ...middle, ...attributes });
+  const text = upright(214, 18, 15, { "text-anchor": "end" });
+  const next = upright(231, 18, 15);
+  const rows = Array.from({ length: ROWS + 1 }, (_, k) => {
+    const y = top + k * high;
+    const bar = svg("rect", { y: y + 2, height: high - 4, fill: "currentColor" });
+    const [name, p] = [upright(22, y + high / 2, 15), upright(354, y + high / 2, 12, { "text-anchor": "end" })];
+    const element = svg(
+      "g", { onclick: () => k < ROWS && take(k) },
+      svg("rect", { x: 0, y, width: 360, height: high, fill: "currentColor", "fill-opacity": 0 }),
+      svg("rect", { x: left, y: y + 2, width, height: high - 4, fill: "currentColor", "fill-opacity": 0.06 }),
+      bar, name, p,
+    );
+    return { element, bar, name, p };
+  });
+  const bottom = top + (ROWS + 1) * high;
+  const line = svg("line", { y1: top - 4, y2: bottom + 4, stroke: GREEN, "stroke-width": 2 });
+  const u = svg("g", {}, label(0, top - 14, "u"), upright(0, top - 13.5, 12, { "text-anchor": "start" }));
+  const number = u.lastChild;
+  u.firstChild.setAttribute("text-anchor", "end");
+  const ticks = [0, 0.5, 1].map((p) => [
+    svg("line", { x1: x(p), x2: x(p), y1: bottom, y2: bottom + 4, stroke: "currentColor", "stroke-opacity": 0.5 }),
+    upright(x(p), bottom + 13, 11),
+  ]);
+  ticks.forEach(([, one], k) => say(one, ["0", "0.5", "1"][k]));
+  const element = drawing(
+    words, 360, bottom + 22,
+    text, svg("rect", { x: 218, y: 5, width: 26, height: 26, rx: 3, fill: GREEN, "fill-opacity": 0.2, stroke: GREEN }), next,
+    rows.map((row) => row.element), ticks, line, u, label(346, top - 14, "p"),
+  );
+  return {
+    element,
+    set(read, chances, drawn, at, { choosable }) {
+      say(text, tail(read));
+      say(next, chances ? visible(chances.characters[drawn]) : "?");
+      let below = 0;
+      rows.forEach(({ element, bar, name, p }, k) => {
+        const own = !chances ? 0 : k < ROWS ? chances.p[k] : Math.max(1 - below, 0);
+        const marked = chances && k === Math.min(drawn, ROWS);
+        change(bar, { x: x(below).toFixed(4), width: (own * width).toFixed(4) });
+        change(bar, { fill: marked ? GREEN : "currentColor", "fill-opacity": marked ? 1 : 0.45 });
+        say(name, k === ROWS ? "…" : chances ? visible(chances.characters[k]) : " ");
+        say(p, chances ? fixed(own) : " ");
+        for (const one of [name, p]) change(one, { "font-weight": marked ? 700 : null });
+        change(element, { cursor: choosable && k < ROWS ? "pointer" : null });
+        below += own;
+      });
+      change(line, { x1: x(at), x2: x(at) });
+      say(number, `\u00a0= ${fixed(at)}`);
+      change(u, { transform: `translate(${Math.min(Math.max(x(at) - 16, left + 6), left + width - 36).toFixed(2)} 0)` });
+    },
+  };
+};
+
+/* A text in which each character stands on the colour of its value: blue at -1, orange at 1, at most half of the colour,
+ * so that letters stay legible. */
+const coloured = (element) => {
+  const shown = [];
+  return (text, values) => {
+    while (shown.length > text.length) shown.pop().span.remove();
+    text.forEach((character, k) => {
+      if (!shown[k]) element.append((shown[k] = { span: html("span", {}) }).span);
+      const strength = Math.round(127.5 * Math.min(Math.abs(values?.[k] ?? 0), 1));
+      const colour = `${values?.[k] > 0 ? ORANGE : BLUE}${strength.toString(16).padStart(2, "0")}`;
+      const one = shown[k];
+      if (one.character !== character) one.span.textContent = one.character = character;
+      if (one.colour !== colour) one.span.style.background = one.colour = colour;
+    });
+  };
+};
+
+const render = ({ model, el }) => {
+  const words = model.get("words");
+  const writer = model.get("writer"); // its file and what is known of it before it is loaded
+  const size = `${Math.round(writer.bytes / 1000)} kB`;
+  const set = (values) => {
+    for (const [name, value] of Object.entries(values)) model.set(name, value);
+    model.save_changes();
+  };
+  const quoted = (character) => fill(words.quoted, { character });
+  const named = (character) => ({ " ": words.space, "\n": words.newline })[character] ?? quoted(character);
+  const split = {};
+  const found = (name) => {
+    const text = model.get(name);
+    if (split[name]?.text !== text) split[name] = { text, found: characters(text) };
+    return split[name].found;
+  };
+  const all = () => [...found("beginning"), ...found("written")];
+  let loaded = null;
+
+  /* What can come next, the likeliest first, with probabilities p; what u draws of it. Nothing if it is not known. */
+  let rank = {};
+  const chances = () => {
+    const text = model.get("beginning") + model.get("written");
+    const at = uniform(model.get("seed"), found("written").length);
+    if (!loaded && text !== writer.text) return { at };
+    if (rank.text !== text || rank.by !== loaded) {
+      const known = loaded ? loaded.ranked(loaded.read(all()).at(-1)) : writer;
+      rank = { text, by: loaded, characters: known.characters, logits: known.logits };
+    }
+    const p = probabilities(rank.logits, model.get("temperature"));
+    return { at, next: { characters: rank.characters, p }, drawn: draw(p, at) };
+  };
+
+  // Writing: by hand, or with a timer, which stops when anybody else changes the text.
+  let [timer, own] = [null, false];
+  const room = () => MOST.written - found("written").length;
+  const add = (character) => {
+    if (!loaded || room() < 1) return;
+    own = true;
+    set({ written: model.get("written") + character });
+    own = false;
+  };
+  const one = () => {
+    const { next, drawn } = chances();
+    add(next.characters[drawn]);
+  };
+  const take = (k) => {
+    stop();
+    if (loaded) add(chances().next.characters[k]);
+  };
+  const stop = () => {
+    clearInterval(timer);
+    timer = null;
+    say(run, words.write);
+    update();
+  };
+  const write = () => {
+    if (timer !== null) return stop();
+    let left = RUN;
+    if (still()) while (left-- && room()) one();
+    else {
+      timer = setInterval(() => (run.isConnected && left-- && room() ? one() : stop()), PAUSE);
+      say(run, words.stop);
+    }
+  };
+  const taken = () => own || timer === null || stop();
+  const run = button(words.write, write);
+  const back = () => (stop(), set({ written: found("written").slice(0, -1).join("") }));
+
+  // The beginning: what cannot be read stays in its box, and the model keeps what it has.
+  const id = `writing-${Math.random().toString(36).slice(2, 8)}`;
+  const complaint = html("p", { id: `${id}-said`, class: "report", role: "status" });
+  const typed = (event) => {
+    if (event.isComposing) return; // half a syllable is no character yet
+    const read = characters(box.value);
+    const [text, unknown] = [read.join(""), loaded.unknown(read)];
+    const wrong = !text ? words.empty : unknown.length ? fill(words.unknown, { characters: unknown.join(" ") }) : "";
+    say(complaint, wrong);
+    change(box, { "aria-invalid": wrong ? "true" : null });
+    if (wrong || text === model.get("beginning")) return;
+    stop();
+    set({ written: "", beginning: text });
+  };
+  const box = html("textarea", {
+    id, rows: 2, maxlength: MOST.beginning, spellcheck: "false", "aria-describedby": `${id}-said`,
+    oninput: typed, oncompositionend: typed,
+  });
+  const follow = () => {
+    if (characters(box.value).join("") === model.get("beginning")) return;
+    box.value = model.get("beginning");
+    say(complaint, "");
+    change(box, { "aria-invalid": null });
+  };
+
+  // The weights come when they are asked for.
+  let patience = null;
+  const notice = html("p", { class: "report", role: "status" });
+  const failed = (why) => {
+    clearTimeout(patience);
+    patience = null;
+    say(notice, why);
+    say(load, fill(words.again, { size }));
+  };
+  const ask = () => {
+    if (patience !== null) return;
+    say(notice, words.loading);
+    patience = setTimeout(() => failed(words.unanswered), PATIENCE);
+    try {
+      model.send({ want: writer.file });
+    } catch {
+      failed(words.unanswered);
+    }
+  };
+  const answered = ({ have, lacks, why }, buffers) => {
+    if (loaded || (have ?? lacks) !== writer.file) return;
+    if (!have) return failed(fill(words.lacking, { why }));
+    try {
+      const { buffer, byteOffset, byteLength } = buffers[0];
+      loaded = reader(buffer.slice(byteOffset, byteOffset + byteLength));
+    } catch (error) {
+      return failed(fill(words.lacking, { why: error.message }));
+    }
+    clearTimeout(patience);
+    const focused = document.activeElement === load || el.getRootNode().activeElement === load;
+    update();
+    if (focused) run.focus();
+  };
+  const load = button(fill(words.load, { size }), ask);
+  model.on("msg:custom", answered);
+
+  const picture = diagram(words, take);
+  const others = Array.from({ length: ROWS }, (_, k) => button(" ", () => take(k)));
+  const [begun, written] = [html("b"), html("span")];
+  const [paintBegun, paintWritten] = [coloured(begun), coloured(written)];
+  const page = html("div", { class: "written", tabindex: 0, role: "group", "aria-label": words.text }, begun, written);
+  const [chosen, unit] = [report(), report()];
+  const scale = html("span", { class: "scale" }, "−1", html("i"), "1");
+  const waiting = html("div", { class: "strip" }, load, notice);
+  const later = [
+    html("div", { class: "strip others", role: "group", "aria-label": words.others }, html("span", {}, words.others), others),
+    html(
+      "div", { class: "strip" }, run, button(words.one, () => (stop(), one())), button(words.back, back),
+      button(words.restart, () => (stop(), set({ written: "" }))),
+    ),
+    html("div", {}, html("label", { for: id }, words.beginning), box, complaint),
+    html("div", {},
+      group(
+        words.inside,
+        slider(model, "unit", { label: words.unit, min: 0, max: writer.hidden_size - 1, step: 1, show: (n) => `${n}` }),
+        html("div", { class: "control" }, html("span", {}, "tanh(", symbol("c_t"), ")"), scale),
+      ),
+      unit.element),
+  ];
+  const arrive = () => {
+    change(waiting, { hidden: loaded !== null });
+    change(page, { hidden: !loaded && !model.get("written") });
+    for (const element of later) change(element, { hidden: loaded === null });
+  };
+
+  let length = 0;
+  const update = () => {
+    arrive();
+    const { at, next, drawn } = chances();
+    const [begin, since, text] = [found("beginning"), found("written"), all()];
+    const values = loaded && loaded.read(text).map(({ c }) => Math.tanh(c[model.get("unit")]));
+    picture.set(text, next, drawn, at, { choosable: loaded !== null });
+    paintBegun(begin, values);
+    paintWritten(since, values?.slice(begin.length));
+    if (since.length !== length) page.scrollTop = page.scrollHeight;
+    length = since.length;
+    if (next)
+      others.forEach((one, k) => {
+        say(one, visible(next.characters[k]));
+        change(one, { "aria-label": named(next.characters[k]) });
+      });
+    chosen.element.style.visibility = timer === null ? null : "hidden"; // nobody reads so fast
+    const chance = (k) => [named(next.characters[k]), fixed(next.p[k])];
+    const outcome = () => {
+      const [[likeliest, p], [character, q]] = [chance(0), chance(drawn)];
+      return fill(words.drawn, { likeliest, p, u: fixed(at), drawn: character, q });
+    };
+    chosen.set(!next ? words.unread : loaded && !room() ? words.full : outcome());
+    if (!values) return;
+    // a value, and the text that led to it
+    const place = (k) => [fixed(values[k]), quoted(text.slice(Math.max(k - 5, 0), k + 1).map(visible).join(""))];
+    const [[least, lowest], [most, highest]] = [Math.min, Math.max].map((which) => place(values.indexOf(which(...values))));
+    unit.set(fill(words.unit_said, { unit: model.get("unit"), now: fixed(values.at(-1)), least, lowest, most, highest }));
+  };
+
+  const parts = [
+    picture.element, chosen.element, later[0],
+    html("div", { class: "controls" },
+      slider(model, "temperature", { label: [`${words.temperature} `, symbol("τ")], min: 0, max: 2, step: 0.05 }),
+      slider(model, "seed", { label: words.seed, min: 0, max: 99, step: 1, show: (n) => `${n}` })),
+    waiting, later[1], page, later[2], later[3],
+  ];
+  const texts = ["beginning", "written"];
+  for (const name of texts) model.on(`change:${name}`, taken);
+  model.on("change:beginning", follow);
+  follow();
+  const remove = show(model, el, parts, [...texts, "temperature", "seed", "unit"], update);
+  return () => {
+    for (const name of texts) model.off(`change:${name}`, taken);
+    model.off("change:beginning", follow);
+    model.off("msg:custom", answered);
+    clearInterval(timer);
+    clearTimeout(patience);
+    remove();
+  };
+};
+
+export default { render };

@@ -1,0 +1,152 @@
+"""A trained writer that goes on from a beginning, one character after the other."""
+
+from functools import cache
+
+import torch
+from traitlets import Dict, Int, TraitError, Unicode, validate
+
+from companion.figures.figure import Figure, Number, script
+from companion.generation import probabilities
+from companion.text import characters, normalise
+from companion.writer import load_writer, path_of
+
+# As in the chapter of each language: its beginning but for the last character, so that there is a doubt; and the unit
+# that it finds for quotations.
+BEGINNINGS = {"en": "“What’s that?” said ", "ja": "「それは何だい」と", "ko": "“이게 뭐예요?” ", "zh": "“水开了没有？”"}
+UNITS = {"en": 149, "ja": 96, "ko": 37, "zh": 94}
+MOST = {"beginning": 400, "written": 2000}  # characters: a page reads them in less than a second
+
+writer_of = cache(load_writer)
+
+
+class Writing(Figure):
+    """The writer of a language, the probabilities of its next character, and a look at one of its units.
+
+    beginning: what it reads first, 1 to 400 characters. written: what it has written since, up to 2000. temperature:
+    from 0 to 2. seed: of the dice, 0 to 99. unit: whose tanh( c_t ) colours the text, from 0 to hidden_size - 1. The
+    text can only have characters that the writer knows. A language without a writer gets the English one.
+    """
+
+    _esm = script("writing")
+    beginning = Unicode().tag(sync=True)
+    written = Unicode("").tag(sync=True)
+    temperature = Number(1.0, min=0, max=2).tag(sync=True)
+    seed = Int(0, min=0, max=99).tag(sync=True)
+    unit = Int(0, min=0).tag(sync=True)
+    writer = Dict(read_only=True).tag(sync=True)  # what the page knows of the writer before it has its weights
+    moved = ("beginning", "written", "temperature", "seed", "unit")
+
+    def __init__(self, language="en", **values):
+        own = language if language in BEGINNINGS else "en"
+        super().__init__(language, **{"beginning": BEGINNINGS[own], "unit": UNITS[own], **values})
+        self.set_trait("writer", self._writer())
+        self.on_msg(self._answer)
+
+    @property
+    def text(self):
+        """All of it: the beginning, and what was written since."""
+        return self.beginning + self.written
+
+    def next_characters(self, rows=8):
+        """The likeliest next characters, likeliest first, as pairs (character, probability at this temperature)."""
+        order, p = self._distribution(self._read(self.text)[0])
+        return [(self._vocabulary.characters[i], p[k].item()) for k, i in enumerate(order[:rows])]
+
+    def values(self):
+        """tanh( c_t ) of the unit after each character of the text, which colours it: (length), float64."""
+        values, state = [], None
+        for character in characters(self.text):
+            _, state = self._read(character, state)
+            values.append(torch.tanh(state[1][0, 0, self.unit]))
+        return torch.stack(values)
+
+    def write(self, length):
+        """Write on for so many characters, with the dice that the page has. Returns the text, which it shows as well."""
+        found = characters(self.written)
+        room = MOST["written"] - len(found)
+        if not 0 <= length <= room:
+            raise ValueError(f"length must be from 0 to {room}, the room that is left, not {length}")
+        logits, state = self._read(self.text)
+        for place in range(len(found), len(found) + length):
+            order, p = self._distribution(logits)
+            # the characters in a row, each as long as its probability: which one is at u?
+            k = min(int((p.cumsum(0) <= uniform(self.seed, place)).sum()), int(p.count_nonzero()) - 1)
+            found.append(self._vocabulary.characters[order[k]])
+            logits, state = self._read(found[-1], state)
+        self.written = "".join(found)
+        return self.text
+
+    @property
+    def _own(self):
+        return self.language if self.language in BEGINNINGS else "en"
+
+    @property
+    def _vocabulary(self):
+        return writer_of(self._own)[1]
+
+    def _read(self, text, state=None):
+        """Logits after a text, (vocab_size), and the state. The unknown character is never written."""
+        model, vocabulary = writer_of(self._own)
+        with torch.no_grad():
+            logits, state = model(vocabulary.encode(text, strict=True)[:, None], state)
+        logits = logits[-1, 0]
+        logits[0] = -torch.inf
+        return logits, state
+
+    def _distribution(self, logits):
+        """Indices with the likeliest first, and their probabilities in that order."""
+        order = logits.argsort(descending=True, stable=True)
+        return order.tolist(), probabilities(logits, self.temperature)[order]
+
+    def _writer(self):
+        """Its file, bytes and units, and its logits after the text as it is now, the likeliest first."""
+        logits, _ = self._read(self.text)
+        order, _ = self._distribution(logits)
+        known = order[:-1]  # the last is the unknown character
+        path = path_of(self._own)
+        return {
+            "file": f"writers/{path.name}", "bytes": path.stat().st_size,
+            "hidden_size": writer_of(self._own)[0].recurrent.hidden_size,
+            "text": self.text, "characters": [self._vocabulary.characters[i] for i in known],
+            "logits": [round(logits[i].item(), 3) for i in known],
+        }  # fmt: skip
+
+    def _answer(self, _, content, buffers):
+        """Hand a page the weights that it asks for: those of a writer, and nothing else."""
+        name = content.get("want") if isinstance(content, dict) else None
+        files = {f"writers/{language}.safetensors": path_of(language) for language in BEGINNINGS}
+        if not isinstance(name, str):
+            return
+        if name in files:
+            self.send({"have": name}, [files[name].read_bytes()])
+        else:
+            self.send({"lacks": name, "why": f"there is no writer {name!r}"})
+
+    @validate("beginning", "written")
+    def _is_known(self, proposal):
+        name, text = proposal["trait"].name, normalise(proposal["value"])
+        try:
+            length = len(self._vocabulary.encode(text, strict=True))
+        except ValueError as error:
+            raise TraitError(f"{name}: {error}") from None
+        if length > MOST[name]:
+            raise TraitError(f"{name} has {length} characters; at most {MOST[name]} are allowed")
+        if name == "beginning" and length == 0:
+            raise TraitError("beginning is empty: there must be a character to go on from")
+        return text
+
+    @validate("unit")
+    def _is_there(self, proposal):
+        size = writer_of(self._own)[0].recurrent.hidden_size
+        if proposal["value"] >= size:
+            raise TraitError(f"unit must be from 0 to {size - 1}, not {proposal['value']}: the writer has {size} units")
+        return proposal["value"]
+
+
+def uniform(seed, place):
+    """A number from [0, 1) for each place of a text, in no visible order: mulberry32, as in steps.js."""
+    low = 0xFFFFFFFF  # 32 bits
+    a = (0x9E3779B1 * (seed + 1) + 0x6D2B79F5 * (place + 1)) & low
+    b = ((a ^ a >> 15) * (a | 1)) & low
+    b ^= (b + (b ^ b >> 7) * (b | 61)) & low
+    return (b ^ b >> 14) / 2**32
