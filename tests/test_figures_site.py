@@ -84,22 +84,29 @@ def test_alive_on_the_page(browser, site, address, start, language, name):
             place = page.locator(f'[data-figure="{name}"]')
             place.locator("figcaption").wait_for()
             assert place.locator("figure").get_attribute("lang") == language
-            slider = place.locator("input[type=range]:visible").first
-            slider.scroll_into_view_if_needed()
-            shown = lambda: place.locator("figure").inner_html() + slider.input_value()  # noqa: E731
+            shown = lambda: place.locator("figure").inner_html()  # noqa: E731
+            slider = place.locator("input[type=range]:visible")
+            if slider.count():
+                slider = slider.first
+                slider.scroll_into_view_if_needed()
+                before, box = shown(), slider.bounding_box()
+                page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+                page.mouse.down()
+                page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2, steps=5)
+                page.mouse.up()
+                key = "ArrowRight"
+            else:
+                slider = place.locator("input[type=number]").first
+                before = shown()
+                slider.locator("xpath=following-sibling::button").last.click()
+                key = "ArrowUp"
+            changed = "([name, before]) => document.querySelector(`[data-figure=${name}] figure`).innerHTML !== before"
+            page.wait_for_function(changed, arg=[name, before])
+            page.wait_for_timeout(100)
             before = shown()
-            box = slider.bounding_box()
-            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-            page.mouse.down()
-            page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2, steps=5)
-            page.mouse.up()
-            page.wait_for_timeout(100)
-            dragged = shown()
-            assert dragged != before
-            slider.press("ArrowRight")
-            slider.press("ArrowRight")
-            page.wait_for_timeout(100)
-            assert shown() != dragged
+            slider.press(key)
+            slider.press(key)
+            page.wait_for_function(changed, arg=[name, before])
             assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert [url for url in asked if not url.startswith((base, "data:", "blob:"))] == []
 
@@ -127,15 +134,19 @@ def test_pages_load_the_figures_that_they_have(site):
             page = BeautifulSoup(text, "html.parser")
             scripts = {src.partition("?")[0] for src in (s.get("src", "") for s in page.find_all("script")) if "figures/" in src}
             there = {place["data-figure"] for place in page.select("[data-figure]")}
-            assert scripts == {f"_static/figures/{name}.js" for name in there}, path
+            assert scripts == {f"_static/figures/{name}.js" for name in there | {"common"} if there}, path
             styles = [link for link in page.find_all("link") if "figures.css" in link.get("href", "")]
             assert len(styles) == bool(there), path
             assert VIEW not in text and STATE not in text and "_esm" not in text, path
-        folder = site / language / "_static/figures"
-        states = sum(len(gzip.compress(json.dumps(KINDS[name](language=language).get_state()).encode())) for name in KINDS)
-        files = sum(len(gzip.compress(file.read_bytes())) for file in folder.glob("*.*"))
-        most = max(most, files + states)
-    assert most < 60_000
+        packed = lambda text: len(gzip.compress(text.encode()))  # noqa: E731
+        files = sum(packed(file.read_text(encoding="utf-8")) for file in (site / language / "_static/figures").glob("*.*"))
+        places = sum(
+            packed(str(place))
+            for path in (site / language).glob("*.html")
+            for place in BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser").select("[data-figure]")
+        )
+        most = max(most, files + places)
+    assert 0 < most < 60_000
 
 
 def test_the_scripts_are_plain(site):
@@ -143,3 +154,28 @@ def test_the_scripts_are_plain(site):
     for path in (site / "en/_static/figures").glob("*.js"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"^\s*(import|export)\b", text, re.MULTILINE), path.name
+
+
+@pytest.mark.parametrize("start", ["served", "file"])
+@pytest.mark.parametrize("language", EDITIONS)
+def test_weights_come_when_they_are_asked_for(browser, site, address, start, language):
+    """Not before, and less than 300 kB; then the writer writes what it writes in Python."""
+    asked = []
+    with browser.new_context(viewport={"width": 360, "height": 800}) as context:
+        context.on("request", lambda request: asked.append(request.url))
+        with opened(context, f"{site.as_uri() if start == 'file' else address}/{language}/{PLACES['writing']}.html") as page:
+            place = page.locator('[data-figure="writing"]')
+            place.locator("figcaption").wait_for()
+            assert not any("writers/" in url for url in asked)
+            place.get_by_role("button").filter(has_text="kB").click()
+            written = place.locator(".written")
+            written.wait_for()
+            figure_here = KINDS["writing"](language=language)
+            before = written.text_content()
+            assert before == figure_here.text
+            place.get_by_role("button", name=figure.words(language, "writing")["one"]).click()
+            page.wait_for_function("before => document.querySelector('.written').textContent !== before", arg=before)
+            assert written.text_content() == figure_here.write(1)
+    (weights,) = [url for url in asked if "writers/" in url]
+    path = site / language / "_static/figures/writers" / weights.rpartition("/")[2].partition("?")[0]
+    assert len(gzip.compress(path.read_bytes())) < 300_000

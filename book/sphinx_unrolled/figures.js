@@ -1,6 +1,6 @@
 /* What stands in for a notebook's kernel on a page: a model that keeps its state and tells who listens, with the methods
- * that anywidget's has. figures.py puts it before each figure's script. `answer(name)` promises the bytes of a file that a
- * figure asks for by `send({ want: name })`; they come as a message { have: name } with the bytes as its buffer. */
+ * that anywidget's has. `answer(name)` promises the bytes of a file that a figure asks for by `send({ want: name })`; they
+ * come as a message { have: name } with the bytes as its buffer. */
 const staticModel = (state, answer) => {
   const listeners = {};
   const same = (a, b) => a === b || JSON.stringify(a) === JSON.stringify(b);

@@ -1,7 +1,8 @@
 """Interactive figures: alive on the page, without a notebook's kernel.
 
 A notebook stores the figure's state as any widget's. On the page the figure's picture stands in its place, with the
-state beside it; a script, which only pages with the figure load, puts the figure itself there.
+state beside it; two scripts, which only pages with the figure load, put the figure itself there: `common.js` has what all
+figures share, `<name>.js` the figure. They are classic scripts, because a page that is a file may not load modules.
 """
 
 import base64
@@ -17,7 +18,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
 from companion import figures, writer
-from companion.figures.figure import own, picture, read, script
+from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read
 
 from .pictures import inline
 from .words import edition_of
@@ -73,11 +74,14 @@ def write_scripts(app):
     folder = Path(app.outdir, "_static", "figures")
     (folder / "writers").mkdir(parents=True, exist_ok=True)
     (folder / "figures.css").write_text(read("figures.css"), encoding="utf-8")
-    host = HOST.read_text(encoding="utf-8")
+    shared = [f"{module}.js" for module in dict.fromkeys(one for name in NAMES for one in modules(name)[:-1])]
+    exports = [found["name"] for file in shared for found in EXPORT.finditer(read(file))]
+    parts = [HOST.read_text(encoding="utf-8"), *(EXPORT.sub("", IMPORT.sub("", read(file))) for file in shared)]
+    text = f"window.unrolledFigures = (() => {{\n{''.join(parts)}\nreturn {{ mount, {', '.join(exports)} }};\n}})();\n"
+    (folder / "common.js").write_text(text, encoding="utf-8")
     for name in NAMES:
-        own = script(name).replace("export default", "return")
-        text = f"(() => {{\n{host}\nmount({json.dumps(name)}, (() => {{\n{own}\n}})());\n}})();\n"
-        (folder / f"{name}.js").write_text(text, encoding="utf-8")
+        text = IMPORT.sub(r"const \g<names> = unrolledFigures;\n", read(f"{name}.js")).replace("export default", "return")
+        (folder / f"{name}.js").write_text(f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8")
     weights = writer.path_of(edition_of(app).language)
     if weights.is_file():
         data = weights.read_bytes()
@@ -92,7 +96,7 @@ def add_scripts(app, pagename, templatename, context, doctree):
     names = dict.fromkeys(node["figure"] for node in doctree.findall(nodes.raw) if "figure" in node) if doctree else ()
     if names:
         app.add_css_file("figures/figures.css")
-    for name in names:
+    for name in ["common", *names] if names else ():
         app.add_js_file(f"figures/{name}.js", loading_method="defer")
 
 

@@ -15,7 +15,8 @@ from ipywidgets import DOMWidget
 from traitlets import CFloat, Dict, Unicode
 
 HERE = files("companion.figures")
-IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+)\.js";\n', re.MULTILINE)
+IMPORT = re.compile(r'^import (?P<names>\{[^}]*\}) from "\./(?P<module>\w+)\.js";\n', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=const (?P<name>\w+))", re.MULTILINE)
 
 
 @cache
@@ -27,8 +28,8 @@ def read(name):
 def modules(name):
     """The modules that a figure's script is made of, in the order in which they need each other."""
     found = []
-    for needed in IMPORT.findall(read(f"{name}.js")):
-        found += [module for module in modules(needed) if module not in found]
+    for needed in IMPORT.finditer(read(f"{name}.js")):
+        found += [module for module in modules(needed["module"]) if module not in found]
     return [*found, name]
 
 
@@ -36,7 +37,7 @@ def modules(name):
 def script(name):
     """A figure's script as one module, whose default export is `{ render }`."""
     *needed, own = (IMPORT.sub("", read(f"{module}.js")) for module in modules(name))
-    return "\n".join([*(re.sub(r"^export ", "", module, flags=re.MULTILINE) for module in needed), own])
+    return "\n".join([*(EXPORT.sub("", module) for module in needed), own])
 
 
 @cache
