@@ -1,4 +1,4 @@
-"""The arithmetic of the figures, run in a browser, is torch's: thousands of random cases for each function of steps.js."""
+"""The arithmetic of the figures, run in a browser, is torch's: a thousand cases and more for each function of steps.js."""
 
 import ast
 import base64
@@ -120,7 +120,8 @@ def test_sums(ask, bias):
     cells = [(scaled(nn.LSTMCell(n, m, bias, **DOUBLE), a), b) for n, m, _, a, b in sizes()]
     cases = [(randn(cell.input_size) * b, randn(cell.hidden_size) * b, weights(cell)) for cell, b in cells]
     theirs = [
-        F.linear(x, w["weight_ih"], w.get("bias_ih")) + F.linear(h, w["weight_hh"], w.get("bias_hh")) for x, h, w in cases
+        F.linear(x, w["weight_ih"], w.get("bias_ih")) + F.linear(h, w["weight_hh"], w.get("bias_hh"))
+        for x, h, w in cases
     ]
     same(ask("([x, h, w]) => s.sums(x, h, w)", cases), theirs)
 
@@ -247,8 +248,11 @@ def test_lstm(ask):
                 h, c = cell(x, (h, c))
                 found.append(torch.stack([h, c]))
             cells.append(torch.stack(found))
-    read_last = "[...steps.flatMap(step => step.h), ...steps.at(-1).c]"
-    same(ask(f"([inputs, w, state]) => {{ const steps = s.lstm(inputs, w, state); return {read_last} }}", cases), theirs)
+    call = """([inputs, w, state]) => {
+        const steps = s.lstm(inputs, w, state);
+        return [...steps.flatMap(step => step.h), ...steps.at(-1).c];
+    }"""
+    same(ask(call, cases), theirs)
     ours = ask("([inputs, w, state]) => s.lstm(inputs, t => w[t], state).map(step => [step.h, step.c])", changing)
     same(ours, cells)
 
@@ -397,7 +401,10 @@ def test_writer(ask, language):
         h, c = torch.rand(100, size, **DOUBLE) * 2 - 1, randn(100, size) * factor
         with torch.no_grad():
             y, (h_n, c_n) = model(indices[None], (h[None], c[None]))
-        call = "([index, h, c]) => { const { step, y } = s.writeStep(index, [h, c], file.weights); return [y, step.h, step.c] }"
+        call = """([index, h, c]) => {
+            const { step, y } = s.writeStep(index, [h, c], file.weights);
+            return [y, step.h, step.c];
+        }"""
         ours = zip(*ask(call, [*zip(indices.tolist(), h, c, strict=True)]), strict=True)
         for one, theirs in zip(ours, (y[0], h_n[0], c_n[0]), strict=True):
             same(one, [*theirs])

@@ -1,0 +1,207 @@
+"""The figures in JupyterLab, with a kernel: what is moved on the page is moved in Python, and the other way round."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from urllib.parse import urlsplit
+
+import nbformat
+import pytest
+from ipywidgets.embed import dependency_state
+from nbformat.sign import NotebookNotary
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from test_site import ROOT
+
+import companion.figures
+
+PATIENCE = 60  # seconds; a condition that holds sooner is not waited for longer
+TOKEN = "figures"
+# It asks nobody for news, updates or extensions.
+SERVER = f"""-m jupyterlab --no-browser --allow-root --ip=127.0.0.1 --port=0 --IdentityProvider.token={TOKEN}
+    --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate --LabApp.extension_manager=readonly
+    --LabApp.news_url= --LabApp.expose_app_in_browser=True""".split()
+SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "notebook-extension/tracker": {"windowingMode": "none"},  # cells out of sight are there as well
+}
+NAMES = {kind.lower(): kind for kind in companion.figures.__all__}
+KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+
+# Run in the notebook's kernel, as a cell is.
+PYTHON = """async code => {
+    const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
+    const future = kernel.requestExecute({ code });
+    let printed = "";
+    future.onIOPub = ({ header, content }) => {
+        if (header.msg_type === "stream") printed += content.text;
+        if (header.msg_type === "error") printed += content.traceback.join("\\n");
+    };
+    await future.done;
+    return printed;
+}"""
+READY = """() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === "idle"
+    && jupyterapp.shell.currentWidget.context.isReady"""
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    """A server that has nothing of the user's: (address, folder of notebooks, folder of its data)."""
+    home, notebooks = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("notebooks")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "IPYTHON", "XDG_"))}
+    environment |= {"HOME": str(home), "USERPROFILE": str(home), "IPYTHONDIR": str(home / "ipython")}
+    environment |= {"PYTHONPATH": str(ROOT), "JUPYTERLAB_SETTINGS_DIR": str(home / "settings")}
+    for kind in ("CONFIG", "DATA", "RUNTIME"):
+        environment[f"JUPYTER_{kind}_DIR"] = str(home / kind.lower())
+    environment["JUPYTERLAB_WORKSPACES_DIR"] = str(home / "workspaces")
+    for name, values in SETTINGS.items():
+        path = home / f"settings/@jupyterlab/{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values))
+    command = [sys.executable, *SERVER, f"--ServerApp.root_dir={notebooks}"]
+    with open(home / "log", "w") as log:
+        process = subprocess.Popen(command, cwd=notebooks, env=environment, stdout=log, stderr=subprocess.STDOUT)
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not (found := [*(home / "runtime").glob("jpserver-*.json")]):
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(0.1)
+            assert process.poll() is None and time.monotonic() < deadline, (home / "log").read_text()
+        yield json.loads(found[0].read_text())["url"], notebooks, home / "data"
+    finally:
+        process.terminate()  # the server ends its kernels
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextmanager
+def opened(browser, lab, notebook):
+    """JupyterLab's page of a notebook, when its kernel is there. It complains of nothing, and asks only its server."""
+    address, *_ = lab
+    complaints, asked = [], []
+
+    def listen(message):
+        if message.type in ("error", "warning"):
+            complaints.append(message.text)
+
+    with browser.new_page(viewport={"width": 1200, "height": 1000}) as page:
+        page.set_default_timeout(PATIENCE * 1000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", listen)
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("websocket", lambda socket: asked.append(socket.url))
+        page.goto(f"{address}lab/tree/{notebook}?token={TOKEN}")
+        page.wait_for_function(READY)
+        yield page
+        assert complaints == []
+        elsewhere = [url for url in asked if not url.startswith(("data:", "blob:"))]
+        assert {urlsplit(url).hostname for url in elsewhere} == {"127.0.0.1"}, elsewhere
+
+
+@pytest.fixture(scope="module")
+def live(browser, lab):
+    """A notebook that has run, with every figure in a cell of its own."""
+    _, folder, _ = lab
+    sources = [f"from companion.figures import {kind}\n\n{name} = {kind}()\n{name}" for name, kind in NAMES.items()]
+    nbformat.write(new_notebook(cells=[*map(new_code_cell, sources)], metadata=KERNEL), folder / "live.ipynb")
+    with opened(browser, lab, "live.ipynb") as page:
+        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+        page.wait_for_function("count => document.querySelectorAll('figcaption').length === count", arg=len(NAMES))
+        yield page
+
+
+def drawn(figure):
+    return figure.evaluate("figure => [...figure.querySelectorAll('svg')].map(one => one.innerHTML).join()")
+
+
+def until(true):
+    """Ask again and again, as long as patience lasts. Each asking takes a moment: a page or a kernel answers."""
+    deadline = time.monotonic() + PATIENCE
+    while not (found := true()):
+        assert time.monotonic() < deadline
+    return found
+
+
+def drag(page, slider):
+    """Move a slider's thumb, from where it is to where it is far from it. Returns the value that it shows then."""
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
+    low, high, value = slider.evaluate("slider => [slider.min, slider.max, slider.value].map(Number)")
+    part = (value - low) / (high - low)
+    x, y = (lambda part: box["x"] + 8 + part * (box["width"] - 16)), box["y"] + box["height"] / 2
+    page.mouse.move(x(part), y)
+    page.mouse.down()
+    page.mouse.move(x(0.2 if part > 0.5 else 0.8), y, steps=5)
+    page.mouse.up()
+    return float(slider.input_value())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_ways(live, name):
+    """A slider that is dragged arrives in Python; what Python sets, the slider shows and the drawing follows."""
+    figure = live.locator(".unrolled-figure").nth([*NAMES].index(name))
+
+    def values():
+        """Each number that the figure has in Python: its expression → the number."""
+        state = f"{{trait: getattr({name}, trait) for trait in {name}.moved}}"
+        moved = json.loads(live.evaluate(PYTHON, f"import json; print(json.dumps({state}))"))
+        lists = {trait: value for trait, value in moved.items() if isinstance(value, list)}
+        found = {trait: value for trait, value in moved.items() if type(value) in (int, float)}
+        return found | {f"{trait}[{k}]": one for trait, value in lists.items() for k, one in enumerate(value)}
+
+    followed = []
+    for slider in figure.locator("input[type=range]:visible").all():
+        before, picture = values(), drawn(figure)
+        shown = drag(live, slider)
+        after = until(lambda: (now := values()) != before and now)
+        traits = [trait for trait, value in after.items() if value == shown != before.get(trait)]
+        if not traits or drawn(figure) == picture:
+            continue  # what it moves is not a number, or not shown now
+        trait, picture = traits[0], drawn(figure)
+        low, high = (float(slider.get_attribute(end)) for end in ("min", "max"))
+        value = type(after[trait])(low if shown - low > high - shown else high)
+        base, _, key = trait.partition("[")
+        new = f"[{value} if k == {key[:-1]} else old for k, old in enumerate({name}.{base})]" if key else value
+        assert live.evaluate(PYTHON, f"{name}.{base} = {new}") == ""
+        until(lambda: float(slider.input_value()) == value)
+        until(lambda: drawn(figure) != picture)
+        followed.append(trait)
+        break
+    assert followed
+
+
+def test_stored(browser, lab):
+    """A stored notebook shows the figures, and lets them be moved, before a cell has run; as text, until it is trusted."""
+    _, folder, data = lab
+    figures = [getattr(companion.figures, kind)() for kind in NAMES.values()]
+    bundles = [figure._repr_mimebundle_() for figure in figures]
+    cells = [
+        new_code_cell("", outputs=[new_output("display_data", data=bundle, metadata=metadata)])
+        for bundle, metadata in bundles
+    ]
+    # without its defaults a model has no script
+    state = {"version_major": 2, "version_minor": 0, "state": dependency_state(figures, drop_defaults=False)}
+    widgets = {"widgets": {"application/vnd.jupyter.widget-state+json": state}}
+    notebook = new_notebook(cells=cells, metadata=KERNEL | widgets)
+    nbformat.write(notebook, folder / "stored.ipynb")
+    with opened(browser, lab, "stored.ipynb") as page:
+        shown = page.locator(".jp-RenderedText")
+        until(lambda: [text.strip() for text in shown.all_text_contents()] == [*map(repr, figures)])
+        assert page.locator(".unrolled-figure").count() == 0
+
+    NotebookNotary(data_dir=str(data)).sign(nbformat.read(folder / "stored.ipynb", as_version=4))
+    with opened(browser, lab, "stored.ipynb") as page:
+        page.wait_for_function("count => document.querySelectorAll('figcaption').length === count", arg=len(NAMES))
+        for k in range(len(figures)):
+            figure = page.locator(".unrolled-figure").nth(k)
+            picture = drawn(figure)
+            for slider in figure.locator("input[type=range]:visible").all():
+                drag(page, slider)
+                if drawn(figure) != picture:
+                    break
+            until(lambda: drawn(figure) != picture)
