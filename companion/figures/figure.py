@@ -63,11 +63,11 @@ def picture(language, name):
 
 
 class Number(CFloat):
-    """A float, or what Python takes for one, within its range. NaN is within no range."""
+    """A float, or what Python takes for one, within its range. NaN and infinities are within none."""
 
     def validate(self, obj, value):
         number = super().validate(obj, value)
-        return self.error(obj, value) if math.isnan(number) else number
+        return number if math.isfinite(number) else self.error(obj, value)
 
 
 class Figure(anywidget.AnyWidget):

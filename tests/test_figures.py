@@ -1,0 +1,278 @@
+"""What every figure promises: its words, its two ways to be moved, and that everybody can read and use it."""
+
+import copy
+import gzip
+import math
+import re
+import tomllib
+
+import pytest
+import yaml
+from axe_playwright_python.sync_playwright import Axe
+from draw import KINDS
+from figure_page import figure_page
+from test_site import ROOT
+from traitlets import TraitError
+
+from companion.figures.figure import modules, read, script, words
+
+TABLES = {  # language → table → words
+    path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
+    for path in sorted((ROOT / "companion/figures/words").glob("*.toml"))
+}
+ENGLISH = TABLES["en"]
+WRITTEN = [(language, name) for language, tables in TABLES.items() for name in KINDS if name in tables]
+CONTROLS = ":is(input, select, button, summary, textarea, [tabindex='0']):visible:not(:disabled)"
+OPEN = "for (const one of document.querySelectorAll('details')) one.open = true"
+# All that a figure shows: what is in it, and what its controls stand at.
+SHOWN = """() => document.querySelector("figure").outerHTML
+    + JSON.stringify([...document.querySelectorAll("input, select")].map(one => [one.value, one.checked]))"""
+# Of the texts in drawings: what it says, from where to where, and how large its letters are.
+LETTERS = """() => [...document.querySelectorAll("svg text")]
+    .filter(one => one.textContent.trim() && one.getClientRects().length).map(one => {
+        const { left, right } = one.getBoundingClientRect();
+        return [one.textContent, left, right, parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a];
+    })"""
+# Of the numbers on squares that are not faded: the number, and its contrast to the square on the page.
+CONTRASTS = """() => {
+    const channels = text => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
+    const page = channels(getComputedStyle(document.documentElement).backgroundColor);
+    const luminance = rgb => rgb.map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
+    return [...document.querySelectorAll("svg rect + text")].filter(one => one.textContent.trim()
+            && one.parentNode.children.length === 2 && !one.hasAttribute("opacity")).map(one => {
+        const style = getComputedStyle(one.previousElementSibling);
+        const [fill, part] = [channels(style.fill), Number(style.fillOpacity)];
+        const ground = luminance(fill.map((c, k) => part * c + (1 - part) * page[k]));
+        const ink = luminance(channels(getComputedStyle(one).fill));
+        return [one.textContent, (Math.max(ground, ink) + 0.05) / (Math.min(ground, ink) + 0.05)];
+    });
+}"""
+FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
+
+each = pytest.mark.parametrize("name", KINDS)
+written = pytest.mark.parametrize(("language", "name"), WRITTEN, ids=map("-".join, WRITTEN))
+light_and_dark = pytest.mark.parametrize("scheme", ["light", "dark"])
+
+
+def negative(value):
+    return [negative(one) for one in value] if isinstance(value, list) else -value
+
+
+def others(value, trait):
+    """Values that a trait may have instead of this one: the figure says which of them it takes."""
+    yield from getattr(trait, "values", None) or ()
+    if isinstance(value, list):
+        yield negative(value)
+        for k, one in enumerate(value):
+            inner = getattr(trait, "_trait", None)
+            yield from ([*value[:k], other, *value[k + 1 :]] for other in others(one, inner))
+    elif isinstance(value, bool):
+        yield not value
+    elif isinstance(value, str):
+        yield from (value[:-1], value[1:], value + "e")
+    else:
+        ends = [getattr(trait, "max", None), getattr(trait, "min", None)]
+        yield from (end for end in ends if end is not None and math.isfinite(end))
+        yield from () if value is None else (value + 1, value - 1, value / 2)
+        if getattr(trait, "allow_none", False):
+            yield None
+
+
+def changed(figure, name):
+    """Give a trait of a figure another value, and return it."""
+    before = copy.deepcopy(getattr(figure, name))
+    for value in others(before, figure.traits()[name]):
+        try:
+            setattr(figure, name, value)
+        except TraitError:
+            continue
+        if getattr(figure, name) != before:
+            return getattr(figure, name)
+    raise AssertionError(f"no other value for {name} than {before!r}")
+
+
+# Words
+
+
+def placeholders(value):
+    return sorted(re.findall(r"\{(\w+)\}", value)) if isinstance(value, str) else type(value)
+
+
+@written
+def test_words_are_complete(language, name):
+    """Each language says all that English says, with the same numbers put in."""
+    for table in (name, "common"):
+        ours, english = TABLES[language][table], ENGLISH[table]
+        assert {k: placeholders(value) for k, value in ours.items()} == {k: placeholders(v) for k, v in english.items()}
+        assert all(value and value == value.strip() for value in ours.values() if isinstance(value, str))
+    assert {"description", "caption"} <= TABLES[language][name].keys()
+
+
+@each
+def test_words_are_used(name):
+    """The script says every word of its table, and asks for none that the table lacks."""
+    own, known = script(name) + read(f"{name}.py"), words("en", name)
+    made = [re.sub(r"\$\{[^}]*\}", r"\\w+", key) for key in re.findall(r"`((?:\w|\$\{[^}`]*\})*)`", own) if "_" in key]
+    asked = re.compile(rf"{'|'.join(made)}|(?!)")
+    assert [key for key in ENGLISH[name] if not re.search(rf"\b{key}\b", own) and not asked.fullmatch(key)] == []
+    assert {*re.findall(r"\bwords\.(\w+)", script(name))} <= known.keys()
+
+
+def test_words_of_figures_that_are_there():
+    assert {table for tables in TABLES.values() for table in tables} == {*KINDS, "common"}
+
+
+# In Python
+
+
+@each
+def test_wrong_values(name):
+    kind = KINDS[name]
+    with pytest.raises(TypeError, match=f"{kind.__name__} has no 'nothing'; it has {', '.join(kind.moved)}"):
+        kind(nothing=1)
+    figure = kind()
+    for trait in figure.moved:
+        for wrong in (object(), {"a": 1}, math.nan):
+            with pytest.raises(TraitError):
+                kind(**{trait: wrong})
+        for end, step in (("min", -1), ("max", 1)):
+            limit = getattr(figure.traits()[trait], end, None)
+            if limit is not None and math.isfinite(limit):
+                with pytest.raises(TraitError):
+                    setattr(figure, trait, limit + step)
+
+
+@each
+def test_repr_makes_the_figure_again(name):
+    for trait in KINDS[name].moved:
+        figure = KINDS[name]()
+        value = changed(figure, trait)
+        again = eval(repr(figure), {kind.__name__: kind for kind in KINDS.values()})
+        assert getattr(again, trait) == value and repr(again) == repr(figure)
+        assert all(getattr(again, one) == getattr(figure, one) for one in figure.moved)
+
+
+# On the page
+
+
+@each
+def test_follows_what_python_sets(browser, name):
+    """Every trait that the reader moves is synced; another value shows."""
+    start = KINDS[name]()
+    for trait in start.moved:
+        assert start.traits()[trait].metadata.get("sync"), trait
+    with figure_page(browser, name) as page:
+        page.evaluate(OPEN)
+        for trait in start.moved:
+            before = page.evaluate("name => model.get(name)", trait)
+            shown = page.evaluate(SHOWN)
+            page.evaluate("([name, value]) => model.set(name, value)", [trait, changed(KINDS[name](), trait)])
+            page.evaluate(FRAME)
+            assert page.evaluate(SHOWN) != shown, trait
+            page.evaluate("([name, value]) => model.set(name, value)", [trait, before])
+
+
+@written
+def test_controls_are_reached_and_named(browser, language, name):
+    """Tab goes through all of them, in their order. Each has a name, in the words of the figure's language."""
+    said = [value for value in words(language, name).values() if isinstance(value, str)]
+    said = {part.strip(" .:") for value in said for part in re.split(r"\{\w+\}", value)} - {""}
+    with figure_page(browser, name, language) as page:
+        page.evaluate(OPEN)
+        controls = page.locator(f"figure {CONTROLS}").all()
+        for k, control in enumerate(controls):
+            control.evaluate("(control, k) => control.dataset.order = k", k)
+        order = []
+        for _ in range(len(controls)):
+            page.keyboard.press("Tab")
+            order.append(page.evaluate("document.activeElement.dataset.order"))
+        assert order == [str(k) for k in range(len(controls))]
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.dataset.order") is None
+        for control in controls:
+            (tree,) = yaml.safe_load(control.aria_snapshot())
+            role = tree if isinstance(tree, str) else [*tree][0]
+            found = re.fullmatch(r'\w+ "(.+)".*', role if role != "text" else f'summary "{tree[role]}"')
+            assert found, tree
+            accessible = found[1]
+            letters = re.search(r"[^\W\d_]{3,}", accessible)
+            assert not letters or any(one in accessible for one in said), accessible
+
+
+@each
+@pytest.mark.parametrize("width", [360, 1000])
+def test_fits(browser, name, width):
+    """Nothing is wider than the page, in no state of its controls; the drawing's letters are large enough to read."""
+    with figure_page(browser, name, width=width) as page:
+        page.evaluate(OPEN)
+        for end in (None, "min", "max"):
+            for slider in page.locator("input[type=range]:visible:enabled").all() if end else []:
+                slider.fill(slider.get_attribute(end))
+            page.evaluate(FRAME)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            letters = page.evaluate(LETTERS)
+            assert [one for one in letters if one[1] < 0 or one[2] > width] == []
+            assert [one for one in letters if one[3] < 9] == []
+
+
+@each
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_nothing_moves_by_itself(browser, name, motion):
+    """What plays goes to its end at once for a reader who wants no motion; for others it takes its time."""
+    traits = [*KINDS[name].moved]
+    with figure_page(browser, name, motion=motion) as page:
+        page.clock.install()
+        page.evaluate(OPEN)
+        state = lambda: page.evaluate("traits => traits.map(trait => model.get(trait))", traits)  # noqa: E731
+        start = state()
+        page.clock.run_for(10_000)
+        assert state() == start
+        for play in page.locator(".play:visible:enabled").all():
+            play.click()
+            page.clock.run_for(50)
+            soon = state()
+            page.clock.run_for(10_000)
+            assert (state() == soon) == (motion == "reduce")
+
+
+@each
+@light_and_dark
+def test_everybody_can_read_it(browser, name, scheme):
+    """axe finds nothing: names, roles, contrasts of at least 4.5, and what else it knows."""
+    with figure_page(browser, name, scheme=scheme, width=1000) as page:
+        page.evaluate(OPEN)
+        page.add_style_tag(content="html { background: Canvas }")  # else axe takes it for white
+        results = Axe().run(page, ".unrolled-figure", {})
+        assert results.violations_count == 0, results.generate_report()
+        assert "color-contrast" in {rule["id"] for rule in results.response["passes"]}
+        unsure = [rule["nodes"] for rule in results.response["incomplete"] if rule["id"] == "color-contrast"]
+        # of single characters, and of drawings, it is never sure
+        kinds = ("shortTextContent", "nonBmp")
+        nodes = [node for nodes in unsure for node in nodes if node["any"][0]["data"].get("messageKey") not in kinds]
+        places = [node["target"][0] for node in nodes]
+        outside = "places => places.filter(place => !document.querySelector(place).closest('svg'))"
+        assert page.evaluate(outside, places) == []
+
+
+@each
+@light_and_dark
+def test_numbers_on_squares_can_be_read(browser, name, scheme):
+    """Whatever the colour of a square and whatever the sliders say: a contrast of at least 4.5."""
+    with figure_page(browser, name, scheme=scheme) as page:
+        page.evaluate(OPEN)
+        page.add_style_tag(content="html { background: Canvas }")
+        for part in (0, 0.3, 0.6, 0.8, 0.9, 1):
+            for slider in page.locator("input[type=range]:visible:enabled").all():
+                slider.evaluate("""(slider, part) => {
+                    slider.value = Number(slider.min) + part * (slider.max - slider.min);
+                    slider.dispatchEvent(new Event("input"));
+                }""", part)
+            page.evaluate(FRAME)
+            assert [one for one in page.evaluate(CONTRASTS) if one[1] < 4.5] == []
+
+
+def test_small_enough():
+    """The scripts of all figures, compressed, each with what it shares with the others."""
+    assert all({"kit"} <= {*modules(name)} for name in KINDS)
+    assert sum(len(gzip.compress(script(name).encode())) for name in KINDS) < 60_000
