@@ -7,7 +7,7 @@ export const ORANGE = "#d9731a";
 export const GREEN = "#2f9460";
 export const PURPLE = "#8e63c7";
 export const RED = "#d1495b";
-export const ON_COLOUR = "#101418"; // numbers on a square of full colour
+export const ON_COLOUR = "#000"; // numbers on a square of full colour
 
 /* ---- Elements ---- */
 
@@ -98,7 +98,8 @@ export const square = (x, y, width, height = width, { limit = 1, digits = 2, siz
       });
       if (digits === null) return;
       say(number, shown ? fixed(value, digits) : " ");
-      change(number, { fill: strength > 0.8 ? ON_COLOUR : "currentColor", opacity: faded ? 0.45 : null });
+      // where a white letter would have less contrast than a black one, on a dark page
+      change(number, { fill: strength > (value < 0 ? 0.95 : 0.8) ? ON_COLOUR : "currentColor", opacity: faded ? 0.45 : null });
     },
   };
 };
