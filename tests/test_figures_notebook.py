@@ -176,7 +176,7 @@ def test_both_ways(live, name):
 
 
 def test_stored(browser, lab):
-    """A stored notebook shows the figures, and lets them be moved, before a cell has run; as text, until it is trusted."""
+    """A stored notebook that is trusted shows the figures alive before a cell has run. Until then they are text."""
     _, folder, data = lab
     figures = [getattr(companion.figures, kind)() for kind in NAMES.values()]
     bundles = [figure._repr_mimebundle_() for figure in figures]

@@ -1,4 +1,4 @@
-"""The arithmetic of the figures, run in a browser, is torch's: a thousand cases and more for each function of steps.js."""
+"""The arithmetic of the figures, run in a browser, is torch's: in a thousand cases for each function of steps.js."""
 
 import ast
 import base64
@@ -126,6 +126,12 @@ def test_sums(ask, bias):
     same(ask("([x, h, w]) => s.sums(x, h, w)", cases), theirs)
 
 
+@compares("scaled")
+def test_scaled(ask):
+    cases = [(b, randn(m, n) * a) for m, n, _, a, b in sizes()]
+    same(ask("([r, W]) => s.scaled(r, W)", cases), [r * W for r, W in cases])
+
+
 # Embedding
 
 
@@ -149,6 +155,18 @@ def test_embedding_gradient(ask):
         theirs.append(embedding.weight.grad)
         cases.append([indices, gradients, size] + ([] if padding is None and case % 2 else [padding]))
     same(ask("of => s.embeddingGradient(...of)", cases), theirs)
+
+
+@compares("sumLoss")
+def test_sum_loss(ask):
+    cases, theirs = [], []
+    for places, dim, _, a, b in sizes():
+        rows = (randn(places, dim) * a * b).requires_grad_()
+        cases.append(rows.tolist())
+        L = rows.sum()
+        L.backward()
+        theirs.append(torch.cat([L[None], rows.grad.flatten()]))
+    same(ask("rows => { const { L, gradients } = s.sumLoss(rows); return [L, ...gradients.flat()] }", cases), theirs)
 
 
 @compares("descend")
@@ -203,6 +221,20 @@ def test_rnn_and_its_gradients(ask, nonlinearity):
     ours, back = zip(*ask(call, cases), strict=True)
     same(ours, states)
     same(back, gradients)
+
+
+@compares("rnnSlopes")
+@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
+def test_slopes(ask, nonlinearity):
+    """The derivative at a, from h = f(a): autograd's, in the kink of relu as well."""
+    cases, theirs = [], []
+    for _, size, _, scale, _ in sizes():
+        a = (randn(size) * scale).requires_grad_()
+        h = getattr(torch, nonlinearity)(a)
+        h.sum().backward()
+        cases.append([h] + ([] if nonlinearity == "tanh" and len(cases) % 2 else [nonlinearity]))
+        theirs.append(a.grad)
+    same(ask("of => s.rnnSlopes(...of)", cases), theirs)
 
 
 # LSTM
@@ -318,7 +350,7 @@ def test_lstm_shapes(ask):
 def test_lstm_errors(ask):
     """What is wrong, in torch's words and torch's order, for all combinations of right and wrong values."""
     names = ("input_size", "hidden_size", "num_layers", "dropout", "proj_size")
-    values = itertools.product((-1, 0, 1), (-1, 0, 1, 3), (-1, 0, 1, 2), (-0.1, 0, 0.05, 0.3, 1, 1.1), (-1, 0, 1, 3, 4))
+    values = itertools.product((-1, 0, 1), (-1, 0, 1, 3), (-1, 0, 1, 2), (-0.1, 0.0, 0.05, 0.3, 1.0, 1.1), (-1, 0, 1, 3, 4))
     cases = [dict(zip(names, these, strict=True)) for these in values]
     ours = ask("of => [s.lstmError(of), s.lstmWarning(of)]", cases)
     valid = 0
@@ -331,6 +363,26 @@ def test_lstm_errors(ask):
     assert 10 < valid < len(cases) / 2 and len({str(error) for error, _ in ours}) == 7
     nan = ask("() => s.lstmError({ input_size: 1, hidden_size: 1, num_layers: 1, dropout: NaN, proj_size: 0 })", [0])
     assert nan == [built(input_size=1, hidden_size=1, dropout=math.nan)[0]]
+
+
+@compares("packError")
+def test_pack_errors(ask):
+    """What torch says of up to four lengths, in all orders."""
+    cases = [lengths for N in (1, 2, 3, 4) for lengths in itertools.product(range(5), repeat=N)]
+    for lengths, ours in zip(cases, ask("lengths => s.packError(lengths)", cases), strict=True):
+        try:
+            theirs = pack_padded_sequence(torch.zeros(max(lengths), len(lengths), 1), lengths) and None
+        except (RuntimeError, ValueError) as error:
+            theirs = {"type": type(error).__name__, "message": str(error)}
+        assert ours == theirs, lengths
+
+
+@compares("pythonFloat")
+def test_python_float(ask):
+    values = [0.0, 1.0, -2.0, 100.0, 0.1, 1e-4, 1e-5, 12e-8, 1e16, 1.5e17, 1e22, -1e-300, 123456789012345680.0]
+    values += [value * 10**e for value, e in zip(randn(MANY).tolist(), itertools.cycle(range(-20, 20)), strict=False)]
+    values += [k / 20 for k in range(-20, 40)]
+    assert ask("value => s.pythonFloat(value)", values) == [*map(repr, values)]
 
 
 @compares("python")
