@@ -42,6 +42,8 @@ PYTHON = """async code => {
     await future.done;
     return printed;
 }"""
+CONTROLS = ":is(input[type=range], input[type=number]):visible:enabled"
+FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 READY = """() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === "idle"
     && jupyterapp.shell.currentWidget.context.isReady"""
 
@@ -127,23 +129,27 @@ def until(true):
     return found
 
 
-def drag(page, slider):
-    """Move a slider's thumb, from where it is to where it is far from it. Returns the value that it shows then."""
-    slider.scroll_into_view_if_needed()
-    box = slider.bounding_box()
-    low, high, value = slider.evaluate("slider => [slider.min, slider.max, slider.value].map(Number)")
-    part = (value - low) / (high - low)
-    x, y = (lambda part: box["x"] + 8 + part * (box["width"] - 16)), box["y"] + box["height"] / 2
-    page.mouse.move(x(part), y)
-    page.mouse.down()
-    page.mouse.move(x(0.2 if part > 0.5 else 0.8), y, steps=5)
-    page.mouse.up()
-    return float(slider.input_value())
+def move(page, control):
+    """Drag a slider's thumb far from where it is, or count a number up. Returns what it shows, when all is drawn."""
+    if control.get_attribute("type") == "number":
+        control.press("ArrowUp")
+    else:
+        control.hover()  # which waits until it stands still
+        box = control.bounding_box()
+        low, high, value = control.evaluate("slider => [slider.min, slider.max, slider.value].map(Number)")
+        part = (value - low) / (high - low)
+        x, y = (lambda part: box["x"] + 8 + part * (box["width"] - 16)), box["y"] + box["height"] / 2
+        page.mouse.move(x(part), y)
+        page.mouse.down()
+        page.mouse.move(x(0.2 if part > 0.5 else 0.8), y, steps=5)
+        page.mouse.up()
+    page.evaluate(FRAME)
+    return float(control.input_value())
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_both_ways(live, name):
-    """A slider that is dragged arrives in Python; what Python sets, the slider shows and the drawing follows."""
+    """A number that is moved on the page arrives in Python; what Python sets, control and drawing follow."""
     figure = live.locator(".unrolled-figure").nth([*NAMES].index(name))
 
     def values():
@@ -155,20 +161,20 @@ def test_both_ways(live, name):
         return found | {f"{trait}[{k}]": one for trait, value in lists.items() for k, one in enumerate(value)}
 
     followed = []
-    for slider in figure.locator("input[type=range]:visible").all():
+    for control in figure.locator(CONTROLS).all():
         before, picture = values(), drawn(figure)
-        shown = drag(live, slider)
+        shown = move(live, control)
         after = until(lambda: (now := values()) != before and now)
         traits = [trait for trait, value in after.items() if value == shown != before.get(trait)]
         if not traits or drawn(figure) == picture:
             continue  # what it moves is not a number, or not shown now
         trait, picture = traits[0], drawn(figure)
-        low, high = (float(slider.get_attribute(end)) for end in ("min", "max"))
+        low, high = (float(control.get_attribute(end)) for end in ("min", "max"))
         value = type(after[trait])(low if shown - low > high - shown else high)
         base, _, key = trait.partition("[")
         new = f"[{value} if k == {key[:-1]} else old for k, old in enumerate({name}.{base})]" if key else value
         assert live.evaluate(PYTHON, f"{name}.{base} = {new}") == ""
-        until(lambda: float(slider.input_value()) == value)
+        until(lambda: float(control.input_value()) == value)
         until(lambda: drawn(figure) != picture)
         followed.append(trait)
         break
@@ -200,8 +206,8 @@ def test_stored(browser, lab):
         for k in range(len(figures)):
             figure = page.locator(".unrolled-figure").nth(k)
             picture = drawn(figure)
-            for slider in figure.locator("input[type=range]:visible").all():
-                drag(page, slider)
+            for control in figure.locator(CONTROLS).all():
+                move(page, control)
                 if drawn(figure) != picture:
                     break
             until(lambda: drawn(figure) != picture)
