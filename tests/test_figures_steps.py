@@ -5,6 +5,7 @@ import base64
 import itertools
 import json
 import math
+import random
 import re
 import warnings
 
@@ -16,7 +17,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from companion.figures.figure import read
-from companion.text import shipped_texts
+from companion.text import characters, shipped_texts
 from companion.writer import load_writer, path_of
 
 MANY = 1200
@@ -350,7 +351,8 @@ def test_lstm_shapes(ask):
 def test_lstm_errors(ask):
     """What is wrong, in torch's words and torch's order, for all combinations of right and wrong values."""
     names = ("input_size", "hidden_size", "num_layers", "dropout", "proj_size")
-    values = itertools.product((-1, 0, 1), (-1, 0, 1, 3), (-1, 0, 1, 2), (-0.1, 0.0, 0.05, 0.3, 1.0, 1.1), (-1, 0, 1, 3, 4))
+    dropouts = (-0.1, 0.0, 0.05, 0.3, 1.0, 1.1)
+    values = itertools.product((-1, 0, 1), (-1, 0, 1, 3), (-1, 0, 1, 2), dropouts, (-1, 0, 1, 3, 4))
     cases = [dict(zip(names, these, strict=True)) for these in values]
     ours = ask("of => [s.lstmError(of), s.lstmWarning(of)]", cases)
     valid = 0
@@ -430,6 +432,30 @@ def test_draw(ask):
         theirs.append(min(index, int(p.nonzero().max())))
     cases.append([torch.tensor([0.5, 0.25, 0.0]), 0.9999])
     assert ask("([p, u]) => s.draw(p, u)", cases) == [*theirs, 1]
+
+
+@compares("uniform")
+def test_uniform(ask):
+    """Evenly from [0, 1), and nothing to be seen between neighbours: texts drawn from them are as random as any."""
+    seeds, places = 60, 300
+    cases = [*itertools.product(range(seeds), range(places))]
+    u = torch.tensor(ask("([seed, place]) => s.uniform(seed, place)", cases))
+    assert u.min() >= 0 and u.max() < 1 and len(u.unique()) > 0.99 * len(u)
+    counts = torch.histc(u, 20, 0, 1)
+    assert ((counts - len(u) / 20) ** 2 / (len(u) / 20)).sum() < 45  # chi-squared with 19 degrees of freedom
+    u = u.view(seeds, places)
+    for one, other in ((u[:, 1:], u[:, :-1]), (u[1:], u[:-1]), (u[1:, 1:], u[:-1, :-1]), (u[:, 7:], u[:, :-7])):
+        assert abs(torch.corrcoef(torch.stack([one.flatten(), other.flatten()]))[0, 1]) < 0.03
+
+
+@compares("characters")
+def test_characters(ask):
+    """Cut as companion.text cuts: letters with their accents, syllables, emoji of several signs, ends of lines."""
+    drawn = random.Random(0)
+    parts = [*"ae é门かバ한", "e\u0301", "か\u3099", "ハ\u309a", "\u1112\u1161\u11ab", "\u1100", "\u1161"]
+    parts += ["\r\n", "\r", "\n", "\u0301", "👍🏽", "👩\u200d🔬", "🇯🇵", "🇰", "“", "…", " "]
+    texts = ["".join(drawn.choices(parts, k=drawn.randrange(12))) for _ in range(MANY)]
+    assert ask("text => s.characters(text)", texts) == [*map(characters, texts)]
 
 
 @compares("writeStep", "readSafetensors")
