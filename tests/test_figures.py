@@ -24,6 +24,8 @@ ENGLISH = TABLES["en"]
 WRITTEN = [(language, name) for language, tables in TABLES.items() for name in KINDS if name in tables]
 CONTROLS = ":is(input, select, button, summary, textarea, [tabindex='0']):visible:not(:disabled)"
 OPEN = "for (const one of document.querySelectorAll('details')) one.open = true"
+# What is shown only where it fits the others: a step of training moves the rows that were read.
+SHOWN_WITH_OTHERS = {"lookup": {"last_step"}}
 # All that a figure shows: what is in it, and what its controls stand at.
 SHOWN = """() => document.querySelector("figure").outerHTML
     + JSON.stringify([...document.querySelectorAll("input, select")].map(one => [one.value, one.checked]))"""
@@ -164,13 +166,14 @@ def test_follows_what_python_sets(browser, name):
         assert start.traits()[trait].metadata.get("sync"), trait
     with figure_page(browser, name) as page:
         page.evaluate(OPEN)
-        for trait in start.moved:
+        for trait in (one for one in start.moved if one not in SHOWN_WITH_OTHERS.get(name, ())):
             before = page.evaluate("name => model.get(name)", trait)
             shown = page.evaluate(SHOWN)
             page.evaluate("([name, value]) => model.set(name, value)", [trait, changed(KINDS[name](), trait)])
             page.evaluate(FRAME)
             assert page.evaluate(SHOWN) != shown, trait
             page.evaluate("([name, value]) => model.set(name, value)", [trait, before])
+            page.evaluate(FRAME)
 
 
 @written
@@ -277,6 +280,6 @@ def test_numbers_on_squares_can_be_read(browser, name, scheme):
 
 
 def test_small_enough():
-    """The scripts of all figures, compressed, each with what it shares with the others."""
-    assert all({"kit"} <= {*modules(name)} for name in KINDS)
-    assert sum(len(gzip.compress(script(name).encode())) for name in KINDS) < 60_000
+    """The scripts of all figures, compressed, with what they share once."""
+    texts = [read(f"{one}.js") for one in {one for name in KINDS for one in modules(name)}]
+    assert sum(len(gzip.compress(text.encode())) for text in texts) < 60_000

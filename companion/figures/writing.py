@@ -3,7 +3,7 @@
 from functools import cache
 
 import torch
-from traitlets import Dict, Int, TraitError, Unicode, validate
+from traitlets import Dict, Int, TraitError, Unicode, default, validate
 
 from companion.figures.figure import Figure, Number, script
 from companion.generation import probabilities
@@ -37,8 +37,7 @@ class Writing(Figure):
     moved = ("beginning", "written", "temperature", "seed", "unit")
 
     def __init__(self, language="en", **values):
-        own = language if language in BEGINNINGS else "en"
-        super().__init__(language, **{"beginning": BEGINNINGS[own], "unit": UNITS[own], **values})
+        super().__init__(language, **values)
         self.set_trait("writer", self._writer())
         self.on_msg(self._answer)
 
@@ -121,6 +120,14 @@ class Writing(Figure):
             self.send({"have": name}, [files[name].read_bytes()])
         else:
             self.send({"lacks": name, "why": f"there is no writer {name!r}"})
+
+    @default("beginning")
+    def _beginning(self):
+        return BEGINNINGS[self._own]
+
+    @default("unit")
+    def _unit(self):
+        return UNITS[self._own]
 
     @validate("beginning", "written")
     def _is_known(self, proposal):
