@@ -21,7 +21,7 @@ site: $(ENVIRONMENT)
 	$(BIN)/python book/build.py
 
 test: $(ENVIRONMENT)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile book/*/*.ipynb
 
 fuzz: $(ENVIRONMENT)
