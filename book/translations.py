@@ -31,9 +31,11 @@ KEY = "translates"
 
 # Where editions may differ: a chapter about a text takes the edition's own. These cells have other outputs there.
 OWN_OUTPUTS = {
+    "embedding": {"lookup-figure"},  # its letters are those of the language
     "language_model": {
         "text-loaded", "model-made", "lines-written", "perplexity-picture", "perplexity-fell", "writer-loaded",
-        "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k", "unknown-character", "pieces", "pieces-counted",
+        "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k",
+        "unknown-character", "pieces", "pieces-counted",
         "units-found", "quotation-unit", "proof-writer", "solution-forgetting", "solution-surprise",
     },
 }  # fmt: skip

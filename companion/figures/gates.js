@@ -28,7 +28,7 @@ const verdict = (words, steps, without) => {
   const [written, left] = [c[0] - other[0], c[last] - other[last]];
   const numbers = { first: fixed(c[0]), last: fixed(c[last]), without: fixed(other[last]) };
   if (Math.abs(written) < 0.5) return fill(words.not_written, { first: fixed(written) });
-  if (left / written < 0.8) return fill(words.faded, { kept: `${Math.round((100 * left) / written)} %`, ...numbers });
+  if (left / written < 0.8) return fill(words.faded, { kept: Math.round((100 * left) / written), ...numbers });
   if (c.some((value) => Math.abs(value - c[0]) > 0.25 * Math.abs(c[0]))) {
     const furthest = c.reduce((a, b) => (Math.abs(b - c[0]) > Math.abs(a - c[0]) ? b : a));
     return fill(words.disturbed, { ...numbers, last: fixed(furthest) });

@@ -172,7 +172,7 @@ export const toggle = (model, name, { label }) => {
   const follow = () => (input.checked = value.get());
   model.on(`change:${name}`, follow);
   follow();
-  return html("div", { class: "control toggle" }, input, named(id, label));
+  return html("div", { class: "control tick" }, input, named(id, label));
 };
 
 /* options: [[value, its words], …] */

@@ -233,7 +233,7 @@ const ofGradient = (words, { steepness, linear, lengths, slopes, f }) => {
   const why = told(words[f === "tanh" && forgets ? "tanh_forgets" : f], {
     slope: fixed(mean(through)), zeros: fixed(8 * (1 - mean(through)), 1),
   });
-  return `${told(words[`gradient_${came}`], { first: brief(steepness[1]), linear: brief(linear[1]), f })} ${why}`;
+  return `${told(words[`gradient_${came}`], { first: brief(steepness[1]), linear: brief(linear[1]), f })}${words.between}${why}`;
 };
 
 const ofStep = (words, { lengths, steepness }, t) =>
