@@ -31,7 +31,7 @@ KEY = "translates"
 
 # Where editions may differ: a chapter about a text takes the edition's own. These cells have other outputs there.
 OWN_OUTPUTS = {
-    "embedding": {"lookup-figure"},  # its letters are those of the language
+    "embedding": {"lookup-figure", "lookup-in-python"},  # its letters are those of the language
     "language_model": {
         "text-loaded", "model-made", "lines-written", "perplexity-picture", "perplexity-fell", "writer-loaded",
         "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k",

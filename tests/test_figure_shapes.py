@@ -208,7 +208,7 @@ def test_what_torch_refuses_is_said_in_its_words(browser):
                 exec(said["code"], {})  # noqa: S102
             assert said["message"][0] == f"{type(error.value).__name__}: {error.value}", state
             assert said["message"][1] and "{" not in said["message"][1]
-            assert said["report"] == "There is no such network: torch refuses it."
+            assert said["report"] == "torch refuses this."
             assert [row[2] for row in said["shapes"]] == ["—"] * 4 and said["weights"] == []
         # a figure that begins so is whole when it becomes valid
     with figure_page(browser, "shapes", num_layers=0) as page:

@@ -108,6 +108,13 @@ def test_alive_on_the_page(browser, site, address, start, language, name):
             slider.press(key)
             page.wait_for_function(changed, arg=[name, before])
             assert page.evaluate("document.documentElement.scrollWidth") <= 360
+            # neither hidden by the theme's scripts nor pushed out of its column by its styles
+            edge = place.bounding_box()
+            for control in place.locator(".control, button, select, input").all():
+                if control.evaluate("control => !control.closest('details:not([open]), [hidden]')"):
+                    box = control.bounding_box()
+                    assert box and box["width"] > 0, control.evaluate("control => control.outerHTML")
+                    assert edge["x"] - 1 <= box["x"] and box["x"] + box["width"] <= edge["x"] + edge["width"] + 1
     assert [url for url in asked if not url.startswith((base, "data:", "blob:"))] == []
 
 

@@ -205,7 +205,12 @@ export const number = (model, name, { label, min, max, step = 1 }) => {
 
 export const textbox = (model, name, { label, maxlength = 200 }) => {
   const [id, value] = [newId(), bound(model, name)];
-  const input = html("input", { id, type: "text", maxlength, autocomplete: "off", oninput: () => value.set(input.value) });
+  const take = () => value.set(input.value);
+  const input = html("input", {
+    id, type: "text", maxlength, autocomplete: "off",
+    oninput: (event) => event.isComposing || take(), // what an input method has not made a word of yet
+    oncompositionend: take,
+  });
   const follow = () => {
     if (input.value !== value.get()) input.value = value.get();
   };
