@@ -129,20 +129,29 @@ def until(true):
     return found
 
 
+def drag(page, slider):
+    """Take a slider's thumb far from where it is."""
+    slider.hover()  # which waits until it stands still
+    box = slider.bounding_box()
+    low, high, value = slider.evaluate("slider => [slider.min, slider.max, slider.value].map(Number)")
+    part = (value - low) / (high - low)
+    x, y = (lambda part: box["x"] + 8 + part * (box["width"] - 16)), box["y"] + box["height"] / 2
+    page.mouse.move(x(part), y)
+    page.mouse.down()
+    page.mouse.move(x(0.2 if part > 0.5 else 0.8), y, steps=5)
+    page.mouse.up()
+
+
 def move(page, control):
-    """Drag a slider's thumb far from where it is, or count a number up. Returns what it shows, when all is drawn."""
-    if control.get_attribute("type") == "number":
-        control.press("ArrowUp")
-    else:
-        control.hover()  # which waits until it stands still
-        box = control.bounding_box()
-        low, high, value = control.evaluate("slider => [slider.min, slider.max, slider.value].map(Number)")
-        part = (value - low) / (high - low)
-        x, y = (lambda part: box["x"] + 8 + part * (box["width"] - 16)), box["y"] + box["height"] / 2
-        page.mouse.move(x(part), y)
-        page.mouse.down()
-        page.mouse.move(x(0.2 if part > 0.5 else 0.8), y, steps=5)
-        page.mouse.up()
+    """Move a slider, or count a number up. Returns what it shows, when all is drawn."""
+    before = control.input_value()
+
+    def moved():
+        # again, if what is above it has grown while it was dragged
+        control.press("ArrowUp") if control.get_attribute("type") == "number" else drag(page, control)
+        return control.input_value() != before
+
+    until(moved)
     page.evaluate(FRAME)
     return float(control.input_value())
 
