@@ -253,11 +253,11 @@ def test_the_writer_does_not_come(browser):
     """Each way in which it may not says so, and can be tried again."""
     with figure_page(browser, "writing", want=weights) as page:
         asked = "(answer) => { model.answers = model.answers || model.send; model.send = eval(answer); }"
-        notice = page.locator(".row .report")
+        notice = page.locator(".strip .report")
         page.evaluate(asked, "() => {}")
         page.get_by_role("button", name="Load the writer (259 kB)").click()
         assert notice.text_content() == "Loading …"
-        page.wait_for_function("document.querySelector('.row .report').textContent.startsWith('Nobody has answered')")
+        page.wait_for_function("document.querySelector('.strip .report').textContent.startsWith('Nobody has answered')")
         for answer in ("() => { throw new Error('no kernel') }",):
             page.evaluate(asked, answer)
             page.get_by_role("button", name="Try again").click()
@@ -274,7 +274,7 @@ def test_the_writer_comes_in_pieces(browser, file):
     files = [file]
     with figure_page(browser, "writing", want=lambda name: files[0]) as page:
         page.get_by_role("button", name="Load the writer").click()
-        page.wait_for_function("document.querySelector('.row .report').textContent.startsWith('The writer did not come')")
+        page.wait_for_function("document.querySelector('.strip .report').textContent.startsWith('The writer did not come')")
         files[0] = weights("writers/en.safetensors")
         page.get_by_role("button", name="Try again (259 kB)").click()
         button(page, "Write").wait_for()
