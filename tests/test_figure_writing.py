@@ -11,6 +11,7 @@ from torch import nn
 from traitlets import TraitError
 
 from companion.figures import Writing
+from companion.figures.figure import words
 from companion.figures.writing import BEGINNINGS, UNITS
 from companion.generation import probabilities
 from companion.show import coloured
@@ -36,11 +37,13 @@ def weights(file):
 
 
 def button(page, name):
-    return page.get_by_role("button", name=name, exact=True)
+    """A button by its English name, in the language of the page."""
+    key = next(key for key, word in words("en", "writing").items() if word == name)
+    return page.get_by_role("button", name=page.evaluate("key => model.get('words')[key]", key), exact=True)
 
 
 def load(page):
-    page.get_by_role("button", name="Load the writer").click()
+    page.get_by_role("button").filter(has_text="kB").click()
     button(page, "Write").wait_for()
 
 

@@ -92,7 +92,9 @@ def test_alive_on_the_page(browser, site, address, start, language, name):
                 before, box = shown(), slider.bounding_box()
                 page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
                 page.mouse.down()
-                page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 2, steps=5)
+                low, high, value = slider.evaluate("slider => [slider.min, slider.max, slider.value].map(Number)")
+                far = 0.1 if value - low > high - value else 0.9
+                page.mouse.move(box["x"] + box["width"] * far, box["y"] + box["height"] / 2, steps=5)
                 page.mouse.up()
                 key = "ArrowRight"
             else:

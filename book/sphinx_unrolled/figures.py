@@ -8,6 +8,7 @@ figures share, `<name>.js` the figure. They are classic scripts, because a page 
 import base64
 import html
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -75,12 +76,16 @@ def write_scripts(app):
     (folder / "writers").mkdir(parents=True, exist_ok=True)
     (folder / "figures.css").write_text(read("figures.css"), encoding="utf-8")
     shared = [f"{module}.js" for module in dict.fromkeys(one for name in NAMES for one in modules(name)[:-1])]
+    def plain(file):
+        """A module without its comments, which the package keeps: pages need not carry them."""
+        return re.sub(r"^ *(?:/\*.*?\*/|//[^\n]*)\n", "", read(file), flags=re.MULTILINE | re.DOTALL)
+
     exports = [found["name"] for file in shared for found in EXPORT.finditer(read(file))]
-    parts = [HOST.read_text(encoding="utf-8"), *(EXPORT.sub("", IMPORT.sub("", read(file))) for file in shared)]
+    parts = [HOST.read_text(encoding="utf-8"), *(EXPORT.sub("", IMPORT.sub("", plain(file))) for file in shared)]
     text = f"window.unrolledFigures = (() => {{\n{''.join(parts)}\nreturn {{ mount, {', '.join(exports)} }};\n}})();\n"
     (folder / "common.js").write_text(text, encoding="utf-8")
     for name in NAMES:
-        text = IMPORT.sub(r"const \g<names> = unrolledFigures;\n", read(f"{name}.js")).replace("export default", "return")
+        text = IMPORT.sub(r"const \g<names> = unrolledFigures;\n", plain(f"{name}.js")).replace("export default", "return")
         (folder / f"{name}.js").write_text(f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8")
     weights = writer.path_of(edition_of(app).language)
     if weights.is_file():
