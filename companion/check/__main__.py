@@ -1,0 +1,25 @@
+"""python -m companion.check --list: the names of all mistakes, one a line, a tab, and what each is."""
+
+import argparse
+
+from companion.check import saying
+from companion.check.diagnosis import GENERAL
+from companion.check.question import all_questions
+
+
+def mistakes():
+    """All names, those of the assignments in their order, then the general ones."""
+    return [*dict.fromkeys([name for question in all_questions().values() for name in question.names] + [*GENERAL])]
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m companion.check", description=__doc__)
+    parser.add_argument("--list", action="store_true", required=True, help="list the mistakes that are known")
+    parser.add_argument("--lang", default="en", choices=saying.languages(), help="the language of the descriptions")
+    arguments = parser.parse_args()
+    for name in mistakes():
+        print(name, saying.of_mistake(name, arguments.lang)["says"], sep="\t")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,251 @@
+"""From numbers to a finding: what torch gives on the probes, what the answer gave, what known mistakes would give."""
+
+import time
+from dataclasses import dataclass, field
+from functools import partial
+
+import torch
+
+from companion.check.question import plain
+
+# Wide enough for an answer that computes in float32, far below what any mistake does to weights from U(-1, 1).
+RTOL, ATOL = 1e-4, 1e-5
+
+# Mistakes that no switch makes, in the order in which they are said. Words under [mistakes], as for all others.
+GENERAL = (
+    "library_layer",
+    "parameter_names",
+    "extra_parameter",
+    "tensor_not_parameter",
+    "changes_its_input",
+    "returns_none",
+    "not_a_tensor",
+    "wrong_form",
+    "not_a_module",
+    "not_callable",
+    "parameter_missing",
+    "parameter_shape",
+    "raises_error",
+    "single_batch_only",
+    "no_gradient",
+    "not_a_number",
+    "wrong_shape",
+    "wrong_values",
+    "wrong_gradient",
+    "remembers_last_call",
+)
+# Probes with a batch of one. That of `batch_1` is the only size in it that is 1.
+ALONE = ("one_number", "two_steps", "batch_1")
+NOTES = {
+    "renamed": "parameter_names",
+    "extra": "extra_parameter",
+    "plain": "tensor_not_parameter",
+    "changed": "changes_its_input",
+}
+
+
+@dataclass
+class Finding:
+    """What is wrong with an answer, in names and numbers; `saying` makes words of it.
+
+    mistakes: names, none if it is right. known: whether they explain all that is wrong. probe: the number of the
+    smallest probe on which the answer is wrong, or None. value: the value that is wrong there. first: its first wrong
+    place, `expected` and `got` what is there. largest: the largest difference of this value on any probe. wrong: all
+    wrong values' names. right: the probes' names on which the answer is right. error: what an answer raised.
+    """
+
+    mistakes: list
+    known: bool = True
+    probe: int | None = None
+    value: str | None = None
+    first: tuple | None = None
+    expected: object = None
+    got: object = None
+    largest: float | None = None
+    wrong: list = field(default_factory=list)
+    right: list = field(default_factory=list)
+    error: dict | None = None
+    notes: dict = field(default_factory=dict)
+
+    @property
+    def ok(self):
+        return not self.mistakes
+
+
+def close(one, other):
+    """Where two tensors of a shape agree. Not a number agrees with not a number."""
+    return torch.isclose(one, other, rtol=RTOL, atol=ATOL, equal_nan=True)
+
+
+def agree(one, other):
+    return one.shape == other.shape and bool(close(one, other).all())
+
+
+def is_gradient(name):
+    return "grad of " in name
+
+
+def wrong_values(expected, got):
+    """The names of the values in which two outcomes differ; those that one of them lacks differ."""
+    names = [*expected.values, *(name for name in got.values if name not in expected.values)]
+    return [
+        name
+        for name in names
+        if name not in expected.values or name not in got.values or not agree(expected.values[name], got.values[name])
+    ]
+
+
+def same_error(one, other):
+    if one is None or other is None:
+        return one is other
+    if one["kind"] == "raises_error" == other["kind"]:
+        return one["type"] == other["type"]
+    return one["kind"] == other["kind"] and one["said"].get("got") == other["said"].get("got")
+
+
+def alike(expected, got, gradients=True):
+    """Whether two outcomes are of answers that do the same; without their gradients, if so asked."""
+    if not same_error(expected.error, got.error):
+        return False
+    if any(expected.notes.get(note) != got.notes.get(note) for note in ("missing", "shapes")):
+        return False
+    return not any(gradients or not is_gradient(name) for name in wrong_values(expected, got))
+
+
+def diagnose(bank, got, seconds=1.0):
+    """The finding about an answer with the outcomes `got` on the bank's probes. seconds: how long pairs are tried."""
+    notes = {}
+    for outcome in got:
+        notes |= outcome.notes
+    if "library" in notes:
+        return Finding(["library_layer"], notes=notes)
+    extra = [NOTES[note] for note in NOTES if note in notes]
+    numbers = list(range(len(got)))
+    right = [number for number in numbers if alike(bank.expected[number], got[number])]
+    if len(right) == len(got):
+        return Finding(extra, notes=notes)
+
+    finding = evidence(bank, got, right)
+    finding.notes = notes
+    until = time.monotonic() + seconds
+    named = explain(bank, got, numbers, until)
+    if not named:
+        # the error, or the missing gradients, may be a mistake beside a known one
+        calm = [number for number in numbers if got[number].error is None]
+        if len(calm) < len(got) and not set(calm) <= set(right):
+            beside = general(bank, got, right)
+            named = explain(bank, got, calm, until)
+            named = named and [*named, *beside]
+        elif calm and no_gradient(got):
+            named = explain(bank, got, numbers, until, gradients=False)
+            named = named and [*named, "no_gradient"]
+    if not named and "changed" in notes and "inplace operation" in (finding.error or {}).get("text", ""):
+        # torch found no way back through what was overwritten: one mistake, not two
+        finding.mistakes = extra
+        return finding
+    finding.known = bool(named)
+    finding.mistakes = [*(named or general(bank, got, right)), *extra]
+    return finding
+
+
+def explain(bank, got, numbers, until, gradients=True):
+    """The smallest set of known mistakes that gives what the answer gave on the probes of these numbers, as a list."""
+
+    def fits(mistakes):
+        # one small probe without gradients is quick, and rules out nearly all
+        if not alike(bank.glance(mistakes, numbers[0]), got[numbers[0]], gradients=False):
+            return False
+        return all(alike(bank.outcome(mistakes, number), got[number], gradients) for number in numbers)
+
+    singles = bank.singles()
+    for mistakes in singles:
+        if fits(mistakes):
+            return [plain(name) for name in mistakes]
+
+    # Most pairs do wrong what one of the two does wrong alone. So those come first whose wrong values are the answer's,
+    # and of these the plausible ones.
+    seen = numbers[:2]
+
+    def traces(outcome_of):
+        found = set()
+        for number in seen:
+            outcome = outcome_of(number)
+            wrong = wrong_values(bank.expected[number], outcome)
+            found |= {(number, name) for name in wrong if not is_gradient(name)}
+        return found
+
+    answers = traces(got.__getitem__)
+    alone = {name: traces(partial(bank.glance, frozenset([name]))) for name in bank.question.mistakes}
+    order = {name: place for place, name in enumerate(bank.question.mistakes)}
+
+    def unlikely(pair):
+        return len(answers ^ set().union(*map(alone.get, pair))), max(map(order.get, pair))
+
+    pairs = sorted(bank.pairs(), key=unlikely)
+    for pair in pairs:
+        if fits(pair):
+            return [plain(name) for name in sorted(pair, key=order.get)]
+        if time.monotonic() > until:
+            break
+    return []
+
+
+def no_gradient(got):
+    """Whether an answer's gradients are zero, all of them: no way leads back from what it returned."""
+    found = [value for outcome in got for name, value in outcome.values.items() if is_gradient(name)]
+    return bool(found) and not any(value.any() for value in found)
+
+
+def general(bank, got, right):
+    """What can be said of an answer whose mistake is in no bank."""
+    batch_1 = {number for number, probe in enumerate(bank.probes) if probe.name in ALONE}
+    named = "batch_1" in {bank.probes[number].name for number in right}
+    if named and set(right) == batch_1 and all(got[n].error for n in range(len(got)) if n not in batch_1):
+        return ["single_batch_only"]
+    errors = [outcome.error["kind"] for outcome in got if outcome.error]
+    if errors:
+        return [min(errors, key=GENERAL.index)]
+    if any(value.isnan().any() for outcome in got for value in outcome.values.values()):
+        return ["not_a_number"]
+    wrong = {name for one, other in zip(bank.expected, got) for name in wrong_values(one, other)}
+    if any(shape(one, name) != shape(other, name) for one, other in zip(bank.expected, got) for name in wrong):
+        return ["wrong_shape"]
+    if all(is_gradient(name) for name in wrong):
+        return ["no_gradient" if no_gradient(got) else "wrong_gradient"]
+    if all(name.startswith("second_") or is_gradient(name) for name in wrong):
+        return ["remembers_last_call"]
+    return ["wrong_values"]
+
+
+def shape(outcome, name):
+    return outcome.values[name].shape if name in outcome.values else None
+
+
+def evidence(bank, got, right):
+    """A finding yet without names: where the answer is wrong, the smallest probe first."""
+    wrong = [number for number in range(len(got)) if number not in right]
+    finding = Finding([], probe=wrong[0], right=[bank.probes[number].name for number in right])
+    finding.error = next((outcome.error for outcome in got if outcome.error), None)
+    # a probe that shows a wrong number says more than one that ended in an error
+    for number in wrong:
+        names = [name for name in wrong_values(bank.expected[number], got[number]) if name in got[number].values]
+        if names:
+            break
+    else:
+        return finding
+    finding.probe = number
+    finding.wrong = list(
+        dict.fromkeys(name for one, other in zip(bank.expected, got) for name in wrong_values(one, other))
+    )
+    # an output says more than a gradient
+    finding.value = name = min(names, key=is_gradient)
+    ours, theirs = bank.expected[number].values.get(name), got[number].values[name]
+    finding.expected, finding.got = ours, theirs
+    if ours is not None and ours.shape == theirs.shape:
+        finding.first = tuple(int(place) for place in (~close(ours, theirs)).nonzero()[0])
+        finding.largest = max(
+            float((one.values[name] - other.values[name]).abs().nan_to_num(torch.inf).max())
+            for one, other in zip(bank.expected, got)
+            if name in one.values and shape(one, name) == shape(other, name) and one.values[name].numel()
+        )
+    return finding

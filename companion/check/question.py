@@ -1,0 +1,158 @@
+"""What a question is, and where all of them are.
+
+How to make one
+---------------
+A question is a `Question` in the list `QUESTIONS` of `questions/<assignment>.py`. It needs
+
+- `call`, which calls an answer on a probe: `Function(...)` or `Module(...)` of running.py, or, where neither fits, a
+  function `call(answer, probe, outcome)` that puts float64 tensors into `outcome.values` by name (`running.named`,
+  `values` and `gradients` help), and raises `Unfit` if what it was given has the wrong form. It runs where the answer
+  lives, so it knows no truth.
+- `truth`, torch's own answer to the same question, a function or class in the form asked for. It says what is right.
+- `reference(mistakes)`: the answer in the form asked for that makes the mistakes in the set `mistakes`, and with an
+  empty set equals torch. ONE implementation with switches, written as the six equations are, so that two mistakes at
+  once come for free. Its name has `reference` in it: by that an answer that calls it is recognised.
+- `mistakes`: the bank. Each switch's name, and the place in the book that says it right ("" for the question's place).
+  The words of each, in one line and as advice, are in words/<language>.toml under [mistakes.<name>]; a name means the
+  same in all questions, and has words once. The order is that of plausibility: the first that fits is said.
+  The same mistake made another way, with other numbers, is a switch `name~variant` after that of `name`: it is named
+  `name`, and needs no words or place of its own.
+- `exclusive`: sets of names of which only one at a time makes sense, such as the orders of the gates.
+- `probes(draw)`: a list of `Probe`s, the smallest first. `draw(*shape)` draws from U(-1, 1), `draw.few(*shape)` the
+  same with one decimal, for the tiny probes: the smallest probe on which an answer is wrong is shown to the student.
+  All sizes differ (batch, input, hidden, steps), states are not zero, gradients are asked for. Each is there because
+  it tells mistakes apart; few and small, because two seconds is all there is. A probe's name is a key of the words'
+  [traits] if "right if …" can be said of it; several probes may have one name. In `batch_1` the batch is the only size
+  that is 1, in `one_number` every size is; by these an answer is recognised that works for one sequence only.
+- `axes`: for each result the names of its axes, for "from step 2, unit 1 on": keys of the words' [axes].
+- `forbidden`: the operations of torch that would be the answer itself: `RECURRENT` (the default) or `EMBEDDING`, with
+  `| AUTOGRAD` where gradients are asked for by hand.
+- `stretch`: whether its points are beyond those that are asked for.
+
+The general mistakes of diagnosis.py (an exception, None, a wrong shape, in-place changes, no gradient, parameters under
+other names, a library's layer …) need no switches. A switch may raise an error or return a wrong form as well: two
+errors agree if their types do.
+
+tests/test_check.py holds every question to this: the truth is right, the reference with no mistakes is right, all
+mistakes are wrong and pairwise different, and each has words.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from importlib import import_module
+from itertools import combinations
+
+import torch
+
+from companion.check.running import RECURRENT, Outcome, observe
+
+ASSIGNMENTS = ("embedding", "rnn", "lstm", "lstm_parameters")
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    name: str
+    assignment: str
+    points: int
+    place: str  # page#cell in the book, such as lstm#six-equations
+    call: Callable
+    truth: Callable
+    reference: Callable
+    mistakes: dict
+    probes: Callable
+    exclusive: tuple = ()
+    axes: dict = field(default_factory=dict)
+    forbidden: frozenset = RECURRENT
+    stretch: bool = False  # points beyond those that are asked for
+
+    @property
+    def names(self):
+        """The mistakes' names, variants left out."""
+        return [name for name in self.mistakes if "~" not in name]
+
+    def allows(self, mistakes):
+        """Whether mistakes make sense together. A variant is excluded by what excludes its name, and by its name."""
+        mistakes = [plain(name) for name in mistakes]
+        if len(set(mistakes)) < len(mistakes):
+            return False
+        mistakes = set(mistakes)
+        return all(len(one & mistakes) < 2 for one in self.exclusive)
+
+
+def plain(name):
+    """A mistake's name without its variant."""
+    return name.split("~")[0]
+
+
+class Draw:
+    """Draws the numbers of the probes."""
+
+    def __init__(self, seed):
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __call__(self, *shape):
+        return torch.rand(shape, generator=self.generator, dtype=torch.float64) * 2 - 1
+
+    def few(self, *shape):
+        """One decimal, and not near zero: ±0.2 … ±0.9."""
+        size = torch.randint(2, 10, shape, generator=self.generator)
+        sign = torch.randint(0, 2, shape, generator=self.generator) * 2 - 1
+        return (size * sign).double() / 10
+
+    def whole(self, high, *shape):
+        """Integers from 0 to high - 1."""
+        return torch.randint(high, shape, generator=self.generator)
+
+
+class Bank:
+    """A question's probes for one seed, with what is right on them, and what each set of mistakes makes of them."""
+
+    def __init__(self, question, seed):
+        self.question = question
+        self.probes = question.probes(Draw(seed))
+        self.expected = [observe(question.call, question.truth, probe) for probe in self.probes]
+        self.known = {}
+
+    def outcome(self, mistakes, number) -> Outcome:
+        """Of the answer with these mistakes, on the probe of this number."""
+        key = mistakes, number
+        if key not in self.known:
+            question = self.question
+            self.known[key] = observe(question.call, question.reference(mistakes), self.probes[number])
+        return self.known[key]
+
+    def glance(self, mistakes, number) -> Outcome:
+        """The same without gradients."""
+        key = mistakes, number, "glance"
+        if key not in self.known:
+            question, probe = self.question, replace(self.probes[number], gradients=None)
+            self.known[key] = observe(question.call, question.reference(mistakes), probe)
+        return self.known[key]
+
+    def singles(self):
+        return [frozenset([name]) for name in self.question.mistakes]
+
+    def pairs(self):
+        pairs = (frozenset(pair) for pair in combinations(self.question.mistakes, 2))
+        return [pair for pair in pairs if self.question.allows(pair)]
+
+
+@cache
+def all_questions():
+    """All questions by name, in the order of the assignments. An assignment yet to be written has none."""
+    found = {}
+    for assignment in ASSIGNMENTS:
+        try:
+            module = import_module(f"companion.check.questions.{assignment}")
+        except ModuleNotFoundError as error:
+            if error.name != f"companion.check.questions.{assignment}":
+                raise
+            continue
+        found |= {question.name: question for question in module.QUESTIONS}
+    return found
+
+
+@lru_cache(maxsize=16)
+def bank(name, seed):
+    return Bank(all_questions()[name], seed)

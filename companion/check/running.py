@@ -1,0 +1,444 @@
+"""Calls an answer on one probe, and says what came of it. Nothing is compared here, and no reference is known.
+
+`run` takes JSON and gives JSON, so that an answer may live in another process. In the notebook `observe` does the same
+without the detour. Both run in float64: it is torch's default type meanwhile, so that `torch.zeros(n, h)` fits too.
+"""
+
+import linecache
+import sys
+import traceback
+import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.autograd.profiler_legacy import profile
+
+COMPANION = Path(__file__).resolve().parents[1]
+
+# The operations behind torch's own layers, however they are reached.
+RECURRENT = frozenset(
+    f"aten::{name}"
+    for name in (
+        "lstm", "lstm_cell", "gru", "gru_cell", "rnn_tanh", "rnn_relu", "rnn_tanh_cell", "rnn_relu_cell",
+        "mkldnn_rnn_layer", "_cudnn_rnn", "_thnn_fused_lstm_cell", "_thnn_fused_gru_cell",
+        "quantized_lstm", "quantized_gru", "quantized_lstm_cell", "quantized_rnn_tanh_cell",
+    )
+)  # fmt: skip
+EMBEDDING = frozenset(
+    f"aten::{name}"
+    for name in (
+        "embedding", "embedding_bag", "_embedding_bag", "_embedding_bag_forward_only", "one_hot",
+        "embedding_backward", "embedding_dense_backward", "embedding_sparse_backward",
+    )
+)  # fmt: skip
+# What answers run that leave gradients to torch, where they are asked for by hand.
+AUTOGRAD = frozenset({"autograd::engine::evaluate_function"})
+# The companion's own, and the references of the questions.
+OWN = {"embedding.py", "gru.py", "lstm.py", "recurrent.py", "rnn.py", "lstm_parameters.py", "through_time.py"}
+
+
+class Unfit(Exception):
+    """What the answer gave has not the form asked for.
+
+    kind: a mistake's name. said: what fills in its words. found: tensors by name that are there all the same, so that
+    a second mistake can be seen behind the form.
+    """
+
+    def __init__(self, kind, found=None, **said):
+        super().__init__(kind)
+        self.kind, self.said, self.found = kind, said, found or {}
+
+
+@dataclass
+class Probe:
+    """One call of an answer: what goes in.
+
+    name: which; also a key of the words' `traits`, said in "right if …". tensors: by name, floating or integer.
+    options: what is no tensor, such as sizes. parameters: which tensors are set as parameters of a module.
+    gradients: with respect to which tensors besides the parameters; None for no gradients at all. calls: how often it
+    is called.
+    """
+
+    name: str
+    tensors: dict
+    options: dict = field(default_factory=dict)
+    parameters: tuple = ()
+    gradients: tuple | None = ()
+    calls: int = 1
+
+    def to_json(self):
+        tensors = {name: pack(tensor) for name, tensor in self.tensors.items()}
+        return {**vars(self), "tensors": tensors}
+
+    @classmethod
+    def from_json(cls, said):
+        lists = {key: tuple(one) if isinstance(one, list) else one for key, one in said.items()}
+        return cls(**lists | {"tensors": {name: unpack(packed) for name, packed in said["tensors"].items()}})
+
+    @property
+    def size(self):
+        return sum(tensor.numel() for tensor in self.tensors.values())
+
+
+@dataclass
+class Outcome:
+    """What came of a call: values by name, remarks (`notes`), and the error that ended it, if one did."""
+
+    values: dict = field(default_factory=dict)
+    notes: dict = field(default_factory=dict)
+    error: dict | None = None
+
+    def to_json(self):
+        return {**vars(self), "values": {name: pack(value) for name, value in self.values.items()}}
+
+    @classmethod
+    def from_json(cls, said):
+        return cls(**said | {"values": {name: unpack(packed) for name, packed in said["values"].items()}})
+
+
+def pack(tensor):
+    whole = not (tensor.is_floating_point() or tensor.is_complex())
+    tensor = tensor.detach().to("cpu", torch.int64 if whole else torch.float64)
+    return {"whole": whole, "shape": list(tensor.shape), "numbers": tensor.flatten().tolist()}
+
+
+def unpack(packed):
+    dtype = torch.int64 if packed["whole"] else torch.float64
+    return torch.tensor(packed["numbers"], dtype=dtype).reshape(packed["shape"])
+
+
+def run(call, answer, request, forbidden=RECURRENT):
+    """`observe`, JSON in and JSON out."""
+    return observe(call, answer, Probe.from_json(request), forbidden).to_json()
+
+
+def observe(call, answer, probe, forbidden=frozenset()):
+    """What `call(answer, probe, outcome)` leaves in the outcome. forbidden: operations to watch out for, if any."""
+    outcome = attempt(call, answer, probe, forbidden, torch.float64)
+    if outcome.error and "dtype" in outcome.error.get("text", "").lower().replace("scalar type", "dtype"):
+        # it insists on float32: so be it
+        again = attempt(call, answer, probe, forbidden, torch.float32)
+        outcome = outcome if again.error else again
+    return outcome
+
+
+def attempt(call, answer, probe, forbidden, dtype):
+    outcome = Outcome()
+    probe = Probe(**vars(probe) | {"tensors": {name: given(tensor, dtype) for name, tensor in probe.tensors.items()}})
+    default, generator = torch.get_default_dtype(), torch.get_rng_state()
+    torch.set_default_dtype(dtype)
+    seed()
+    try:
+        with warnings.catch_warnings(), watching(forbidden, outcome):
+            warnings.simplefilter("ignore")
+            call(answer, probe, outcome)
+    except Unfit as unfit:
+        outcome.values |= values(unfit.found)
+        outcome.error = {"kind": unfit.kind, "said": unfit.said}
+    except Exception as error:  # whatever it is, it is the student's to read
+        outcome.error = {"kind": "raises_error", **described(error)}
+    finally:
+        torch.set_default_dtype(default)
+        torch.set_rng_state(generator)
+    return outcome
+
+
+def seed():
+    """As torch.manual_seed, which looks for graphics cards each time."""
+    torch.default_generator.manual_seed(0)
+
+
+def given(tensor, dtype):
+    return tensor.to(dtype) if tensor.is_floating_point() else tensor
+
+
+def described(error):
+    """Type and text of an error, and the last of its lines that is the answer's own: not torch's nor this file's."""
+    own = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if str(COMPANION / "check") not in frame.filename and "site-packages" not in frame.filename
+        and "lib/python3" not in frame.filename and not frame.filename.startswith("<frozen")
+    ]  # fmt: skip
+    place = {"line": own[-1].lineno, "code": linecache.getline(own[-1].filename, own[-1].lineno).strip()} if own else {}
+    # torch's text goes on with hints and C++ frames
+    text = (str(error).splitlines() or [""])[0]
+    return {"type": type(error).__name__, "text": text[:300], **place}
+
+
+@cache
+def belongs(code):
+    """The module of the companion, if this is code of its layers or of a question's reference."""
+    path = Path(code.co_filename)
+    if path.name not in OWN or COMPANION not in path.parents:
+        return None
+    own = path.parent == COMPANION and code.co_name not in ("__init__", "reset_parameters")
+    return f"companion.{path.stem}" if own or "reference" in code.co_qualname else None
+
+
+@contextmanager
+def watching(forbidden, outcome):
+    """Notes in `outcome.notes["library"]` which of the operations ran, or that the companion's own layers did."""
+    if not forbidden:
+        yield
+        return
+    seen = set()
+
+    def look(frame, event, _):
+        if event == "call" and (name := belongs(frame.f_code)):
+            seen.add(name)
+
+    before = sys.getprofile()
+    sys.setprofile(look)
+    record = profile()
+    try:
+        with record:
+            yield
+    finally:
+        sys.setprofile(before)
+        # an event of autograd is called after the operation whose gradient it computes: `name: operation`
+        seen |= {event.name.split(": ")[0] for event in record.function_events} & forbidden
+        if seen:
+            outcome.notes["library"] = sorted(seen)
+
+
+# Calls. A question's `call` is one of these two, or a function `call(answer, probe, outcome)` of its own.
+
+
+@dataclass(frozen=True)
+class Function:
+    """Calls a function.
+
+    arguments: names of the probe's tensors and options, in the order in which they are handed over. A tuple of names
+    is handed over as a tuple; what a probe lacks, from there on, is left out. keywords: handed over by name, if the
+    probe has them. results: a name, or a tuple of names and tuples as the function returns them.
+    """
+
+    arguments: tuple
+    results: object
+    keywords: tuple = ()
+
+    def __call__(self, answer, probe, outcome):
+        tensors = ready(probe, probe.gradients or ())
+        results = {}
+        for number in range(probe.calls):
+            handed = {name: copy(tensor) for name, tensor in tensors.items()}
+            arguments = [*pick(self.arguments, handed | probe.options)]
+            keywords = {name: probe.options[name] for name in self.keywords if name in probe.options}
+            returned = answer(*arguments, **keywords)
+            note_changes(tensors, handed, outcome)
+            results |= named(returned, self.results, "second_" if number else "")
+            outcome.values |= values(results)
+        outcome.values |= gradients(results, {name: tensors[name] for name in probe.gradients or ()})
+
+
+@dataclass(frozen=True)
+class Module:
+    """Makes a module, sets its parameters, and calls it.
+
+    sizes: names of the probe's options that it is made with, in order. keywords: those handed over by name, if the
+    probe has them. arguments, results: as those of `Function`. The option `training` of a probe, if there, says
+    whether the module is in training.
+    """
+
+    sizes: tuple
+    arguments: tuple
+    results: object
+    keywords: tuple = ()
+
+    def __call__(self, answer, probe, outcome):
+        options = probe.options
+        keywords = {name: options[name] for name in self.keywords if name in options}
+        module = answer(*(options[name] for name in self.sizes), **keywords)
+        parameters = set_parameters(module, {name: probe.tensors[name] for name in probe.parameters}, outcome)
+        if "training" in options and hasattr(module, "train"):
+            module.train(options["training"])
+        function = Function(self.arguments, self.results)
+        if not callable(module):
+            raise Unfit("not_callable", got=type(module).__name__)
+        tensors = ready(probe, probe.gradients or ())
+        results = {}
+        for number in range(probe.calls):
+            seed()
+            handed = {name: copy(tensor) for name, tensor in tensors.items()}
+            returned = module(*pick(function.arguments, handed | options))
+            note_changes(tensors, handed, outcome)
+            results |= named(returned, self.results, "second_" if number else "")
+            outcome.values |= values(results)
+        if probe.gradients is not None:
+            wanted = {name: tensors[name] for name in probe.gradients}
+            outcome.values |= gradients(results, wanted | parameters)
+
+
+# What the calls are made of.
+
+
+def ready(probe, wanted):
+    """The probe's tensors that are no parameters, those wanted with gradients."""
+    tensors = {name: tensor for name, tensor in probe.tensors.items() if name not in probe.parameters}
+    return {name: tensor.clone().requires_grad_(name in wanted) for name, tensor in tensors.items()}
+
+
+def copy(tensor):
+    """What an answer is handed: it may change it, which we note, and the gradient is still the original's."""
+    return tensor.clone()
+
+
+def pick(names, there):
+    for name in names:
+        if isinstance(name, tuple):
+            inner = [*pick(name, there)]
+            if len(inner) < len(name):
+                return
+            yield tuple(inner)
+        elif name in there:
+            yield there[name]
+        else:
+            return
+
+
+def note_changes(before, after, outcome):
+    changed = {name for name, tensor in before.items() if not same(tensor.detach(), after[name].detach())}
+    if changed:
+        outcome.notes["changed"] = sorted(changed | set(outcome.notes.get("changed", ())))
+
+
+def same(one, other):
+    return one.shape == other.shape and torch.equal(one, other)
+
+
+def named(returned, names, prefix=""):
+    """The tensors that an answer returned, by name. Unfit if it returned something else."""
+    if isinstance(names, str):
+        if returned is None:
+            raise Unfit("returns_none", name=names)
+        if not isinstance(returned, torch.Tensor):
+            first = next(flat(returned), None)
+            there = {prefix + names: first} if isinstance(first, torch.Tensor) else {}
+            raise Unfit("not_a_tensor", there, name=names, got=kind(returned))
+        return {prefix + names: returned}
+    if returned is None:
+        raise Unfit("returns_none", name=spelled(names))
+    if isinstance(returned, torch.Tensor) or not isinstance(returned, tuple | list) or len(returned) != len(names):
+        leaves, wanted = list(flat(returned)), list(flat(names))
+        fit = all(isinstance(leaf, torch.Tensor) for leaf in leaves) and len(leaves) <= len(wanted)
+        there = {prefix + name: leaf for name, leaf in zip(wanted, leaves)} if fit else {}
+        raise Unfit("wrong_form", there, name=spelled(names), got=form(returned))
+    found = {}
+    for name, one in zip(names, returned):
+        found |= named(one, name, prefix)
+    return found
+
+
+def flat(things):
+    if isinstance(things, tuple | list):
+        for thing in things:
+            yield from flat(thing)
+    else:
+        yield things
+
+
+def kind(thing):
+    return type(thing).__name__
+
+
+def form(thing):
+    """A value's form in one word or in parentheses: (Tensor, (Tensor, Tensor))."""
+    if isinstance(thing, tuple | list):
+        return f"({', '.join(form(one) for one in thing[:9])})"
+    return kind(thing)
+
+
+def spelled(names):
+    return names if isinstance(names, str) else f"({', '.join(map(spelled, names))})"
+
+
+def values(results):
+    return {name: plain(tensor) for name, tensor in results.items()}
+
+
+def plain(tensor):
+    tensor = tensor.detach()
+    if tensor.is_sparse:
+        tensor = tensor.to_dense()
+    return tensor.to("cpu", torch.float64, copy=True)
+
+
+def gradients(results, tensors):
+    """The gradients of a fixed projection of all results, by name: `grad of x`. Zeros where there is no way back."""
+    if not tensors:
+        return {}
+    total = sum(
+        (torch.cos(1 + place + 1.7 * torch.arange(result.numel())).reshape(result.shape).to(result) * result).sum()
+        for place, result in enumerate(results.values())
+        if result.is_floating_point()
+    )
+    found = dict.fromkeys(tensors)
+    if isinstance(total, torch.Tensor) and total.requires_grad:
+        inputs = {name: tensor for name, tensor in tensors.items() if tensor.requires_grad}
+        found |= zip(inputs, torch.autograd.grad(total, [*inputs.values()], allow_unused=True)) if inputs else {}
+    return {
+        f"grad of {name}": plain(torch.zeros_like(tensors[name]) if gradient is None else gradient)
+        for name, gradient in found.items()
+    }
+
+
+def set_parameters(module, wanted, outcome):
+    """Sets a module's parameters from the probe, and returns them by the probe's names.
+
+    What is amiss with them goes into the notes, and the call goes on as well as it can: `missing` and `shapes` (stored
+    in another shape) are compared with the bank; `renamed`, `extra` and `plain` (a tensor that is no parameter) are
+    mistakes of their own.
+    """
+    if not isinstance(module, nn.Module):
+        raise Unfit("not_a_module", got=kind(module))
+    has = dict(module.named_parameters())
+    found, amiss = {}, {"missing": [], "shapes": {}, "renamed": [], "extra": [], "plain": []}
+    for name, tensor in wanted.items():
+        if name in has:
+            found[name] = has.pop(name)
+        elif isinstance(getattr(module, name, None), torch.Tensor):
+            found[name] = getattr(module, name)
+            amiss["plain"].append(name)
+    for name in wanted:
+        if name not in found and (alike := likest(name, wanted[name], has)):
+            found[name] = has.pop(alike)
+            amiss["renamed"].append([name, alike])
+    for name in wanted:
+        if name not in found:
+            amiss["missing"].append(name)
+    for name, parameter in found.items():
+        number = wanted[name]
+        if parameter.shape != number.shape:
+            amiss["shapes"][name] = list(parameter.shape)
+            if number.dim() == 2 and parameter.shape == number.T.shape:
+                number = number.T
+            elif parameter.numel() == number.numel():
+                number = number.reshape(parameter.shape)
+            else:
+                raise Unfit("parameter_shape", name=name, expected=list(number.shape), got=list(parameter.shape))
+        with torch.no_grad():
+            parameter.requires_grad_().copy_(number) if parameter.is_leaf else parameter.copy_(number)
+    for name, parameter in has.items():
+        amiss["extra"].append(name)
+        with torch.no_grad():
+            parameter.zero_()
+    missing = [name for name in amiss["missing"] if "bias" not in name]
+    if missing:
+        raise Unfit("parameter_missing", name=", ".join(missing), got=", ".join(dict(module.named_parameters())))
+    if amiss["missing"]:  # one bias has no right name to have
+        amiss["renamed"] = [pair for pair in amiss["renamed"] if "bias" not in pair[0]]
+    outcome.notes |= {what: names for what, names in amiss.items() if names}
+    return found
+
+
+def likest(name, tensor, has):
+    """The parameter that is meant, under another name: one with the same last word, else the first of this shape."""
+    word = name.removesuffix("_l0")
+    alike = [other for other in has if other.split(".")[-1].removesuffix("_l0") == word]
+    alike += [other for other, parameter in has.items() if parameter.shape == tensor.shape]
+    return alike[0] if alike else None

@@ -1,0 +1,153 @@
+"""A finding in words: of a language, as text and as Markdown."""
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+WORDS = files("companion.check") / "words"
+ORDER = re.compile(r"gates((?:_[ifgo]){4})$")
+MOST = 16  # numbers of an input that are shown
+
+
+def languages():
+    return sorted(path.name.removesuffix(".toml") for path in WORDS.iterdir() if path.name.endswith(".toml"))
+
+
+@cache
+def words(language):
+    """All words of a language, by table. What it lacks it says in English."""
+    said = {}
+    for one in dict.fromkeys(["en", language]):
+        if (WORDS / f"{one}.toml").is_file():
+            for table, entries in tomllib.loads((WORDS / f"{one}.toml").read_text(encoding="utf-8")).items():
+                said[table] = said.get(table, {}) | entries
+    return said
+
+
+def of_mistake(name, language):
+    """A mistake's one-line description and its advice. The orders of the gates share one entry."""
+    order = ORDER.match(name)
+    entry = words(language)["mistakes"]["gates_in_order" if order else name]
+    letters = ", ".join(order[1][1:].split("_")) if order else ""
+    return {key: text.replace("{order}", letters) for key, text in entry.items()}
+
+
+class Sayer:
+    """Puts together what there is to say about a finding, one paragraph after another."""
+
+    def __init__(self, question, bank, finding, language):
+        self.question, self.bank, self.finding = question, bank, finding
+        self.language, self.words = language, words(language)["results"]
+
+    def say(self, key, **filled):
+        return self.words[key].format(**filled)
+
+    def paragraphs(self):
+        """Markdown, a paragraph a piece."""
+        finding = self.finding
+        if finding.ok:
+            return [self.say("right", question=self.question.name)]
+        said = [self.say("wrong", question=self.question.name)]
+        for name in finding.mistakes:
+            entry = of_mistake(name, self.language)
+            said.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
+        said += self.notes()
+        if finding.error:
+            said.append(self.error(finding.error))
+        if finding.probe is not None:
+            said += self.example()
+        if not finding.known:
+            said += self.honest()
+        places = dict.fromkeys(self.question.mistakes.get(name) or self.question.place for name in finding.mistakes)
+        return [*said, self.say("read", places=", ".join(f"`{place}`" for place in places))]
+
+    def notes(self):
+        notes = self.finding.notes
+        renamed = [self.say("renamed", right=right, wrong=wrong) for right, wrong in notes.get("renamed", ())]
+        listed = [
+            self.say(note, names=", ".join(f"`{name}`" for name in notes[note]))
+            for note in ("library", "extra", "plain", "changed")
+            if note in notes
+        ]
+        return renamed + listed
+
+    def error(self, error):
+        if error["kind"] != "raises_error":
+            return self.say("unfit_" + error["kind"], **{key: show(one) for key, one in error["said"].items()})
+        said = f"`{error['type']}: {error['text']}`"
+        if error.get("code"):
+            said += "\n" + self.say("line", line=error["line"], code=error["code"])
+        return said
+
+    def example(self):
+        """The smallest probe on which the answer is wrong."""
+        finding, probe = self.finding, self.bank.probes[self.finding.probe]
+        given = [f"`{name}` = {show(one)}" for name, one in (probe.options | probe.tensors).items()]
+        said = [self.say("example") + "\n" + "\n".join(f"- {one}" for one in given)]
+        if finding.value is None:
+            return said
+        name = self.value_name(finding.value)
+        if finding.expected is None:
+            return [*said, self.say("unexpected", value=name, got=show(finding.got))]
+        if finding.expected.shape != finding.got.shape:
+            shapes = {"expected": tuple(finding.expected.shape), "got": tuple(finding.got.shape)}
+            return [*said, self.say("shapes", value=name, **shapes)]
+        if finding.expected.numel() <= MOST:
+            return [*said, self.say("numbers", value=name, expected=show(finding.expected), got=show(finding.got))]
+        at = finding.first
+        numbers = {"expected": show(finding.expected[at]), "got": show(finding.got[at])}
+        return [*said, self.say("number_at", value=name, place=self.place(finding.value, at), **numbers)]
+
+    def honest(self):
+        """What can be said without a name: which values, from where on, by how much, and where the answer is right."""
+        finding, said = self.finding, []
+        if finding.wrong:
+            wrong = ", ".join(self.value_name(name) for name in finding.wrong)
+            said.append(self.say("wrong_are", values=wrong))
+        if finding.first is not None:
+            place = self.place(finding.value, finding.first)
+            value = self.value_name(finding.value)
+            said.append(self.say("from", value=value, place=place, by=f"{finding.largest:.2g}"))
+        traits = words(self.language)["traits"]
+        right = dict.fromkeys(traits[name] for name in finding.right if name in traits)
+        if "batch_1" in finding.right:  # it says more than that it is right where every size is 1
+            right.pop(traits["one_number"], None)
+        if right:
+            said.append(self.say("right_if", traits=self.words["or"].join(right)))
+        return said
+
+    def value_name(self, name):
+        second = name.startswith("second_")
+        name = name.removeprefix("second_")
+        if name.startswith("grad of "):
+            name = self.say("gradient", name=name.removeprefix("grad of ").removeprefix("second_"))
+        else:
+            name = f"`{name}`"
+        return self.say("second", value=name) if second else name
+
+    def place(self, name, at):
+        axes = words(self.language)["axes"]
+        plain = name.removeprefix("second_").removeprefix("grad of ")
+        names = self.question.axes.get(plain, ())
+        if len(names) != len(at):
+            return f"`{list(at)}`"
+        return ", ".join(f"{axes[axis]} {number}" for axis, number in zip(names, at))
+
+
+def show(thing):
+    """A value in few letters: numbers with as many digits as a probe has, large tensors as their shapes."""
+    if not hasattr(thing, "numel"):
+        return str(thing)
+    if thing.numel() > MOST:
+        return f"({', '.join(map(str, thing.shape))})"
+    return f"`{rounded(thing.tolist())}`"
+
+
+def rounded(numbers):
+    if isinstance(numbers, list):
+        return f"[{', '.join(rounded(one) for one in numbers)}]"
+    if not isinstance(numbers, float):
+        return str(numbers)
+    # no -0
+    return f"{numbers:.4f}".rstrip("0").rstrip(".") if abs(numbers) >= 0.00005 else f"{abs(numbers):.2g}"

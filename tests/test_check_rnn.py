@@ -1,0 +1,952 @@
+"""The questions of the assignment `rnn`, with answers as students write them.
+
+The wrong ones are programs of their own: a right one, with lines changed as they go wrong, or another altogether. None
+of them uses the reference whose switches name the mistakes.
+"""
+
+import textwrap
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import companion
+from companion.check.diagnosis import diagnose
+from companion.check.question import all_questions, bank
+from companion.check.running import observe
+
+QUESTIONS = ["rnn_step", "rnn_cell", "rnn", "windows", "rnn_backward"]
+
+
+def found(question, answer, seed=0, seconds=30):
+    probed = bank(question, seed)
+    outcomes = [observe(probed.question.call, answer, probe, probed.question.forbidden) for probe in probed.probes]
+    return diagnose(probed, outcomes, seconds)
+
+
+def answer(source, *edits):
+    """What a program defines last, after each `(old, new)` has replaced a piece of it."""
+    for old, new in edits:
+        assert old in source, old
+        source = source.replace(old, new)
+    names = {"torch": torch, "nn": nn, "F": F}
+    exec(source, names)
+    return list(names.values())[-1]
+
+
+# The truth
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_reference_equals_torch(name, seed):
+    probed = bank(name, seed)
+    for number, expected in enumerate(probed.expected):
+        values = probed.outcome(frozenset(), number).values
+        assert set(values) == set(expected.values)
+        for value, got in values.items():
+            torch.testing.assert_close(got, expected.values[value], rtol=0, atol=1e-12)
+
+
+def test_the_truth_is_that_of_torchs_layer():
+    torch.manual_seed(0)
+    layer = nn.RNN(3, 4).double()
+    input, h_0 = torch.rand(5, 2, 3).double(), torch.rand(1, 2, 4).double()
+    expected = layer(input, h_0)
+    torch.testing.assert_close(all_questions()["rnn"].truth(input, h_0, *layer.parameters()), expected, rtol=0, atol=0)
+    step = all_questions()["rnn_step"].truth(input[0], h_0[0], *layer.parameters())
+    torch.testing.assert_close(step, expected[0][0], rtol=0, atol=1e-12)
+
+
+def test_the_truth_of_windows_has_the_gradient_that_training_has():
+    """Each window's loss backward by itself, the state detached between: what the training chapter does."""
+    torch.manual_seed(0)
+    cell = nn.RNNCell(3, 4).double()
+    input, first, size = torch.rand(7, 2, 3).double(), torch.rand(2, 4).double(), 3
+    h = first
+    for window in input.split(size):
+        h = h.detach()
+        for x in window:
+            h = cell(x, h)
+        (h**2).sum().backward()
+    states = all_questions()["windows"].truth(cell, input, first, size)
+    gradients = torch.autograd.grad(sum((state**2).sum() for state in states), list(cell.parameters()))
+    for ours, parameter in zip(gradients, cell.parameters()):
+        torch.testing.assert_close(ours, parameter.grad, rtol=0, atol=1e-12)
+
+
+# The programs
+
+STEP = """
+def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    from_x = x @ weight_ih.T + bias_ih
+    from_h = h @ weight_hh.T + bias_hh
+    h_new = torch.tanh(from_x + from_h)
+    return h_new
+"""
+SUM = "torch.tanh(from_x + from_h)"
+STEP_WRONG = {
+    "tanh_missing": [(SUM, "from_x + from_h")],
+    "recurrent_weights_transposed": [("h @ weight_hh.T", "torch.mm(h, weight_hh)")],
+    "view_for_transpose": [
+        ("weight_ih.T", "weight_ih.view(x.size(1), -1)"),
+        ("weight_hh.T", "weight_hh.view(h.size(1), -1)"),
+    ],
+    "bias_ih_missing": [(" + bias_ih", "")],
+    "bias_hh_missing": [(" + bias_hh", "")],
+    "bias_ih_twice": [("+ bias_hh", "+ bias_hh + bias_ih")],
+    "bias_hh_twice": [("+ bias_ih", "+ bias_ih + bias_hh")],
+    "hidden_ignored": [("h @ weight_hh.T + bias_hh", "bias_hh")],
+    "input_ignored": [("x @ weight_ih.T + bias_ih", "bias_ih")],
+    "sigmoid_for_tanh": [(SUM, "1 / (1 + torch.exp(-from_x - from_h))")],
+    "relu_for_tanh": [(SUM, "F.relu(from_x + from_h)")],
+    "concatenated_in_other_order": [
+        (SUM, "torch.tanh(torch.hstack([h, x]) @ torch.hstack([weight_ih, weight_hh]).T + bias_ih + bias_hh)")
+    ],
+    "tanh_on_each_part": [(SUM, "from_x.tanh() + from_h.tanh()")],
+    "tanh_on_input_only": [(SUM, "torch.tanh(from_x) + from_h")],
+    "tanh_on_hidden_only": [(SUM, "from_x + torch.tanh(from_h)")],
+    "biases_after_tanh": [(" + bias_ih", ""), (" + bias_hh", ""), (SUM, SUM + " + bias_ih + bias_hh")],
+    "tanh_twice": [(SUM, f"torch.tanh({SUM})")],
+    "tanh_by_sigmoid": [(SUM, "2 * torch.sigmoid(from_x + from_h) - 1")],
+    "hard_tanh": [(SUM, "F.hardtanh(from_x + from_h)")],
+    "softmax_for_tanh": [(SUM, "F.softmax(from_x + from_h, dim=1)")],
+    "parts_multiplied": [("from_x + from_h", "from_x * from_h")],
+    "recurrent_weights_missing": [("h @ weight_hh.T", "h")],
+    "old_h_added": [("return h_new", "return h + h_new")],
+    "state_detached": [("h @ weight_hh.T", "h.data @ weight_hh.T")],
+    "weights_detached": [
+        ("    from_x =", "    weight_ih, weight_hh = weight_ih.data, weight_hh.data\n    from_x ="),
+        ("+ bias_ih", "+ bias_ih.data"),
+        ("+ bias_hh", "+ bias_hh.data"),
+    ],
+    "input_detached": [("x @ weight_ih.T", "torch.tensor(x.tolist()) @ weight_ih.T")],
+    "state_in_tuple": [("return h_new", "return h_new, h_new")],
+}
+
+CELL = """
+class RNNCell(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.last = None
+        self.weight_ih = nn.Parameter(torch.randn(hidden_size, input_size))
+        self.weight_hh = nn.Parameter(torch.randn(hidden_size, hidden_size))
+        self.bias_ih = nn.Parameter(torch.zeros(hidden_size))
+        self.bias_hh = nn.Parameter(torch.zeros(hidden_size))
+
+    def forward(self, x, h=None):
+        if h is None:
+            h = torch.zeros(x.size(0), self.hidden_size)
+        from_x = F.linear(x, self.weight_ih, self.bias_ih)
+        from_h = F.linear(h, self.weight_hh, self.bias_hh)
+        h_new = torch.tanh(from_x + from_h)
+        return h_new
+"""
+IH, HH = "F.linear(x, self.weight_ih, self.bias_ih)", "F.linear(h, self.weight_hh, self.bias_hh)"
+NO_BIAS_HH = [
+    ("        self.bias_hh = nn.Parameter(torch.zeros(hidden_size))\n", ""),
+    (HH, "F.linear(h, self.weight_hh)"),
+]
+CELL_WRONG = {
+    "state_in_tuple": [("return h_new", "return (h_new,)")],
+    "one_bias": NO_BIAS_HH,
+    "no_bias": [
+        *NO_BIAS_HH,
+        ("        self.bias_ih = nn.Parameter(torch.zeros(hidden_size))\n", ""),
+        (IH, "F.linear(x, self.weight_ih)"),
+    ],
+    "weights_transposed": [
+        ("torch.randn(hidden_size, input_size)", "torch.randn(input_size, hidden_size)"),
+        (IH, "x @ self.weight_ih + self.bias_ih"),
+        (HH, "h @ self.weight_hh + self.bias_hh"),
+    ],
+    "default_state_missing": [
+        ("h=None", "h"),
+        ("        if h is None:\n            h = torch.zeros(x.size(0), self.hidden_size)\n", ""),
+    ],
+    "default_state_ones": [("torch.zeros(x", "torch.ones(x")],
+    "default_state_random": [("torch.zeros(x", "torch.randn(x")],
+    "state_kept_between_calls": [
+        (
+            "h = torch.zeros(x.size(0), self.hidden_size)",
+            "h = torch.zeros(len(x), self.hidden_size) if self.last is None else self.last",
+        ),
+        ("return h_new", "self.last = h_new\n        return h_new"),
+    ],
+    "tanh_missing": [(SUM, "from_x + from_h")],
+    "recurrent_weights_transposed": [(HH, "h @ self.weight_hh + self.bias_hh")],
+    "view_for_transpose": [
+        (IH, "x @ self.weight_ih.reshape(x.shape[1], self.hidden_size) + self.bias_ih"),
+        (HH, "h @ self.weight_hh.reshape(self.hidden_size, self.hidden_size) + self.bias_hh"),
+    ],
+    "bias_ih_missing": [(IH, "F.linear(x, self.weight_ih)")],
+    "bias_hh_missing": [(HH, "F.linear(h, self.weight_hh)")],
+    "bias_ih_twice": [(SUM, "torch.tanh(from_x + from_h + self.bias_ih)")],
+    "bias_hh_twice": [(SUM, "torch.tanh(from_x + from_h + self.bias_hh)")],
+    "hidden_ignored": [(HH, "self.bias_hh")],
+    "input_ignored": [(IH, "self.bias_ih")],
+    "sigmoid_for_tanh": [("torch.tanh", "torch.sigmoid")],
+    "relu_for_tanh": [(SUM, "torch.clamp(from_x + from_h, min=0)")],
+    "concatenated_in_other_order": [
+        (
+            SUM,
+            "torch.tanh(F.linear(torch.cat((h, x), 1), torch.cat((self.weight_ih, self.weight_hh), 1),"
+            " self.bias_ih + self.bias_hh))",
+        )
+    ],
+    "tanh_on_each_part": [(SUM, "torch.tanh(from_x) + torch.tanh(from_h)")],
+    "tanh_on_input_only": [(SUM, "torch.tanh(from_x) + from_h")],
+    "tanh_on_hidden_only": [(SUM, "from_h.tanh() + from_x")],
+    "biases_after_tanh": [
+        (IH, "F.linear(x, self.weight_ih)"),
+        (HH, "F.linear(h, self.weight_hh)"),
+        (SUM, SUM + " + (self.bias_ih + self.bias_hh)"),
+    ],
+    "tanh_twice": [("return h_new", "return h_new.tanh()")],
+    "tanh_by_sigmoid": [(SUM, "(from_x + from_h).sigmoid() * 2 - 1")],
+    "hard_tanh": [(SUM, "torch.clip(from_x + from_h, -1, 1)")],
+    "softmax_for_tanh": [(SUM, "nn.Softmax(dim=-1)(from_x + from_h)")],
+    "parts_multiplied": [(SUM, "torch.tanh(from_x.mul(from_h))")],
+    "recurrent_weights_missing": [(HH, "h + self.bias_hh")],
+    "old_h_added": [(SUM, f"h + {SUM}")],
+    "state_detached": [("        from_x =", "        h = h.detach()\n        from_x =")],
+    "weights_detached": [
+        (IH, "F.linear(x, self.weight_ih.data, self.bias_ih.data)"),
+        (HH, "F.linear(h, self.weight_hh.data, self.bias_hh.data)"),
+    ],
+    "input_detached": [("        from_x =", "        x = x.data\n        from_x =")],
+}
+
+RNN = """
+def rnn(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, N, I = input.shape
+    h = h_0[0]
+    outputs = []
+    for t in range(T):
+        x = input[t]
+        from_x = x @ weight_ih.T + bias_ih
+        from_h = h @ weight_hh.T + bias_hh
+        h = torch.tanh(from_x + from_h)
+        outputs.append(h)
+    output = torch.stack(outputs)
+    h_n = h.unsqueeze(0)
+    return output, h_n
+"""
+NEW = "h = torch.tanh(from_x + from_h)"
+RNN_WRONG = {
+    "output_always_batch_first": [("torch.stack(outputs)", "torch.stack(outputs, dim=1)")],
+    "input_always_batch_first": [("T, N, I", "N, T, I"), ("input[t]", "input[:, t]")],
+    "all_batch_first": [
+        ("T, N, I", "N, T, I"),
+        ("input[t]", "input[:, t, :]"),
+        ("stack(outputs)", "stack(outputs, 1)"),
+    ],
+    "h_n_without_layer": [("h.unsqueeze(0)", "h")],
+    "h_n_batch_first": [("h.unsqueeze(0)", "h.unsqueeze(1)")],
+    "h_n_from_last_row": [("h.unsqueeze(0)", "output[:, -1]")],
+    "h_n_is_output": [("h.unsqueeze(0)", "output")],
+    "h_n_is_h_0": [("h.unsqueeze(0)", "h_0")],
+    "h_n_from_first_step": [("h.unsqueeze(0)", "output[:1]")],
+    "layer_in_output": [("h_0[0]", "h_0"), ("h.unsqueeze(0)", "h")],
+    "output_concatenated": [("torch.stack", "torch.cat")],
+    "output_not_stacked": [("torch.stack(outputs)", "outputs")],
+    "output_only_last": [("return output,", "return output[-1],")],
+    "only_output_returned": [("return output, h_n", "return output")],
+    "results_swapped": [("return output, h_n", "return h_n, output")],
+    "state_not_carried": [("h @ weight_hh.T", "h_0.squeeze(0) @ weight_hh.T")],
+    "given_state_ignored": [("h = h_0[0]", "h = torch.zeros(N, weight_hh.shape[0])")],
+    "first_input_only": [("input[t]", "input[0]")],
+    "last_step_missing": [("range(T)", "range(T - 1)")],
+    "first_step_missing": [("range(T)", "range(1, T)")],
+    "time_reversed": [("range(T)", "range(T - 1, -1, -1)")],
+    "output_reversed": [("outputs.append(h)", "outputs.insert(0, h)")],
+    "output_one_early": [
+        ("        outputs.append(h)\n", ""),
+        ("        x = ", "        outputs.append(h)\n        x = "),
+    ],
+    "output_with_h_0": [("outputs = []", "outputs = [h]")],
+    "tanh_not_in_state": [(NEW, "h = from_x + from_h"), ("append(h)", "append(torch.tanh(h))")],
+    "state_detached_each_step": [("h @ weight_hh.T", "h.detach() @ weight_hh.T")],
+    "output_detached": [("append(h)", "append(h.detach())")],
+    "h_n_detached": [("h.unsqueeze(0)", "h.unsqueeze(0).detach()")],
+    "h_0_detached": [("h_0[0]", "h_0[0].clone().detach()")],
+    "tanh_missing": [(NEW, "h = from_x + from_h")],
+    "recurrent_weights_transposed": [("h @ weight_hh.T", "h.matmul(weight_hh)")],
+    "view_for_transpose": [
+        ("weight_ih.T", "weight_ih.view(I, -1)"),
+        ("h @ weight_hh.T", "h @ weight_hh.view(h.shape[1], -1)"),
+    ],
+    "bias_ih_missing": [(" + bias_ih", "")],
+    "bias_hh_missing": [(" + bias_hh", "")],
+    "bias_ih_twice": [("+ bias_hh", "+ bias_hh + bias_ih")],
+    "bias_hh_twice": [("+ bias_ih", "+ bias_hh"), ("+ bias_hh\n        from_h", "+ bias_ih + bias_hh\n        from_h")],
+    "hidden_ignored": [("from_x + from_h", "from_x + bias_hh")],
+    "input_ignored": [("from_x + from_h", "bias_ih + from_h")],
+    "sigmoid_for_tanh": [("torch.tanh", "torch.sigmoid")],
+    "relu_for_tanh": [("torch.tanh", "torch.relu")],
+    "concatenated_in_other_order": [
+        ("from_x + from_h", "torch.cat([x, h], 1) @ torch.cat([weight_hh, weight_ih], 1).T + bias_ih + bias_hh")
+    ],
+    "tanh_on_each_part": [("torch.tanh(from_x + from_h)", "torch.tanh(from_x) + torch.tanh(from_h)")],
+    "tanh_on_input_only": [("torch.tanh(from_x + from_h)", "torch.tanh(from_x) + from_h")],
+    "tanh_on_hidden_only": [("torch.tanh(from_x + from_h)", "from_x + torch.tanh(from_h)")],
+    "biases_after_tanh": [(" + bias_ih", ""), (" + bias_hh", ""), (NEW, NEW + " + bias_ih + bias_hh")],
+    "tanh_twice": [(NEW, "h = torch.tanh(torch.tanh(from_x + from_h))")],
+    "tanh_by_sigmoid": [(NEW, "h = 2 / (1 + torch.exp(-(from_x + from_h))) - 1")],
+    "hard_tanh": [("torch.tanh(", "F.hardtanh(")],
+    "softmax_for_tanh": [(NEW, "h = (from_x + from_h).softmax(-1)")],
+    "parts_multiplied": [("from_x + from_h", "from_x * from_h")],
+    "recurrent_weights_missing": [("h @ weight_hh.T", "h")],
+    "old_h_added": [(NEW, "h = h + torch.tanh(from_x + from_h)")],
+    "weights_detached": [
+        (
+            "    h = h_0[0]",
+            "    detached = map(torch.detach, [weight_ih, weight_hh, bias_ih, bias_hh])\n"
+            "    weight_ih, weight_hh, bias_ih, bias_hh = detached\n    h = h_0[0]",
+        )
+    ],
+    "input_detached": [("x = input[t]", "x = input[t].data")],
+}
+
+WINDOWS = """
+def read_in_windows(cell, input, h, size):
+    T = input.shape[0]
+    states = []
+    for start in range(0, T, size):
+        window = input[start:start + size]
+        h = h.detach()
+        for x in window:
+            h = cell(x, h)
+        states.append(h)
+    return states
+"""
+IN_STEPS = """
+def read_in_windows(cell, input, h, size):
+    states = []
+    for t in range(len(input)):
+        if t % size == 0:
+            h = h.detach()
+        h = cell(input[t], h)
+        if (t + 1) % size == 0 or t + 1 == len(input):
+            states.append(h)
+    return states
+"""
+CUT = "        h = h.detach()\n"
+WINDOWS_WRONG = {
+    "state_not_cut": [(CUT, "")],
+    "state_detached_each_step": [("h = cell(x, h)", "h = cell(x, h.detach())")],
+    "states_detached": [(CUT, ""), ("        states.append(h)", "        h = h.detach()\n        states.append(h)")],
+    "state_not_carried": [
+        ("        h = h.detach()\n", "        state = h.detach()\n"),
+        ("h = cell(x, h)", "state = cell(x, state)"),
+        ("append(h)", "append(state)"),
+    ],
+    "last_window_dropped": [("range(0, T, size)", "range(0, T - T % size, size)")],
+    "size_as_number_of_windows": [
+        ("start in range(0, T, size)", "window in input.chunk(size)"),
+        ("        window = input[start:start + size]\n", ""),
+    ],
+    "states_of_all_steps": [("        states.append(h)", "            states.append(h)")],
+    "only_last_state": [("return states", "return [h]")],
+    "outputs_of_windows": [
+        ("        for x", "        outputs = []\n        for x"),
+        ("h = cell(x, h)", "h = cell(x, h)\n            outputs.append(h)"),
+        ("states.append(h)", "states.append(torch.stack(outputs))"),
+    ],
+    "state_before_window": [("        states.append(h)\n", ""), (CUT, CUT + "        states.append(h)\n")],
+    "first_state_in_list": [("states = []", "states = [h]")],
+    "windows_end_one_late": [("start + size]", "start + size + 1]")],
+    "windows_begin_one_late": None,
+    "windows_end_one_early": [("start + size]", "start + size - 1]")],
+    "windows_overlap": [("range(0, T, size)", "range(T - size + 1)")],
+    "last_window_padded": [
+        (
+            "        h = h.detach()\n",
+            "        zeros = torch.zeros(size - len(window), *window.shape[1:])\n"
+            "        window = torch.cat([window, zeros])\n        h = h.detach()\n",
+        )
+    ],
+    "first_window_missing": [("range(0, T, size)", "range(size, T, size)")],
+    "windows_reversed": [("range(0, T, size)", "reversed(range(0, T, size))")],
+    "time_in_second_dimension": [
+        ("input.shape[0]", "input.shape[1]"),
+        ("input[start:start + size]", "input[:, start:start + size].transpose(0, 1)"),
+    ],
+    "earlier_windows_without_gradient": [
+        (
+            "            h = cell(x, h)",
+            "            with torch.set_grad_enabled(start + size >= T):\n                h = cell(x, h)",
+        )
+    ],
+    "input_detached": [("in window", "in window.detach()")],
+}
+
+BACKWARD = """
+def rnn_backward(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh, grad_output, grad_h_n):
+    T, N, I = input.shape
+    h = [h_0[0]]
+    a = []
+    for x in input:
+        a.append(x @ weight_ih.T + bias_ih + h[-1] @ weight_hh.T + bias_hh)
+        h.append(torch.tanh(a[-1]))
+    grad_input = torch.zeros_like(input)
+    d_W_ih, d_W_hh = torch.zeros_like(weight_ih), torch.zeros_like(weight_hh)
+    d_b = torch.zeros_like(bias_ih)
+    from_future = grad_h_n[0]
+    for t in reversed(range(T)):
+        d_h = grad_output[t] + from_future
+        d_a = d_h * (1 - h[t + 1] ** 2)
+        grad_input[t] = d_a @ weight_ih
+        d_W_ih += d_a.T @ input[t]
+        d_W_hh += d_a.T @ h[t]
+        d_b += d_a.sum(0)
+        from_future = d_a @ weight_hh
+    grad_h_0 = from_future.unsqueeze(0)
+    return grad_input, grad_h_0, d_W_ih, d_W_hh, d_b, d_b
+"""
+BACKWARD_WRONG = {
+    "tanh_slope_missing": [("d_h * (1 - h[t + 1] ** 2)", "d_h")],
+    "future_ignored": [("grad_output[t] + from_future", "grad_output[t]")],
+    "input_gradient_reversed": [
+        ("grad_input = torch.zeros_like(input)", "grad_input = []"),
+        ("grad_input[t] = d_a @ weight_ih", "grad_input.append(d_a @ weight_ih)"),
+        ("return grad_input", "return torch.stack(grad_input)"),
+    ],
+    "new_h_for_old_h": [("d_a.T @ h[t]", "d_a.T @ h[t + 1]")],
+    "recurrent_weights_transposed_on_way_back": [("from_future = d_a @ weight_hh", "from_future = d_a @ weight_hh.T")],
+    "tanh_slope_at_old_h": [("h[t + 1] ** 2", "h[t] ** 2")],
+    "tanh_slope_not_squared": [("h[t + 1] ** 2", "h[t + 1]")],
+    "tanh_slope_at_sum": [("h[t + 1] ** 2", "a[t] ** 2")],
+    "sigmoid_slope": [("(1 - h[t + 1] ** 2)", "h[t + 1] * (1 - h[t + 1])")],
+    "tanh_slope_missing_on_way_back": [("from_future = d_a @ weight_hh", "from_future = d_h @ weight_hh")],
+    "tanh_slope_missing_for_future": [
+        ("d_a = d_h * (1 - h[t + 1] ** 2)", "d_a = grad_output[t] * (1 - h[t + 1] ** 2) + from_future")
+    ],
+    "recurrent_weights_missing_on_way_back": [("from_future = d_a @ weight_hh", "from_future = d_a")],
+    "one_step_back_only": [
+        ("from_future = d_a @ weight_hh", "from_future = grad_output[t] * (1 - h[t + 1] ** 2) @ weight_hh")
+    ],
+    "time_not_reversed": [("reversed(range(T))", "range(T)")],
+    "grad_h_n_ignored": [("grad_h_n[0]", "torch.zeros_like(h[0])")],
+    "grad_output_last_only": [("grad_output[t] + from_future", "(grad_output[-1] if t == T - 1 else 0) + from_future")],
+    "gradient_overwritten": [("d_W_ih +=", "d_W_ih ="), ("d_W_hh +=", "d_W_hh ="), ("d_b +=", "d_b =")],
+    "h_0_missing_in_gradient": [("        d_W_hh +=", "        if t > 0: d_W_hh +=")],
+    "h_0_gradient_missing": [("from_future.unsqueeze(0)", "torch.zeros_like(h_0)")],
+    "h_0_gradient_without_weights": [("from_future.unsqueeze(0)", "d_a.unsqueeze(0)")],
+    "h_0_gradient_without_layer": [("from_future.unsqueeze(0)", "from_future")],
+    "one_bias_gradient": [("d_b, d_b", "d_b")],
+    "bias_gradient_halved": [("d_b, d_b", "d_b / 2, d_b / 2")],
+    "bias_gradient_not_summed": [("torch.zeros_like(bias_ih)", "0"), ("d_a.sum(0)", "d_a")],
+    "gradient_averaged": [("d_W_ih, d_W_hh, d_b, d_b", "d_W_ih / N, d_W_hh / N, d_b / N, d_b / N")],
+    "gradient_averaged_over_time": [("d_W_ih, d_W_hh, d_b, d_b", "*(d / T for d in (d_W_ih, d_W_hh, d_b, d_b))")],
+    "weight_gradient_transposed": [
+        ("d_W_ih, d_W_hh = torch.zeros_like(weight_ih), torch.zeros_like(weight_hh)", "d_W_ih = d_W_hh = 0"),
+        ("d_W_ih +=", "d_W_ih = d_W_ih +"),
+        ("d_a.T @ input[t]", "input[t].T @ d_a"),
+        ("d_W_hh +=", "d_W_hh = d_W_hh +"),
+        ("d_a.T @ h[t]", "h[t].T @ d_a"),
+    ],
+}
+
+SOURCES = {"rnn_step": STEP, "rnn_cell": CELL, "rnn": RNN, "windows": WINDOWS, "rnn_backward": BACKWARD}
+WRONG = {
+    "rnn_step": STEP_WRONG,
+    "rnn_cell": CELL_WRONG,
+    "rnn": RNN_WRONG,
+    "windows": WINDOWS_WRONG,
+    "rnn_backward": BACKWARD_WRONG,
+}
+# This one goes wrong in a loop over steps.
+WINDOWS_WRONG["windows_begin_one_late"] = [
+    (
+        WINDOWS,
+        IN_STEPS.replace("        if t % size == 0:\n            h = h.detach()\n", "").replace(
+            "        if (t + 1) % size == 0 or t + 1 == len(input):\n            states.append(h)\n",
+            "        if t % size == 0:\n            states.append(h)\n            h = h.detach()\n",
+        ),
+    )
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_programs_are_right_before_they_go_wrong(question):
+    assert found(question, answer(SOURCES[question])).mistakes == []
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_there_is_a_program_for_every_mistake(question):
+    assert set(WRONG[question]) == set(all_questions()[question].names)
+
+
+@pytest.mark.parametrize("question, name", [(question, name) for question in QUESTIONS for name in WRONG[question]])
+def test_every_mistake_is_named(question, name):
+    finding = found(question, answer(SOURCES[question], *WRONG[question][name]), seed=3)
+    assert finding.known and finding.mistakes == [name]
+
+
+# The same mistakes, made another way
+
+VARIANTS = [
+    ("rnn_step", "view_for_transpose", [("weight_ih.T", "weight_ih.reshape(x.shape[1], h.shape[1])")]),
+    ("rnn_step", "recurrent_weights_transposed", [("h @ weight_hh.T", "h @ weight_hh.view(h.shape[1], h.shape[1])")]),
+    ("rnn_step", "recurrent_weights_transposed", [("h @ weight_hh.T", "torch.einsum('nj,ji->ni', h, weight_hh)")]),
+    (
+        "rnn_step",
+        "concatenated_in_other_order",
+        [("from_x + from_h", "torch.cat([x, h], 1) @ torch.cat([weight_hh, weight_ih], 1).T + bias_ih + bias_hh")],
+    ),
+    ("rnn_step", "state_in_tuple", [("return h_new", "return (h_new,)")]),
+    ("rnn_step", "input_ignored", [("x @", "torch.zeros_like(x) @")]),
+    (
+        "rnn_cell",
+        "weights_transposed",
+        [
+            ("torch.randn(hidden_size, input_size)", "torch.randn(input_size, hidden_size)"),
+            (IH, "x @ self.weight_ih + self.bias_ih"),
+        ],
+    ),
+    ("rnn_cell", "default_state_random", [("torch.zeros(x", "torch.rand(x")]),
+    (
+        "rnn_cell",
+        "default_state_missing",
+        [("        if h is None:\n            h = torch.zeros(x.size(0), self.hidden_size)\n", "")],
+    ),
+    (
+        "rnn_cell",
+        "one_bias",
+        [
+            ("        self.bias_ih = nn.Parameter(torch.zeros(hidden_size))\n", ""),
+            ("self.bias_hh", "self.bias"),
+            (IH, "x @ self.weight_ih.T"),
+        ],
+    ),
+    ("rnn_cell", "hidden_ignored", [("        if h is None:\n", "        if True:\n")]),
+    ("rnn_cell", "state_in_tuple", [("return h_new", "return h_new, h_new")]),
+    ("rnn", "h_n_without_layer", [("h.unsqueeze(0)", "output[-1]")]),
+    ("rnn", "h_n_from_last_row", [("h.unsqueeze(0)", "output[:, -1].unsqueeze(0)")]),
+    (
+        "rnn",
+        "all_batch_first",
+        [
+            ("    T, N, I = input.shape", "    input = input.transpose(0, 1)\n    T, N, I = input.shape"),
+            ("torch.stack(outputs)", "torch.stack(outputs).transpose(0, 1)"),
+        ],
+    ),
+    ("rnn", "state_detached_each_step", [("append(h)", "append(h)\n        h = h.detach()")]),
+    (
+        "rnn",
+        "state_detached_each_step",
+        [("append(h)", "append(h)\n        h = h.data"), ("h.unsqueeze(0)", "output[-1:]")],
+    ),
+    ("rnn", "state_detached_each_step", [("        x = ", "        h = h.detach()\n        x = ")]),
+    (
+        "rnn",
+        "state_not_carried",
+        [("h = torch.tanh", "h_t = torch.tanh"), ("append(h)", "append(h_t)"), ("h.unsqueeze", "h_t.unsqueeze")],
+    ),
+    ("rnn", "output_with_h_0", [("torch.stack(outputs)", "torch.stack([h_0[0]] + outputs)")]),
+    ("rnn", "output_reversed", [("torch.stack(outputs)", "torch.stack(outputs).flip(0)")]),
+    ("windows", "only_last_state", [("return states", "return h")]),
+    ("windows", "state_not_carried", [(CUT, "        h = torch.zeros_like(h)\n")]),
+    ("windows", "last_window_dropped", [("range(0, T, size)", "range(0, T // size * size, size)")]),
+    ("windows", "last_window_dropped", [(WINDOWS, IN_STEPS.replace(" or t + 1 == len(input)", ""))]),
+    ("windows", "states_detached", [("append(h)", "append(h.detach())")]),
+    ("windows", "state_detached_each_step", [("h = cell(x, h)", "h = cell(x, h.data)")]),
+    ("windows", "state_detached_each_step", [(WINDOWS, IN_STEPS.replace("if t % size == 0:", "if t >= 0:"))]),
+    ("rnn_backward", "weight_gradient_transposed", [("d_a.T @ h[t]", "h[t].T @ d_a")]),
+    ("rnn_backward", "grad_h_n_ignored", [("from_future = grad_h_n[0]", "from_future = 0")]),
+    ("rnn_backward", "h_0_gradient_missing", [("from_future.unsqueeze(0)", "h_0 * 0")]),
+]
+
+
+@pytest.mark.parametrize("question, name, edits", VARIANTS)
+def test_variants_are_named_as_well(question, name, edits):
+    finding = found(question, answer(SOURCES[question], *edits), seed=4)
+    assert finding.known and finding.mistakes == [name]
+
+
+# Two mistakes at once, as programs
+
+PAIRS = [
+    ("rnn_step", "bias_hh_missing", "tanh_missing"),
+    ("rnn_step", "recurrent_weights_transposed", "bias_ih_missing"),
+    ("rnn_step", "sigmoid_for_tanh", "recurrent_weights_missing"),
+    ("rnn_step", "relu_for_tanh", "bias_hh_twice"),
+    ("rnn_step", "old_h_added", "recurrent_weights_transposed"),
+    ("rnn_cell", "one_bias", "tanh_missing"),
+    ("rnn_cell", "default_state_missing", "recurrent_weights_transposed"),
+    ("rnn_cell", "default_state_random", "sigmoid_for_tanh"),
+    ("rnn_cell", "weights_transposed", "tanh_on_input_only"),
+    ("rnn_cell", "state_detached", "bias_ih_missing"),
+    ("rnn", "output_always_batch_first", "h_n_without_layer"),
+    ("rnn", "recurrent_weights_transposed", "h_n_batch_first"),
+    ("rnn", "bias_hh_missing", "given_state_ignored"),
+    ("rnn", "state_detached_each_step", "tanh_missing"),
+    ("rnn", "results_swapped", "bias_ih_missing"),
+    ("rnn", "time_reversed", "h_n_is_h_0"),
+    ("rnn", "last_step_missing", "sigmoid_for_tanh"),
+    ("rnn", "output_concatenated", "h_n_without_layer"),
+    ("rnn", "only_output_returned", "recurrent_weights_transposed"),
+    ("windows", "state_not_cut", "last_window_dropped"),
+    ("windows", "state_detached_each_step", "first_state_in_list"),
+    ("windows", "last_window_dropped", "states_detached"),
+    ("windows", "state_not_cut", "size_as_number_of_windows"),
+    ("rnn_backward", "tanh_slope_missing", "bias_gradient_halved"),
+    ("rnn_backward", "new_h_for_old_h", "grad_h_n_ignored"),
+    ("rnn_backward", "recurrent_weights_transposed_on_way_back", "h_0_gradient_missing"),
+    ("rnn_backward", "input_gradient_reversed", "gradient_averaged"),
+    ("rnn_backward", "future_ignored", "h_0_gradient_without_layer"),
+]
+
+
+@pytest.mark.parametrize("question, one, other", PAIRS)
+def test_pairs_are_named(question, one, other):
+    wrong = answer(SOURCES[question], *WRONG[question][one], *WRONG[question][other])
+    finding = found(question, wrong, seed=5)
+    assert finding.known and set(finding.mistakes) == {one, other}
+
+
+# Right in unusual ways
+
+STEPS = {
+    "einsum": "lambda x, h, w, u, b, d: ("
+    "torch.einsum('ni,hi->nh', x, w) + torch.einsum('nj,hj->nh', h, u) + b + d).tanh()",
+    "one product": "lambda x, h, w, u, b, d: torch.tanh(torch.cat([x, h], 1) @ torch.cat([w, u], 1).T + (b + d))",
+    "columns": "lambda x, h, w, u, b, d: (w @ x.T + u @ h.T + (b + d)[:, None]).tanh().T",
+    "baddbmm": "lambda x, h, w, u, b, d: ("
+    "torch.baddbmm((b + d).view(1, 1, -1), h[None], u.T[None])[0] + x @ w.T).tanh()",
+    "float32": "lambda *all: rnn_step(*(one.float() for one in all)).double()",
+    "vmap": "lambda x, h, *w: torch.func.vmap(lambda a, b: torch.tanh(w[0] @ a + w[1] @ b + w[2] + w[3]))(x, h)",
+    "exponentials": "lambda *all: 1 - 2 / (torch.exp(2 * torch.atanh(rnn_step(*all))) + 1)",
+    "sigmoid": "lambda x, h, w, u, b, d: 2 * torch.sigmoid(2 * (F.linear(x, w, b) + F.linear(h, u, d))) - 1",
+    "rows by list": "lambda x, h, *w: torch.stack([rnn_step(a[None], b[None], *w)[0] for a, b in zip(x, h)])",
+    "in place": "lambda x, h, w, u, b, d: torch.addmm(b, x, w.T).addmm_(h, u.T).add_(d).tanh_()",
+    "subtraction": "lambda x, h, w, u, b, d: -torch.tanh(-(x @ w.T) - b - h @ u.T - d)",
+    "biases exchanged": "lambda x, h, w, u, b, d: rnn_step(x, h, w, u, d, b)",
+    "products of units": "lambda x, h, w, u, b, d: ("
+    "(x[:, None] * w).sum(-1) + (h[:, None] * u).sum(-1) + b + d).tanh()",
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_unusual_steps_are_right(name):
+    assert found("rnn_step", answer(STEP + f"answer = {STEPS[name]}")).mistakes == []
+
+
+def by_single_numbers(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    new = torch.empty_like(h)
+    for n in range(h.shape[0]):
+        for i in range(h.shape[1]):
+            a = bias_ih[i] + bias_hh[i]
+            for j in range(x.shape[1]):
+                a = a + weight_ih[i, j] * x[n, j]
+            for j in range(h.shape[1]):
+                a = a + weight_hh[i, j] * h[n, j]
+            new[n, i] = torch.tanh(a)
+    return new
+
+
+class Elman(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, h, w, u, b, d):
+        new = torch.tanh(x @ w.T + h @ u.T + b + d)
+        ctx.save_for_backward(x, h, w, u, new)
+        return new
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, h, w, u, new = ctx.saved_tensors
+        a = grad * (1 - new * new)
+        return a @ w, a @ u, a.t() @ x, a.t() @ h, a.sum(0), a.sum(0)
+
+
+def traceable(x, h, w, u, b, d):
+    return torch.tanh(torch.mm(x, w.t()) + torch.mm(h, u.t()) + b + d)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit")
+def test_a_scripted_step_is_right():
+    assert found("rnn_step", torch.jit.script(traceable)).mistakes == []
+
+
+@pytest.mark.parametrize("step", [by_single_numbers, Elman.apply])
+def test_steps_made_otherwise_are_right(step):
+    assert found("rnn_step", step).mistakes == []
+
+
+CELLS = {
+    "parameters in another order": [
+        ("        self.weight_ih = nn.Parameter(torch.randn(hidden_size, input_size))\n", ""),
+        (
+            "        self.bias_hh = nn",
+            "        self.weight_ih = nn.Parameter(torch.randn(hidden_size, input_size))\n        self.bias_hh = nn",
+        ),
+    ],
+    "registered by name": [
+        (
+            "self.bias_ih = nn.Parameter(torch.zeros(hidden_size))",
+            "self.register_parameter('bias_ih', nn.Parameter(torch.ones(hidden_size)))",
+        )
+    ],
+    "a buffer for the first state": [
+        ("self.last = None", "self.register_buffer('zero', torch.zeros(1, hidden_size))"),
+        ("torch.zeros(x.size(0), self.hidden_size)", "self.zero.expand(len(x), -1)"),
+    ],
+    "no state, no product": [
+        (
+            "h = torch.zeros(x.size(0), self.hidden_size)",
+            "return torch.tanh(F.linear(x, self.weight_ih, self.bias_ih) + self.bias_hh + 0 * self.weight_hh.sum())",
+        )
+    ],
+    "call in place of forward": [("def forward", "def __call__")],
+    "a module for the tanh": [
+        ("self.last = None", "self.activation = nn.Tanh()"),
+        (SUM, "self.activation(from_x + from_h)"),
+    ],
+    "any sizes of batch": [("x.size(0)", "*x.shape[:-1]")],
+    "weights of torch's own layer": [
+        ("        self.last = None\n", "        start = nn.RNNCell(input_size, hidden_size)\n"),
+        ("torch.randn(hidden_size, input_size)", "start.weight_ih.detach().clone()"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_unusual_cells_are_right(name):
+    assert found("rnn_cell", answer(CELL, *CELLS[name])).mistakes == []
+
+
+LOOPS = {
+    "zip and append": [("for t in range(T):\n        x = input[t]", "for x in input.unbind(0):")],
+    "written step by step": [
+        ("outputs = []", "output = input.new_zeros(T, N, weight_hh.shape[0])"),
+        ("outputs.append(h)", "output[t] = h"),
+        ("    output = torch.stack(outputs)\n", ""),
+    ],
+    "cat of rows": [("torch.stack(outputs)", "torch.cat([o[None] for o in outputs])")],
+    "cat and view": [("torch.stack(outputs)", "torch.cat(outputs).view(T, N, -1)")],
+    "h_n from the output": [("h.unsqueeze(0)", "output[-1:].clone()")],
+    "squeezed": [("h_0[0]", "h_0.squeeze(0)")],
+    "with the layer's dimension": [("h_0[0]", "h_0"), ("torch.stack", "torch.cat"), ("h.unsqueeze(0)", "h")],
+    "in a list": [("return output, h_n", "return [output, h_n]")],
+    "batch-first inside": [
+        ("    T, N, I = input.shape", "    input = input.transpose(0, 1)\n    N, T, I = input.shape"),
+        ("input[t]", "input[:, t]"),
+        ("torch.stack(outputs)", "torch.stack(outputs, 1).transpose(0, 1)"),
+    ],
+    "a dictionary of states": [
+        ("outputs = []", "outputs = {}"),
+        ("outputs.append(h)", "outputs[t] = h"),
+        ("torch.stack(outputs)", "torch.stack([outputs[t] for t in sorted(outputs)])"),
+    ],
+    "from the end": [
+        ("outputs.append(h)", "outputs = [h] + outputs"),
+        ("torch.stack(outputs)", "torch.stack(outputs).flip(0)"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_unusual_loops_are_right(name):
+    assert found("rnn", answer(RNN, *LOOPS[name])).mistakes == []
+
+
+def recursive(input, h_0, *weights):
+    if len(input) == 0:
+        return input.new_zeros(0, *h_0.shape[1:]), h_0
+    w, u, b, d = weights
+    h = torch.tanh(input[:1] @ w.T + b + h_0 @ u.T + d)
+    rest, h_n = recursive(input[1:], h, *weights)
+    return torch.cat([h, rest]), h_n
+
+
+def ahead(input, h_0, w, u, b, d):
+    """All products with inputs at once."""
+    a, h = F.linear(input, w, b + d), h_0[0]
+    output = torch.stack([h := torch.tanh(a_t + h @ u.T) for a_t in a])
+    return output, output[-1:]
+
+
+@pytest.mark.parametrize("rnn", [recursive, ahead])
+def test_loops_made_otherwise_are_right(rnn):
+    assert found("rnn", rnn).mistakes == []
+
+
+READERS = {
+    "in steps": [(WINDOWS, IN_STEPS)],
+    "split": [
+        ("start in range(0, T, size)", "window in torch.split(input, size)"),
+        ("        window = input[start:start + size]\n", ""),
+    ],
+    "cut afterwards": [(CUT, ""), ("append(h)", "append(h)\n        h = h.detach()")],
+    "cut by data": [("h.detach()", "h.data")],
+    "cut and copied": [("h.detach()", "h.clone().detach()")],
+    "a graph of its own": [("h.detach()", "h.detach().requires_grad_()")],
+    "a tuple": [("return states", "return tuple(states)")],
+    "stacked": [("return states", "return torch.stack(states)")],
+    "a generator": [("    states = []\n", ""), ("states.append(h)", "yield h"), ("    return states\n", "")],
+    "first state kept whole": [(CUT, "        h = h.detach() if start else h\n")],
+    "a loop with while": [
+        (
+            "    for start in range(0, T, size):\n",
+            "    start = -size\n    while start + size < T:\n        start += size\n",
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_unusual_readers_are_right(name):
+    assert found("windows", answer(WINDOWS, *READERS[name])).mistakes == []
+
+
+BACKWARDS = {
+    "numpy": [
+        (
+            "    T, N, I",
+            "    weights = weight_ih, weight_hh, bias_ih, bias_hh\n"
+            "    weight_ih, weight_hh, bias_ih, bias_hh = (one.numpy() for one in weights)\n"
+            "    input, h_0, grad_output, grad_h_n = (one.numpy() for one in (input, h_0, grad_output, grad_h_n))\n"
+            "    T, N, I",
+        ),
+        ("torch.tanh", "np.tanh"),
+        ("torch.zeros_like", "np.zeros_like"),
+        ("from_future.unsqueeze(0)", "from_future[None]"),
+        (
+            "return grad_input, grad_h_0, d_W_ih, d_W_hh, d_b, d_b",
+            "return [torch.from_numpy(d) for d in (grad_input, grad_h_0, d_W_ih, d_W_hh, d_b, d_b)]",
+        ),
+        ("def rnn_backward", "import numpy as np\ndef rnn_backward"),
+    ],
+    "einsum": [
+        ("d_a.T @ input[t]", "torch.einsum('nh,ni->hi', d_a, input[t])"),
+        ("d_a @ weight_hh", "torch.einsum('nh,hj->nj', d_a, weight_hh)"),
+    ],
+    "slope of the sum": [("(1 - h[t + 1] ** 2)", "torch.cosh(a[t]) ** -2")],
+    "the state before by arithmetic": [("(1 - h[t + 1] ** 2)", "(1 - h[t + 1]) * (1 + h[t + 1])")],
+    "two biases": [("d_b, d_b", "d_b, d_b.clone()")],
+    "without gradients": [
+        ("    T, N", "    torch.set_grad_enabled(False)\n    T, N"),
+        ("    return", "    torch.set_grad_enabled(True)\n    return"),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", BACKWARDS)
+def test_unusual_ways_back_are_right(name):
+    assert found("rnn_backward", answer(BACKWARD, *BACKWARDS[name])).mistakes == []
+
+
+# What may not be an answer
+
+
+def by_torchs_layer(input, h_0, *weights):
+    layer = nn.RNN(input.shape[2], h_0.shape[2])
+    names = [name for name, _ in layer.named_parameters()]
+    return torch.func.functional_call(layer, dict(zip(names, weights)), (input, h_0))
+
+
+def by_torchs_cell(cell, input, h, size):
+    theirs = nn.RNNCell(cell.input_size, cell.hidden_size)
+    theirs.load_state_dict(cell.state_dict())
+    states = []
+    for window in input.split(size):
+        h = h.detach()
+        for x in window:
+            h = theirs(x, h)
+        states.append(h)
+    return states
+
+
+def by_autograd(input, h_0, *rest):
+    *weights, grad_output, grad_h_n = rest
+    given = [one.clone().requires_grad_() for one in (input, h_0, *weights)]
+    return torch.autograd.grad(answer(RNN)(*given), given, (grad_output, grad_h_n))
+
+
+def by_vjp(input, h_0, *rest):
+    *weights, grad_output, grad_h_n = rest
+    return torch.func.vjp(answer(RNN), input, h_0, *weights)[1]((grad_output, grad_h_n))
+
+
+LIBRARIES = {
+    "torch's cell": ("rnn_cell", nn.RNNCell),
+    "the companion's cell": ("rnn_cell", companion.RNNCell),
+    "torch's function": ("rnn_step", lambda *arguments: torch.rnn_tanh_cell(*arguments)),
+    "torch's internal function": ("rnn_step", lambda *arguments: torch._VF.rnn_tanh_cell(*arguments)),
+    "torch's operation": ("rnn_step", lambda *arguments: torch.ops.aten.rnn_tanh_cell(*arguments)),
+    "torch's layer": ("rnn", by_torchs_layer),
+    "torch's function of all steps": (
+        "rnn",
+        lambda i, h, *w: torch.rnn_tanh(i, h, w, True, 1, 0.0, False, False, False),
+    ),
+    "the question's truth": ("rnn", all_questions()["rnn"].truth),
+    "the question's reference": ("rnn", all_questions()["rnn"].reference(frozenset())),
+    "windows by torch's cell": ("windows", by_torchs_cell),
+    "autograd": ("rnn_backward", by_autograd),
+    "autograd of torch.func": ("rnn_backward", by_vjp),
+}
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_libraries_own_layers_are_no_answers(name):
+    question, one = LIBRARIES[name]
+    assert found(question, one).mistakes == ["library_layer"]
+
+
+# What no switch makes
+
+
+def test_forms_that_windows_does_not_take():
+    assert found("windows", lambda cell, input, h, size: None).mistakes == ["returns_none"]
+    assert found("windows", answer(WINDOWS, ("append(h)", "append(h.tolist())"))).mistakes == ["not_a_tensor"]
+    assert found("windows", answer(WINDOWS, ("append(h)", "append((h, h))"))).mistakes == ["not_a_tensor"]
+
+
+def test_an_unknown_mistake_in_a_loop_is_described():
+    finding = found("rnn", answer(RNN, (NEW, f"{NEW} * (0.5 if t > 1 else 1)")))
+    assert finding.mistakes == ["wrong_values"] and finding.value == "output" and finding.first == (2, 0, 0)
+    assert finding.right == ["two_steps", "batch_1", "one_step"]
+
+
+ONE_SEQUENCE = {
+    "rnn_step": """
+        def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+            h = h.view(len(bias_hh))
+            return torch.tanh(weight_ih @ x.flatten() + bias_ih + weight_hh @ h + bias_hh)[None]
+    """,
+    "rnn": """
+        def rnn(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh):
+            h, output = h_0.view(-1), []
+            for x in input.view(len(input), -1):
+                h = torch.tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)
+                output.append(h)
+            return torch.stack(output).unsqueeze(1), h.view(1, 1, -1)
+    """,
+}
+
+
+@pytest.mark.parametrize("question", ONE_SEQUENCE)
+def test_answers_for_one_sequence_only(question):
+    assert found(question, answer(textwrap.dedent(ONE_SEQUENCE[question]))).mistakes == ["single_batch_only"]
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_layers_inside_have_other_names(wrong):
+    """Two nn.Linear are a right step with wrong names; what goes wrong besides is named with them."""
+    source = """
+        class RNNCell(nn.Module):
+            def __init__(self, input_size, hidden_size):
+                super().__init__()
+                self.i2h = nn.Linear(input_size, hidden_size)
+                self.h2h = nn.Linear(hidden_size, hidden_size)
+
+            def forward(self, x, h=None):
+                h = torch.zeros(len(x), self.h2h.in_features) if h is None else h
+                return torch.tanh(self.i2h(x) + self.h2h(h))
+    """
+    edits = [("torch.tanh", "torch.sigmoid")] if wrong else []
+    names = ["sigmoid_for_tanh", "parameter_names"] if wrong else ["parameter_names"]
+    assert found("rnn_cell", answer(textwrap.dedent(source), *edits)).mistakes == names
