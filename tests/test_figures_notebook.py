@@ -121,11 +121,11 @@ def drawn(figure):
     return figure.evaluate("figure => [...figure.querySelectorAll('svg')].map(one => one.innerHTML).join()")
 
 
-def until(true):
+def until(true, patience=PATIENCE):
     """Ask again and again, as long as patience lasts. Each asking takes a moment: a page or a kernel answers."""
-    deadline = time.monotonic() + PATIENCE
-    while not (found := true()):
-        assert time.monotonic() < deadline
+    deadline = time.monotonic() + patience
+    while not (found := true()) and time.monotonic() < deadline:
+        pass
     return found
 
 
@@ -151,7 +151,7 @@ def move(page, control):
         control.press("ArrowUp") if control.get_attribute("type") == "number" else drag(page, control)
         return control.input_value() != before
 
-    until(moved)
+    assert until(moved)
     page.evaluate(FRAME)
     return float(control.input_value())
 
@@ -173,18 +173,18 @@ def test_both_ways(live, name):
     for control in figure.locator(CONTROLS).all():
         before, picture = values(), drawn(figure)
         shown = move(live, control)
-        after = until(lambda: (now := values()) != before and now)
-        traits = [trait for trait, value in after.items() if value == shown != before.get(trait)]
-        if not traits or drawn(figure) == picture:
+        # what the thumb passed on its way may arrive first
+        traits = until(lambda: [trait for trait, one in values().items() if one == shown != before.get(trait)], 10)
+        if not traits or not until(lambda: drawn(figure) != picture, 10):
             continue  # what it moves is not a number, or not shown now
         trait, picture = traits[0], drawn(figure)
         low, high = (float(control.get_attribute(end)) for end in ("min", "max"))
-        value = type(after[trait])(low if shown - low > high - shown else high)
+        value = type(before[trait])(low if shown - low > high - shown else high)
         base, _, key = trait.partition("[")
         new = f"[{value} if k == {key[:-1]} else old for k, old in enumerate({name}.{base})]" if key else value
         assert live.evaluate(PYTHON, f"{name}.{base} = {new}") == ""
-        until(lambda: float(control.input_value()) == value)
-        until(lambda: drawn(figure) != picture)
+        assert until(lambda: float(control.input_value()) == value)
+        assert until(lambda: drawn(figure) != picture)
         followed.append(trait)
         break
     assert followed
@@ -206,7 +206,7 @@ def test_stored(browser, lab):
     nbformat.write(notebook, folder / "stored.ipynb")
     with opened(browser, lab, "stored.ipynb") as page:
         shown = page.locator(".jp-RenderedText")
-        until(lambda: [text.strip() for text in shown.all_text_contents()] == [*map(repr, figures)])
+        assert until(lambda: [text.strip() for text in shown.all_text_contents()] == [*map(repr, figures)])
         assert page.locator(".unrolled-figure").count() == 0
 
     NotebookNotary(data_dir=str(data)).sign(nbformat.read(folder / "stored.ipynb", as_version=4))
@@ -219,4 +219,4 @@ def test_stored(browser, lab):
                 move(page, control)
                 if drawn(figure) != picture:
                     break
-            until(lambda: drawn(figure) != picture)
+            assert until(lambda: drawn(figure) != picture)
