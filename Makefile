@@ -2,17 +2,21 @@
 # make site       only build the site, into _build/html
 # make test       everything that is checked: the models, the site, and every output of every notebook
 # make fuzz       the models against torch over more than 10,000 random configurations
+# make heavy      what takes long: every known mistake of the checker, every attack on the grader
 # make lab        the English chapters as notebooks; make lab LANGUAGE=ja the Japanese ones
 # make execute    run all notebooks again and store what they print
 # make status     what is missing, stale or different in the translations
+# make assignments  the students' notebooks, without the solutions, into _build/assignments/
+# make grade SUBMISSIONS=folder  grades of all submissions, into grades/
 # make clean      remove what was built
 
 PYTHON ?= python3
 LANGUAGE ?= en
+GRADES ?= grades
 BIN := .venv/bin
 ENVIRONMENT := .venv/stamp
 
-.PHONY: book site test fuzz lab execute status clean
+.PHONY: book site test fuzz heavy lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
@@ -27,6 +31,9 @@ test: $(ENVIRONMENT)
 fuzz: $(ENVIRONMENT)
 	FUZZ=1 $(BIN)/python -m pytest --numprocesses 2 tests/test_recurrent.py tests/test_embedding.py
 
+heavy: $(ENVIRONMENT)
+	$(BIN)/python -m pytest -m heavy --numprocesses 2
+
 lab: $(ENVIRONMENT)
 	$(BIN)/jupyter lab book/$(LANGUAGE)
 
@@ -35,6 +42,13 @@ execute: $(ENVIRONMENT)
 
 status: $(ENVIRONMENT)
 	$(BIN)/python book/translations.py
+
+assignments: $(ENVIRONMENT)
+	$(BIN)/python assignments/release.py
+
+grade: $(ENVIRONMENT)
+	$(if $(SUBMISSIONS),,$(error Which folder? make grade SUBMISSIONS=folder))
+	$(BIN)/python assignments/grade.py "$(SUBMISSIONS)" --output "$(GRADES)"
 
 clean:
 	rm -rf _build .hypothesis .pytest_cache *.egg-info

@@ -1,0 +1,427 @@
+"""The grader's side of a question: sends cells and probes to a process of their own, and judges what comes back.
+
+All that decides points is here: probes, what is right on them, the known mistakes. What comes back is a stranger's
+text: it is read as numbers of a certain shape, or not at all.
+"""
+
+import ast
+import atexit
+import inspect
+import json
+import math
+import os
+import re
+import secrets
+import signal
+import struct
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+
+import torch
+
+from companion.check import running, saying
+from companion.check.diagnosis import Finding, alike, diagnose
+from companion.check.question import all_questions, bank
+from companion.check.running import AUTOGRAD, RECURRENT, Outcome
+
+HERE = Path(__file__).resolve().parent
+# Seconds of the processor and of the clock for a question, megabytes of memory beyond torch's own and of files.
+LIMITS = {"seconds": 10, "wall": 30, "memory": 1024, "disk": 64}
+MOST = 200_000  # numbers in a value
+# Questions whose answer can be read off a library's layer that never runs.
+BY_MAKING = {"parameter_shapes"}
+OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
+REFUSED = "a library's own layer"  # the worker's words for it
+AUTOGRAD_REFUSED = re.compile(r"does not require grad|appears to not have been used in the graph")
+
+
+# The call of a question, without its module
+
+
+def portable(call):
+    """A question's call as JSON: pieces of source to run, in order, and what to make of them."""
+    pieces = {}
+
+    def say(thing):
+        if is_dataclass(thing):
+            made = {one.name: say(getattr(thing, one.name)) for one in fields(thing)}
+            return want(type(thing)) | {"fields": made}
+        if isinstance(thing, tuple | list):
+            return {"list": [say(one) for one in thing]}
+        if callable(thing):
+            return want(thing)
+        return thing
+
+    def want(thing):
+        if thing.__module__ != running.__name__:
+            pieces.setdefault(thing.__module__, set()).add(thing.__name__)
+        return {"module": thing.__module__, "name": thing.__name__}
+
+    said = say(call)
+    cut = {}
+    while pieces:
+        module, names = pieces.popitem()
+        before = cut.get(module, (set(), ""))[0]
+        names |= before
+        source, kept, others = pieces_of(module, names)
+        cut.pop(module, None)
+        cut[module] = kept, source
+        for other, theirs in others.items():
+            if not theirs <= cut.get(other, (set(), ""))[0]:
+                pieces.setdefault(other, set()).update(theirs)
+    order = [{"module": name, "file": sys.modules[name].__file__, "source": cut[name][1]} for name in reversed(cut)]
+    return {"pieces": order, "call": said}
+
+
+@cache
+def statements(module):
+    """A module's statements by the names that they bind."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    found = {}
+    for number, node in enumerate(tree.body):
+        names = ()
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names = (node.name,)
+        elif isinstance(node, ast.Assign):
+            names = [one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+        elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+            names = (node.target.id,)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                name = (alias.asname or alias.name).split(".")[0]
+                one = ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], 0)
+                found.setdefault(name, []).append((number, one))
+        for name in names:
+            found.setdefault(name, []).append((number, node))
+    return found
+
+
+def pieces_of(module, names):
+    """The source of these names and of all that they need, the names, and what they need of other questions' modules."""
+    bound, others, todo, seen, nodes = statements(module), {}, list(names), set(), {}
+    while todo:
+        name = todo.pop()
+        if name in seen or name not in bound:
+            continue
+        if re.search("reference|truth|QUESTION|Question", name):
+            raise ValueError(f"the call of a question needs {name}, which no student's process may have")
+        seen.add(name)
+        for number, node in bound[name]:
+            nodes[number, ast.unparse(node)] = None
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("companion.check.questions."):
+                others.setdefault(node.module, set()).update(alias.name for alias in node.names)
+            todo += [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+    return "\n\n".join(source for _, source in sorted(nodes)), seen, others
+
+
+# The process
+
+
+class Worker:
+    """A process that runs students' code, restarted when it is gone. Used by one thread."""
+
+    def __init__(self, hidden=()):
+        self.hidden, self.process = [os.path.realpath(one) for one in hidden], None
+        atexit.register(self.close)
+
+    def start(self):
+        environment = {key: one for key, one in os.environ.items() if key in KEPT}
+        environment |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-B", str(HERE / "worker.py")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd="/" if os.name == "posix" else None,
+            start_new_session=os.name == "posix",
+        )  # fmt: skip
+        companion = Path(running.__file__).resolve().parents[1]
+        path = [os.path.realpath(one) for one in sys.path if one and os.path.isdir(one)]
+        path = [one for one in path if not Path(one, "companion").is_dir() and "site-packages" in one or is_python(one)]
+        secret = [*self.hidden, str(companion)]
+        secret += [str(Path(one, "companion")) for one in path if Path(one, "companion").is_dir()]
+        self.send({"path": path, "running": running.__file__, "hidden": secret})
+        if not self.receive(120):
+            raise RuntimeError("the process for students' code does not start")
+
+    def send(self, thing):
+        said = json.dumps(thing).encode()
+        self.process.stdin.write(struct.pack("<I", len(said)) + said)
+        self.process.stdin.flush()
+
+    def receive(self, seconds):
+        """What it says, or None if it ends, or takes longer than that."""
+        watch = threading.Timer(seconds, self.kill)
+        watch.start()
+        try:
+            head = self.process.stdout.read(4)
+            said = self.process.stdout.read(struct.unpack("<I", head)[0]) if len(head) == 4 else b""
+            return json.loads(said) if said else None
+        except (ValueError, RecursionError, OSError):
+            return None
+        finally:
+            watch.cancel()
+
+    def ask(self, job):
+        """How a job ended: {"ended", "said", "seconds"}."""
+        for _ in range(2):
+            try:
+                if self.process is None or self.process.poll() is not None:
+                    self.start()
+                self.send(job)
+                break
+            except OSError:
+                self.close()
+        answer = self.receive(job["limits"]["wall"] + 20)
+        if answer is None:
+            self.close()
+            return {"ended": "quit", "said": "", "seconds": 0.0}
+        if os.name != "posix":
+            self.close()
+        return answer
+
+    def kill(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL) if os.name == "posix" else self.process.kill()
+        except (OSError, AttributeError):
+            pass
+
+    def close(self):
+        if self.process is not None:
+            self.kill()
+            self.process.wait()
+            self.process.stdin.close(), self.process.stdout.close()
+            self.process = None
+
+
+KEPT = {"PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "UNROLLED_DEBUG"}
+
+
+def is_python(folder):
+    """Whether it is one of Python's own folders."""
+    return folder.startswith((os.path.realpath(sys.base_prefix), os.path.realpath(sys.prefix), sys.prefix))
+
+
+# What came back
+
+
+class Forged(ValueError):
+    """Not what the process was asked for."""
+
+
+def outcome_of(said):
+    """An Outcome from a stranger's JSON. Forged if it is none."""
+    if not isinstance(said, dict) or not isinstance(said.get("values"), dict) or len(said["values"]) > 100:
+        raise Forged
+    values = {word(name): tensor_of(packed) for name, packed in said["values"].items()}
+    return Outcome(values, notes_of(said.get("notes")), error_of(said.get("error")))
+
+
+def word(thing, most=200):
+    if not isinstance(thing, str):
+        raise Forged
+    return "".join(one if one.isprintable() else " " for one in thing[:most])
+
+
+def tensor_of(packed):
+    if not isinstance(packed, dict):
+        raise Forged
+    shape, numbers = packed.get("shape"), packed.get("numbers")
+    if not isinstance(shape, list) or not isinstance(numbers, list) or len(shape) > 8 or len(numbers) > MOST:
+        raise Forged
+    if not all(type(size) is int and 0 <= size <= MOST for size in shape) or math.prod(shape) != len(numbers):
+        raise Forged
+    if not all(type(number) in (float, int) for number in numbers):
+        raise Forged
+    try:
+        return torch.tensor([float(number) for number in numbers], dtype=torch.float64).reshape(shape)
+    except (OverflowError, RuntimeError) as error:
+        raise Forged from error
+
+
+def words_of(said, most=50):
+    if not isinstance(said, list) or len(said) > most:
+        raise Forged
+    return [word(one) for one in said]
+
+
+def notes_of(said):
+    if not isinstance(said, dict):
+        raise Forged
+    notes = {}
+    for key in ("library", "missing", "extra", "plain", "changed"):
+        if key in said:
+            notes[key] = words_of(said[key])
+    if "renamed" in said:
+        if not isinstance(said["renamed"], list) or any(len(words_of(pair)) != 2 for pair in said["renamed"]):
+            raise Forged
+        notes["renamed"] = [words_of(pair) for pair in said["renamed"][:50]]
+    if "shapes" in said:
+        if not isinstance(said["shapes"], dict):
+            raise Forged
+        notes["shapes"] = {word(name): sizes(one) for name, one in list(said["shapes"].items())[:50]}
+    return {key: one for key, one in notes.items() if one}
+
+
+def sizes(said):
+    if not isinstance(said, list) or len(said) > 8 or not all(type(one) is int and abs(one) < 2**40 for one in said):
+        raise Forged
+    return said
+
+
+UNFIT = {
+    key.removeprefix("unfit_"): set(re.findall(r"\{(\w+)\}", text))
+    for key, text in saying.words("en")["results"].items()
+    if key.startswith("unfit_")
+}
+
+
+def error_of(said):
+    if said is None:
+        return None
+    if not isinstance(said, dict):
+        raise Forged
+    kind = word(said.get("kind"))
+    if kind == "raises_error":
+        error = {"kind": kind, "type": word(said.get("type"), 100), "text": word(said.get("text"), 300)}
+        if type(said.get("line")) is int and isinstance(said.get("code"), str):
+            error |= {"line": said["line"], "code": word(said["code"])}
+        return error
+    more = said.get("said")
+    if kind not in UNFIT or not isinstance(more, dict) or not UNFIT[kind] <= set(more):
+        raise Forged
+    return {"kind": kind, "said": {key: sizes(more[key]) if isinstance(more[key], list) else word(more[key])
+                                   for key in UNFIT[kind]}}  # fmt: skip
+
+
+# A question
+
+
+@dataclass
+class Verdict:
+    """What is said of one answer. mistakes: names; none if it is right. paragraphs: Markdown, for the student."""
+
+    question: str
+    points: float
+    most: int
+    mistakes: list
+    paragraphs: list
+    seconds: float = 0.0
+    stretch: bool = False
+    remarks: list = field(default_factory=list)
+    walls: list = field(default_factory=list)
+
+    @property
+    def ok(self):
+        return not self.mistakes
+
+
+# Mistakes of which half of the points are left, as every number that the answer gives is right: its form is not, or its
+# way back. Everything else is tried for a right one only.
+HALF = {"parameter_names", "extra_parameter", "tensor_not_parameter", "changes_its_input"}
+
+
+def fresh_seed():
+    return secrets.randbits(62)
+
+
+def grade(worker, question, answer, seed, language, words, limits=LIMITS):
+    """The verdict on an answer (reading.Answer, or None) to the question of this name. words: the grader's own."""
+    asked = all_questions()[question]
+    verdict = Verdict(question, 0.0, asked.points, [], [], stretch=asked.stretch)
+    if answer is None or not answer.cells:
+        return failed(verdict, "no_answer", words)
+    probed = bank(question, seed)
+    job = {
+        "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probed.probes],
+        "forbidden": sorted(asked.forbidden - RECURRENT - AUTOGRAD), "autograd": asked.forbidden >= AUTOGRAD,
+        "layers": question in BY_MAKING, "limits": limits, **portable_of(question),
+    }  # fmt: skip
+    ended = worker.ask(job)
+    verdict.seconds = round(float(ended["seconds"]), 2)
+    walls, _, said = ended["said"].partition("\n")
+    try:
+        verdict.walls = words_of(json.loads(walls)) if walls else []
+    except (ValueError, RecursionError):
+        pass
+    if not ended["ended"] and not said:
+        ended["ended"] = "quit"
+    if ended["ended"] == "signal 4":  # the instruction that stands in the place of a library's function
+        return concluded(verdict, asked, probed, Finding(["library_layer"]), language)
+    if ended["ended"]:
+        return failed(verdict, ENDED.get(ended["ended"], "crashed"), words, ended["ended"])
+    try:
+        outcomes, errors = outcomes_of(said, len(probed.probes))
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return failed(verdict, "not_an_answer", words)
+    verdict.remarks = [words["cell_error"].format(**one) for one in errors[:3]]
+    if outcomes is None and any(one["cell"] == answer.cell and REFUSED in one["text"] for one in errors):
+        return concluded(verdict, asked, probed, Finding(["library_layer"]), language)
+    if outcomes is None:
+        return failed(verdict, "no_answer", words)
+    if any((one.error or {}).get("type") == "NotImplementedError" for one in outcomes):
+        return failed(verdict, "not_written", words)
+    if any(OUT_OF_MEMORY.search(f"{(one.error or {}).get('type')}: {(one.error or {}).get('text')}") for one in outcomes):
+        return failed(verdict, "memory_limit", words)
+    return concluded(verdict, asked, probed, judge(probed, outcomes, asked), language)
+
+
+def concluded(verdict, asked, probed, finding, language):
+    verdict.mistakes = list(finding.mistakes)
+    verdict.paragraphs = paragraphs(asked, probed, finding, language)
+    if finding.ok:
+        verdict.points, verdict.remarks = float(asked.points), []
+    elif set(finding.mistakes) <= HALF:
+        verdict.points = asked.points / 2
+    return verdict
+
+
+ENDED = {"time": "time_limit", "memory": "memory_limit", "output": "too_many_numbers", "quit": "stopped_early"}
+
+
+def failed(verdict, mistake, words, how=""):
+    verdict.mistakes = [mistake]
+    entry = words["mistakes"][mistake]
+    verdict.paragraphs = [f"**{entry['says']}** {entry['advice'].format(how=how)}\n`{mistake}`"]
+    return verdict
+
+
+@cache
+def portable_of(question):
+    return portable(all_questions()[question].call)
+
+
+def outcomes_of(said, count):
+    said = json.loads(said)
+    errors = [
+        {"cell": int(one["cell"]), "type": word(one["type"], 100), "text": word(one["text"], 300)}
+        for one in said["errors"][:20]
+    ]
+    if said["outcomes"] is None:
+        return None, errors
+    if not isinstance(said["outcomes"], list) or len(said["outcomes"]) != count:
+        raise Forged
+    return [outcome_of(one) for one in said["outcomes"]], errors
+
+
+def judge(probed, outcomes, asked):
+    """As the checker's diagnosis. But an answer that is right is so, whatever it has tried beside: no layer worked."""
+    if asked.forbidden >= AUTOGRAD and any(AUTOGRAD_REFUSED.search((one.error or {}).get("text", "")) for one in outcomes):
+        outcomes[0].notes["library"] = ["torch.autograd"]
+    for one in outcomes:
+        if REFUSED in (one.error or {}).get("text", ""):
+            one.notes.setdefault("library", [one.error["text"].partition(":")[0]])
+    library = [one.notes.pop("library", None) for one in outcomes]
+    if any(library):
+        if not all(alike(expected, got) for expected, got in zip(probed.expected, outcomes)):
+            ran = sorted({name for names in library for name in names or ()})
+            return Finding(["library_layer"], notes={"library": ran} if ran else {})
+    return diagnose(probed, outcomes)
+
+
+def paragraphs(asked, probed, finding, language):
+    try:
+        return saying.Sayer(asked, probed, finding, language).paragraphs()
+    except (KeyError, ValueError, IndexError, RuntimeError, TypeError):  # a forged finding may lack what is to be said
+        return [f"`{name}`" for name in finding.mistakes]

@@ -1,0 +1,331 @@
+"""Walls around the process that runs a student's code: what the system gives, and in words what it does not.
+
+On Linux: namespaces of its own for mounts, network, processes and System V memory, in which only Python's and torch's
+files are to be seen, read-only; nobody's rights; a filter of system calls that lets no program start, no process fork
+and no socket open; limits on time, memory, files. Where namespaces are refused, Landlock hides the files. Elsewhere
+there are limits only. `zygote` runs once, before any student's code; `child` in each process that runs some.
+
+Nothing here imports torch or the companion.
+"""
+
+import ctypes
+import errno
+import os
+import platform
+import struct
+import sys
+import tempfile
+from pathlib import Path
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
+LINUX = sys.platform == "linux"
+NOBODY = 65534
+MB = 2**20
+
+# What is promised, if it holds: keys of the words' [walls].
+WALLS = ("network", "files", "processes", "privileges", "system_calls", "limits")
+
+NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
+RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
+NOATIME, NODIRATIME, RELATIME = 1024, 2048, 1 << 21
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, PR_SET_DUMPABLE = 1, 22, 38, 4
+
+libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
+
+
+def call(name, *arguments):
+    """A function of the C library; OSError if it says no."""
+    made = [one.encode() if isinstance(one, str) else one for one in arguments]
+    made = [ctypes.c_ulong(one) if isinstance(one, int) else one for one in made]
+    if getattr(libc, name)(*made) < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+
+
+# The files that are there
+
+
+class Jail:
+    """The walls of one zygote. `built`: those of WALLS that hold."""
+
+    def __init__(self):
+        self.built = []
+        self.root = os.geteuid() == 0 if hasattr(os, "geteuid") else False
+        self.spaces = False
+        self.scratch = tempfile.gettempdir()  # where students' code may write, if anywhere
+
+    def zygote(self, hidden, path):
+        """Into namespaces, if they are to be had. hidden: files and folders nobody may read. path: Python's folders."""
+        if not LINUX:
+            return
+        try:
+            self.unshare()
+        except OSError:
+            return
+        self.spaces = True
+        self.built += ["network", "processes"]
+        try:
+            self.scratch, self.hidden = mount_files(hidden, path), set(hidden)
+            self.built.append("files")
+        except OSError as error:
+            print(f"The files stay in sight: {error}", file=sys.stderr)
+
+    def unshare(self):
+        spaces = NEWNS | NEWNET | NEWIPC | NEWUTS
+        if self.root:
+            try:
+                call("unshare", spaces)
+                return
+            except OSError:
+                pass
+        # without privileges: those of a namespace of one's own
+        uid, gid = os.getuid(), os.getgid()
+        call("unshare", spaces | NEWUSER)
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+        self.root = False
+
+    def middle(self):
+        """In the process between zygote and child: the child will be the first of its processes, and all end with it."""
+        if self.spaces:
+            call("unshare", NEWPID | NEWNS)
+
+    def child(self, limits, hidden, path):
+        """In the child, just before the student's code. limits: seconds, megabytes. Returns what holds."""
+        built = list(self.built)
+        if "files" in built:
+            for one in hidden:
+                if one not in self.hidden and os.path.isfile(one):
+                    call("mount", "/.empty", one, None, BIND, None)
+            call("mount", "tmpfs", self.scratch, "tmpfs", NOSUID | NODEV, f"size={limits['disk']}m,mode=1777,nr_inodes=4096")
+        if resource:
+            limit(limits)
+            built.append("limits")
+        if not LINUX:
+            return built
+        call("prctl", PR_SET_PDEATHSIG, 9, 0, 0, 0)
+        if self.root:
+            try:
+                os.setgroups([])
+                os.setresgid(NOBODY, NOBODY, NOBODY)
+                os.setresuid(NOBODY, NOBODY, NOBODY)
+            except OSError as error:
+                print(f"The rights stay: {error}", file=sys.stderr)
+        drop_capabilities()
+        call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
+        call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+        if os.geteuid() != 0:
+            built.append("privileges")
+        if "files" not in built and landlock(hidden, path):
+            built.append("files")
+        if refuse_calls():
+            built.append("system_calls")
+            if "network" not in built:
+                built.append("network")  # no socket can be opened
+        return built
+
+
+def mount_files(hidden, path):
+    """Makes a root of its own, in which only these folders are to be seen, and goes there. Returns where to write."""
+    call("mount", "none", "/", None, REC | PRIVATE, None)
+    root = tempfile.mkdtemp()
+    call("mount", "tmpfs", root, "tmpfs", NOSUID | NODEV, "size=4m,mode=755")
+    for one in folders(path):
+        target = root + one
+        os.makedirs(target, exist_ok=True)
+        call("mount", one, target, None, BIND | REC, None)
+        call("mount", None, target, None, BIND | REMOUNT | RDONLY | NOSUID | NODEV | kept(target), None)
+    for link in ("/lib", "/lib64", "/bin"):
+        if os.path.islink(link) and not os.path.lexists(root + link):
+            os.symlink(os.readlink(link), root + link)
+    os.makedirs(root + "/dev")
+    for device in ("null", "zero", "random", "urandom"):
+        open(f"{root}/dev/{device}", "w").close()
+        call("mount", f"/dev/{device}", f"{root}/dev/{device}", None, BIND, None)
+    # a disk of its own comes here, over whatever is there
+    scratch = "/scratch" if os.path.isdir(root + "/tmp") else "/tmp"
+    os.makedirs(root + scratch)
+    os.makedirs(root + "/.nothing")
+    open(root + "/.empty", "w").close()
+    for one in hidden:
+        if os.path.exists(root + one):
+            call("mount", root + ("/.nothing" if os.path.isdir(one) else "/.empty"), root + one, None, BIND, None)
+    call("mount", None, root, None, REMOUNT | RDONLY | NOSUID | NODEV, None)
+    os.chdir(root)
+    number = {"x86_64": 155, "aarch64": 41}[platform.machine()]
+    call("syscall", number, ".", ".")  # pivot_root
+    call("umount2", ".", 2)
+    os.chdir("/")
+    return scratch
+
+
+def folders(path):
+    """The folders that Python needs, none inside another: itself, its packages, the system's libraries."""
+    wanted = {os.path.realpath(one) for one in path if os.path.isdir(one)}
+    wanted |= {sys.prefix, os.path.realpath(sys.prefix), os.path.realpath(sys.base_prefix)}
+    wanted |= {one for one in ("/usr/lib", "/usr/lib64", "/usr/share/fonts", "/lib", "/lib64", "/etc/fonts")
+               if os.path.isdir(one) and not os.path.islink(one)}  # fmt: skip
+    if os.path.realpath(sys.base_prefix) == "/usr":
+        wanted.add("/usr/local/lib")
+    wanted -= {"/", os.path.expanduser("~")}
+    return sorted(
+        one for one in wanted
+        if os.path.isdir(one) and not any(one != other and one.startswith(other + "/") for other in wanted)
+    )  # fmt: skip
+
+
+def kept(target):
+    """The flags of a mount that its copy must keep, if no privileges were given."""
+    has, flags = os.statvfs(target).f_flag, 0
+    for theirs, ours in ((8, NOEXEC), (1024, NOATIME), (2048, NODIRATIME), (4096, RELATIME)):
+        flags |= ours if has & theirs else 0
+    return flags
+
+
+class Rules(ctypes.Structure):
+    _fields_ = [("files", ctypes.c_uint64)]
+
+
+class Beneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = [("allowed", ctypes.c_uint64), ("folder", ctypes.c_int32)]
+
+
+def landlock(hidden, path):
+    """Without namespaces: only Python's folders can be read, and nothing can be written. False where Linux is older."""
+    read, everything = 1 << 2 | 1 << 3, (1 << 13) - 1
+    libc.syscall.restype = ctypes.c_long
+    ruleset = libc.syscall(444, ctypes.byref(Rules(everything)), ctypes.c_size_t(8), 0)
+    if ruleset < 0:
+        return False
+    for one in readable(folders(path), hidden):
+        try:
+            folder = os.open(one, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        allowed = read if os.path.isdir(one) else 1 << 2
+        libc.syscall(445, ruleset, 1, ctypes.byref(Beneath(allowed, folder)), 0)
+        os.close(folder)
+    done = libc.syscall(446, ruleset, 0) == 0
+    os.close(ruleset)
+    return done
+
+
+def readable(allowed, hidden):
+    """The folders and files to allow, so that those hidden are not: a rule counts for all that is beneath."""
+    for one in allowed:
+        if one in hidden:
+            continue
+        if any(other.startswith(one + "/") for other in hidden):
+            yield from readable([os.path.join(one, name) for name in os.listdir(one)], hidden)
+        else:
+            yield one
+
+
+# Limits and rights
+
+
+def limit(limits):
+    """Of processor seconds, of memory beyond what torch has, of files."""
+    seconds, most = limits["seconds"], memory_in_use() + limits["memory"] * MB
+    wanted = {
+        "RLIMIT_CPU": (seconds, seconds + 1),
+        "RLIMIT_AS": (most, most),
+        "RLIMIT_FSIZE": (limits["disk"] * MB,) * 2,
+        "RLIMIT_NOFILE": (64, 64),
+        "RLIMIT_CORE": (0, 0),
+        "RLIMIT_MEMLOCK": (0, 0),
+        "RLIMIT_MSGQUEUE": (0, 0),
+    }
+    if LINUX:  # of a user, so that elsewhere it would count the instructor's own
+        wanted["RLIMIT_NPROC"] = (64, 64) if os.geteuid() == 0 else ()
+    for name, pair in wanted.items():
+        if pair and hasattr(resource, name):
+            try:
+                resource.setrlimit(getattr(resource, name), pair)
+            except (OSError, ValueError):  # macOS refuses some
+                pass
+
+
+def memory_in_use():
+    """Addresses in use, in bytes."""
+    try:
+        return read_pages()
+    except OSError:  # /proc is not there in the jail: asked before
+        return STARTED
+
+
+def read_pages():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE")
+
+
+STARTED = 0
+
+
+def remember_memory():
+    global STARTED
+    try:
+        STARTED = read_pages()
+    except OSError:
+        STARTED = 8 * 2**30
+
+
+def drop_capabilities():
+    header = struct.pack("Ii", 0x20080522, 0)
+    libc.capset(header, b"\0" * 24)
+
+
+# System calls that a student's program is refused: also those that Landlock does not see. By number on x86-64 and arm64; None where there is none.
+REFUSED = {
+    "execve": (59, 221), "execveat": (322, 281), "fork": (57, None), "vfork": (58, None),
+    "socket": (41, 198), "socketpair": (53, 199), "connect": (42, 203), "bind": (49, 200),
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "pidfd_open": (434, 434),
+    "pidfd_getfd": (438, 438), "kcmp": (312, 272),
+    "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
+    "rt_tgsigqueueinfo": (297, 240), "pidfd_send_signal": (424, 424),
+    "truncate": (76, 45), "chmod": (90, None), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "unshare": (272, 97),
+    "setns": (308, 268), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
+    "fsmount": (432, 432), "mount_setattr": (442, 442),
+    "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447),
+    "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),
+    "open_by_handle_at": (304, 265), "name_to_handle_at": (303, 264),
+    "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106), "kexec_load": (246, 104),
+    "reboot": (169, 142), "swapon": (167, 224), "personality": (135, 92), "setuid": (105, 146),
+    "quotactl": (179, 60), "acct": (163, 89), "settimeofday": (164, 170), "sethostname": (170, 161),
+    "inotify_init1": (294, 26), "fanotify_init": (300, 262), "timer_create": (222, 107), "setpriority": (141, 140),
+    "sched_setattr": (314, 274), "sched_setaffinity": (203, 122),
+}  # fmt: skip
+MACHINES = {"x86_64": (0, 0xC000003E, 56), "aarch64": (1, 0xC00000B7, 220)}
+
+
+def refuse_calls():
+    """A filter in the kernel. False where the machine is another. Refused is answered as if it were not permitted."""
+    if platform.machine() not in MACHINES:
+        return False
+    column, architecture, clone = MACHINES[platform.machine()]
+    numbers = [pair[column] for pair in REFUSED.values() if pair[column] is not None]
+    load, equal, at_least, test, give = 0x20, 0x15, 0x35, 0x45, 0x06
+    kill, allow, refuse = 0x80000000, 0x7FFF0000, 0x50000
+    steps = [(load, 0, 0, 4), (equal, 1, 0, architecture), (give, 0, 0, kill), (load, 0, 0, 0)]
+    steps += [(at_least, 0, 1, 0x40000000), (give, 0, 0, refuse | errno.EPERM)]  # x86-64's other set of numbers
+    # the C library asks clone3 for a thread first, whose flags no filter can read, and then clone
+    steps += [(equal, 0, 1, 435), (give, 0, 0, refuse | errno.ENOSYS)]
+    for number in numbers:
+        steps += [(equal, 0, 1, number), (give, 0, 0, refuse | errno.EPERM)]
+    # threads may be, processes may not
+    steps += [(equal, 0, 3, clone), (load, 0, 0, 16), (test, 1, 0, 0x10000), (give, 0, 0, refuse | errno.EPERM)]
+    steps += [(give, 0, 0, allow)]
+    program = b"".join(struct.pack("HBBI", *step) for step in steps)
+    buffer = ctypes.create_string_buffer(program)
+    filter_ = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(buffer))
+    return libc.prctl(PR_SET_SECCOMP, 2, ctypes.c_char_p(filter_), 0, 0) == 0

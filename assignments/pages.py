@@ -1,0 +1,223 @@
+"""What the grader writes: a page for each student, one for the instructor, grades.csv, and nbgrader's gradebook."""
+
+import csv
+import html
+import io
+import os
+import re
+import sys
+import tomllib
+import warnings
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 1rem/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; border-top: 1px solid #8888; padding-top: 1rem; }
+code { font-family: ui-monospace, monospace; background: #8882; padding: 0 .2em; border-radius: 3px; }
+table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .25rem .6rem .25rem 0; vertical-align: top; }
+td.number, th.number { text-align: right; } .quiet { opacity: .75; } .bar { fill: #2a6f97; }
+"""
+
+
+@cache
+def words(language):
+    """All words, by table; those that a language lacks in English."""
+    said = {}
+    for one in dict.fromkeys(["en", language]):
+        path = HERE / "words" / f"{one}.toml"
+        if path.is_file():
+            for table, entries in tomllib.loads(path.read_text(encoding="utf-8")).items():
+                said[table] = said.get(table, {}) | entries
+    return said | {"cell_error": said["page"]["cell_error"]}
+
+
+def number(points):
+    return f"{points:g}"
+
+
+def marked(paragraph):
+    """The checker's Markdown as HTML. Escaped first: much of it is the student's."""
+    text = html.escape(paragraph)
+    text = re.sub(r"`([^`\n]*)`", r"<code>\1</code>", text)
+    text = re.sub(r"\*\*([^*\n]+)\*\*", r"<strong>\1</strong>", text)
+    lines, items = [], []
+    for line in [*text.split("\n"), None]:
+        if line is not None and line.startswith("- "):
+            items.append(f"<li>{line[2:]}</li>")
+            continue
+        if items:
+            lines.append(f"<ul>{''.join(items)}</ul>")
+            items = []
+        if line is not None:
+            lines.append(f"<p>{line}</p>")
+    return "".join(lines)
+
+
+def page(language, title, body):
+    return (
+        f'<!DOCTYPE html>\n<html lang="{language}"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body>\n{body}\n</body></html>\n"
+    )
+
+
+def total(verdicts, said):
+    points = sum(one["points"] for one in verdicts if not one["stretch"])
+    most = sum(one["most"] for one in verdicts if not one["stretch"])
+    extra = sum(one["points"] for one in verdicts if one["stretch"])
+    key = "with_stretch" if extra else "total"
+    return said[key].format(points=number(points), most=number(most), extra=number(extra))
+
+
+def feedback(graded):
+    """A student's page. graded: what grade.py stores of a student."""
+    language = graded["language"]
+    said = words(language)
+    title = said["page"]["title"].format(assignment=", ".join(graded["assignments"]))
+    body = [f"<h1>{html.escape(title)}</h1>", f"<p>{said['page']['student']}: {html.escape(graded['student'])}</p>"]
+    body.append(f"<p><strong>{total(graded['verdicts'], said['page'])}</strong></p>")
+    if graded["remarks"]:
+        items = [
+            f"<li>{said['remarks'].get(key, key)}{' <code>' + html.escape(file) + '</code>' if file else ''}</li>"
+            for key, file in graded["remarks"]
+        ]
+        body.append(f"<h2>{said['page']['remarks']}</h2><ul>{''.join(items)}</ul>")
+    for one in graded["verdicts"]:
+        extra = f" ({said['page']['stretch']})" if one["stretch"] else ""
+        points = f"{number(one['points'])} / {one['most']}{extra}"
+        body.append(f"<h2><code>{one['question']}</code> {points}</h2>")
+        body += [marked(paragraph) for paragraph in one["paragraphs"]]
+        body += [f'<div class="quiet">{marked(remark)}</div>' for remark in one["remarks"]]
+    walls = next((one["walls"] for one in graded["verdicts"] if one["walls"]), [])
+    if walls:
+        held = " · ".join(said["walls"][one] for one in said["walls"] if one in walls)
+        body.append(f'<h2>{said["page"]["walls"]}</h2><p class="quiet">{held}</p>')
+    body.append(f'<p class="quiet">{said["page"]["graded_at"]}</p>')
+    return page(language, title, "\n".join(body))
+
+
+def table(heads, rows):
+    head = "".join(f"<th>{html.escape(str(one))}</th>" for one in heads)
+    lines = ["<tr>" + "".join(f"<td>{one}</td>" for one in row) + "</tr>" for row in rows]
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+def histogram(shares):
+    """How many students have which share of the points, in tenths."""
+    counts = [0] * 10
+    for share in shares:
+        counts[min(9, int(share * 10))] += 1
+    most, bars = max(counts) or 1, []
+    for place, count in enumerate(counts):
+        height = 80 * count / most
+        x = 10 + place * 38
+        bars.append(f'<rect class="bar" x="{x}" y="{95 - height:.1f}" width="32" height="{height:.1f}"/>')
+        label = f'<text x="{x + 16}" y="{{}}" font-size="11" text-anchor="middle" fill="currentColor">{{}}</text>'
+        bars += [label.format(90 - height, count or ""), label.format(110, f"{place * 10}%")]
+    said = ", ".join(f"{place * 10}–{place * 10 + 10} %: {count}" for place, count in enumerate(counts))
+    return f'<svg viewBox="0 0 400 116" role="img" aria-label="{said}">{"".join(bars)}</svg>'
+
+
+def summary(all_graded, abilities, pages):
+    """The instructor's page. pages: the name of each student's page."""
+    body = ["<h1>Summary</h1>", f"<p>{len(all_graded)} submissions.</p>", f"<p>{html.escape(abilities)}</p>"]
+    for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
+        verdicts = [
+            (one, verdict) for one in all_graded for verdict in one["verdicts"] if verdict["assignment"] == assignment
+        ]
+        by_student = {}
+        for one, verdict in verdicts:
+            if not verdict["stretch"]:
+                by_student.setdefault(one["student"], []).append(verdict)
+        shares = [
+            sum(verdict["points"] for verdict in mine) / (sum(verdict["most"] for verdict in mine) or 1)
+            for mine in by_student.values()
+        ]
+        body.append(f"<h2>{html.escape(assignment)}</h2><h3>Distribution of points</h3>{histogram(shares)}")
+        rows = []
+        for question in dict.fromkeys(verdict["question"] for _, verdict in verdicts):
+            mine = [verdict for _, verdict in verdicts if verdict["question"] == question]
+            right = sum(not verdict["mistakes"] for verdict in mine)
+            mean = sum(verdict["points"] for verdict in mine) / len(mine)
+            rows.append((f"<code>{question}</code>", f"{right} of {len(mine)}", f"{mean:.2f} of {mine[0]['most']}"))
+        body.append("<h3>Questions</h3>" + table(("question", "right", "mean points"), rows))
+        counts = Counter((verdict["question"], name) for _, verdict in verdicts for name in verdict["mistakes"])
+        rows = [
+            (count, f"<code>{question}</code>", f"<code>{html.escape(name)}</code>")
+            for (question, name), count in counts.most_common(20)
+        ]
+        body.append("<h3>Most frequent mistakes</h3>" + table(("students", "question", "mistake"), rows))
+        slow = sorted(verdicts, key=lambda pair: -pair[1]["seconds"])[:10]
+        rows = [
+            (f"{verdict['seconds']:.1f} s", html.escape(one["student"]), f"<code>{verdict['question']}</code>")
+            for one, verdict in slow
+        ]
+        body.append("<h3>Slowest</h3>" + table(("time", "student", "question"), rows))
+    odd = [(one["student"], key, file) for one in all_graded for key, file in one["remarks"]]
+    if odd:
+        said = words("en")["remarks"]
+        rows = [(html.escape(student), said.get(key, key), html.escape(file)) for student, key, file in odd]
+        body.append("<h2>Odd submissions</h2>" + table(("student", "remark", "file"), rows))
+    rows = [
+        (f'<a href="feedback/{html.escape(pages[one["student"]])}">{html.escape(one["student"])}</a>',
+         total(one["verdicts"], words("en")["page"]))
+        for one in all_graded
+    ]  # fmt: skip
+    body.append("<h2>Students</h2>" + table(("student", "points"), rows))
+    return page("en", "Summary", "\n".join(body))
+
+
+def cell(text):
+    """A spreadsheet takes what begins so for a formula."""
+    return f"'{text}" if text[:1] in "=+-@\t\r" else text
+
+
+def grades_csv(all_graded):
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(("student", "question", "points", "mistake"))
+    for one in all_graded:
+        for verdict in one["verdicts"]:
+            mistakes = " ".join(verdict["mistakes"])
+            writer.writerow((cell(one["student"]), verdict["question"], number(verdict["points"]), mistakes))
+    return file.getvalue()
+
+
+def gradebook(path, all_graded):
+    """Writes assignments, students and points where nbgrader keeps them. False where nbgrader is not installed."""
+    try:
+        from nbgrader.api import Gradebook
+    except ImportError:
+        return False
+    # nbgrader calls a program beside this Python, whose folder is on the path only of those who activated it
+    folder = os.path.dirname(sys.executable)
+    if folder not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join([folder, os.environ.get("PATH", "")])
+    with warnings.catch_warnings(), Gradebook(f"sqlite:///{path}") as book:
+        warnings.simplefilter("ignore")  # of nbgrader's own use of its database
+        for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
+            book.update_or_create_assignment(assignment)
+            book.update_or_create_notebook(assignment, assignment)
+            for one in all_graded:
+                for verdict in one["verdicts"]:
+                    if verdict["assignment"] == assignment:
+                        book.update_or_create_grade_cell(
+                            f"{verdict['question']}-points", assignment, assignment,
+                            max_score=0 if verdict["stretch"] else verdict["most"], cell_type="code",
+                        )  # fmt: skip
+        for one in all_graded:
+            book.update_or_create_student(one["student"])
+            for assignment in one["assignments"]:
+                book.update_or_create_submission(assignment, one["student"])
+            for verdict in one["verdicts"]:
+                grade = book.find_grade(
+                    f"{verdict['question']}-points", verdict["assignment"], verdict["assignment"], one["student"]
+                )
+                grade.auto_score, grade.needs_manual_grade = verdict["points"], False
+        book.db.commit()
+    return True

@@ -1,0 +1,353 @@
+"""From what was sent to the cells with the answers: notebooks as people save, rename, cut and mend them.
+
+Nothing here runs a student's code, and nothing raises an error because of what is in a file.
+"""
+
+import ast
+import json
+import os
+import re
+import stat
+import unicodedata
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from companion.check.question import all_questions
+
+LARGEST = 400 * 2**20  # bytes of a file that is read
+SKIPPED = {".ipynb_checkpoints", "__MACOSX", "__pycache__", ".git", ".virtual_documents"}
+# What an answer is called, where it is not called as its question.
+NAMES = {
+    "embedding_layer": "Embedding", "rnn_cell": "RNNCell", "windows": "read_in_windows", "lstm_cell": "LSTMCell",
+    "lstm": "LSTM", "stacked": "LSTM", "bidirectional": "BiLSTM", "projected": "ProjectedLSTM",
+    "packed": "lstm_packed", "all_at_once": "LSTM",
+}  # fmt: skip
+MAGIC = re.compile(r"^(\s*)(?:%|!|\?|(?=\S+\?{1,2}\s*$)[\w.]+\?)")
+STUB = re.compile(r"raise\s+NotImplementedError|YOUR CODE HERE")
+CALL = r"\bcheck\(\s*(?:question\s*=\s*)?['\"]{0}['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)"
+
+
+@dataclass
+class Code:
+    source: str
+    id: str = ""
+    number: int = 0
+    defined: frozenset = frozenset()  # functions and classes
+    bound: frozenset = frozenset()  # other names
+
+
+@dataclass
+class Notebook:
+    path: Path
+    cells: list = field(default_factory=list)
+    text: str = ""
+    remarks: list = field(default_factory=list)  # keys of the words' [remarks]
+
+
+@dataclass
+class Answer:
+    """To one question. cells: number and source, in order. names: what it may be called."""
+
+    cells: list
+    names: list
+    written: bool
+    file: str = ""
+    cell: int = 0  # the number of the one with the answer
+
+
+@dataclass
+class Submission:
+    student: str
+    files: list
+    notebooks: list
+    answers: dict
+    assignments: list
+    language: str
+    remarks: list  # (key, file)
+
+
+# Files
+
+
+def students(folder):
+    """What there is to grade: {student: path}, a folder or a file each. Links are not followed."""
+    found = {}
+    for entry in sorted(os.scandir(folder), key=lambda one: one.name):
+        if entry.name.startswith(".") or entry.name in SKIPPED or entry.is_symlink():
+            continue
+        name = entry.name if entry.is_dir(follow_symlinks=False) else Path(entry.name).stem
+        name = name if name not in found else entry.name
+        found[name] = Path(entry.path)
+    return found
+
+
+def files(path):
+    """The plain files of a submission, the oldest first."""
+    if path.is_file():
+        return [path]
+    found = []
+    for folder, inner, names in os.walk(path, followlinks=False):
+        inner[:] = sorted(one for one in inner if one not in SKIPPED)
+        found += [Path(folder, name) for name in names if not name.startswith(".")]
+        if len(found) > 1000:
+            break
+    plain = [one for one in found if stat.S_ISREG(one.lstat().st_mode)]
+    return sorted(plain, key=lambda one: (one.lstat().st_mtime, one.name))
+
+
+def read(path):
+    """A notebook, or what can be had of it."""
+    notebook = Notebook(path)
+    try:
+        size = path.stat().st_size
+        if size == 0:
+            notebook.remarks.append("empty_file")
+            return notebook
+        if size > LARGEST:
+            notebook.remarks.append("file_too_large")
+            return notebook
+        raw = path.read_bytes()
+    except OSError:
+        notebook.remarks.append("unreadable")
+        return notebook
+    text = decoded(raw, notebook)
+    if path.suffix == ".py":
+        notebook.remarks.append("not_a_notebook")
+        cells = [{"cell_type": "code", "source": text}]
+    else:
+        cells = cells_of(text, notebook)
+    number = 0
+    texts = []
+    for cell in cells:
+        try:
+            source = cell.get("source", cell.get("input", ""))
+            source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+            source = source.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").replace("\0", "")
+            kind = cell.get("cell_type")
+            if kind != "code":
+                texts.append(source)
+                continue
+            number += 1
+            meta = cell.get("metadata") or {}
+            nbgrader = meta.get("nbgrader") or {} if isinstance(meta, dict) else {}
+            identity = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else ""
+            plain = without_magic(source)
+            defined, bound = names_in(plain)
+            notebook.cells.append(Code(plain, str(identity or cell.get("id") or ""), number, defined, bound))
+        except (AttributeError, TypeError):
+            if "cut_off" not in notebook.remarks:
+                notebook.remarks.append("cut_off")
+    notebook.text = "\n".join(texts)
+    if not notebook.cells and not notebook.remarks:
+        notebook.remarks.append("no_code")
+    return notebook
+
+
+def decoded(raw, notebook):
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return raw.decode("utf-16", "replace")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        notebook.remarks.append("encoding")
+        return raw.decode("utf-8-sig", "replace")
+
+
+def cells_of(text, notebook):
+    try:
+        said = json.loads(text, strict=False)
+        cells = said["worksheets"][0]["cells"] if "worksheets" in said else said["cells"]
+        if not isinstance(cells, list):
+            raise TypeError
+        return cells
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+        pass
+    # cut off, or mended by hand: cell by cell, as far as it goes
+    start = re.search(r'"cells"\s*:\s*\[', text)
+    if start is None:
+        notebook.remarks[:] = ["not_a_notebook"]
+        return []
+    notebook.remarks.append("cut_off")
+    cells, at, decoder = [], start.end(), json.JSONDecoder(strict=False)
+    while True:
+        at = re.compile(r"[\s,]*").match(text, at).end()
+        try:
+            cell, at = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            return cells
+        if not isinstance(cell, dict):
+            return cells
+        cells.append(cell)
+
+
+def without_magic(source):
+    """Commands to the notebook are no Python: `pass` stands for them, so that lines keep their numbers."""
+    if source.lstrip().startswith("%%"):
+        first, _, rest = source.lstrip().partition("\n")
+        # what times or captures a cell still defines its names
+        return f"pass\n{rest}" if re.match(r"%%(time|timeit|capture|prun)\b", first) else "pass"
+    try:
+        ast.parse(source)
+        return source
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return "\n".join(MAGIC.sub(r"\1pass  # ", line) if MAGIC.match(line) else line for line in source.split("\n"))
+
+
+def names_in(source):
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        found = re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE)
+        return frozenset(found), frozenset()
+    defined, bound = set(), set()
+    for node in tree.body:
+        for inner in ast.walk(node) if isinstance(node, ast.If | ast.Try | ast.With) else (node,):
+            if isinstance(inner, ast.FunctionDef | ast.ClassDef):
+                defined.add(inner.name)
+            elif isinstance(inner, ast.Assign):
+                bound |= {one.id for one in inner.targets if isinstance(one, ast.Name)}
+            elif isinstance(inner, ast.ImportFrom | ast.Import):
+                bound |= {(alias.asname or alias.name).split(".")[0] for alias in inner.names}
+    return frozenset(defined), frozenset(bound)
+
+
+# Answers
+
+
+def name_of(question):
+    return NAMES.get(question, question)
+
+
+def answers(notebook, questions):
+    """The answers of a notebook to these questions, {question: Answer}."""
+    found = {}
+    for question in questions:
+        place, names = anchor(notebook, question, questions)
+        if place is not None:
+            cell = notebook.cells[place]
+            found[question] = Answer(
+                plan(notebook.cells, place), names, not STUB.search(cell.source), notebook.path.name, cell.number
+            )
+    return found
+
+
+def anchor(notebook, question, questions):
+    """The place of the cell with the answer, and the names that the answer may have."""
+    cells, wanted = notebook.cells, name_of(question)
+    checked = [(number, found[1]) for number, cell in enumerate(cells)
+               if (found := re.search(CALL.format(re.escape(question)), cell.source))]  # fmt: skip
+    names = [*dict.fromkeys([name for _, name in reversed(checked) if "." not in name] + [wanted])]
+
+    def best(places):
+        """The last one that is written; if none is, the last."""
+        written = [place for place in places if not STUB.search(cells[place].source)]
+        return (written or places or [None])[-1]
+
+    def defining(name, places):
+        return [place for place in places if name in cells[place].defined | cells[place].bound]
+
+    everywhere = range(len(cells))
+    by_id = [place for place in everywhere if cells[place].id == question]
+    if by_id:
+        place = best([one for one in by_id if cells[one].defined | cells[one].bound] or by_id)
+        mine = cells[place].defined
+        if not mine & set(names) and len(mine) == 1:
+            names = [*mine, *names]
+        if mine & set(names) or cells[place].bound & set(names) or not defining(wanted, everywhere):
+            return place, names
+    if checked:
+        end = checked[-1][0]
+        for name in names:
+            places = defining(name, range(end + 1))
+            if places:
+                return best(places), names
+    sharing = [one for one in questions if name_of(one) == wanted]
+    places = defining(wanted, everywhere)
+    if len(sharing) > 1 and places:
+        # several questions ask for this name: theirs are the cells in their order
+        others = {anchor_by_sign(cells, one) for one in sharing if one != question} - {None}
+        places = [place for place in places if place not in others] or []
+        rank = sharing.index(question)
+        if len(places) > 1 and len(places) == len(sharing):
+            return places[rank], [wanted]
+        if len(places) > 1 or rank == 0:
+            return best(places), [wanted]
+        return None, [wanted]
+    return best(places), names
+
+
+def anchor_by_sign(cells, question):
+    """A cell that says itself that it answers this question."""
+    return next((place for place, cell in enumerate(cells) if cell.id == question), None)
+
+
+def plan(cells, place):
+    """Cells to run for the answer at this place: all but later ones that define again what was defined until here."""
+    before = frozenset().union(*(cell.defined for cell in cells[: place + 1]))
+    run = [cell for number, cell in enumerate(cells) if number <= place or not cell.defined & before]
+    return [[cell.number, cell.source] for cell in run]
+
+
+def assignment_of(notebook):
+    """The assignment that a notebook is about, by its cells' names, its checks and what it defines."""
+    votes = {}
+    for question, asked in all_questions().items():
+        for cell in notebook.cells:
+            points = 3 * (cell.id == question) + 2 * bool(re.search(CALL.format(re.escape(question)), cell.source))
+            points += name_of(question) in cell.defined
+            votes[asked.assignment] = votes.get(asked.assignment, 0) + points
+    best = max(votes, key=votes.get, default=None)
+    return best if best and votes[best] else None
+
+
+def language_of(notebooks):
+    """The language that a notebook's text is written in, by its letters."""
+    text = "".join(one.text for one in notebooks) or "".join(cell.source for one in notebooks for cell in one.cells)
+    counts = {"ko": 0, "ja": 0, "zh": 0, "en": 0}
+    for letter in text[:200_000]:
+        if letter.isascii():
+            counts["en"] += letter.isalpha()
+            continue
+        name = unicodedata.name(letter, "")
+        if name.startswith("HANGUL"):
+            counts["ko"] += 1
+        elif name.startswith(("HIRAGANA", "KATAKANA")):
+            counts["ja"] += 1
+        elif name.startswith("CJK"):
+            counts["zh"] += 1
+    east = counts["ko"] + counts["ja"] + counts["zh"]
+    if east * 10 < counts["en"]:
+        return "en"
+    if counts["ja"] * 10 > east:
+        return "ja"
+    return "ko" if counts["ko"] * 2 > east else "zh" if east else "en"
+
+
+def submission(student, path, wanted=()):
+    """All that a student sent. wanted: the assignments that were asked for; none for any."""
+    remarks = []
+    found = files(path)
+    notebooks = []
+    for file in found:
+        if file.suffix.lower() in (".ipynb", ".py", ".json", ".txt", "") or len(found) == 1:
+            notebook = read(file)
+            notebooks.append(notebook)
+            remarks += [(key, file.name) for key in notebook.remarks]
+        else:
+            remarks.append(("other_file", file.name))
+    if not found:
+        remarks.append(("nothing_sent", ""))
+    about = [(assignment_of(one), one) for one in notebooks]
+    assignments = [*dict.fromkeys(one for one, _ in about if one and (not wanted or one in wanted))]
+    given = {}
+    for assignment in wanted or assignments:
+        questions = [name for name, asked in all_questions().items() if asked.assignment == assignment]
+        answering = [one for about_, one in about if one.cells and about_ == assignment]
+        if len(answering) > 1:
+            remarks.append(("several_files", ", ".join(one.path.name for one in answering)))
+        for notebook in answering:
+            for question, answer in answers(notebook, questions).items():
+                # the later file counts, if the question is answered there
+                if question not in given or answer.written:
+                    given[question] = answer
+    return Submission(student, found, notebooks, given, assignments, language_of(notebooks), remarks)

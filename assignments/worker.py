@@ -1,0 +1,588 @@
+"""The process in which students' code runs. It knows calls and probes, and no answer: no reference, no truth, no bank.
+
+It is started by asking.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs: for
+each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the answer on the
+probes, and writes the numbers to a pipe. Whatever the student's code does to this process, numbers are all it can give,
+and the layers that would compute the right ones are not there.
+"""
+
+import ast
+import importlib.machinery
+import importlib.util
+import json
+import linecache
+import os
+import re
+import select
+import signal
+import struct
+import sys
+import tempfile
+import time
+import types
+import warnings
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+OUTPUT = 16 * 2**20  # bytes that an answer's numbers may take
+OWN = "a library's own layer"  # by these words asking.py knows what was refused
+RECURRENT = re.compile(r"(^|[:_])(lstm|gru|rnn)(_|\.|$)")
+
+
+class Library(RuntimeError):
+    """A library's own layer was called."""
+
+
+called = set()  # those that were, since the last probe
+
+
+# Torch's own layers out of order
+
+
+def registered(pattern):
+    import torch
+
+    return [name for name in torch._C._dispatch_get_all_op_names() if pattern.search(name)]
+
+
+def shut(names):
+    """Torch's operations of these names raise `Library` from now on, however they are reached.
+
+    They are replaced where every route comes together, in the dispatcher, for every kind of tensor. The handle that
+    could take this back is given away.
+    """
+    import torch
+
+    def refuse(name):
+        def kernel(*_, **__):
+            called.add(name)
+            raise Library(f"{name}: {OWN}")
+
+        return kernel
+
+    keys = [key for key in torch._C.DispatchKey.__members__ if usual(key)]
+    for name in names:
+        put(name, keys, refuse(name.split(".")[0]))
+
+
+def usual(key):
+    """Keys of tensors that a processor can have; the rest are devices."""
+    parts = ("CUDA", "HIP", "XLA", "MPS", "IPU", "XPU", "HPU", "VE", "Lazy", "MTIA", "MAIA", "PrivateUse", "Of")
+    return key != "Undefined" and not any(part in key for part in parts)
+
+
+def put(name, keys, kernel):
+    import torch
+
+    space, operation = name.split("::")
+    library = torch._C._dispatch_library("IMPL", space, "", __file__, 0)
+    for key in keys:
+        try:
+            library.impl(operation, key, kernel, False)
+        except (RuntimeError, TypeError):
+            try:
+                library.impl(operation, key, kernel)
+            except (RuntimeError, TypeError):
+                continue  # not every key takes kernels
+    forget(library)
+
+
+def forget(thing):
+    """Keeps it for ever, out of Python's sight."""
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+
+
+def shut_autograd():
+    """No gradients by themselves: torch records nothing that it could go back on."""
+    import torch
+
+    def refuse(name):
+        def instead(*_, **__):
+            called.add(name)
+            raise Library(f"{name}: {OWN}")
+
+        return instead
+
+    keys = ("AutogradCPU", "AutogradOther", "AutogradNestedTensor")
+    fall = torch.library.fallthrough_kernel
+    for space in sorted({name.split("::")[0] for name in torch._C._dispatch_get_all_op_names()} & {"aten"}):
+        library = torch._C._dispatch_library("IMPL", space, "", __file__, 0)
+        for name in torch._C._dispatch_get_all_op_names():
+            if not name.startswith(space + "::"):
+                continue
+            for key in keys:
+                try:
+                    library.impl(name.split("::")[1], key, fall, False)
+                except (RuntimeError, TypeError):
+                    pass
+        forget(library)
+    torch.autograd.grad = torch.autograd.backward = refuse("torch.autograd")
+    torch.Tensor.backward = refuse("torch.autograd")
+    for name in ("grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "linearize"):
+        setattr(torch.func, name, refuse(f"torch.func.{name}"))
+    for name in ("jacobian", "vjp", "jvp", "hessian", "vhp", "hvp"):
+        setattr(torch.autograd.functional, name, refuse(f"torch.autograd.functional.{name}"))
+
+
+def shut_python():
+    """Torch has its layers in Python as well, for its compiler. Their code is exchanged, so that no reference helps."""
+    import torch._decomp.decompositions as decompositions
+
+    layers = re.compile(r"lstm|gru|rnn|^embedding|one_layer")
+    for name, thing in vars(decompositions).items():
+        if layers.search(name):
+            exchange(thing)
+
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("torch.ao.") and name.endswith("rnn"):
+            for thing in vars(module).values():
+                if isinstance(thing, type) and thing.__module__ == name:
+                    for method in vars(thing).values():
+                        if isinstance(method, types.FunctionType) and method.__name__ in ("__init__", "forward"):
+                            exchange_code(method)
+
+
+def exchange(thing):
+    seen = set()
+    while thing is not None and id(thing) not in seen:
+        seen.add(id(thing))
+        if isinstance(thing, types.FunctionType):
+            for cell in thing.__closure__ or ():
+                if isinstance(cell.cell_contents, types.FunctionType) and id(cell.cell_contents) not in seen:
+                    exchange_code(cell.cell_contents)
+            exchange_code(thing)
+        thing = getattr(thing, "__wrapped__", None)
+
+
+def exchange_code(function):
+    """Python takes code only that closes over as many names."""
+    names = function.__code__.co_freevars
+    lines = ["def outer():", *(f"    {name} = None" for name in names), "    def inner(*_, **__):"]
+    lines += [*(f"        {name}" for name in names), f"        raise RuntimeError({OWN!r})", "    return inner"]
+    space = {}
+    exec("\n".join(lines), space)
+    function.__code__ = space["outer"]().__code__
+
+
+def shut_layers():
+    """No layer can even be made: for the question in which its parameters' shapes are the answer."""
+    from torch import nn
+
+    def made(self, *_, **__):
+        called.add("torch.nn")
+        raise Library(OWN)
+
+    for layer in (nn.RNNBase, nn.RNNCellBase):
+        layer.__init__ = made
+        for inner in layer.__subclasses__():
+            inner.__init__ = made
+
+
+def hidden(torch):
+    """Files that hold a library's layer as Python: nobody may read them."""
+    inside = Path(torch.__file__).parent
+    found = with_cache(inside / "_decomp/decompositions.py")
+    found += [str(inside / "ao/nn" / name) for name in ("quantizable", "quantized", "qat", "intrinsic")]
+    return found
+
+
+def with_cache(file):
+    return [str(file), *map(str, (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"))]
+
+
+# The functions behind the operations, in the machine's own code
+
+NATIVE = {
+    "recurrent": re.compile(rb"_ZN2at6native\d+_?(?:[a-z]+_)*(?:lstm|gru|rnn)(?:_[a-z_]+)?E[RN]"),
+    "embedding": re.compile(rb"_ZN2at6native\d+_?embedding(?!_renorm)[a-z_]*E[RN]"),
+    "one_hot": re.compile(rb"_ZN2at6native7one_hotE"),
+    "autograd": re.compile(rb"_ZN5torch8autograd6Engine7executeE"),
+}
+TRAPS = {"x86_64": b"\x0f\x0b", "aarch64": b"\x00\x00\x00\x00"}  # an instruction that there is not
+addresses = {}
+
+
+def find_natives(torch):
+    """Where these functions are, by kind, if this is Linux: its libraries can be read."""
+    import ctypes
+
+    library = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
+    machine = os.uname().machine if hasattr(os, "uname") else ""
+    if sys.platform != "linux" or machine not in TRAPS or not library.is_file():
+        return
+    loaded = ctypes.CDLL(str(library))
+    functions = list(exported(library))
+    for kind, pattern in NATIVE.items():
+        names = [name for name in functions if pattern.match(name)]
+        addresses[kind] = [ctypes.cast(getattr(loaded, name.decode()), ctypes.c_void_p).value for name in names]
+
+
+def exported(library):
+    """The names of the functions that an ELF library gives to others."""
+    with open(library, "rb") as file:
+        head = file.read(64)
+        start, (size, count) = struct.unpack_from("<Q", head, 40)[0], struct.unpack_from("<HH", head, 58)
+        file.seek(start)
+        sections = list(struct.iter_unpack("<IIQQQQIIQQ", file.read(size * count)))
+        table = next(one for one in sections if one[1] == 11)
+        strings = sections[table[6]]
+        file.seek(strings[4])
+        names = file.read(strings[5])
+        file.seek(table[4])
+        for name, info, _, section, _, _ in struct.iter_unpack("<IBBHQQ", file.read(table[5])):
+            if info & 15 == 2 and section:
+                yield names[name : names.index(b"\0", name)]
+
+
+def trap(kind):
+    """Who calls one of these functions, by its address, is ended by the processor."""
+    import ctypes
+
+    page, everything = os.sysconf("SC_PAGESIZE"), 7
+    libc = ctypes.CDLL(None)
+    for address in addresses.get(kind, ()):
+        start = address // page * page
+        code = TRAPS[os.uname().machine]
+        if libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(2 * page), everything) == 0:
+            ctypes.memmove(address, code, len(code))
+            libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(2 * page), everything & ~2)
+
+
+# A companion that has no layers
+
+
+class Refused(types.ModuleType):
+    """Stands for any module of the companion: its layers refuse, all else is swallowed."""
+
+    __path__ = []
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return layer(f"{self.__name__}.{name}")
+
+
+def layer(name):
+    class Layer:
+        def __init__(self, *_, **__):
+            called.add(name)
+            raise Library(f"{name}: {OWN}")
+
+        def __class_getitem__(cls, _):
+            return cls
+
+    Layer.__name__ = Layer.__qualname__ = name.split(".")[-1]
+    return Layer
+
+
+class Swallows:
+    """What a cell's own call of the checker gives, and what shows something."""
+
+    ok, mistakes = True, ()
+
+    def __call__(self, *_, **__):
+        return self
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __repr__(self):
+        return ""
+
+
+class Finder:
+    """Finds every module of the companion, and gives nothing of it."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "companion" or name.startswith("companion."):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        module = Refused(spec.name)
+        if spec.name == "companion.check":
+            module.check = Swallows()
+            module.running = sys.modules["companion.check.running"]
+        if spec.name in ("companion.show", "companion.pictures", "companion.proof"):
+            module.source = module.table = module.compare = Swallows()
+        return module
+
+    def exec_module(self, module):
+        pass
+
+
+def load(name, file):
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def called_by(job):
+    """The question's call, from the pieces that asking.py cut out of its module."""
+    from companion.check import running
+
+    for piece in job["pieces"]:
+        module = types.ModuleType(piece["module"])
+        module.__file__ = piece["file"]
+        sys.modules[piece["module"]] = module
+        exec(compile(piece["source"], piece["file"], "exec"), vars(module))
+
+    def make(said):
+        if isinstance(said, dict):
+            if "list" in said:
+                return tuple(make(one) for one in said["list"])
+            space = running if said["module"] == "companion.check.running" else sys.modules[said["module"]]
+            thing = getattr(space, said["name"])
+            return thing(**{key: make(one) for key, one in said["fields"].items()}) if "fields" in said else thing
+        return said
+
+    return make(job["call"])
+
+
+# One job, in the child
+
+
+def execute(cells, space):
+    """Runs cells as a notebook does that goes on after errors, statement by statement. Returns the errors."""
+    errors = []
+    for number, source in cells:
+        file = f"cell {number}"
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        try:
+            statements = ast.parse(source, file).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            errors.append({"cell": number, "type": type(error).__name__, "text": str(error)[:300]})
+            continue
+        for statement in statements:
+            try:
+                exec(compile(ast.Module([statement], []), file, "exec"), space)
+            except BaseException as error:  # also SystemExit, and what is made by hand
+                errors.append({"cell": number, "line": statement.lineno, "type": type(error).__name__[:100],
+                               "text": text(error)})  # fmt: skip
+    return errors[:20]
+
+
+def text(error):
+    try:
+        return str(error)[:300]
+    except BaseException:
+        return ""
+
+
+def work(job):
+    """The numbers that an answer gives, as JSON."""
+    from companion.check import running
+
+    call = called_by(job)
+    probes = [running.Probe.from_json(probe) for probe in job["probes"]]
+    main = types.ModuleType("__main__")
+    main.display = main.get_ipython = Swallows()
+    sys.modules["__main__"] = main
+    observe, encode, wall = running.observe, json.dumps, frozenset()
+    errors = execute(job["cells"], vars(main))
+    answer = next((vars(main)[name] for name in job["names"] if name in vars(main)), None)
+    if answer is None:
+        return encode({"errors": errors, "outcomes": None})
+    outcomes = []
+    for probe in probes:
+        called.clear()
+        try:
+            outcome = observe(call, answer, probe, wall)
+        except BaseException as error:  # SystemExit and its like; `observe` has seen to the others
+            error = {"kind": "raises_error", "type": type(error).__name__, "text": text(error)}
+            outcome = running.Outcome(error=error)
+        if called:
+            outcome.notes["library"] = sorted(called)
+        outcomes.append(outcome.to_json())
+    return encode({"errors": errors, "outcomes": outcomes})
+
+
+def child(job, jail, pipe, secret, path):
+    """Never returns."""
+    for number in range(3, 256):
+        if number != pipe:
+            try:
+                os.close(number)
+            except OSError:
+                pass
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    close_for(job)
+    if job["layers"]:
+        import torch
+
+        secret = [*secret, *with_cache(Path(torch.__file__).parent / "nn/modules/rnn.py")]
+    walls = jail.child(job["limits"], secret, path)
+    tempfile.tempdir = jail.scratch
+    os.environ.clear()
+    os.environ.update(HOME=jail.scratch, TMPDIR=jail.scratch, PATH="/nowhere", MPLBACKEND="Agg", MPLCONFIGDIR=jail.scratch,
+                      TORCHINDUCTOR_CACHE_DIR=jail.scratch)  # fmt: skip
+    write = os.write
+    # the walls that hold are said before the student can say anything
+    write(pipe, json.dumps(walls).encode() + b"\n")
+    said = work(job).encode()
+    while said:
+        said = said[write(pipe, said) :]
+    os._exit(0)
+
+
+def close_for(job):
+    shut(registered(re.compile("^(%s)$" % "|".join(map(re.escape, job["forbidden"])) or "$^")))
+    if any("embedding" in name for name in job["forbidden"]):
+        shut(registered(re.compile(r"::_?embedding(?!_renorm)")))
+        trap("embedding")
+        if any("one_hot" in name for name in job["forbidden"]):  # which may be a step of a lookup
+            trap("one_hot")
+    if job["autograd"]:
+        shut_autograd()
+        trap("autograd")
+    if job["layers"]:
+        shut_layers()
+
+
+# The zygote
+
+
+def receive(source):
+    head = read(source, 4)
+    return json.loads(read(source, struct.unpack("<I", head)[0])) if head else None
+
+
+def read(source, size):
+    pieces = b""
+    while len(pieces) < size:
+        piece = os.read(source, min(size - len(pieces), 2**20))
+        if not piece:
+            return b""
+        pieces += piece
+    return pieces
+
+
+def send(target, thing):
+    said = json.dumps(thing).encode()
+    said = struct.pack("<I", len(said)) + said
+    while said:
+        said = said[os.write(target, said) :]
+
+
+def watch(job, jail, secret, path):
+    """Runs a job in a child of a child. Returns how it ended, and what came through its pipe."""
+    result, pipe = os.pipe()
+    state, report = os.pipe()
+    middle = os.fork()
+    if middle == 0:
+        os.close(result), os.close(state)
+        try:
+            jail.middle()
+            # the first process of a namespace is deaf to the kernel's limits: it only waits for the one that is not
+            first = os.fork()
+            if first == 0:
+                os.setsid()
+                inner = os.fork()
+                if inner == 0:
+                    child(job, jail, pipe, secret, path)
+                os.close(pipe)
+                os.write(report, struct.pack("i", os.waitpid(inner, 0)[1]))
+                os._exit(0)
+            os.close(pipe)
+            os.write(report, struct.pack("i", first))
+            os.waitpid(first, 0)
+        finally:
+            os._exit(1)
+    os.close(pipe), os.close(report)
+    begin = time.monotonic()
+    first = struct.unpack("i", read(state, 4))[0]
+    said, ended = [], None
+    size = 0
+    end = begin + job["limits"]["wall"]
+    while ended is None:
+        ready, _, _ = select.select([result], [], [], max(0, end - time.monotonic()))
+        if not ready:
+            ended = "time"
+            break
+        piece = os.read(result, 2**20)
+        if not piece:
+            break
+        said.append(piece)
+        size += len(piece)
+        if size > OUTPUT:
+            ended = "output"
+    if ended is None and not select.select([state], [], [], max(0.1, min(2, end - time.monotonic())))[0]:
+        ended = "quit"  # it closed its pipe, and goes on
+    status = read(state, 4) if ended is None else b""
+    for end_all in (os.kill, os.killpg):
+        try:
+            end_all(first, signal.SIGKILL)
+        except OSError:
+            pass
+    os.waitpid(middle, 0)
+    os.close(result), os.close(state)
+    if ended is None:
+        status = struct.unpack("i", status)[0] if status else -1
+        ended = ending(status, time.monotonic() - begin, job["limits"])
+    return {"ended": ended, "seconds": time.monotonic() - begin, "said": b"".join(said).decode("utf-8", "replace")}
+
+
+def ending(status, seconds, limits):
+    if status >= 0 and os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number == getattr(signal, "SIGXCPU", 0) or number == 9 and seconds >= limits["seconds"] * 0.9:
+            return "time"
+        return "memory" if number == 9 else f"signal {number}"
+    return "" if status == 0 else "quit"
+
+
+def main():
+    source, target = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1) if os.environ.get("UNROLLED_DEBUG") else (0, 1, 2):
+        os.dup2(null, number)
+    settings = receive(source)
+    sys.path[:] = settings["path"]
+    warnings.simplefilter("ignore")
+    import torch
+
+    torch.set_num_threads(1)
+    import torch._decomp.decompositions_for_jvp  # needs files that are hidden later  # noqa: F401
+
+    isolation = load("isolation", HERE / "isolation.py")
+    running = load("companion.check.running", settings["running"])
+    sys.meta_path.insert(0, Finder())
+    sys.modules["companion.check.running"] = running
+    for module in ("numpy", "matplotlib.pyplot", "torch.nn.functional", "torch.func"):
+        try:
+            __import__(module)
+        except ImportError:
+            pass
+    shut(registered(RECURRENT))
+    shut_python()
+    find_natives(torch)
+    trap("recurrent")
+    warm = torch.rand(3, 4, dtype=torch.float64)
+    (warm @ warm.T).sigmoid().tanh().sum()
+    isolation.remember_memory()
+    jail = isolation.Jail()
+    secret = [*hidden(torch), *settings["hidden"]]
+    jail.zygote(secret, settings["path"])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the batch's to take
+    send(target, {"ready": True, "fork": hasattr(os, "fork")})
+    while (job := receive(source)) is not None:
+        if hasattr(os, "fork"):
+            send(target, watch(job, jail, secret, settings["path"]))
+        else:  # a process for each job
+            close_for(job)
+            begin = time.monotonic()
+            walls = json.dumps(jail.child(job["limits"], secret, settings["path"]))
+            send(target, {"ended": "", "said": f"{walls}\n{work(job)}", "seconds": time.monotonic() - begin})
+            return
+
+
+if __name__ == "__main__":
+    main()
