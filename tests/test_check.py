@@ -4,10 +4,15 @@ import json
 import re
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
+import headings
 import pytest
 import torch
+from markdown_it import MarkdownIt
 from torch import nn
 
 from companion.check import check, saying
@@ -91,6 +96,78 @@ def test_every_axis_is_known():
         assert {axis for names in question.axes.values() for axis in names} <= set(axes)
 
 
+@pytest.mark.parametrize("language", saying.languages())
+def test_headings_are_those_of_the_book(language):
+    path = headings.PLACES / f"{language}.json"
+    said = path.read_text(encoding="utf-8") if path.is_file() else ""
+    assert said == headings.text(language), "a heading or place has changed: run `python book/headings.py`"
+
+
+def test_a_pointer_is_in_the_readers_words_and_a_link_if_the_site_has_an_address(monkeypatch):
+    def read(language):
+        return check("gates", lambda *arguments: right_gates(*arguments)[::-1], lang=language).paragraphs[-1]
+
+    assert read("en") == "Read again: section “Six equations” of “LSTM: choosing what to forget”."
+    assert read("zh").startswith("可以回头再读：《LSTM：")
+    known = saying.places("en") | {"site": "https://example.org/book/en/"}
+    monkeypatch.setattr(saying, "places", lambda language: known)
+    assert "”](https://example.org/book/en/lstm.html#six-equations)." in read("en")
+    assert "forget” <https://example.org/book/en/lstm.html#six-equations>." in saying.as_text(read("en"))
+
+
+def test_a_cell_belongs_to_the_heading_above_it():
+    found = headings.headings("en", "lstm")
+    cells = json.loads(Path("book/en/lstm.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert list(found) == [cell["id"] for cell in cells]
+    assert {title for title, _ in found.values()} == {"LSTM: choosing what to forget"}
+    assert found[cells[0]["id"]][1] == "" and found["loop"][1] != found["six-equations"][1] != ""
+
+
+@pytest.mark.parametrize("language", saying.languages())
+def test_markdown_takes_no_words_for_marks(language):
+    """Only `…` is a mark in the words, and `**…**` in the two that begin a result."""
+    tables = saying.words(language)
+    told = {"results": tables["results"], "traits": tables["traits"], "axes": tables["axes"]} | tables["mistakes"]
+    for table, entries in told.items():
+        for key, text in entries.items():
+            marks = {"strong"} if (table, key) in {("results", "right"), ("results", "wrong")} else set()
+            assert tags(text) == marks, (table, key, text)
+    for name in mistakes():
+        entry = saying.of_mistake(name, language)
+        assert tags(f"**{entry['says']}** {entry['advice']}") == {"strong"}, name
+
+
+def tags(text):
+    tokens = MarkdownIt().parse(text)
+    assert [token.type for token in tokens] in ([], ["paragraph_open", "inline", "paragraph_close"]), text
+    inner = [token for block in tokens for token in block.children or ()]
+    assert not any("*" in token.content for token in inner if token.type == "text"), text
+    return {token.tag for token in inner} - {"", "code"}
+
+
+def test_lists_are_joined_as_the_language_does():
+    said = check("gates", lambda *arguments: [gate + 1 for gate in right_gates(*arguments)], lang="ja")
+    assert "`i`、`f`、`g`、`o`" in repr(said) and "`i`, `f`" in repr(check("gates", said_wrong))
+
+
+def said_wrong(*arguments):
+    return [gate + 1 for gate in right_gates(*arguments)]
+
+
+def test_text_keeps_code_apart_from_words():
+    assert saying.as_text("**Not** `1 - g**2` and `h**2`.") == "Not `1 - g**2` and `h**2`."
+
+
+def test_the_list_ends_when_nobody_reads_on():
+    code = "import companion.check.__main__ as main; main.mistakes = lambda: ['raises_error'] * 20_000; main.run()"
+    for command in ([sys.executable, "-m", "companion.check", "--list"], [sys.executable, "-c", code, "--list"]):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b"" and process.wait() == 0
+        process.stderr.close()
+
+
 def test_the_list():
     command = [sys.executable, "-m", "companion.check", "--list"]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
@@ -107,8 +184,12 @@ def test_a_result_shows_itself():
 
 
 def test_an_unknown_question_is_refused():
-    with pytest.raises(ValueError, match="there is no question 'lstm_sell'"):
+    with pytest.raises(ValueError, match="there is no question 'lstm_sell'. Did you mean 'lstm_cell'.* one of one_hot, "):
         check("lstm_sell", None)
+    with pytest.raises(ValueError, match="there is no question 'transformer'. It is one of one_hot, "):
+        check("transformer", None)
+    with pytest.raises(ValueError, match="the question's name comes first"):
+        check(nn.LSTM, "lstm")
 
 
 # What no switch makes: the general mistakes.
@@ -217,8 +298,138 @@ def test_general_mistakes_of_modules(name):
     assert found("lstm_cell", WRONG_MODULES[name]).mistakes == [name]
 
 
+def raises(error):
+    def answer(*arguments):
+        raise error
+
+    return answer
+
+
+def to_be_done(*arguments):
+    raise NotImplementedError("to be done")
+
+
+class OnlyMade(nn.Module):
+    def __init__(self, *sizes):
+        super().__init__()
+
+
+class Stops(cell()):
+    def forward(self, x, state=None):
+        raise NotImplementedError()
+
+
+class GatesClass:
+    def __init__(self, *arguments):
+        self.gates = right_gates(*arguments)
+
+
+# What was handed over is no answer: the question, and it.
+NO_ANSWERS = {
+    "not_written": [
+        *((name, raises(NotImplementedError())) for name in NAMES),
+        ("gates", to_be_done),
+        ("lstm_cell", OnlyMade),
+        ("lstm_cell", Stops),
+        ("embedding_layer", OnlyMade),
+    ],
+    "called_already": [("gates", torch.ones(2)), ("lstm_cell", None), ("gates", (torch.ones(2),)), ("lookup", 3)],
+    "instance_for_class": [("lstm_cell", cell()(3, 4)), ("lstm", nn.LSTM(3, 4)), ("rnn_cell", OnlyMade(3))],
+    "class_for_function": [("gates", cell()), ("gates", GatesClass), ("lookup", nn.Embedding), ("rnn_step", OnlyMade)],
+    "stopped_early": [("gates", raises(SystemExit())), ("gates", lambda *_: sys.exit(1)), ("lookup", raises(SystemExit))],
+}
+
+
+@pytest.mark.parametrize("name", NO_ANSWERS)
+def test_what_is_no_answer_is_said_so_at_once(name):
+    for question, answer in NO_ANSWERS[name]:
+        result = check(question, answer)
+        assert result.mistakes == [name], (question, answer)
+        assert name in repr(result) and ("Read again" in repr(result)) == (name == "stopped_early")
+
+
+def test_what_torch_lacks_is_written_all_the_same():
+    def lacks(x, *rest):
+        return x.to_sparse().sort()
+
+    with pytest.raises(NotImplementedError):
+        lacks(torch.ones(2, 2))
+    assert found("gates", lacks).mistakes == ["raises_error"]
+
+
+def test_half_written_is_not_unwritten():
+    def half(x, *rest):
+        if len(x) > 1:
+            raise NotImplementedError()
+        return right_gates(x, *rest)
+
+    assert found("gates", half).mistakes == ["single_batch_only"]
+
+
+def test_an_unusual_callable_is_right():
+    class Gates(tuple):
+        def __new__(cls, *arguments):
+            return tuple.__new__(cls, right_gates(*arguments))
+
+    class Module(nn.Module):
+        def forward(self, *arguments):
+            return right_gates(*arguments)
+
+    assert found("gates", Gates).ok and found("gates", Module()).ok
+
+
+def test_an_interruption_goes_through_and_exit_does_not_end_a_notebook(monkeypatch):
+    with pytest.raises(KeyboardInterrupt):
+        check("gates", raises(KeyboardInterrupt()))
+
+    class Shell:
+        asked = 0
+
+        def ask_exit(self):
+            self.asked += 1
+
+    shell = Shell()
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    assert check("gates", lambda *_: shell.ask_exit()).mistakes == ["stopped_early"] and shell.asked == 0
+    shell.ask_exit()
+    assert shell.asked == 1
+
+
+def test_what_an_answer_prints_is_cut_short(capsys):
+    def prints(*arguments):
+        print("begun", "x" * 10**6)
+        return right_gates(*arguments)
+
+    assert check("gates", prints).ok
+    printed = capsys.readouterr().out
+    assert printed.startswith("begun xx") and 1000 < len(printed) < 3000
+
+
+def elsewhere(function):
+    def answer(*arguments):
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(function, *arguments).result()
+
+    return answer
+
+
+def test_a_library_is_found_in_another_thread_too_and_nothing_else_is():
+    class Library(nn.LSTMCell):
+        forward = elsewhere(nn.LSTMCell.forward)
+
+    class Own(cell()):
+        forward = elsewhere(cell().forward)
+
+    assert check("lstm_cell", Own).ok
+    assert check("lstm_cell", Library).mistakes == ["library_layer"]
+    assert check("lookup", elsewhere(lambda weight, indices: weight[indices])).ok
+    by_torch = elsewhere(lambda weight, indices: nn.functional.embedding(indices, weight))
+    assert check("lookup", by_torch).mistakes == ["library_layer"]
+    assert threading.getprofile() is None
+
+
 def test_general_names_are_in_the_list():
-    assert {*GENERALLY_WRONG, *WRONG_MODULES} <= set(GENERAL)
+    assert {*GENERALLY_WRONG, *WRONG_MODULES, *NO_ANSWERS} <= set(GENERAL)
     assert set(GENERAL) <= set(mistakes())
 
 

@@ -6,6 +6,9 @@
 """
 
 import os
+import sys
+from contextlib import redirect_stdout
+from difflib import get_close_matches
 
 from companion.check import saying
 from companion.check.diagnosis import diagnose
@@ -13,6 +16,23 @@ from companion.check.question import all_questions, bank
 from companion.check.running import observe
 
 __all__ = ["Result", "check"]
+PRINTED = 2000  # letters of what an answer prints
+
+
+class Short:
+    """Where an answer prints to: the beginning is passed on, the rest is dropped."""
+
+    def __init__(self, stream):
+        self.stream, self.left = stream, PRINTED
+
+    def write(self, text):
+        if self.left > 0 and self.stream:
+            self.stream.write(text[: self.left] + "…\n" * (len(text) > self.left))
+        self.left -= len(text)
+        return len(text)
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
 
 
 class Result:
@@ -23,7 +43,7 @@ class Result:
         self.ok, self.mistakes = finding.ok, list(finding.mistakes)
 
     def __repr__(self):
-        return "\n".join(paragraph.replace("**", "").replace("`", "") for paragraph in self.paragraphs)
+        return "\n".join(map(saying.as_text, self.paragraphs))
 
     def _repr_markdown_(self):
         # a line of its own is one, too, in Markdown
@@ -37,10 +57,15 @@ def check(question, answer, lang=None, seed=None):
     environment's UNROLLED_LANGUAGE, or English. seed: of the probes; without it the same ones each time.
     ValueError for a question that there is none of.
     """
+    if not isinstance(question, str):
+        raise ValueError(f"the question's name comes first: check({next(iter(all_questions()))!r}, answer)")
     if question not in all_questions():
-        raise ValueError(f"there is no question {question!r}: it is one of {', '.join(all_questions())}")
+        near = get_close_matches(question.lower(), all_questions(), n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"there is no question {question!r}. {hint}It is one of {', '.join(all_questions())}")
     asked, probed = all_questions()[question], bank(question, seed or 0)
-    got = [observe(asked.call, answer, probe, asked.forbidden) for probe in probed.probes]
+    with redirect_stdout(Short(sys.stdout)):
+        got = [observe(asked.call, answer, probe, asked.forbidden) for probe in probed.probes]
     finding = diagnose(probed, got)
     language = lang or os.environ.get("UNROLLED_LANGUAGE", "en")
     return Result(question, finding, saying.Sayer(asked, probed, finding, language).paragraphs())

@@ -1,6 +1,8 @@
 """python -m companion.check --list: the names of all mistakes, one a line, a tab, and what each is."""
 
 import argparse
+import os
+import sys
 
 from companion.check import saying
 from companion.check.diagnosis import GENERAL
@@ -19,7 +21,15 @@ def main():
     arguments = parser.parse_args()
     for name in mistakes():
         print(name, saying.of_mistake(name, arguments.lang)["says"], sep="\t")
+    sys.stdout.flush()
+
+
+def run():
+    try:
+        main()
+    except BrokenPipeError:  # whoever reads has read enough, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would complain at its end
 
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -18,6 +18,11 @@ GENERAL = (
     "extra_parameter",
     "tensor_not_parameter",
     "changes_its_input",
+    "not_written",
+    "called_already",
+    "instance_for_class",
+    "class_for_function",
+    "stopped_early",
     "returns_none",
     "not_a_tensor",
     "wrong_form",
@@ -36,6 +41,9 @@ GENERAL = (
 )
 # Probes with a batch of one. That of `batch_1` is the only size in it that is 1.
 ALONE = ("one_number", "two_steps", "batch_1")
+# Whoever makes these has given no answer yet that could be wrong.
+NO_ANSWER = {"not_written", "called_already", "instance_for_class", "class_for_function"}
+WITHOUT_FORWARD = 'is missing the required "forward" function'  # so says nn.Module
 NOTES = {
     "renamed": "parameter_names",
     "extra": "extra_parameter",
@@ -127,6 +135,11 @@ def diagnose(bank, got, seconds=1.0):
 
     finding = evidence(bank, got, right)
     finding.notes = notes
+    errors = {named_error(outcome.error) if outcome.error else "" for outcome in got}
+    if len(errors) == 1 and errors <= NO_ANSWER:
+        finding.mistakes, finding.probe = [*errors], None
+        finding.error = None if errors <= {"not_written"} else finding.error
+        return finding
     until = time.monotonic() + seconds
     named = explain(bank, got, numbers, until)
     if not named:
@@ -202,7 +215,9 @@ def general(bank, got, right):
     named = "batch_1" in {bank.probes[number].name for number in right}
     if named and set(right) == batch_1 and all(got[n].error for n in range(len(got)) if n not in batch_1):
         return ["single_batch_only"]
-    errors = [outcome.error["kind"] for outcome in got if outcome.error]
+    errors = [named_error(outcome.error) for outcome in got if outcome.error]
+    if "not_written" in errors and len(errors) < len(got):
+        errors = ["raises_error"]
     if errors:
         return [min(errors, key=GENERAL.index)]
     if any(value.isnan().any() for outcome in got for value in outcome.values.values()):
@@ -215,6 +230,17 @@ def general(bank, got, right):
     if all(name.startswith("second_") or is_gradient(name) for name in wrong):
         return ["remembers_last_call"]
     return ["wrong_values"]
+
+
+def named_error(error):
+    """The name of the mistake that an error is."""
+    if error.get("type") == "SystemExit":
+        return "stopped_early"
+    if error.get("type") != "NotImplementedError":
+        return error["kind"]
+    # torch raises it too, where it lacks an operation; then it says which
+    raised = "raise NotImplementedError" in error.get("code", "")
+    return "not_written" if raised or not error["text"] or WITHOUT_FORWARD in error["text"] else error["kind"]
 
 
 def shape(outcome, name):

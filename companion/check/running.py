@@ -6,6 +6,7 @@ without the detour. Both run in float64: it is torch's default type meanwhile, s
 
 import linecache
 import sys
+import threading
 import traceback
 import warnings
 from contextlib import contextmanager
@@ -133,18 +134,59 @@ def attempt(call, answer, probe, forbidden, dtype):
     torch.set_default_dtype(dtype)
     seed()
     try:
-        with warnings.catch_warnings(), watching(forbidden, outcome):
+        with warnings.catch_warnings(), watching(forbidden, outcome), staying():
             warnings.simplefilter("ignore")
-            call(answer, probe, outcome)
+            asked_for(call, answer, probe, outcome)
     except Unfit as unfit:
         outcome.values |= values(unfit.found)
         outcome.error = {"kind": unfit.kind, "said": unfit.said}
-    except Exception as error:  # whatever it is, it is the student's to read
+    except KeyboardInterrupt:  # the reader's own
+        raise
+    except BaseException as error:  # whatever it is, also SystemExit: it is the student's to read
         outcome.error = {"kind": "raises_error", **described(error)}
     finally:
         torch.set_default_dtype(default)
         torch.set_rng_state(generator)
     return outcome
+
+
+def asked_for(call, answer, probe, outcome):
+    """Calls. Unfit if a class stands where a function was asked for, a module where its class was, or a result.
+
+    What can be called is called first: a class may well be a right function.
+    """
+    got = kind(answer)
+    if not callable(answer):
+        raise Unfit("called_already", got=got)
+    try:
+        call(answer, probe, outcome)
+    except Exception as error:
+        if probe.parameters and isinstance(answer, nn.Module):
+            raise Unfit("instance_for_class", got=got) from error
+        unfit = error.said.get("got") if isinstance(error, Unfit) else None
+        made = unfit == getattr(answer, "__name__", "") or isinstance(error, TypeError)
+        if not probe.parameters and isinstance(answer, type) and made:
+            raise Unfit("class_for_function", got=answer.__name__) from error
+        raise
+
+
+@contextmanager
+def staying():
+    """In a notebook `exit` does not raise SystemExit: it asks the kernel to end. Meanwhile it raises."""
+    find = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    shell = find and find()
+    if not shell:
+        yield
+        return
+
+    def leave():
+        raise SystemExit
+
+    shell.ask_exit = leave
+    try:
+        yield
+    finally:
+        del shell.ask_exit
 
 
 def seed():
@@ -192,14 +234,23 @@ def watching(forbidden, outcome):
         if event == "call" and (name := belongs(frame.f_code)):
             seen.add(name)
 
-    before = sys.getprofile()
+    def look_elsewhere(frame, event, function):
+        """In the answer's own threads, into which the record does not see."""
+        look(frame, event, function)
+        if event == "c_call":
+            name = function.__name__
+            seen.update((AUTOGRAD if name == "run_backward" else {f"aten::{name}"}) & forbidden)
+
+    before, elsewhere = sys.getprofile(), threading.getprofile()
     sys.setprofile(look)
+    threading.setprofile(look_elsewhere)
     record = profile()
     try:
         with record:
             yield
     finally:
         sys.setprofile(before)
+        threading.setprofile(elsewhere)
         # an event of autograd is called after the operation whose gradient it computes: `name: operation`
         seen |= {event.name.split(": ")[0] for event in record.function_events} & forbidden
         if seen:
@@ -396,6 +447,8 @@ def set_parameters(module, wanted, outcome):
     """
     if not isinstance(module, nn.Module):
         raise Unfit("not_a_module", got=kind(module))
+    if getattr(module.forward, "__func__", None) is nn.Module.forward:
+        raise NotImplementedError
     has = dict(module.named_parameters())
     found, amiss = {}, {"missing": [], "shapes": {}, "renamed": [], "extra": [], "plain": []}
     for name, tensor in wanted.items():

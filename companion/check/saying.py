@@ -1,11 +1,17 @@
 """A finding in words: of a language, as text and as Markdown."""
 
+import json
 import re
 import tomllib
 from functools import cache
 from importlib.resources import files
 
+from companion.check.diagnosis import NO_ANSWER
+
 WORDS = files("companion.check") / "words"
+PLACES = files("companion.check") / "places"
+CODE = re.compile(r"(`[^`]*`)")
+LINK = re.compile(r"\[([^]]*)\]\((https?://[^)]*)\)")
 ORDER = re.compile(r"gates((?:_[ifgo]){4})$")
 MOST = 16  # numbers of an input that are shown
 
@@ -23,6 +29,19 @@ def words(language):
             for table, entries in tomllib.loads((WORDS / f"{one}.toml").read_text(encoding="utf-8")).items():
                 said[table] = said.get(table, {}) | entries
     return said
+
+
+@cache
+def places(language):
+    """The chapters' titles and headings, as book/headings.py writes them. An edition yet to be made has the English."""
+    path = PLACES / f"{language}.json"
+    return json.loads((path if path.is_file() else PLACES / "en.json").read_text(encoding="utf-8"))
+
+
+def as_text(paragraph):
+    """A paragraph of Markdown without its marks. Code keeps its own, or it would run into the words."""
+    pieces = CODE.split(LINK.sub(r"\1 <\2>", paragraph))
+    return "".join(piece if number % 2 else piece.replace("**", "") for number, piece in enumerate(pieces))
 
 
 def of_mistake(name, language):
@@ -59,14 +78,27 @@ class Sayer:
             said += self.example()
         if not finding.known:
             said += self.honest()
-        places = dict.fromkeys(self.question.mistakes.get(name) or self.question.place for name in finding.mistakes)
-        return [*said, self.say("read", places=", ".join(f"`{place}`" for place in places))]
+        if set(finding.mistakes) <= NO_ANSWER:  # no chapter is about these
+            return said
+        named = [self.question.mistakes.get(name) or self.question.place for name in finding.mistakes]
+        return [*said, self.say("read", places=self.listed(dict.fromkeys(map(self.pointer, named))))]
+
+    def pointer(self, place):
+        """Where to read, in the words of the student's edition; with an address, if the site has one."""
+        known = places(self.language)
+        page, section = known["places"][place]
+        said = self.say("section" if section else "page", page=page, section=section)
+        page, cell = place.split("#")
+        return f"[{said}]({known['site']}{page}.html#{cell})" if known["site"] else said
+
+    def listed(self, things):
+        return self.words["comma"].join(things)
 
     def notes(self):
         notes = self.finding.notes
         renamed = [self.say("renamed", right=right, wrong=wrong) for right, wrong in notes.get("renamed", ())]
         listed = [
-            self.say(note, names=", ".join(f"`{name}`" for name in notes[note]))
+            self.say(note, names=self.listed(f"`{name}`" for name in notes[note]))
             for note in ("library", "extra", "plain", "changed")
             if note in notes
         ]
@@ -75,7 +107,7 @@ class Sayer:
     def error(self, error):
         if error["kind"] != "raises_error":
             return self.say("unfit_" + error["kind"], **{key: show(one) for key, one in error["said"].items()})
-        said = f"`{error['type']}: {error['text']}`"
+        said = f"`{error['type']}: {error['text']}`" if error["text"] else f"`{error['type']}`"
         if error.get("code"):
             said += "\n" + self.say("line", line=error["line"], code=error["code"])
         return said
@@ -103,7 +135,7 @@ class Sayer:
         """What can be said without a name: which values, from where on, by how much, and where the answer is right."""
         finding, said = self.finding, []
         if finding.wrong:
-            wrong = ", ".join(self.value_name(name) for name in finding.wrong)
+            wrong = self.listed(self.value_name(name) for name in finding.wrong)
             said.append(self.say("wrong_are", values=wrong))
         if finding.first is not None:
             place = self.place(finding.value, finding.first)
@@ -132,7 +164,7 @@ class Sayer:
         names = self.question.axes.get(plain, ())
         if len(names) != len(at):
             return f"`{list(at)}`"
-        return ", ".join(f"{axes[axis]} {number}" for axis, number in zip(names, at))
+        return self.listed(f"{axes[axis]} {number}" for axis, number in zip(names, at))
 
 
 def show(thing):

@@ -1,0 +1,68 @@
+"""Where the checker's places are in words: of each cell the chapter's title and the heading above it, by language.
+
+    python book/headings.py       writes companion/check/places/<language>.json from the notebooks
+
+The checker names places such as `lstm#loop`, and a student looks for a heading. The notebooks are not in the package.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+PLACES = ROOT / "companion" / "check" / "places"
+HEADING = re.compile(r"^(#{1,6}) +(.*?) *$", re.MULTILINE)
+FENCED = re.compile(r"^(`{3,}|:{3,}).*?^\1", re.MULTILINE | re.DOTALL)
+
+
+def places():
+    """All places that the questions name."""
+    from companion.check.question import all_questions
+
+    named = {place for one in all_questions().values() for place in (one.place, *one.mistakes.values())}
+    return sorted(named - {""})
+
+
+def headings(language, page):
+    """Of each cell of a chapter, by its id: the chapter's title, and the last heading up to it, "" if there is none."""
+    cells = json.loads((ROOT / "book" / language / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
+    found, title, heading = {}, "", ""
+    for cell in cells:
+        text = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
+        here = [(len(marks), words) for marks, words in HEADING.findall(FENCED.sub("", text))]
+        title = title or next((words for level, words in here if level == 1), "")
+        below = [words for level, words in here if level > 1]
+        # a cell begins with its heading; what stands further down is another's
+        heading = below[0] if below else heading
+        found[cell["id"]] = [title, heading]
+        heading = below[-1] if below else heading
+    return found
+
+
+def table(language):
+    """What the checker knows of an edition. site: the edition's address, if the site has one."""
+    base = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl")
+    pages = {place.split("#")[0] for place in places()}
+    known = {page: headings(language, page) for page in pages}
+    return {
+        "site": f"{base.rstrip('/')}/{language}/" if base else "",
+        "places": {place: known[place.split("#")[0]][place.split("#")[1]] for place in places()},
+    }
+
+
+def text(language):
+    return json.dumps(table(language), ensure_ascii=False, indent=1) + "\n"
+
+
+def main():
+    from editions import editions
+
+    PLACES.mkdir(exist_ok=True)
+    for edition in editions():
+        (PLACES / f"{edition.language}.json").write_text(text(edition.language), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
