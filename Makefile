@@ -26,7 +26,7 @@ site: $(ENVIRONMENT)
 
 test: $(ENVIRONMENT)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
-	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile book/*/*.ipynb
+	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile book/*/*.ipynb assignments/source/*/*.ipynb
 
 fuzz: $(ENVIRONMENT)
 	FUZZ=1 $(BIN)/python -m pytest --numprocesses 2 tests/test_recurrent.py tests/test_embedding.py
@@ -52,7 +52,7 @@ grade: $(ENVIRONMENT)
 
 clean:
 	rm -rf _build .hypothesis .pytest_cache *.egg-info
-	find book companion tests -name __pycache__ -prune -exec rm -rf {} +
+	find assignments book companion tests -name __pycache__ -prune -exec rm -rf {} +
 
 $(ENVIRONMENT): requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; version = sys.version_info[:2]; (3, 11) <= version <= (3, 13) or sys.exit( \

@@ -19,7 +19,7 @@ SKIPPED = {".ipynb_checkpoints", "__MACOSX", "__pycache__", ".git", ".virtual_do
 # What an answer is called, where it is not called as its question.
 NAMES = {
     "embedding_layer": "Embedding", "rnn_cell": "RNNCell", "windows": "read_in_windows", "lstm_cell": "LSTMCell",
-    "lstm": "LSTM", "stacked": "LSTM", "bidirectional": "BiLSTM", "projected": "ProjectedLSTM",
+    "lstm": "LSTM", "stacked": "StackedLSTM", "bidirectional": "BiLSTM", "projected": "ProjectedLSTM",
     "packed": "lstm_packed", "all_at_once": "LSTM",
 }  # fmt: skip
 MAGIC = re.compile(r"^(\s*)(?:%|!|\?|(?=\S+\?{1,2}\s*$)[\w.]+\?)")

@@ -1,6 +1,6 @@
 """Run notebooks and store them with their outputs, in the one form that the repository keeps.
 
-    python book/execute.py                       every notebook of every edition
+    python book/execute.py                       every chapter and assignment of every edition
     python book/execute.py book/en/lstm.ipynb    one of them
 
 A notebook that fails is left as it was. What differs from run to run or from machine to machine (times, versions,
@@ -18,7 +18,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from notebooks import store
 
-BOOK = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = "book/*/*.ipynb", "assignments/source/*/*.ipynb"
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
@@ -71,8 +72,8 @@ def name_widgets(notebook):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: every notebook of every edition")
-    paths = parser.parse_args().notebooks or sorted(BOOK.glob("*/*.ipynb"))
+    parser.add_argument("notebooks", nargs="*", type=Path, help="default: every chapter and assignment of every edition")
+    paths = parser.parse_args().notebooks or [path for where in NOTEBOOKS for path in sorted(ROOT.glob(where))]
     if missing := [str(path) for path in paths if not path.is_file()]:
         parser.error(f"no such notebook: {', '.join(missing)}")
     failed = 0

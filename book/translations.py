@@ -6,6 +6,7 @@
     python book/translations.py renew ja lstm gates   "I have read both: this cell says what the English one says now"
     python book/translations.py renew ja lstm         the same of every cell of the chapter
     python book/translations.py renew ja index        the same of a page in Markdown
+    python book/translations.py draft ja assignments/lstm    and so of assignments
 
 Every translated cell keeps a digest of the English cell that it was made from, under `translates` in its metadata; a
 page in Markdown keeps one in its first line. When the English cell changes, its translations are stale until someone has
@@ -20,6 +21,7 @@ import re
 import sys
 import tokenize
 from collections import Counter
+from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
@@ -28,6 +30,9 @@ from editions import editions as all_editions
 from notebooks import store
 
 KEY = "translates"
+ROOT = BOOK.parent
+# What the names of pages begin with, and the folder in which each edition has one for them.
+FOLDERS = {"": Path("book"), "assignments/": Path("assignments", "source")}
 
 # Where editions may differ: a chapter about a text takes the edition's own. These cells have other outputs there.
 OWN_OUTPUTS = {
@@ -60,9 +65,14 @@ def editions():
     return [edition.language for edition in all_editions() if edition.language != ORIGINAL]
 
 
-def pages(folder):
+def pages(edition, root=ROOT, folders=FOLDERS):
     """Name → path of every page of an edition."""
-    return {path.stem: path for path in sorted(folder.iterdir()) if path.suffix in (".ipynb", ".md")}
+    return {
+        beginning + path.stem: path
+        for beginning in folders
+        for path in sorted((root / FOLDERS[beginning] / edition).glob("*"))
+        if path.suffix in (".ipynb", ".md")
+    }
 
 
 def digest(cell):
@@ -86,10 +96,11 @@ def read(path):
     return [cell]
 
 
-def findings(edition, book=BOOK):
-    """All that is to be done in one edition, a list of `Finding`."""
+def findings(edition, root=ROOT):
+    """All that is to be done in one edition, a list of `Finding`. An edition without a folder has not been begun."""
     found = []
-    originals, translated = pages(book / ORIGINAL), pages(book / edition)
+    begun = [beginning for beginning, folder in FOLDERS.items() if (root / folder / edition).is_dir()]
+    originals, translated = pages(ORIGINAL, root, begun), pages(edition, root, begun)
     for page in originals:
         if page not in translated:
             found.append(Finding(edition, page, "", "the page is missing"))
@@ -145,15 +156,25 @@ def differences(page, original, cell):
 
 
 def code(source):
-    """A cell's code without comments and docstrings, in one form. A figure is told its edition's language."""
+    """A cell's code without comments and docstrings, in one form. Figures and `check` are told the edition's language."""
     tree = ast.parse(source)
     languages = {edition.language for edition in all_editions()}
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg == "language" and isinstance(node.value, ast.Constant):
             node.value.value = ORIGINAL if node.value.value in languages else node.value.value
+        if is_check(node):
+            node.keywords = [one for one in node.keywords if one.arg != "lang" or constant(one.value) not in languages]
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     return ast.dump(tree)
+
+
+def is_check(node):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"
+
+
+def constant(node):
+    return node.value if isinstance(node, ast.Constant) else None
 
 
 def comments(source):
@@ -167,7 +188,9 @@ def comments(source):
 
 
 def outputs(cell):
-    """A cell's outputs as nbval compares them."""
+    """A cell's outputs as nbval compares them; of what `check` says, which is in the edition's language, only the kinds."""
+    if any(map(is_check, ast.walk(ast.parse(cell.source)))):
+        return [(output.output_type, sorted(output.get("data", {}))) for output in cell.outputs]
     return [{key: value for key, value in output.items() if key != "execution_count"} for output in cell.outputs]
 
 
@@ -193,10 +216,10 @@ def parts(markdown):
     return +found
 
 
-def draft(edition, page, book=BOOK):
+def draft(edition, page, root=ROOT):
     """Begin a translation: the English page, with an empty digest in every cell."""
-    source = pages(book / ORIGINAL)[page]
-    path = book / edition / source.name
+    source = pages(ORIGINAL, root)[page]
+    path = source.parents[1] / edition / source.name
     if path.exists():
         sys.exit(f"translations.py: {path} is there already")
     path.parent.mkdir(exist_ok=True)
@@ -209,10 +232,10 @@ def draft(edition, page, book=BOOK):
     store(notebook, path)
 
 
-def renew(edition, page, names, book=BOOK):
+def renew(edition, page, names, root=ROOT):
     """Say that cells (all, if no names are given) have been read and say what the English ones say now."""
-    path = pages(book / edition)[page]
-    originals = {cell.id: digest(cell) for cell in read(pages(book / ORIGINAL)[page])}
+    path = pages(edition, root)[page]
+    originals = {cell.id: digest(cell) for cell in read(pages(ORIGINAL, root)[page])}
     if unknown := [name for name in names if name not in originals]:
         sys.exit(f"translations.py: {page} has no cell {', '.join(unknown)}")
     if path.suffix == ".md":
@@ -244,7 +267,7 @@ def main():
     for name in ("draft", "renew"):
         command = commands.add_parser(name)
         command.add_argument("edition")
-        command.add_argument("page", choices=pages(BOOK / ORIGINAL))
+        command.add_argument("page", choices=pages(ORIGINAL))
         if name == "renew":
             command.add_argument("cells", nargs="*")
     arguments = parser.parse_args()

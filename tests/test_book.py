@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "book"
 NOTEBOOKS = sorted(BOOK.glob("*/*.ipynb"))
+ASSIGNMENTS = sorted(ROOT.glob("assignments/source/*/*.ipynb"))
 CHAPTERS = re.findall(r"- file: book/en/(\w+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
 CHAPTERS.remove("glossary")  # a page in Markdown
 PICTURE, FIGURE = "image/svg+xml", "application/vnd.jupyter.widget-view+json"
@@ -32,7 +33,12 @@ def texts(output):
     return [str(value) for value in data.values()]
 
 
-each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def name(path):
+    return f"{path.parent.name}/{path.stem}" if path in NOTEBOOKS else f"assignments/{path.parent.name}/{path.stem}"
+
+
+each = pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
+each_stored = pytest.mark.parametrize("path", NOTEBOOKS + ASSIGNMENTS, ids=name)
 
 
 def test_the_chapters_are_there():
@@ -42,7 +48,7 @@ def test_the_chapters_are_there():
     assert (BOOK / "en" / "index.md").is_file()
 
 
-@each
+@each_stored
 def test_stored_as_run(path):
     """Every cell has run, from top to bottom, without an error; the file is in the form that execute.py writes."""
     notebook = read(path)
@@ -57,14 +63,14 @@ def test_stored_as_run(path):
     assert path.read_text(encoding="utf-8") == nbformat.writes(notebook) + "\n"
 
 
-@each
+@each_stored
 def test_compared_strictly(path):
     for cell in code(path):
         assert "NBVAL" not in cell.source.upper(), cell.id
         assert not any("nbval" in tag for tag in cell.metadata.get("tags", [])), cell.id
 
 
-@each
+@each_stored
 def test_outputs_are_the_same_everywhere(path):
     """No path, address, time or name of a gradient function: they differ from machine to machine or run to run."""
     unstable = re.compile(r"0x[0-9a-f]{6,}|/tmp/|/home/|\\Users\\|grad_fn|<ipython|\bCPU times\b|\bWall time\b|\d ms\b")

@@ -5,10 +5,9 @@ import re
 import pytest
 import translations
 from sphinx_unrolled.terms import load
-from translations import BOOK
 
 TERMS = load()
-PAGES = translations.pages(BOOK / "en")
+PAGES = translations.pages("en")
 
 
 def words(source):
@@ -34,15 +33,14 @@ def lacking(language, page, originals, cells):
 @pytest.mark.parametrize("language", translations.editions())
 def test_terms_are_translated_alike(language):
     found = []
-    for page, path in PAGES.items():
-        cells = translations.read(translations.pages(BOOK / language)[page])
-        found += lacking(language, page, translations.read(path), cells)
+    for page, path in translations.pages(language).items():
+        found += lacking(language, page, translations.read(PAGES[page]), translations.read(path))
     assert found == []
 
 
 def test_a_wrong_word_is_named():
     path = PAGES["lstm"]
-    cells = translations.read(translations.pages(BOOK / "ja")["lstm"])
+    cells = translations.read(translations.pages("ja")["lstm"])
     (gate,) = [cell for cell in cells if cell.id == "forget-gate"]
     gate.source = gate.source.replace("忘却ゲート", "忘れる門")
     assert list(lacking("ja", "lstm", translations.read(path), cells)) == ["lstm#forget-gate: forget gate → 忘却ゲート"]
@@ -53,7 +51,7 @@ def test_every_term_is_explained_somewhere(term):
     """Its place exists and speaks of it, in every language of the list."""
     page, _, name = term["where"].partition("#")
     for language in ("en", *translations.editions()):
-        (cell,) = [c for c in translations.read(translations.pages(BOOK / language)[page]) if c.id == name]
+        (cell,) = [c for c in translations.read(translations.pages(language)[page]) if c.id == name]
         assert any(word.lower() in cell.source.lower() for word in term[language]), language
     for place in term.get("free", ()):
         page, _, name = place.partition("#")

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 import translations
 from notebooks import store
-from translations import BOOK, Finding, findings
+from translations import ROOT, Finding, findings
 
 EDITIONS = translations.editions()
 
@@ -18,15 +18,17 @@ def test_nothing_to_do(edition):
 
 @pytest.fixture
 def book(tmp_path):
-    """A copy of the book in which one chapter can be changed."""
-    for folder in ["en", *EDITIONS]:
-        shutil.copytree(BOOK / folder, tmp_path / folder)
+    """A copy of the book and the assignments in which one page can be changed."""
+    for folder in translations.FOLDERS.values():
+        for edition in ["en", *EDITIONS]:
+            if (ROOT / folder / edition).is_dir():
+                shutil.copytree(ROOT / folder / edition, tmp_path / folder / edition)
     return tmp_path
 
 
 def change(book, edition, page, cell, edit):
     """Edit one cell of a notebook in place."""
-    path = book / edition / f"{page}.ipynb"
+    path = translations.pages(edition, book)[page]
     notebook = nbformat.read(path, as_version=4)
     (found,) = [c for c in notebook.cells if c.id == cell]
     edit(found)
@@ -63,7 +65,7 @@ def test_a_changed_description_of_a_picture_too(book):
 
 
 def test_a_changed_page_in_markdown_too(book):
-    path = book / "en" / "index.md"
+    path = book / "book" / "en" / "index.md"
     path.write_text(path.read_text(encoding="utf-8") + "\nOne more sentence.\n", encoding="utf-8")
     assert [finding.page for finding in everything(book)] == ["index"] * len(EDITIONS)
     translations.renew(EDITIONS[0], "index", [], book)
@@ -122,9 +124,10 @@ def test_comments_may_be_translated_and_not_dropped():
 
 def test_missing_and_extra(book):
     edition = EDITIONS[0]
-    (book / edition / "rnn.ipynb").unlink()
-    shutil.copy(book / edition / "lstm.ipynb", book / edition / "transformer.ipynb")
-    path = book / edition / "embedding.ipynb"
+    folder = book / "book" / edition
+    (folder / "rnn.ipynb").unlink()
+    shutil.copy(folder / "lstm.ipynb", folder / "transformer.ipynb")
+    path = folder / "embedding.ipynb"
     notebook = nbformat.read(path, as_version=4)
     gone, moved = notebook.cells.pop(5), notebook.cells.pop(7)
     notebook.cells.insert(0, moved)
@@ -141,8 +144,8 @@ def test_missing_and_extra(book):
 
 def test_a_draft_is_untranslated_until_it_is_renewed(book):
     edition = EDITIONS[0]
-    for page, suffix in (("lstm", ".ipynb"), ("index", ".md")):
-        (book / edition / f"{page}{suffix}").unlink()
+    for page in ("lstm", "index"):
+        translations.pages(edition, book)[page].unlink()
         translations.draft(edition, page, book)
         found = findings(edition, book)
         assert found and all(f.page == page and f.what.startswith("untranslated") for f in found)
@@ -150,7 +153,57 @@ def test_a_draft_is_untranslated_until_it_is_renewed(book):
         assert findings(edition, book) == []
 
 
+@pytest.fixture
+def assignment(book):
+    """A translation of an assignment, begun and renewed, whose checks speak its language."""
+    edition, page = EDITIONS[0], "assignments/rnn"
+    shutil.rmtree(book / "assignments" / "source" / edition, ignore_errors=True)
+    translations.draft(edition, page, book)
+    path = translations.pages(edition, book)[page]
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.source.startswith("check("):
+            cell.source = cell.source.replace(")", f', lang="{edition}")')
+            cell.outputs[0].data["text/plain"] = "正しい。"
+    store(notebook, path)
+    return path
+
+
+def todo(book):
+    """What is to be done on the page of that fixture."""
+    return {finding[2:] for finding in findings(EDITIONS[0], book) if finding.page == "assignments/rnn"}
+
+
+def test_assignments_are_pages_too(book, assignment):
+    cells = nbformat.read(assignment, as_version=4).cells
+    untranslated = "untranslated: its digest is empty until it is renewed"
+    assert todo(book) == {(cell.id, untranslated) for cell in cells}
+    translations.renew(EDITIONS[0], "assignments/rnn", [], book)
+    assert todo(book) == set()
+    missing = {finding.page for finding in findings(EDITIONS[0], book) if finding.what == "the page is missing"}
+    assert missing == {f"assignments/{name}" for name in ("embedding", "lstm", "lstm_parameters")}
+    change(book, "en", "assignments/rnn", "task-rnn-step", replaced("for a batch", "for one batch"))
+    assert todo(book) == {("task-rnn-step", "stale: the English cell has changed")}
+
+
+ASSIGNMENT_DRIFTS = {
+    "answer": ("rnn_step", replaced("bias_ih + h", "bias_ih - h"), "the code differs"),
+    "question": ("rnn-step-check", replaced('"rnn_step"', '"rnn_cell"'), "the code differs"),
+    "option": ("rnn-step-check", replaced("lang=", "seed="), "the code differs"),
+    "verdict": ("rnn-step-check", drop_output, "the outputs differ"),
+    "example": ("step-example", drop_output, "the outputs differ"),
+}
+
+
+@pytest.mark.parametrize("kind", ASSIGNMENT_DRIFTS)
+def test_what_drifts_in_an_assignment_is_named(book, assignment, kind):
+    cell, edit, what = ASSIGNMENT_DRIFTS[kind]
+    translations.renew(EDITIONS[0], "assignments/rnn", [], book)
+    change(book, EDITIONS[0], "assignments/rnn", cell, edit)
+    assert todo(book) == {(cell, what)}
+
+
 def test_the_cells_that_may_differ_exist():
     for own in (translations.OWN_OUTPUTS, translations.OWN_CODE):
         for page, cells in own.items():
-            assert cells <= {cell.id for cell in translations.read(BOOK / "en" / f"{page}.ipynb")}
+            assert cells <= {cell.id for cell in translations.read(translations.pages("en")[page])}

@@ -270,7 +270,7 @@ def lookup_probes(draw):
 LOOKUP = Question(
     name="lookup",
     assignment="embedding",
-    points=1,
+    points=2,
     place="embedding#look-up-equation",
     call=AnyShape(Function(("weight", "indices"), "rows")),
     truth=lambda weight, indices: nn.functional.embedding(indices, weight),
@@ -516,7 +516,7 @@ def layer_probes(draw):
 LAYER = Question(
     name="embedding_layer",
     assignment="embedding",
-    points=3,
+    points=4,
     place="embedding#from-scratch",
     call=AnyShape(call_layer),
     truth=nn.Embedding,
@@ -628,7 +628,7 @@ def bag_probes(draw):
 BAG = Question(
     name="embedding_bag",
     assignment="embedding",
-    points=2,
+    points=3,
     place="embedding#look-up-equation",
     call=call_bag,
     truth=lambda weight, indices, offsets: nn.functional.embedding_bag(indices, weight, offsets, mode="mean"),
@@ -651,6 +651,7 @@ BAG = Question(
     ),
     axes={"bags": ("bag", "column"), "weight": ("row", "column")},
     forbidden=LOOK_UP,
+    stretch=True,
 )
 
 QUESTIONS = [ONE_HOT, LOOKUP, WEIGHT_GRADIENT, LAYER, BAG]

@@ -1,0 +1,181 @@
+"""The assignments, in every language there is: their answers are right, and students find all of it but the answers."""
+
+import ast
+import os
+import re
+
+import nbformat
+import pytest
+import reading
+import release
+from nbclient import NotebookClient
+from nbgrader.nbgraderformat import read as read_as_nbgrader
+
+from companion.check import check
+from companion.check.question import ASSIGNMENTS, all_questions
+
+SOURCES = [assignment for language in release.languages() for assignment in release.assignments(language)]
+each = pytest.mark.parametrize("source", SOURCES, ids=lambda source: f"{source.path.parent.name}/{source.name}")
+STUB = "raise NotImplementedError()"
+
+
+def cells(path):
+    return {cell.id: cell for cell in nbformat.read(path, as_version=4).cells}
+
+
+def check_id(question):
+    return f"{question.name.replace('_', '-')}-check"
+
+
+def checks(path):
+    """The calls of `check` in a notebook, by cell: their arguments as source."""
+    found = {}
+    for cell in cells(path).values():
+        if cell.cell_type == "code" and cell.source.startswith("check("):
+            call = ast.parse(cell.source, mode="eval").body
+            keywords = {one.arg: ast.literal_eval(one.value) for one in call.keywords}
+            found[cell.id] = [ast.literal_eval(call.args[0]), ast.unparse(call.args[1]), keywords]
+    return found
+
+
+def answers(path, edit=lambda source: source):
+    """The answers of a notebook, run here: {question: the function or class}."""
+    space, found = {"__name__": "notebook"}, {}
+    asked = checks(path)
+    for cell in cells(path).values():
+        if cell.id in asked:
+            name, answer, _ = asked[cell.id]
+            found[name] = space[answer]
+        elif cell.cell_type == "code":
+            exec(compile(edit(cell.source), cell.id, "exec"), space)
+    return found
+
+
+@pytest.fixture
+def student(source, tmp_path):
+    """The path of the students' version."""
+    target = tmp_path / source.path.parent.name / source.path.name
+    release.release(source.path, target)
+    return target
+
+
+def test_every_assignment_is_there_in_english():
+    assert [assignment.name for assignment in release.assignments("en")] == list(ASSIGNMENTS)
+
+
+@each
+def test_every_question_has_its_cells(source):
+    """An explanation, an answer and a check, in this order, with the question's name and points."""
+    there = cells(source.path)
+    language = source.path.parent.name
+    wanted = {} if language == "en" else {"lang": language}
+    order, graded = list(there), {}
+    for question in source.questions:
+        task, answer, checked = f"task-{check_id(question).removesuffix('-check')}", question.name, check_id(question)
+        assert order.index(task) < order.index(answer) == order.index(checked) - 1
+        form = {key: there[answer].metadata.nbgrader[key] for key in ("grade_id", "solution", "grade", "locked")}
+        assert form == {"grade_id": answer, "solution": True, "grade": False, "locked": False}
+        name, handed, keywords = checks(source.path)[checked]
+        assert (name, keywords) == (question.name, wanted)
+        assert re.search(rf"^(def|class) {handed}\(", there[answer].source, re.MULTILINE)
+        heading = there[task].source.split("\n")[0]
+        assert str(question.points) in heading, "the points are said"
+        graded[f"{question.name}-points"] = 0 if question.stretch else question.points  # nbgrader counts these together
+    marks = [cell.metadata.nbgrader for cell in there.values() if "nbgrader" in cell.metadata]
+    assert {mark.grade_id: mark.points for mark in marks if mark.grade} == graded
+    assert all(mark.locked for mark in marks if mark.grade) and len(marks) == 2 * len(source.questions)
+    assert any(question.stretch for question in source.questions)
+
+
+@each
+def test_the_cells_are_small(source):
+    for cell in cells(source.path).values():
+        lines = cell.source.splitlines()
+        if cell.cell_type == "code":
+            assert max(map(len, lines)) <= 88, cell.id
+            stub = re.sub(r"(?s)### BEGIN SOLUTION.*?### END SOLUTION", STUB, cell.source)
+            assert len(stub.splitlines()) <= 24 and len(lines) <= 60, cell.id
+        else:
+            assert cell.source.count("\n#") == 0, f"{cell.id}: one heading a cell"
+
+
+@each
+@pytest.mark.parametrize("seed", [11, 12])
+def test_the_answers_are_right(source, seed):
+    """Also for other probes than those of the notebook's outputs. That ordinary slips are wrong: test_check_*.py."""
+    found = answers(source.path)
+    assert list(found) == [question.name for question in source.questions]
+    results = {name: check(name, answer, seed=seed).mistakes for name, answer in found.items()}
+    assert results == dict.fromkeys(found, [])
+
+
+@each
+def test_the_grader_finds_the_answers(source):
+    names = [question.name for question in source.questions]
+    found = reading.answers(reading.read(source.path), names)
+    said = {name: handed for name, handed, _ in checks(source.path).values()}
+    assert {name: (one.written, one.names[0]) for name, one in found.items()} == {
+        name: (True, said[name]) for name in names
+    }
+    assert {name: reading.name_of(name) for name in names} == said
+    assert reading.assignment_of(reading.read(source.path)) == source.name
+
+
+@each
+def test_students_find_all_but_the_answers(source, student):
+    ours, theirs = cells(source.path), cells(student)
+    nbformat.validate(nbformat.read(student, as_version=4))
+    read_as_nbgrader(student, as_version=nbformat.NO_CONVERT)
+    assert list(theirs) == list(ours)
+    answered = {question.name for question in source.questions}
+    for name, cell in theirs.items():
+        if name in answered:
+            assert "SOLUTION" not in cell.source and STUB in cell.source
+            solutions = re.findall(r"(?s)### BEGIN SOLUTION\n(.*?)\s*### END SOLUTION", ours[name].source)
+            assert solutions and cell.source.count(STUB) == len(solutions)
+            kept = {line.strip() for line in cell.source.splitlines()}
+            outside = re.sub(r"(?s)\s*### BEGIN SOLUTION.*?### END SOLUTION", "", ours[name].source)
+            assert {line.strip() for line in outside.splitlines()} | {STUB} == kept
+        else:
+            assert cell.source == ours[name].source
+        assert not cell.get("outputs") and "translates" not in cell.metadata
+        if "nbgrader" in cell.metadata:
+            assert cell.metadata.nbgrader.checksum and not cell.metadata.get("deletable", True)
+            assert cell.metadata.get("editable", True) == (name in answered)
+
+
+@each
+def test_students_are_told_that_nothing_is_written_yet(source, student):
+    """In a kernel that knows the companion and not the grader: no cell fails, and each check says it calmly."""
+    notebook = nbformat.read(student, as_version=4)
+    probe = nbformat.v4.new_code_cell(
+        "import importlib.util\n"
+        "assert importlib.util.find_spec('reading') is None\n"
+        f"asked = {[(name, answer) for name, answer, _ in checks(student).values()]}\n"
+        "print([check(name, globals()[answer]).mistakes for name, answer in asked])"
+    )
+    notebook.cells.append(probe)
+    environment = {key: value for key, value in os.environ.items() if key != "UNROLLED_LANGUAGE"}
+    client = NotebookClient(notebook, kernel_name="python3", timeout=120, extra_arguments=["--log-level=ERROR"])
+    client.execute(cwd=str(student.parent), env=environment)
+    outputs = {cell.id: cell.get("outputs") for cell in notebook.cells}
+    for name in checks(student):
+        (output,) = outputs[name]
+        assert "text/markdown" in output.data and "Traceback" not in str(output)
+    assert ast.literal_eval(notebook.cells[-1].outputs[0].text) == [["not_written"]] * len(source.questions)
+
+
+def test_an_answer_without_marks_is_taken_out_whole(tmp_path):
+    notebook = nbformat.read(release.assignments("en")[0].path, as_version=4)
+    (cell,) = [cell for cell in notebook.cells if cell.id == "lookup"]
+    cell.source = cell.source.replace("### BEGIN SOLUTION", "").replace("### END SOLUTION", "")
+    nbformat.write(notebook, tmp_path / "source.ipynb")
+    release.release(tmp_path / "source.ipynb", tmp_path / "student.ipynb")
+    assert "weight[indices]" not in cells(tmp_path / "student.ipynb")["lookup"].source
+
+
+def test_assignments_say_what_a_page_needs():
+    rnn = release.assignments("en")[1]
+    assert (rnn.name, rnn.title, rnn.points) == ("rnn", "Assignment: the RNN", 10)
+    assert [(one.name, one.points, one.stretch) for one in rnn.questions][-1] == ("rnn_backward", 3, True)
+    assert {one.name for source in release.assignments("en") for one in source.questions} == set(all_questions())
