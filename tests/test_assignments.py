@@ -13,6 +13,7 @@ from nbgrader.nbgraderformat import read as read_as_nbgrader
 
 from companion.check import check
 from companion.check.question import ASSIGNMENTS, all_questions
+from companion.check.saying import words
 
 SOURCES = [assignment for language in release.languages() for assignment in release.assignments(language)]
 each = pytest.mark.parametrize("source", SOURCES, ids=lambda source: f"{source.path.parent.name}/{source.name}")
@@ -38,7 +39,7 @@ def checks(path):
     return found
 
 
-def answers(path, edit=lambda source: source):
+def answers(path):
     """The answers of a notebook, run here: {question: the function or class}."""
     space, found = {"__name__": "notebook"}, {}
     asked = checks(path)
@@ -47,7 +48,7 @@ def answers(path, edit=lambda source: source):
             name, answer, _ = asked[cell.id]
             found[name] = space[answer]
         elif cell.cell_type == "code":
-            exec(compile(edit(cell.source), cell.id, "exec"), space)
+            exec(compile(cell.source, cell.id, "exec"), space)
     return found
 
 
@@ -78,8 +79,8 @@ def test_every_question_has_its_cells(source):
         name, handed, keywords = checks(source.path)[checked]
         assert (name, keywords) == (question.name, wanted)
         assert re.search(rf"^(def|class) {handed}\(", there[answer].source, re.MULTILINE)
-        heading = there[task].source.split("\n")[0]
-        assert str(question.points) in heading, "the points are said"
+        number, points = re.match(r"## (\d+)\. .*\D(\d+)", there[task].source).groups()
+        assert (int(number), int(points)) == (source.questions.index(question) + 1, question.points)
         graded[f"{question.name}-points"] = 0 if question.stretch else question.points  # nbgrader counts these together
     marks = [cell.metadata.nbgrader for cell in there.values() if "nbgrader" in cell.metadata]
     assert {mark.grade_id: mark.points for mark in marks if mark.grade} == graded
@@ -146,23 +147,25 @@ def test_students_find_all_but_the_answers(source, student):
 
 @each
 def test_students_are_told_that_nothing_is_written_yet(source, student):
-    """In a kernel that knows the companion and not the grader: no cell fails, and each check says it calmly."""
+    found = answers(student)
+    mistakes = {name: check(name, answer).mistakes for name, answer in found.items()}
+    assert mistakes == {question.name: ["not_written"] for question in source.questions}
+
+
+@pytest.mark.parametrize("source", release.assignments("en"), ids=lambda source: source.name)
+def test_the_students_version_runs_as_a_notebook(source, student):
+    """No cell fails, and each check says so calmly. The code of other languages is the same."""
     notebook = nbformat.read(student, as_version=4)
-    probe = nbformat.v4.new_code_cell(
-        "import importlib.util\n"
-        "assert importlib.util.find_spec('reading') is None\n"
-        f"asked = {[(name, answer) for name, answer, _ in checks(student).values()]}\n"
-        "print([check(name, globals()[answer]).mistakes for name, answer in asked])"
-    )
-    notebook.cells.append(probe)
-    environment = {key: value for key, value in os.environ.items() if key != "UNROLLED_LANGUAGE"}
+    alone = "import importlib.util\n[importlib.util.find_spec(name) for name in ('reading', 'release', 'execute')]"
+    notebook.cells.append(nbformat.v4.new_code_cell(alone, id="alone"))
     client = NotebookClient(notebook, kernel_name="python3", timeout=120, extra_arguments=["--log-level=ERROR"])
-    client.execute(cwd=str(student.parent), env=environment)
-    outputs = {cell.id: cell.get("outputs") for cell in notebook.cells}
+    client.execute(cwd=str(student.parent), env={**os.environ, "UNROLLED_LANGUAGE": "en"})
+    outputs = {cell.id: cell.outputs for cell in notebook.cells if cell.cell_type == "code"}
+    assert outputs["alone"][0].data["text/plain"] == "[None, None, None]"  # it needs no folder of the project's
+    says = words("en")["mistakes"]["not_written"]["says"]
     for name in checks(student):
         (output,) = outputs[name]
-        assert "text/markdown" in output.data and "Traceback" not in str(output)
-    assert ast.literal_eval(notebook.cells[-1].outputs[0].text) == [["not_written"]] * len(source.questions)
+        assert says in output.data["text/markdown"]
 
 
 def test_an_answer_without_marks_is_taken_out_whole(tmp_path):
