@@ -28,6 +28,12 @@ ORDERS = {
     if "".join(letters) != "ifgo"
 }
 
+# The orders in which the gates are returned, where they are. With g in its place they are orders of the weights.
+OTHER_ORDER = "gates_returned_in_other_order"
+RETURNED = {OTHER_ORDER: "ifog"} | {
+    f"{OTHER_ORDER}~{order}": order for order in ORDERS.values() if order != "ifog" and order[2] != "g"
+}
+
 # What goes wrong between the inputs and the four gates.
 GATE_MISTAKES = {
     "gates_f_i_g_o": "lstm#wrong-order",
@@ -58,6 +64,7 @@ GATE_MISTAKES = {
     "hard_sigmoid~steeper": "",
     "softmax_over_gates": "lstm#sigmoid",
     "forget_bias_added": "lstm#forget-bias",
+    "biases_after_activation": "lstm#six-equations",
 } | dict.fromkeys(ORDERS, "lstm#wrong-order")
 
 # What goes wrong between the gates and the two new states.
@@ -109,21 +116,28 @@ def gates_reference(mistakes):
         if "recurrent_weights_transposed" in mistakes:
             from_h = torch.cat([h @ block for block in weight_hh.split(size)], dim=-1)
         a = from_x * ("input_ignored" not in mistakes) + from_h * ("hidden_ignored" not in mistakes)
+        later = 0 * a if "biases_after_activation" in mistakes else None
         for bias, name in ((bias_ih, "bias_ih"), (bias_hh, "bias_hh")):
             if bias is not None:
-                a = a + bias * (0 if f"{name}_missing" in mistakes else 2 if f"{name}_twice" in mistakes else 1)
+                bias = bias * (0 if f"{name}_missing" in mistakes else 2 if f"{name}_twice" in mistakes else 1)
+                a, later = (a + bias, None) if later is None else (a, later + bias)
 
-        order = next((ORDERS[name] for name in mistakes if name in ORDERS), "ifgo")
-        if "gates_interleaved" in mistakes:
-            blocks = a.reshape(*a.shape[:-1], size, 4).unbind(-1)
-        else:
-            blocks = a.split(size, dim=-1)
-        sums = dict(zip(order, blocks))
+        sums = blocks_reference(mistakes, a, size)
+        later = dict.fromkeys("ifgo", 0) if later is None else blocks_reference(mistakes, later, size)
         if "forget_bias_added" in mistakes:
             sums["f"] = sums["f"] + 1
-        return tuple(activated_reference(mistakes, gate, sums) for gate in "ifgo")
+        order = next((RETURNED[name] for name in mistakes if name in RETURNED), "ifgo")
+        return tuple(activated_reference(mistakes, gate, sums) + later[gate] for gate in order)
 
     return gates
+
+
+def blocks_reference(mistakes, a, size):
+    """The four blocks of a sum, by gate."""
+    order = next((ORDERS[name] for name in mistakes if name in ORDERS), "ifgo")
+    if "gates_interleaved" in mistakes:
+        return dict(zip(order, a.reshape(*a.shape[:-1], size, 4).unbind(-1)))
+    return dict(zip(order, a.split(size, dim=-1)))
 
 
 def activated_reference(mistakes, gate, sums):
@@ -224,7 +238,7 @@ GATES = Question(
     call=Function(("x", "h", *WEIGHTS), ("i", "f", "g", "o")),
     truth=gates_truth,
     reference=gates_reference,
-    mistakes=GATE_MISTAKES,
+    mistakes=GATE_MISTAKES | dict.fromkeys(RETURNED, ""),
     probes=gates_probes,
     exclusive=EXCLUSIVE,
     axes=dict.fromkeys("ifgoh", ("batch", "unit")) | {"x": ("batch", "feature")},
@@ -385,6 +399,7 @@ LAYER_MISTAKES = {
     "h_0_batch_first": "lstm_parameters#batch-first",
     "h_n_from_output_last": "lstm_parameters#batch-first",
     "h_n_without_layer": "lstm#which-is-which",
+    "h_n_all_steps": "lstm#which-is-which",
     "c_n_is_h_n": "lstm#which-is-which",
     "state_returned_flat": "lstm#state-order",
     "only_output_returned": "lstm#two-states",
@@ -420,7 +435,9 @@ def layer_reference(mistakes):
                 x = x.transpose(0, 1)
             h, c = self.initial(x, state)
             output, h, c = self.loop(x, h, c)
-            return self.returned(output, h.unsqueeze(0), c.unsqueeze(0))
+            if "h_n_all_steps" not in mistakes:
+                h, c = h.unsqueeze(0), c.unsqueeze(0)
+            return self.returned(output, h, c)
 
         def initial(self, x, state):
             if state is None and self.kept:
@@ -441,7 +458,7 @@ def layer_reference(mistakes):
         def loop(self, x, h, c):
             weights = stored_reference(self, mistakes, "_l0")
             h_0, c_0 = last = h, c
-            output = []
+            output, all_h, all_c = [], [], []
             if "time_reversed" in mistakes:
                 x = x.flip(0)
             first = "first_step_missing" in mistakes
@@ -453,6 +470,8 @@ def layer_reference(mistakes):
                     c = c.detach()
                 h, c = step(x[0 if "first_input_only" in mistakes else t], h, c, *weights)
                 output.append(before if "output_one_early" in mistakes else c if "output_is_c" in mistakes else h)
+                all_h.append(h)
+                all_c.append(c)
                 if "state_detached_each_step" in mistakes:
                     h = h.detach()
                 if mistakes & {"state_detached_each_step", "c_detached_each_step"}:
@@ -462,14 +481,14 @@ def layer_reference(mistakes):
                     h = h_0
                 if mistakes & {"state_not_carried", "c_not_carried"}:
                     c = c_0
-            h, c = last
+            h, c = (torch.stack(all_h), torch.stack(all_c)) if "h_n_all_steps" in mistakes else last
             return output, h, c
 
         def returned(self, output, h, c):
             if "state_kept_between_calls" in mistakes:
-                self.kept = h[0], c[0]
+                self.kept = h[-1], c[-1]
             if "state_kept_between_calls~detached" in mistakes:
-                self.kept = h[0].detach(), c[0].detach()
+                self.kept = h[-1].detach(), c[-1].detach()
             if "output_only_last" in mistakes:
                 output = output[-1]
             elif "output_concatenated" in mistakes:
@@ -544,7 +563,7 @@ LAYER = Question(
         frozenset({"input_always_batch_first", "batch_first_the_other_way"}),
         frozenset({"batch_first_ignored", "output_not_batch_first", "view_for_batch_first"}),
         frozenset({"batch_first_ignored", "h_n_batch_first"}),
-        frozenset({"h_n_batch_first", "h_n_without_layer"}),
+        frozenset({"h_n_batch_first", "h_n_without_layer", "h_n_all_steps"}),
         frozenset({"given_state_ignored", "state_detached", "state_read_as_c_h", "state_swapped"}),
         frozenset({"only_output_returned", "state_returned_flat"}),
     ),
@@ -685,7 +704,10 @@ BACKWARD_MISTAKES = {
     "tanh_missing_in_grad_o": "lstm#output-gate",
     "i_and_g_exchanged": "lstm#cell-state",
     "bias_gradient_halved": "lstm#two-biases",
+    "sigmoid_slope_on_g": "",
+    "tanh_slope_on_gates": "",
     "bias_gradient_not_summed": "",
+    "bias_gradient_averaged": "",
     "gradient_averaged": "",
     "weight_gradient_transposed": "",
 } | dict.fromkeys(ORDERS, "lstm#wrong-order")
@@ -717,15 +739,19 @@ def backward_reference(mistakes):
             "g": d_c * (g if "i_and_g_exchanged" in mistakes else i),
             "o": grad_h * (new_c if "tanh_missing_in_grad_o" in mistakes else said),
         }
-        if "sigmoid_slope_missing" not in mistakes:
+        if "tanh_slope_on_gates" in mistakes:
+            d |= {name: d[name] * (1 - gate**2) for name, gate in (("i", i), ("f", f), ("o", o))}
+        elif "sigmoid_slope_missing" not in mistakes:
             d |= {name: d[name] * gate * (1 - gate) for name, gate in (("i", i), ("f", f), ("o", o))}
         if "tanh_slope_missing_on_g" not in mistakes:
-            d["g"] = d["g"] * (1 - g**2)
+            d["g"] = d["g"] * (g * (1 - g) if "sigmoid_slope_on_g" in mistakes else 1 - g**2)
         order = next((ORDERS[name] for name in mistakes if name in ORDERS), "ifgo")
         d_a = torch.cat([d[gate] for gate in order], dim=-1)
 
         share = 1 / len(x) if "gradient_averaged" in mistakes else 1
         bias = d_a if "bias_gradient_not_summed" in mistakes else share * d_a.sum(0)
+        if "bias_gradient_averaged" in mistakes:
+            bias = d_a.mean(0)
         if "bias_gradient_halved" in mistakes:
             bias = bias / 2
         old_h = o * said if "new_h_for_old_h" in mistakes else h
@@ -764,7 +790,9 @@ BACKWARD = Question(
     exclusive=(
         frozenset(ORDERS),
         frozenset({"tanh_slope_missing_on_c", "tanh_slope_at_c", "grad_h_not_through_c"}),
-        frozenset({"gradient_averaged", "bias_gradient_not_summed"}),
+        frozenset({"gradient_averaged", "bias_gradient_not_summed", "bias_gradient_averaged"}),
+        frozenset({"tanh_slope_on_gates", "sigmoid_slope_missing"}),
+        frozenset({"sigmoid_slope_on_g", "tanh_slope_missing_on_g"}),
     ),
     axes={
         **dict.fromkeys(("grad_h", "grad_c"), ("batch", "unit")),
