@@ -65,6 +65,7 @@ GATE_MISTAKES = {
     "softmax_over_gates": "lstm#sigmoid",
     "forget_bias_added": "lstm#forget-bias",
     "biases_after_activation": "lstm#six-equations",
+    "sigmoid_turned": "lstm#sigmoid",
 } | dict.fromkeys(ORDERS, "lstm#wrong-order")
 
 # What goes wrong between the gates and the two new states.
@@ -83,20 +84,21 @@ STATE_MISTAKES = {
     "forget_gate_on_new_content": "lstm#cell-state",
     "old_c_ignored": "lstm#cell-state",
     "input_added_not_gated": "lstm#cell-state",
+    "tanh_on_product": "lstm#output-gate",
 }
 EXCLUSIVE = (
     frozenset([*ORDERS, "gates_interleaved"]),
     frozenset({"tanh_missing_on_g", "sigmoid_on_g", "relu_on_g", "gates_not_activated"}),
     *(
         frozenset({f"sigmoid_missing_on_{gate}", f"tanh_on_{gate}", "tanh_on_all_gates", "gates_not_activated"})
-        | {"hard_sigmoid", "softmax_over_gates"}
+        | {"hard_sigmoid", "softmax_over_gates", "sigmoid_turned"}
         for gate in "ifo"
     ),
     frozenset({"bias_ih_missing", "bias_ih_twice"}),
     frozenset({"bias_hh_missing", "bias_hh_twice"}),
     frozenset({"bias_hh_missing", "bias_hh_twice", "one_bias"}),
     frozenset({"recurrent_weights_transposed", "view_for_transpose", "hidden_ignored", "weights_transposed"}),
-    frozenset({"tanh_missing_on_c", "sigmoid_on_c", "tanh_kept_in_c", "h_from_old_c"}),
+    frozenset({"tanh_missing_on_c", "sigmoid_on_c", "tanh_kept_in_c", "h_from_old_c", "tanh_on_product"}),
     frozenset({"tanh_kept_in_c", "c_squashed"}),
     frozenset({"output_gate_missing", "new_h_too_early"}),
     frozenset({"forget_gate_missing", "forget_gate_on_sum", "forget_gate_on_new_content", "old_c_ignored"}),
@@ -158,6 +160,8 @@ def activated_reference(mistakes, gate, sums):
         return (a / 6 + 0.5).clamp(0, 1)
     if "hard_sigmoid~steeper" in mistakes:  # Keras'
         return (a / 5 + 0.5).clamp(0, 1)
+    if "sigmoid_turned" in mistakes:
+        return (-a).sigmoid()
     return a.softmax(dim=-1) if "softmax_over_gates" in mistakes else a.sigmoid()
 
 
@@ -189,6 +193,8 @@ def step_reference(mistakes):
             o = gates(x, c.tanh(), *weights)[3]
         if "output_gate_missing" in mistakes:
             o = torch.ones_like(o)
+        if "tanh_on_product" in mistakes:
+            return (o * c).tanh(), c
         said = old_c if "h_from_old_c" in mistakes else c
         if "sigmoid_on_c" in mistakes:
             said = said.sigmoid()
@@ -267,6 +273,7 @@ MODULE_MISTAKES = {
 CELL_MISTAKES = {
     "old_c_returned": "lstm#cell-state",
     "only_h_returned": "lstm#two-states",
+    "state_returned_nested": "lstm#two-states",
     "c_detached": "lstm#gradient-path",
 }
 MODULE_EXCLUSIVE = (
@@ -334,6 +341,8 @@ def cell_reference(mistakes):
                 return new_h
             if "old_c_returned" in mistakes:
                 new_c = c
+            if "state_returned_nested" in mistakes:
+                return new_h, (new_h, new_c)
             return (new_c, new_h) if mistakes & {"state_swapped", "state_returned_as_c_h"} else (new_h, new_c)
 
     return LSTMCell
@@ -366,7 +375,14 @@ CELL = Question(
     reference=cell_reference,
     mistakes=MODULE_MISTAKES | CELL_MISTAKES | STATE_MISTAKES | GATE_MISTAKES,
     probes=cell_probes,
-    exclusive=(*MODULE_EXCLUSIVE, frozenset({"old_c_returned", "only_h_returned"})),
+    exclusive=(
+        *MODULE_EXCLUSIVE,
+        frozenset({"old_c_returned", "only_h_returned"}),
+        *(
+            frozenset({"state_returned_nested", name})
+            for name in ("only_h_returned", "state_swapped", "state_returned_as_c_h")
+        ),
+    ),
     axes=dict.fromkeys(("h", "c", "h_new", "c_new"), ("batch", "unit")) | {"x": ("batch", "feature")},
 )
 
@@ -383,6 +399,7 @@ LAYER_MISTAKES = {
     "first_input_only": "lstm#loop",
     "last_step_missing": "lstm#loop",
     "first_step_missing": "lstm#loop",
+    "first_step_missing~zeros": "",
     "time_reversed": "lstm#loop",
     "output_is_c": "lstm#which-is-which",
     "output_one_early": "lstm#loop",
@@ -391,6 +408,7 @@ LAYER_MISTAKES = {
     "output_always_batch_first": "lstm_parameters#batch-first",
     "input_always_batch_first": "lstm_parameters#batch-first",
     "batch_first_missing": "lstm_parameters#batch-first",
+    "batch_first_by_default": "lstm_parameters#batch-first",
     "batch_first_ignored": "lstm_parameters#batch-first",
     "batch_first_the_other_way": "lstm_parameters#batch-first",
     "output_not_batch_first": "lstm_parameters#batch-first",
@@ -421,6 +439,8 @@ def layer_reference(mistakes):
                 raise TypeError("LSTM.__init__() got an unexpected keyword argument 'batch_first'")
             self.hidden_size = hidden_size
             self.batch_first = batch_first
+            if "batch_first_by_default" in mistakes:
+                self.batch_first = True
             if "batch_first_ignored" in mistakes:
                 self.batch_first = False
             if "batch_first_the_other_way" in mistakes:
@@ -461,7 +481,9 @@ def layer_reference(mistakes):
             output, all_h, all_c = [], [], []
             if "time_reversed" in mistakes:
                 x = x.flip(0)
-            first = "first_step_missing" in mistakes
+            first = bool(mistakes & {"first_step_missing", "first_step_missing~zeros"})
+            if "first_step_missing~zeros" in mistakes:
+                output, all_h, all_c = [0 * h], [h], [c]
             for t in range(first, len(x) - ("last_step_missing" in mistakes)):
                 before = h
                 if "state_detached_each_step~before" in mistakes:
@@ -559,7 +581,11 @@ LAYER = Question(
         frozenset({"first_step_missing", "last_step_missing"}),
         frozenset({"output_is_c", "output_one_early"}),
         frozenset({"output_only_last", "output_concatenated", "output_always_batch_first", "output_not_batch_first"}),
-        frozenset({"batch_first_missing", "batch_first_ignored", "batch_first_the_other_way"}),
+        frozenset(
+            {"batch_first_missing", "batch_first_ignored", "batch_first_the_other_way", "batch_first_by_default"}
+        ),
+        frozenset({"batch_first_by_default", "input_always_batch_first"}),
+        frozenset({"batch_first_by_default", "output_always_batch_first"}),
         frozenset({"input_always_batch_first", "batch_first_the_other_way"}),
         frozenset({"batch_first_ignored", "output_not_batch_first", "view_for_batch_first"}),
         frozenset({"batch_first_ignored", "h_n_batch_first"}),
@@ -710,6 +736,7 @@ BACKWARD_MISTAKES = {
     "bias_gradient_averaged": "",
     "gradient_averaged": "",
     "weight_gradient_transposed": "",
+    "gradients_in_other_order": "",
 } | dict.fromkeys(ORDERS, "lstm#wrong-order")
 
 
@@ -759,7 +786,10 @@ def backward_reference(mistakes):
         if "weight_gradient_transposed" in mistakes:
             by_weight = [one.T for one in by_weight]
         by_c = d_c if "forget_gate_missing_on_way_back" in mistakes else d_c * f
-        return d_a @ weight_ih, d_a @ weight_hh, by_c, *by_weight, bias, bias
+        by_states = d_a @ weight_hh, by_c
+        if "gradients_in_other_order" in mistakes:
+            by_states = by_states[::-1]
+        return d_a @ weight_ih, *by_states, *by_weight, bias, bias
 
     return lstm_backward
 
