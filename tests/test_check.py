@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -443,6 +444,34 @@ def test_two_at_once_and_a_known_one_beside_an_error():
     assert set(detached.mistakes) == {"gates_f_i_g_o", "bias_hh_missing", "no_gradient"}
 
 
+# Three at once, of which the first two never explain all.
+TRIPLES = {
+    "gates": {"hidden_ignored", "sigmoid_missing_on_f", "gates_f_i_g_o"},
+    "lstm_cell": {"weights_transposed", "tanh_kept_in_c", "default_state_ones"},
+    "rnn_step": {"tanh_by_sigmoid", "parts_multiplied", "bias_ih_missing"},
+    "lookup": {"shape_of_indices_lost", "first_column_only", "rows_scaled"},
+    "weight_gradient": {"padding_always_row_zero", "grad_output_ignored", "size_from_indices"},
+    "rnn_backward": {"h_0_gradient_missing", "grad_output_last_only", "gradient_overwritten"},
+    "lstm_backward": {"gradient_averaged", "new_h_for_old_h", "gates_f_i_g_o"},
+}
+
+
+@pytest.mark.parametrize("name", TRIPLES)
+def test_three_at_once(name):
+    assert set(found(name, all_questions()[name].reference(frozenset(TRIPLES[name]))).mistakes) == TRIPLES[name]
+
+
+def test_an_answer_takes_two_seconds_at_most_whatever_is_wrong():
+    def strange(*arguments):
+        return [gate * gate.exp() for gate in right_gates(*arguments)]
+
+    probed = bank("gates", 2)
+    outcomes = [observe(probed.question.call, strange, probe) for probe in probed.probes]
+    began = time.process_time()  # of this process alone: others may keep the machine busy
+    assert diagnose(probed, outcomes).mistakes == ["wrong_values"]
+    assert time.process_time() - began < 2
+
+
 def test_an_error_says_its_line():
     def stops(x, h, weight_ih, *rest):
         return x @ weight_ih
@@ -464,6 +493,25 @@ def test_an_unknown_mistake_is_described():
     assert not finding.known and finding.value == "i" and finding.first == (0, 2)
     assert finding.wrong == ["i"] and finding.right == ["one_number", "batch_1"]
     assert "row 0, unit 2" in repr(check("gates", only_i_differs))
+
+
+def test_an_unknown_mistake_says_what_is_right_and_what_only_follows_is_left_out():
+    said = repr(check("gates", only_i_differs))
+    assert "Wrong are: `i`.\nRight are: `f`, `g`, `o`.\n`i` is wrong from row 0, unit 2 on, at 9 of 15 places" in said
+    everywhere = repr(check("gates", lambda *arguments: [3 + gate for gate in right_gates(*arguments)]))
+    assert "Wrong are: `i`, `f`, `g`, `o`.\n`i` is wrong at every place, by up to 3." in everywhere
+    assert "Right are" not in everywhere and "gradient" not in everywhere
+    only_gradient = repr(check("gates", lambda x, *rest: right_gates(x.detach(), *rest)))
+    assert "Wrong are: the gradient of `x`." in only_gradient and "Right are: the gradient of `h`" in only_gradient
+
+
+def test_a_wrong_shape_is_shown_by_a_wrong_shape():
+    def misshapen(x, *rest):
+        i, f, g, o = right_gates(x, *rest)
+        return i + 1, f, g, o[None] if len(x) == 3 else o
+
+    said = repr(check("gates", misshapen))
+    assert "`o` should have the shape `(3, 5)`, and has `(1, 3, 5)`." in said
 
 
 def test_nothing_outside_is_changed():
