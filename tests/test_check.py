@@ -429,6 +429,72 @@ def test_a_library_is_found_in_another_thread_too_and_nothing_else_is():
     assert threading.getprofile() is None
 
 
+class ByGate(nn.Module):
+    """A Linear for each gate and each of x and h. names: of these two, with the gate for `?`."""
+
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.size = hidden_size
+        x_name, h_name = self.names
+        for gate in self.gates:
+            self.add_module(h_name.replace("?", gate), nn.Linear(hidden_size, hidden_size))
+            self.add_module(x_name.replace("?", gate), nn.Linear(input_size, hidden_size))
+
+    def gated(self, x, h, gate):
+        from_x, from_h = (getattr(self, name.replace("?", gate)) for name in self.names)
+        return from_x(x) + from_h(h)
+
+    def forward(self, x, state=None):
+        h, c = state if state is not None else (x.new_zeros(len(x), self.size),) * 2
+        f, i, g, o = (self.gated(x, h, gate) for gate in self.gates)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return self.shown(o.sigmoid(), c), c
+
+    def shown(self, o, c):
+        return o * c.tanh()
+
+
+@pytest.mark.parametrize(
+    "x_name, h_name, gates",
+    [
+        ("W_i?", "W_h?", "figo"),
+        ("W?", "U?", "fico"),
+        ("x2?", "h2?", "figo"),
+        ("?_x", "?_h", "fico"),
+        ("x_?_gate", "h_?_gate", ["forget", "input", "cell", "output"]),
+    ],
+)
+def test_a_linear_for_each_gate_has_other_names_and_nothing_else_is_wrong(x_name, h_name, gates):
+    class Right(ByGate):
+        pass
+
+    Right.names, Right.gates = (x_name, h_name), gates
+
+    class Wrong(Right):
+        def shown(self, o, c):
+            return o * c
+
+    result = check("lstm_cell", Right)
+    assert result.mistakes == ["parameter_names"] and "`weight_ih` is called `" in repr(result)
+    assert check("lstm_cell", Wrong).mistakes == ["tanh_missing_on_c", "parameter_names"]
+
+
+def test_two_linears_have_other_names_and_nothing_else_is_wrong():
+    class Cell(nn.Module):
+        def __init__(self, input_size, hidden_size):
+            super().__init__()
+            self.h2h = nn.Linear(hidden_size, 4 * hidden_size)
+            self.i2h = nn.Linear(input_size, 4 * hidden_size)
+
+        def forward(self, x, state=None):
+            h, c = state if state is not None else (x.new_zeros(len(x), self.h2h.in_features),) * 2
+            i, f, g, o = (self.i2h(x) + self.h2h(h)).chunk(4, 1)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            return o.sigmoid() * c.tanh(), c
+
+    assert check("lstm_cell", Cell).mistakes == ["parameter_names"]
+
+
 def test_general_names_are_in_the_list():
     assert {*GENERALLY_WRONG, *WRONG_MODULES, *NO_ANSWERS} <= set(GENERAL)
     assert set(GENERAL) <= set(mistakes())
