@@ -246,7 +246,12 @@ GATES = Question(
     reference=gates_reference,
     mistakes=GATE_MISTAKES | dict.fromkeys(RETURNED, ""),
     probes=gates_probes,
-    exclusive=EXCLUSIVE,
+    exclusive=(
+        *EXCLUSIVE,
+        frozenset([*ORDERS, OTHER_ORDER]),
+        # what treats all gates alike makes of it an order of the weights
+        frozenset({OTHER_ORDER, "tanh_on_all_gates", "gates_not_activated"}),
+    ),
     axes=dict.fromkeys("ifgoh", ("batch", "unit")) | {"x": ("batch", "feature")},
 )
 
