@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
@@ -105,7 +106,7 @@ def test_headings_are_those_of_the_book(language):
 
 def test_a_pointer_is_in_the_readers_words_and_a_link_if_the_site_has_an_address(monkeypatch):
     def read(language):
-        return check("gates", lambda *arguments: right_gates(*arguments)[::-1], lang=language).paragraphs[-1]
+        return check("gates", only_i_differs, lang=language).paragraphs[-1]
 
     assert read("en") == "Read again: section “Six equations” of “LSTM: choosing what to forget”."
     assert read("zh").startswith("可以回头再读：《LSTM：")
@@ -428,6 +429,72 @@ def test_a_library_is_found_in_another_thread_too_and_nothing_else_is():
     assert threading.getprofile() is None
 
 
+class ByGate(nn.Module):
+    """A Linear for each gate and each of x and h. names: of these two, with the gate for `?`."""
+
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.size = hidden_size
+        x_name, h_name = self.names
+        for gate in self.gates:
+            self.add_module(h_name.replace("?", gate), nn.Linear(hidden_size, hidden_size))
+            self.add_module(x_name.replace("?", gate), nn.Linear(input_size, hidden_size))
+
+    def gated(self, x, h, gate):
+        from_x, from_h = (getattr(self, name.replace("?", gate)) for name in self.names)
+        return from_x(x) + from_h(h)
+
+    def forward(self, x, state=None):
+        h, c = state if state is not None else (x.new_zeros(len(x), self.size),) * 2
+        f, i, g, o = (self.gated(x, h, gate) for gate in self.gates)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return self.shown(o.sigmoid(), c), c
+
+    def shown(self, o, c):
+        return o * c.tanh()
+
+
+@pytest.mark.parametrize(
+    "x_name, h_name, gates",
+    [
+        ("W_i?", "W_h?", "figo"),
+        ("W?", "U?", "fico"),
+        ("x2?", "h2?", "figo"),
+        ("?_x", "?_h", "fico"),
+        ("x_?_gate", "h_?_gate", ["forget", "input", "cell", "output"]),
+    ],
+)
+def test_a_linear_for_each_gate_has_other_names_and_nothing_else_is_wrong(x_name, h_name, gates):
+    class Right(ByGate):
+        pass
+
+    Right.names, Right.gates = (x_name, h_name), gates
+
+    class Wrong(Right):
+        def shown(self, o, c):
+            return o * c
+
+    result = check("lstm_cell", Right)
+    assert result.mistakes == ["parameter_names"] and "`weight_ih` is called `" in repr(result)
+    assert check("lstm_cell", Wrong).mistakes == ["tanh_missing_on_c", "parameter_names"]
+
+
+def test_two_linears_have_other_names_and_nothing_else_is_wrong():
+    class Cell(nn.Module):
+        def __init__(self, input_size, hidden_size):
+            super().__init__()
+            self.h2h = nn.Linear(hidden_size, 4 * hidden_size)
+            self.i2h = nn.Linear(input_size, 4 * hidden_size)
+
+        def forward(self, x, state=None):
+            h, c = state if state is not None else (x.new_zeros(len(x), self.h2h.in_features),) * 2
+            i, f, g, o = (self.i2h(x) + self.h2h(h)).chunk(4, 1)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            return o.sigmoid() * c.tanh(), c
+
+    assert check("lstm_cell", Cell).mistakes == ["parameter_names"]
+
+
 def test_general_names_are_in_the_list():
     assert {*GENERALLY_WRONG, *WRONG_MODULES, *NO_ANSWERS} <= set(GENERAL)
     assert set(GENERAL) <= set(mistakes())
@@ -441,6 +508,34 @@ def test_two_at_once_and_a_known_one_beside_an_error():
     assert set(found("gates", shuffled).mistakes) == {"gates_f_i_g_o", "bias_hh_missing"}
     detached = found("gates", lambda *arguments: [gate.detach() for gate in shuffled(*arguments)])
     assert set(detached.mistakes) == {"gates_f_i_g_o", "bias_hh_missing", "no_gradient"}
+
+
+# Three at once, of which the first two never explain all.
+TRIPLES = {
+    "gates": {"hidden_ignored", "sigmoid_missing_on_f", "gates_f_i_g_o"},
+    "lstm_cell": {"weights_transposed", "tanh_kept_in_c", "default_state_ones"},
+    "rnn_step": {"tanh_by_sigmoid", "parts_multiplied", "bias_ih_missing"},
+    "lookup": {"shape_of_indices_lost", "first_column_only", "rows_scaled"},
+    "weight_gradient": {"padding_always_row_zero", "grad_output_ignored", "size_from_indices"},
+    "rnn_backward": {"h_0_gradient_missing", "grad_output_last_only", "gradient_overwritten"},
+    "lstm_backward": {"gradient_averaged", "new_h_for_old_h", "gates_f_i_g_o"},
+}
+
+
+@pytest.mark.parametrize("name", TRIPLES)
+def test_three_at_once(name):
+    assert set(found(name, all_questions()[name].reference(frozenset(TRIPLES[name]))).mistakes) == TRIPLES[name]
+
+
+def test_an_answer_takes_two_seconds_at_most_whatever_is_wrong():
+    def strange(*arguments):
+        return [gate * gate.exp() for gate in right_gates(*arguments)]
+
+    probed = bank("gates", 2)
+    outcomes = [observe(probed.question.call, strange, probe) for probe in probed.probes]
+    began = time.process_time()  # of this process alone: others may keep the machine busy
+    assert diagnose(probed, outcomes).mistakes == ["wrong_values"]
+    assert time.process_time() - began < 2
 
 
 def test_an_error_says_its_line():
@@ -464,6 +559,25 @@ def test_an_unknown_mistake_is_described():
     assert not finding.known and finding.value == "i" and finding.first == (0, 2)
     assert finding.wrong == ["i"] and finding.right == ["one_number", "batch_1"]
     assert "row 0, unit 2" in repr(check("gates", only_i_differs))
+
+
+def test_an_unknown_mistake_says_what_is_right_and_what_only_follows_is_left_out():
+    said = repr(check("gates", only_i_differs))
+    assert "Wrong are: `i`.\nRight are: `f`, `g`, `o`.\n`i` is wrong from row 0, unit 2 on, at 9 of 15 places" in said
+    everywhere = repr(check("gates", lambda *arguments: [3 + gate for gate in right_gates(*arguments)]))
+    assert "Wrong are: `i`, `f`, `g`, `o`.\n`i` is wrong at every place, by up to 3." in everywhere
+    assert "Right are" not in everywhere and "gradient" not in everywhere
+    only_gradient = repr(check("gates", lambda x, *rest: right_gates(x.detach(), *rest)))
+    assert "Wrong are: the gradient of `x`." in only_gradient and "Right are: the gradient of `h`" in only_gradient
+
+
+def test_a_wrong_shape_is_shown_by_a_wrong_shape():
+    def misshapen(x, *rest):
+        i, f, g, o = right_gates(x, *rest)
+        return i + 1, f, g, o[None] if len(x) == 3 else o
+
+    said = repr(check("gates", misshapen))
+    assert "`o` should have the shape `(3, 5)`, and has `(1, 3, 5)`." in said
 
 
 def test_nothing_outside_is_changed():

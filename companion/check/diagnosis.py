@@ -1,5 +1,6 @@
 """From numbers to a finding: what torch gives on the probes, what the answer gave, what known mistakes would give."""
 
+import itertools
 import time
 from dataclasses import dataclass, field
 from functools import partial
@@ -39,6 +40,7 @@ GENERAL = (
     "wrong_gradient",
     "remembers_last_call",
 )
+PAIRS_EXTENDED = 200  # of which a third mistake is tried beside
 # Probes with a batch of one. That of `batch_1` is the only size in it that is 1.
 ALONE = ("one_number", "two_steps", "batch_1")
 # Whoever makes these has given no answer yet that could be wrong.
@@ -58,8 +60,9 @@ class Finding:
 
     mistakes: names, none if it is right. known: whether they explain all that is wrong. probe: the number of the
     smallest probe on which the answer is wrong, or None. value: the value that is wrong there. first: its first wrong
-    place, `expected` and `got` what is there. largest: the largest difference of this value on any probe. wrong: all
-    wrong values' names. right: the probes' names on which the answer is right. error: what an answer raised.
+    place, `expected` and `got` what is there. largest: the largest difference of this value on any probe. spread: on the
+    largest of its probes the first wrong place, how many are wrong, and of how many. compared: all values' names. wrong:
+    the wrong ones'. right: the probes' names on which the answer is right. error: what an answer raised.
     """
 
     mistakes: list
@@ -70,6 +73,8 @@ class Finding:
     expected: object = None
     got: object = None
     largest: float | None = None
+    spread: tuple | None = None
+    compared: list = field(default_factory=list)
     wrong: list = field(default_factory=list)
     right: list = field(default_factory=list)
     error: dict | None = None
@@ -120,8 +125,8 @@ def alike(expected, got, gradients=True):
     return not any(gradients or not is_gradient(name) for name in wrong_values(expected, got))
 
 
-def diagnose(bank, got, seconds=1.0):
-    """The finding about an answer with the outcomes `got` on the bank's probes. seconds: how long pairs are tried."""
+def diagnose(bank, got, seconds=1.2):
+    """The finding about an answer with the outcomes `got` on the bank's probes. seconds: how long several mistakes are tried."""
     notes = {}
     for outcome in got:
         notes |= outcome.notes
@@ -191,16 +196,37 @@ def explain(bank, got, numbers, until, gradients=True):
     alone = {name: traces(partial(bank.glance, frozenset([name]))) for name in bank.question.mistakes}
     order = {name: place for place, name in enumerate(bank.question.mistakes)}
 
-    def unlikely(pair):
-        return len(answers ^ set().union(*map(alone.get, pair))), max(map(order.get, pair))
+    def unlikely(mistakes):
+        return len(answers ^ set().union(*map(alone.get, mistakes))), max(map(order.get, mistakes))
+
+    def first(sets, until):
+        for mistakes in sets:
+            if fits(mistakes):
+                return [plain(name) for name in sorted(mistakes, key=order.get)]
+            if time.monotonic() > until:
+                break
+        return []
 
     pairs = sorted(bank.pairs(), key=unlikely)
-    for pair in pairs:
-        if fits(pair):
-            return [plain(name) for name in sorted(pair, key=order.get)]
-        if time.monotonic() > until:
-            break
-    return []
+    if found := first(pairs, until):
+        return found
+    if time.monotonic() > until:
+        return []
+
+    # Of three mistakes two may explain a value that the third leaves alone.
+    small = numbers[0]
+    wrong = [name for number, name in answers if number == small and name in got[small].values]
+
+    def explains(pair):
+        made = bank.glance(pair, small).values
+        return sum(name in made and agree(made[name], got[small].values[name]) for name in wrong)
+
+    pairs = sorted(pairs, key=lambda pair: -explains(pair))  # those that explain as much stay in their order
+    best = itertools.groupby(pairs[:PAIRS_EXTENDED], explains)
+    triples = itertools.chain.from_iterable(
+        sorted(bank.extended([*equal]), key=unlikely) for _, equal in best
+    )
+    return first(triples, until)
 
 
 def no_gradient(got):
@@ -253,25 +279,36 @@ def evidence(bank, got, right):
     finding = Finding([], probe=wrong[0], right=[bank.probes[number].name for number in right])
     finding.error = next((outcome.error for outcome in got if outcome.error), None)
     # a probe that shows a wrong number says more than one that ended in an error
+    shown = {}
     for number in wrong:
         names = [name for name in wrong_values(bank.expected[number], got[number]) if name in got[number].values]
         if names:
-            break
-    else:
+            shown[number] = names
+    if not shown:
         return finding
-    finding.probe = number
+    # and a wrong shape more than a wrong number
+    def misshapen(number, name):
+        return shape(bank.expected[number], name) != shape(got[number], name)
+
+    finding.probe = number = min(shown, key=lambda number: not any(misshapen(number, name) for name in shown[number]))
+    names = shown[number]
+    finding.compared = [*dict.fromkeys(name for one in bank.expected for name in one.values)]
     finding.wrong = list(
         dict.fromkeys(name for one, other in zip(bank.expected, got) for name in wrong_values(one, other))
     )
     # an output says more than a gradient
-    finding.value = name = min(names, key=is_gradient)
+    finding.value = name = min(names, key=lambda name: (is_gradient(name), not misshapen(number, name)))
     ours, theirs = bank.expected[number].values.get(name), got[number].values[name]
     finding.expected, finding.got = ours, theirs
     if ours is not None and ours.shape == theirs.shape:
         finding.first = tuple(int(place) for place in (~close(ours, theirs)).nonzero()[0])
-        finding.largest = max(
-            float((one.values[name] - other.values[name]).abs().nan_to_num(torch.inf).max())
+        pairs = [
+            (one.values[name], other.values[name])
             for one, other in zip(bank.expected, got)
             if name in one.values and shape(one, name) == shape(other, name) and one.values[name].numel()
-        )
+        ]
+        finding.largest = max(float((one - other).abs().nan_to_num(torch.inf).max()) for one, other in pairs)
+        amiss = [~close(one, other) for one, other in pairs]
+        places = max((one for one in amiss if one.any()), key=torch.numel)
+        finding.spread = tuple(int(place) for place in places.nonzero()[0]), int(places.sum()), places.numel()
     return finding

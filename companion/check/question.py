@@ -125,10 +125,13 @@ class Bank:
     def glance(self, mistakes, number) -> Outcome:
         """The same without gradients."""
         key = mistakes, number, "glance"
-        if key not in self.known:
-            question, probe = self.question, replace(self.probes[number], gradients=None)
-            self.known[key] = observe(question.call, question.reference(mistakes), probe)
-        return self.known[key]
+        if key in self.known:
+            return self.known[key]
+        question, probe = self.question, replace(self.probes[number], gradients=None)
+        glance = observe(question.call, question.reference(mistakes), probe)
+        if len(mistakes) < 3:  # there are too many triples to keep them
+            self.known[key] = glance
+        return glance
 
     def singles(self):
         return [frozenset([name]) for name in self.question.mistakes]
@@ -136,6 +139,12 @@ class Bank:
     def pairs(self):
         pairs = (frozenset(pair) for pair in combinations(self.question.mistakes, 2))
         return [pair for pair in pairs if self.question.allows(pair)]
+
+
+    def extended(self, pairs):
+        """All triples that make sense with one of these pairs in them, each once."""
+        triples = dict.fromkeys(pair | {name} for pair in pairs for name in self.question.mistakes if name not in pair)
+        return [triple for triple in triples if self.question.allows(triple)]
 
 
 @cache

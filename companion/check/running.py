@@ -5,6 +5,7 @@ without the detour. Both run in float64: it is torch's default type meanwhile, s
 """
 
 import linecache
+import re
 import sys
 import threading
 import traceback
@@ -420,9 +421,20 @@ def plain(tensor):
 
 
 def gradients(results, tensors):
-    """The gradients of a fixed projection of all results, by name: `grad of x`. Zeros where there is no way back."""
+    """The gradients of a fixed projection of all results, by name: `grad of x`. Zeros where there is no way back.
+
+    Of a list of tensors it is one gradient, that of all below each other.
+    """
     if not tensors:
         return {}
+    lists = {name: len(one) for name, one in tensors.items() if isinstance(one, list)}
+    if lists:
+        single = {name: one for name, one in tensors.items() if name not in lists}
+        parts = {f"{name}/{place}": part for name in lists for place, part in enumerate(tensors[name])}
+        found = gradients(results, single | parts)
+        for name, count in lists.items():
+            found[f"grad of {name}"] = torch.cat([found.pop(f"grad of {name}/{place}") for place in range(count)])
+        return found
     total = sum(
         (torch.cos(1 + place + 1.7 * torch.arange(result.numel())).reshape(result.shape).to(result) * result).sum()
         for place, result in enumerate(results.values())
@@ -457,6 +469,10 @@ def set_parameters(module, wanted, outcome):
         elif isinstance(getattr(module, name, None), torch.Tensor):
             found[name] = getattr(module, name)
             amiss["plain"].append(name)
+    for name, parts in by_gate(wanted, has).items():
+        if name not in found:
+            found[name] = [has.pop(part) for part in parts]
+            amiss["renamed"].append([name, ", ".join(parts)])
     for name in wanted:
         if name not in found and (alike := likest(name, wanted[name], has)):
             found[name] = has.pop(alike)
@@ -466,6 +482,11 @@ def set_parameters(module, wanted, outcome):
             amiss["missing"].append(name)
     for name, parameter in found.items():
         number = wanted[name]
+        if isinstance(parameter, list):
+            with torch.no_grad():
+                for part, numbers in zip(parameter, number.chunk(4)):
+                    part.copy_(numbers)
+            continue
         if parameter.shape != number.shape:
             amiss["shapes"][name] = list(parameter.shape)
             if number.dim() == 2 and parameter.shape == number.T.shape:
@@ -493,5 +514,51 @@ def likest(name, tensor, has):
     """The parameter that is meant, under another name: one with the same last word, else the first of this shape."""
     word = name.removesuffix("_l0")
     alike = [other for other in has if other.split(".")[-1].removesuffix("_l0") == word]
-    alike += [other for other, parameter in has.items() if parameter.shape == tensor.shape]
+    same_shape = [other for other, parameter in has.items() if parameter.shape == tensor.shape]
+    alike += sorted(same_shape, key=lambda other: is_recurrent(other) != ("hh" in name))
     return alike[0] if alike else None
+
+
+# Weights of a gate each, such as `self.W_i = nn.Linear(…)`. Only where the names say which is which.
+GATE_WORDS = {"forget": 1, "cand": 2, "cell": 2, "output": 3, "input": 0}
+GATE_LETTERS = {"i": 0, "f": 1, "g": 2, "c": 2, "o": 3}
+RECURRENT_NAME = re.compile(r"(lin(ear)?|fc|w(eights?)?|b(ias)?)?_?[hur]|.*([ifgco]|gate)_?h$")
+
+
+def owner(name):
+    return re.sub(r"\.(weight|bias)$|_l0$", "", name).lower()
+
+
+def is_recurrent(name):
+    """Whether a parameter's name says that it is for the hidden state."""
+    return bool(RECURRENT_NAME.match(owner(name)))
+
+
+def gate(name):
+    """The place of the gate in torch's order that a parameter's name says, or None."""
+    name = owner(name)
+    for word, place in GATE_WORDS.items():
+        if word in name:
+            return place
+    name = name.replace("gate", "").strip("_")
+    return GATE_LETTERS.get(name[-1:], GATE_LETTERS.get(re.sub(r"_?[xh]$", "", name)[-1:]))
+
+
+def by_gate(wanted, has):
+    """The parameters that together are weight_ih, weight_hh and so on, a list of four for each; {} if they are not."""
+    whole = {name[:9]: name for name in wanted if name.startswith("weight_")}
+    if set(whole) != {"weight_ih", "weight_hh"} or len(wanted) > 4:
+        return {}
+    size = wanted[whole["weight_hh"]].shape[1]
+    if wanted[whole["weight_hh"]].shape[0] != 4 * size:
+        return {}
+    shapes = {name: (size, *tensor.shape[1:]) for name, tensor in wanted.items()}
+    found = {name: {} for name in wanted}
+    for part, parameter in has.items():
+        fit = [name for name, shape in shapes.items() if parameter.shape == shape]
+        fit.sort(key=lambda name: ("hh" in name) != is_recurrent(part))
+        if fit and gate(part) is not None:
+            found[fit[0]].setdefault(gate(part), part)
+    if any(len(found[name]) < 4 for name in whole.values()):
+        return {}
+    return {name: [parts[place] for place in range(4)] for name, parts in found.items() if len(parts) == 4}

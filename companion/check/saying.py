@@ -6,7 +6,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-from companion.check.diagnosis import NO_ANSWER
+from companion.check.diagnosis import NO_ANSWER, is_gradient
 
 WORDS = files("companion.check") / "words"
 PLACES = files("companion.check") / "places"
@@ -135,12 +135,19 @@ class Sayer:
         """What can be said without a name: which values, from where on, by how much, and where the answer is right."""
         finding, said = self.finding, []
         if finding.wrong:
-            wrong = self.listed(self.value_name(name) for name in finding.wrong)
-            said.append(self.say("wrong_are", values=wrong))
-        if finding.first is not None:
-            place = self.place(finding.value, finding.first)
+            # what follows from a wrong result need not be said: its gradients, and the second call
+            rank = min(map(self.rank, finding.wrong))
+            wrong = [name for name in finding.wrong if self.rank(name) == rank]
+            said.append(self.say("wrong_are", values=self.listed(map(self.value_name, wrong))))
+            there = [name for name in finding.compared if self.rank(name) == rank and name not in finding.wrong]
+            if there:
+                said.append(self.say("right_are", values=self.listed(map(self.value_name, there))))
+        if finding.largest is not None:
+            place, wrong, count = finding.spread
+            key = "everywhere" if wrong == count else "from"
+            filled = {"place": self.place(finding.value, place), "wrong": wrong, "all": count}
             value = self.value_name(finding.value)
-            said.append(self.say("from", value=value, place=place, by=f"{finding.largest:.2g}"))
+            said.append(self.say(key, value=value, by=f"{finding.largest:.2g}", **filled))
         traits = words(self.language)["traits"]
         right = dict.fromkeys(traits[name] for name in finding.right if name in traits)
         if "batch_1" in finding.right:  # it says more than that it is right where every size is 1
@@ -148,6 +155,11 @@ class Sayer:
         if right:
             said.append(self.say("right_if", traits=self.words["or"].join(right)))
         return said
+
+    @staticmethod
+    def rank(name):
+        """Results before those of a second call, and gradients last."""
+        return is_gradient(name), name.startswith("second_")
 
     def value_name(self, name):
         second = name.startswith("second_")

@@ -28,6 +28,12 @@ ORDERS = {
     if "".join(letters) != "ifgo"
 }
 
+# The orders in which the gates are returned, where they are. With g in its place they are orders of the weights.
+OTHER_ORDER = "gates_returned_in_other_order"
+RETURNED = {OTHER_ORDER: "ifog"} | {
+    f"{OTHER_ORDER}~{order}": order for order in ORDERS.values() if order != "ifog" and order[2] != "g"
+}
+
 # What goes wrong between the inputs and the four gates.
 GATE_MISTAKES = {
     "gates_f_i_g_o": "lstm#wrong-order",
@@ -58,6 +64,8 @@ GATE_MISTAKES = {
     "hard_sigmoid~steeper": "",
     "softmax_over_gates": "lstm#sigmoid",
     "forget_bias_added": "lstm#forget-bias",
+    "biases_after_activation": "lstm#six-equations",
+    "sigmoid_turned": "lstm#sigmoid",
 } | dict.fromkeys(ORDERS, "lstm#wrong-order")
 
 # What goes wrong between the gates and the two new states.
@@ -76,20 +84,21 @@ STATE_MISTAKES = {
     "forget_gate_on_new_content": "lstm#cell-state",
     "old_c_ignored": "lstm#cell-state",
     "input_added_not_gated": "lstm#cell-state",
+    "tanh_on_product": "lstm#output-gate",
 }
 EXCLUSIVE = (
     frozenset([*ORDERS, "gates_interleaved"]),
     frozenset({"tanh_missing_on_g", "sigmoid_on_g", "relu_on_g", "gates_not_activated"}),
     *(
         frozenset({f"sigmoid_missing_on_{gate}", f"tanh_on_{gate}", "tanh_on_all_gates", "gates_not_activated"})
-        | {"hard_sigmoid", "softmax_over_gates"}
+        | {"hard_sigmoid", "softmax_over_gates", "sigmoid_turned"}
         for gate in "ifo"
     ),
     frozenset({"bias_ih_missing", "bias_ih_twice"}),
     frozenset({"bias_hh_missing", "bias_hh_twice"}),
     frozenset({"bias_hh_missing", "bias_hh_twice", "one_bias"}),
     frozenset({"recurrent_weights_transposed", "view_for_transpose", "hidden_ignored", "weights_transposed"}),
-    frozenset({"tanh_missing_on_c", "sigmoid_on_c", "tanh_kept_in_c", "h_from_old_c"}),
+    frozenset({"tanh_missing_on_c", "sigmoid_on_c", "tanh_kept_in_c", "h_from_old_c", "tanh_on_product"}),
     frozenset({"tanh_kept_in_c", "c_squashed"}),
     frozenset({"output_gate_missing", "new_h_too_early"}),
     frozenset({"forget_gate_missing", "forget_gate_on_sum", "forget_gate_on_new_content", "old_c_ignored"}),
@@ -109,21 +118,28 @@ def gates_reference(mistakes):
         if "recurrent_weights_transposed" in mistakes:
             from_h = torch.cat([h @ block for block in weight_hh.split(size)], dim=-1)
         a = from_x * ("input_ignored" not in mistakes) + from_h * ("hidden_ignored" not in mistakes)
+        later = 0 * a if "biases_after_activation" in mistakes else None
         for bias, name in ((bias_ih, "bias_ih"), (bias_hh, "bias_hh")):
             if bias is not None:
-                a = a + bias * (0 if f"{name}_missing" in mistakes else 2 if f"{name}_twice" in mistakes else 1)
+                bias = bias * (0 if f"{name}_missing" in mistakes else 2 if f"{name}_twice" in mistakes else 1)
+                a, later = (a + bias, None) if later is None else (a, later + bias)
 
-        order = next((ORDERS[name] for name in mistakes if name in ORDERS), "ifgo")
-        if "gates_interleaved" in mistakes:
-            blocks = a.reshape(*a.shape[:-1], size, 4).unbind(-1)
-        else:
-            blocks = a.split(size, dim=-1)
-        sums = dict(zip(order, blocks))
+        sums = blocks_reference(mistakes, a, size)
+        later = dict.fromkeys("ifgo", 0) if later is None else blocks_reference(mistakes, later, size)
         if "forget_bias_added" in mistakes:
             sums["f"] = sums["f"] + 1
-        return tuple(activated_reference(mistakes, gate, sums) for gate in "ifgo")
+        order = next((RETURNED[name] for name in mistakes if name in RETURNED), "ifgo")
+        return tuple(activated_reference(mistakes, gate, sums) + later[gate] for gate in order)
 
     return gates
+
+
+def blocks_reference(mistakes, a, size):
+    """The four blocks of a sum, by gate."""
+    order = next((ORDERS[name] for name in mistakes if name in ORDERS), "ifgo")
+    if "gates_interleaved" in mistakes:
+        return dict(zip(order, a.reshape(*a.shape[:-1], size, 4).unbind(-1)))
+    return dict(zip(order, a.split(size, dim=-1)))
 
 
 def activated_reference(mistakes, gate, sums):
@@ -144,6 +160,8 @@ def activated_reference(mistakes, gate, sums):
         return (a / 6 + 0.5).clamp(0, 1)
     if "hard_sigmoid~steeper" in mistakes:  # Keras'
         return (a / 5 + 0.5).clamp(0, 1)
+    if "sigmoid_turned" in mistakes:
+        return (-a).sigmoid()
     return a.softmax(dim=-1) if "softmax_over_gates" in mistakes else a.sigmoid()
 
 
@@ -175,6 +193,8 @@ def step_reference(mistakes):
             o = gates(x, c.tanh(), *weights)[3]
         if "output_gate_missing" in mistakes:
             o = torch.ones_like(o)
+        if "tanh_on_product" in mistakes:
+            return (o * c).tanh(), c
         said = old_c if "h_from_old_c" in mistakes else c
         if "sigmoid_on_c" in mistakes:
             said = said.sigmoid()
@@ -224,9 +244,14 @@ GATES = Question(
     call=Function(("x", "h", *WEIGHTS), ("i", "f", "g", "o")),
     truth=gates_truth,
     reference=gates_reference,
-    mistakes=GATE_MISTAKES,
+    mistakes=GATE_MISTAKES | dict.fromkeys(RETURNED, ""),
     probes=gates_probes,
-    exclusive=EXCLUSIVE,
+    exclusive=(
+        *EXCLUSIVE,
+        frozenset([*ORDERS, OTHER_ORDER]),
+        # what treats all gates alike makes of it an order of the weights
+        frozenset({OTHER_ORDER, "tanh_on_all_gates", "gates_not_activated"}),
+    ),
     axes=dict.fromkeys("ifgoh", ("batch", "unit")) | {"x": ("batch", "feature")},
 )
 
@@ -253,6 +278,7 @@ MODULE_MISTAKES = {
 CELL_MISTAKES = {
     "old_c_returned": "lstm#cell-state",
     "only_h_returned": "lstm#two-states",
+    "state_returned_nested": "lstm#two-states",
     "c_detached": "lstm#gradient-path",
 }
 MODULE_EXCLUSIVE = (
@@ -320,6 +346,8 @@ def cell_reference(mistakes):
                 return new_h
             if "old_c_returned" in mistakes:
                 new_c = c
+            if "state_returned_nested" in mistakes:
+                return new_h, (new_h, new_c)
             return (new_c, new_h) if mistakes & {"state_swapped", "state_returned_as_c_h"} else (new_h, new_c)
 
     return LSTMCell
@@ -352,7 +380,14 @@ CELL = Question(
     reference=cell_reference,
     mistakes=MODULE_MISTAKES | CELL_MISTAKES | STATE_MISTAKES | GATE_MISTAKES,
     probes=cell_probes,
-    exclusive=(*MODULE_EXCLUSIVE, frozenset({"old_c_returned", "only_h_returned"})),
+    exclusive=(
+        *MODULE_EXCLUSIVE,
+        frozenset({"old_c_returned", "only_h_returned"}),
+        *(
+            frozenset({"state_returned_nested", name})
+            for name in ("only_h_returned", "state_swapped", "state_returned_as_c_h")
+        ),
+    ),
     axes=dict.fromkeys(("h", "c", "h_new", "c_new"), ("batch", "unit")) | {"x": ("batch", "feature")},
 )
 
@@ -369,6 +404,7 @@ LAYER_MISTAKES = {
     "first_input_only": "lstm#loop",
     "last_step_missing": "lstm#loop",
     "first_step_missing": "lstm#loop",
+    "first_step_missing~zeros": "",
     "time_reversed": "lstm#loop",
     "output_is_c": "lstm#which-is-which",
     "output_one_early": "lstm#loop",
@@ -377,6 +413,7 @@ LAYER_MISTAKES = {
     "output_always_batch_first": "lstm_parameters#batch-first",
     "input_always_batch_first": "lstm_parameters#batch-first",
     "batch_first_missing": "lstm_parameters#batch-first",
+    "batch_first_by_default": "lstm_parameters#batch-first",
     "batch_first_ignored": "lstm_parameters#batch-first",
     "batch_first_the_other_way": "lstm_parameters#batch-first",
     "output_not_batch_first": "lstm_parameters#batch-first",
@@ -385,6 +422,7 @@ LAYER_MISTAKES = {
     "h_0_batch_first": "lstm_parameters#batch-first",
     "h_n_from_output_last": "lstm_parameters#batch-first",
     "h_n_without_layer": "lstm#which-is-which",
+    "h_n_all_steps": "lstm#which-is-which",
     "c_n_is_h_n": "lstm#which-is-which",
     "state_returned_flat": "lstm#state-order",
     "only_output_returned": "lstm#two-states",
@@ -406,6 +444,8 @@ def layer_reference(mistakes):
                 raise TypeError("LSTM.__init__() got an unexpected keyword argument 'batch_first'")
             self.hidden_size = hidden_size
             self.batch_first = batch_first
+            if "batch_first_by_default" in mistakes:
+                self.batch_first = True
             if "batch_first_ignored" in mistakes:
                 self.batch_first = False
             if "batch_first_the_other_way" in mistakes:
@@ -420,7 +460,9 @@ def layer_reference(mistakes):
                 x = x.transpose(0, 1)
             h, c = self.initial(x, state)
             output, h, c = self.loop(x, h, c)
-            return self.returned(output, h.unsqueeze(0), c.unsqueeze(0))
+            if "h_n_all_steps" not in mistakes:
+                h, c = h.unsqueeze(0), c.unsqueeze(0)
+            return self.returned(output, h, c)
 
         def initial(self, x, state):
             if state is None and self.kept:
@@ -441,10 +483,12 @@ def layer_reference(mistakes):
         def loop(self, x, h, c):
             weights = stored_reference(self, mistakes, "_l0")
             h_0, c_0 = last = h, c
-            output = []
+            output, all_h, all_c = [], [], []
             if "time_reversed" in mistakes:
                 x = x.flip(0)
-            first = "first_step_missing" in mistakes
+            first = bool(mistakes & {"first_step_missing", "first_step_missing~zeros"})
+            if "first_step_missing~zeros" in mistakes:
+                output, all_h, all_c = [0 * h], [h], [c]
             for t in range(first, len(x) - ("last_step_missing" in mistakes)):
                 before = h
                 if "state_detached_each_step~before" in mistakes:
@@ -453,6 +497,8 @@ def layer_reference(mistakes):
                     c = c.detach()
                 h, c = step(x[0 if "first_input_only" in mistakes else t], h, c, *weights)
                 output.append(before if "output_one_early" in mistakes else c if "output_is_c" in mistakes else h)
+                all_h.append(h)
+                all_c.append(c)
                 if "state_detached_each_step" in mistakes:
                     h = h.detach()
                 if mistakes & {"state_detached_each_step", "c_detached_each_step"}:
@@ -462,14 +508,14 @@ def layer_reference(mistakes):
                     h = h_0
                 if mistakes & {"state_not_carried", "c_not_carried"}:
                     c = c_0
-            h, c = last
+            h, c = (torch.stack(all_h), torch.stack(all_c)) if "h_n_all_steps" in mistakes else last
             return output, h, c
 
         def returned(self, output, h, c):
             if "state_kept_between_calls" in mistakes:
-                self.kept = h[0], c[0]
+                self.kept = h[-1], c[-1]
             if "state_kept_between_calls~detached" in mistakes:
-                self.kept = h[0].detach(), c[0].detach()
+                self.kept = h[-1].detach(), c[-1].detach()
             if "output_only_last" in mistakes:
                 output = output[-1]
             elif "output_concatenated" in mistakes:
@@ -540,11 +586,15 @@ LAYER = Question(
         frozenset({"first_step_missing", "last_step_missing"}),
         frozenset({"output_is_c", "output_one_early"}),
         frozenset({"output_only_last", "output_concatenated", "output_always_batch_first", "output_not_batch_first"}),
-        frozenset({"batch_first_missing", "batch_first_ignored", "batch_first_the_other_way"}),
+        frozenset(
+            {"batch_first_missing", "batch_first_ignored", "batch_first_the_other_way", "batch_first_by_default"}
+        ),
+        frozenset({"batch_first_by_default", "input_always_batch_first"}),
+        frozenset({"batch_first_by_default", "output_always_batch_first"}),
         frozenset({"input_always_batch_first", "batch_first_the_other_way"}),
         frozenset({"batch_first_ignored", "output_not_batch_first", "view_for_batch_first"}),
         frozenset({"batch_first_ignored", "h_n_batch_first"}),
-        frozenset({"h_n_batch_first", "h_n_without_layer"}),
+        frozenset({"h_n_batch_first", "h_n_without_layer", "h_n_all_steps"}),
         frozenset({"given_state_ignored", "state_detached", "state_read_as_c_h", "state_swapped"}),
         frozenset({"only_output_returned", "state_returned_flat"}),
     ),
@@ -685,9 +735,13 @@ BACKWARD_MISTAKES = {
     "tanh_missing_in_grad_o": "lstm#output-gate",
     "i_and_g_exchanged": "lstm#cell-state",
     "bias_gradient_halved": "lstm#two-biases",
+    "sigmoid_slope_on_g": "",
+    "tanh_slope_on_gates": "",
     "bias_gradient_not_summed": "",
+    "bias_gradient_averaged": "",
     "gradient_averaged": "",
     "weight_gradient_transposed": "",
+    "gradients_in_other_order": "",
 } | dict.fromkeys(ORDERS, "lstm#wrong-order")
 
 
@@ -717,15 +771,19 @@ def backward_reference(mistakes):
             "g": d_c * (g if "i_and_g_exchanged" in mistakes else i),
             "o": grad_h * (new_c if "tanh_missing_in_grad_o" in mistakes else said),
         }
-        if "sigmoid_slope_missing" not in mistakes:
+        if "tanh_slope_on_gates" in mistakes:
+            d |= {name: d[name] * (1 - gate**2) for name, gate in (("i", i), ("f", f), ("o", o))}
+        elif "sigmoid_slope_missing" not in mistakes:
             d |= {name: d[name] * gate * (1 - gate) for name, gate in (("i", i), ("f", f), ("o", o))}
         if "tanh_slope_missing_on_g" not in mistakes:
-            d["g"] = d["g"] * (1 - g**2)
+            d["g"] = d["g"] * (g * (1 - g) if "sigmoid_slope_on_g" in mistakes else 1 - g**2)
         order = next((ORDERS[name] for name in mistakes if name in ORDERS), "ifgo")
         d_a = torch.cat([d[gate] for gate in order], dim=-1)
 
         share = 1 / len(x) if "gradient_averaged" in mistakes else 1
         bias = d_a if "bias_gradient_not_summed" in mistakes else share * d_a.sum(0)
+        if "bias_gradient_averaged" in mistakes:
+            bias = d_a.mean(0)
         if "bias_gradient_halved" in mistakes:
             bias = bias / 2
         old_h = o * said if "new_h_for_old_h" in mistakes else h
@@ -733,7 +791,10 @@ def backward_reference(mistakes):
         if "weight_gradient_transposed" in mistakes:
             by_weight = [one.T for one in by_weight]
         by_c = d_c if "forget_gate_missing_on_way_back" in mistakes else d_c * f
-        return d_a @ weight_ih, d_a @ weight_hh, by_c, *by_weight, bias, bias
+        by_states = d_a @ weight_hh, by_c
+        if "gradients_in_other_order" in mistakes:
+            by_states = by_states[::-1]
+        return d_a @ weight_ih, *by_states, *by_weight, bias, bias
 
     return lstm_backward
 
@@ -764,7 +825,9 @@ BACKWARD = Question(
     exclusive=(
         frozenset(ORDERS),
         frozenset({"tanh_slope_missing_on_c", "tanh_slope_at_c", "grad_h_not_through_c"}),
-        frozenset({"gradient_averaged", "bias_gradient_not_summed"}),
+        frozenset({"gradient_averaged", "bias_gradient_not_summed", "bias_gradient_averaged"}),
+        frozenset({"tanh_slope_on_gates", "sigmoid_slope_missing"}),
+        frozenset({"sigmoid_slope_on_g", "tanh_slope_missing_on_g"}),
     ),
     axes={
         **dict.fromkeys(("grad_h", "grad_c"), ("batch", "unit")),

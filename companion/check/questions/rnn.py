@@ -645,6 +645,7 @@ GRADIENTS = tuple(f"grad_{name}" for name in ("input", "h_0", *WEIGHTS))
 BACKWARD_MISTAKES = {
     "tanh_slope_missing": "training#by-hand",
     "future_ignored": "training#through-time",
+    "future_ignored~but_grad_h_n": "",
     "input_gradient_reversed": "training#by-hand",
     "new_h_for_old_h": "training#by-hand",
     "recurrent_weights_transposed_on_way_back": "training#by-hand",
@@ -687,7 +688,9 @@ def backward_reference(mistakes):
         d_as = [None] * len(steps)
         for t in steps:
             here = grad_output[t] * ("grad_output_last_only" not in mistakes or t == len(steps) - 1)
-            after = 0 * from_future if "future_ignored" in mistakes else from_future
+            last = t == len(steps) - 1
+            cut = "future_ignored" in mistakes or "future_ignored~but_grad_h_n" in mistakes and not last
+            after = 0 * from_future if cut else from_future
             slope = slope_reference(mistakes, h[t], h[t + 1], sums[t])
             d_as[t] = here * slope + after * (1 if "tanh_slope_missing_for_future" in mistakes else slope)
             back = d_as[t]
