@@ -6,6 +6,7 @@
 """
 
 import os
+import time
 
 from companion.check import saying
 from companion.check.diagnosis import diagnose
@@ -13,6 +14,9 @@ from companion.check.question import all_questions, bank
 from companion.check.running import observe
 
 __all__ = ["Result", "check"]
+
+# Within two seconds there is an answer: what the answer itself leaves of these, the search for pairs may take.
+SECONDS = 1.5
 
 
 class Result:
@@ -39,8 +43,9 @@ def check(question, answer, lang=None, seed=None):
     """
     if question not in all_questions():
         raise ValueError(f"there is no question {question!r}: it is one of {', '.join(all_questions())}")
+    begin = time.monotonic()
     asked, probed = all_questions()[question], bank(question, seed or 0)
     got = [observe(asked.call, answer, probe, asked.forbidden) for probe in probed.probes]
-    finding = diagnose(probed, got)
+    finding = diagnose(probed, got, seconds=SECONDS - (time.monotonic() - begin))
     language = lang or os.environ.get("UNROLLED_LANGUAGE", "en")
     return Result(question, finding, saying.Sayer(asked, probed, finding, language).paragraphs())

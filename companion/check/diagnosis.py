@@ -7,6 +7,7 @@ from functools import partial
 import torch
 
 from companion.check.question import plain
+from companion.check.running import one_thread
 
 # Wide enough for an answer that computes in float32, far below what any mistake does to weights from U(-1, 1).
 RTOL, ATOL = 1e-4, 1e-5
@@ -112,6 +113,7 @@ def alike(expected, got, gradients=True):
     return not any(gradients or not is_gradient(name) for name in wrong_values(expected, got))
 
 
+@one_thread()
 def diagnose(bank, got, seconds=1.0):
     """The finding about an answer with the outcomes `got` on the bank's probes. seconds: how long pairs are tried."""
     notes = {}
@@ -150,44 +152,73 @@ def diagnose(bank, got, seconds=1.0):
 
 def explain(bank, got, numbers, until, gradients=True):
     """The smallest set of known mistakes that gives what the answer gave on the probes of these numbers, as a list."""
+    smallest, *others = numbers
 
     def fits(mistakes):
-        # one small probe without gradients is quick, and rules out nearly all
-        if not alike(bank.glance(mistakes, numbers[0]), got[numbers[0]], gradients=False):
-            return False
-        return all(alike(bank.outcome(mistakes, number), got[number], gradients) for number in numbers)
+        # without gradients it is quick, and most are ruled out by the smallest probe, or by that which was the last to
+        for number in (smallest, *others):
+            if not alike(bank.glance(mistakes, number), got[number], gradients=False):
+                if number != smallest:
+                    others.remove(number)
+                    others.insert(0, number)
+                return False
+        return not gradients or all(alike(bank.outcome(mistakes, number), got[number]) for number in numbers)
 
-    singles = bank.singles()
-    for mistakes in singles:
+    for mistakes in bank.singles():
         if fits(mistakes):
             return [plain(name) for name in mistakes]
-
-    # Most pairs do wrong what one of the two does wrong alone. So those come first whose wrong values are the answer's,
-    # and of these the plausible ones.
-    seen = numbers[:2]
-
-    def traces(outcome_of):
-        found = set()
-        for number in seen:
-            outcome = outcome_of(number)
-            wrong = wrong_values(bank.expected[number], outcome)
-            found |= {(number, name) for name in wrong if not is_gradient(name)}
-        return found
-
-    answers = traces(got.__getitem__)
-    alone = {name: traces(partial(bank.glance, frozenset([name]))) for name in bank.question.mistakes}
     order = {name: place for place, name in enumerate(bank.question.mistakes)}
-
-    def unlikely(pair):
-        return len(answers ^ set().union(*map(alone.get, pair))), max(map(order.get, pair))
-
-    pairs = sorted(bank.pairs(), key=unlikely)
-    for pair in pairs:
+    for pair in likely(bank, got, numbers[:2], order):
         if fits(pair):
             return [plain(name) for name in sorted(pair, key=order.get)]
         if time.monotonic() > until:
             break
     return []
+
+
+def likely(bank, got, numbers, order):
+    """The pairs, sorted by what each of the two does alone on the probes of these numbers.
+
+    First those whose wrong numbers stand in the answer, wherever they stand there: one of two mistakes is often still
+    to be seen where the other does nothing, or has only moved it. Then those that make the same values wrong, as most
+    pairs do; and of these the plausible ones.
+    """
+
+    def traces(outcome_of):
+        """The wrong values' names, and which of the answer's wrong numbers are there."""
+        names, there = set(), set()
+        for number in numbers:
+            outcome, expected = outcome_of(number), bank.expected[number]
+            wrong = wrong_values(expected, outcome)
+            names |= {(number, name) for name in wrong if not is_gradient(name)}
+            there |= {(number, place) for place in among(strange[number], outcome).nonzero().flatten().tolist()}
+        return names, there
+
+    strange = {}
+    for number in numbers:
+        found = all_numbers(got[number])
+        strange[number] = found[~among(found, bank.expected[number])]
+    names, there = traces(got.__getitem__)
+    alone = {name: traces(partial(bank.glance, frozenset([name]))) for name in bank.question.mistakes}
+
+    def unlikely(pair):
+        (one, its), (other, others) = (alone[name] for name in pair)
+        # all of the numbers, some, or none: one more may be there by chance
+        unseen = bool(there - its - others) + (not there & (its | others))
+        return unseen, len(names ^ (one | other)), max(map(order.get, pair))
+
+    return sorted(bank.pairs(), key=unlikely)
+
+
+def all_numbers(outcome):
+    """All numbers of an outcome but its gradients, in one row."""
+    found = [value.flatten() for name, value in outcome.values.items() if not is_gradient(name)]
+    return torch.cat([torch.empty(0, dtype=torch.float64), *found])
+
+
+def among(numbers, outcome):
+    """Which of the numbers are in the outcome, too."""
+    return close(all_numbers(outcome), numbers.unsqueeze(1)).any(dim=1)
 
 
 def no_gradient(got):
