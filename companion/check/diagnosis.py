@@ -203,9 +203,8 @@ def likely(bank, got, numbers, order):
 
     def unlikely(pair):
         (one, its), (other, others) = (alone[name] for name in pair)
-        # all of the numbers, some, or none: one more may be there by chance
-        unseen = bool(there - its - others) + (not there & (its | others))
-        return unseen, len(names ^ (one | other)), max(map(order.get, pair))
+        # how many does not count: of numbers with one decimal some are there by chance
+        return not there & (its | others), len(names ^ (one | other)), max(map(order.get, pair))
 
     return sorted(bank.pairs(), key=unlikely)
 

@@ -460,7 +460,9 @@ DIRECTION_MISTAKES = {
     "output_backward_first": f"{CHAPTER}#view-directions",
     "output_interleaved": f"{CHAPTER}#view-directions",
     "output_of_forward_only": f"{CHAPTER}#bidirectional",
+    "output_of_forward_only~top": "",
     "directions_added": f"{CHAPTER}#bidirectional",
+    "directions_added~top": "",
     "directions_averaged": f"{CHAPTER}#bidirectional",
     "directions_kept_apart": f"{CHAPTER}#bidirectional",
     "directions_joined_over_time": f"{CHAPTER}#bidirectional",
@@ -641,6 +643,10 @@ def network_reference(mistakes):
                 if "dropout_in_states" in mistakes and layer < layers - 1:
                     h_n[-D:] = [below[0][-1]] if D == 1 else h_n[-D:]
             output = all_outputs[0 if "output_of_first_layer" in mistakes else -1]
+            if "output_of_forward_only~top" in mistakes and D == 2:
+                output = output.chunk(2, dim=-1)[0]
+            if "directions_added~top" in mistakes and D == 2:
+                output = sum(output.chunk(2, dim=-1))
             if "outputs_of_all_layers" in mistakes:
                 output = torch.cat(all_outputs, dim=-1)
             if "dropout_after_last_layer" in mistakes:
@@ -916,7 +922,8 @@ def dropout_probes(draw):
     """For what dropout makes of one sequence, through two layers. What is rare must still be seen in so many rows."""
 
     def probe(name, steps, hidden, dropout, training=True, drawn=1, rows=160):
-        options = sizes(1, hidden, num_layers=2, dropout=dropout)
+        # with one feature and several units einsum would make one weight serve all, where `@` raises an error
+        options = sizes(2 * hidden - 1, hidden, num_layers=2, dropout=dropout)
         tensors, parameters = network_tensors(draw, steps, 1, options)
         options |= {"training": training, "drawn": drawn, "rows": rows}
         return Probe(name, tensors | parameters, options, tuple(parameters), None)
