@@ -241,26 +241,34 @@ STACKED_WRONG = {
     "h_n_of_first_layer_only": [("torch.stack(hs), torch.stack(cs)", "hs[0][None], cs[0][None]")],
     "h_n_layers_reversed": [("hs.append(h)", "hs.insert(0, h)"), ("cs.append(c)", "cs.insert(0, c)")],
     "h_n_joined_by_cat": [("torch.stack(hs), torch.stack(cs)", "torch.cat(hs), torch.cat(cs)")],
-    "output_of_first_layer": [("            xs = said\n", "            xs = said\n            first = said if k == 0 else first\n"),
+    "output_of_first_layer": [("            xs = said\n",
+                               "            xs = said\n            first = said if k == 0 else first\n"),
                               ("torch.stack(xs), torch", "torch.stack(first), torch")],
-    "outputs_of_all_layers": [("given = ", "every = []; given = "), ("xs = said\n", "xs = said; every.append(torch.stack(said))\n"),
+    "outputs_of_all_layers": [("given = ", "every = []; given = "),
+                              ("xs = said\n", "xs = said; every.append(torch.stack(said))\n"),
                               ("y, h_n, c_n = torch.stack(xs)", "y, h_n, c_n = torch.cat(every, 2)")],
     "layers_detached": [("if k < self.L - 1:", "if k < self.L - 1:\n                xs = [s.detach() for s in xs]")],
     "relu_between_layers": [("if k < self.L - 1:", "if k < self.L - 1:\n                xs = [F.relu(s) for s in xs]")],
     "tanh_between_layers": [("if k < self.L - 1:", "if k < self.L - 1:\n                xs = [s.tanh() for s in xs]")],
-    "input_added_between_layers": [("            xs = said\n", "            xs = [a + s for a, s in zip(xs, said)] if 0 < k < self.L - 1 else said\n")],
+    "input_added_between_layers": [("            xs = said\n",
+                                    "            xs = [a + s for a, s in zip(xs, said)] if 0 < k < self.L - 1 else "
+                                    "said\n")],
     "dropout_ignored": [(DROP, "xs")],
     "dropout_after_last_layer": [("if k < self.L - 1:", "if True:")],
     "dropout_in_evaluation": [("self.p, self.training", "self.p")],
     "dropout_on_input": [("xs, hs, cs = given", "xs, hs, cs = [F.dropout(s, self.p, self.training) for s in given]")],
-    "dropout_between_steps": [(DROP, "xs"), ("h = o * torch.tanh(c)", "h = F.dropout(o * torch.tanh(c), self.p, self.training)")],
+    "dropout_between_steps": [(DROP, "xs"), ("h = o * torch.tanh(c)",
+                                             "h = F.dropout(o * torch.tanh(c), self.p, self.training)")],
     "dropout_in_states": [("            hs.append(h)\n", ""),
                           ("for s in xs]\n", "for s in xs]\n            hs.append(xs[-1])\n")],
     "dropout_not_scaled": own_mask("torch.rand_like(s) > self.p", ""),
-    "dropout_scales_in_evaluation": [(DROP, "[s * (torch.rand_like(s) > self.p) if self.training else s * (1 - self.p) for s in xs]")],
+    "dropout_scales_in_evaluation": [(DROP,
+                                      "[s * (torch.rand_like(s) > self.p) if self.training else s * (1 - self.p) for "
+                                      "s in xs]")],
     "dropout_keeps_p": [("self.p, self.training", "1 - self.p if self.p else 0, self.training")],
     "dropout_mask_inverted": own_mask("torch.rand_like(s) < self.p if self.p else torch.ones_like(s)"),
-    "dropout_shared_over_time": [("given = ", "m = F.dropout(torch.ones(N, self.H), self.p, self.training); given = "), (DROP, "[s * m for s in xs]")],
+    "dropout_shared_over_time": [("given = ", "m = F.dropout(torch.ones(N, self.H), self.p, self.training); given = "),
+                                 (DROP, "[s * m for s in xs]")],
     "dropout_shared_over_batch": own_mask("torch.rand(self.H) > self.p"),
     "dropout_shared_over_units": own_mask("torch.rand(N, 1) > self.p"),
     "state_not_carried": [("a = x_t", "h, c = h0[k], c0[k]; a = x_t")],
@@ -342,8 +350,9 @@ BIDIRECTIONAL_WRONG = {
     "h_n_backward_first": [("            hs.append(h)\n            cs.append(c)\n            below",
                             "            hs.insert(-1, h)\n            cs.insert(-1, c)\n            below")],
     "backward_h_n_from_output_last": [("            hs.append(h)\n            cs.append(c)\n            below",
-                                       "            hs.append(other[-1])\n            cs.append(c)\n            below")],
-    "h_n_of_forward_only": [("            hs.append(h)\n            cs.append(c)\n            below", "            below")],
+                                      "            hs.append(other[-1])\n            cs.append(c)\n            below")],
+    "h_n_of_forward_only": [("            hs.append(h)\n            cs.append(c)\n            below",
+                             "            below")],
     "h_n_directions_joined": [("torch.stack(hs), torch.stack(cs)",
                                "torch.stack([torch.cat(hs[2*k:2*k+2], 1) for k in range(self.L)]), "
                                "torch.stack([torch.cat(cs[2*k:2*k+2], 1) for k in range(self.L)])")],
@@ -357,7 +366,8 @@ BIDIRECTIONAL_WRONG = {
                               ("y, h_n, c_n = x", "y, h_n, c_n = torch.cat((x, z), -1)")],
     "directions_joined_over_time": [(CAT, "torch.cat([one, other])")],
     "directions_joined_over_batch": [(CAT, "torch.cat([one, other], 1)")],
-    "upper_layers_read_forward_only": [*TOP, ("x = " + CAT, "x = one; both = " + CAT), ("y, h_n, c_n = x", "y, h_n, c_n = both")],
+    "upper_layers_read_forward_only": [*TOP, ("x = " + CAT, "x = one; both = " + CAT),
+                                       ("y, h_n, c_n = x", "y, h_n, c_n = both")],
     "upper_layers_read_input": [(" if k == 0 else 2 * H", ""), ("run(x", "run(given")],
     "upper_layers_read_c": [("said.append(h)", "said.append(c if f'_l{self.L - 1}' not in end else h)")],
     "first_layer_weights_everywhere": [("self.run(x, f\"_l{k}\"", "self.run(x, \"_l0\""),
@@ -366,7 +376,8 @@ BIDIRECTIONAL_WRONG = {
                              ('x.flip(0), f"_l{k}_reverse"', 'x.flip(0), f"_l{min(k, 1)}_reverse"')],
     "first_state_for_all_layers": [("h0[2 * k], c0[2 * k]", "h0[0], c0[0]"),
                                    ("h0[2 * k + 1], c0[2 * k + 1]", "h0[1], c0[1]")],
-    "upper_layers_start_at_zero": [("        names =", "        if 'l0' not in end: h, c = 0 * h, 0 * c\n        names =")],
+    "upper_layers_start_at_zero": [("        names =",
+                                    "        if 'l0' not in end: h, c = 0 * h, 0 * c\n        names =")],
     "h_n_of_top_layer_only": [("torch.stack(hs), torch.stack(cs)", "torch.stack(hs[-2:]), torch.stack(cs[-2:])")],
     "h_n_of_first_layer_only": [("torch.stack(hs), torch.stack(cs)", "torch.stack(hs[:2]), torch.stack(cs[:2])")],
     "h_n_layers_reversed": [("torch.stack(hs), torch.stack(cs)", "torch.stack(hs[::-1]), torch.stack(cs[::-1])")],
@@ -376,7 +387,8 @@ BIDIRECTIONAL_WRONG = {
     "layers_detached": [("layers.append(x)", "layers.append(x); x = x.detach() if k < self.L - 1 else x")],
     "relu_between_layers": [("layers.append(x)", "layers.append(x); x = x.relu() if k < self.L - 1 else x")],
     "tanh_between_layers": [("layers.append(x)", "layers.append(x); x = x.tanh() if k < self.L - 1 else x")],
-    "input_added_between_layers": [("layers.append(x)", "x = x + below if 0 < k < self.L - 1 else x; layers.append(x)")],
+    "input_added_between_layers": [("layers.append(x)",
+                                    "x = x + below if 0 < k < self.L - 1 else x; layers.append(x)")],
     "state_not_carried": [("a = x_t", "h, c = h_start, c_start; a = x_t")],
 }  # fmt: skip
 BIDIRECTIONAL_WRONG |= STATES_WRONG | MODULE_WRONG | SQUARE_STEP
@@ -591,29 +603,38 @@ ALL_WRONG = {
     "batch_first_the_other_way": [("= batch_first, nn", "= not batch_first, nn")],
     "output_not_batch_first": [("            y = y.transpose(0, 1)", "            pass")],
     "view_for_batch_first": [("x = x.transpose(0, 1)", "x = x.reshape(x.size(1), x.size(0), -1)")],
-    "h_n_batch_first": [("return y", "if self.batch_first: h_n, c_n = h_n.transpose(0, 1), c_n.transpose(0, 1)\n        return y")],
+    "h_n_batch_first": [("return y", "if self.batch_first: h_n, c_n = h_n.transpose(0, 1), c_n.transpose(0, 1)\n      "
+                                     "  return y")],
     "h_0_batch_first": [("h0, c0 = state", "h0, c0 = [s.transpose(0, 1) if self.batch_first else s for s in state]")],
     "h_n_after_padding": [("torch.where(on, new_h, h), torch.where(on, new_c, c)", "new_h, new_c")],
     "backward_starts_in_padding": [("if lengths is not None:\n                        on",
-                                    "if lengths is not None and d == 1:\n                        said[t] = new_h * (t < lengths).unsqueeze(1)\n"
+                                    "if lengths is not None and d == 1:\n                        said[t] = new_h * (t "
+                                    "< lengths).unsqueeze(1)\n"
                                     "                    elif lengths is not None:\n                        on")],
     "output_not_packed": [("y = pack_padded_sequence(y, lengths, enforce_sorted=False)", "pass")],
-    "states_not_sorted": [("hs, cs = [], []\n", "hs, cs = [], []\n        if lengths is not None: h0, c0 = h0[:, packed.unsorted_indices], c0[:, packed.unsorted_indices]\n")],
-    "h_n_left_sorted": [("y = pack_padded", "h_n, c_n = h_n[:, packed.sorted_indices], c_n[:, packed.sorted_indices]; y = pack_padded")],
+    "states_not_sorted": [("hs, cs = [], []\n",
+                           "hs, cs = [], []\n        if lengths is not None: h0, c0 = h0[:, packed.unsorted_indices], "
+                           "c0[:, packed.unsorted_indices]\n")],
+    "h_n_left_sorted": [("y = pack_padded",
+                         "h_n, c_n = h_n[:, packed.sorted_indices], c_n[:, packed.sorted_indices]; y = pack_padded")],
     "dropout_ignored": [("x = self.dropout(x)", "pass")],
     "dropout_after_last_layer": [("if k + 1 < self.L:", "if True:")],
     "dropout_in_evaluation": [("self.dropout(x)", "F.dropout(x, self.dropout.p)")],
     "dropout_on_input": [("h0, c0 = state", "h0, c0 = state; x = self.dropout(x)")],
     "dropout_shared_over_batch": [("self.dropout(x)", "x * self.dropout(torch.ones(T, 1, x.shape[2]))")],
     "directions_share_weights": [('"_reverse" * d)', '"")')],
-    "directions_share_state": [("h, c = h0[k * self.D + d], c0[k * self.D + d]", "h, c = h0[k * self.D], c0[k * self.D]")],
+    "directions_share_state": [("h, c = h0[k * self.D + d], c0[k * self.D + d]",
+                                "h, c = h0[k * self.D], c0[k * self.D]")],
     "backward_reads_forwards": [(" if d == 0 else reversed(range(T))", "")],
-    "h_n_backward_first": [("hs.append(h)", "hs.insert(len(hs) - d, h)"), ("cs.append(c)", "cs.insert(len(cs) - d, c)")],
+    "h_n_backward_first": [("hs.append(h)", "hs.insert(len(hs) - d, h)"),
+                           ("cs.append(c)", "cs.insert(len(cs) - d, c)")],
     "output_backward_first": [("torch.cat(sides, -1)", "torch.cat(sides[::-1], -1)")],
     "projection_of_c": [("new_h = new_h @ w", "new_h = new_c @ w")],
     "projection_squashed": [('weights["weight_hr"].T', 'weights["weight_hr"].T; new_h = new_h.tanh()')],
     "default_state_size": [("torch.zeros(self.L * self.D, N, self.R)", "torch.zeros(self.L * self.D, N, self.H)")],
-    "upper_layers_start_at_zero": [("                weights =", "                h, c = (h, c) if k == 0 else (0 * h, 0 * c)\n                weights =")],
+    "upper_layers_start_at_zero": [("                weights =",
+                                    "                h, c = (h, c) if k == 0 else (0 * h, 0 * c)\n                "
+                                    "weights =")],
     "tanh_between_layers": [("if k + 1 < self.L:", "if k + 1 < self.L:\n                x = x.tanh()")],
     "gates_f_i_g_o": [("i, f, g, o = a", "f, i, g, o = a")],
     "bias_hh_missing": [(' + weights["bias_hh"]', "")],
@@ -774,8 +795,10 @@ class _Plain(nn.Module):
         return self.base.forward(self.inner, *arguments)
 
 
-EINSUM = [("x_t @ W.T + b1 + h @ U.T + b2", "torch.einsum('ni,gi->ng', x_t, W) + torch.einsum('nr,gr->ng', h, U) + (b1 + b2)")]
-STACKED_WEIGHTS = [("x_t @ W.T + b1 + h @ U.T + b2", "torch.addmm(b1 + b2, torch.cat([x_t, h], 1), torch.cat([W, U], 1).t())")]
+EINSUM = [("x_t @ W.T + b1 + h @ U.T + b2",
+           "torch.einsum('ni,gi->ng', x_t, W) + torch.einsum('nr,gr->ng', h, U) + (b1 + b2)")]
+STACKED_WEIGHTS = [("x_t @ W.T + b1 + h @ U.T + b2",
+                    "torch.addmm(b1 + b2, torch.cat([x_t, h], 1), torch.cat([W, U], 1).t())")]
 IN_PLACE = [("x_t @ W.T + b1 + h @ U.T + b2", "(x_t @ W.T).add_(b1).add_(h @ U.T).add_(b2)")]
 LINEAR = [("x_t @ W.T + b1 + h @ U.T + b2", "F.linear(x_t, W, b1) + F.linear(h, U, b2)")]
 ONE_BY_ONE = [("x_t @ W.T + b1 + h @ U.T + b2",
@@ -783,7 +806,8 @@ ONE_BY_ONE = [("x_t @ W.T + b1 + h @ U.T + b2",
                "sum(U[r, q] * old[q] for q in range(len(old))) + b2[r] for r in range(len(b1))]) "
                "for row, old in zip(x_t, h)])")]  # fmt: skip
 EXPONENTIALS = [("torch.sigmoid(i), torch.sigmoid(f), torch.tanh(g), torch.sigmoid(o)",
-                 "1 / (1 + torch.exp(-i)), 0.5 * (1 + torch.tanh(f / 2)), 2 * torch.sigmoid(2 * g) - 1, o.exp() / (o.exp() + 1)")]
+                 "1 / (1 + torch.exp(-i)), 0.5 * (1 + torch.tanh(f / 2)), 2 * torch.sigmoid(2 * g) - 1, o.exp() / "
+                 "(o.exp() + 1)")]
 OWN_AUTOGRAD = """
 class Sigmoid(torch.autograd.Function):
     @staticmethod
@@ -842,8 +866,10 @@ class LSTM(nn.Module):
         return x, (h, c)
 """
 OWN_MASK = own_mask("torch.rand_like(s) >= self.p")
-ONE_MASK = [("xs = " + DROP, "whole = torch.stack(xs); keep = torch.empty_like(whole).bernoulli_(1 - self.p) if self.training "
-             "else torch.ones_like(whole)\n                xs = list((whole * keep / (1 - self.p * self.training)).unbind())")]
+ONE_MASK = [("xs = " + DROP, "whole = torch.stack(xs); keep = torch.empty_like(whole).bernoulli_(1 - self.p) if "
+                             "self.training "
+             "else torch.ones_like(whole)\n                xs = list((whole * keep / (1 - self.p * "
+             "self.training)).unbind())")]
 
 SHAPES_FLAT = """
 def parameter_shapes(input_size, hidden_size, num_layers=1, bias=True, bidirectional=False, proj_size=0):
@@ -896,7 +922,8 @@ PER_UNIT_PROJECTION = [("h = h @ V.T", "h = torch.stack([(h * row).sum(1) for ro
 STATES_WRITTEN = [("h_n, c_n = torch.stack(said), h[None], c[None]",
                    "h_n, c_n = torch.stack(said), torch.zeros(1, N, self.P), torch.zeros(1, N, self.H)\n"
                    "        h_n[0] = h; c_n[0] = c")]  # fmt: skip
-INDEXED = [("x.flip(0)", "x[torch.arange(T - 1, -1, -1)]"), ("other = other.flip(0)", "other = torch.stack(other.unbind()[::-1])")]
+INDEXED = [("x.flip(0)", "x[torch.arange(T - 1, -1, -1)]"),
+           ("other = other.flip(0)", "other = torch.stack(other.unbind()[::-1])")]
 WRITTEN = [("x = torch.cat([one, other], dim=2)",
             "x = torch.empty(T, N, 2 * self.H); x[..., :self.H] = one; x[..., self.H:] = other")]
 
@@ -920,9 +947,12 @@ RIGHT = {
     "the packed data": ("packed", WITH_PACKED_DATA, []),
     "sorted": ("packed", SORTED, []),
     "own autograd": ("projected", OWN_AUTOGRAD + PROJECTED, [("torch.sigmoid(", "Sigmoid.apply(")]),
-    "numpy for order": ("packed", SORTED, [("torch.argsort(lengths, descending=True)", "torch.from_numpy((-lengths.numpy()).argsort())")]),
-    "all in place": ("all_at_once", ALL, [("new_c = f * c + i * g", "new_c = (f * c).add_(i * g)"), ("a = a + weights", "a += weights")]),
-    "new zeros": ("all_at_once", ALL, [("torch.zeros(self.L * self.D, N, self.R)", "x.new_zeros(self.L * self.D, N, self.R)")]),
+    "numpy for order": ("packed", SORTED, [("torch.argsort(lengths, descending=True)",
+                                            "torch.from_numpy((-lengths.numpy()).argsort())")]),
+    "all in place": ("all_at_once", ALL, [("new_c = f * c + i * g", "new_c = (f * c).add_(i * g)"),
+                                          ("a = a + weights", "a += weights")]),
+    "new zeros": ("all_at_once", ALL, [("torch.zeros(self.L * self.D, N, self.R)",
+                                        "x.new_zeros(self.L * self.D, N, self.R)")]),
     "float64 by hand": ("stacked", STACKED, [("h0, c0 = state", "h0, c0 = (s.to(torch.float64) for s in state)")]),
 }
 
@@ -985,7 +1015,8 @@ def test_a_wrapped_layer_is_recognised():
 
 
 def test_other_matrices_are_said_after_what_they_do():
-    wide = answer(STACKED, ("size = input_size if k == 0 else H", "size = input_size + 1"), ("h0, c0", "x = F.pad(x, (0, 1)); h0, c0"))
+    wide = answer(STACKED, ("size = input_size if k == 0 else H", "size = input_size + 1"),
+                  ("h0, c0", "x = F.pad(x, (0, 1)); h0, c0"))
     assert "parameter_shape" in found("stacked", wide, seconds=1).mistakes
 
 

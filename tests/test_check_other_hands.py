@@ -27,7 +27,8 @@ KNOWN = {
 TIME_OUTSIDE = '''
 class Layer:
     def __init__(self, owner, number):
-        self.w = {name: getattr(owner, f"{name}_l{number}") for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
+        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        self.w = {name: getattr(owner, f"{name}_l{number}") for name in names}
 
     def step(self, x, h, c):
         W = self.w
@@ -82,7 +83,8 @@ class Bi(nn.Module):
             width = 2 * hid
 
     def scan(self, seq, suffix, h, c, backwards):
-        w_ih, w_hh, b_ih, b_hh = (self._parameters[n + suffix] for n in ["weight_ih", "weight_hh", "bias_ih", "bias_hh"])
+        names = ["weight_ih", "weight_hh", "bias_ih", "bias_hh"]
+        w_ih, w_hh, b_ih, b_hh = (self._parameters[n + suffix] for n in names)
         steps = len(seq)
         result = [None] * steps
         t = steps - 1 if backwards else 0
@@ -245,7 +247,8 @@ class Weights:
     def __init__(self, module, layer, reverse):
         end = f"_l{layer}" + ("_reverse" if reverse else "")
         get = lambda name: getattr(module, name + end, None)
-        self.ih, self.hh, self.b_ih, self.b_hh, self.hr = map(get, ["weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"])
+        self.ih, self.hh = get("weight_ih"), get("weight_hh")
+        self.b_ih, self.b_hh, self.hr = map(get, ["bias_ih", "bias_hh", "weight_hr"])
 
     def __call__(self, x, h, c):
         z = F.linear(x, self.ih, self.b_ih) + F.linear(h, self.hh, self.b_hh)
@@ -284,7 +287,8 @@ class EveryLSTM(nn.Module):
         for k in range(num_layers):
             for r in self.ways:
                 end = f"_l{k}" + ("_reverse" if r else "")
-                self.register_parameter("weight_ih" + end, nn.Parameter(torch.ones(4 * hidden_size, input_size if k == 0 else out * len(self.ways))))
+                columns = input_size if k == 0 else out * len(self.ways)
+                self.register_parameter("weight_ih" + end, nn.Parameter(torch.ones(4 * hidden_size, columns)))
                 self.register_parameter("weight_hh" + end, nn.Parameter(torch.ones(4 * hidden_size, out)))
                 if bias:
                     self.register_parameter("bias_ih" + end, nn.Parameter(torch.ones(4 * hidden_size)))
@@ -354,32 +358,42 @@ def found(question, given, seed):
 WRONG = [
     # time outside
     ("stacked", "upper_layers_read_c", [("self.drop(hs[k])", "self.drop(cs[k])")]),
-    ("stacked", "dropout_after_last_layer", [("hs[k] if k == self.n_layers - 1 else self.drop(hs[k])", "self.drop(hs[k])")]),
-    ("stacked", "dropout_between_steps", [("x = hs[k] if k == self.n_layers - 1 else self.drop(hs[k])", "x = hs[k] = self.drop(hs[k])")]),
+    ("stacked", "dropout_after_last_layer", [("hs[k] if k == self.n_layers - 1 else self.drop(hs[k])",
+                                              "self.drop(hs[k])")]),
+    ("stacked", "dropout_between_steps", [("x = hs[k] if k == self.n_layers - 1 else self.drop(hs[k])",
+                                           "x = hs[k] = self.drop(hs[k])")]),
     ("stacked", "gates_interleaved", [("(4, -1)", "(-1, 4)"), ("z[:, 0], z[:, 1], z[:, 2], z[:, 3]", "z.unbind(-1)")]),
     ("stacked", "layers_detached", [("self.drop(hs[k])", "self.drop(hs[k].detach())")]),
-    ("stacked", "state_detached_each_step", [("tops.append(x)", "tops.append(x); hs, cs = [h.detach() for h in hs], [c.detach() for c in cs]")]),
+    ("stacked", "state_detached_each_step", [("tops.append(x)",
+                                              "tops.append(x); hs, cs = [h.detach() for h in hs], [c.detach() for c "
+                                              "in cs]")]),
     ("stacked", "one_bias", [('self.__setattr__(f"bias_hh_l{k}", nn.Parameter(torch.zeros(4 * n_hidden)))', "pass"),
                              (', "bias_hh")', ")"), (' + W["bias_hh"]', "")]),
-    ("stacked", "h_n_joined_by_cat", [("torch.stack(hs, 0), torch.stack(cs, 0)", "torch.cat(hs, 0), torch.cat(cs, 0)")]),
+    ("stacked", "h_n_joined_by_cat", [("torch.stack(hs, 0), torch.stack(cs, 0)",
+                                       "torch.cat(hs, 0), torch.cat(cs, 0)")]),
     ("stacked", "outputs_of_all_layers", [("tops.append(x)", "tops.append(torch.cat(hs, -1))")]),
     ("stacked", "first_layer_weights_everywhere", [("Layer(self, k)", "Layer(self, min(k, 0))")]),
     ("stacked", "state_read_as_c_h", [("hs, cs = [list", "cs, hs = [list")]),
-    ("stacked", "input_always_batch_first", [("for x in seq:", "for x in seq.transpose(0, 1):"), ("seq.shape[1]", "seq.shape[0]")]),
+    ("stacked", "input_always_batch_first", [("for x in seq:", "for x in seq.transpose(0, 1):"), 
+                                             ("seq.shape[1]", "seq.shape[0]")]),
     ("stacked", "tanh_missing_on_c", [("c.tanh() * o", "c * o")]),
     # by index
     ("bidirectional", "backward_not_flipped", [("result[t] = h", "result[t if not backwards else steps - 1 - t] = h")]),
     ("bidirectional", "directions_share_weights", [('f"_l{l}_reverse", h_all', 'f"_l{l}", h_all')]),
-    ("bidirectional", "backward_h_n_from_output_last", [("finals += [last_f, last_b]", "finals += [last_f, (bwd[-1], last_b[1])]")]),
+    ("bidirectional", "backward_h_n_from_output_last",
+     [("finals += [last_f, last_b]", "finals += [last_f, (bwd[-1], last_b[1])]")]),
     ("bidirectional", "directions_before_layers", [("h_all[2 * l], c_all[2 * l]", "h_all[l], c_all[l]"),
-                                                   ("h_all[2 * l + 1], c_all[2 * l + 1]", "h_all[l + self.layers], c_all[l + self.layers]"),
+                                                   ("h_all[2 * l + 1], c_all[2 * l + 1]",
+                                                    "h_all[l + self.layers], c_all[l + self.layers]"),
                                                    ("zip(*finals)", "zip(*finals[::2], *finals[1::2])")]),
     ("bidirectional", "output_interleaved", [("torch.hstack(pair)", "torch.stack(pair, 2).flatten(1)")]),
     ("bidirectional", "directions_added", [("width = 2 * hid", "width = hid"), ("torch.hstack(pair)", "sum(pair)")]),
     ("bidirectional", "output_of_forward_only", [("out = torch.stack(tuple(current))", "out = torch.stack(fwd)")]),
-    ("bidirectional", "directions_added", [("out = torch.stack(tuple(current))", "out = torch.stack(fwd).add(torch.stack(bwd))")]),
+    ("bidirectional", "directions_added", [("out = torch.stack(tuple(current))",
+                                            "out = torch.stack(fwd).add(torch.stack(bwd))")]),
     ("bidirectional", "backward_starts_from_forward", [("h_all[2 * l + 1], c_all[2 * l + 1]", "*last_f")]),
-    ("bidirectional", "gates_f_i_g_o", [("ingate, forgetgate, cellgate, outgate = ", "forgetgate, ingate, cellgate, outgate = ")]),
+    ("bidirectional", "gates_f_i_g_o", [("ingate, forgetgate, cellgate, outgate = ",
+                                         "forgetgate, ingate, cellgate, outgate = ")]),
     ("bidirectional", "state_returned_as_c_h", [("for s in zip(*finals))", "for s in list(zip(*finals))[::-1])")]),
     # gate by gate
     ("projected", "projection_of_c", [("h = m.matmul(", "h = c.matmul(")]),
@@ -387,33 +401,49 @@ WRONG = [
     ("projected", "projection_by_view", [("self.weight_hr_l0.t()", "self.weight_hr_l0.view(self.H, self.P)")]),
     ("projected", "bias_hh_missing", [("            + self.bias_hh_l0[rows]\n", "")]),
     ("projected", "default_state_size", [("x.shape[1], self.P)", "x.shape[1], self.H)")]),
-    ("projected", "gates_i_f_o_g", [("self.gate(2,", "self.gate(9,"), ("self.gate(3,", "self.gate(2,"), ("self.gate(9,", "self.gate(3,")]),
+    ("projected", "gates_i_f_o_g", [("self.gate(2,", "self.gate(9,"), ("self.gate(3,", "self.gate(2,"),
+                                    ("self.gate(9,", "self.gate(3,")]),
     # each alone
     ("packed", "packed_ignores_lengths", [("lengths.tolist()", "[longest] * len(lengths)")]),
     ("packed", "cut_to_shortest", [("lengths.tolist()", "[int(lengths.min())] * len(lengths)")]),
-    ("packed", "one_step_too_few", [("inputs[:length, n]", "inputs[:length - 1, n]"), ("y = torch.stack(ys)", "y = torch.stack(ys) if ys else inputs.new_zeros(0, len(h))"),
+    ("packed", "one_step_too_few", [("inputs[:length, n]", "inputs[:length - 1, n]"),
+                                    ("y = torch.stack(ys)",
+                                     "y = torch.stack(ys) if ys else inputs.new_zeros(0, len(h))"),
                                     ("longest - length)", "longest - length + 1)")]),
-    ("packed", "output_repeats_last", [("F.pad(y, (0, 0, 0, longest - length))", "torch.cat([y, y[-1:].expand(longest - length, -1)])")]),
-    ("packed", "padding_expected_first", [("inputs[:length, n]", "inputs[longest - length:, n]"), ("(0, 0, 0, longest - length)", "(0, 0, longest - length, 0)")]),
-    ("packed", "h_n_without_layer", [("torch.stack(hn).unsqueeze(0), torch.stack(cn).unsqueeze(0)", "torch.stack(hn), torch.stack(cn)")]),
+    ("packed", "output_repeats_last", [("F.pad(y, (0, 0, 0, longest - length))",
+                                        "torch.cat([y, y[-1:].expand(longest - length, -1)])")]),
+    ("packed", "padding_expected_first", [("inputs[:length, n]", "inputs[longest - length:, n]"),
+                                          ("(0, 0, 0, longest - length)", "(0, 0, longest - length, 0)")]),
+    ("packed", "h_n_without_layer", [("torch.stack(hn).unsqueeze(0), torch.stack(cn).unsqueeze(0)",
+                                      "torch.stack(hn), torch.stack(cn)")]),
     # three classes
     ("all_at_once", "backward_reads_forwards", [("order.reverse()", "pass")]),
-    ("all_at_once", "output_not_batch_first", [("        elif self.first:\n            x = x.permute(1, 0, 2)\n        return", "        return")]),
-    ("all_at_once", "view_for_batch_first", [("        elif self.first:\n            x = x.permute(1, 0, 2)\n        rows", "        elif self.first:\n            x = x.contiguous().view(x.size(1), x.size(0), x.size(2))\n        rows")]),
+    ("all_at_once", "output_not_batch_first",
+     [("        elif self.first:\n            x = x.permute(1, 0, 2)\n        return", "        return")]),
+    ("all_at_once", "view_for_batch_first",
+     [("        elif self.first:\n            x = x.permute(1, 0, 2)\n        rows",
+       "        elif self.first:\n            x = x.contiguous().view(x.size(1), x.size(0), -1)\n        rows")]),
     ("all_at_once", "projection_squashed", [("F.linear(h, self.hr)", "F.linear(h, self.hr).tanh()")]),
     ("all_at_once", "dropout_in_evaluation", [("self.p, self.training)", "self.p, True)")]),
-    ("all_at_once", "h_n_after_padding", [("torch.where(on, new_h, h), torch.where(on, new_c, c), torch", "new_h, new_c, torch")]),
+    ("all_at_once", "h_n_after_padding", [("torch.where(on, new_h, h), torch.where(on, new_c, c), torch",
+                                           "new_h, new_c, torch")]),
     ("all_at_once", "output_not_packed", [("x = pack_padded_sequence(x, lengths, enforce_sorted=False)", "pass")]),
-    ("all_at_once", "forget_gate_on_sum", [("f.sigmoid().mul(c).add(i.sigmoid().mul(g.tanh()))", "f.sigmoid().mul(c.add(i.sigmoid().mul(g.tanh())))")]),
+    ("all_at_once", "forget_gate_on_sum", [("f.sigmoid().mul(c).add(i.sigmoid().mul(g.tanh()))",
+                                            "f.sigmoid().mul(c.add(i.sigmoid().mul(g.tanh())))")]),
     # the simple network
     ("rnn_step", "concatenated_in_other_order", [("(x, h)", "(h, x)")]),
     ("rnn_step", "bias_hh_missing", [("b + d", "b")]),
-    ("rnn_step", "biases_after_tanh", [("torch.tanh(torch.addmm(b + d, together, stacked.t()))", "torch.tanh(together.mm(stacked.t())) + b + d")]),
-    ("rnn_cell", "state_kept_between_calls", [("if h is None else h\n", "if h is None else h\n        h = getattr(self, 'old', h)\n"), ("return pre.tanh()", "self.old = pre.tanh()\n        return self.old")]),
+    ("rnn_step", "biases_after_tanh", [("torch.tanh(torch.addmm(b + d, together, stacked.t()))",
+                                        "torch.tanh(together.mm(stacked.t())) + b + d")]),
+    ("rnn_cell", "state_kept_between_calls", [("if h is None else h\n",
+                                               "if h is None else h\n        h = getattr(self, 'old', h)\n"),
+                                               ("return pre.tanh()",
+                                                "self.old = pre.tanh()\n        return self.old")]),
     ("rnn_cell", "relu_for_tanh", [("pre.tanh()", "pre.relu()")]),
     ("rnn_cell", "default_state_random", [("torch.zeros(", "torch.randn(")]),
     ("rnn", "state_not_carried", [("            h = cell(x, h)\n            yield h", "            yield cell(x, h)")]),
-    ("rnn", "output_one_early", [("            h = cell(x, h)\n            yield h", "            yield h\n            h = cell(x, h)"),
+    ("rnn", "output_one_early", [("            h = cell(x, h)\n            yield h",
+                                  "            yield h\n            h = cell(x, h)"),
                                  ("outputs[-1].unsqueeze(0)", "cell(inputs[-1], outputs[-1])[None]")]),
     ("rnn", "h_n_from_last_row~layer", [("outputs[-1].unsqueeze(0)", "torch.stack(outputs)[:, -1][None]")]),
     ("rnn", "output_always_batch_first", [("outputs, dim=0", "outputs, dim=1")]),
@@ -434,17 +464,24 @@ WRONG = [
 RIGHT = [
     *((question, []) for question in PROGRAMS),
     ("stacked", [("c.tanh() * o.sigmoid(), c", "torch.mul(torch.tanh(c), 1 / (1 + torch.exp(-o))), c")]),
-    ("stacked", [("hs, cs = [list(s) for s in hc]", "hs, cs = {}, {}\n        for k, (h, c) in enumerate(zip(*hc)): hs[k], cs[k] = h, c"),
-                 ("torch.stack(hs, 0), torch.stack(cs, 0)", "torch.stack([*hs.values()]), torch.stack([*cs.values()])")]),
-    ("bidirectional", [("torch.hstack(pair)", "torch.cat([F.pad(pair[0], (0, self.hid)) + F.pad(pair[1], (self.hid, 0))])")]),
+    ("stacked", [("hs, cs = [list(s) for s in hc]",
+                  "hs, cs = {}, {}\n        for k, (h, c) in enumerate(zip(*hc)): hs[k], cs[k] = h, c"),
+                 ("torch.stack(hs, 0), torch.stack(cs, 0)",
+                  "torch.stack([*hs.values()]), torch.stack([*cs.values()])")]),
+    ("bidirectional", [("torch.hstack(pair)",
+                        "torch.cat([F.pad(pair[0], (0, self.hid)) + F.pad(pair[1], (self.hid, 0))])")]),
     ("bidirectional", [("F.linear(seq[t], w_ih, b_ih) + F.linear(h, w_hh, b_hh)",
-                        "torch.baddbmm(b_ih.view(1, 1, -1), seq[t][None], w_ih.t()[None])[0] + torch.tensordot(h, w_hh, ([1], [1])) + b_hh")]),
+                        "torch.baddbmm(b_ih.view(1, 1, -1), seq[t][None], w_ih.t()[None])[0] + torch.tensordot(h, "
+                        "w_hh, ([1], [1])) + b_hh")]),
     ("projected", [("x.matmul(self.weight_ih_l0[rows].t())", "(x.unsqueeze(1) * self.weight_ih_l0[rows]).sum(-1)")]),
     ("projected", [("h = m.matmul(self.weight_hr_l0.t())", "h = torch.vmap(lambda row: self.weight_hr_l0 @ row)(m)")]),
-    ("packed", [("F.pad(y, (0, 0, 0, longest - length))", "torch.zeros(longest, y.shape[1]).index_copy(0, torch.arange(length), y)")]),
+    ("packed", [("F.pad(y, (0, 0, 0, longest - length))",
+                 "torch.zeros(longest, y.shape[1]).index_copy(0, torch.arange(length), y)")]),
     ("packed", [("torch.stack(outs, dim=1)", "nn.utils.rnn.pad_sequence([y[:n] for y, n in zip(outs, lengths)])")]),
-    ("all_at_once", [("f.sigmoid().mul(c).add(i.sigmoid().mul(g.tanh()))", "torch.lerp(i.sigmoid() * g.tanh(), c + i.sigmoid() * g.tanh(), f.sigmoid())")]),
-    ("all_at_once", [("order.reverse()", "order = order[::-1]"), ("x.permute(1, 0, 2)", "x.swapaxes(0, 1).contiguous()")]),
+    ("all_at_once", [("f.sigmoid().mul(c).add(i.sigmoid().mul(g.tanh()))",
+                      "torch.lerp(i.sigmoid() * g.tanh(), c + i.sigmoid() * g.tanh(), f.sigmoid())")]),
+    ("all_at_once", [("order.reverse()", "order = order[::-1]"),
+                     ("x.permute(1, 0, 2)", "x.swapaxes(0, 1).contiguous()")]),
     ("rnn", [("torch.tanh(x @ W.T + b + h @ U.T + d)", "2 * torch.sigmoid(2 * (x @ W.T + b + h @ U.T + d)) - 1")]),
     ("rnn_cell", [("pre.tanh()", "(pre.exp() - (-pre).exp()) / (pre.exp() + (-pre).exp())")]),
     ("windows", [("h = h.detach()", "h = h.clone().data")]),
@@ -456,6 +493,71 @@ RIGHT = [
 def test_mistakes_in_other_hands_are_named(question, name, edits):
     finding = found(question, answer(PROGRAMS[question], *edits), seed=7)
     assert finding.known and finding.mistakes == [name.split("~")[0]]
+
+
+# Modules within a module: the right arithmetic under other names.
+FUSED = '''
+class Cell(nn.Module):
+    def __init__(self, i, h):
+        super().__init__()
+        self.x2h, self.h2h = nn.Linear(i, 4 * h), nn.Linear(h, 4 * h)
+
+    def forward(self, x, h, c):
+        i, f, g, o = (self.x2h(x) + self.h2h(h)).chunk(4, 1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh(), c
+
+
+class Net(nn.Module):
+    def __init__(self, i, h, layers, p):
+        super().__init__()
+        self.cells = nn.ModuleList([Cell(h if k else i, h) for k in range(layers)])
+        self.h, self.drop = h, nn.Dropout(p)
+
+    def forward(self, x, state=None):
+        h_n, c_n = [], []
+        for k, cell in enumerate(self.cells):
+            h, c = (one[k] for one in state) if state else (torch.zeros(x.shape[1], self.h),) * 2
+            ys = []
+            for x_t in x:
+                h, c = cell(x_t, h, c)
+                ys.append(h)
+            h_n.append(h)
+            c_n.append(c)
+            x = torch.stack(ys)
+            if cell is not self.cells[-1]:
+                x = self.drop(x)
+        return x, (torch.stack(h_n), torch.stack(c_n))
+'''
+GATES = [("self.x2h, self.h2h = nn.Linear(i, 4 * h), nn.Linear(h, 4 * h)",
+          "self.gates = nn.ModuleList([nn.Linear(i + h, h) for _ in range(4)])"),
+         ("(self.x2h(x) + self.h2h(h)).chunk(4, 1)", "(gate(torch.cat([x, h], 1)) for gate in self.gates)")]
+LINEAR = '''
+class Elman(nn.Module):
+    def __init__(self, i, h):
+        super().__init__()
+        self.input, self.recurrent = nn.Linear(i, h), nn.Linear(h, h)
+
+    def forward(self, x, h=None):
+        if h is None:
+            h = x.new_zeros(len(x), self.recurrent.in_features)
+        return torch.tanh(self.input(x) + self.recurrent(h))
+'''
+NAMED_OTHERWISE = [
+    ("stacked", FUSED, [], {"parameter_names"}),
+    ("stacked", FUSED, [("i, f, g, o =", "f, i, g, o =")], {"parameter_names", "gates_f_i_g_o"}),
+    ("stacked", FUSED, [("if cell is not self.cells[-1]:", "if True:")],
+     {"parameter_names", "dropout_after_last_layer"}),
+    ("stacked", FUSED, GATES, {"parameter_missing"}),
+    ("rnn_cell", LINEAR, [], {"parameter_names"}),
+    ("rnn_cell", LINEAR, [("torch.tanh", "torch.sigmoid")], {"parameter_names", "sigmoid_for_tanh"}),
+    ("rnn_cell", LINEAR, [("x.new_zeros", "torch.ones")], {"parameter_names", "default_state_ones"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("question, source, edits, names", sample(NAMED_OTHERWISE, 4))
+def test_modules_within_a_module_have_other_names(question, source, edits, names):
+    assert set(found(question, answer(source, *edits), seed=7).mistakes) == names
 
 
 @pytest.mark.parametrize("question, edits", sample(RIGHT, 6))

@@ -858,7 +858,7 @@ def distinct(rows):
 
 
 def fitted(module, probe):
-    """The probe with numbers for matrices as wide as the module's, and what there is to say of one that is not right."""
+    """The probe with numbers for matrices as wide as the module's, and what to say of one that is not right."""
     tensors, unfit = dict(probe.tensors), None
     for name, parameter in module.named_parameters() if isinstance(module, nn.Module) else ():
         wanted = tensors.get(name) if name in probe.parameters else None
