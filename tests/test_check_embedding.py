@@ -11,6 +11,7 @@ from companion.check import check
 from companion.check.diagnosis import diagnose
 from companion.check.question import all_questions, bank
 from companion.check.running import observe
+from sampling import sample
 
 QUESTIONS = ("one_hot", "lookup", "weight_gradient", "embedding_layer", "embedding_bag")
 SEEDS = (0, 3)
@@ -714,7 +715,7 @@ def test_every_mistake_of_the_bank_is_made_below(question):
     assert {one for mistakes, _ in WRONG[question] for one in mistakes} == set(all_questions()[question].mistakes)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", sample(SEEDS, 2))
 @pytest.mark.parametrize(
     "question, mistakes, answer",
     [(question, *one) for question, answers in WRONG.items() for one in answers],
@@ -908,7 +909,7 @@ def _(weight, indices, offsets):
     return torch.stack([weight[indices[start : end + 1]].sum(0) for start, end in zip(offsets.tolist(), ends)])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", sample(SEEDS, 2))
 @pytest.mark.parametrize(
     "question, mistakes, answer",
     [(question, *one) for question, answers in PAIRS.items() for one in answers],

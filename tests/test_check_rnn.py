@@ -15,6 +15,7 @@ import companion
 from companion.check.diagnosis import diagnose
 from companion.check.question import all_questions, bank
 from companion.check.running import observe
+from sampling import sample
 
 QUESTIONS = ["rnn_step", "rnn_cell", "rnn", "windows", "rnn_backward"]
 
@@ -480,7 +481,9 @@ def test_there_is_a_program_for_every_mistake(question):
     assert set(WRONG[question]) == set(all_questions()[question].names)
 
 
-@pytest.mark.parametrize("question, name", [(question, name) for question in QUESTIONS for name in WRONG[question]])
+@pytest.mark.parametrize(
+    "question, name", sample([(question, name) for question in QUESTIONS for name in WRONG[question]])
+)
 def test_every_mistake_is_named(question, name):
     finding = found(question, answer(SOURCES[question], *WRONG[question][name]), seed=3)
     assert finding.known and finding.mistakes == [name]
@@ -561,7 +564,7 @@ VARIANTS = [
 ]
 
 
-@pytest.mark.parametrize("question, name, edits", VARIANTS)
+@pytest.mark.parametrize("question, name, edits", sample(VARIANTS))
 def test_variants_are_named_as_well(question, name, edits):
     finding = found(question, answer(SOURCES[question], *edits), seed=4)
     assert finding.known and finding.mistakes == [name]
@@ -601,7 +604,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("question, one, other", PAIRS)
+@pytest.mark.parametrize("question, one, other", sample(PAIRS))
 def test_pairs_are_named(question, one, other):
     wrong = answer(SOURCES[question], *WRONG[question][one], *WRONG[question][other])
     finding = found(question, wrong, seed=5)

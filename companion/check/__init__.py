@@ -7,6 +7,7 @@
 
 import os
 import sys
+import time
 from contextlib import redirect_stdout
 from difflib import get_close_matches
 
@@ -33,6 +34,9 @@ class Short:
 
     def __getattr__(self, name):
         return getattr(self.stream, name)
+
+# Within two seconds there is an answer: what the answer itself leaves of these, the search for pairs may take.
+SECONDS = 1.5
 
 
 class Result:
@@ -63,9 +67,10 @@ def check(question, answer, lang=None, seed=None):
         near = get_close_matches(question.lower(), all_questions(), n=1)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         raise ValueError(f"there is no question {question!r}. {hint}It is one of {', '.join(all_questions())}")
+    begin = time.monotonic()
     asked, probed = all_questions()[question], bank(question, seed or 0)
     with redirect_stdout(Short(sys.stdout)):
         got = [observe(asked.call, answer, probe, asked.forbidden) for probe in probed.probes]
-    finding = diagnose(probed, got)
+    finding = diagnose(probed, got, seconds=SECONDS - (time.monotonic() - begin))
     language = lang or os.environ.get("UNROLLED_LANGUAGE", "en")
     return Result(question, finding, saying.Sayer(asked, probed, finding, language).paragraphs())

@@ -8,6 +8,7 @@ from functools import partial
 import torch
 
 from companion.check.question import plain
+from companion.check.running import one_thread
 
 # Wide enough for an answer that computes in float32, far below what any mistake does to weights from U(-1, 1).
 RTOL, ATOL = 1e-4, 1e-5
@@ -125,6 +126,7 @@ def alike(expected, got, gradients=True):
     return not any(gradients or not is_gradient(name) for name in wrong_values(expected, got))
 
 
+@one_thread()
 def diagnose(bank, got, seconds=1.2):
     """The finding about an answer with the outcomes `got` on the bank's probes. seconds: how long several mistakes are tried."""
     notes = {}
@@ -168,38 +170,25 @@ def diagnose(bank, got, seconds=1.2):
 
 def explain(bank, got, numbers, until, gradients=True):
     """The smallest set of known mistakes that gives what the answer gave on the probes of these numbers, as a list."""
+    smallest, *others = numbers
 
     def fits(mistakes):
-        # one small probe without gradients is quick, and rules out nearly all
-        if not alike(bank.glance(mistakes, numbers[0]), got[numbers[0]], gradients=False):
-            return False
-        return all(alike(bank.outcome(mistakes, number), got[number], gradients) for number in numbers)
+        # without gradients it is quick, and most are ruled out by the smallest probe, or by that which was the last to
+        for number in (smallest, *others):
+            if not alike(bank.glance(mistakes, number), got[number], gradients=False):
+                if number != smallest:
+                    others.remove(number)
+                    others.insert(0, number)
+                return False
+        return not gradients or all(alike(bank.outcome(mistakes, number), got[number]) for number in numbers)
 
-    singles = bank.singles()
-    for mistakes in singles:
+    for mistakes in bank.singles():
         if fits(mistakes):
             return [plain(name) for name in mistakes]
-
-    # Most pairs do wrong what one of the two does wrong alone. So those come first whose wrong values are the answer's,
-    # and of these the plausible ones.
-    seen = numbers[:2]
-
-    def traces(outcome_of):
-        found = set()
-        for number in seen:
-            outcome = outcome_of(number)
-            wrong = wrong_values(bank.expected[number], outcome)
-            found |= {(number, name) for name in wrong if not is_gradient(name)}
-        return found
-
-    answers = traces(got.__getitem__)
-    alone = {name: traces(partial(bank.glance, frozenset([name]))) for name in bank.question.mistakes}
     order = {name: place for place, name in enumerate(bank.question.mistakes)}
+    unlikely = likelihood(bank, got, numbers[:2], order)
 
-    def unlikely(mistakes):
-        return len(answers ^ set().union(*map(alone.get, mistakes))), max(map(order.get, mistakes))
-
-    def first(sets, until):
+    def first(sets):
         for mistakes in sets:
             if fits(mistakes):
                 return [plain(name) for name in sorted(mistakes, key=order.get)]
@@ -208,25 +197,68 @@ def explain(bank, got, numbers, until, gradients=True):
         return []
 
     pairs = sorted(bank.pairs(), key=unlikely)
-    if found := first(pairs, until):
+    if found := first(pairs):
         return found
     if time.monotonic() > until:
         return []
 
     # Of three mistakes two may explain a value that the third leaves alone.
-    small = numbers[0]
-    wrong = [name for number, name in answers if number == small and name in got[small].values]
+    there = got[smallest].values
+    wrong = [name for name in wrong_values(bank.expected[smallest], got[smallest]) if name in there and not is_gradient(name)]
 
     def explains(pair):
-        made = bank.glance(pair, small).values
-        return sum(name in made and agree(made[name], got[small].values[name]) for name in wrong)
+        made = bank.glance(pair, smallest).values
+        return sum(name in made and agree(made[name], there[name]) for name in wrong)
 
     pairs = sorted(pairs, key=lambda pair: -explains(pair))  # those that explain as much stay in their order
     best = itertools.groupby(pairs[:PAIRS_EXTENDED], explains)
-    triples = itertools.chain.from_iterable(
-        sorted(bank.extended([*equal]), key=unlikely) for _, equal in best
+    return first(
+        itertools.chain.from_iterable(sorted(bank.extended([*equal]), key=unlikely) for _, equal in best)
     )
-    return first(triples, until)
+
+
+def likelihood(bank, got, numbers, order):
+    """By what to sort several mistakes: by what each does alone on the probes of these numbers.
+
+    First those whose wrong numbers stand in the answer, wherever they stand there: one of two mistakes is often still
+    to be seen where the other does nothing, or has only moved it. Then those that make the same values wrong, as most
+    pairs do; and of these the plausible ones.
+    """
+
+    def traces(outcome_of):
+        """The wrong values' names, and which of the answer's wrong numbers are there."""
+        names, there = set(), set()
+        for number in numbers:
+            outcome, expected = outcome_of(number), bank.expected[number]
+            wrong = wrong_values(expected, outcome)
+            names |= {(number, name) for name in wrong if not is_gradient(name)}
+            there |= {(number, place) for place in among(strange[number], outcome).nonzero().flatten().tolist()}
+        return names, there
+
+    strange = {}
+    for number in numbers:
+        found = all_numbers(got[number])
+        strange[number] = found[~among(found, bank.expected[number])]
+    names, there = traces(got.__getitem__)
+    alone = {name: traces(partial(bank.glance, frozenset([name]))) for name in bank.question.mistakes}
+
+    def unlikely(mistakes):
+        wrong, stand = (set().union(*parts) for parts in zip(*map(alone.get, mistakes)))
+        # how many does not count: of numbers with one decimal some are there by chance
+        return not there & stand, len(names ^ wrong), max(map(order.get, mistakes))
+
+    return unlikely
+
+
+def all_numbers(outcome):
+    """All numbers of an outcome but its gradients, in one row."""
+    found = [value.flatten() for name, value in outcome.values.items() if not is_gradient(name)]
+    return torch.cat([torch.empty(0, dtype=torch.float64), *found])
+
+
+def among(numbers, outcome):
+    """Which of the numbers are in the outcome, too."""
+    return close(all_numbers(outcome), numbers.unsqueeze(1)).any(dim=1)
 
 
 def no_gradient(got):

@@ -123,7 +123,9 @@ class Bank:
         return self.known[key]
 
     def glance(self, mistakes, number) -> Outcome:
-        """The same without gradients."""
+        """The same without gradients, which takes half the time."""
+        if (mistakes, number) in self.known or self.probes[number].gradients is None:
+            return self.outcome(mistakes, number)
         key = mistakes, number, "glance"
         if key in self.known:
             return self.known[key]

@@ -5,6 +5,7 @@ reads a sequence, `network_reference` puts layers and directions together.
 """
 
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,7 +21,6 @@ from companion.check.questions.lstm import (
     GATE_MISTAKES,
     STATE_MISTAKES,
     WEIGHTS,
-    default_reference,
     step_reference,
 )
 from companion.check.running import Function, Module, Probe, Unfit, form, kind, named, seed, set_parameters
@@ -252,6 +252,7 @@ SEQUENCE_MISTAKES = {
     "output_is_c": "lstm#which-is-which",
     "state_detached_each_step": "lstm#gradient-path",
     "state_detached_each_step~before": "",
+    "state_detached_each_step~last": "",
 }
 STATES_MISTAKES = {
     "given_state_ignored": "lstm#loop",
@@ -296,8 +297,10 @@ def projected_step_reference(mistakes):
     def step(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, weight_hr=None):
         if "view_for_transpose" in mistakes:
             weight_ih, weight_hh = (one.reshape(one.T.shape).T for one in (weight_ih, weight_hh))
+        if h.shape[-1] != weight_hh.shape[1]:
+            functional.linear(h, weight_hh)  # an error
         # that step takes h and c to be of one size: zeros beside h do nothing
-        narrow = c.shape[-1] - h.shape[-1]
+        narrow = len(weight_hh) // 4 - h.shape[-1]
         h, weight_hh = functional.pad(h, (0, narrow)), functional.pad(weight_hh, (0, narrow))
         plain_step = step_reference(mistakes - {"view_for_transpose"})
         h, c = plain_step(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh)
@@ -344,7 +347,7 @@ def direction_reference(mistakes, weights, x, h, c, lengths=None, reverse=False,
         before = h, c
         if "state_detached_each_step~before" in mistakes:
             h, c = h.detach(), c.detach()
-        new_h, new_c = step(x[t], h, c, *weights)
+        new_h, new_c = step(x[t], *((h_0, c_0) if "state_not_carried" in mistakes else (h, c)), *weights)
         said = new_c if "output_is_c" in mistakes else new_h
         if weight_hr is not None and "output_not_projected" in mistakes:
             new_h = projected_reference(mistakes, new_h, new_c, weight_hr)
@@ -353,11 +356,9 @@ def direction_reference(mistakes, weights, x, h, c, lengths=None, reverse=False,
             said = said if "dropout_between_steps~output_kept" in mistakes else new_h
         output[t], h, c = held_reference(mistakes, said, (new_h, new_c), before, t, len(x), lengths, reverse)
         last = h, c
-        if "state_detached_each_step" in mistakes:
+        if mistakes & {"state_detached_each_step", "state_detached_each_step~last"}:
             h, c = h.detach(), c.detach()
-        if "state_not_carried" in mistakes:
-            h, c = h_0, c_0
-    h, c = last
+    h, c = (h, c) if "state_detached_each_step~last" in mistakes else last
     if reverse and "backward_not_flipped" in mistakes:
         output = output[::-1]
     output = torch.stack(output)
@@ -423,6 +424,7 @@ STACK_MISTAKES = {
     "input_added_between_layers": f"{CHAPTER}#equations",
 }
 DROPOUT_MISTAKES = {
+    "upper_layers_read_input~undropped": "",
     "dropout_ignored": f"{CHAPTER}#dropout",
     "dropout_after_last_layer": f"{CHAPTER}#dropout-said",
     "dropout_in_evaluation": f"{CHAPTER}#dropout-eval",
@@ -458,7 +460,9 @@ DIRECTION_MISTAKES = {
     "output_backward_first": f"{CHAPTER}#view-directions",
     "output_interleaved": f"{CHAPTER}#view-directions",
     "output_of_forward_only": f"{CHAPTER}#bidirectional",
+    "output_of_forward_only~top": "",
     "directions_added": f"{CHAPTER}#bidirectional",
+    "directions_added~top": "",
     "directions_averaged": f"{CHAPTER}#bidirectional",
     "directions_kept_apart": f"{CHAPTER}#bidirectional",
     "directions_joined_over_time": f"{CHAPTER}#bidirectional",
@@ -479,6 +483,8 @@ PROJECTION_MISTAKES = {
     "projection_squashed~relu": "",
     "c_n_projected": f"{CHAPTER}#proj-said",
     "default_state_size": f"{CHAPTER}#proj-said",
+    # h and c differ in size, so that it shows if zeros are exchanged, too
+    "state_read_as_c_h~default": "",
 }
 # Of the mistakes with lengths those that a layer can make that reads a packed sequence.
 PACKED_LAYER_MISTAKES = {
@@ -498,6 +504,7 @@ BATCH_FIRST_MISTAKES = {
 }
 # What a mistake in the arithmetic means for the shapes of the weights.
 IMPLIED = {
+    "upper_layers_read_input~undropped": "upper_layers_read_input",
     "directions_kept_apart": "upper_layers_read_one_direction",
     "directions_added": "upper_layers_read_one_direction",
     "directions_averaged": "upper_layers_read_one_direction",
@@ -505,6 +512,13 @@ IMPLIED = {
     "projection_after_layer": "projection_not_in_weight_hh",
     "projection_after_layer~h_n": "projection_not_in_weight_hh",
     "output_not_projected": "projection_not_in_upper_layers",
+}
+
+
+DEFAULTS = {
+    "default_state_ones": torch.ones,
+    "default_state_random": torch.randn,
+    "default_state_random~uniform": torch.rand,
 }
 
 
@@ -571,14 +585,17 @@ def network_reference(mistakes):
             if state is None and self.kept:
                 return self.kept
             if state is None or "given_state_ignored" in mistakes:
-                h, c = default_reference(mistakes, input, rows, batch, hidden)
                 wide = mistakes & {"default_state_size", "projection_after_layer", "projection_after_layer~h_n"}
                 size = hidden if wide else projected or hidden
-                return h[..., :size], c
+                if "default_state_missing" in mistakes:
+                    raise TypeError("cannot unpack non-iterable NoneType object")
+                make = next((make for name, make in DEFAULTS.items() if name in mistakes), torch.zeros)
+                h, c = make(rows, batch, size), make(rows, batch, hidden)
+                return (c, h) if "state_read_as_c_h~default" in mistakes else (h, c)
             h, c = state
             if self.batch_first and "h_0_batch_first" in mistakes:
                 h, c = h.transpose(0, 1), c.transpose(0, 1)
-            if mistakes & {"state_swapped", "state_read_as_c_h"}:
+            if mistakes & {"state_swapped", "state_read_as_c_h", "state_read_as_c_h~default"}:
                 h, c = c, h
             if "state_detached" in mistakes:
                 h, c = h.detach(), c.detach()
@@ -626,6 +643,10 @@ def network_reference(mistakes):
                 if "dropout_in_states" in mistakes and layer < layers - 1:
                     h_n[-D:] = [below[0][-1]] if D == 1 else h_n[-D:]
             output = all_outputs[0 if "output_of_first_layer" in mistakes else -1]
+            if "output_of_forward_only~top" in mistakes and D == 2:
+                output = output.chunk(2, dim=-1)[0]
+            if "directions_added~top" in mistakes and D == 2:
+                output = sum(output.chunk(2, dim=-1))
             if "outputs_of_all_layers" in mistakes:
                 output = torch.cat(all_outputs, dim=-1)
             if "dropout_after_last_layer" in mistakes:
@@ -667,8 +688,8 @@ def network_reference(mistakes):
 
         def above(self, outputs, layer, inputs, x):
             """What the next layer's directions read."""
-            if "upper_layers_read_input" in mistakes:
-                return [x] * self.directions
+            if mistakes & {"upper_layers_read_input", "upper_layers_read_input~undropped"}:
+                return [x if "upper_layers_read_input~undropped" in mistakes else self.drop(x)] * self.directions
             last = layer == self.sizes[2] - 1
             separate = "directions_kept_apart" in mistakes
             if "upper_layers_read_forward_only" in mistakes:
@@ -767,7 +788,7 @@ class Network(Module):
 
     Which size a matrix reads shows what is done with it, so that numbers are put into one of another width, too, and
     only then is it said that it does not fit. The tensor `lengths` of a probe makes its input a packed sequence. The
-    option `calls_in_training` asks for what dropout makes of one sequence, whichever random numbers are drawn.
+    option `drawn` asks for what dropout makes of one sequence, whichever random numbers are drawn.
     """
 
     def __call__(self, answer, probe, outcome):
@@ -781,49 +802,63 @@ class Network(Module):
                 self.draw(module, probe, outcome)
             else:
                 super().__call__(lambda *_, **__: module, probe, outcome)
+        except Unfit:
+            raise
         except Exception:
-            raise unfit or sys.exception() from None
-        if unfit:
+            if unfit is None:
+                raise
+            raise unfit from None
+        if unfit is not None:
             raise unfit
 
     def draw(self, module, probe, outcome):
-        """A sequence is read `drawn` times, as all eight of a batch. Of each result: what it can be, and mostly is."""
+        """A sequence is read `drawn` times, as all `rows` of a batch. Of each result: what it can be, and mostly is."""
         set_parameters(module, {name: probe.tensors[name] for name in probe.parameters}, outcome)
         module.train(probe.options["training"])
-        # a batch of eight, and no other size is eight
-        x, h, c = (probe.tensors[name].expand(-1, 8, -1) for name in ("input", "h_0", "c_0"))
-        rows, seen = {}, {}
+        rows, drawn = probe.options["rows"], probe.options["drawn"]
+        x, h, c = (probe.tensors[name].expand(-1, rows, -1) for name in ("input", "h_0", "c_0"))
+        found = {}
         seed()
-        for _ in range(probe.options["drawn"]):
+        for _ in range(drawn):
             for name, result in named(module(x.clone(), (h.clone(), c.clone())), self.results).items():
+                # no other size is that of the batch
+                batch = [dim for dim, size in enumerate(result.shape) if size == rows]
                 result = result.detach().double()
-                batch = [dim for dim, size in enumerate(result.shape) if size == 8]
-                if not batch or result.isnan().any():
+                if batch:
+                    found.setdefault(name, []).append(result.movedim(batch[-1], 0).flatten(1).tolist())
+                else:
                     outcome.values[name] = result
-                    continue
-                result = result.movedim(batch[-1], 0).flatten(1)
-                rows.setdefault(name, []).append(result)
-                seen[name] = max(seen.get(name, 0), len(distinct(result)[0]))
-        for name, found in rows.items():
-            levels, counts = distinct(torch.cat(found))
-            outcome.values[f"{name}.unique(dim=1)"] = levels
-            outcome.values[f"len({name}.unique(dim=1))"] = torch.tensor([min(seen[name], 2)], dtype=torch.float64)
+        for name, results in found.items():
+            most = max(len(distinct(one)) for one in results)
+            outcome.values[f"len({name}.unique(dim=1))"] = torch.tensor([min(most, 2)], dtype=torch.float64)
+            if most == drawn == 1:
+                continue  # rows that are all alike may be so by chance, or not: it takes another call to say
+            counts = distinct([row for result in results for row in result])
+            outcome.values[f"{name}.unique(dim=1)"] = torch.tensor(sorted(counts), dtype=torch.float64)
             if probe.options["dropout"] < 0.5:  # else none is more frequent than the others
-                outcome.values[f"{name}.mode(dim=1)"] = levels[counts.argmax()]
+                often = max(counts, key=counts.get)
+                outcome.values[f"{name}.mode(dim=1)"] = torch.tensor(often, dtype=torch.float64)
 
 
 def distinct(rows):
-    """The different rows in order, and how many there are of each. Rounding makes no difference."""
-    columns = []
-    for column in rows.unbind(1):
-        numbers, order = column.sort()
-        first = torch.cat([torch.tensor([True]), numbers.diff() > 1e-4])
-        columns.append(torch.empty_like(column).index_copy(0, order, numbers[first][first.cumsum(0) - 1]))
-    return torch.stack(columns, dim=1).unique(dim=0, return_counts=True)
+    """The different rows, and how many there are of each. Rounding makes no difference.
+
+    In plain Python: each operation of torch is watched here, which takes longer.
+    """
+    levels = []
+    for column in zip(*rows):
+        level, known = None, {}
+        for number in sorted(set(column)):
+            if level is None or not number - last <= 1e-4:
+                level = number
+            known[number] = level
+            last = number
+        levels.append([known[number] for number in column])
+    return Counter(zip(*levels))
 
 
 def fitted(module, probe):
-    """The probe with numbers for matrices as wide as the module's, and what there is to say of one that is not right."""
+    """The probe with numbers for matrices as wide as the module's, and what to say of one that is not right."""
     tensors, unfit = dict(probe.tensors), None
     for name, parameter in module.named_parameters() if isinstance(module, nn.Module) else ():
         wanted = tensors.get(name) if name in probe.parameters else None
@@ -870,7 +905,9 @@ def network_tensors(draw, steps, batch, options, state=True):
     tensors = {"input": draw(*outer, sizes["input_size"])}
     if state:
         tensors |= {"h_0": draw(rows, batch, sizes["proj_size"] or hidden), "c_0": draw(rows, batch, hidden)}
-    return tensors, {name: draw(*shape) for name, shape in shapes.items()}
+    # sums of products of one decimal each have two: so none is 0, where the slope of a relu is anybody's
+    more = {name: 0.005 for name in shapes if name.startswith("bias_ih")}
+    return tensors, {name: draw(*shape) + more.get(name, 0) for name, shape in shapes.items()}
 
 
 def network_probe(name, draw, steps, batch, options, state=True, calls=1, lengths=None):
@@ -881,12 +918,23 @@ def network_probe(name, draw, steps, batch, options, state=True, calls=1, length
     return Probe(name, tensors | parameters, options, tuple(parameters), gradients, calls)
 
 
-def drawn_probe(draw, steps, options, dropout, training=True):
-    """For what dropout makes of one sequence, 24 batches of eight."""
-    options = options | {"dropout": dropout}
-    tensors, parameters = network_tensors(draw, steps, 1, options)
-    options |= {"training": training, "drawn": 24}
-    return Probe("dropout", tensors | parameters, options, tuple(parameters), None)
+def dropout_probes(draw):
+    """For what dropout makes of one sequence, through two layers. What is rare must still be seen in so many rows."""
+
+    def probe(name, steps, hidden, dropout, training=True, drawn=1, rows=160):
+        # with one feature and several units einsum would make one weight serve all, where `@` raises an error
+        options = sizes(2 * hidden - 1, hidden, num_layers=2, dropout=dropout)
+        tensors, parameters = network_tensors(draw, steps, 1, options)
+        options |= {"training": training, "drawn": drawn, "rows": rows}
+        return Probe(name, tensors | parameters, options, tuple(parameters), None)
+
+    return [
+        probe("dropout", 1, 1, 0.5, drawn=12, rows=4),  # one mask for the batch
+        probe("dropout", 2, 1, 0.5),  # from step to step
+        probe("dropout", 1, 2, 0.5),  # from unit to unit
+        probe("dropout", 1, 1, 0.25),  # p and 1 - p
+        probe("evaluation", 1, 1, 0.25, training=False, drawn=2),
+    ]
 
 
 def sizes(inputs, hidden, **more):
@@ -912,10 +960,7 @@ def stacked_probes(draw):
         network_probe("one_number", draw.few, 1, 1, options(1, 1, 2)),
         network_probe("two_steps", draw.few, 2, 1, options(1, 1, 2)),
         network_probe("batch_1", draw.few, 2, 1, options(2, 3, 2)),
-        drawn_probe(draw, 2, options(1, 1, 2), 0.5),
-        drawn_probe(draw, 1, options(1, 2, 2), 0.5),
-        drawn_probe(draw, 1, options(1, 1, 2), 0.25),
-        drawn_probe(draw, 2, options(1, 1, 2), 0.25, training=False),
+        *dropout_probes(draw),
         network_probe("no_state", draw, 3, 2, options(3, 4, 2), state=False, calls=2),
         network_probe("several", draw, 4, 3, options(2, 5, 3)),
     ]
@@ -1219,10 +1264,7 @@ def all_probes(draw):
     return [
         probe("two_steps", draw.few, 2, 1, 1, 1),
         probe("batch_1", draw.few, 2, 1, 2, 3, num_layers=2),
-        drawn_probe(draw, 2, sizes(1, 1, num_layers=2), 0.5),
-        drawn_probe(draw, 1, sizes(1, 2, num_layers=2), 0.5),
-        drawn_probe(draw, 1, sizes(1, 1, num_layers=2), 0.25),
-        drawn_probe(draw, 2, sizes(1, 1, num_layers=2), 0.25, training=False),
+        *dropout_probes(draw),
         probe("batch_first", draw, 3, 2, 3, 4, batch_first=True, bias=False),
         probe("no_state", draw, 3, 2, 4, 3, state=False, calls=2, num_layers=3, proj_size=2),
         probe("one_layer", draw, 3, 4, 2, 3, bidirectional=True),
