@@ -34,8 +34,6 @@ HERE = Path(__file__).resolve().parent
 LIMITS = {"seconds": 10, "wall": 30, "memory": 1024, "disk": 64}
 MOST = 200_000  # numbers in a value
 LARGEST = 2**27  # bytes of what a worker says
-# Questions whose answer can be read off a library's layer that never runs.
-BY_MAKING = {"parameter_shapes"}
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
 REFUSED = "a library's own layer"  # the worker's words for it
 AUTOGRAD_REFUSED = re.compile(r"does not require grad|appears to not have been used in the graph")
@@ -332,17 +330,25 @@ def fresh_seed():
     return secrets.randbits(62)
 
 
-def grade(worker, question, answer, seed, language, words, limits=LIMITS):
-    """The verdict on an answer (reading.Answer, or None) to the question of this name. words: the grader's own."""
+def blank(question):
+    """The verdict on the question of this name before anything is known."""
     asked = all_questions()[question]
-    verdict = Verdict(question, 0.0, asked.points, [], [], stretch=asked.stretch)
+    return Verdict(question, 0.0, asked.points, [], [], stretch=asked.stretch)
+
+
+def grade(worker, question, answer, seed, language, words, limits=LIMITS, numbers=None):
+    """The verdict on an answer (reading.Answer, or None) to the question of this name.
+
+    words: the grader's own. numbers: a dictionary that probes and all that came of them are to be put into.
+    """
+    asked, verdict = all_questions()[question], blank(question)
     if answer is None or not answer.cells:
         return failed(verdict, "no_answer", words)
     probed = bank(question, seed)
     job = {
         "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probed.probes],
         "forbidden": sorted(asked.forbidden - RECURRENT - AUTOGRAD), "autograd": asked.forbidden >= AUTOGRAD,
-        "layers": question in BY_MAKING, "limits": limits, **portable_of(question),
+        "layers": asked.layers_made, "limits": limits, **portable_of(question),
     }  # fmt: skip
     ended = worker.ask(job)
     verdict.seconds = round(float(ended["seconds"]), 2)
@@ -361,6 +367,12 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS):
         outcomes, errors = outcomes_of(said, len(probed.probes))
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return failed(verdict, "not_an_answer", words)
+    if numbers is not None and outcomes is not None:
+        results = zip(probed.probes, probed.expected, outcomes)
+        numbers["probes"] = [
+            {"probe": probe.to_json(), "right": right.to_json(), "given": given.to_json()}
+            for probe, right, given in results
+        ]
     verdict.remarks = [words["cell_error"].format(**one) for one in errors[:3]]
     if outcomes is None and any(one["cell"] == answer.cell and REFUSED in one["text"] for one in errors):
         return concluded(verdict, asked, probed, Finding(["library_layer"]), language)

@@ -26,9 +26,6 @@ LINUX = sys.platform == "linux"
 NOBODY = 65534
 MB = 2**20
 
-# What is promised, if it holds: keys of the words' [walls].
-WALLS = ("network", "files", "processes", "privileges", "system_calls", "limits")
-
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
 NOATIME, NODIRATIME, RELATIME = 1024, 2048, 1 << 21
@@ -50,10 +47,10 @@ def call(name, *arguments):
 
 
 class Jail:
-    """The walls of one zygote. `built`: those of WALLS that hold."""
+    """The walls of one zygote. `built`: those that hold, by their keys in the words' [walls]."""
 
     def __init__(self):
-        self.built = []
+        self.built = ["time"]  # whoever started the process looks at the clock
         self.root = os.geteuid() == 0 if hasattr(os, "geteuid") else False
         self.spaces = False
         self.scratch = tempfile.gettempdir()  # where students' code may write, if anywhere

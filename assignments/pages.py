@@ -173,51 +173,71 @@ def summary(all_graded, abilities, pages):
 
 
 def cell(text):
-    """A spreadsheet takes what begins so for a formula."""
-    return f"'{text}" if text[:1] in "=+-@\t\r" else text
+    """A spreadsheet takes what begins so for a formula, in Japan also the wide letters."""
+    return f"'{text}" if text[:1] in tuple("=+-@\t\r\n＝＋－＠") else text
 
 
-def grades_csv(all_graded):
+def grades_csv(all_graded, by_hand=()):
+    """The table as text. by_hand: {(student, question): points} that count instead."""
+    by_hand = dict(by_hand)
     file = io.StringIO()
+    file.write("\ufeff")  # without this mark Excel reads names in UTF-8 as those of an old Windows
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(("student", "question", "points", "mistake"))
     for one in all_graded:
         for verdict in one["verdicts"]:
             mistakes = " ".join(verdict["mistakes"])
-            writer.writerow((cell(one["student"]), verdict["question"], number(verdict["points"]), mistakes))
+            points = by_hand.get((one["student"], verdict["question"]), verdict["points"])
+            writer.writerow((cell(one["student"]), verdict["question"], number(points), mistakes))
     return file.getvalue()
 
 
 def gradebook(path, all_graded):
-    """Writes assignments, students and points where nbgrader keeps them. False where nbgrader is not installed."""
-    try:
-        from nbgrader.api import Gradebook
-    except ImportError:
-        return False
+    """Writes assignments, students and points where nbgrader keeps them. ImportError where nbgrader is not installed.
+
+    Scores that were given by hand stay, and are returned: {(student, question): points}. Where the grader's own have
+    changed since, nbgrader asks for another look.
+    """
+    from nbgrader.api import Grade, Gradebook, MissingEntry
+
     # nbgrader calls a program beside this Python, whose folder is on the path only of those who activated it
     folder = os.path.dirname(sys.executable)
     if folder not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join([folder, os.environ.get("PATH", "")])
+    by_hand = {}
     with warnings.catch_warnings(), Gradebook(f"sqlite:///{path}") as book:
         warnings.simplefilter("ignore")  # of nbgrader's own use of its database
-        for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
-            book.update_or_create_assignment(assignment)
-            book.update_or_create_notebook(assignment, assignment)
-            for one in all_graded:
-                for verdict in one["verdicts"]:
-                    if verdict["assignment"] == assignment:
-                        book.update_or_create_grade_cell(
-                            f"{verdict['question']}-points", assignment, assignment,
-                            max_score=0 if verdict["stretch"] else verdict["most"], cell_type="code",
-                        )  # fmt: skip
+        set_assignments(book, all_graded)
         for one in all_graded:
-            book.update_or_create_student(one["student"])
+            student = one["student"]
+            book.update_or_create_student(student)
             for assignment in one["assignments"]:
-                book.update_or_create_submission(assignment, one["student"])
+                book.update_or_create_submission(assignment, student)
             for verdict in one["verdicts"]:
-                grade = book.find_grade(
-                    f"{verdict['question']}-points", verdict["assignment"], verdict["assignment"], one["student"]
-                )
-                grade.auto_score, grade.needs_manual_grade = verdict["points"], False
+                name, assignment = f"{verdict['question']}-points", verdict["assignment"]
+                try:
+                    grade = book.find_grade(name, assignment, assignment, student)
+                except MissingEntry:  # the question was not there when this student's first grades were written
+                    cell = book.find_grade_cell(name, assignment, assignment)
+                    notebook = book.find_submission_notebook(assignment, assignment, student)
+                    grade = Grade(cell_id=cell.id, notebook=notebook)
+                    book.db.add(grade)
+                if grade.manual_score is None:
+                    grade.needs_manual_grade = False
+                else:
+                    by_hand[student, verdict["question"]] = grade.manual_score + (grade.extra_credit or 0)
+                    grade.needs_manual_grade |= grade.auto_score not in (None, verdict["points"])
+                grade.auto_score = verdict["points"]
         book.db.commit()
-    return True
+    return by_hand
+
+
+def set_assignments(book, all_graded):
+    """Each assignment with a cell of points for each of its questions."""
+    verdicts = {(one["assignment"], one["question"]): one for graded in all_graded for one in graded["verdicts"]}
+    for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
+        book.update_or_create_assignment(assignment)
+        book.update_or_create_notebook(assignment, assignment)
+    for (assignment, question), one in verdicts.items():
+        most = 0 if one["stretch"] else one["most"]
+        book.update_or_create_grade_cell(f"{question}-points", assignment, assignment, max_score=most, cell_type="code")

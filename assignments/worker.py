@@ -411,7 +411,7 @@ def work(job):
 def prepare(job, jail, secret, path):
     """Goes behind the walls. Returns those that hold, as the line that asking.py reads first."""
     close_for(job)
-    if job["layers"]:
+    if not job["layers"]:
         import torch
 
         secret = [*secret, *with_cache(Path(torch.__file__).parent / "nn/modules/rnn.py")]
@@ -454,7 +454,7 @@ def close_for(job):
     if job["autograd"]:
         shut_autograd()
         trap("autograd")
-    if job["layers"]:
+    if not job["layers"]:
         shut_layers()
 
 

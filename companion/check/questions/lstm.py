@@ -344,6 +344,7 @@ def cell_probes(draw):
 
 CELL = Question(
     name="lstm_cell",
+    answer="LSTMCell",
     assignment="lstm",
     points=3,
     place="lstm#the-step",
@@ -520,6 +521,7 @@ def layer_probes(draw):
 STATES = ("layer", "batch", "unit")
 LAYER = Question(
     name="lstm",
+    answer="LSTM",
     assignment="lstm",
     points=3,
     place="lstm#loop",
