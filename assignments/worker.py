@@ -490,6 +490,7 @@ def serve(source, target, jail, secret, path):
         watcher = os.fork()
         if watcher == 0:
             try:
+                isolation.end_with_parent()
                 job = receive(source)
                 if job is not None:
                     send(target, watch(job, jail, secret, path))
@@ -599,6 +600,7 @@ def main():
     jail = isolation.Jail()
     secret = [*hidden(torch), *settings["hidden"]]
     jail.zygote(secret, settings["path"])
+    isolation.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the batch's to take
     send(target, {"ready": True, "fork": hasattr(os, "fork")})
     if hasattr(os, "fork"):

@@ -18,7 +18,7 @@ from test_grade import SOURCES, notebook, put, rows, sent
 
 NAMES = [
     "山田 太郎", "김철수", "أحمد", "O'Brien \"x\"", "two\nlines", "=cmd|' /C calc'!A0", "＝1＋1", "<script>alert(1)",
-    "..a", "a" * 200, "Ada", "ada", "CON", "\u202egnp.exe", "tab\there", "[a](javascript:alert(1))", "<img src=x onerror=alert(1)>",
+    "a..b", "a" * 200, "Ada", "ada", "CON", "\u202egnp.exe", "tab\there", "[a](javascript:alert(1))", "<img src=x onerror=alert(1)>",
 ]  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def test_an_appeal_is_graded_with_the_same_probes_and_shows_them(tmp_path):
     assert [one["paragraphs"] for one in same["verdicts"]] == [one["paragraphs"] for one in first["verdicts"]]
     shown = json.loads((output / "appeals" / "ada.json").read_text())
     assert {"probe", "right", "given"} == set(shown["lstm_cell"]["probes"][0])
-    assert shown["gates"]["probes"][0]["right"]["values"].keys() == dict.fromkeys("ifgo").keys()
+    assert shown["gates"]["probes"][0]["right"]["values"].keys() >= set("ifgo")
     new = graded_of(folder, output, again=["ada"], fresh=True).grade(1)["ada"]
     assert not set(new["seeds"].values()) & set(first["seeds"].values())
     page = (output / "feedback" / "ada.html").read_text(encoding="utf-8")
@@ -172,14 +172,14 @@ def test_nothing_goes_on_after_an_interrupted_batch(tmp_path, end):
         put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": f"import time\ntime.sleep({10**6 + number})"}))
     running = subprocess.Popen([*COMMAND, str(folder), "--output", str(output), "--workers", "2"],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
-    time.sleep(12)
-    assert running.poll() is None
     begin = time.monotonic()
-    started = workers_of(running.pid)
-    assert len(started) >= 6  # two graders, their workers, and what runs there
+    while len(started := workers_of(running.pid)) < 11:  # a tracker, two graders, and for each a worker and its three
+        assert running.poll() is None and time.monotonic() - begin < 25
+        time.sleep(0.2)
+    begin = time.monotonic()
     running.send_signal(end)
     said, _ = running.communicate(timeout=60)
-    assert time.monotonic() - begin < 10
+    assert time.monotonic() - begin < 25  # a question has 30
     if end == signal.SIGINT:
         assert "The same command continues" in said, said
     deadline = time.monotonic() + 10
@@ -219,7 +219,7 @@ def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path):
     output.mkdir()
     for number in range(4):
         put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": GATES}))
-    shell = f"mount -t tmpfs -o size=64k tmpfs {output} && {sys.executable} {grade.__file__} {folder} --output {output}; " \
+    shell = f"mount -t tmpfs -o size=16k tmpfs {output} && {sys.executable} {grade.__file__} {folder} --output {output}; " \
             f"echo code $?; find {output} -name '*.part'; mount -o remount,size=64m {output}; " \
             f"{sys.executable} {grade.__file__} {folder} --output {output}; wc -l < {output}/grades.csv"  # fmt: skip
     done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", shell],
