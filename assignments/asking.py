@@ -101,7 +101,7 @@ def statements(module):
 
 
 def pieces_of(module, names):
-    """The source of these names and of all that they need, the names, and what they need of other questions' modules."""
+    """The source of these names and all that they need, the names, and what they need of other questions' modules."""
     bound, others, todo, seen, nodes = statements(module), {}, list(names), set(), {}
     while todo:
         name = todo.pop()
@@ -322,7 +322,8 @@ class Verdict:
 
 
 # Mistakes of which half of the points are left, as every number that the answer gives is right: its form is not, or its
-# way back. Everything else is tried for a right one only.
+# way back. Everything else is tried for a right one only. These faults are noted where the answer ran: who forges the
+# notes can hide one, and win the other half of a question whose numbers are right, but never a point for wrong ones.
 HALF = {"parameter_names", "extra_parameter", "tensor_not_parameter", "changes_its_input"}
 
 
@@ -380,7 +381,8 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS, number
         return failed(verdict, "no_answer", words)
     if any((one.error or {}).get("type") == "NotImplementedError" for one in outcomes):
         return failed(verdict, "not_written", words)
-    if any(OUT_OF_MEMORY.search(f"{(one.error or {}).get('type')}: {(one.error or {}).get('text')}") for one in outcomes):
+    raised = [one.error or {} for one in outcomes]
+    if any(OUT_OF_MEMORY.search(f"{one.get('type')}: {one.get('text')}") for one in raised):
         return failed(verdict, "memory_limit", words)
     return concluded(verdict, asked, probed, judge(probed, outcomes, asked), language)
 
@@ -425,7 +427,8 @@ def outcomes_of(said, count):
 
 def judge(probed, outcomes, asked):
     """As the checker's diagnosis. But an answer that is right is so, whatever it has tried beside: no layer worked."""
-    if asked.forbidden >= AUTOGRAD and any(AUTOGRAD_REFUSED.search((one.error or {}).get("text", "")) for one in outcomes):
+    texts = [(one.error or {}).get("text", "") for one in outcomes]
+    if asked.forbidden >= AUTOGRAD and any(map(AUTOGRAD_REFUSED.search, texts)):
         outcomes[0].notes["library"] = ["torch.autograd"]
     for one in outcomes:
         if REFUSED in (one.error or {}).get("text", ""):

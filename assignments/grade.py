@@ -304,7 +304,7 @@ def abilities(held):
     missing = [said[wall] for wall in said if wall not in held]
     text = f"Students' code ran with: {'; '.join(there)}." if there else ""
     if missing:
-        text += f" This system did not give: {'; '.join(missing)}. Grade in a container or a virtual machine."
+        text += f" What did not hold on this system: {'; '.join(missing)}. Grade in a container or a virtual machine."
     return text
 
 

@@ -2,8 +2,9 @@
 
 It is started by asking.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs: for
 each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the answer on the
-probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in its memory. Whatever the student's code does to this process, numbers are all it can give,
-and the layers that would compute the right ones are not there.
+probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in its memory.
+Whatever the student's code does to this process, numbers are all it can give, and the layers that would compute the
+right ones are not there.
 """
 
 import ast
@@ -241,7 +242,7 @@ def exported(library):
 
 
 def trap(kind):
-    """Who calls one of these functions, by its address, is ended by the processor. Nothing of them is left to jump to."""
+    """Who calls one of these functions, or jumps into it, is ended by the processor: nothing of it is left."""
     import ctypes
 
     page, everything = os.sysconf("SC_PAGESIZE"), 7
