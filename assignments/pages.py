@@ -23,7 +23,8 @@ body { font: 1rem/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem aut
 body { overflow-wrap: anywhere; }
 h1 { font-size: 1.5rem; } h3 { font-size: 1rem; margin: 1.5rem 0 .5rem; }
 h2 { font-size: 1.15rem; margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 1rem; }
-code { font-family: ui-monospace, monospace; background: light-dark(#eef0f2, #2a2d33); padding: 0 .2em; border-radius: 3px; }
+code { font-family: ui-monospace, monospace; background: light-dark(#eef0f2, #2a2d33); }
+code { padding: 0 .2em; border-radius: 3px; }
 .table { overflow-x: auto; } table { border-collapse: collapse; min-width: 100%; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; vertical-align: top; border-bottom: 1px solid var(--line); }
 th, td { overflow-wrap: normal; }

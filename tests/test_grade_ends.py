@@ -14,7 +14,7 @@ import pages
 import pytest
 import reading
 from test_check_lstm import CELL, GATES
-from test_grade import SOURCES, notebook, put, rows, sent
+from test_grade import QUICK, SOURCES, judged, notebook, put, rows, sent, worker  # noqa: F401 (a fixture)
 
 NAMES = [
     "山田 太郎", "김철수", "أحمد", "O'Brien \"x\"", "two\nlines", "=cmd|' /C calc'!A0", "＝1＋1", "<script>alert(1)",
@@ -227,3 +227,21 @@ def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path):
     assert "No space left" in done.stderr and "the same command continues" in done.stderr, done.stderr
     assert "code 1" in done.stdout and ".part" not in done.stdout and "Traceback" not in done.stderr
     assert done.stdout.strip().endswith("21"), done.stdout
+
+
+STAYS = """
+import ctypes, os, threading, time
+libc = ctypes.CDLL(None)
+libc.prctl(1, 0, 0, 0, 0)  # deaf to its parent's end
+for leave in (os.setsid, lambda: os.setpgid(0, 0)):
+    try: leave()
+    except OSError: pass
+threading.Thread(target=time.sleep, args=(10**6,)).start()
+def gates(*a): time.sleep(10**6)
+"""
+
+
+def test_no_process_survives_its_question(worker):  # noqa: F811
+    assert judged(worker, "gates", STAYS, limits=QUICK).mistakes == ["time_limit"]
+    time.sleep(0.5)
+    assert not [pid for pid in workers_of(worker.process.pid) if there(pid)]
