@@ -36,7 +36,8 @@ def main():
             graded = grade.Batch(f"{folder}/submitted", f"{folder}/grades", say=lambda text: None).grade(2)
             seconds = time.monotonic() - begin
             right = sum(not verdict["mistakes"] for one in graded.values() for verdict in one["verdicts"])
-            print(f"{count} submissions: {seconds:.0f} s, {seconds / count:.2f} s each, {right} answers right", flush=True)
+            each = f"{seconds / count:.2f} s each"
+            print(f"{count} submissions: {seconds:.0f} s, {each}, {right} answers right", flush=True)
 
 
 if __name__ == "__main__":
