@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -32,8 +33,7 @@ HERE = Path(__file__).resolve().parent
 # Seconds of the processor and of the clock for a question, megabytes of memory beyond torch's own and of files.
 LIMITS = {"seconds": 10, "wall": 30, "memory": 1024, "disk": 64}
 MOST = 200_000  # numbers in a value
-# Questions whose answer can be read off a library's layer that never runs.
-BY_MAKING = {"parameter_shapes"}
+LARGEST = 2**27  # bytes of what a worker says
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
 REFUSED = "a library's own layer"  # the worker's words for it
 AUTOGRAD_REFUSED = re.compile(r"does not require grad|appears to not have been used in the graph")
@@ -101,7 +101,7 @@ def statements(module):
 
 
 def pieces_of(module, names):
-    """The source of these names and of all that they need, the names, and what they need of other questions' modules."""
+    """The source of these names and all that they need, the names, and what they need of other questions' modules."""
     bound, others, todo, seen, nodes = statements(module), {}, list(names), set(), {}
     while todo:
         name = todo.pop()
@@ -142,8 +142,10 @@ class Worker:
         secret = [*self.hidden, str(companion)]
         secret += [str(Path(one, "companion")) for one in path if Path(one, "companion").is_dir()]
         self.send({"path": path, "running": running.__file__, "hidden": secret})
-        if not self.receive(120):
+        ready = self.receive(120)
+        if not ready:
             raise RuntimeError("the process for students' code does not start")
+        self.forks = ready["fork"]
 
     def send(self, thing):
         said = json.dumps(thing).encode()
@@ -156,8 +158,8 @@ class Worker:
         watch.start()
         try:
             head = self.process.stdout.read(4)
-            said = self.process.stdout.read(struct.unpack("<I", head)[0]) if len(head) == 4 else b""
-            return json.loads(said) if said else None
+            size = struct.unpack("<I", head)[0] if len(head) == 4 else 0
+            return json.loads(self.process.stdout.read(size)) if 0 < size < LARGEST else None
         except (ValueError, RecursionError, OSError):
             return None
         finally:
@@ -173,11 +175,13 @@ class Worker:
                 break
             except OSError:
                 self.close()
-        answer = self.receive(job["limits"]["wall"] + 20)
+        begin, wall = time.monotonic(), job["limits"]["wall"]
+        answer = self.receive(wall + 20 if self.forks else wall)
         if answer is None:
             self.close()
-            return {"ended": "quit", "said": "", "seconds": 0.0}
-        if os.name != "posix":
+            seconds = time.monotonic() - begin
+            return {"ended": "quit" if seconds < wall else "time", "said": "", "seconds": seconds}
+        if not self.forks:  # the student's code ran in this very process
             self.close()
         return answer
 
@@ -318,7 +322,8 @@ class Verdict:
 
 
 # Mistakes of which half of the points are left, as every number that the answer gives is right: its form is not, or its
-# way back. Everything else is tried for a right one only.
+# way back. Everything else is tried for a right one only. These faults are noted where the answer ran: who forges the
+# notes can hide one, and win the other half of a question whose numbers are right, but never a point for wrong ones.
 HALF = {"parameter_names", "extra_parameter", "tensor_not_parameter", "changes_its_input"}
 
 
@@ -326,17 +331,25 @@ def fresh_seed():
     return secrets.randbits(62)
 
 
-def grade(worker, question, answer, seed, language, words, limits=LIMITS):
-    """The verdict on an answer (reading.Answer, or None) to the question of this name. words: the grader's own."""
+def blank(question):
+    """The verdict on the question of this name before anything is known."""
     asked = all_questions()[question]
-    verdict = Verdict(question, 0.0, asked.points, [], [], stretch=asked.stretch)
+    return Verdict(question, 0.0, asked.points, [], [], stretch=asked.stretch)
+
+
+def grade(worker, question, answer, seed, language, words, limits=LIMITS, numbers=None):
+    """The verdict on an answer (reading.Answer, or None) to the question of this name.
+
+    words: the grader's own. numbers: a dictionary that probes and all that came of them are to be put into.
+    """
+    asked, verdict = all_questions()[question], blank(question)
     if answer is None or not answer.cells:
         return failed(verdict, "no_answer", words)
     probed = bank(question, seed)
     job = {
         "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probed.probes],
         "forbidden": sorted(asked.forbidden - RECURRENT - AUTOGRAD), "autograd": asked.forbidden >= AUTOGRAD,
-        "layers": question in BY_MAKING, "limits": limits, **portable_of(question),
+        "layers": asked.layers_made, "limits": limits, **portable_of(question),
     }  # fmt: skip
     ended = worker.ask(job)
     verdict.seconds = round(float(ended["seconds"]), 2)
@@ -355,6 +368,12 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS):
         outcomes, errors = outcomes_of(said, len(probed.probes))
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return failed(verdict, "not_an_answer", words)
+    if numbers is not None and outcomes is not None:
+        results = zip(probed.probes, probed.expected, outcomes)
+        numbers["probes"] = [
+            {"probe": probe.to_json(), "right": right.to_json(), "given": given.to_json()}
+            for probe, right, given in results
+        ]
     verdict.remarks = [words["cell_error"].format(**one) for one in errors[:3]]
     if outcomes is None and any(one["cell"] == answer.cell and REFUSED in one["text"] for one in errors):
         return concluded(verdict, asked, probed, Finding(["library_layer"]), language)
@@ -362,7 +381,8 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS):
         return failed(verdict, "no_answer", words)
     if any((one.error or {}).get("type") == "NotImplementedError" for one in outcomes):
         return failed(verdict, "not_written", words)
-    if any(OUT_OF_MEMORY.search(f"{(one.error or {}).get('type')}: {(one.error or {}).get('text')}") for one in outcomes):
+    raised = [one.error or {} for one in outcomes]
+    if any(OUT_OF_MEMORY.search(f"{one.get('type')}: {one.get('text')}") for one in raised):
         return failed(verdict, "memory_limit", words)
     return concluded(verdict, asked, probed, judge(probed, outcomes, asked), language)
 
@@ -407,7 +427,8 @@ def outcomes_of(said, count):
 
 def judge(probed, outcomes, asked):
     """As the checker's diagnosis. But an answer that is right is so, whatever it has tried beside: no layer worked."""
-    if asked.forbidden >= AUTOGRAD and any(AUTOGRAD_REFUSED.search((one.error or {}).get("text", "")) for one in outcomes):
+    texts = [(one.error or {}).get("text", "") for one in outcomes]
+    if asked.forbidden >= AUTOGRAD and any(map(AUTOGRAD_REFUSED.search, texts)):
         outcomes[0].notes["library"] = ["torch.autograd"]
     for one in outcomes:
         if REFUSED in (one.error or {}).get("text", ""):

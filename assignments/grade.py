@@ -7,6 +7,10 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
     grades/summary.html        for the instructor
     grades/feedback/*.html     a page for each student, in the language of the assignment
     grades/done/*.json         what is graded so far: an interrupted batch continues with the next submission
+    grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave
+
+A score that was given by hand in the gradebook stays, and grades.csv shows it, however often the batch is run.
+--again STUDENT repeats a grading with the probes that it was done with; with --fresh it draws new ones.
 """
 
 import argparse
@@ -17,10 +21,12 @@ import re
 import sys
 import time
 import traceback
+from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
-from multiprocessing import get_context
+from functools import cache
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -28,8 +34,6 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import pages  # noqa: E402  (its folder is on the path only now)
 import reading  # noqa: E402
-
-VERSION = 1  # of what is stored of a submission
 
 
 # One submission, in one of the grading processes
@@ -58,33 +62,39 @@ class Grader:
         cls.worker, cls.seeds = asking.Worker(hidden), seeds
 
     @classmethod
-    def grade(cls, student, path, wanted, fallback, language, limits):
+    def grade(cls, student, path, wanted, language, limits, seeds):
+        """What is stored of a submission. seeds: those of an earlier grading, if it is to be repeated."""
         import asking
 
         begin = time.monotonic()
         sent = reading.submission(student, path, wanted)
-        assignments = list(wanted) or sent.assignments or list(fallback)
         if not sent.answers:
             sent.remarks.append(("no_assignment", ""))
-        spoken = language or sent.language
-        verdicts = []
+        graded = {
+            "student": student, "language": language or sent.language, "remarks": sent.remarks, "verdicts": [],
+            "assignments": list(wanted) or sent.assignments, "seeds": {}, "numbers": {},
+        }  # fmt: skip
+        said = pages.words(graded["language"])
         for question, asked in reading.all_questions().items():
-            if asked.assignment not in assignments:
+            if asked.assignment not in graded["assignments"]:
                 continue
-            said = pages.words(spoken)
+            seed = (seeds or {}).get(question, cls.seeds[question])
+            numbers = None if seeds is None else {}
+            answer = sent.answers.get(question)
             try:
                 verdict = asking.grade(
-                    cls.worker, question, sent.answers.get(question), cls.seeds[question], spoken, said, limits
-                )
+                    cls.worker, question, answer, seed, graded["language"], said, limits, numbers
+                )  # fmt: skip
             except Exception:  # whatever it is, the other questions are graded
                 traceback.print_exc()
-                blank = asking.Verdict(question, 0.0, asked.points, [], [], stretch=asked.stretch)
-                verdict = asking.failed(blank, "not_graded", said)
-            verdicts.append(asdict(verdict) | {"assignment": asked.assignment})
-        return {
-            "student": student, "language": spoken, "assignments": assignments, "remarks": sent.remarks,
-            "verdicts": verdicts, "seconds": time.monotonic() - begin,
-        }  # fmt: skip
+                verdict = asking.failed(asking.blank(question), "not_graded", said)
+            if "time_limit" in verdict.mistakes:  # what holds up one question need not hold up the batch in all
+                limits = limits | {key: max(2, limits[key] // 3) for key in ("seconds", "wall")}
+            graded["verdicts"].append(asdict(verdict) | {"assignment": asked.assignment})
+            graded["seeds"][question] = seed
+            if numbers:
+                graded["numbers"][question] = numbers
+        return graded | {"seconds": time.monotonic() - begin}
 
 
 def grade_one(*arguments):
@@ -94,12 +104,16 @@ def grade_one(*arguments):
 # The batch
 
 
-def digest(path, wanted, limits):
-    """Of all that decides a grade: the files, and what was asked for."""
-    found = hashlib.sha256(json.dumps([VERSION, list(wanted), limits]).encode())
-    for file in reading.files(path):
+def digest(path, wanted, language, limits):
+    """Of all that decides a grade: the files, what was asked for, and who asks."""
+    found = hashlib.sha256(json.dumps([list(wanted), language, limits, sources()]).encode())
+    for file in reading.files(path)[0]:
+        found.update(file.name.encode("utf-8", "surrogateescape"))
         try:
-            found.update(file.name.encode("utf-8", "surrogateescape"))
+            size = file.stat().st_size
+            found.update(str(size).encode())
+            if size > reading.LARGEST:  # it is not read either
+                continue
             with open(file, "rb") as opened:
                 while piece := opened.read(2**20):
                     found.update(piece)
@@ -108,9 +122,18 @@ def digest(path, wanted, limits):
     return found.hexdigest()
 
 
+@cache
+def sources():
+    """A digest of the grader and the checker: what an older one has graded is graded anew."""
+    found = hashlib.sha256()
+    for file in sorted([*HERE.glob("*.py"), *(HERE.parent / "companion" / "check").rglob("*.py")]):
+        found.update(file.read_bytes())
+    return found.hexdigest()
+
+
 def page_name(student):
-    """A file's name that is no one else's, whatever the student's is made of."""
-    plain = re.sub(r"[^\w.-]", "_", student, flags=re.ASCII).strip(".")[:60]
+    """A file's name that is no one else's, whatever the student's is made of, also where case makes no difference."""
+    plain = re.sub(r"[^a-z0-9_.-]", "_", student.lower()).strip(".")[:60]
     mark = "" if plain == student else "-" + hashlib.sha256(student.encode("utf-8", "replace")).hexdigest()[:8]
     return f"{plain}{mark}"
 
@@ -118,129 +141,160 @@ def page_name(student):
 def store(path, text):
     """Writes a file whole or not at all."""
     part = path.with_name(path.name + ".part")
-    part.write_text(text, encoding="utf-8", errors="replace")
-    os.replace(part, path)
+    try:
+        part.write_text(text, encoding="utf-8", errors="replace")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
-def lost(student, wanted, fallback, language):
-    """What is stored of a submission with which the grader itself did not come to an end."""
-    assignments = list(wanted) or list(fallback)
-    said = pages.words(language or "en")
-    verdicts = []
-    for question, asked in reading.all_questions().items():
-        if asked.assignment in assignments:
-            entry = said["mistakes"]["not_graded"]
-            verdicts.append({
-                "question": question, "points": 0.0, "most": asked.points, "mistakes": ["not_graded"],
-                "paragraphs": [f"**{entry['says']}** {entry['advice']}"], "seconds": 0.0, "stretch": asked.stretch,
-                "remarks": [], "walls": [], "assignment": asked.assignment,
-            })  # fmt: skip
+def unanswered(student, assignments, language, remarks, mistake):
+    """What is stored of a submission of which nothing was asked: each question has this mistake."""
+    import asking
+
+    said = pages.words(language)
+    verdicts = [
+        asdict(asking.failed(asking.blank(question), mistake, said)) | {"assignment": asked.assignment}
+        for question, asked in reading.all_questions().items()
+        if asked.assignment in assignments
+    ]
     return {
-        "student": student, "language": language or "en", "assignments": assignments,
-        "remarks": [("grader_stopped", "")], "verdicts": verdicts, "seconds": 0.0,
+        "student": student, "language": language, "assignments": list(assignments), "remarks": remarks,
+        "verdicts": verdicts, "seeds": {}, "seconds": 0.0,
     }  # fmt: skip
 
 
-def batch(folder, output, wanted=(), language=None, workers=None, again=(), limits=None, say=print):
-    """Grades all submissions in a folder. Returns what was graded, by student. again: students to be graded anew."""
-    import asking
+class Batch:
+    """All submissions of a folder. again: students to be graded anew; fresh: with other probes than before."""
 
-    limits = asking.LIMITS | (limits or {})
-    folder, output = Path(folder), Path(output)
-    done_in = output / "done"
-    for one in (done_in, output / "feedback"):
-        one.mkdir(parents=True, exist_ok=True)
-    os.chmod(output, 0o700)  # other students may have accounts here
-    found = reading.students(folder)
-    found = {name: path for name, path in found.items() if path.resolve() != output.resolve()}
-    digests = {student: digest(path, wanted, limits) for student, path in found.items()}
-    graded, todo = {}, []
-    for student in found:
+    def __init__(self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, say=print):
+        import asking
+
+        self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
+        self.limits = asking.LIMITS | (limits or {})
+        for one in ("done", "feedback", "appeals"):
+            (self.output / one).mkdir(parents=True, exist_ok=True)
+        os.chmod(self.output, 0o700)  # other students may have accounts here
+        found = reading.students(folder)
+        self.found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
+        self.digests = {name: digest(path, self.wanted, language, self.limits) for name, path in self.found.items()}
+        self.seeds = {question: asking.fresh_seed() for question in reading.all_questions()}
+        self.hidden = [str(Path(folder).resolve()), str(self.output.resolve()), str(HERE)]
+        self.graded, self.untold, self.repeated, self.todo = {}, {}, {}, []
+        for student in self.found:
+            self.resume(student, student in again, fresh)
+
+    def resume(self, student, again, fresh):
+        """Takes what is stored of a student, if it is of what is here now."""
         try:
-            stored = json.loads((done_in / f"{page_name(student)}.json").read_text(encoding="utf-8"))
-            if stored["digest"] == digests[student] and student not in again and stored["complete"]:
-                graded[student] = stored["graded"]
-                continue
+            stored = json.loads((self.output / "done" / f"{page_name(student)}.json").read_text(encoding="utf-8"))
+            if again and not fresh:
+                self.repeated[student] = stored["graded"]["seeds"]
+            if stored["digest"] == self.digests[student] and stored["complete"] and not again:
+                self.graded[student] = stored["graded"]
         except (OSError, ValueError, KeyError):
             pass
-        todo.append(student)
-    if graded:
-        say(f"{len(graded)} of {len(found)} submissions are graded already.")
-    fallback = usual(found) if not wanted else ()
-    seeds = {question: asking.fresh_seed() for question in reading.all_questions()}
-    hidden = [str(folder.resolve()), str(output.resolve()), str(HERE)]
+        if again:  # whoever appeals is shown the numbers
+            self.repeated.setdefault(student, {})
+        if student not in self.graded:
+            self.todo.append(student)
 
-    def keep(student, result, complete=True):
+    def grade(self, workers=None):
+        """Grades what is left. Returns what was graded, by student."""
+        if self.graded:
+            self.say(f"{len(self.graded)} of {len(self.found)} submissions are graded already.")
+        workers = max(1, min(workers or os.cpu_count() or 1, len(self.todo) or 1))
+        rounds = [self.todo]
+        try:
+            while rounds:
+                group = rounds.pop(0)
+                left = self.run(group, workers)
+                if left and len(left) == len(group) == 1:
+                    self.lose(left[0])
+                elif left:  # one of these ended the grader: which, is seen when each is alone
+                    rounds += [[student] for student in left]
+            usual = self.usual()
+            for student, result in self.untold.items():
+                again = unanswered(student, usual, result["language"], result["remarks"], "no_answer")
+                self.keep(student, again, complete=bool(usual))
+        finally:
+            write(self.output, [self.graded[student] for student in self.found if student in self.graded], self.say)
+        return self.graded
+
+    def run(self, group, workers):
+        """Grades a group of students, and returns those that are left when a grading process was ended."""
+        if not group:
+            return []
+        left = set(group)
+        started = self.hidden, self.seeds
+        pool = ProcessPoolExecutor(min(workers, len(group)), get_context("spawn"), Grader.begin, started)
+        try:
+            asked = self.wanted, self.language, self.limits
+            jobs = {
+                pool.submit(grade_one, name, self.found[name], *asked, self.repeated.get(name)): name for name in group
+            }
+            for job in as_completed(jobs):
+                student = jobs[job]
+                try:
+                    result = job.result()
+                except BrokenProcessPool:
+                    continue
+                except Exception:
+                    traceback.print_exc()
+                    self.lose(student)
+                else:
+                    self.untold[student] = result
+                    if result["assignments"]:
+                        self.keep(student, self.untold.pop(student))
+                left.discard(student)
+            return [student for student in group if student in left]
+        except BaseException:
+            for process in active_children():  # what they have begun is not waited for
+                process.terminate()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def lose(self, student):
+        """The grader itself did not come to an end with this one."""
+        language = self.language or "en"
+        remarks = [("grader_stopped", "")]
+        self.keep(student, unanswered(student, self.wanted or self.usual(), language, remarks, "not_graded"), False)
+
+    def usual(self):
+        """The assignment of most submissions: one in which none can be told is one to this."""
+        votes = Counter(name for one in self.graded.values() for name in one["assignments"])
+        return self.wanted or tuple(name for name, _ in votes.most_common(1))
+
+    def keep(self, student, result, complete=True):
         result = json.loads(json.dumps(result))
-        graded[student] = result
+        numbers = result.pop("numbers", None)
         name = page_name(student)
-        store(output / "feedback" / f"{name}.html", pages.feedback(result))
-        stored = {"digest": digests[student], "complete": complete, "graded": result}
-        store(done_in / f"{name}.json", json.dumps(stored, ensure_ascii=False))
+        if numbers:
+            store(self.output / "appeals" / f"{name}.json", json.dumps(numbers, indent=1))
+        self.graded[student] = result
+        store(self.output / "feedback" / f"{name}.html", pages.feedback(result))
+        stored = {"digest": self.digests[student], "complete": complete, "graded": result}
+        store(self.output / "done" / f"{name}.json", json.dumps(stored, ensure_ascii=False))
         points = " ".join(f"{one['question']} {one['points']:g}/{one['most']}" for one in result["verdicts"])
-        say(f"[{len(graded)}/{len(found)}] {student}: {points}")
-
-    workers = max(1, min(workers or os.cpu_count() or 1, len(todo) or 1))
-    rounds = [todo]
-    try:
-        while rounds:
-            group = rounds.pop(0)
-            left = run(group, found, (wanted, fallback, language, limits), workers, (hidden, seeds), keep)
-            if left and len(left) == len(group) == 1:
-                keep(left[0], lost(left[0], wanted, fallback, language), complete=False)
-            elif left:  # one of these ended the grader: which, is seen when each is alone
-                rounds += [[student] for student in left]
-    finally:
-        write(output, [graded[student] for student in found if student in graded], say)
-    return graded
-
-
-def run(group, found, arguments, workers, begin, keep):
-    """Grades a group of students, and returns those that are left when a grading process was ended."""
-    if not group:
-        return []
-    left = set(group)
-    pool = ProcessPoolExecutor(min(workers, len(group)), get_context("spawn"), Grader.begin, begin)
-    try:
-        jobs = {pool.submit(grade_one, student, found[student], *arguments): student for student in group}
-        for job in as_completed(jobs):
-            student = jobs[job]
-            try:
-                result = job.result()
-            except BrokenProcessPool:
-                continue
-            except Exception:
-                traceback.print_exc()
-                wanted, fallback, language, _ = arguments
-                result = lost(student, wanted, fallback, language)
-            left.discard(student)
-            keep(student, result)
-        return [student for student in group if student in left]
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def usual(found):
-    """The assignment of most submissions: a submission in which none can be told is one to this."""
-    votes = {}
-    for student, path in list(found.items())[:40]:
-        for name in reading.submission(student, path).assignments:
-            votes[name] = votes.get(name, 0) + 1
-    return (max(votes, key=votes.get),) if votes else ()
+        self.say(f"[{len(self.graded)}/{len(self.found)}] {student}: {points}")
 
 
 def write(output, all_graded, say):
     """What is made of all submissions together."""
     names = {one["student"]: f"{page_name(one['student'])}.html" for one in all_graded}
     held = {wall for one in all_graded for verdict in one["verdicts"] for wall in verdict["walls"]}
-    store(output / "summary.html", pages.summary(all_graded, abilities(held), names))
-    store(output / "grades.csv", pages.grades_csv(all_graded))
-    book = output / "gradebook.db"
+    by_hand = {}
     try:
-        if not pages.gradebook(book.resolve(), all_graded):
-            say("nbgrader is not installed: there is no gradebook.db. Everything else is written.")
+        by_hand = pages.gradebook((output / "gradebook.db").resolve(), all_graded)
+    except ImportError:
+        say("nbgrader is not installed: there is no gradebook.db. Everything else is written.")
     except Exception as error:  # another version's, or one that is open elsewhere; what else there is counts
         say(f"nbgrader's gradebook was not written: {type(error).__name__}: {error}")
+    for (student, question), points in by_hand.items():
+        say(f"{student}, {question}: {points:g} points were given by hand, and stay.")
+    store(output / "grades.csv", pages.grades_csv(all_graded, by_hand))
+    store(output / "summary.html", pages.summary(all_graded, abilities(held), names))
 
 
 def abilities(held):
@@ -250,7 +304,7 @@ def abilities(held):
     missing = [said[wall] for wall in said if wall not in held]
     text = f"Students' code ran with: {'; '.join(there)}." if there else ""
     if missing:
-        text += f" This system did not give: {'; '.join(missing)}. Grade in a container or a virtual machine."
+        text += f" What did not hold on this system: {'; '.join(missing)}. Grade in a container or a virtual machine."
     return text
 
 
@@ -262,19 +316,23 @@ def main():
     parser.add_argument("--lang", help="the language of all feedback; without it that of each notebook")
     parser.add_argument("--workers", type=int, help="how many submissions at a time; without it one for each processor")
     parser.add_argument("--again", action="append", default=[], metavar="STUDENT", help="grade this student anew")
+    parser.add_argument("--fresh", action="store_true", help="with --again: draw new probes")
     parser.add_argument("--seconds", type=int, help="processor seconds for a question")
     arguments = parser.parse_args()
     if not os.path.isdir(arguments.submissions):
         parser.error(f"there is no folder {arguments.submissions}")
     limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
+    sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     begin = time.monotonic()
     try:
-        graded = batch(
-            arguments.submissions, arguments.output, tuple(arguments.assignment), arguments.lang, arguments.workers,
-            arguments.again, limits,
-        )  # fmt: skip
+        graded = Batch(
+            arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, arguments.again,
+            arguments.fresh,
+        ).grade(arguments.workers)  # fmt: skip
     except KeyboardInterrupt:
         sys.exit("Interrupted. The same command continues.")
+    except OSError as error:
+        sys.exit(f"{error}. What was graded until here is kept: the same command continues.")
     held = {wall for one in graded.values() for verdict in one["verdicts"] for wall in verdict["walls"]}
     print(abilities(held))
     print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {arguments.output}/summary.html")

@@ -26,9 +26,6 @@ LINUX = sys.platform == "linux"
 NOBODY = 65534
 MB = 2**20
 
-# What is promised, if it holds: keys of the words' [walls].
-WALLS = ("network", "files", "processes", "privileges", "system_calls", "limits")
-
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 RDONLY, NOSUID, NODEV, NOEXEC, REMOUNT, BIND, REC, PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
 NOATIME, NODIRATIME, RELATIME = 1024, 2048, 1 << 21
@@ -50,10 +47,10 @@ def call(name, *arguments):
 
 
 class Jail:
-    """The walls of one zygote. `built`: those of WALLS that hold."""
+    """The walls of one zygote. `built`: those that hold, by their keys in the words' [walls]."""
 
     def __init__(self):
-        self.built = []
+        self.built = ["time"]  # whoever started the process looks at the clock
         self.root = os.geteuid() == 0 if hasattr(os, "geteuid") else False
         self.spaces = False
         self.scratch = tempfile.gettempdir()  # where students' code may write, if anywhere
@@ -90,10 +87,21 @@ class Jail:
         Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
         self.root = False
 
-    def middle(self):
-        """In the process between zygote and child: the child will be the first of its processes, and all end with it."""
+    def enter(self):
+        """In the process whose child will be the first one of its namespace, with which all others end."""
         if self.spaces:
             call("unshare", NEWPID | NEWNS)
+
+    def end(self, first, inner):
+        """Ends the first process and its child, by their numbers, and all that they started."""
+        victims = [(os.kill, first), (os.killpg, first)]
+        if not self.spaces and inner > 0:  # else it is a number in another namespace, and ended with it
+            victims += [(os.kill, inner)]
+        for end, number in victims:
+            try:
+                end(number, 9)
+            except OSError:
+                pass
 
     def child(self, limits, hidden, path):
         """In the child, just before the student's code. limits: seconds, megabytes. Returns what holds."""
@@ -102,13 +110,13 @@ class Jail:
             for one in hidden:
                 if one not in self.hidden and os.path.isfile(one):
                     call("mount", "/.empty", one, None, BIND, None)
-            call("mount", "tmpfs", self.scratch, "tmpfs", NOSUID | NODEV, f"size={limits['disk']}m,mode=1777,nr_inodes=4096")
+            size = f"size={limits['disk']}m,mode=1777,nr_inodes=4096"
+            call("mount", "tmpfs", self.scratch, "tmpfs", NOSUID | NODEV | NOEXEC, size)
         if resource:
             limit(limits)
             built.append("limits")
         if not LINUX:
             return built
-        call("prctl", PR_SET_PDEATHSIG, 9, 0, 0, 0)
         if self.root:
             try:
                 os.setgroups([])
@@ -117,6 +125,7 @@ class Jail:
             except OSError as error:
                 print(f"The rights stay: {error}", file=sys.stderr)
         drop_capabilities()
+        end_with_parent()  # only now: the system forgets it when rights change
         call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
         call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         if os.geteuid() != 0:
@@ -128,6 +137,12 @@ class Jail:
             if "network" not in built:
                 built.append("network")  # no socket can be opened
         return built
+
+
+def end_with_parent():
+    """Has the system end this process when the one that started it is gone."""
+    if LINUX:
+        call("prctl", PR_SET_PDEATHSIG, 9, 0, 0, 0)
 
 
 def mount_files(hidden, path):
@@ -281,7 +296,8 @@ def drop_capabilities():
     libc.capset(header, b"\0" * 24)
 
 
-# System calls that a student's program is refused: also those that Landlock does not see. By number on x86-64 and arm64; None where there is none.
+# System calls that a student's program is refused, also those that Landlock does not see: by number on x86-64 and
+# arm64, None where there is none.
 REFUSED = {
     "execve": (59, 221), "execveat": (322, 281), "fork": (57, None), "vfork": (58, None),
     "socket": (41, 198), "socketpair": (53, 199), "connect": (42, 203), "bind": (49, 200),
@@ -290,6 +306,7 @@ REFUSED = {
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240), "pidfd_send_signal": (424, 424),
     "truncate": (76, 45), "chmod": (90, None), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "setpgid": (109, 154), "setsid": (112, 157),
     "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "unshare": (272, 97),
     "setns": (308, 268), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
     "fsmount": (432, 432), "mount_setattr": (442, 442),
@@ -305,14 +322,18 @@ REFUSED = {
     "inotify_init1": (294, 26), "fanotify_init": (300, 262), "timer_create": (222, 107), "setpriority": (141, 140),
     "sched_setattr": (314, 274), "sched_setaffinity": (203, 122),
 }  # fmt: skip
-MACHINES = {"x86_64": (0, 0xC000003E, 56), "aarch64": (1, 0xC00000B7, 220)}
+# Column above, architecture, and by number what depends on arguments.
+MACHINES = {
+    "x86_64": (0, 0xC000003E, {"clone": 56, "mmap": 9, "mprotect": 10, "pkey_mprotect": 329}),
+    "aarch64": (1, 0xC00000B7, {"clone": 220, "mmap": 222, "mprotect": 226, "pkey_mprotect": 288}),
+}
 
 
 def refuse_calls():
     """A filter in the kernel. False where the machine is another. Refused is answered as if it were not permitted."""
     if platform.machine() not in MACHINES:
         return False
-    column, architecture, clone = MACHINES[platform.machine()]
+    column, architecture, some = MACHINES[platform.machine()]
     numbers = [pair[column] for pair in REFUSED.values() if pair[column] is not None]
     load, equal, at_least, test, give = 0x20, 0x15, 0x35, 0x45, 0x06
     kill, allow, refuse = 0x80000000, 0x7FFF0000, 0x50000
@@ -323,7 +344,15 @@ def refuse_calls():
     for number in numbers:
         steps += [(equal, 0, 1, number), (give, 0, 0, refuse | errno.EPERM)]
     # threads may be, processes may not
-    steps += [(equal, 0, 3, clone), (load, 0, 0, 16), (test, 1, 0, 0x10000), (give, 0, 0, refuse | errno.EPERM)]
+    steps += [(equal, 0, 4, some["clone"]), (load, 0, 0, 16), (test, 1, 0, 0x10000), (give, 0, 0, refuse | errno.EPERM),
+              (give, 0, 0, allow)]  # fmt: skip
+    # Code comes from files alone, and is not written: what is shut in the libraries' code stays shut.
+    executable, writable, anonymous, third, fourth = 4, 2, 0x20, 32, 40
+    for name in ("mprotect", "pkey_mprotect"):
+        steps += [(equal, 0, 4, some[name]), (load, 0, 0, third), (test, 0, 1, executable),
+                  (give, 0, 0, refuse | errno.EACCES), (give, 0, 0, allow)]  # fmt: skip
+    steps += [(equal, 0, 6, some["mmap"]), (load, 0, 0, third), (test, 0, 4, executable), (test, 2, 0, writable),
+              (load, 0, 0, fourth), (test, 0, 1, anonymous), (give, 0, 0, refuse | errno.EACCES)]  # fmt: skip
     steps += [(give, 0, 0, allow)]
     program = b"".join(struct.pack("HBBI", *step) for step in steps)
     buffer = ctypes.create_string_buffer(program)

@@ -12,14 +12,23 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+from companion.check import saying
+
 HERE = Path(__file__).resolve().parent
 STYLE = """
-:root { color-scheme: light dark; }
-body { font: 1rem/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; border-top: 1px solid #8888; padding-top: 1rem; }
-code { font-family: ui-monospace, monospace; background: #8882; padding: 0 .2em; border-radius: 3px; }
-table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .25rem .6rem .25rem 0; vertical-align: top; }
-td.number, th.number { text-align: right; } .quiet { opacity: .75; } .bar { fill: #2a6f97; }
+:root { color-scheme: light dark; --line: light-dark(#ccc, #555); --bar: light-dark(#2a6f97, #7cc0e8);
+  background: light-dark(#fff, #16181c); color: light-dark(#1b1d20, #e6e7e9); }
+a { color: light-dark(#0b57a4, #8fc7ff); }
+body { font: 1rem/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
+body { overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; } h3 { font-size: 1rem; margin: 1.5rem 0 .5rem; }
+h2 { font-size: 1.15rem; margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+code { font-family: ui-monospace, monospace; background: light-dark(#eef0f2, #2a2d33); }
+code { padding: 0 .2em; border-radius: 3px; }
+.table { overflow-x: auto; } table { border-collapse: collapse; min-width: 100%; }
+th, td { text-align: left; padding: .25rem .8rem .25rem 0; vertical-align: top; border-bottom: 1px solid var(--line); }
+th, td { overflow-wrap: normal; }
+.quiet { font-size: .9rem; } .bar { fill: var(--bar); } svg { max-width: 30rem; }
 """
 
 
@@ -59,10 +68,10 @@ def marked(paragraph):
 
 def page(language, title, body):
     return (
-        f'<!DOCTYPE html>\n<html lang="{language}"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="{ {"zh": "zh-CN"}.get(language, language) }"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body>\n{body}\n</body></html>\n"
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body><main>\n{body}\n</main></body></html>\n"
     )
 
 
@@ -104,7 +113,17 @@ def feedback(graded):
 def table(heads, rows):
     head = "".join(f"<th>{html.escape(str(one))}</th>" for one in heads)
     lines = ["<tr>" + "".join(f"<td>{one}</td>" for one in row) + "</tr>" for row in rows]
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    inside = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    return f'<div class="table" tabindex="0" role="region" aria-label="{html.escape(", ".join(heads))}">{inside}</div>'
+
+
+def described(name):
+    """A mistake's one-line description, the checker's or the grader's."""
+    own = words("en")["mistakes"].get(name)
+    try:
+        return marked((own or saying.of_mistake(name, "en"))["says"])
+    except KeyError:
+        return ""
 
 
 def histogram(shares):
@@ -125,6 +144,10 @@ def histogram(shares):
 
 def summary(all_graded, abilities, pages):
     """The instructor's page. pages: the name of each student's page."""
+
+    def link(student):
+        return f'<a href="feedback/{html.escape(pages[student])}">{html.escape(student)}</a>'
+
     body = ["<h1>Summary</h1>", f"<p>{len(all_graded)} submissions.</p>", f"<p>{html.escape(abilities)}</p>"]
     for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
         verdicts = [
@@ -148,76 +171,92 @@ def summary(all_graded, abilities, pages):
         body.append("<h3>Questions</h3>" + table(("question", "right", "mean points"), rows))
         counts = Counter((verdict["question"], name) for _, verdict in verdicts for name in verdict["mistakes"])
         rows = [
-            (count, f"<code>{question}</code>", f"<code>{html.escape(name)}</code>")
+            (count, f"<code>{question}</code>", f"<code>{html.escape(name)}</code>{described(name)}")
             for (question, name), count in counts.most_common(20)
         ]
         body.append("<h3>Most frequent mistakes</h3>" + table(("students", "question", "mistake"), rows))
         slow = sorted(verdicts, key=lambda pair: -pair[1]["seconds"])[:10]
         rows = [
-            (f"{verdict['seconds']:.1f} s", html.escape(one["student"]), f"<code>{verdict['question']}</code>")
+            (f"{verdict['seconds']:.1f} s", link(one["student"]), f"<code>{verdict['question']}</code>")
             for one, verdict in slow
         ]
         body.append("<h3>Slowest</h3>" + table(("time", "student", "question"), rows))
     odd = [(one["student"], key, file) for one in all_graded for key, file in one["remarks"]]
     if odd:
         said = words("en")["remarks"]
-        rows = [(html.escape(student), said.get(key, key), html.escape(file)) for student, key, file in odd]
+        rows = [(link(student), said.get(key, key), html.escape(file)) for student, key, file in odd]
         body.append("<h2>Odd submissions</h2>" + table(("student", "remark", "file"), rows))
-    rows = [
-        (f'<a href="feedback/{html.escape(pages[one["student"]])}">{html.escape(one["student"])}</a>',
-         total(one["verdicts"], words("en")["page"]))
-        for one in all_graded
-    ]  # fmt: skip
+    rows = [(link(one["student"]), total(one["verdicts"], words("en")["page"])) for one in all_graded]
     body.append("<h2>Students</h2>" + table(("student", "points"), rows))
     return page("en", "Summary", "\n".join(body))
 
 
 def cell(text):
-    """A spreadsheet takes what begins so for a formula."""
-    return f"'{text}" if text[:1] in "=+-@\t\r" else text
+    """A spreadsheet takes what begins so for a formula, in Japan also the wide letters."""
+    return f"'{text}" if text[:1] in tuple("=+-@\t\r\n＝＋－＠") else text
 
 
-def grades_csv(all_graded):
+def grades_csv(all_graded, by_hand=()):
+    """The table as text. by_hand: {(student, question): points} that count instead."""
+    by_hand = dict(by_hand)
     file = io.StringIO()
+    file.write("\ufeff")  # without this mark Excel reads names in UTF-8 as those of an old Windows
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(("student", "question", "points", "mistake"))
     for one in all_graded:
         for verdict in one["verdicts"]:
             mistakes = " ".join(verdict["mistakes"])
-            writer.writerow((cell(one["student"]), verdict["question"], number(verdict["points"]), mistakes))
+            points = by_hand.get((one["student"], verdict["question"]), verdict["points"])
+            writer.writerow((cell(one["student"]), verdict["question"], number(points), mistakes))
     return file.getvalue()
 
 
 def gradebook(path, all_graded):
-    """Writes assignments, students and points where nbgrader keeps them. False where nbgrader is not installed."""
-    try:
-        from nbgrader.api import Gradebook
-    except ImportError:
-        return False
+    """Writes assignments, students and points where nbgrader keeps them. ImportError where nbgrader is not installed.
+
+    Scores that were given by hand stay, and are returned: {(student, question): points}. Where the grader's own have
+    changed since, nbgrader asks for another look.
+    """
+    from nbgrader.api import Grade, Gradebook, MissingEntry
+
     # nbgrader calls a program beside this Python, whose folder is on the path only of those who activated it
     folder = os.path.dirname(sys.executable)
     if folder not in os.environ.get("PATH", "").split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join([folder, os.environ.get("PATH", "")])
+    by_hand = {}
     with warnings.catch_warnings(), Gradebook(f"sqlite:///{path}") as book:
         warnings.simplefilter("ignore")  # of nbgrader's own use of its database
-        for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
-            book.update_or_create_assignment(assignment)
-            book.update_or_create_notebook(assignment, assignment)
-            for one in all_graded:
-                for verdict in one["verdicts"]:
-                    if verdict["assignment"] == assignment:
-                        book.update_or_create_grade_cell(
-                            f"{verdict['question']}-points", assignment, assignment,
-                            max_score=0 if verdict["stretch"] else verdict["most"], cell_type="code",
-                        )  # fmt: skip
+        set_assignments(book, all_graded)
         for one in all_graded:
-            book.update_or_create_student(one["student"])
+            student = one["student"]
+            book.update_or_create_student(student)
             for assignment in one["assignments"]:
-                book.update_or_create_submission(assignment, one["student"])
+                book.update_or_create_submission(assignment, student)
             for verdict in one["verdicts"]:
-                grade = book.find_grade(
-                    f"{verdict['question']}-points", verdict["assignment"], verdict["assignment"], one["student"]
-                )
-                grade.auto_score, grade.needs_manual_grade = verdict["points"], False
+                name, assignment = f"{verdict['question']}-points", verdict["assignment"]
+                try:
+                    grade = book.find_grade(name, assignment, assignment, student)
+                except MissingEntry:  # the question was not there when this student's first grades were written
+                    cell = book.find_grade_cell(name, assignment, assignment)
+                    notebook = book.find_submission_notebook(assignment, assignment, student)
+                    grade = Grade(cell_id=cell.id, notebook=notebook)
+                    book.db.add(grade)
+                if grade.manual_score is None:
+                    grade.needs_manual_grade = False
+                else:
+                    by_hand[student, verdict["question"]] = grade.manual_score + (grade.extra_credit or 0)
+                    grade.needs_manual_grade |= grade.auto_score not in (None, verdict["points"])
+                grade.auto_score = verdict["points"]
         book.db.commit()
-    return True
+    return by_hand
+
+
+def set_assignments(book, all_graded):
+    """Each assignment with a cell of points for each of its questions."""
+    verdicts = {(one["assignment"], one["question"]): one for graded in all_graded for one in graded["verdicts"]}
+    for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
+        book.update_or_create_assignment(assignment)
+        book.update_or_create_notebook(assignment, assignment)
+    for (assignment, question), one in verdicts.items():
+        most = 0 if one["stretch"] else one["most"]
+        book.update_or_create_grade_cell(f"{question}-points", assignment, assignment, max_score=most, cell_type="code")

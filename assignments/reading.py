@@ -14,14 +14,8 @@ from pathlib import Path
 
 from companion.check.question import all_questions
 
-LARGEST = 400 * 2**20  # bytes of a file that is read
+LARGEST = 128 * 2**20  # bytes of a file that is read: its cells take many times as much memory
 SKIPPED = {".ipynb_checkpoints", "__MACOSX", "__pycache__", ".git", ".virtual_documents"}
-# What an answer is called, where it is not called as its question.
-NAMES = {
-    "embedding_layer": "Embedding", "rnn_cell": "RNNCell", "windows": "read_in_windows", "lstm_cell": "LSTMCell",
-    "lstm": "LSTM", "stacked": "StackedLSTM", "bidirectional": "BiLSTM", "projected": "ProjectedLSTM",
-    "packed": "lstm_packed", "all_at_once": "LSTM",
-}  # fmt: skip
 MAGIC = re.compile(r"^(\s*)(?:%|!|\?|(?=\S+\?{1,2}\s*$)[\w.]+\?)")
 STUB = re.compile(r"raise\s+NotImplementedError|YOUR CODE HERE")
 CALL = r"\bcheck\(\s*(?:question\s*=\s*)?['\"]{0}['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)"
@@ -76,23 +70,40 @@ def students(folder):
         if entry.name.startswith(".") or entry.name in SKIPPED or entry.is_symlink():
             continue
         name = entry.name if entry.is_dir(follow_symlinks=False) else Path(entry.name).stem
-        name = name if name not in found else entry.name
+        name = printable(name if name not in found else entry.name)
+        while name in found:
+            name += "'"
         found[name] = Path(entry.path)
     return found
 
 
+def printable(name):
+    """A name that fits into a line, a table and a database, whatever bytes it is made of."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in name)
+
+
 def files(path):
-    """The plain files of a submission, the oldest first."""
-    if path.is_file():
-        return [path]
-    found = []
-    for folder, inner, names in os.walk(path, followlinks=False):
+    """The plain files of a submission, the oldest first, and the folders that nobody lets us read."""
+    found, closed = [], []
+    try:
+        if not stat.S_ISDIR(path.lstat().st_mode):
+            found = [path]
+    except OSError:
+        return [], [path]
+    for folder, inner, names in os.walk(path, onerror=lambda error: closed.append(Path(error.filename))):
         inner[:] = sorted(one for one in inner if one not in SKIPPED)
         found += [Path(folder, name) for name in names if not name.startswith(".")]
         if len(found) > 1000:
             break
-    plain = [one for one in found if stat.S_ISREG(one.lstat().st_mode)]
-    return sorted(plain, key=lambda one: (one.lstat().st_mtime, one.name))
+    plain = []
+    for one in found:
+        try:
+            state = one.lstat()
+        except OSError:  # it was taken away meanwhile
+            continue
+        if stat.S_ISREG(state.st_mode):  # what else there is may never end
+            plain.append((state.st_mtime, one.name, one))
+    return [one for *_, one in sorted(plain)], [one for one in closed if one.is_dir()]
 
 
 def read(path):
@@ -107,7 +118,7 @@ def read(path):
             notebook.remarks.append("file_too_large")
             return notebook
         raw = path.read_bytes()
-    except OSError:
+    except (OSError, MemoryError):
         notebook.remarks.append("unreadable")
         return notebook
     text = decoded(raw, notebook)
@@ -160,7 +171,7 @@ def cells_of(text, notebook):
         if not isinstance(cells, list):
             raise TypeError
         return cells
-    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError, MemoryError):
         pass
     # cut off, or mended by hand: cell by cell, as far as it goes
     start = re.search(r'"cells"\s*:\s*\[', text)
@@ -215,7 +226,7 @@ def names_in(source):
 
 
 def name_of(question):
-    return NAMES.get(question, question)
+    return all_questions()[question].asks_for
 
 
 def answers(notebook, questions):
@@ -325,8 +336,8 @@ def language_of(notebooks):
 
 def submission(student, path, wanted=()):
     """All that a student sent. wanted: the assignments that were asked for; none for any."""
-    remarks = []
-    found = files(path)
+    found, closed = files(path)
+    remarks = [("unreadable", one.name) for one in closed]
     notebooks = []
     for file in found:
         if file.suffix.lower() in (".ipynb", ".py", ".json", ".txt", "") or len(found) == 1:
@@ -335,7 +346,7 @@ def submission(student, path, wanted=()):
             remarks += [(key, file.name) for key in notebook.remarks]
         else:
             remarks.append(("other_file", file.name))
-    if not found:
+    if not found and not closed:
         remarks.append(("nothing_sent", ""))
     about = [(assignment_of(one), one) for one in notebooks]
     assignments = [*dict.fromkeys(one for one, _ in about if one and (not wanted or one in wanted))]

@@ -2,8 +2,9 @@
 
 It is started by asking.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs: for
 each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the answer on the
-probes, and writes the numbers to a pipe. Whatever the student's code does to this process, numbers are all it can give,
-and the layers that would compute the right ones are not there.
+probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in its memory.
+Whatever the student's code does to this process, numbers are all it can give, and the layers that would compute the
+right ones are not there.
 """
 
 import ast
@@ -19,6 +20,7 @@ import struct
 import sys
 import tempfile
 import time
+import traceback
 import types
 import warnings
 from pathlib import Path
@@ -134,8 +136,6 @@ def shut_python():
     for name, thing in vars(decompositions).items():
         if layers.search(name):
             exchange(thing)
-
-
     for name, module in list(sys.modules.items()):
         if name.startswith("torch.ao.") and name.endswith("rnn"):
             for thing in vars(module).values():
@@ -182,11 +182,12 @@ def shut_layers():
 
 
 def hidden(torch):
-    """Files that hold a library's layer as Python: nobody may read them."""
+    """Files that hold a library's layer: nobody may read them."""
     inside = Path(torch.__file__).parent
     found = with_cache(inside / "_decomp/decompositions.py")
     found += [str(inside / "ao/nn" / name) for name in ("quantizable", "quantized", "qat", "intrinsic")]
-    return found
+    # it is loaded; a second copy of it would have all that is shut in the first
+    return [*found, str(inside / "lib" / "libtorch_cpu.so")]
 
 
 def with_cache(file):
@@ -202,7 +203,7 @@ NATIVE = {
     "autograd": re.compile(rb"_ZN5torch8autograd6Engine7executeE"),
 }
 TRAPS = {"x86_64": b"\x0f\x0b", "aarch64": b"\x00\x00\x00\x00"}  # an instruction that there is not
-addresses = {}
+places = {}  # address and size of each, by kind
 
 
 def find_natives(torch):
@@ -216,12 +217,15 @@ def find_natives(torch):
     loaded = ctypes.CDLL(str(library))
     functions = list(exported(library))
     for kind, pattern in NATIVE.items():
-        names = [name for name in functions if pattern.match(name)]
-        addresses[kind] = [ctypes.cast(getattr(loaded, name.decode()), ctypes.c_void_p).value for name in names]
+        places[kind] = [
+            (ctypes.cast(getattr(loaded, name.decode()), ctypes.c_void_p).value, size)
+            for name, size in functions
+            if pattern.match(name)
+        ]
 
 
 def exported(library):
-    """The names of the functions that an ELF library gives to others."""
+    """Name and size of each function that an ELF library gives to others."""
     with open(library, "rb") as file:
         head = file.read(64)
         start, (size, count) = struct.unpack_from("<Q", head, 40)[0], struct.unpack_from("<HH", head, 58)
@@ -232,23 +236,24 @@ def exported(library):
         file.seek(strings[4])
         names = file.read(strings[5])
         file.seek(table[4])
-        for name, info, _, section, _, _ in struct.iter_unpack("<IBBHQQ", file.read(table[5])):
+        for name, info, _, section, _, length in struct.iter_unpack("<IBBHQQ", file.read(table[5])):
             if info & 15 == 2 and section:
-                yield names[name : names.index(b"\0", name)]
+                yield names[name : names.index(b"\0", name)], length
 
 
 def trap(kind):
-    """Who calls one of these functions, by its address, is ended by the processor."""
+    """Who calls one of these functions, or jumps into it, is ended by the processor: nothing of it is left."""
     import ctypes
 
     page, everything = os.sysconf("SC_PAGESIZE"), 7
     libc = ctypes.CDLL(None)
-    for address in addresses.get(kind, ()):
+    for address, size in places.get(kind, ()):
         start = address // page * page
+        length = ctypes.c_size_t(address + size - start)
         code = TRAPS[os.uname().machine]
-        if libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(2 * page), everything) == 0:
-            ctypes.memmove(address, code, len(code))
-            libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(2 * page), everything & ~2)
+        if libc.mprotect(ctypes.c_void_p(start), length, everything) == 0:
+            ctypes.memmove(address, code * (size // len(code)), size // len(code) * len(code))
+            libc.mprotect(ctypes.c_void_p(start), length, everything & ~2)
 
 
 # A companion that has no layers
@@ -404,6 +409,23 @@ def work(job):
     return encode({"errors": errors, "outcomes": outcomes})
 
 
+def prepare(job, jail, secret, path):
+    """Goes behind the walls. Returns those that hold, as the line that asking.py reads first."""
+    close_for(job)
+    if not job["layers"]:
+        import torch
+
+        secret = [*secret, *with_cache(Path(torch.__file__).parent / "nn/modules/rnn.py")]
+    walls = jail.child(job["limits"], secret, path)
+    tempfile.tempdir = jail.scratch
+    os.environ.clear()
+    os.environ.update(
+        HOME=jail.scratch, TMPDIR=jail.scratch, PATH="/nowhere", MPLBACKEND="Agg", MPLCONFIGDIR=jail.scratch,
+        TORCHINDUCTOR_CACHE_DIR=jail.scratch,
+    )  # fmt: skip
+    return json.dumps(walls) + "\n"
+
+
 def child(job, jail, pipe, secret, path):
     """Never returns."""
     for number in range(3, 256):
@@ -414,19 +436,9 @@ def child(job, jail, pipe, secret, path):
                 pass
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
-    close_for(job)
-    if job["layers"]:
-        import torch
-
-        secret = [*secret, *with_cache(Path(torch.__file__).parent / "nn/modules/rnn.py")]
-    walls = jail.child(job["limits"], secret, path)
-    tempfile.tempdir = jail.scratch
-    os.environ.clear()
-    os.environ.update(HOME=jail.scratch, TMPDIR=jail.scratch, PATH="/nowhere", MPLBACKEND="Agg", MPLCONFIGDIR=jail.scratch,
-                      TORCHINDUCTOR_CACHE_DIR=jail.scratch)  # fmt: skip
     write = os.write
     # the walls that hold are said before the student can say anything
-    write(pipe, json.dumps(walls).encode() + b"\n")
+    write(pipe, prepare(job, jail, secret, path).encode())
     said = work(job).encode()
     while said:
         said = said[write(pipe, said) :]
@@ -443,7 +455,7 @@ def close_for(job):
     if job["autograd"]:
         shut_autograd()
         trap("autograd")
-    if job["layers"]:
+    if not job["layers"]:
         shut_layers()
 
 
@@ -472,62 +484,77 @@ def send(target, thing):
         said = said[os.write(target, said) :]
 
 
+def serve(source, target, jail, secret, path):
+    """Has each job read, run and answered by a fork: what it leaves in memory is not there when the next one comes."""
+    while True:
+        select.select([source], [], [])
+        watcher = os.fork()
+        if watcher == 0:
+            try:
+                isolation.end_with_parent()
+                job = receive(source)
+                if job is not None:
+                    send(target, watch(job, jail, secret, path))
+                    os._exit(0)
+            except BaseException:
+                traceback.print_exc()
+            os._exit(1)
+        if os.waitpid(watcher, 0)[1] != 0:
+            return
+
+
 def watch(job, jail, secret, path):
     """Runs a job in a child of a child. Returns how it ended, and what came through its pipe."""
+    begin = time.monotonic()
+    jail.enter()
     result, pipe = os.pipe()
     state, report = os.pipe()
-    middle = os.fork()
-    if middle == 0:
-        os.close(result), os.close(state)
+    first = os.fork()
+    if first == 0:
         try:
-            jail.middle()
+            os.close(result), os.close(state)
+            os.setsid()
+            isolation.end_with_parent()
             # the first process of a namespace is deaf to the kernel's limits: it only waits for the one that is not
-            first = os.fork()
-            if first == 0:
-                os.setsid()
-                inner = os.fork()
-                if inner == 0:
-                    child(job, jail, pipe, secret, path)
-                os.close(pipe)
-                os.write(report, struct.pack("i", os.waitpid(inner, 0)[1]))
-                os._exit(0)
+            inner = os.fork()
+            if inner == 0:
+                child(job, jail, pipe, secret, path)
             os.close(pipe)
-            os.write(report, struct.pack("i", first))
-            os.waitpid(first, 0)
+            os.write(report, struct.pack("i", inner))
+            os.write(report, struct.pack("i", os.waitpid(inner, 0)[1]))
         finally:
-            os._exit(1)
+            os._exit(0)
     os.close(pipe), os.close(report)
-    begin = time.monotonic()
-    first = struct.unpack("i", read(state, 4))[0]
-    said, ended = [], None
-    size = 0
+    inner = struct.unpack("i", read(state, 4) or b"\0" * 4)[0]
     end = begin + job["limits"]["wall"]
-    while ended is None:
-        ready, _, _ = select.select([result], [], [], max(0, end - time.monotonic()))
-        if not ready:
-            ended = "time"
-            break
-        piece = os.read(result, 2**20)
-        if not piece:
-            break
-        said.append(piece)
-        size += len(piece)
-        if size > OUTPUT:
-            ended = "output"
+    said, ended = collected(result, end)
     if ended is None and not select.select([state], [], [], max(0.1, min(2, end - time.monotonic())))[0]:
         ended = "quit"  # it closed its pipe, and goes on
     status = read(state, 4) if ended is None else b""
-    for end_all in (os.kill, os.killpg):
-        try:
-            end_all(first, signal.SIGKILL)
-        except OSError:
-            pass
-    os.waitpid(middle, 0)
-    os.close(result), os.close(state)
+    # where processes have no namespace that ends with its first one, the student's may have left the group
+    jail.end(first, inner)
+    os.waitpid(first, 0)
+    seconds = time.monotonic() - begin
     if ended is None:
         status = struct.unpack("i", status)[0] if status else -1
-        ended = ending(status, time.monotonic() - begin, job["limits"])
-    return {"ended": ended, "seconds": time.monotonic() - begin, "said": b"".join(said).decode("utf-8", "replace")}
+        ended = ending(status, seconds, job["limits"])
+    return {"ended": ended, "seconds": seconds, "said": said.decode("utf-8", "replace")}
+
+
+def collected(result, end):
+    """What comes through a pipe until it is closed, and "time" or "output" if that is too late or too much."""
+    said, size = [], 0
+    while True:
+        ready, _, _ = select.select([result], [], [], max(0, end - time.monotonic()))
+        if not ready:
+            return b"".join(said), "time"
+        piece = os.read(result, 2**20)
+        if not piece:
+            return b"".join(said), None
+        said.append(piece)
+        size += len(piece)
+        if size > OUTPUT:
+            return b"", "output"
 
 
 def ending(status, seconds, limits):
@@ -552,6 +579,7 @@ def main():
     torch.set_num_threads(1)
     import torch._decomp.decompositions_for_jvp  # needs files that are hidden later  # noqa: F401
 
+    global isolation
     isolation = load("isolation", HERE / "isolation.py")
     running = load("companion.check.running", settings["running"])
     sys.meta_path.insert(0, Finder())
@@ -567,21 +595,21 @@ def main():
     trap("recurrent")
     warm = torch.rand(3, 4, dtype=torch.float64)
     (warm @ warm.T).sigmoid().tanh().sum()
+    # what compiles code while it runs would need memory that is written and executed, which the walls refuse
+    torch.backends.mkldnn.set_flags(False)
     isolation.remember_memory()
     jail = isolation.Jail()
     secret = [*hidden(torch), *settings["hidden"]]
     jail.zygote(secret, settings["path"])
+    isolation.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the batch's to take
     send(target, {"ready": True, "fork": hasattr(os, "fork")})
-    while (job := receive(source)) is not None:
-        if hasattr(os, "fork"):
-            send(target, watch(job, jail, secret, settings["path"]))
-        else:  # a process for each job
-            close_for(job)
-            begin = time.monotonic()
-            walls = json.dumps(jail.child(job["limits"], secret, settings["path"]))
-            send(target, {"ended": "", "said": f"{walls}\n{work(job)}", "seconds": time.monotonic() - begin})
-            return
+    if hasattr(os, "fork"):
+        serve(source, target, jail, secret, settings["path"])
+    elif (job := receive(source)) is not None:  # a process for each job; asking.py looks at the clock
+        begin = time.monotonic()
+        walls = prepare(job, jail, secret, settings["path"])
+        send(target, {"ended": "", "said": walls + work(job), "seconds": time.monotonic() - begin})
 
 
 if __name__ == "__main__":

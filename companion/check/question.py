@@ -27,6 +27,8 @@ A question is a `Question` in the list `QUESTIONS` of `questions/<assignment>.py
 - `axes`: for each result the names of its axes, for "from step 2, unit 1 on": keys of the words' [axes].
 - `forbidden`: the operations of torch that would be the answer itself: `RECURRENT` (the default) or `EMBEDDING`, with
   `| AUTOGRAD` where gradients are asked for by hand.
+- `answer`: the name that the answer is asked to have, if that is not the question's.
+- `layers_made`: False where even making a library's layer, without running it, would tell the answer.
 - `stretch`: whether its points are beyond those that are asked for.
 
 The general mistakes of diagnosis.py (an exception, None, a wrong shape, in-place changes, no gradient, parameters under
@@ -65,6 +67,13 @@ class Question:
     axes: dict = field(default_factory=dict)
     forbidden: frozenset = RECURRENT
     stretch: bool = False  # points beyond those that are asked for
+    answer: str = ""
+    layers_made: bool = True
+
+    @property
+    def asks_for(self):
+        """The name that the answer is asked to have."""
+        return self.answer or self.name
 
     @property
     def names(self):

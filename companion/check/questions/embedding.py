@@ -515,6 +515,7 @@ def layer_probes(draw):
 
 LAYER = Question(
     name="embedding_layer",
+    answer="Embedding",
     assignment="embedding",
     points=4,
     place="embedding#from-scratch",

@@ -372,6 +372,7 @@ def cell_probes(draw):
 
 CELL = Question(
     name="lstm_cell",
+    answer="LSTMCell",
     assignment="lstm",
     points=3,
     place="lstm#the-step",
@@ -566,6 +567,7 @@ def layer_probes(draw):
 STATES = ("layer", "batch", "unit")
 LAYER = Question(
     name="lstm",
+    answer="LSTM",
     assignment="lstm",
     points=3,
     place="lstm#loop",

@@ -214,6 +214,7 @@ def shapes_probes(draw):
 
 SHAPES = Question(
     name="parameter_shapes",
+    layers_made=False,
     assignment=CHAPTER,
     points=2,
     place=f"{CHAPTER}#summary-table",
@@ -968,6 +969,7 @@ def stacked_probes(draw):
 
 STACKED = Question(
     name="stacked",
+    answer="StackedLSTM",
     assignment=CHAPTER,
     points=3,
     place=f"{CHAPTER}#num-layers",
@@ -1045,6 +1047,7 @@ DIRECTION_EXCLUSIVE = (
 
 BIDIRECTIONAL = Question(
     name="bidirectional",
+    answer="BiLSTM",
     assignment=CHAPTER,
     points=3,
     place=f"{CHAPTER}#bidirectional",
@@ -1084,6 +1087,7 @@ def projected_network_reference(network):
 
 PROJECTED = Question(
     name="projected",
+    answer="ProjectedLSTM",
     assignment=CHAPTER,
     points=2,
     place=f"{CHAPTER}#proj-size",
@@ -1224,6 +1228,7 @@ def packed_probes(draw):
 
 PACKED = Question(
     name="packed",
+    answer="lstm_packed",
     assignment=CHAPTER,
     points=3,
     place=f"{CHAPTER}#exercise-lengths",
@@ -1276,6 +1281,7 @@ def all_probes(draw):
 
 ALL_AT_ONCE = Question(
     name="all_at_once",
+    answer="LSTM",
     assignment=CHAPTER,
     points=4,
     place=f"{CHAPTER}#summary-table",

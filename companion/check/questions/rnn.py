@@ -245,6 +245,7 @@ def cell_probes(draw):
 
 CELL = Question(
     name="rnn_cell",
+    answer="RNNCell",
     assignment="rnn",
     points=2,
     place="rnn#equation",
@@ -609,6 +610,7 @@ def windows_probes(draw):
 
 WINDOWS = Question(
     name="windows",
+    answer="read_in_windows",
     assignment="rnn",
     points=3,
     place="training#truncation",

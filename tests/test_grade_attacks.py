@@ -1,0 +1,173 @@
+"""Attacks on the grader by someone who has read all of it, and goes below Python where that helps."""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import asking
+import pytest
+import reading
+import torch
+from test_check_lstm import CELL, GATES
+from test_grade import IMPORTS, QUICK, WORDS, judged, linux, through, worker  # noqa: F401 (a fixture)
+
+from companion.check.question import all_questions
+
+MEMORY = '''
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.sbrk.restype = ctypes.c_void_p
+away, there = os.pipe()
+def page(address):
+    """What is in memory there, or nothing: the kernel looks first."""
+    size = libc.write(there, ctypes.c_void_p(address), 4096)
+    return os.read(away, 4096) if size > 0 else b""
+def near(address, before, after):
+    for one in range((address - before) & ~4095, address + after, 4096):
+        yield page(one)
+def memory():
+    yield from near(libc.sbrk(0), 3 * 2**28, 0)
+    seen = set()
+    for thing in (object(), [], {}, "text" * 99, b"0" * 9999, bytearray(10**6), memory):
+        place = id(thing) >> 26
+        if place not in seen:
+            seen.add(place)
+            yield from near(place << 26, 0, 2**26)
+'''
+MARK = "the_work_of_a_diligent_student"
+LONGER = QUICK | {"seconds": 8, "wall": 20}
+
+
+def raw(worker, question, cells, names=None, limits=QUICK):
+    """What a worker says of an answer, before it is judged."""
+    kept = {}
+
+    class Listening:
+        def ask(self, job):
+            kept.update(worker.ask(job))
+            return kept
+
+    answer = reading.Answer([[1, IMPORTS], *[[2 + n, one] for n, one in enumerate(cells)]], names or [question], True)
+    asking.grade(Listening(), question, answer, 5, "en", WORDS, limits)
+    return kept
+
+
+def errors_of(kept):
+    return json.loads(kept["said"].partition("\n")[2])["outcomes"][0]["error"]
+
+
+SEARCH = MEMORY + """
+import re
+def gates(*a):
+    mark = re.compile(b"the_work_of_[a]_diligent_student|a_result_of_[a]nother")  # which it does not find itself
+    raise ValueError(str(sorted({one for page in memory() for one in mark.findall(page)})))
+"""
+
+
+@linux
+def test_no_memory_holds_what_others_sent_or_got(worker):  # noqa: F811
+    """The same process forks all children: what it has read, they inherit."""
+    victim = GATES + f"\n# {MARK}\n" * 200 + "\nraise ValueError('a_result_of_' + 'another')\n"
+    for _ in range(3):
+        assert judged(worker, "gates", victim).ok
+    assert errors_of(raw(worker, "gates", [SEARCH], limits=LONGER))["text"] == "[]"
+
+
+@linux
+def test_that_search_finds_what_is_there(worker):  # noqa: F811
+    own = SEARCH + f"\nkept = ['{MARK}' * 3 for _ in range(9)]\n"
+    assert errors_of(raw(worker, "gates", [own], limits=LONGER))["text"] == f"[b'{MARK}']"
+
+
+PATCH = """
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+name = "_ZN2at6native9lstm_cellERKNS_6TensorEN3c108ArrayRefIS1_EES3_S3_RKSt8optionalIS1_ESA_"
+address = ctypes.cast(getattr(ctypes.CDLL("libtorch_cpu.so"), name), ctypes.c_void_p).value
+start = address // 4096 * 4096
+tried = {"code written": libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(4096), 7)}
+libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(4096), 3)
+tried["code written, and then run"] = libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(4096), 5)
+libc.mmap.restype = ctypes.c_long
+tried["new code"] = libc.mmap(None, ctypes.c_size_t(4096), 7, 0x22, -1, 0)
+tried["new code, read only"] = libc.mmap(None, ctypes.c_size_t(4096), 5, 0x22, -1, 0)
+data = libc.mmap(None, ctypes.c_size_t(4096), 3, 0x22, -1, 0)
+tried["data as code"] = libc.mprotect(ctypes.c_void_p(data), ctypes.c_size_t(4096), 5)
+tried["keys"] = libc.pkey_mprotect(ctypes.c_void_p(data), ctypes.c_size_t(4096), 5, -1)
+import os, tempfile
+try:
+    file = os.open(tempfile.mktemp(), os.O_RDWR | os.O_CREAT)
+    os.write(file, bytes(4096))
+    tried["a file as code"] = libc.mmap(None, ctypes.c_size_t(4096), 5, 2, file, 0)
+except OSError:
+    tried["a file as code"] = -1
+def gates(*a): raise ValueError(str([name for name, said in tried.items() if said != -1]))
+"""
+
+
+@linux
+def test_no_code_is_made_or_mended(worker):  # noqa: F811
+    assert errors_of(raw(worker, "gates", [PATCH]))["text"] == "[]"
+
+
+SECOND = through("""
+import ctypes
+libc = ctypes.CDLL(None)
+libc.dlmopen.restype = ctypes.c_void_p
+libc.dlsym.restype = ctypes.c_void_p
+libc.dlerror.restype = ctypes.c_char_p
+where = torch.__path__[0] + '/lib/'
+lib = libc.dlmopen(ctypes.c_long(-1), (where + 'libtorch_cpu.so').encode(), 1)
+if not lib: raise ValueError('refused: ' + str(libc.dlerror()))
+raise ValueError('loaded')
+""")
+KERNELS = "torch.ops.aten.lstm_cell.default"
+CLEVER = {
+    "a second copy of libtorch": SECOND,
+    "libtorch from its bytes": through("import ctypes, tempfile, shutil\nplace = tempfile.mkdtemp()\n"
+        "shutil.copy(torch.__path__[0] + '/lib/libtorch_cpu.so', place)\nlib = ctypes.CDLL(place + '/libtorch_cpu.so')\n"
+        "return lib.aoti_torch_call_dispatcher(b'aten::lstm_cell', b'', None)"),
+    "the stable interface in C": through("import ctypes\nlib = ctypes.CDLL(torch.__path__[0] + '/lib/libtorch.so')\n"
+        "stack = (ctypes.c_uint64 * 8)(*[one._cdata for one in (x, h, c, *w)])\n"
+        "lib.aoti_torch_call_dispatcher(b'aten::lstm_cell', b'', stack)\nreturn h, c"),
+    "every key": through("for name, key in torch._C.DispatchKey.__members__.items():\n    try:\n"
+        f"        got = {KERNELS}._op_dk(key, x, [h, c], *w)\n        if got[0].abs().sum(): return got\n"
+        "    except BaseException: pass\nreturn h, c"),
+    "a kernel's code exchanged": "import gc, types\ndef through(*a, **k): return torch._C._dispatch_call_boxed(*a, **k)\n"
+        "for o in gc.get_objects():\n    if isinstance(o, types.FunctionType) and o.__name__ == 'kernel':\n"
+        "        try: o.__code__ = (lambda a, b: lambda *_, **__: None)(1, 2).__code__\n        except ValueError: pass\n"
+        "LSTMCell = nn.LSTMCell",
+    "a custom operation": through("@torch.library.custom_op('mine::cell', mutates_args=())\n"
+        "def cell(x: torch.Tensor, h: torch.Tensor, c: torch.Tensor, a: torch.Tensor, b: torch.Tensor, d: torch.Tensor, e: torch.Tensor) "
+        "-> list[torch.Tensor]:\n    return list(torch.lstm_cell(x, (h, c), a, b, d, e))\nreturn tuple(cell(x, h, c, *w))"),
+    "inductor": through("return torch.compile(lambda *a: torch.lstm_cell(a[0], a[1:3], *a[3:]))(x, h, c, *w)"),
+    "C++ in the notebook": through("from torch.utils.cpp_extension import load_inline\n"
+        "m = load_inline('m', 'std::vector<at::Tensor> f(at::Tensor x, at::Tensor h, at::Tensor c, at::Tensor a, at::Tensor b, at::Tensor d, "
+        "at::Tensor e) { auto r = at::lstm_cell(x, {h, c}, a, b, d, e); return {std::get<0>(r), std::get<1>(r)}; }', functions=['f'])\n"
+        "return tuple(m.f(x, h, c, *w))"),
+    "exported": through("class M(nn.Module):\n    def forward(self, x, h, c, a, b, d, e): return torch.lstm_cell(x, (h, c), a, b, d, e)\n"
+        "return torch.export.export(M(), (x, h, c, *w)).run_decompositions().module()(x, h, c, *w)"),
+    "pickled and loaded": through("import io\nfile = io.BytesIO()\ntorch.save(nn.LSTMCell(x.shape[1], h.shape[1]).double(), file)\nfile.seek(0)\n"
+        "layer = torch.load(file, weights_only=False)\nfor one, other in zip(layer.parameters(), w): one.data = other\nreturn layer(x, (h, c))"),
+    "scripted, stored and loaded": through("import io\nfile = io.BytesIO()\ntorch.jit.save(torch.jit.script(nn.LSTMCell(x.shape[1], h.shape[1])), file)\n"
+        "file.seek(0)\nlayer = torch.jit.load(file)\nlayer.load_state_dict(dict(zip(('weight_ih', 'weight_hh', 'bias_ih', 'bias_hh'), w)))\n"
+        "return layer(x, (h, c))"),
+    "asked beforehand": "table = {}\ncell = nn.LSTMCell(2, 3).double()\nfor n in range(9):\n    x = torch.rand(1, 2).double()\n    table[n] = cell(x)\n"
+        "def make(*sizes): return cell\nLSTMCell = make",
+    "dual numbers of a layer": through("import torch.autograd.forward_ad as fw\nwith fw.dual_level():\n"
+        "    return torch.lstm_cell(fw.make_dual(x, x), (h, c), *w)"),
+    "batched by the dispatcher": through("return tuple(o[0] for o in torch._C._functorch._vmap_increment_nesting and "
+        "torch.vmap(lambda x: torch.ops.aten.lstm_cell(x, [h, c], *w))(x[None]))"),
+    "the original forward": through("import gc, types\nf = [o for o in gc.get_objects() if isinstance(o, types.FunctionType) and "
+        "o.__qualname__ == 'LSTMCell.forward' and o.__module__.startswith('torch.')][0]\nlayer = nn.LSTMCell(x.shape[1], h.shape[1]).double()\n"
+        "for one, other in zip(layer.parameters(), w): one.data = other\nreturn f(layer, x, (h, c))"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CLEVER)
+def test_layers_below_python_gain_nothing(worker, name):  # noqa: F811
+    verdict = judged(worker, "lstm_cell", CLEVER[name], limits=LONGER)
+    print(name, verdict.mistakes, verdict.paragraphs[:4], verdict.seconds)
+    assert verdict.points == 0 and not verdict.ok

@@ -1,0 +1,247 @@
+"""Torn ends of a batch: names, files and disks as they are, what is interrupted, what is appealed."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import grade
+import pages
+import pytest
+import reading
+from test_check_lstm import CELL, GATES
+from test_grade import QUICK, SOURCES, judged, notebook, put, rows, sent, worker  # noqa: F401 (a fixture)
+
+NAMES = [
+    "山田 太郎", "김철수", "أحمد", "O'Brien \"x\"", "two\nlines", "=cmd|' /C calc'!A0", "＝1＋1", "<script>alert(1)",
+    "a..b", "a" * 200, "Ada", "ada", "CON", "\u202egnp.exe", "tab\there", "[a](javascript:alert(1))", "<img src=x onerror=alert(1)>",
+]  # fmt: skip
+
+
+def graded_of(folder, output, **more):
+    return grade.Batch(folder, output, ("lstm",), say=lambda text: None, **more)
+
+
+def made_up(student, assignment="lstm", points=1.5):
+    verdict = {
+        "assignment": assignment, "question": "gates", "points": points, "most": 2, "stretch": False, "seconds": 0.1,
+        "mistakes": ["gates_f_i_g_o"], "paragraphs": ["**Not** yet."], "remarks": [], "walls": ["time"],
+    }  # fmt: skip
+    return {"student": student, "language": "en", "assignments": [assignment], "verdicts": [verdict], "remarks": []}
+
+
+def test_names_of_all_kinds(tmp_path):
+    nbgrader = pytest.importorskip("nbgrader.api")
+    for name in NAMES:
+        put(tmp_path / "sent", name, "notes.pdf", "")
+    os.makedirs(os.fsencode(tmp_path / "sent") + b"/\xff\xfe")
+    found = reading.students(tmp_path / "sent")
+    assert len(found) == len(NAMES) + 1 and all(name.isprintable() for name in found)
+    files = [grade.page_name(name).lower() for name in found]
+    assert len(set(files)) == len(files) and not any("/" in one or one.startswith(".") for one in files)
+    all_graded = [made_up(name) for name in found]
+    assert pages.gradebook(tmp_path / "gradebook.db", all_graded) == {}
+    with nbgrader.Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as book:
+        assert {one.id for one in book.students} == set(found)
+    text = pages.grades_csv(all_graded)
+    assert text.encode().startswith(b"\xef\xbb\xbf")
+    table = list(csv.reader(text.lstrip("\ufeff").splitlines()))
+    assert len(table) == len(found) + 1 and all(len(row) == 4 for row in table)
+    assert not any(row[0][0] in "=+-@＝＋－＠" for row in table)
+
+
+def test_files_that_never_end(tmp_path):
+    put(tmp_path, "a", "lstm.ipynb", notebook())
+    os.mkfifo(tmp_path / "a" / "more.ipynb")
+    os.mkfifo(tmp_path / "b.ipynb")
+    (tmp_path / "c").mkdir()
+    os.symlink("/dev/zero", tmp_path / "c" / "lstm.ipynb")
+    os.symlink("/etc/passwd", tmp_path / "c" / "other.ipynb")
+    with open(put(tmp_path, "d", "lstm.ipynb", ""), "wb") as file:
+        file.truncate(2**43)  # takes no room on the disk
+    begin = time.monotonic()
+    assert set(sent(tmp_path, "a").answers) == set(SOURCES)
+    found = {name: path for name, path in reading.students(tmp_path).items()}
+    assert [key for key, _ in reading.submission("b", found["b"]).remarks] == ["nothing_sent"]
+    assert [key for key, _ in sent(tmp_path, "c").remarks] == ["nothing_sent"]
+    assert [key for key, _ in sent(tmp_path, "d").remarks] == ["file_too_large"]
+    for path in found.values():
+        grade.digest(path, (), None, {})
+    assert time.monotonic() - begin < 5
+
+
+def test_a_submission_that_is_taken_away_or_changed_meanwhile(tmp_path, monkeypatch):
+    path = put(tmp_path, "a", "lstm.ipynb", notebook())
+    before = grade.digest(tmp_path / "a", (), None, {})
+    path.write_text("{}")
+    assert grade.digest(tmp_path / "a", (), None, {}) != before
+    walk = list(os.walk(tmp_path / "a"))
+    path.unlink()
+    monkeypatch.setattr(os, "walk", lambda *_, **__: walk)
+    assert reading.files(tmp_path / "a") == ([], [])
+    assert reading.files(tmp_path / "gone")[0] == []
+
+
+def test_large_notebooks_are_read_in_time(tmp_path):
+    said = notebook()
+    said["cells"] += [{"cell_type": "code", "source": f"x = {number}"} for number in range(100_000)]
+    put(tmp_path, "a", "lstm.ipynb", said)
+    begin = time.monotonic()
+    assert set(sent(tmp_path, "a").answers) == set(SOURCES)
+    assert time.monotonic() - begin < 60
+
+
+@pytest.mark.parametrize("source", ["(" * 10**5, "-" * 10**5 + "1", "x" + ".a" * 10**5, "x" + "[0]" * 10**5, "f(" * 90 + ")" * 90,
+                                    "lambda: " * 10**4 + "1", "a\0b", "\ud800", "if x:\n " * 10**4, "1" * 10**6, "x = " * 10**5 + "1"])  # fmt: skip
+def test_no_source_is_too_deep_to_be_read(source, tmp_path):
+    command = f"import sys; sys.path[:0] = {[str(Path(grade.__file__).parent), str(Path(grade.__file__).parents[1])]!r}; " \
+              "import reading, pathlib; print(len(reading.read(pathlib.Path(sys.argv[1])).cells))"  # fmt: skip
+    file = put(tmp_path, "a", "lstm.ipynb", {"cells": [{"cell_type": "code", "source": source}]})
+    done = subprocess.run([sys.executable, "-c", command, str(file)], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "1\n", done.stderr[-500:]
+
+
+def test_points_given_by_hand_stay(tmp_path):
+    nbgrader = pytest.importorskip("nbgrader.api")
+    book = tmp_path / "gradebook.db"
+    pages.gradebook(book, [made_up("ada"), made_up("bo")])
+    with nbgrader.Gradebook(f"sqlite:///{book}") as opened:
+        opened.find_grade("gates-points", "lstm", "lstm", "ada").manual_score = 1.75
+        opened.db.commit()
+    for points, another_look in ((1.5, False), (0, True)):
+        by_hand = pages.gradebook(book, [made_up("ada", points=points), made_up("bo")])
+        assert by_hand == {("ada", "gates"): 1.75}
+        with nbgrader.Gradebook(f"sqlite:///{book}") as opened:
+            found = opened.find_grade("gates-points", "lstm", "lstm", "ada")
+            assert (found.manual_score, found.auto_score, found.score) == (1.75, points, 1.75)
+            assert bool(found.needs_manual_grade) is another_look
+    assert pages.grades_csv([made_up("ada"), made_up("bo")], by_hand).splitlines()[1:] == [
+        "ada,gates,1.75,gates_f_i_g_o", "bo,gates,1.5,gates_f_i_g_o",
+    ]  # fmt: skip
+
+
+def test_a_question_that_is_added_later_is_in_the_gradebook(tmp_path):
+    nbgrader = pytest.importorskip("nbgrader.api")
+    pages.gradebook(tmp_path / "gradebook.db", [made_up("ada")])
+    more = made_up("ada")
+    more["verdicts"] += [more["verdicts"][0] | {"question": "lstm_cell", "points": 1}]
+    pages.gradebook(tmp_path / "gradebook.db", [more])
+    with nbgrader.Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as book:
+        assert book.find_submission("lstm", "ada").score == 2.5
+
+
+def test_an_appeal_is_graded_with_the_same_probes_and_shows_them(tmp_path):
+    folder, output = tmp_path / "sent", tmp_path / "grades"
+    wrong = CELL.replace("i, f, g, o = a", "f, i, g, o = a")
+    put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES, "lstm_cell": wrong}))
+    first = graded_of(folder, output).grade(1)["ada"]
+    assert not list((output / "appeals").iterdir())
+    same = graded_of(folder, output, again=["ada"]).grade(1)["ada"]
+    assert same["seeds"] == first["seeds"]
+    assert [one["paragraphs"] for one in same["verdicts"]] == [one["paragraphs"] for one in first["verdicts"]]
+    shown = json.loads((output / "appeals" / "ada.json").read_text())
+    assert {"probe", "right", "given"} == set(shown["lstm_cell"]["probes"][0])
+    assert shown["gates"]["probes"][0]["right"]["values"].keys() >= set("ifgo")
+    new = graded_of(folder, output, again=["ada"], fresh=True).grade(1)["ada"]
+    assert not set(new["seeds"].values()) & set(first["seeds"].values())
+    page = (output / "feedback" / "ada.html").read_text(encoding="utf-8")
+    assert not any(str(seed) in page for one in (first, new) for seed in one["seeds"].values())
+
+
+def test_what_cannot_be_told_is_taken_for_what_the_others_sent(tmp_path):
+    folder, output = tmp_path / "sent", tmp_path / "grades"
+    put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
+    put(folder, "bo", "notes.pdf", "%PDF")
+    graded = grade.Batch(folder, output, say=lambda text: None).grade(1)
+    assert [one["mistakes"] for one in graded["bo"]["verdicts"]] == [["no_answer"]] * 5
+    assert len(rows(output)) == 10
+
+
+COMMAND = [sys.executable, grade.__file__]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+def test_nothing_goes_on_after_an_interrupted_batch(tmp_path, end):
+    folder, output = tmp_path / "sent", tmp_path / "grades"
+    for number in range(3):
+        put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": f"import time\ntime.sleep({10**6 + number})"}))
+    running = subprocess.Popen([*COMMAND, str(folder), "--output", str(output), "--workers", "2"],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
+    begin = time.monotonic()
+    while len(started := workers_of(running.pid)) < 11:  # a tracker, two graders, and for each a worker and its three
+        assert running.poll() is None and time.monotonic() - begin < 25
+        time.sleep(0.2)
+    begin = time.monotonic()
+    running.send_signal(end)
+    said, _ = running.communicate(timeout=60)
+    assert time.monotonic() - begin < 25  # a question has 30
+    if end == signal.SIGINT:
+        assert "The same command continues" in said, said
+    deadline = time.monotonic() + 10
+    while (alive := [pid for pid in started if there(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not alive
+    assert not list(output.rglob("*.part"))
+
+
+def there(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def workers_of(pid):
+    """All that descend from a process."""
+    parents = {}
+    for one in Path("/proc").iterdir():
+        if one.name.isdigit():
+            try:
+                parents[int(one.name)] = int((one / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                pass
+    found, todo = set(), {pid}
+    while todo:
+        todo = {one for one, parent in parents.items() if parent in todo} - found
+        found |= todo
+    return found
+
+
+@pytest.mark.heavy
+def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path):
+    """Needs the right to mount a disk."""
+    folder, output = tmp_path / "sent", tmp_path / "grades"
+    output.mkdir()
+    for number in range(4):
+        put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": GATES}))
+    shell = f"mount -t tmpfs -o size=16k tmpfs {output} && {sys.executable} {grade.__file__} {folder} --output {output}; " \
+            f"echo code $?; find {output} -name '*.part'; mount -o remount,size=64m {output}; " \
+            f"{sys.executable} {grade.__file__} {folder} --output {output}; wc -l < {output}/grades.csv"  # fmt: skip
+    done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", shell],
+                          capture_output=True, text=True, timeout=300)  # fmt: skip
+    assert "No space left" in done.stderr and "the same command continues" in done.stderr, done.stderr
+    assert "code 1" in done.stdout and ".part" not in done.stdout and "Traceback" not in done.stderr
+    assert done.stdout.strip().endswith("21"), done.stdout
+
+
+STAYS = """
+import ctypes, os, threading, time
+libc = ctypes.CDLL(None)
+libc.prctl(1, 0, 0, 0, 0)  # deaf to its parent's end
+for leave in (os.setsid, lambda: os.setpgid(0, 0)):
+    try: leave()
+    except OSError: pass
+threading.Thread(target=time.sleep, args=(10**6,)).start()
+def gates(*a): time.sleep(10**6)
+"""
+
+
+def test_no_process_survives_its_question(worker):  # noqa: F811
+    assert judged(worker, "gates", STAYS, limits=QUICK).mistakes == ["time_limit"]
+    time.sleep(0.5)
+    assert not [pid for pid in workers_of(worker.process.pid) if there(pid)]
