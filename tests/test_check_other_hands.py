@@ -1,6 +1,6 @@
 """Answers in many hands: right ones in unusual styles, and the same with a mistake that students make.
 
-They were written without a look at the references, to find what these do not foresee.
+None of them is built like the references, to find what these do not foresee.
 """
 
 import pytest

@@ -185,6 +185,8 @@ def explain(bank, got, numbers, until, gradients=True):
     for mistakes in bank.singles():
         if fits(mistakes):
             return [plain(name) for name in mistakes]
+    if time.monotonic() > until:
+        return []
     order = {name: place for place, name in enumerate(bank.question.mistakes)}
     unlikely = likelihood(bank, got, numbers[:2], order)
 
