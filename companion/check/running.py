@@ -473,7 +473,8 @@ def set_parameters(module, wanted, outcome):
     """
     if not isinstance(module, nn.Module):
         raise Unfit("not_a_module", got=kind(module))
-    if getattr(module.forward, "__func__", None) is nn.Module.forward:
+    without_forward = getattr(module.forward, "__func__", None) is nn.Module.forward
+    if without_forward and type(module).__call__ is nn.Module.__call__:
         raise NotImplementedError
     has = dict(module.named_parameters())
     found, amiss = {}, {"missing": [], "shapes": {}, "renamed": [], "extra": [], "plain": []}
