@@ -147,6 +147,12 @@ PLAIN_STEP = {
     "old_c_ignored": [("f * c + i * g", "i * g + 0 * c * f")],
     "c_squashed": [("c = f * c + i * g", "c = torch.tanh(f * c + i * g)")],
     "h_from_old_c": [("c = f * c + i * g", "old = c; c = f * c + i * g"), ("torch.tanh(c)", "torch.tanh(old)")],
+    "sigmoid_turned": [("torch.sigmoid(", "torch.sigmoid(-")],
+    "tanh_on_product": [("o * torch.tanh(c)", "torch.tanh(o * c)")],
+    "biases_after_activation": [
+        ("x_t @ W.T + b1", "x_t @ W.T"), ("h @ U.T + b2", "h @ U.T"), ("torch.tanh(g)", "torch.tanh(g) + (b1 + b2).chunk(4)[2]"),
+        *((f"torch.sigmoid({gate})", f"torch.sigmoid({gate}) + (b1 + b2).chunk(4)[{'ifgo'.index(gate)}]") for gate in "ifo"),
+    ],
 }
 MODULE_STEP = PLAIN_STEP | {
     "one_bias": [('("bias_hh", (4 * H,)), ', ""), ("h @ U.T + b2", "h @ U.T"), ("W, U, b1, b2 =", "W, U, b1 =")],
