@@ -148,12 +148,12 @@ def test_a_cell_belongs_to_the_heading_above_it():
 
 @pytest.mark.parametrize("language", saying.languages())
 def test_markdown_takes_no_words_for_marks(language):
-    """Only `…` is a mark in the words, and `**…**` in the two that begin a result."""
+    """Only `…` is a mark in the words, and `**…**` in those that begin a result."""
     tables = saying.words(language)
     told = {"results": tables["results"], "traits": tables["traits"], "axes": tables["axes"]} | tables["mistakes"]
     for table, entries in told.items():
         for key, text in entries.items():
-            marks = {"strong"} if (table, key) in {("results", "right"), ("results", "wrong")} else set()
+            marks = {"strong"} if (table, key) in {("results", key) for key in ("right", "right_with_gradients", "wrong")} else set()
             assert tags(text) == marks, (table, key, text)
     for name in mistakes():
         entry = saying.of_mistake(name, language)

@@ -48,7 +48,9 @@ class Assignments(SphinxDirective):
         return [table([_("Notebook"), _("Questions"), _("Points")], rows)]
 
     def link(self, assignment):
-        return nodes.reference("", assignment.title, refuri=f"assignments/{assignment.name}.ipynb", internal=False)
+        pieces = assignment.title.split("`")  # every other one is code
+        words = [literal(piece) if number % 2 else nodes.Text(piece) for number, piece in enumerate(pieces)]
+        return nodes.reference("", "", *words, refuri=f"assignments/{assignment.name}.ipynb", internal=False)
 
 
 def literal(text):

@@ -1,6 +1,7 @@
 """A finding in words: of a language, as text and as Markdown."""
 
 import json
+import math
 import re
 import tomllib
 from functools import cache
@@ -13,6 +14,7 @@ PLACES = files("companion.check") / "places"
 CODE = re.compile(r"(`[^`]*`)")
 LINK = re.compile(r"\[([^]]*)\]\((https?://[^)]*)\)")
 ORDER = re.compile(r"gates((?:_[ifgo]){4})$")
+UNKNOWN = {"wrong_values", "wrong_gradient"}  # names that say only that it is wrong
 MOST = 16  # numbers of an input that are shown
 
 
@@ -48,7 +50,7 @@ def of_mistake(name, language):
     """A mistake's one-line description and its advice. The orders of the gates share one entry."""
     order = ORDER.match(name)
     entry = words(language)["mistakes"]["gates_in_order" if order else name]
-    letters = ", ".join(order[1][1:].split("_")) if order else ""
+    letters = words(language)["results"]["comma"].join(order[1][1:].split("_")) if order else ""
     return {key: text.replace("{order}", letters) for key, text in entry.items()}
 
 
@@ -66,7 +68,8 @@ class Sayer:
         """Markdown, a paragraph a piece."""
         finding = self.finding
         if finding.ok:
-            return [self.say("right", question=self.question.name)]
+            compared = any(is_gradient(name) for outcome in self.bank.expected for name in outcome.values)
+            return [self.say("right_with_gradients" if compared else "right", question=self.question.name)]
         said = [self.say("wrong", question=self.question.name)]
         for name in finding.mistakes:
             entry = of_mistake(name, self.language)
@@ -106,7 +109,7 @@ class Sayer:
 
     def error(self, error):
         if error["kind"] != "raises_error":
-            return self.say("unfit_" + error["kind"], **{key: show(one) for key, one in error["said"].items()})
+            return self.say("unfit_" + error["kind"], **{key: show(one) or "–" for key, one in error["said"].items()})
         said = f"`{error['type']}: {error['text']}`" if error["text"] else f"`{error['type']}`"
         if error.get("code"):
             said += "\n" + self.say("line", line=error["line"], code=error["code"])
@@ -133,7 +136,8 @@ class Sayer:
 
     def honest(self):
         """What can be said without a name: which values, from where on, by how much, and where the answer is right."""
-        finding, said = self.finding, []
+        finding = self.finding
+        said = [self.say("unknown")] if UNKNOWN & set(finding.mistakes) else []
         if finding.wrong:
             # what follows from a wrong result need not be said: its gradients, and the second call
             rank = min(map(self.rank, finding.wrong))
@@ -142,7 +146,7 @@ class Sayer:
             there = [name for name in finding.compared if self.rank(name) == rank and name not in finding.wrong]
             if there:
                 said.append(self.say("right_are", values=self.listed(map(self.value_name, there))))
-        if finding.largest is not None:
+        if finding.largest is not None and math.isfinite(finding.largest):
             place, wrong, count = finding.spread
             key = "everywhere" if wrong == count else "from"
             filled = {"place": self.place(finding.value, place), "wrong": wrong, "all": count}
@@ -176,7 +180,7 @@ class Sayer:
         names = self.question.axes.get(plain, ())
         if len(names) != len(at):
             return f"`{list(at)}`"
-        return self.listed(f"{axes[axis]} {number}" for axis, number in zip(names, at))
+        return self.listed(axes[axis].format(number=number) for axis, number in zip(names, at))
 
 
 def show(thing):
