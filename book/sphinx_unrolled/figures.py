@@ -74,7 +74,6 @@ def write_scripts(app):
         return
     folder = Path(app.outdir, "_static", "figures")
     (folder / "writers").mkdir(parents=True, exist_ok=True)
-    (folder / "figures.css").write_text(read("figures.css"), encoding="utf-8")
     shared = [f"{module}.js" for module in dict.fromkeys(one for name in NAMES for one in modules(name)[:-1])]
     def plain(file):
         """A module without its comments, which the package keeps: pages need not carry them."""
@@ -99,8 +98,6 @@ def add_scripts(app, pagename, templatename, context, doctree):
     """Let a page load what its figures need, and nothing of the widgets that a notebook would."""
     NbMetadataCollector.get_js_files(app.env, pagename).pop("ipywidgets_state", None)
     names = dict.fromkeys(node["figure"] for node in doctree.findall(nodes.raw) if "figure" in node) if doctree else ()
-    if names:
-        app.add_css_file("figures/figures.css")
     for name in ["common", *names] if names else ():
         app.add_js_file(f"figures/{name}.js", loading_method="defer")
 
