@@ -73,8 +73,8 @@ def tell_others(app, pagename, templatename, context, doctree):
     edition = edition_of(app)
     paragraph = doctree is not None and next(doctree.findall(nodes.paragraph), None)
     description = re.sub(r"\s+", " ", paragraph.astext()).strip() if paragraph else edition.about
-    tags = {"og:type": "article", "og:site_name": app.config.project, "og:locale": edition.html}
-    tags |= {"og:title": re.sub("<[^>]+>", "", context.get("title") or app.config.project), "og:description": description}
+    tags = {"og:type": "article", "og:site_name": app.config.html_title, "og:locale": edition.html}
+    tags |= {"og:title": re.sub("<[^>]+>", "", context.get("title") or app.config.html_title), "og:description": description}
     if context.get("pageurl"):
         tags["og:url"] = context["pageurl"]
     text = f'<meta name="description" content="{escape(description)}">\n'

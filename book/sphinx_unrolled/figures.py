@@ -17,6 +17,7 @@ from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
 
 from companion import figures, writer
 from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read
@@ -54,6 +55,19 @@ class PlaceFigures(SphinxPostTransform):
                 logger.warning("a widget that is no figure of companion.figures", location=node, type="unrolled")
                 continue
             node.replace_self(nodes.raw("", placed(name, own(state), number), format="html", figure=name))
+
+
+class Alive(SphinxDirective):
+    """A figure on a page that is no notebook, as it is before anybody moves anything: ```{alive} writing```."""
+
+    required_arguments = 1
+
+    def run(self):
+        name = self.arguments[0]
+        if name not in NAMES:
+            raise self.error(f"there is no figure {name!r}: it is one of {', '.join(NAMES)}")
+        figure = getattr(figures, figures.__all__[NAMES.index(name)])(edition_of(self.env.app).language)
+        return [nodes.raw("", placed(name, own(figure.get_state()), 1), format="html", figure=name)]
 
 
 def placed(name, state, number):
@@ -103,6 +117,7 @@ def add_scripts(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
+    app.add_directive("alive", Alive)
     app.add_post_transform(PlaceFigures)
     app.connect("builder-inited", write_scripts)
     app.connect("html-page-context", add_scripts, priority=400)  # before myst-nb's

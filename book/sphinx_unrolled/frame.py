@@ -62,7 +62,9 @@ class WrapTables(SphinxPostTransform):
 
     def run(self, **kwargs):
         for table in list(self.document.findall(nodes.table)):
-            table.replace_self([nodes.raw("", '<div class="table">', format="html"), table, nodes.raw("", "</div>", format="html")])
+            place = table.parent.index(table)
+            table.parent.insert(place + 1, nodes.raw("", "</div>", format="html"))
+            table.parent.insert(place, nodes.raw("", '<div class="table">', format="html"))
 
 
 class LeanFormatter(HtmlFormatter):

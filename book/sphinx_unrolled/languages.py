@@ -23,7 +23,7 @@ def is_on_site(app):
 def lead_to_others(app, pagename, templatename, context, doctree):
     """Tell the templates where this page is in each language."""
     edition = edition_of(app)
-    context["language"] = edition.html
+    context["language"], context["folder"] = edition.html, edition.language
     context["editions"] = []
     if not is_on_site(app):
         return

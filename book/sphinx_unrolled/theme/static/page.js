@@ -28,6 +28,15 @@
   }, { rootMargin: "100%" });
   for (const box of document.querySelectorAll(".table, .text pre, .math-scroll, .picture-frame")) sight.observe(box);
 
+  // Whoever begins to read may go on without a network: the site's worker keeps the edition. A file needs none.
+  const { worker, edition } = root.dataset;
+  if (worker && navigator.serviceWorker && location.protocol !== "file:")
+    addEventListener("scroll", async () => {
+      const registration = await navigator.serviceWorker.register(worker).catch(() => null);
+      if (!registration || navigator.connection?.saveData) return;
+      (await navigator.serviceWorker.ready).active.postMessage(edition);
+    }, { once: true });
+
   // Sphinx's own scripts mark what was searched for. Only a page that was found loads them.
   let found = null;
   try {
