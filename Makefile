@@ -3,6 +3,7 @@
 # make test       everything that is checked: the models, the site, and every output of every notebook
 # make fuzz       the models against torch over more than 10,000 random configurations
 # make heavy      what takes long: every known mistake of the checker, every attack on the grader
+# make audit      Lighthouse's figures for every page, as a phone sees it; needs Node.js and Chromium
 # make lab        the English chapters as notebooks; make lab LANGUAGE=ja the Japanese ones
 # make execute    run all notebooks again and store what they print
 # make status     what is missing, stale or different in the translations
@@ -16,7 +17,7 @@ GRADES ?= grades
 BIN := .venv/bin
 ENVIRONMENT := .venv/stamp
 
-.PHONY: book site test fuzz heavy lab execute status assignments grade clean
+.PHONY: book site test fuzz heavy audit lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
@@ -33,6 +34,9 @@ fuzz: $(ENVIRONMENT)
 
 heavy: $(ENVIRONMENT)
 	$(BIN)/python -m pytest -m heavy --numprocesses 2
+
+audit: $(ENVIRONMENT)
+	$(BIN)/python book/audit/audit.py
 
 lab: $(ENVIRONMENT)
 	$(BIN)/jupyter lab book/$(LANGUAGE)

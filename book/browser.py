@@ -7,9 +7,13 @@ FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run -
     --disable-component-update --disable-sync""".split()
 
 
+def program():
+    """The path of Chromium, or of Chrome; None if there is none on the path."""
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
 def launch(playwright, arguments=()):
     """Start Chromium, or Chrome. Without one, playwright raises its Error."""
-    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     # without one on the path, Chrome where macOS and Windows have it
-    found = {"executable_path": program} if program else {"channel": "chrome"}
+    found = {"executable_path": program()} if program() else {"channel": "chrome"}
     return playwright.chromium.launch(args=[*FLAGS, *arguments], **found)

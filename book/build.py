@@ -1,4 +1,4 @@
-"""Build the site: every edition of the book, and the page that leads to them.
+"""Build the site: every edition of the book, and what leads to them.
 
     python book/build.py                 build all editions into _build/html/<language>/
     python book/build.py --edition en    build only this one
@@ -19,7 +19,7 @@ import shutil
 import sys
 from pathlib import Path
 
-import jinja2
+import top
 import yaml
 from editions import BOOK, ORIGINAL, editions, read
 
@@ -32,6 +32,7 @@ def digest():
     files = [ROOT / "_config.yml", ROOT / "requirements.txt", BOOK / "editions.py"]
     files += sorted((BOOK / "sphinx_unrolled").rglob("*.*"))
     files += sorted((ROOT / "companion" / "figures").rglob("*.*"))
+    files += sorted((ROOT / "assignments").rglob("*.ipynb")) + [ROOT / "assignments" / "release.py"]
     data = [file.read_bytes() for file in files if file.is_file() and file.suffix != ".pyc"]
     for edition in editions():  # each page leads to all editions
         names = sorted(page.name for page in edition.folder.iterdir())
@@ -86,13 +87,9 @@ def build_all(languages):
         return [language for language, good in zip(languages, pool.map(build, languages)) if not good]
 
 
-def write_front_page():
-    """Write the page that leads a reader to an edition."""
-    template = jinja2.Template((BOOK / "index.html").read_text(encoding="utf-8"), autoescape=True)
-    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
-    base = config["html"].get("baseurl")
-    page = template.render(editions=editions(), original=ORIGINAL, base=f"{base.rstrip('/')}/" if base else "")
-    (SITE / "index.html").write_text(page, encoding="utf-8")
+def base_address():
+    """The site's address, if _config.yml says it."""
+    return yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl") or ""
 
 
 def serve(port):
@@ -135,7 +132,7 @@ def main():
     failed = build_all([arguments.edition] if arguments.edition else languages)
     if failed:
         sys.exit(f"build.py: failed: {', '.join(failed)}. Every warning above is an error")
-    write_front_page()
+    top.write(SITE, base_address())
     print(f"The site is in {os.path.relpath(SITE)}: open index.html there", flush=True)
     if arguments.serve:
         serve(arguments.port)

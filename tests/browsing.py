@@ -18,7 +18,8 @@ def site(tmp_path_factory):
     tree = tmp_path_factory.mktemp("book")
     for name in ("_config.yml", "_toc.yml", "requirements.txt"):
         shutil.copy(ROOT / name, tree)
-    shutil.copytree(ROOT / "book", tree / "book", ignore=shutil.ignore_patterns("_build", "__pycache__"))
+    for name in ("book", "assignments"):
+        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("_build", "__pycache__"))
     assert build(tree) == (0, "")
     return tree / "_build/html"
 

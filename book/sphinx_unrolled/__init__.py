@@ -1,9 +1,11 @@
 """What the site needs beyond Jupyter Book. One subject a file; each has a `setup` of its own."""
 
-from . import assignments, figures, fonts, languages, mathematics, pictures, places, search, style, terms, words
+from . import about, assignments, figures, fonts, frame, languages, mathematics, pictures, places, search, terms, words
+
+PARTS = (about, assignments, figures, fonts, frame, languages, mathematics, pictures, places, search, terms, words)
 
 
 def setup(app):
-    for part in (assignments, figures, fonts, languages, mathematics, pictures, places, search, style, terms, words):
+    for part in PARTS:
         part.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

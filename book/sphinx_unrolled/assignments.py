@@ -4,6 +4,7 @@ With the option `questions` it lists their questions instead, for instructors.
 """
 
 import importlib.util
+from functools import cache
 from pathlib import Path
 
 import editions
@@ -17,7 +18,8 @@ from .words import edition_of
 SOURCES = editions.BOOK.parent / "assignments" / "source"
 
 
-def load_release():
+@cache
+def release():
     """assignments/release.py: its folder is the grader's, and need not be on the path of all that builds the site."""
     spec = importlib.util.spec_from_file_location("release", SOURCES.parent / "release.py")
     module = importlib.util.module_from_spec(spec)
@@ -25,14 +27,11 @@ def load_release():
     return module
 
 
-release = load_release()
-
-
 class Assignments(SphinxDirective):
     option_spec = {"questions": directives.flag}
 
     def run(self):
-        found = release.assignments(edition_of(self.env.app).language)
+        found = release().assignments(edition_of(self.env.app).language)
         for assignment in found:
             self.env.note_dependency(str(assignment.path))
         if "questions" in self.options:
@@ -76,7 +75,7 @@ def write_notebooks(app, exception):
         for source in map(Path, metadata.get("assignments", ())):
             target = Path(app.outdir, docname).parent / "assignments" / source.name
             target.parent.mkdir(parents=True, exist_ok=True)
-            release.release(source, target)
+            release().release(source, target)
 
 
 def setup(app):

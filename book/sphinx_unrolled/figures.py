@@ -17,6 +17,7 @@ from docutils import nodes
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
 
 from companion import figures, writer
 from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read
@@ -56,6 +57,19 @@ class PlaceFigures(SphinxPostTransform):
             node.replace_self(nodes.raw("", placed(name, own(state), number), format="html", figure=name))
 
 
+class Alive(SphinxDirective):
+    """A figure on a page that is no notebook, as it is before anybody moves anything: ```{alive} writing```."""
+
+    required_arguments = 1
+
+    def run(self):
+        name = self.arguments[0]
+        if name not in NAMES:
+            raise self.error(f"there is no figure {name!r}: it is one of {', '.join(NAMES)}")
+        figure = getattr(figures, figures.__all__[NAMES.index(name)])(edition_of(self.env.app).language)
+        return [nodes.raw("", placed(name, own(figure.get_state()), 1), format="html", figure=name)]
+
+
 def placed(name, state, number):
     """The place of a figure on a page, as it is before the script has run."""
     words = state["words"]
@@ -74,7 +88,6 @@ def write_scripts(app):
         return
     folder = Path(app.outdir, "_static", "figures")
     (folder / "writers").mkdir(parents=True, exist_ok=True)
-    (folder / "figures.css").write_text(read("figures.css"), encoding="utf-8")
     shared = [f"{module}.js" for module in dict.fromkeys(one for name in NAMES for one in modules(name)[:-1])]
     def plain(file):
         """A module without its comments, which the package keeps: pages need not carry them."""
@@ -99,13 +112,12 @@ def add_scripts(app, pagename, templatename, context, doctree):
     """Let a page load what its figures need, and nothing of the widgets that a notebook would."""
     NbMetadataCollector.get_js_files(app.env, pagename).pop("ipywidgets_state", None)
     names = dict.fromkeys(node["figure"] for node in doctree.findall(nodes.raw) if "figure" in node) if doctree else ()
-    if names:
-        app.add_css_file("figures/figures.css")
     for name in ["common", *names] if names else ():
         app.add_js_file(f"figures/{name}.js", loading_method="defer")
 
 
 def setup(app):
+    app.add_directive("alive", Alive)
     app.add_post_transform(PlaceFigures)
     app.connect("builder-inited", write_scripts)
     app.connect("html-page-context", add_scripts, priority=400)  # before myst-nb's

@@ -8,11 +8,8 @@ import editions
 
 from .words import edition_of
 
-TEMPLATES = Path(__file__).parent / "templates"
-
 
 def configure(app, config):
-    config.templates_path.append(str(TEMPLATES))
     # The address in _config.yml is that of the whole site.
     if config.html_baseurl and is_on_site(app):
         config.html_baseurl = posixpath.join(config.html_baseurl, edition_of(app).language, "")
@@ -26,7 +23,7 @@ def is_on_site(app):
 def lead_to_others(app, pagename, templatename, context, doctree):
     """Tell the templates where this page is in each language."""
     edition = edition_of(app)
-    context["language"] = edition.html
+    context["language"], context["folder"] = edition.html, edition.language
     context["editions"] = []
     if not is_on_site(app):
         return

@@ -53,7 +53,7 @@ class InlinePictures(SphinxPostTransform):
                     continue
                 if not is_output(node):
                     # a drawing is wide, and scrolls on a phone; whoever has no mouse scrolls it with the keys
-                    svg = f'<span class="picture-frame" tabindex="0">{svg}</span>'
+                    svg = f'<span class="picture-frame">{svg}</span>'
                 node.replace_self(nodes.raw("", svg, format="html"))
 
 

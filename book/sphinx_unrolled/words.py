@@ -1,6 +1,6 @@
 """The words of the interface, in the language of the edition.
 
-Sphinx and the theme bring catalogues, with gaps: none for Korean, English left over in others. What an edition's
+Sphinx brings catalogues, with gaps. Our own templates speak English. What an edition's
 edition.yml says goes before all of them.
 """
 
@@ -13,25 +13,15 @@ from pathlib import Path
 import editions
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
-from jinja2.ext import Extension
 from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput, visit_HideCellInput
 from sphinx import locale
 
-DOMAINS = ("sphinx", "booktheme", "togglebutton")
 # What the configuration says in English.
-CONFIGURED = ("author", "nb_code_prompt_show", "nb_code_prompt_hide", "togglebutton_hint", "togglebutton_hint_hide")
+CONFIGURED = ("author", "nb_code_prompt_show", "nb_code_prompt_hide")
 # Words that stand in scripts, where no catalogue reaches them.
 IN_SCRIPTS = {
     "copybutton.js": ("Copy", "Copy to clipboard", "Copied!", "Failed to copy"),
-    "togglebutton.js": ("Toggle hidden content",),
 }
-
-
-class MarkForgotten(Extension):
-    """Let templates translate the titles and labels that their authors wrote in plain English."""
-
-    def preprocess(self, source, name, filename=None):
-        return re.sub(r'\b(title|aria-label|placeholder)="([A-Z][\w ]*)"', r'''\1="{{ _('\2') }}"''', source)
 
 
 def edition_of(app):
@@ -52,25 +42,14 @@ def compiled(words):
 
 def put_first(app, words):
     """Add our catalogue. Sphinx's own way to do so would ask it last, for what no other knows."""
-    for domain in DOMAINS:
-        ours = compiled(words)
-        ours.add_fallback(locale.get_translator(domain))
-        locale.translators["general", domain] = ours
-    app.translator = locale.get_translator("sphinx")
+    ours = compiled(words)
+    ours.add_fallback(locale.get_translator("sphinx"))
+    locale.translators["general", "sphinx"] = app.translator = ours
 
 
 def translate_configuration(app, config):
-    config.togglebutton_hint, config.togglebutton_hint_hide = "Click to show", "Click to hide"
     for key in CONFIGURED:
-        config[key] = locale.get_translation("togglebutton")(config[key])
-    options = config.html_theme_options
-    if "search_bar_text" in options:
-        options["search_bar_text"] = locale._(options["search_bar_text"])
-
-
-def mark_templates(app):
-    if app.builder.format == "html":
-        app.builder.templates.environment.add_extension(MarkForgotten)
+        config[key] = locale._(config[key])
 
 
 def translate_scripts(app, exception):
@@ -103,5 +82,4 @@ def setup(app):
     put_first(app, edition_of(app).words)
     app.connect("config-inited", translate_configuration, priority=100)  # before others read these values
     app.add_node(HideCodeCellNode, override=True, html=(visit_fold, depart_HideCellInput))
-    app.connect("builder-inited", mark_templates)
     app.connect("build-finished", translate_scripts)

@@ -1,0 +1,102 @@
+"""The frame of the pages: a theme of our own, which sends no more than a page of a book needs."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from docutils import nodes
+from markupsafe import Markup
+from pygments.formatters import HtmlFormatter
+from companion.figures.figure import read
+from pygments.token import Token
+from sphinx.environment.adapters.toctree import document_toc
+from sphinx.highlighting import PygmentsBridge
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+THEME = Path(__file__).parent / "theme"
+# Scripts that only a page that was found by searching needs.
+UNUSED = re.compile(r"doctools|sphinx_highlight|translations\.js")
+DARK = 'html[data-theme="dark"]'
+
+# Drawn on 24 × 24.
+ICONS = {
+    "menu": '<path d="M4 7h16M4 12h16M4 17h16"/>',
+    "search": '<circle cx="10.5" cy="10.5" r="6"/><path d="m15 15 5.5 5.5"/>',
+    "languages": '<circle cx="12" cy="12" r="8.5"/><ellipse cx="12" cy="12" rx="3.75" ry="8.5"/><path d="M3.5 12h17"/>',
+    "mode": '<circle cx="12" cy="12" r="8.5"/><path d="M12 3.5v17a8.5 8.5 0 0 0 0-17" fill="currentColor"/>',
+    "sections": '<path d="M9 7h11M9 12h11M9 17h11M4.5 7h.01M4.5 12h.01M4.5 17h.01"/>',
+}
+
+
+def icon(name):
+    return Markup(f'<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">{ICONS[name]}</svg>')
+
+
+def dress(app, pagename, templatename, context, doctree):
+    """Tell the templates what this page needs."""
+    scripts = [file for file in context["script_files"] if getattr(file, "filename", None)]
+    context["has_translations"] = any("translations.js" in str(file.filename) for file in scripts)
+    alive = doctree is not None and any("figure" in node for node in doctree.findall(nodes.raw))
+    context["style"] = Markup(style() + (lean(read("figures.css")) if alive else ""))
+    context["script_files"] = [file for file in scripts if not UNUSED.search(str(file.filename))]
+    for file in context["script_files"]:
+        file.attributes["defer"] = ""  # the text first
+    context["icon"] = icon
+    context["sections"] = sections(app, pagename) if doctree is not None else ""
+
+
+def sections(app, pagename):
+    """The page's sections as a list of links, without its title."""
+    if pagename not in app.env.tocs:
+        return ""
+    title = document_toc(app.env, pagename, app.tags)
+    inner = list(title.findall(nodes.bullet_list))[1:2]
+    return Markup(app.builder.render_partial(inner[0])["fragment"]) if inner else ""
+
+
+class WrapTables(SphinxPostTransform):
+    """Put every table into a box of its own, in which it may scroll."""
+
+    default_priority = 500  # after myst-nb has chosen an output's form (4)
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        for table in list(self.document.findall(nodes.table)):
+            place = table.parent.index(table)
+            table.parent.insert(place + 1, nodes.raw("", "</div>", format="html"))
+            table.parent.insert(place, nodes.raw("", '<div class="table">', format="html"))
+
+
+class LeanFormatter(HtmlFormatter):
+    """Code without marks around what has the colour of plain text: names and brackets, more than half of all."""
+
+    PLAIN = {Token.Name, Token.Punctuation, Token.Text, Token.Text.Whitespace, Token.Generic.Output}
+
+    def _get_css_classes(self, ttype):
+        return "" if ttype in self.PLAIN else super()._get_css_classes(ttype)
+
+
+@cache
+def style():
+    """The style sheet, which stands in every page: one that had to be asked for would hold up the text."""
+    light, dark = (
+        HtmlFormatter(style=f"a11y-high-contrast-{kind}").get_style_defs(f"{parent} .highlight".strip())
+        for kind, parent in (("light", ""), ("dark", DARK))
+    )
+    code = [line for line in f"{light}\n{dark}".splitlines() if ".highlight" in line and "linenos" not in line]
+    return lean((THEME / "unrolled.css").read_text(encoding="utf-8") + "\n".join(code))
+
+
+def lean(css):
+    """Without comments, and with no more space than it needs."""
+    css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
+    return re.sub(r"\s*([{};,>])\s*|\s+", lambda match: match[1] or " ", css).strip()
+
+
+def setup(app):
+    app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it, for an extension that we leave out
+    app.add_html_theme("unrolled", str(THEME))
+    PygmentsBridge.html_formatter = LeanFormatter
+    app.add_js_file("page.js")
+    app.add_post_transform(WrapTables)
+    app.connect("html-page-context", dress, priority=900)  # after all that add files

@@ -1,0 +1,119 @@
+"""What stands above the editions: the page for wrong addresses, what search engines read, and the book without a network."""
+
+import functools
+import http.server
+import json
+import re
+import threading
+import time
+import xml.etree.ElementTree as ET
+from contextlib import contextmanager
+
+import pytest
+from browsing import opened
+from test_site import ROOT, soup
+
+import editions
+import top
+
+ALL = [edition.language for edition in editions.editions()]
+BASE = "https://example.org/books/unrolled/"
+
+
+@pytest.fixture(scope="module")
+def with_address(tmp_path_factory, site):
+    """The site's top as it is if the owner has set an address; its editions are links to the built ones."""
+    folder = tmp_path_factory.mktemp("top")
+    for language in ALL:
+        (folder / language).symlink_to(site / language)
+    top.write(folder, BASE)
+    return folder
+
+
+def test_sitemap_names_every_page_in_every_language(site, with_address):
+    assert not (site / "sitemap.xml").exists()  # no address, no sitemap
+    namespaces = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9", "x": "http://www.w3.org/1999/xhtml"}
+    urls = ET.parse(with_address / "sitemap.xml").getroot().findall("s:url", namespaces)
+    pages = {path.stem for path in (ROOT / "book/en").iterdir() if path.suffix in (".md", ".ipynb")}
+    assert {url.findtext("s:loc", namespaces=namespaces) for url in urls} == {
+        f"{BASE}{language}/{page}.html" for language in ALL for page in pages
+    }
+    for url in urls:
+        links = {link.get("hreflang"): link.get("href") for link in url.findall("x:link", namespaces)}
+        page = url.findtext("s:loc", namespaces=namespaces).rpartition("/")[2]
+        assert links == {edition.html: f"{BASE}{edition.language}/{page}" for edition in editions.editions()}
+    assert (with_address / "robots.txt").read_text().endswith(f"Sitemap: {BASE}sitemap.xml\n")
+
+
+@contextmanager
+def serving(folder):
+    """A server that answers what there is not with 404.html, as hosts of such sites do."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *arguments):
+            pass
+
+        def send_error(self, code, message=None, explain=None):
+            page = (folder / "404.html").read_bytes()
+            self.send_response(code)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(page)))
+            self.end_headers()
+            self.wfile.write(page)
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", server
+        finally:
+            server.shutdown()
+
+
+@pytest.mark.parametrize("language", ALL)
+def test_a_wrong_address_is_answered_in_the_language_asked_for(browser, site, language):
+    edition = editions.read(editions.BOOK / language)
+    with serving(site) as (address, _), browser.new_page() as page:
+        answer = page.goto(f"{address}/{language}/there/is/none.html")
+        assert answer.status == 404
+        assert page.locator("html").get_attribute("lang") == edition.html
+        assert page.locator("h1").all_text_contents() == [edition.words.get("There is no such page.", "There is no such page.")]
+        page.locator("main a").click()
+        page.wait_for_url(f"**/{language}/index.html")
+        page.goto(f"{address}/none.html")
+        assert page.locator("h1").count() == len(ALL)
+
+
+KEPT = """async () => {
+    const cache = await caches.open("unrolled");
+    return (await cache.keys()).map(request => new URL(request.url).pathname.slice(1));
+}"""
+
+
+@pytest.mark.parametrize("language", ALL)
+def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, language):
+    """All its pages, with formulas and figures, and the search; and nothing is fetched before a reader has begun."""
+    text = (site / "worker.js").read_text(encoding="utf-8")
+    files = json.loads(re.search(r"EDITIONS = (\{.*?\}), CACHE", text)[1])[language]
+    pages = sorted(path.name for path in (site / language).glob("*.html") if path.name != "genindex.html")
+    assert {f"{language}/{page}" for page in pages} <= set(files)
+    with serving(site) as (address, server):
+        context = browser.new_context(viewport={"width": 360, "height": 800})
+        with opened(context, f"{address}/{language}/lstm.html") as page:
+            assert page.evaluate("navigator.serviceWorker.getRegistration().then(Boolean)") is False
+            page.mouse.wheel(0, 400)
+            page.wait_for_function("navigator.serviceWorker.controller !== null")
+            deadline = time.monotonic() + 60
+            while not set(files) <= set(page.evaluate(KEPT)):
+                assert time.monotonic() < deadline
+            server.shutdown()
+            server.server_close()
+            for name in pages:
+                page.goto(f"{address}/{language}/{name}")
+                title = soup(site / language / name).h1.get_text()
+                assert page.locator("h1").first.inner_text().strip() == title.rstrip("¶").strip()
+                for figure in page.locator("[data-figure]").all():
+                    figure.locator("svg.drawing").first.wait_for()
+                assert page.evaluate("document.fonts.load('16px \"Unrolled Math\"').then(fonts => fonts.length)") == 1
+            page.goto(f"{address}/{language}/search.html?q=LSTM")
+            page.locator("#search-results a").first.wait_for()
+        context.close()
