@@ -28,7 +28,7 @@ TEXTS = {
     "zh": ("章", "保留什么", "这里是正文。"),
 }
 NAMES = {"en": "English", "eo": "Esperanto", "ja": "日本語", "ko": "한국어", "zh": "简体中文"}
-MAY_STAY = {"Unrolled", "PDF", "JavaScript", "Ctrl", "ipynb", "md", "pdf", "English"}
+MAY_STAY = {"Unrolled", "PDF", "JavaScript", "JupyterLab", "notebook", "Ctrl", "ipynb", "md", "pdf", "English"}
 
 
 def write_edition(tree, language):
@@ -81,7 +81,7 @@ def site(tmp_path_factory):
 
 def words(page):
     """All that a reader can see or hear of a page that is not code, formula or name of an edition."""
-    for element in page.select("script, style, pre, math, .math, svg title, .languages a, head link"):
+    for element in page.select("script, style, pre, code, math, .math, svg title, .languages a, head link"):
         element.decompose()
     found = [element.get(key) for key in ("title", "aria-label", "placeholder", "alt", "data-tooltip")
              for element in page.select(f"[{key}]")]  # fmt: skip

@@ -178,7 +178,7 @@ def test_font_of_the_formulas(pristine):
         assert "MATH" in font  # stretches brackets
         assert set(map(ord, "aW∑⊙ℎ𝑊𝜎ℝ𝒩")) <= set(font.getBestCmap())
         assert "Open Font License" in font["name"].getDebugName(13)
-    assert "math.woff2" in (path.parent / "unrolled.css").read_text(encoding="utf-8")
+    assert 'url("_static/math.woff2")' in (path.parent.parent / "index.html").read_text(encoding="utf-8")
 
 
 def test_pictures_are_part_of_the_page(page):

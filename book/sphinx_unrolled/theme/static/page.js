@@ -17,16 +17,23 @@
       if (event.target.closest("a") && menu.matches(":popover-open")) menu.hidePopover();
     });
 
-  // What scrolls inside itself is a stop for the keys, too. It is looked at when it comes into sight or changes its size.
+  // What scrolls inside itself is a stop for the keys, too. Each is measured when there is nothing else to do.
   const sizes = new ResizeObserver((entries) => {
     for (const { target } of entries)
       if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
       else target.removeAttribute("tabindex");
   });
-  const sight = new IntersectionObserver((entries) => {
-    for (const { target, isIntersecting } of entries) if (isIntersecting) sight.unobserve(target), sizes.observe(target);
-  }, { rootMargin: "100%" });
-  for (const box of document.querySelectorAll(".table, .text pre, .math-scroll, .picture-frame")) sight.observe(box);
+  const boxes = [...document.querySelectorAll(".table, .text pre, .math-scroll, .picture-frame")];
+  const idle = window.requestIdleCallback ?? ((call) => setTimeout(call, 200, { timeRemaining: () => 0 }));
+  idle(function measure(deadline) {
+    do {
+      const box = boxes.shift();
+      if (!box) return;
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      sizes.observe(box);
+    } while (deadline.timeRemaining() > 5);
+    idle(measure);
+  });
 
   // Whoever begins to read may go on without a network: the site's worker keeps the edition. A file needs none.
   const { worker, edition } = root.dataset;
