@@ -185,26 +185,27 @@ def kept_by(output, folder, wanted, results, say=lambda text: None):
 
 def test_several_batches_into_one_folder(tmp_path):
     output, terms = tmp_path / "grades", {name: tmp_path / name for name in ("first", "second")}
-    for student in ("ada", "bo"):
+    for student in ("ada", "bo", "cy"):
         put(terms["first"], student, "lstm.ipynb", "")
     for student in ("ada", "cy"):
         put(terms["second"], student, "rnn.ipynb", "")
     rnn = made_up("ada", "rnn", 0.5)
     rnn["verdicts"][0]["question"] = "rnn"
-    kept_by(output, terms["first"], (), {name: made_up(name) for name in ("ada", "bo")})
+    kept_by(output, terms["first"], (), {name: made_up(name) for name in ("ada", "bo", "cy")})
     kept_by(output, terms["second"], (), {"ada": rnn, "cy": rnn | {"student": "cy"}})
     mistake = "gates_f_i_g_o"
     both = {
         ("ada", "gates"): (1.5, mistake), ("ada", "rnn"): (0.5, mistake), ("bo", "gates"): (1.5, mistake),
-        ("cy", "rnn"): (0.5, mistake),
+        ("cy", "gates"): (1.5, mistake), ("cy", "rnn"): (0.5, mistake),
     }  # fmt: skip
     assert rows(output) == both
     page = (output / "feedback" / "ada.html").read_text(encoding="utf-8")
     assert "lstm, rnn" in page and "2 of 4 points" in page
-    # once more, another question right, and bo has left
+    # once more, another question right, and two have left
     shutil.rmtree(terms["first"] / "bo")
+    shutil.rmtree(terms["first"] / "cy")
     kept_by(output, terms["first"], (), {"ada": made_up("ada", points=2)})
-    del both["bo", "gates"]
+    del both["bo", "gates"], both["cy", "gates"]
     assert rows(output) == both | {("ada", "gates"): (2, mistake)}
     # the same folder, another assignment
     kept_by(output, terms["first"], ("rnn",), {"ada": rnn})
