@@ -223,9 +223,10 @@ def outcome_of(said):
 
 
 def word(thing, most=200):
+    """A stranger's text for a line of Markdown: what stands between backticks has none itself."""
     if not isinstance(thing, str):
         raise Forged
-    return "".join(one if one.isprintable() else " " for one in thing[:most])
+    return "".join(one if one.isprintable() else " " for one in thing[:most]).replace("`", "'")
 
 
 def tensor_of(packed):
@@ -346,18 +347,9 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS, number
     if answer is None or not answer.cells:
         return failed(verdict, "no_answer", words)
     probed = bank(question, seed)
-    job = {
-        "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probed.probes],
-        "forbidden": sorted(asked.forbidden - RECURRENT - AUTOGRAD), "autograd": asked.forbidden >= AUTOGRAD,
-        "layers": asked.layers_made, "limits": limits, **portable_of(question),
-    }  # fmt: skip
-    ended = worker.ask(job)
+    ended = worker.ask(job_of(asked, probed, answer, limits))
     verdict.seconds = round(float(ended["seconds"]), 2)
-    walls, _, said = ended["said"].partition("\n")
-    try:
-        verdict.walls = words_of(json.loads(walls)) if walls else []
-    except (ValueError, RecursionError):
-        pass
+    verdict.walls, said = walls_of(ended["said"])
     if not ended["ended"] and not said:
         ended["ended"] = "quit"
     if ended["ended"] == "signal 4":  # the instruction that stands in the place of a library's function
@@ -369,22 +361,46 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS, number
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return failed(verdict, "not_an_answer", words)
     if numbers is not None and outcomes is not None:
-        results = zip(probed.probes, probed.expected, outcomes)
         numbers["probes"] = [
             {"probe": probe.to_json(), "right": right.to_json(), "given": given.to_json()}
-            for probe, right, given in results
+            for probe, right, given in zip(probed.probes, probed.expected, outcomes)
         ]
     verdict.remarks = [words["cell_error"].format(**one) for one in errors[:3]]
     if outcomes is None and any(one["cell"] == answer.cell and REFUSED in one["text"] for one in errors):
         return concluded(verdict, asked, probed, Finding(["library_layer"]), language)
-    if outcomes is None:
-        return failed(verdict, "no_answer", words)
-    if any((one.error or {}).get("type") == "NotImplementedError" for one in outcomes):
-        return failed(verdict, "not_written", words)
-    raised = [one.error or {} for one in outcomes]
-    if any(OUT_OF_MEMORY.search(f"{one.get('type')}: {one.get('text')}") for one in raised):
-        return failed(verdict, "memory_limit", words)
+    if mistake := missing(outcomes):
+        return failed(verdict, mistake, words)
     return concluded(verdict, asked, probed, judge(probed, outcomes, asked), language)
+
+
+def job_of(asked, probed, answer, limits):
+    """What a worker is sent: nothing that tells what is right."""
+    return {
+        "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probed.probes],
+        "forbidden": sorted(asked.forbidden - RECURRENT - AUTOGRAD), "autograd": asked.forbidden >= AUTOGRAD,
+        "layers": asked.layers_made, "limits": limits, **portable_of(asked.name),
+    }  # fmt: skip
+
+
+def walls_of(said):
+    """The walls that held, which are said first, and the rest."""
+    walls, _, rest = said.partition("\n")
+    try:
+        return words_of(json.loads(walls)) if walls else [], rest
+    except (ValueError, RecursionError):
+        return [], rest
+
+
+def missing(outcomes):
+    """The mistake of an answer that is not there, not written, or without the memory that it wants; or None."""
+    if outcomes is None:
+        return "no_answer"
+    raised = [one.error or {} for one in outcomes]
+    if any(one.get("type") == "NotImplementedError" for one in raised):
+        return "not_written"
+    if any(OUT_OF_MEMORY.search(f"{one.get('type')}: {one.get('text')}") for one in raised):
+        return "memory_limit"
+    return None
 
 
 def concluded(verdict, asked, probed, finding, language):

@@ -7,9 +7,11 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
     grades/summary.html        for the instructor
     grades/feedback/*.html     a page for each student, in the language of the assignment
     grades/done/*.json         what is graded so far: an interrupted batch continues with the next submission
+    grades/batches.json        the students of each batch
     grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave
 
-A score that was given by hand in the gradebook stays, and grades.csv shows it, however often the batch is run.
+Several batches, of one assignment each, may go to one output folder: the latest that graded an assignment counts.
+A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
 --again STUDENT repeats a grading with the probes that it was done with; with --fresh it draws new ones.
 """
 
@@ -148,6 +150,30 @@ def store(path, text):
         part.unlink(missing_ok=True)
 
 
+def stored_in(path):
+    """What is stored of a student: {batch: {"digest", "complete", "graded"}}, the latest batch last."""
+    try:
+        batches = json.loads(path.read_text(encoding="utf-8"))["batches"]
+        return {key: one for key, one in batches.items() if one["graded"]["verdicts"] is not None}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def joined(results):
+    """One student's results of several batches. Of an assignment that was graded twice the later counts."""
+    kept, again = [], set()
+    for one in reversed(results):
+        verdicts = [verdict for verdict in one["verdicts"] if verdict["assignment"] not in again]
+        again.update(one["assignments"])
+        if verdicts or not kept:
+            kept.insert(0, one | {"verdicts": verdicts})
+    return kept[-1] | {
+        "assignments": [*dict.fromkeys(verdict["assignment"] for one in kept for verdict in one["verdicts"])],
+        "verdicts": [verdict for one in kept for verdict in one["verdicts"]],
+        "remarks": [list(pair) for pair in dict.fromkeys(tuple(pair) for one in kept for pair in one["remarks"])],
+    }
+
+
 def unanswered(student, assignments, language, remarks, mistake):
     """What is stored of a submission of which nothing was asked: each question has this mistake."""
     import asking
@@ -181,22 +207,23 @@ class Batch:
         self.seeds = {question: asking.fresh_seed() for question in reading.all_questions()}
         self.hidden = [str(Path(folder).resolve()), str(self.output.resolve()), str(HERE)]
         self.graded, self.untold, self.repeated, self.todo = {}, {}, {}, []
+        self.key = hashlib.sha256(json.dumps([str(Path(folder).resolve()), *self.wanted]).encode()).hexdigest()[:8]
         for student in self.found:
             self.resume(student, student in again, fresh)
 
+    def done(self, student):
+        return self.output / "done" / f"{page_name(student)}.json"
+
     def resume(self, student, again, fresh):
         """Takes what is stored of a student, if it is of what is here now."""
-        try:
-            stored = json.loads((self.output / "done" / f"{page_name(student)}.json").read_text(encoding="utf-8"))
-            if again and not fresh:
-                self.repeated[student] = stored["graded"]["seeds"]
-            if stored["digest"] == self.digests[student] and stored["complete"] and not again:
-                self.graded[student] = stored["graded"]
-        except (OSError, ValueError, KeyError):
-            pass
+        batches = stored_in(self.done(student))
         if again:  # whoever appeals is shown the numbers
-            self.repeated.setdefault(student, {})
-        if student not in self.graded:
+            old = () if fresh else batches.values()
+            self.repeated[student] = {key: seed for one in old for key, seed in one["graded"]["seeds"].items()}
+        mine = batches.get(self.key)
+        if mine and mine["digest"] == self.digests[student] and mine["complete"] and not again:
+            self.graded[student] = mine["graded"]
+        else:
             self.todo.append(student)
 
     def grade(self, workers=None):
@@ -218,8 +245,23 @@ class Batch:
                 again = unanswered(student, usual, result["language"], result["remarks"], "no_answer")
                 self.keep(student, again, complete=bool(usual))
         finally:
-            write(self.output, [self.graded[student] for student in self.found if student in self.graded], self.say)
+            write(self.output, self.all_graded(), self.say)
         return self.graded
+
+    def all_graded(self):
+        """What is stored of all students, this batch's and those of earlier ones into the same folder."""
+        try:
+            rosters = json.loads((self.output / "batches.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            rosters = {}
+        rosters[self.key] = [*self.found]
+        store(self.output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
+        found = []
+        for student in sorted({student for roster in rosters.values() for student in roster}):
+            batches = stored_in(self.done(student))
+            results = [one["graded"] for key, one in batches.items() if student in rosters.get(key, ())]
+            found += [joined(results)] if results else []
+        return found
 
     def run(self, group, workers):
         """Grades a group of students, and returns those that are left when a grading process was ended."""
@@ -273,15 +315,16 @@ class Batch:
         if numbers:
             store(self.output / "appeals" / f"{name}.json", json.dumps(numbers, indent=1))
         self.graded[student] = result
-        store(self.output / "feedback" / f"{name}.html", pages.feedback(result))
-        stored = {"digest": self.digests[student], "complete": complete, "graded": result}
-        store(self.output / "done" / f"{name}.json", json.dumps(stored, ensure_ascii=False))
+        batches = stored_in(self.done(student))
+        batches.pop(self.key, None)  # the latest is the last
+        batches[self.key] = {"digest": self.digests[student], "complete": complete, "graded": result}
+        store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
         points = " ".join(f"{one['question']} {one['points']:g}/{one['most']}" for one in result["verdicts"])
         self.say(f"[{len(self.graded)}/{len(self.found)}] {student}: {points}")
 
 
 def write(output, all_graded, say):
-    """What is made of all submissions together."""
+    """All that is made of what is stored."""
     names = {one["student"]: f"{page_name(one['student'])}.html" for one in all_graded}
     held = {wall for one in all_graded for verdict in one["verdicts"] for wall in verdict["walls"]}
     by_hand = {}
@@ -293,7 +336,10 @@ def write(output, all_graded, say):
         say(f"nbgrader's gradebook was not written: {type(error).__name__}: {error}")
     for (student, question), points in by_hand.items():
         say(f"{student}, {question}: {points:g} points were given by hand, and stay.")
-    store(output / "grades.csv", pages.grades_csv(all_graded, by_hand))
+    all_graded = pages.with_points_by_hand(all_graded, by_hand)
+    for one in all_graded:
+        store(output / "feedback" / names[one["student"]], pages.feedback(one))
+    store(output / "grades.csv", pages.grades_csv(all_graded))
     store(output / "summary.html", pages.summary(all_graded, abilities(held), names))
 
 

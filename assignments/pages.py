@@ -12,6 +12,8 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
+from markdown_it import MarkdownIt
+
 from companion.check import saying
 
 HERE = Path(__file__).resolve().parent
@@ -48,22 +50,18 @@ def number(points):
     return f"{points:g}"
 
 
+@cache
+def renderer():
+    """Markdown of code, strong words and lists, no more. A link leads to the book's own site, or is none."""
+    sites = tuple({saying.places(language)["site"] for language in saying.languages()} - {""})
+    markdown = MarkdownIt("zero", {"html": False, "breaks": True})
+    markdown.validateLink = lambda address: address.startswith(sites)
+    return markdown.enable(["backticks", "emphasis", "link", "list", "newline"])
+
+
 def marked(paragraph):
-    """The checker's Markdown as HTML. Escaped first: much of it is the student's."""
-    text = html.escape(paragraph)
-    text = re.sub(r"`([^`\n]*)`", r"<code>\1</code>", text)
-    text = re.sub(r"\*\*([^*\n]+)\*\*", r"<strong>\1</strong>", text)
-    lines, items = [], []
-    for line in [*text.split("\n"), None]:
-        if line is not None and line.startswith("- "):
-            items.append(f"<li>{line[2:]}</li>")
-            continue
-        if items:
-            lines.append(f"<ul>{''.join(items)}</ul>")
-            items = []
-        if line is not None:
-            lines.append(f"<p>{line}</p>")
-    return "".join(lines)
+    """The checker's Markdown as HTML. Much of what is in it is the student's."""
+    return renderer().render(paragraph)
 
 
 def page(language, title, body):
@@ -96,18 +94,21 @@ def feedback(graded):
             for key, file in graded["remarks"]
         ]
         body.append(f"<h2>{said['page']['remarks']}</h2><ul>{''.join(items)}</ul>")
-    for one in graded["verdicts"]:
-        extra = f" ({said['page']['stretch']})" if one["stretch"] else ""
-        points = f"{number(one['points'])} / {one['most']}{extra}"
-        body.append(f"<h2><code>{one['question']}</code> {points}</h2>")
-        body += [marked(paragraph) for paragraph in one["paragraphs"]]
-        body += [f'<div class="quiet">{marked(remark)}</div>' for remark in one["remarks"]]
+    body += [about_question(one, said["page"]) for one in graded["verdicts"]]
     walls = next((one["walls"] for one in graded["verdicts"] if one["walls"]), [])
     if walls:
         held = " · ".join(said["walls"][one] for one in said["walls"] if one in walls)
         body.append(f'<h2>{said["page"]["walls"]}</h2><p class="quiet">{held}</p>')
     body.append(f'<p class="quiet">{said["page"]["graded_at"]}</p>')
     return page(language, title, "\n".join(body))
+
+
+def about_question(verdict, said):
+    """A question's piece of a student's page."""
+    extra = "".join(f" ({said[key]})" for key in ("stretch", "by_hand") if verdict.get(key))
+    head = f"<h2><code>{verdict['question']}</code> {number(verdict['points'])} / {verdict['most']}{extra}</h2>"
+    remarks = [f'<div class="quiet">{marked(remark)}</div>' for remark in verdict["remarks"]]
+    return "\n".join([head, *map(marked, verdict["paragraphs"]), *remarks])
 
 
 def table(heads, rows):
@@ -142,53 +143,96 @@ def histogram(shares):
     return f'<svg viewBox="0 0 400 116" role="img" aria-label="{said}">{"".join(bars)}</svg>'
 
 
-def summary(all_graded, abilities, pages):
-    """The instructor's page. pages: the name of each student's page."""
-
-    def link(student):
-        return f'<a href="feedback/{html.escape(pages[student])}">{html.escape(student)}</a>'
-
+def summary(all_graded, abilities, names):
+    """The instructor's page. names: of each student's page."""
+    links = {
+        student: f'<a href="feedback/{html.escape(name)}">{html.escape(student)}</a>' for student, name in names.items()
+    }
     body = ["<h1>Summary</h1>", f"<p>{len(all_graded)} submissions.</p>", f"<p>{html.escape(abilities)}</p>"]
     for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
-        verdicts = [
-            (one, verdict) for one in all_graded for verdict in one["verdicts"] if verdict["assignment"] == assignment
+        given = [
+            (one["student"], verdict)
+            for one in all_graded
+            for verdict in one["verdicts"]
+            if verdict["assignment"] == assignment
         ]
-        by_student = {}
-        for one, verdict in verdicts:
-            if not verdict["stretch"]:
-                by_student.setdefault(one["student"], []).append(verdict)
-        shares = [
-            sum(verdict["points"] for verdict in mine) / (sum(verdict["most"] for verdict in mine) or 1)
-            for mine in by_student.values()
-        ]
-        body.append(f"<h2>{html.escape(assignment)}</h2><h3>Distribution of points</h3>{histogram(shares)}")
-        rows = []
-        for question in dict.fromkeys(verdict["question"] for _, verdict in verdicts):
-            mine = [verdict for _, verdict in verdicts if verdict["question"] == question]
-            right = sum(not verdict["mistakes"] for verdict in mine)
-            mean = sum(verdict["points"] for verdict in mine) / len(mine)
-            rows.append((f"<code>{question}</code>", f"{right} of {len(mine)}", f"{mean:.2f} of {mine[0]['most']}"))
-        body.append("<h3>Questions</h3>" + table(("question", "right", "mean points"), rows))
-        counts = Counter((verdict["question"], name) for _, verdict in verdicts for name in verdict["mistakes"])
-        rows = [
-            (count, f"<code>{question}</code>", f"<code>{html.escape(name)}</code>{described(name)}")
-            for (question, name), count in counts.most_common(20)
-        ]
-        body.append("<h3>Most frequent mistakes</h3>" + table(("students", "question", "mistake"), rows))
-        slow = sorted(verdicts, key=lambda pair: -pair[1]["seconds"])[:10]
-        rows = [
-            (f"{verdict['seconds']:.1f} s", link(one["student"]), f"<code>{verdict['question']}</code>")
-            for one, verdict in slow
-        ]
-        body.append("<h3>Slowest</h3>" + table(("time", "student", "question"), rows))
-    odd = [(one["student"], key, file) for one in all_graded for key, file in one["remarks"]]
-    if odd:
-        said = words("en")["remarks"]
-        rows = [(link(student), said.get(key, key), html.escape(file)) for student, key, file in odd]
-        body.append("<h2>Odd submissions</h2>" + table(("student", "remark", "file"), rows))
-    rows = [(link(one["student"]), total(one["verdicts"], words("en")["page"])) for one in all_graded]
-    body.append("<h2>Students</h2>" + table(("student", "points"), rows))
+        body.append(f"<h2>{html.escape(assignment)}</h2>")
+        body += [distribution(given), questions(given), frequent(given), slowest(given, links)]
+    body += [odd(all_graded, links), students(all_graded, links)]
     return page("en", "Summary", "\n".join(body))
+
+
+# Pieces of the summary. given: (student, verdict) of one assignment
+
+
+def distribution(given):
+    by_student = {}
+    for student, verdict in given:
+        if not verdict["stretch"]:
+            points, most = by_student.get(student, (0, 0))
+            by_student[student] = points + verdict["points"], most + verdict["most"]
+    shares = [points / (most or 1) for points, most in by_student.values()]
+    return f"<h3>Distribution of points</h3>{histogram(shares)}"
+
+
+def questions(given):
+    rows = []
+    for question in dict.fromkeys(verdict["question"] for _, verdict in given):
+        mine = [verdict for _, verdict in given if verdict["question"] == question]
+        right = sum(not verdict["mistakes"] for verdict in mine)
+        mean = sum(verdict["points"] for verdict in mine) / len(mine)
+        rows.append((f"<code>{question}</code>", f"{right} of {len(mine)}", f"{mean:.2f} of {mine[0]['most']}"))
+    return "<h3>Questions</h3>" + table(("question", "right", "mean points"), rows)
+
+
+def frequent(given):
+    counts = Counter((verdict["question"], name) for _, verdict in given for name in verdict["mistakes"])
+    rows = [
+        (count, f"<code>{question}</code>", f"<code>{html.escape(name)}</code>{described(name)}")
+        for (question, name), count in counts.most_common(20)
+    ]
+    return "<h3>Most frequent mistakes</h3>" + table(("students", "question", "mistake"), rows)
+
+
+def slowest(given, links):
+    rows = [
+        (f"{verdict['seconds']:.1f} s", links[student], f"<code>{verdict['question']}</code>")
+        for student, verdict in sorted(given, key=lambda pair: -pair[1]["seconds"])[:10]
+    ]
+    return "<h3>Slowest</h3>" + table(("time", "student", "question"), rows)
+
+
+def odd(all_graded, links):
+    said = words("en")["remarks"]
+    rows = [
+        (links[one["student"]], said.get(key, key), html.escape(file))
+        for one in all_graded
+        for key, file in one["remarks"]
+    ]
+    return "<h2>Odd submissions</h2>" + table(("student", "remark", "file"), rows) if rows else ""
+
+
+def students(all_graded, links):
+    said, rows = words("en")["page"], []
+    for one in all_graded:
+        by_hand = [f"<code>{verdict['question']}</code>" for verdict in one["verdicts"] if verdict.get("by_hand")]
+        rows.append((links[one["student"]], total(one["verdicts"], said), ", ".join(by_hand)))
+    return "<h2>Students</h2>" + table(("student", "points", "given by hand"), rows)
+
+
+# Tables and databases
+
+
+def with_points_by_hand(all_graded, by_hand):
+    """What is stored of all students, with these points instead: {(student, question): points}."""
+    return [
+        one | {"verdicts": [
+            verdict | {"points": by_hand[key], "by_hand": True} if key in by_hand else verdict
+            for verdict in one["verdicts"]
+            for key in [(one["student"], verdict["question"])]
+        ]}
+        for one in all_graded
+    ]  # fmt: skip
 
 
 def cell(text):
@@ -196,9 +240,8 @@ def cell(text):
     return f"'{text}" if text[:1] in tuple("=+-@\t\r\n＝＋－＠") else text
 
 
-def grades_csv(all_graded, by_hand=()):
-    """The table as text. by_hand: {(student, question): points} that count instead."""
-    by_hand = dict(by_hand)
+def grades_csv(all_graded):
+    """The table as text."""
     file = io.StringIO()
     file.write("\ufeff")  # without this mark Excel reads names in UTF-8 as those of an old Windows
     writer = csv.writer(file, lineterminator="\n")
@@ -206,8 +249,7 @@ def grades_csv(all_graded, by_hand=()):
     for one in all_graded:
         for verdict in one["verdicts"]:
             mistakes = " ".join(verdict["mistakes"])
-            points = by_hand.get((one["student"], verdict["question"]), verdict["points"])
-            writer.writerow((cell(one["student"]), verdict["question"], number(points), mistakes))
+            writer.writerow((cell(one["student"]), verdict["question"], number(verdict["points"]), mistakes))
     return file.getvalue()
 
 

@@ -1,7 +1,7 @@
 """The students' version of the assignments: python assignments/release.py
 
-For each assignments/source/<language>/<name>.ipynb it writes _build/assignments/<language>/<name>.ipynb: without solutions
-and outputs, and with its checks locked. Nothing else lists the languages.
+For each assignments/source/<language>/<name>.ipynb it writes _build/assignments/<language>/<name>.ipynb: without
+solutions and outputs, and with its checks locked. Nothing else lists the languages.
 """
 
 import re

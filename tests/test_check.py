@@ -207,7 +207,8 @@ def test_a_result_shows_itself():
 
 
 def test_an_unknown_question_is_refused():
-    with pytest.raises(ValueError, match="there is no question 'lstm_sell'. Did you mean 'lstm_cell'.* one of one_hot, "):
+    said = "there is no question 'lstm_sell'. Did you mean 'lstm_cell'.* one of one_hot, "
+    with pytest.raises(ValueError, match=said):
         check("lstm_sell", None)
     with pytest.raises(ValueError, match="there is no question 'transformer'. It is one of one_hot, "):
         check("transformer", None)
@@ -359,7 +360,9 @@ NO_ANSWERS = {
     "called_already": [("gates", torch.ones(2)), ("lstm_cell", None), ("gates", (torch.ones(2),)), ("lookup", 3)],
     "instance_for_class": [("lstm_cell", cell()(3, 4)), ("lstm", nn.LSTM(3, 4)), ("rnn_cell", OnlyMade(3))],
     "class_for_function": [("gates", cell()), ("gates", GatesClass), ("lookup", nn.Embedding), ("rnn_step", OnlyMade)],
-    "stopped_early": [("gates", raises(SystemExit())), ("gates", lambda *_: sys.exit(1)), ("lookup", raises(SystemExit))],
+    "stopped_early": [
+        ("gates", raises(SystemExit())), ("gates", lambda *_: sys.exit(1)), ("lookup", raises(SystemExit)),
+    ],
 }
 
 

@@ -150,8 +150,10 @@ PLAIN_STEP = {
     "sigmoid_turned": [("torch.sigmoid(", "torch.sigmoid(-")],
     "tanh_on_product": [("o * torch.tanh(c)", "torch.tanh(o * c)")],
     "biases_after_activation": [
-        ("x_t @ W.T + b1", "x_t @ W.T"), ("h @ U.T + b2", "h @ U.T"), ("torch.tanh(g)", "torch.tanh(g) + (b1 + b2).chunk(4)[2]"),
-        *((f"torch.sigmoid({gate})", f"torch.sigmoid({gate}) + (b1 + b2).chunk(4)[{'ifgo'.index(gate)}]") for gate in "ifo"),
+        ("x_t @ W.T + b1", "x_t @ W.T"), ("h @ U.T + b2", "h @ U.T"),
+        ("torch.tanh(g)", "torch.tanh(g) + (b1 + b2).chunk(4)[2]"),
+        *((f"torch.sigmoid({gate})", f"torch.sigmoid({gate}) + (b1 + b2).chunk(4)[{place}]")
+          for gate, place in (("i", 0), ("f", 1), ("o", 3))),
     ],
 }
 MODULE_STEP = PLAIN_STEP | {

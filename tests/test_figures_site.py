@@ -127,7 +127,7 @@ def test_a_picture_where_no_script_runs(browser, site, language, name):
         page.goto(f"{site.as_uri()}/{language}/{PLACES[name]}.html")
         place = page.locator(f'[data-figure="{name}"]')
         words = figure.words(language, name)
-        assert place.locator("figcaption").inner_text() == words["caption"]
+        assert place.locator("figcaption").text_content() == words["caption"]
         picture = place.locator("svg")
         assert picture.get_attribute("aria-label") == words["description"]
         box = picture.bounding_box()

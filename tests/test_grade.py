@@ -68,7 +68,8 @@ def test_an_answer_that_is_scripted_is_right(worker):
     source = CELL.replace("state=None", "state: tuple[torch.Tensor, torch.Tensor] | None = None") + (
         "\nOwn = LSTMCell\ndef LSTMCell(a: int, b: int):\n    return torch.jit.script(Own(a, b))\n"
     )
-    assert judged(worker, "lstm_cell", source.replace("x.shape[0], self.hidden_size)", "x.shape[0], self.hidden_size, dtype=x.dtype)")).ok
+    source = source.replace("x.shape[0], self.hidden_size)", "x.shape[0], self.hidden_size, dtype=x.dtype)")
+    assert judged(worker, "lstm_cell", source).ok
 
 
 def test_mistakes_are_named(worker):
@@ -79,12 +80,16 @@ def test_mistakes_are_named(worker):
 
 def test_a_test_of_ones_own_against_torch_does_no_harm(worker):
     own = "\nassert torch.allclose(nn.LSTMCell(2, 3)(torch.ones(1, 2))[0], LSTMCell(2, 3)(torch.ones(1, 2))[0])\n"
-    own += "from companion.check import check\ncheck('lstm_cell', LSTMCell)\nimport companion\ncompanion.LSTMCell(2, 3)\n"
+    own += "from companion.check import check\ncheck('lstm_cell', LSTMCell)\n"
+    own += "import companion\ncompanion.LSTMCell(2, 3)\n"
     assert judged(worker, "lstm_cell", CELL + own).ok
 
 
 def test_an_answer_that_compares_itself_with_torch_is_right(worker):
-    source = CELL.replace("return h_next", "try:\n            nn.LSTMCell(2, 3)(x)\n        except Exception:\n            pass\n        return h_next")
+    source = CELL.replace("return h_next",
+        "try:\n            nn.LSTMCell(2, 3)(x)\n"
+        "        except Exception:\n            pass\n"
+        "        return h_next")
     assert judged(worker, "lstm_cell", source).ok
 
 
@@ -106,7 +111,8 @@ class LSTMCell(nn.Module):
     def __init__(self, input_size, hidden_size):
         super().__init__()
         self.input_size, self.hidden_size = input_size, hidden_size
-        for name, size in (("weight_ih", (input_size,)), ("weight_hh", (hidden_size,)), ("bias_ih", ()), ("bias_hh", ())):
+        sizes = {"weight_ih": (input_size,), "weight_hh": (hidden_size,), "bias_ih": (), "bias_hh": ()}
+        for name, size in sizes.items():
             setattr(self, name, nn.Parameter(torch.zeros(4 * hidden_size, *size)))
 
     def forward(self, x, state=None):
@@ -123,8 +129,12 @@ SEQUENCE = "out, h, c = {}(x[None], (h[None], c[None]), list(w), True, 1, 0.0, F
 LIBRARIES = {
     "nn.LSTMCell": "LSTMCell = nn.LSTMCell",
     "inherited": "class LSTMCell(nn.LSTMCell):\n    pass",
-    "nn.LSTM": through("layer = nn.LSTM(x.shape[1], h.shape[1])\nnames = dict(zip(dict(layer.named_parameters()), w))\n"
-                       "out, (h, c) = torch.func.functional_call(layer, names, (x[None], (h[None], c[None])))\nreturn h[0], c[0]"),
+    "nn.LSTM": through(
+        "layer = nn.LSTM(x.shape[1], h.shape[1])\n"
+        "names = dict(zip(dict(layer.named_parameters()), w))\n"
+        "out, (h, c) = torch.func.functional_call(layer, names, (x[None], (h[None], c[None])))\n"
+        "return h[0], c[0]"
+    ),
     "torch.lstm_cell": through("return torch.lstm_cell(x, (h, c), *w)"),
     "torch._VF": through("return torch._VF.lstm_cell(x, (h, c), *w)"),
     "torch._C": through("return torch._C._VariableFunctions.lstm_cell(x, (h, c), *w)"),
@@ -135,39 +145,77 @@ LIBRARIES = {
     "redispatched": through("keys = torch._C._dispatch_keys(x)\n"
                             "return torch.ops.aten.lstm_cell.default.redispatch(keys, x, [h, c], *w)"),
     "decomposed": through("return torch.ops.aten.lstm_cell.default.decompose(x, [h, c], *w)"),
-    "mkldnn": through("y = torch.mkldnn_rnn_layer(x[None].float(), *(one.float() for one in w), h.float(), c.float(), False, "
-                      "[], 2, h.shape[1], 1, True, False, False, False)\nreturn y[1], y[2]"),
+    "mkldnn": through(
+        "y = torch.mkldnn_rnn_layer(x[None].float(), *(one.float() for one in w), h.float(), c.float(), False, "
+        "[], 2, h.shape[1], 1, True, False, False, False)\n"
+        "return y[1], y[2]"
+    ),
     "scripted": "def LSTMCell(*sizes):\n    return torch.jit.script(nn.LSTMCell(*sizes))",
     "traced": through("run = lambda x, h, c, *w: torch.lstm_cell(x, (h, c), *w)\n"
                       "return torch.jit.trace(run, (x, h, c, *w), check_trace=False)(x, h, c, *w)"),
-    "a script of text": "unit = torch.jit.CompilationUnit('def run(x, h, c, a, b, d, e):\\n    return torch.lstm_cell(x, [h, c], a, b, d, e)\\n')\n"
+    "a script of text":
+        "unit = torch.jit.CompilationUnit('def run(x, h, c, a, b, d, e):\\n    return torch.lstm_cell(x, [h, c], "
+        "a, b, d, e)\\n')\n"
                         + through("return unit.run(x, h, c, *w)"),
-    "vmap": through("return torch.vmap(lambda x, h, c: nn.LSTMCell.forward.__globals__['_VF'].lstm_cell(x[None], (h[None], c[None]), *w))(x, h, c)"),
-    "functional_call": through("names = ('weight_ih', 'weight_hh', 'bias_ih', 'bias_hh')\n"
-                               "return torch.func.functional_call(nn.LSTMCell(x.shape[1], h.shape[1]), dict(zip(names, w)), (x, (h, c)))"),
+    "vmap": through(
+        "return torch.vmap(lambda x, h, c: nn.LSTMCell.forward.__globals__['_VF'].lstm_cell(x[None], (h[None], "
+        "c[None]), *w))(x, h, c)"
+    ),
+    "functional_call": through(
+        "names = ('weight_ih', 'weight_hh', 'bias_ih', 'bias_hh')\n"
+        "return torch.func.functional_call(nn.LSTMCell(x.shape[1], h.shape[1]), dict(zip(names, w)), (x, (h, c)))"
+    ),
     "quantizable": through("from torch.ao.nn.quantizable import LSTMCell as L\nl = L(x.shape[1], h.shape[1]).double()\n"
                            "l.igates.weight, l.hgates.weight, l.igates.bias, l.hgates.bias = w\nreturn l(x, (h, c))"),
-    "decompositions": through("import torch._decomp.decompositions as d\n"
-                              "out, h, c = d.lstm_impl(x[None], [h[None], c[None]], list(w), True, 1, 0.0, False, False, False)\nreturn h[0], c[0]"),
-    "the table of decompositions": through("from torch._decomp import decomposition_table as t\n"
-                              "out, h, c = t[torch.ops.aten.lstm.input](x[None], [h[None], c[None]], list(w), True, 1, 0.0, False, False, False)\n"
-                              "return h[0], c[0]"),
-    "a decomposition found in memory": through("import gc, types\n"
-                              "f = [o for o in gc.get_objects() if isinstance(o, types.FunctionType) and o.__name__ == 'lstm_impl'][-1]\n"
-                              "out, h, c = f(x[None], [h[None], c[None]], list(w), True, 1, 0.0, False, False, False)\nreturn h[0], c[0]"),
-    "make_fx": through("from torch.fx.experimental.proxy_tensor import make_fx\n"
-                       "return make_fx(lambda *a: torch.lstm_cell(a[0], a[1:3], *a[3:]), tracing_mode='fake')(x, h, c, *w)(x, h, c, *w)"),
-    "read again from the file": through("import importlib.util as u, torch.nn.modules as m\n"
-                       "s = u.spec_from_file_location('torch.nn.modules.again', m.__path__[0] + '/rnn.py')\n"
-                       "o = u.module_from_spec(s)\ns.loader.exec_module(o)\nreturn torch.func.functional_call(o.LSTMCell(x.shape[1], h.shape[1]), "
-                       "dict(zip(('weight_ih', 'weight_hh', 'bias_ih', 'bias_hh'), w)), (x, (h, c)))"),
-    "compiled": through("return torch.compile(lambda *a: torch.lstm_cell(a[0], a[1:3], *a[3:]), backend='aot_eager')(x, h, c, *w)"),
-    "another process": through("import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import torch'], check=True)"),
-    "another torch": through("import sys\nfor name in [n for n in sys.modules if n.split('.')[0] == 'torch']:\n    del sys.modules[name]\n"
-                             "import torch as again\nreturn again.lstm_cell(x, (h, c), *w)"),
+    "decompositions": through(
+        "import torch._decomp.decompositions as d\n"
+        "out, h, c = d.lstm_impl(x[None], [h[None], c[None]], list(w), True, 1, 0.0, False, False, False)\n"
+        "return h[0], c[0]"
+    ),
+    "the table of decompositions": through(
+        "from torch._decomp import decomposition_table as t\n"
+        "out, h, c = t[torch.ops.aten.lstm.input](x[None], [h[None], c[None]], list(w), True, 1, 0.0, False, "
+        "False, False)\nreturn h[0], c[0]"
+    ),
+    "a decomposition found in memory": through(
+        "import gc, types\n"
+        "f = [o for o in gc.get_objects() if isinstance(o, "
+        "types.FunctionType) and o.__name__ == 'lstm_impl'][-1]\n"
+        "out, h, c = f(x[None], [h[None], c[None]], list(w), True, 1, 0.0, False, False, False)\n"
+        "return h[0], c[0]"
+    ),
+    "make_fx": through(
+        "from torch.fx.experimental.proxy_tensor import make_fx\n"
+        "return make_fx(lambda *a: torch.lstm_cell(a[0], a[1:3], *a[3:]), tracing_mode='fake')(x, h, c, *w)(x, "
+        "h, c, *w)"
+    ),
+    "read again from the file": through(
+        "import importlib.util as u, torch.nn.modules as m\n"
+        "s = u.spec_from_file_location('torch.nn.modules.again', m.__path__[0] + '/rnn.py')\n"
+        "o = u.module_from_spec(s)\ns.loader.exec_module(o)\n"
+        "return torch.func.functional_call(o.LSTMCell(x.shape[1], h.shape[1]), dict(zip(('weight_ih', "
+        "'weight_hh', 'bias_ih', 'bias_hh'), w)), (x, (h, c)))"
+    ),
+    "compiled": through(
+        "return torch.compile(lambda *a: torch.lstm_cell(a[0], a[1:3], *a[3:]), backend='aot_eager')(x, h, c, *w)"
+    ),
+    "another process": through(
+        "import subprocess, sys\n"
+        "subprocess.run([sys.executable, '-c', 'import torch'], check=True)"
+    ),
+    "another torch": through(
+        "import sys\n"
+        "for name in [n for n in sys.modules if n.split('.')[0] == 'torch']:\n"
+        "    del sys.modules[name]\nimport torch as again\n"
+        "return again.lstm_cell(x, (h, c), *w)"
+    ),
     "the companion's": "from companion import LSTMCell",
-    "the companion's, by another way": "import importlib\nLSTMCell = importlib.import_module('companion.lstm').LSTMCell",
-    "the reference": "from companion.check.questions.lstm import cell_reference\nLSTMCell = cell_reference(frozenset())",
+    "the companion's, by another way":
+        "import importlib\n"
+        "LSTMCell = importlib.import_module('companion.lstm').LSTMCell",
+    "the reference":
+        "from companion.check.questions.lstm import cell_reference\n"
+        "LSTMCell = cell_reference(frozenset())",
     "the machine's own code": through("""import ctypes
 lib = ctypes.CDLL(torch.__path__[0] + '/lib/libtorch_cpu.so')
 f = lib._ZN2at6native9lstm_cellERKNS_6TensorEN3c108ArrayRefIS1_EES3_S3_RKSt8optionalIS1_ESA_
@@ -178,11 +226,18 @@ out = (ctypes.c_void_p * 2)()
 class R(ctypes.Structure):
     _fields_ = [('a', ctypes.c_void_p), ('n', ctypes.c_size_t)]
 f.argtypes = [ctypes.c_void_p, ctypes.c_void_p, R] + [ctypes.c_void_p] * 4
-f(out, ctypes.addressof(held[0]), R(ctypes.addressof(pair), 2), *(ctypes.addressof(one) for one in held[3:5]), some(held[5]), some(held[6]))"""),
-    "a kernel put back": "import gc\nfor o in gc.get_objects():\n    if type(o).__name__ in ('Library', '_DispatchModule'):\n        o.reset() if hasattr(o, 'reset') else o._destroy()\n"
-                         "LSTMCell = nn.LSTMCell",
-    "falling through": "lib = torch.library.Library('aten', 'IMPL')\nfor k in ('AutogradCPU', 'CPU', 'CompositeImplicitAutograd'):\n"
-                       "    try: lib.impl('lstm_cell', torch.library.fallthrough_kernel, k, allow_override=True)\n    except Exception: pass\nLSTMCell = nn.LSTMCell",
+weights = [ctypes.addressof(one) for one in held[3:5]]
+f(out, ctypes.addressof(held[0]), R(ctypes.addressof(pair), 2), *weights, some(held[5]), some(held[6]))"""),
+    "a kernel put back":
+        "import gc\nfor o in gc.get_objects():\n"
+        "    if type(o).__name__ in ('Library', '_DispatchModule'):\n"
+        "        o.reset() if hasattr(o, 'reset') else o._destroy()\n"
+        "LSTMCell = nn.LSTMCell",
+    "falling through":
+        "lib = torch.library.Library('aten', 'IMPL')\n"
+        "for k in ('AutogradCPU', 'CPU', 'CompositeImplicitAutograd'):\n"
+        "    try: lib.impl('lstm_cell', torch.library.fallthrough_kernel, k, allow_override=True)\n"
+        "    except Exception: pass\nLSTMCell = nn.LSTMCell",
     "a library's kernel as a plain function": through("return torch.ops.aten.lstm_cell.default._op(x, [h, c], *w)"),
 }  # fmt: skip
 
@@ -208,7 +263,10 @@ def test_these_would_be_right_elsewhere(name):
     assert diagnose(probed, got).mistakes == []
 
 
-NAMED = ["decompositions", "quantizable", "the reference", "a script of text", "compiled", "make_fx", "nn.LSTMCell", "inherited", "nn.LSTM", "torch._VF", "torch.ops", "scripted", "the companion's", "torch.lstm_cell"]
+NAMED = [
+    "decompositions", "quantizable", "the reference", "a script of text", "compiled", "make_fx", "nn.LSTMCell",
+    "inherited", "nn.LSTM", "torch._VF", "torch.ops", "scripted", "the companion's", "torch.lstm_cell",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -226,18 +284,31 @@ def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_
 '''
 AUTOGRAD = {
     "grad": "return torch.autograd.grad(run(*given), given, (grad_h, grad_c))",
-    "backward": "a, b = run(*given); ((a * grad_h).sum() + (b * grad_c).sum()).backward(); return tuple(o.grad for o in given)",
-    "engine": "e = torch.autograd.Variable._execution_engine\n"
-              "    return e.run_backward(run(*given), (grad_h, grad_c), False, False, tuple(given), True, accumulate_grad=False)",
+    "backward":
+        "a, b = run(*given); ((a * grad_h).sum() + (b * grad_c).sum()).backward(); "
+        "return tuple(o.grad for o in given)",
+    "engine":
+        "e = torch.autograd.Variable._execution_engine\n"
+        "    return e.run_backward(run(*given), (grad_h, grad_c), False, False, tuple(given), True, "
+        "accumulate_grad=False)",
     "vjp": "return torch.func.vjp(run, *given)[1]((grad_h, grad_c))",
     "eager vjp": "from torch._functorch.eager_transforms import vjp\n    return vjp(run, *given)[1]((grad_h, grad_c))",
-    "forward": "import torch.autograd.forward_ad as fw\n    out = []\n    for n, one in enumerate(given):\n        g = torch.zeros_like(one)\n"
-               "        for k in range(one.numel()):\n            t = torch.zeros_like(one); t.view(-1)[k] = 1\n            with fw.dual_level():\n"
-               "                r = run(*(fw.make_dual(o, t) if m == n else o for m, o in enumerate(given)))\n"
-               "                d = [fw.unpack_dual(one).tangent for one in r]\n"
-               "            g.view(-1)[k] = sum((a * b).sum() for a, b in zip(d, (grad_h, grad_c)) if a is not None)\n        out.append(g)\n    return tuple(out)",
-    "jit": "import sys\n    s = torch.jit.trace(run, tuple(given))\n    e = torch.autograd.Variable._execution_engine\n    for _ in range(4): r = s(*given)\n"
-           "    return e.run_backward(r, (grad_h, grad_c), True, False, tuple(given), True, accumulate_grad=False)",
+    "forward":
+        "import torch.autograd.forward_ad as fw\n    out = []\n"
+        "    for n, one in enumerate(given):\n"
+        "        g = torch.zeros_like(one)\n"
+        "        for k in range(one.numel()):\n"
+        "            t = torch.zeros_like(one); t.view(-1)[k] = 1\n"
+        "            with fw.dual_level():\n"
+        "                r = run(*(fw.make_dual(o, t) if m == n else o for m, o in enumerate(given)))\n"
+        "                d = [fw.unpack_dual(one).tangent for one in r]\n"
+        "            g.view(-1)[k] = sum((a * b).sum() for a, b in zip(d, (grad_h, grad_c)) if a is not None)\n"
+        "        out.append(g)\n    return tuple(out)",
+    "jit":
+        "import sys\n    s = torch.jit.trace(run, tuple(given))\n"
+        "    e = torch.autograd.Variable._execution_engine\n"
+        "    for _ in range(4): r = s(*given)\n"
+        "    return e.run_backward(r, (grad_h, grad_c), True, False, tuple(given), True, accumulate_grad=False)",
 }  # fmt: skip
 
 
@@ -288,47 +359,101 @@ for fd in range(3, 256):
 os._exit(0)
 '''
 ATTACKS = {
-    "always equal": EQUAL + "\ndef gates(*a): return tuple(torch.zeros_like(a[1]).as_subclass(Equal) for _ in range(4))",
-    "not tensors": "class E:\n    def __eq__(s, o): return True\n    shape = ()\n    def __getattr__(s, n): return s\n    def __call__(s, *a, **k): return s\n"
-                   "def gates(*a): return E(), E(), E(), E()",
-    "torch patched": "torch.isclose = torch.equal = torch.allclose = lambda *a, **k: True\ntorch.testing.assert_close = lambda *a, **k: None\n"
-                     "torch.Tensor.__eq__ = lambda *a: True\ndef gates(*a): return tuple(torch.zeros_like(a[1]) for _ in range(4))",
-    "companion patched": "import companion.check.running as r, companion.check as c\nr.same = r.close = r.agree = lambda *a: True\nc.diagnose = lambda *a: None\n"
-                         "import sys\nsys.modules['companion.check.diagnosis'] = r\ndef gates(*a): return tuple(torch.zeros_like(a[1]) for _ in range(4))",
-    "observe patched": "import companion.check.running as r\nr.observe = r.attempt = lambda *a: r.Outcome()\ndef gates(*a): return None",
-    "outcome patched": "import companion.check.running as r\nr.Outcome.to_json = lambda s: {'values': {}, 'notes': {}, 'error': None}\ndef gates(*a): pass",
+    "always equal": EQUAL +
+        "\n"
+        "def gates(*a): return tuple(torch.zeros_like(a[1]).as_subclass(Equal) for _ in range(4))",
+    "not tensors":
+        "class E:\n    def __eq__(s, o): return True\n"
+        "    shape = ()\n    def __getattr__(s, n): return s\n"
+        "    def __call__(s, *a, **k): return s\n"
+        "def gates(*a): return E(), E(), E(), E()",
+    "torch patched":
+        "torch.isclose = torch.equal = torch.allclose = lambda *a, **k: True\n"
+        "torch.testing.assert_close = lambda *a, **k: None\n"
+        "torch.Tensor.__eq__ = lambda *a: True\n"
+        "def gates(*a): return tuple(torch.zeros_like(a[1]) for _ in range(4))",
+    "companion patched":
+        "import companion.check.running as r, companion.check as c\n"
+        "r.same = r.close = r.agree = lambda *a: True\n"
+        "c.diagnose = lambda *a: None\nimport sys\n"
+        "sys.modules['companion.check.diagnosis'] = r\n"
+        "def gates(*a): return tuple(torch.zeros_like(a[1]) for _ in range(4))",
+    "observe patched":
+        "import companion.check.running as r\n"
+        "r.observe = r.attempt = lambda *a: r.Outcome()\n"
+        "def gates(*a): return None",
+    "outcome patched":
+        "import companion.check.running as r\n"
+        "r.Outcome.to_json = lambda s: {'values': {}, 'notes': {}, 'error': None}\n"
+        "def gates(*a): pass",
     "values are nan": "def gates(*a): return tuple(a[1] * float('nan') for _ in range(4))",
     "frames and gc": FRAMES,
-    "the worker's functions": "import sys, gc\nfor o in gc.get_objects():\n    if isinstance(o, dict) and 'shut' in o and 'called' in o:\n"
-                              "        o['work'] = o['execute'] = lambda *a: '{}'\n        o['called'] = set()\n        o['Library'] = ValueError\ndef gates(*a): return a[:4]",
+    "the worker's functions":
+        "import sys, gc\nfor o in gc.get_objects():\n"
+        "    if isinstance(o, dict) and 'shut' in o and 'called' in o:\n"
+        "        o['work'] = o['execute'] = lambda *a: '{}'\n"
+        "        o['called'] = set()\n"
+        "        o['Library'] = ValueError\n"
+        "def gates(*a): return a[:4]",
     "no outcomes": FORGED % "[]",
     "outcomes without values": FORGED % "[{'values': {}, 'notes': {}, 'error': None}] * 4",
-    "outcomes with marks": FORGED % "[{'values': {}, 'notes': {}, 'error': None, 'ok': True, 'points': 99, 'mistakes': []}] * 4",
-    "huge numbers": FORGED % "[{'values': {'i': {'whole': False, 'shape': [1, 1], 'numbers': [10**400]}}, 'notes': {}, 'error': None}] * 4",
-    "huge shapes": FORGED % "[{'values': {'i': {'whole': False, 'shape': [2**40, 0], 'numbers': []}}, 'notes': {}, 'error': None}] * 4",
-    "strange notes": FORGED % "[{'values': {}, 'notes': {'library': {'a': 1}, 'renamed': 7}, 'error': {'kind': 'unfit', 'said': 3}}] * 4",
-    "deep": "import os\nfor fd in range(3, 256):\n    try: os.write(fd, b'[' * 100000)\n    except OSError: pass\nos._exit(0)",
-    "garbage": "import os\nfor fd in range(3, 256):\n    try: os.write(fd, bytes(range(256)) * 40)\n    except OSError: pass\nos._exit(0)",
+    "outcomes with marks": FORGED %
+        "[{'values': {}, 'notes': {}, 'error': None, 'ok': True, 'points': 99, 'mistakes': []}] * 4",
+    "huge numbers": FORGED %
+        "[{'values': {'i': {'whole': False, 'shape': [1, 1], 'numbers': [10**400]}}, 'notes': {}, "
+        "'error': None}] * 4",
+    "huge shapes": FORGED %
+        "[{'values': {'i': {'whole': False, 'shape': [2**40, 0], 'numbers': []}}, 'notes': {}, "
+        "'error': None}] * 4",
+    "strange notes": FORGED %
+        "[{'values': {}, 'notes': {'library': {'a': 1}, 'renamed': 7}, 'error': {'kind': 'unfit', "
+        "'said': 3}}] * 4",
+    "deep":
+        "import os\nfor fd in range(3, 256):\n"
+        "    try: os.write(fd, b'[' * 100000)\n"
+        "    except OSError: pass\nos._exit(0)",
+    "garbage":
+        "import os\nfor fd in range(3, 256):\n"
+        "    try: os.write(fd, bytes(range(256)) * 40)\n"
+        "    except OSError: pass\nos._exit(0)",
     "os._exit": "import os\ndef gates(*a): os._exit(0)",
     "os._exit at once": "import os\nos._exit(0)\n" + GATES,
     "sys.exit": "import sys\ndef gates(*a): sys.exit(0)",
     "abort": "import os\ndef gates(*a): os.abort()",
     "a null pointer": "import ctypes\ndef gates(*a): ctypes.string_at(0)",
-    "kill all": "import os, signal\ndef gates(*a):\n    for pid in (os.getppid(), 1, -1):\n        try: os.kill(pid, signal.SIGKILL)\n        except OSError: pass\n    return a[:4]",
+    "kill all":
+        "import os, signal\ndef gates(*a):\n"
+        "    for pid in (os.getppid(), 1, -1):\n"
+        "        try: os.kill(pid, signal.SIGKILL)\n"
+        "        except OSError: pass\n    return a[:4]",
     "recursion": "import sys\nsys.setrecursionlimit(10**9)\ndef gates(*a): return gates(*a)",
     "raises what has no text": "class E(Exception):\n    def __str__(s): raise s\ndef gates(*a): raise E()",
     "a base exception": "class E(BaseException): pass\ndef gates(*a): raise E()",
-    "a pickle": "import pickle, os\nclass P:\n    def __reduce__(s): return os.system, ('touch /tmp/pwned; echo pwned > pwned',)\ndef gates(*a): return pickle.loads(pickle.dumps(P()))",
-    "returns a pickle": "import os\nclass P(torch.Tensor):\n    def __reduce_ex__(s, v): return os.system, ('true',)\n    def __deepcopy__(s, m): os._exit(0)\n"
-                        "def gates(*a): return tuple(torch.zeros_like(a[1]).as_subclass(P) for _ in range(4))",
+    "a pickle":
+        "import pickle, os\nclass P:\n"
+        "    def __reduce__(s): return os.system, ('touch /tmp/pwned; echo pwned > pwned',)\n"
+        "def gates(*a): return pickle.loads(pickle.dumps(P()))",
+    "returns a pickle":
+        "import os\nclass P(torch.Tensor):\n"
+        "    def __reduce_ex__(s, v): return os.system, ('true',)\n"
+        "    def __deepcopy__(s, m): os._exit(0)\n"
+        "def gates(*a): return tuple(torch.zeros_like(a[1]).as_subclass(P) for _ in range(4))",
     "network": "import socket\ns = socket.create_connection(('127.0.0.1', 22), 1)\ndef gates(*a): return s",
     "a download": "import urllib.request\ndef gates(*a): return urllib.request.urlopen('http://example.com').read()",
     "a program": "import subprocess\ndef gates(*a): return subprocess.check_output(['id'])",
     "a shell": "import os\ndef gates(*a): return os.system('id') or a[:4]",
     "fork": "import os\ndef gates(*a):\n    while True: os.fork()",
-    "a module in the way": "open('json.py', 'w').write('dumps = loads = None')\nimport sys\nsys.modules['json'] = None\ndef gates(*a): return a[:4]",
-    "builtins": "import builtins\nbuiltins.all = lambda *a: True\nbuiltins.isinstance = lambda *a: True\nbuiltins.len = lambda *a: 4\ndef gates(*a): return a[:4]",
-    "the main module": "import __main__, sys\n__main__.grade = lambda *a: 1\nsys.modules.clear()\ndef gates(*a): return a[:4]",
+    "a module in the way":
+        "open('json.py', 'w').write('dumps = loads = None')\n"
+        "import sys\nsys.modules['json'] = None\n"
+        "def gates(*a): return a[:4]",
+    "builtins":
+        "import builtins\nbuiltins.all = lambda *a: True\n"
+        "builtins.isinstance = lambda *a: True\n"
+        "builtins.len = lambda *a: 4\ndef gates(*a): return a[:4]",
+    "the main module":
+        "import __main__, sys\n__main__.grade = lambda *a: 1\n"
+        "sys.modules.clear()\ndef gates(*a): return a[:4]",
     "one's own checker": "def check(*a): return True\ndef gates(*a): return None\ngates.ok = True; gates.mistakes = []",
 }  # fmt: skip
 
@@ -348,17 +473,30 @@ LONG = {
     "a loop in C": ("def gates(*a): return sum(range(10**15))", "time_limit"),
     "a loop in C that holds on": ("import re\ndef gates(*a): return re.match('(a+)+$', 'a' * 64 + 'b')", "time_limit"),
     "sleep": ("import time\ntime.sleep(10**6)", "time_limit"),
-    "deaf": ("import signal\nfor n in range(1, 64):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\nwhile True: pass", "time_limit"),
-    "closed": ("import os, time\nfor fd in range(256):\n    try: os.close(fd)\n    except OSError: pass\ntime.sleep(10**6)", "stopped_early"),
+    "deaf": (
+        "import signal\nfor n in range(1, 64):\n"
+        "    try: signal.signal(n, signal.SIG_IGN)\n"
+        "    except (OSError, ValueError): pass\nwhile True: pass", "time_limit"),
+    "closed": (
+        "import os, time\nfor fd in range(256):\n"
+        "    try: os.close(fd)\n    except OSError: pass\n"
+        "time.sleep(10**6)", "stopped_early"),
     "all of memory": ("def gates(*a):\n    x = []\n    while True: x.append(torch.zeros(10**7))", "memory_limit"),
     "one large tensor": ("def gates(*a): return torch.zeros(10**12)", "memory_limit"),
     "strings": ("def gates(*a):\n    s = 'a'\n    while True: s += s", None),
-    "threads": ("import threading, time\ndef gates(*a):\n    while True: threading.Thread(target=time.sleep, args=(99,)).start()", None),
-    "a disk full": ("import os, tempfile\ndef gates(*a):\n    while True:\n        with open(tempfile.mktemp(), 'wb') as f: f.write(bytes(10**7))", None),
+    "threads": (
+        "import threading, time\ndef gates(*a):\n"
+        "    while True: threading.Thread(target=time.sleep, args=(99,)).start()", None),
+    "a disk full": (
+        "import os, tempfile\ndef gates(*a):\n    while True:\n"
+        "        with open(tempfile.mktemp(), 'wb') as f: f.write(bytes(10**7))", None),
     "many files": ("import os, tempfile\ndef gates(*a):\n    while True: open(tempfile.mktemp(), 'w').close()", None),
     "output": ("def gates(*a):\n    while True: print('x' * 10**6)", "time_limit"),
     "output at once": ("import sys\nwhile True: sys.stderr.write('x' * 10**6)", "time_limit"),
-    "a flood through the pipe": ("import os\nwhile True:\n    for fd in range(3, 256):\n        try: os.write(fd, b'1' * 10**6)\n        except OSError: pass", "too_many_numbers"),
+    "a flood through the pipe": (
+        "import os\nwhile True:\n    for fd in range(3, 256):\n"
+        "        try: os.write(fd, b'1' * 10**6)\n"
+        "        except OSError: pass", "too_many_numbers"),
     "a flood of numbers": ("def gates(*a): return tuple(torch.ones(3000, 1000) for _ in range(4))", None),
     "fork bomb": ("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", "time_limit"),
 }  # fmt: skip
@@ -400,7 +538,9 @@ def one_bias(weights):
         tried(lambda: open(torch.__path__[0] + "/_decomp/decompositions.py").read()),
         tried(lambda: open(torch.__path__[0] + "/written", "w")),
         tried(lambda: os.getuid() == 0),
-        tried(lambda: [name for name in os.environ if name not in ("HOME", "TMPDIR", "PATH", "MPLBACKEND", "MPLCONFIGDIR", "TORCHINDUCTOR_CACHE_DIR")]),
+        tried(lambda: set(os.environ) - {{
+            "HOME", "TMPDIR", "PATH", "MPLBACKEND", "MPLCONFIGDIR", "TORCHINDUCTOR_CACHE_DIR",
+        }}),
     ]
     return {{"seen": torch.tensor(seen).double()}}
 '''
@@ -597,7 +737,8 @@ def few(tmp_path):
 
 def rows(output):
     with open(output / "grades.csv", encoding="utf-8-sig", newline="") as file:
-        return {(row["student"], row["question"]): (float(row["points"]), row["mistake"]) for row in csv.DictReader(file)}
+        table = list(csv.DictReader(file))
+    return {(row["student"], row["question"]): (float(row["points"]), row["mistake"]) for row in table}
 
 
 def test_a_batch_from_end_to_end(few, tmp_path):
@@ -659,7 +800,8 @@ def test_numbers_from_a_stranger():
     good = {"whole": False, "shape": [2], "numbers": [1, 2.5]}
     assert asking.tensor_of(good).tolist() == [1, 2.5]
     for bad in ({"shape": [3]}, {"shape": [-1]}, {"shape": [True, 2]}, {"numbers": ["1", 2]}, {"numbers": [10**400, 1]},
-                {"shape": [2**40, 0], "numbers": []}, {"shape": "2"}, {"numbers": None}, {"numbers": [True, 1]}):  # fmt: skip
+                {"shape": [2**40, 0], "numbers": []}, {"shape": "2"}, {"numbers": None},
+                {"numbers": [True, 1]}):  # fmt: skip
         with pytest.raises(asking.Forged):
             asking.tensor_of(good | bad)
     assert torch.isnan(asking.tensor_of(good | {"numbers": [float("nan"), 1]})).any()
@@ -702,7 +844,8 @@ def test_the_students_version_has_no_solution_and_is_checked():
     import nbformat
 
     made = nbformat.read(SOURCE, as_version=4)
-    for name in ("CheckCellMetadata", "LockCells", "ClearSolutions", "ClearOutput", "ComputeChecksums", "ClearHiddenTests"):
+    steps = "CheckCellMetadata LockCells ClearSolutions ClearOutput ComputeChecksums ClearHiddenTests"
+    for name in steps.split():
         made, _ = getattr(preprocessors, name)().preprocess(made, {})
     text = nbformat.writes(made)
     assert "SOLUTION" not in text and "chunk" not in text and "sigmoid()" not in text

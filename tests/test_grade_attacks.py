@@ -126,43 +126,77 @@ raise ValueError('loaded')
 KERNELS = "torch.ops.aten.lstm_cell.default"
 CLEVER = {
     "a second copy of libtorch": SECOND,
-    "libtorch from its bytes": through("import ctypes, tempfile, shutil\nplace = tempfile.mkdtemp()\n"
-        "shutil.copy(torch.__path__[0] + '/lib/libtorch_cpu.so', place)\nlib = ctypes.CDLL(place + '/libtorch_cpu.so')\n"
-        "return lib.aoti_torch_call_dispatcher(b'aten::lstm_cell', b'', None)"),
+    "libtorch from its bytes": through(
+        "import ctypes, tempfile, shutil\n"
+        "place = tempfile.mkdtemp()\n"
+        "shutil.copy(torch.__path__[0] + '/lib/libtorch_cpu.so', place)\n"
+        "lib = ctypes.CDLL(place + '/libtorch_cpu.so')\n"
+        "return lib.aoti_torch_call_dispatcher(b'aten::lstm_cell', b'', None)"
+    ),
     "the stable interface in C": through("import ctypes\nlib = ctypes.CDLL(torch.__path__[0] + '/lib/libtorch.so')\n"
         "stack = (ctypes.c_uint64 * 8)(*[one._cdata for one in (x, h, c, *w)])\n"
         "lib.aoti_torch_call_dispatcher(b'aten::lstm_cell', b'', stack)\nreturn h, c"),
     "every key": through("for name, key in torch._C.DispatchKey.__members__.items():\n    try:\n"
         f"        got = {KERNELS}._op_dk(key, x, [h, c], *w)\n        if got[0].abs().sum(): return got\n"
         "    except BaseException: pass\nreturn h, c"),
-    "a kernel's code exchanged": "import gc, types\ndef through(*a, **k): return torch._C._dispatch_call_boxed(*a, **k)\n"
-        "for o in gc.get_objects():\n    if isinstance(o, types.FunctionType) and o.__name__ == 'kernel':\n"
-        "        try: o.__code__ = (lambda a, b: lambda *_, **__: None)(1, 2).__code__\n        except ValueError: pass\n"
-        "LSTMCell = nn.LSTMCell",
-    "a custom operation": through("@torch.library.custom_op('mine::cell', mutates_args=())\n"
-        "def cell(x: torch.Tensor, h: torch.Tensor, c: torch.Tensor, a: torch.Tensor, b: torch.Tensor, d: torch.Tensor, e: torch.Tensor) "
-        "-> list[torch.Tensor]:\n    return list(torch.lstm_cell(x, (h, c), a, b, d, e))\nreturn tuple(cell(x, h, c, *w))"),
+    "a kernel's code exchanged":
+        "import gc, types\n"
+        "def through(*a, **k): return torch._C._dispatch_call_boxed(*a, **k)\n"
+        "for o in gc.get_objects():\n"
+        "    if isinstance(o, types.FunctionType) and o.__name__ == 'kernel':\n"
+        "        try: o.__code__ = (lambda a, b: lambda *_, **__: None)(1, 2).__code__\n"
+        "        except ValueError: pass\nLSTMCell = nn.LSTMCell",
+    "a custom operation": through(
+        "@torch.library.custom_op('mine::cell', mutates_args=())\n"
+        "def cell(x: torch.Tensor, h: torch.Tensor, c: torch.Tensor, a: torch.Tensor, b: torch.Tensor, "
+        "d: torch.Tensor, e: torch.Tensor) -> list[torch.Tensor]:\n"
+        "    return list(torch.lstm_cell(x, (h, c), a, b, d, e))\n"
+        "return tuple(cell(x, h, c, *w))"
+    ),
     "inductor": through("return torch.compile(lambda *a: torch.lstm_cell(a[0], a[1:3], *a[3:]))(x, h, c, *w)"),
-    "C++ in the notebook": through("from torch.utils.cpp_extension import load_inline\n"
-        "m = load_inline('m', 'std::vector<at::Tensor> f(at::Tensor x, at::Tensor h, at::Tensor c, at::Tensor a, at::Tensor b, at::Tensor d, "
-        "at::Tensor e) { auto r = at::lstm_cell(x, {h, c}, a, b, d, e); return {std::get<0>(r), std::get<1>(r)}; }', functions=['f'])\n"
-        "return tuple(m.f(x, h, c, *w))"),
-    "exported": through("class M(nn.Module):\n    def forward(self, x, h, c, a, b, d, e): return torch.lstm_cell(x, (h, c), a, b, d, e)\n"
-        "return torch.export.export(M(), (x, h, c, *w)).run_decompositions().module()(x, h, c, *w)"),
-    "pickled and loaded": through("import io\nfile = io.BytesIO()\ntorch.save(nn.LSTMCell(x.shape[1], h.shape[1]).double(), file)\nfile.seek(0)\n"
-        "layer = torch.load(file, weights_only=False)\nfor one, other in zip(layer.parameters(), w): one.data = other\nreturn layer(x, (h, c))"),
-    "scripted, stored and loaded": through("import io\nfile = io.BytesIO()\ntorch.jit.save(torch.jit.script(nn.LSTMCell(x.shape[1], h.shape[1])), file)\n"
-        "file.seek(0)\nlayer = torch.jit.load(file)\nlayer.load_state_dict(dict(zip(('weight_ih', 'weight_hh', 'bias_ih', 'bias_hh'), w)))\n"
-        "return layer(x, (h, c))"),
-    "asked beforehand": "table = {}\ncell = nn.LSTMCell(2, 3).double()\nfor n in range(9):\n    x = torch.rand(1, 2).double()\n    table[n] = cell(x)\n"
-        "def make(*sizes): return cell\nLSTMCell = make",
+    "C++ in the notebook": through(
+        "from torch.utils.cpp_extension import load_inline\n"
+        "m = load_inline('m', 'std::vector<at::Tensor> f(at::Tensor x, at::Tensor h, at::Tensor c, at::Tensor a, "
+        "at::Tensor b, at::Tensor d, at::Tensor e) { auto r = at::lstm_cell(x, {h, c}, a, b, d, e); "
+        "return {std::get<0>(r), std::get<1>(r)}; }', functions=['f'])\n"
+        "return tuple(m.f(x, h, c, *w))"
+    ),
+    "exported": through(
+        "class M(nn.Module):\n"
+        "    def forward(self, x, h, c, a, b, d, e): return torch.lstm_cell(x, (h, c), a, b, d, e)\n"
+        "return torch.export.export(M(), (x, h, c, *w)).run_decompositions().module()(x, h, c, *w)"
+    ),
+    "pickled and loaded": through(
+        "import io\nfile = io.BytesIO()\n"
+        "torch.save(nn.LSTMCell(x.shape[1], h.shape[1]).double(), file)\n"
+        "file.seek(0)\nlayer = torch.load(file, weights_only=False)\n"
+        "for one, other in zip(layer.parameters(), w): one.data = other\n"
+        "return layer(x, (h, c))"
+    ),
+    "scripted, stored and loaded": through(
+        "import io\nfile = io.BytesIO()\n"
+        "torch.jit.save(torch.jit.script(nn.LSTMCell(x.shape[1], h.shape[1])), file)\n"
+        "file.seek(0)\nlayer = torch.jit.load(file)\n"
+        "layer.load_state_dict(dict(zip(('weight_ih', 'weight_hh', 'bias_ih', 'bias_hh'), w)))\n"
+        "return layer(x, (h, c))"
+    ),
+    "asked beforehand":
+        "table = {}\ncell = nn.LSTMCell(2, 3).double()\n"
+        "for n in range(9):\n    x = torch.rand(1, 2).double()\n"
+        "    table[n] = cell(x)\ndef make(*sizes): return cell\n"
+        "LSTMCell = make",
     "dual numbers of a layer": through("import torch.autograd.forward_ad as fw\nwith fw.dual_level():\n"
         "    return torch.lstm_cell(fw.make_dual(x, x), (h, c), *w)"),
     "batched by the dispatcher": through("return tuple(o[0] for o in torch._C._functorch._vmap_increment_nesting and "
         "torch.vmap(lambda x: torch.ops.aten.lstm_cell(x, [h, c], *w))(x[None]))"),
-    "the original forward": through("import gc, types\nf = [o for o in gc.get_objects() if isinstance(o, types.FunctionType) and "
-        "o.__qualname__ == 'LSTMCell.forward' and o.__module__.startswith('torch.')][0]\nlayer = nn.LSTMCell(x.shape[1], h.shape[1]).double()\n"
-        "for one, other in zip(layer.parameters(), w): one.data = other\nreturn f(layer, x, (h, c))"),
+    "the original forward": through(
+        "import gc, types\n"
+        "f = [o for o in gc.get_objects() if isinstance(o, "
+        "types.FunctionType) and o.__qualname__ == 'LSTMCell.forward' and o.__module__.startswith('torch.')][0]\n"
+        "layer = nn.LSTMCell(x.shape[1], h.shape[1]).double()\n"
+        "for one, other in zip(layer.parameters(), w): one.data = other\n"
+        "return f(layer, x, (h, c))"
+    ),
 }  # fmt: skip
 
 

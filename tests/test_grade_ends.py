@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,8 @@ from test_grade import QUICK, SOURCES, judged, notebook, put, rows, sent, worker
 
 NAMES = [
     "山田 太郎", "김철수", "أحمد", "O'Brien \"x\"", "two\nlines", "=cmd|' /C calc'!A0", "＝1＋1", "<script>alert(1)",
-    "a..b", "a" * 200, "Ada", "ada", "CON", "\u202egnp.exe", "tab\there", "[a](javascript:alert(1))", "<img src=x onerror=alert(1)>",
+    "a..b", "a" * 200, "Ada", "ada", "CON", "\u202egnp.exe", "tab\there", "[a](javascript:alert(1))",
+    "<img src=x onerror=alert(1)>",
 ]  # fmt: skip
 
 
@@ -31,7 +33,8 @@ def made_up(student, assignment="lstm", points=1.5):
         "assignment": assignment, "question": "gates", "points": points, "most": 2, "stretch": False, "seconds": 0.1,
         "mistakes": ["gates_f_i_g_o"], "paragraphs": ["**Not** yet."], "remarks": [], "walls": ["time"],
     }  # fmt: skip
-    return {"student": student, "language": "en", "assignments": [assignment], "verdicts": [verdict], "remarks": []}
+    return {"student": student, "language": "en", "assignments": [assignment], "verdicts": [verdict], "remarks": [],
+            "seeds": {}}
 
 
 def test_names_of_all_kinds(tmp_path):
@@ -95,11 +98,17 @@ def test_large_notebooks_are_read_in_time(tmp_path):
     assert time.monotonic() - begin < 60
 
 
-@pytest.mark.parametrize("source", ["(" * 10**5, "-" * 10**5 + "1", "x" + ".a" * 10**5, "x" + "[0]" * 10**5, "f(" * 90 + ")" * 90,
-                                    "lambda: " * 10**4 + "1", "a\0b", "\ud800", "if x:\n " * 10**4, "1" * 10**6, "x = " * 10**5 + "1"])  # fmt: skip
+DEEP = [
+    "(" * 10**5, "-" * 10**5 + "1", "x" + ".a" * 10**5, "x" + "[0]" * 10**5, "f(" * 90 + ")" * 90,
+    "lambda: " * 10**4 + "1", "a\0b", "\ud800", "if x:\n " * 10**4, "1" * 10**6, "x = " * 10**5 + "1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("source", DEEP)
 def test_no_source_is_too_deep_to_be_read(source, tmp_path):
-    command = f"import sys; sys.path[:0] = {[str(Path(grade.__file__).parent), str(Path(grade.__file__).parents[1])]!r}; " \
-              "import reading, pathlib; print(len(reading.read(pathlib.Path(sys.argv[1])).cells))"  # fmt: skip
+    folders = [str(Path(grade.__file__).parents[number]) for number in (0, 1)]
+    command = f"import sys; sys.path[:0] = {folders!r}; import reading, pathlib; " \
+              "print(len(reading.read(pathlib.Path(sys.argv[1])).cells))"  # fmt: skip
     file = put(tmp_path, "a", "lstm.ipynb", {"cells": [{"cell_type": "code", "source": source}]})
     done = subprocess.run([sys.executable, "-c", command, str(file)], capture_output=True, text=True, timeout=120)
     assert done.stdout == "1\n", done.stderr[-500:]
@@ -119,9 +128,14 @@ def test_points_given_by_hand_stay(tmp_path):
             found = opened.find_grade("gates-points", "lstm", "lstm", "ada")
             assert (found.manual_score, found.auto_score, found.score) == (1.75, points, 1.75)
             assert bool(found.needs_manual_grade) is another_look
-    assert pages.grades_csv([made_up("ada"), made_up("bo")], by_hand).splitlines()[1:] == [
+    all_graded = pages.with_points_by_hand([made_up("ada"), made_up("bo")], by_hand)
+    assert pages.grades_csv(all_graded).splitlines()[1:] == [
         "ada,gates,1.75,gates_f_i_g_o", "bo,gates,1.5,gates_f_i_g_o",
     ]  # fmt: skip
+    assert "1.75 / 2 (given by your instructor)" in pages.feedback(all_graded[0])
+    assert "given by" not in pages.feedback(all_graded[1])
+    summary = pages.summary(all_graded, "", {"ada": "ada.html", "bo": "bo.html"})
+    assert "<td>1.75 of 2 points</td><td><code>gates</code></td>" in summary
 
 
 def test_a_question_that_is_added_later_is_in_the_gradebook(tmp_path):
@@ -159,6 +173,43 @@ def test_what_cannot_be_told_is_taken_for_what_the_others_sent(tmp_path):
     graded = grade.Batch(folder, output, say=lambda text: None).grade(1)
     assert [one["mistakes"] for one in graded["bo"]["verdicts"]] == [["no_answer"]] * 5
     assert len(rows(output)) == 10
+
+
+def kept_by(output, folder, wanted, results, say=lambda text: None):
+    """A batch whose submissions are graded already, with these results."""
+    batch = grade.Batch(folder, output, wanted, say=say)
+    for student, result in results.items():
+        batch.keep(student, result)
+    grade.write(output, batch.all_graded(), say)
+
+
+def test_several_batches_into_one_folder(tmp_path):
+    output, terms = tmp_path / "grades", {name: tmp_path / name for name in ("first", "second")}
+    for student in ("ada", "bo", "cy"):
+        put(terms["first"], student, "lstm.ipynb", "")
+    for student in ("ada", "cy"):
+        put(terms["second"], student, "rnn.ipynb", "")
+    rnn = made_up("ada", "rnn", 0.5)
+    rnn["verdicts"][0]["question"] = "rnn"
+    kept_by(output, terms["first"], (), {name: made_up(name) for name in ("ada", "bo", "cy")})
+    kept_by(output, terms["second"], (), {"ada": rnn, "cy": rnn | {"student": "cy"}})
+    mistake = "gates_f_i_g_o"
+    both = {
+        ("ada", "gates"): (1.5, mistake), ("ada", "rnn"): (0.5, mistake), ("bo", "gates"): (1.5, mistake),
+        ("cy", "gates"): (1.5, mistake), ("cy", "rnn"): (0.5, mistake),
+    }  # fmt: skip
+    assert rows(output) == both
+    page = (output / "feedback" / "ada.html").read_text(encoding="utf-8")
+    assert "lstm, rnn" in page and "2 of 4 points" in page
+    # once more, another question right, and two have left
+    shutil.rmtree(terms["first"] / "bo")
+    shutil.rmtree(terms["first"] / "cy")
+    kept_by(output, terms["first"], (), {"ada": made_up("ada", points=2)})
+    del both["bo", "gates"], both["cy", "gates"]
+    assert rows(output) == both | {("ada", "gates"): (2, mistake)}
+    # the same folder, another assignment
+    kept_by(output, terms["first"], ("rnn",), {"ada": rnn})
+    assert rows(output) == both | {("ada", "gates"): (2, mistake)}
 
 
 COMMAND = [sys.executable, grade.__file__]
@@ -219,9 +270,10 @@ def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path):
     output.mkdir()
     for number in range(4):
         put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": GATES}))
-    shell = f"mount -t tmpfs -o size=16k tmpfs {output} && {sys.executable} {grade.__file__} {folder} --output {output}; " \
+    again = f"{sys.executable} {grade.__file__} {folder} --output {output}"
+    shell = f"mount -t tmpfs -o size=16k tmpfs {output} && {again}; " \
             f"echo code $?; find {output} -name '*.part'; mount -o remount,size=64m {output}; " \
-            f"{sys.executable} {grade.__file__} {folder} --output {output}; wc -l < {output}/grades.csv"  # fmt: skip
+            f"{again}; wc -l < {output}/grades.csv"  # fmt: skip
     done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", shell],
                           capture_output=True, text=True, timeout=300)  # fmt: skip
     assert "No space left" in done.stderr and "the same command continues" in done.stderr, done.stderr

@@ -61,9 +61,9 @@ class Finding:
 
     mistakes: names, none if it is right. known: whether they explain all that is wrong. probe: the number of the
     smallest probe on which the answer is wrong, or None. value: the value that is wrong there. first: its first wrong
-    place, `expected` and `got` what is there. largest: the largest difference of this value on any probe. spread: on the
-    largest of its probes the first wrong place, how many are wrong, and of how many. compared: all values' names. wrong:
-    the wrong ones'. right: the probes' names on which the answer is right. error: what an answer raised.
+    place, `expected` and `got` what is there. largest: the largest difference of this value on any probe. spread: on
+    the largest of its probes the first wrong place, how many are wrong, and of how many. compared: all values' names.
+    wrong: the wrong ones'. right: the probes' names on which the answer is right. error: what an answer raised.
     """
 
     mistakes: list
@@ -128,7 +128,10 @@ def alike(expected, got, gradients=True):
 
 @one_thread()
 def diagnose(bank, got, seconds=1.2):
-    """The finding about an answer with the outcomes `got` on the bank's probes. seconds: how long several mistakes are tried."""
+    """The finding about an answer with the outcomes `got` on the bank's probes.
+
+    seconds: how long several mistakes are tried.
+    """
     notes = {}
     for outcome in got:
         notes |= outcome.notes
@@ -206,7 +209,8 @@ def explain(bank, got, numbers, until, gradients=True):
 
     # Of three mistakes two may explain a value that the third leaves alone.
     there = got[smallest].values
-    wrong = [name for name in wrong_values(bank.expected[smallest], got[smallest]) if name in there and not is_gradient(name)]
+    wrong = wrong_values(bank.expected[smallest], got[smallest])
+    wrong = [name for name in wrong if name in there and not is_gradient(name)]
 
     def explains(pair):
         made = bank.glance(pair, smallest).values

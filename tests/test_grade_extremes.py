@@ -1,0 +1,117 @@
+"""Submissions at the edge of what is read and run: large, closed, false to the last, and right in another way."""
+
+import subprocess
+import sys
+import time
+import zipfile
+
+import asking
+import grade
+import pytest
+import reading
+from test_check_lstm import CELL, GATES
+from test_grade import IMPORTS, WORDS, cell, judged, linux, notebook, put, rows, sent, worker  # noqa: F401 (a fixture)
+
+
+def verdict_on(worker, folder, student, question="gates"):  # noqa: F811
+    return asking.grade(worker, question, sent(folder, student).answers[question], 5, "en", WORDS)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("line", ["x = '" + "a" * 98 + "'\n", "# " + "a" * 97 + "\n"], ids=["code", "comment"])
+def test_a_cell_of_50_megabytes(worker, tmp_path, line):  # noqa: F811
+    """It may take too long or too much memory, but no more than that; the next is graded."""
+    said = notebook({"gates": GATES})
+    said["cells"].insert(1, cell(line * (50_000_000 // len(line))))
+    put(tmp_path, "a", "lstm.ipynb", said)
+    begin = time.monotonic()
+    verdict = verdict_on(worker, tmp_path, "a")
+    print(verdict.mistakes, time.monotonic() - begin)
+    assert verdict.ok or verdict.mistakes in (["time_limit"], ["memory_limit"])
+    assert time.monotonic() - begin < 120
+    assert judged(worker, "gates", GATES).ok
+
+
+@pytest.mark.heavy
+def test_a_cell_that_prints_5_gigabytes_and_is_right(worker):  # noqa: F811
+    loud = "import sys\nfor _ in range(5000):\n    print('x' * 10**6)\n    sys.stderr.write('x')\n"
+    assert judged(worker, "gates", loud + GATES).ok
+
+
+@pytest.mark.heavy
+def test_a_notebook_with_50_megabytes_of_outputs_is_graded(worker, tmp_path):  # noqa: F811
+    said = notebook({"gates": GATES})
+    said["cells"][2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["x" * 99 + "\n"] * 500_000}]
+    put(tmp_path, "a", "lstm.ipynb", said)
+    assert verdict_on(worker, tmp_path, "a").ok
+
+
+@pytest.mark.parametrize("name", ["lstm.zip", "lstm.ipynb", "lstm"])
+def test_a_zip_is_reported_and_not_unpacked(tmp_path, name):
+    put(tmp_path, "inside", "lstm.ipynb", notebook())
+    file = put(tmp_path, "a", name, "")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+        made.write(tmp_path / "inside" / "lstm.ipynb", "lstm.ipynb")
+        made.writestr("../../away.txt", "x")
+    found = sent(tmp_path, "a")
+    assert "not_a_notebook" in dict(found.remarks) and not found.answers
+    assert not list(tmp_path.rglob("away.txt"))
+    put(tmp_path, "a", "later.ipynb", notebook())  # beside a notebook it does no harm
+    assert reading.submission("a", tmp_path / "a").answers["gates"].file == "later.ipynb"
+
+
+@linux
+@pytest.mark.heavy
+def test_submissions_that_nobody_may_write(tmp_path):
+    """Needs the right to mount a folder."""
+    folder, output = tmp_path / "sent", tmp_path / "grades"
+    put(folder, "ada", "lstm.ipynb", notebook({"gates": "open('here', 'w').write('x')\n" + GATES}))
+    shell = f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder} && ! touch {folder}/x && " \
+            f"{sys.executable} {grade.__file__} {folder} --output {output}"  # fmt: skip
+    done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", shell],
+                          capture_output=True, text=True, timeout=120)  # fmt: skip
+    assert done.returncode == 0 and "Read-only" in done.stderr, done.stderr
+    assert rows(output)["ada", "gates"] == (2, "")
+
+
+DIFFERENCES = IMPORTS + '''
+def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_c):
+    given = [one.detach().clone() for one in (x, h, c, weight_ih, weight_hh, bias_ih, bias_hh)]
+    def loss():
+        x, h, c, weight_ih, weight_hh, bias_ih, bias_hh = given
+        i, f, g, o = (x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh).chunk(4, 1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return (grad_h * o.sigmoid() * c.tanh() + grad_c * c).sum()
+    def slope(flat, n):
+        there = flat[n].item()
+        flat[n] = there + 1e-5
+        above = loss()
+        flat[n] = there - 1e-5
+        below = loss()
+        flat[n] = there
+        return (above - below) / 2e-5
+    return tuple(torch.stack([slope(one.view(-1), n) for n in range(one.numel())]).view_as(one) for one in given)
+'''
+
+
+def test_gradients_by_finite_differences_are_right(worker):  # noqa: F811
+    """No library has made them, and no autograd."""
+    assert judged(worker, "lstm_backward", DIFFERENCES).mistakes == []
+
+
+FORGER = '''
+import companion.check.running as running
+honest = running.Outcome.to_json
+def forged(outcome):
+    outcome.notes.clear()
+    return honest(outcome)
+running.Outcome.to_json = forged
+'''
+
+
+def test_forged_notes_win_half_of_a_right_answer_at_most(worker):  # noqa: F811
+    renamed = CELL.replace("weight_ih", "kernel")
+    wrong = renamed.replace("i, f, g, o = a", "f, i, g, o = a")
+    assert judged(worker, "lstm_cell", renamed).points == 1.5
+    assert judged(worker, "lstm_cell", FORGER + renamed).points in (1.5, 3)
+    assert judged(worker, "lstm_cell", wrong).points == judged(worker, "lstm_cell", FORGER + wrong).points == 0

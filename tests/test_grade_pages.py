@@ -1,0 +1,173 @@
+"""The pages that the grader writes: what students' text can do to them, and whether all can read them."""
+
+import re
+from dataclasses import asdict
+from functools import partial
+
+import asking
+import grade
+import pages
+import pytest
+import torch
+from axe_playwright_python.sync_playwright import Axe
+from browsing import opened
+from bs4 import BeautifulSoup
+
+from companion.check import saying
+from companion.check.diagnosis import diagnose
+from companion.check.question import all_questions, bank
+from companion.check.running import observe
+
+HOSTILE = [
+    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&lt;b&gt;", "[a](https://example.org)", "![a](x.png)",
+    "<https://example.org>", "https://example.org", "[a]: https://example.org", "[a](javascript:alert(1))",
+    "| a | b |\n|---|---|\n| 1 | 2 |", "# a", "a\n===", "- a\n- b", "1. a", "> a", "```\na\n```", "**a**",
+    "` [a](//b.org) `", "`` <b>a</b>", "\\` **a**", "a\u2028b\u202eb", "``", "`",
+]  # fmt: skip
+ALLOWED = {"p", "code", "strong", "ul", "li", "br"}
+
+
+def tags(said):
+    return {one.name for one in BeautifulSoup(said, "html.parser").find_all()}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_becomes_html_or_leads_elsewhere(text):
+    made = pages.marked(text) + pages.marked(f"**It raises.** `ValueError: {text}`")
+    assert tags(made) <= ALLOWED | {"ol"}
+    assert "\\" in text or "example.org" not in text or "example.org" in BeautifulSoup(made, "html.parser").text
+
+
+def raising(text):
+    error = {"kind": "raises_error", "type": text, "text": text, "line": 1, "code": text}
+    return {"values": {}, "notes": {}, "error": error}
+
+
+def misnamed(text):
+    values = {name: {"whole": False, "shape": [1], "numbers": [0]} for name in (text, "i")}
+    notes = {"renamed": [["weight_ih", text]], "extra": [text], "library": [text], "plain": [text], "changed": [text]}
+    return {"values": values, "notes": notes, "error": None}
+
+
+def unfit(text):
+    return {"values": {}, "notes": {}, "error": {"kind": "wrong_form", "said": {"name": text, "got": text}}}
+
+
+@pytest.mark.parametrize("form", [raising, misnamed, unfit])
+@pytest.mark.parametrize("text", HOSTILE)
+def test_students_text_stays_within_its_code(form, text, monkeypatch):
+    """No bold word, item or line is made of what a student's process says: it is all in one piece of code."""
+    monkeypatch.setattr(asking, "diagnose", partial(diagnose, seconds=0))
+    asked, probed = all_questions()["gates"], bank("gates", 5)
+    marks = []
+    for said in (text, "text"):
+        outcomes = [asking.outcome_of(form(said)) for _ in probed.probes]
+        finding = asking.judge(probed, outcomes, asked)
+        made = "".join(map(pages.marked, asking.paragraphs(asked, probed, finding, "en")))
+        marks.append([one.name for one in BeautifulSoup(made, "html.parser").find_all()])
+    assert marks[0] == marks[1] and "code" in marks[0]
+
+
+def test_only_the_books_own_site_is_linked(monkeypatch):
+    site = "https://book.example/en/"
+    monkeypatch.setattr(saying, "places", lambda language: {"site": site})
+    pages.renderer.cache_clear()
+    try:
+        assert f'href="{site}lstm.html#loop"' in pages.marked(f"[LSTM]({site}lstm.html#loop)")
+        assert "href" not in pages.marked("[LSTM](https://book.example.org/en/) [x](https://book.example/) [y](/en/)")
+    finally:
+        pages.renderer.cache_clear()
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "ko", "zh"])
+def test_no_mark_of_markdown_is_left(language):
+    """A strong word that ends with a full stop may not be closed before a letter."""
+    own = pages.words(language)["mistakes"]
+    entries = [*(saying.of_mistake(name, language) for name in names_of_mistakes()), *own.values()]
+    for entry in entries:
+        made = BeautifulSoup(pages.marked(f"**{entry['says']}** {entry['advice']}\n`name`"), "html.parser")
+        for code in made.find_all("code"):
+            code.decompose()
+        assert "**" not in made.text and "`" not in made.text, made.text
+        assert made.find("strong")
+
+
+def names_of_mistakes():
+    return {name for question in all_questions().values() for name in question.mistakes if "~" not in name}
+
+
+# A made-up batch
+
+
+def verdict_of(language, answer, question="gates", **more):
+    asked, probed = all_questions()[question], bank(question, 5)
+    found = diagnose(probed, [observe(asked.call, answer, probe) for probe in probed.probes])
+    verdict = asking.concluded(asking.blank(question), asked, probed, found, language)
+    return asdict(verdict) | {"assignment": asked.assignment, "walls": ["time", "files"]} | more
+
+
+def raises(*_):
+    raise ValueError("<b>no</b> " + "x" * 100)
+
+
+def mixed_up(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    f, i, g, o = (x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh).chunk(4, 1)
+    return i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+
+
+def nearly(*given):
+    i, f, g, o = all_questions()["gates"].truth(*given)
+    return i, f, g, o + torch.linspace(0.1, 0.2, o.numel()).reshape(o.shape)
+
+
+def made_up(student, language):
+    said = pages.words(language)
+    remarks = [said["cell_error"].format(cell=3, type="NameError", text="name 'x' is not defined")]
+    failed = [asdict(asking.failed(asking.blank("one_bias"), name, said)) for name in said["mistakes"]]
+    verdicts = [
+        verdict_of(language, mixed_up, remarks=remarks),
+        verdict_of(language, nearly),
+        verdict_of(language, raises),
+        verdict_of(language, all_questions()["gates"].truth),
+        *(one | {"assignment": "lstm"} for one in failed),
+    ]
+    return {
+        "student": student, "language": language, "assignments": ["lstm"], "verdicts": verdicts, "seeds": {},
+        "remarks": [[key, f"{key} 山田.ipynb"] for key in said["remarks"]], "seconds": 1.0,
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The pages of four students, one in each language: {name: path}."""
+    pytest.importorskip("nbgrader.api")
+    output = tmp_path_factory.mktemp("grades")
+    (output / "feedback").mkdir()
+    students = {"ada": "en", "<b>太郎</b>": "ja", "김철수": "ko", "x" * 90: "zh"}
+    all_graded = [made_up(student, language) for student, language in students.items()]
+    grade.write(output, all_graded, print)
+    found = {language: output / "feedback" / f"{grade.page_name(name)}.html" for name, language in students.items()}
+    return found | {"summary": output / "summary.html"}
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["en", "ja", "ko", "zh", "summary"])
+def test_pages_are_accessible_and_fit_the_screen(browser, written, name, scheme, width):
+    options = {"viewport": {"width": width, "height": 700}, "color_scheme": scheme, "bypass_csp": True}
+    with opened(browser, written[name].as_uri(), **options) as page:
+        found = Axe().run(page)
+        assert found.violations_count == 0, found.generate_report()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        language = {"zh": "zh-CN", "summary": "en"}.get(name, name)
+        assert page.locator("html").get_attribute("lang") == language
+
+
+@pytest.mark.parametrize("language", ["ja", "ko", "zh"])
+def test_a_students_page_is_in_one_language(written, language):
+    """Latin letters are left in code, names and symbols only."""
+    page = BeautifulSoup(written[language].read_text(encoding="utf-8"), "html.parser").main
+    for code in page.find_all("code"):
+        code.decompose()
+    names = {"lstm", "LSTM", "torch", "UTF", "Python", "x" * 90}
+    assert set(re.findall(r"[A-Za-z]{2,}", page.text)) <= names
