@@ -507,7 +507,8 @@ LONG = {
 def test_what_never_ends_is_ended(worker, name):
     source, mistake = LONG[name]
     begin = time.monotonic()
-    verdict = judged(worker, "gates", source, limits=QUICK)
+    # little memory is full before the time is over, also on a busy machine
+    verdict = judged(worker, "gates", source, limits=QUICK | {"memory": 256})
     print(name, verdict.mistakes, verdict.paragraphs[:2])
     assert verdict.points == 0 and not verdict.ok
     assert mistake is None or verdict.mistakes == [mistake]

@@ -28,7 +28,7 @@ def test_a_cell_of_50_megabytes(worker, tmp_path, line):  # noqa: F811
     verdict = verdict_on(worker, tmp_path, "a")
     print(verdict.mistakes, time.monotonic() - begin)
     assert verdict.ok or verdict.mistakes in (["time_limit"], ["memory_limit"])
-    assert time.monotonic() - begin < 120
+    assert time.monotonic() - begin < 400  # most of it is the grader's own reading
     assert judged(worker, "gates", GATES).ok
 
 
