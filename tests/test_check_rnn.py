@@ -578,6 +578,24 @@ def test_variants_are_named_as_well(question, name, edits):
     assert finding.known and finding.mistakes == [name]
 
 
+@pytest.mark.parametrize("error", [RuntimeError, TypeError, ValueError, IndexError])
+@pytest.mark.parametrize("question", ["rnn_step", "rnn", "windows", "rnn_backward", "gates", "lookup", "packed"])
+def test_an_error_on_every_probe_is_taken_for_no_known_mistake(question, error):
+    def broken(*arguments):
+        raise error("of another kind")
+
+    assert found(question, broken).mistakes == ["raises_error"]
+
+
+@pytest.mark.parametrize("question", ["rnn_cell", "lstm_cell", "lstm", "stacked", "projected", "all_at_once"])
+def test_nor_is_an_error_of_a_layer(question):
+    class Broken(nn.Module):
+        def __init__(self, *arguments, **options):
+            raise TypeError("of another kind")
+
+    assert found(question, Broken).mistakes == ["raises_error"]
+
+
 # Two mistakes at once, as programs
 
 PAIRS = [
