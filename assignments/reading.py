@@ -262,7 +262,8 @@ def anchor(notebook, question, questions):
     if by_id:
         place = best([one for one in by_id if cells[one].defined | cells[one].bound] or by_id)
         mine = cells[place].defined
-        if not mine & set(names) and len(mine) == 1:
+        elsewhere = [one for one in defining(wanted, everywhere) if not STUB.search(cells[one].source)]
+        if not mine & set(names) and len(mine) == 1 and not elsewhere:
             names = [*mine, *names]
         if mine & set(names) or cells[place].bound & set(names) or not defining(wanted, everywhere):
             return place, names
@@ -293,9 +294,12 @@ def anchor_by_sign(cells, question):
 
 
 def plan(cells, place):
-    """Cells to run for the answer at this place: all but later ones that define again what was defined until here."""
+    """Cells to run for the answer at this place: all but later ones that define again what was defined until here.
+
+    What is tried out below an answer may take its name, as `rnn = nn.RNN(3, 4)` does.
+    """
     before = frozenset().union(*(cell.defined for cell in cells[: place + 1]))
-    run = [cell for number, cell in enumerate(cells) if number <= place or not cell.defined & before]
+    run = [cell for number, cell in enumerate(cells) if number <= place or not (cell.defined | cell.bound) & before]
     return [[cell.number, cell.source] for cell in run]
 
 

@@ -285,6 +285,14 @@ def _(indices, grad_output, n, padding_idx=None):
     return grad
 
 
+@wrong("weight_gradient", "padding_by_default")
+def _(indices, grad_output, n, padding_idx=0):
+    grad = torch.zeros(n, grad_output.shape[-1])
+    grad.index_add_(0, indices.flatten(), grad_output.flatten(0, -2))
+    grad[padding_idx] = 0
+    return grad
+
+
 @wrong("weight_gradient", "padding_always_row_zero")
 def _(indices, grad_output, n, padding_idx=None):
     grad = torch.zeros(n, grad_output.shape[-1])
@@ -522,6 +530,34 @@ class _(nn.Module):
         return self.weight[x]
 
 
+@wrong("embedding_layer", "padding_by_default")
+class _(nn.Module):
+    def __init__(self, num_embeddings, embedding_dim, padding_idx=0):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(num_embeddings, embedding_dim))
+        self.weight.data[padding_idx] = 0
+        self.weight.register_hook(lambda grad: grad * (torch.arange(len(grad)) != padding_idx).unsqueeze(1))
+
+    def forward(self, indices):
+        return self.weight[indices]
+
+
+@wrong("lookup", "first_column_only")
+def _(weight, indices):
+    return weight.gather(0, indices.flatten().unsqueeze(1)).view(indices.shape)
+
+
+@wrong("embedding_bag", "bag_end_included")
+def _(weight, indices, offsets):
+    means = []
+    for start, end in zip(offsets.tolist(), [*offsets.tolist()[1:], len(indices)]):
+        if start == end:
+            means.append(torch.zeros(weight.shape[1]))
+        else:
+            means.append(weight[indices[start : end + 1]].mean(0))
+    return torch.stack(means)
+
+
 @wrong("embedding_layer", "padding_always_row_zero")
 class _(nn.Module):
     def __init__(self, num_embeddings, embedding_dim, padding_idx=None):
@@ -712,7 +748,7 @@ def _(weight, indices, offsets):
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_mistake_of_the_bank_is_made_below(question):
-    assert {one for mistakes, _ in WRONG[question] for one in mistakes} == set(all_questions()[question].mistakes)
+    assert {one for mistakes, _ in WRONG[question] for one in mistakes} == set(all_questions()[question].names)
 
 
 @pytest.mark.parametrize("seed", sample(SEEDS, 2))

@@ -459,6 +459,9 @@ WRONG = {
         "h_n_batch_first": [(RETURN, "if self.batch_first:\n"
                                      "            h_n, c_n = h_n.transpose(0, 1), c_n.transpose(0, 1)\n"
                                      f"        {RETURN}")],
+        "h_n_always_batch_first": [(RETURN, "return output, (h_n.transpose(0, 1), c_n.transpose(0, 1))")],
+        "layer_in_output": [("state[0][0], state[1][0]", "state"), ("torch.zeros(N", "torch.zeros(1, N"),
+                            (".unsqueeze(0)", "")],
         "h_0_batch_first": [("h, c = state[0][0], state[1][0]",
                              "h, c = [s[:, 0] if self.batch_first else s[0] for s in state]")],
         "h_n_from_output_last": [(RETURN, "return output, (output[-1].unsqueeze(0), c_n)")],
@@ -558,6 +561,10 @@ VARIANTS = [
     ("gates", "gates_returned_in_other_order", [("return i, f, g, o", "return f, i, o, g")]),
     ("lstm", "first_step_missing", [("outputs = []", "outputs = [torch.zeros(N, self.hidden_size)]"),
                                     ("range(T)", "range(1, T)")]),
+    ("lstm", "last_step_missing", [("range(T)", "range(T - 1)"), ("stack(outputs)", "stack(outputs + [0 * h])")]),
+    ("lstm", "time_reversed", [("range(T)", "reversed(range(T))"), ("stack(outputs)", "stack(outputs[::-1])")]),
+    ("lstm", "h_0_batch_first", [("state[0][0], state[1][0]", "state[0][:, 0], state[1][:, 0]")]),
+    ("lstm", "layer_in_output", [("state[0][0], state[1][0]", "state"), ("torch.zeros(N", "torch.zeros(1, N")]),
     ("lstm", "given_state_ignored", [("state[0][0], state[1][0]", "state[0][0], torch.zeros(N, self.hidden_size)")]),
     ("lstm", "given_state_ignored", [("state[0][0], state[1][0]", "torch.zeros(N, self.hidden_size), state[1][0]")]),
     ("lstm", "state_detached_each_step", [("(input[t], h, c)", "(input[t], h.detach(), c.detach())")]),

@@ -343,6 +343,7 @@ TWO_SETS = '(f"_l{k}", f"_l{k}_reverse")'
 CAT = "torch.cat([one, other], dim=2)"
 TOP = [(" if k == 0 else 2 * H", " if k == 0 else H")]
 BIDIRECTIONAL_WRONG = {
+    "upper_layers_read_one_direction": [("else 2 * H", "else H")],
     "backward_not_flipped": [("other = other.flip(0)", "pass")],
     "backward_reads_forwards": [("x.flip(0)", "x"), ("other = other.flip(0)", "pass")],
     "flipped_over_batch": [("flip(0)", "flip(1)")],
@@ -619,6 +620,10 @@ ALL_WRONG = {
                                     "if lengths is not None and d == 1:\n                        said[t] = new_h * (t "
                                     "< lengths).unsqueeze(1)\n"
                                     "                    elif lengths is not None:\n                        on")],
+    "packed_ignores_lengths": [("on = (t < lengths).unsqueeze(1)", "on = torch.ones(N, 1) > 0")],
+    "upper_layers_read_one_direction": [("R * self.D", "R")],
+    "projection_not_in_upper_layers": [("R * self.D", "H * self.D")],
+    "projection_not_in_weight_hh": [('("weight_hh", (4 * H, R))', '("weight_hh", (4 * H, H))')],
     "output_not_packed": [("y = pack_padded_sequence(y, lengths, enforce_sorted=False)", "pass")],
     "states_not_sorted": [("hs, cs = [], []\n",
                            "hs, cs = [], []\n        if lengths is not None: h0, c0 = h0[:, packed.unsorted_indices], "
@@ -706,6 +711,13 @@ VARIANTS = [
                                                  ("h0[2 * k + 1], c0[2 * k + 1]", "h0[k], c0[k]")]),
     ("bidirectional", "directions_before_layers", [("torch.stack(hs), torch.stack(cs)",
       "torch.stack(hs[::2] + hs[1::2]), torch.stack(cs[::2] + cs[1::2])")]),
+    ("stacked", "dropout_keeps_p", [(DROP, "[F.dropout(s, 1 - self.p, self.training) for s in xs]")]),
+    ("all_at_once", "backward_reads_forwards",
+     [(" if d == 0 else reversed(range(T))", ""), ("torch.stack(said)", "torch.stack(said[::-1] if d else said)")]),
+    ("all_at_once", "h_n_backward_first", [("hs.append(h)", "hs.insert(len(hs) - d, h)")]),
+    ("all_at_once", "backward_starts_in_padding", [("(t < lengths)", "((t < lengths) | bool(d))")]),
+    ("all_at_once", "packed_ignores_lengths",
+     [("x, lengths = pad_packed_sequence(x)", "x, lengths = pad_packed_sequence(x); lengths[:] = len(x)")]),
     ("projected", "projection_after_layer",
      [*PROJECTED_WRONG["projection_after_layer"], ("h[None], c", "(h @ V.T)[None], c")]),
     ("projected", "projection_squashed", [("h @ V.T", "torch.relu(h @ V.T)")]),

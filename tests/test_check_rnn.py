@@ -549,6 +549,14 @@ VARIANTS = [
         "state_not_carried",
         [("h = torch.tanh", "h_t = torch.tanh"), ("append(h)", "append(h_t)"), ("h.unsqueeze", "h_t.unsqueeze")],
     ),
+    ("rnn_step", "biases_after_tanh", [("+ bias_ih", ""), ("return h_new", "return h_new + bias_ih")]),
+    ("rnn_step", "biases_after_tanh", [("+ bias_hh", ""), ("return h_new", "return h_new + bias_hh")]),
+    ("rnn", "layer_in_output", [("h_0[0]", "h_0")]),
+    ("rnn", "last_step_missing", [("range(T)", "range(T - 1)"), ("stack(outputs)", "stack(outputs + [0 * h])")]),
+    ("rnn", "first_step_missing", [("range(T)", "range(1, T)"), ("stack(outputs)", "stack([0 * h] + outputs)")]),
+    ("rnn", "time_reversed", [("range(T)", "reversed(range(T))"), ("stack(outputs)", "stack(outputs[::-1])")]),
+    ("rnn", "tanh_not_in_state",
+     [("h = torch.tanh(", "h = ("), ("append(h)", "append(h.tanh())"), ("h.unsqueeze", "h.tanh().unsqueeze")]),
     ("rnn", "output_with_h_0", [("torch.stack(outputs)", "torch.stack([h_0[0]] + outputs)")]),
     ("rnn", "output_reversed", [("torch.stack(outputs)", "torch.stack(outputs).flip(0)")]),
     ("windows", "only_last_state", [("return states", "return h")]),
@@ -568,6 +576,24 @@ VARIANTS = [
 def test_variants_are_named_as_well(question, name, edits):
     finding = found(question, answer(SOURCES[question], *edits), seed=4)
     assert finding.known and finding.mistakes == [name]
+
+
+@pytest.mark.parametrize("error", [RuntimeError, TypeError, ValueError, IndexError])
+@pytest.mark.parametrize("question", ["rnn_step", "rnn", "windows", "rnn_backward", "gates", "lookup", "packed"])
+def test_an_error_on_every_probe_is_taken_for_no_known_mistake(question, error):
+    def broken(*arguments):
+        raise error("of another kind")
+
+    assert found(question, broken).mistakes == ["raises_error"]
+
+
+@pytest.mark.parametrize("question", ["rnn_cell", "lstm_cell", "lstm", "stacked", "projected", "all_at_once"])
+def test_nor_is_an_error_of_a_layer(question):
+    class Broken(nn.Module):
+        def __init__(self, *arguments, **options):
+            raise TypeError("of another kind")
+
+    assert found(question, Broken).mistakes == ["raises_error"]
 
 
 # Two mistakes at once, as programs

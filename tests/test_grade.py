@@ -673,6 +673,20 @@ def test_a_later_cell_does_not_change_an_answer(worker, tmp_path):
     assert asking.grade(worker, "gates", answer, 5, "en", WORDS).ok
 
 
+def test_what_is_tried_out_below_an_answer_may_take_its_name(worker, tmp_path):
+    said = notebook({"gates": GATES})
+    said["cells"].append(cell("gates = nn.LSTMCell(2, 3)\nprint(gates)"))
+    put(tmp_path, "a", "lstm.ipynb", said)
+    assert asking.grade(worker, "gates", sent(tmp_path, "a").answers["gates"], 5, "en", WORDS).ok
+
+
+def test_answers_in_each_others_cells(worker, tmp_path):
+    said = notebook({"gates": ONE_BIAS, "one_bias": GATES})
+    put(tmp_path, "a", "lstm.ipynb", said)
+    for question, answer in sent(tmp_path, "a").answers.items():
+        assert asking.grade(worker, question, answer, 5, "en", WORDS).ok
+
+
 def test_another_name_that_the_check_is_given(worker, tmp_path):
     said = notebook({"gates": GATES.replace("def gates", "def my_gates")})
     said["cells"][-1]["source"] = 'check("gates", my_gates)'

@@ -109,11 +109,12 @@ def wrong_values(expected, got):
     ]
 
 
-def same_error(one, other):
+def same_error(one, other, text=False):
+    """Whether two errors are alike; of exceptions the type counts, and their text if it is asked for."""
     if one is None or other is None:
         return one is other
     if one["kind"] == "raises_error" == other["kind"]:
-        return one["type"] == other["type"]
+        return one["type"] == other["type"] and (not text or one.get("text") == other.get("text"))
     return one["kind"] == other["kind"] and one["said"].get("got") == other["said"].get("got")
 
 
@@ -174,6 +175,13 @@ def diagnose(bank, got, seconds=1.2):
 def explain(bank, got, numbers, until, gradients=True):
     """The smallest set of known mistakes that gives what the answer gave on the probes of these numbers, as a list."""
     smallest, *others = numbers
+    raised = {number for number in numbers if got[number].error and got[number].error["kind"] == "raises_error"}
+    calm = [number for number in numbers if number not in raised]
+    # Errors of a type are raised for many reasons. Where nothing else is wrong, they are the same if they say the same.
+    mute = not any(not alike(bank.expected[number], got[number], gradients) for number in calm)
+
+    def say_the_same(mistakes):
+        return all(same_error(bank.glance(mistakes, number).error, got[number].error, text=True) for number in raised)
 
     def fits(mistakes):
         # without gradients it is quick, and most are ruled out by the smallest probe, or by that which was the last to
@@ -183,6 +191,8 @@ def explain(bank, got, numbers, until, gradients=True):
                     others.remove(number)
                     others.insert(0, number)
                 return False
+        if mute and (len(mistakes) > 1 or not calm) and not say_the_same(mistakes):
+            return False
         return not gradients or all(alike(bank.outcome(mistakes, number), got[number]) for number in numbers)
 
     for mistakes in bank.singles():

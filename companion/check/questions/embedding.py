@@ -205,6 +205,7 @@ LOOKUP_MISTAKES = INDEX_MISTAKES | {
     "places_summed": "embedding#any-shape",
     "places_averaged": "embedding#any-shape",
     "first_column_only": "embedding#one-row-of-w",
+    "first_column_only~number": "",
     "one_vector_per_row": "embedding#any-shape",
     "repeats_left_out": "embedding#one-hot-rows",
     "rows_scaled": "",
@@ -234,7 +235,7 @@ def rows_reference(mistakes, table, indices):
         rows = rows * rows.shape[-1] ** 0.5
     if "first_column_only" in mistakes:
         rows = rows[..., :1]
-    return rows
+    return rows[..., 0] if "first_column_only~number" in mistakes else rows
 
 
 def arranged_reference(mistakes, rows):
@@ -290,6 +291,7 @@ PADDING_MISTAKES = {
     "padding_row_trained": "embedding#padding",
     "padding_idx_zero_ignored": "embedding#padding",
     "padding_always_row_zero": "embedding#padding",
+    "padding_by_default": "embedding#padding",
     "padding_idx_missing": "embedding#padding",
 }
 GRADIENT_MISTAKES = {
@@ -317,7 +319,7 @@ def padding_reference(mistakes, padding_idx):
     """The row that gets no gradient, or None."""
     if padding_idx is not None and "padding_idx_missing" in mistakes:
         raise NoSuchArgument
-    if "padding_always_row_zero" in mistakes:
+    if "padding_always_row_zero" in mistakes or "padding_by_default" in mistakes and padding_idx is None:
         return 0
     if "padding_row_trained" in mistakes or "padding_idx_zero_ignored" in mistakes and padding_idx == 0:
         return None
@@ -548,6 +550,7 @@ BAG_MISTAKES = {
     "offsets_as_lengths": "",
     "last_index_left_out": "",
     "bag_end_included": "",
+    "bag_end_included~empty_kept": "",
     "bag_end_too_early": "",
     "bag_start_too_late": "",
     "bags_begin_at_zero": "",
@@ -582,7 +585,9 @@ def embedding_bag_reference(mistakes):
         bags = []
         for start, end in zip(starts, ends):
             start += "bag_start_too_late" in mistakes
+            empty = end <= start
             end += ("bag_end_included" in mistakes) - ("bag_end_too_early" in mistakes)
+            end += "bag_end_included~empty_kept" in mistakes and not empty
             read = read_reference(mistakes, indices[start:end])
             if "repeats_counted_once" in mistakes:
                 read = read.unique()

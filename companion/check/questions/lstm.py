@@ -404,9 +404,11 @@ LAYER_MISTAKES = {
     "given_state_ignored~c": "",
     "first_input_only": "lstm#loop",
     "last_step_missing": "lstm#loop",
+    "last_step_missing~zeros": "",
     "first_step_missing": "lstm#loop",
     "first_step_missing~zeros": "",
     "time_reversed": "lstm#loop",
+    "time_reversed~in_place": "",
     "output_is_c": "lstm#which-is-which",
     "output_one_early": "lstm#loop",
     "output_only_last": "lstm#loop",
@@ -420,9 +422,13 @@ LAYER_MISTAKES = {
     "output_not_batch_first": "lstm_parameters#batch-first",
     "view_for_batch_first": "lstm_parameters#batch-first",
     "h_n_batch_first": "lstm_parameters#batch-first",
+    "h_n_always_batch_first": "lstm_parameters#batch-first",
     "h_0_batch_first": "lstm_parameters#batch-first",
+    "h_0_batch_first~always": "",
     "h_n_from_output_last": "lstm_parameters#batch-first",
     "h_n_without_layer": "lstm#which-is-which",
+    "layer_in_output": "lstm#which-is-which",
+    "layer_in_output~twice": "",
     "h_n_all_steps": "lstm#which-is-which",
     "c_n_is_h_n": "lstm#which-is-which",
     "state_returned_flat": "lstm#state-order",
@@ -461,7 +467,7 @@ def layer_reference(mistakes):
                 x = x.transpose(0, 1)
             h, c = self.initial(x, state)
             output, h, c = self.loop(x, h, c)
-            if "h_n_all_steps" not in mistakes:
+            if not mistakes & {"h_n_all_steps", "layer_in_output"}:
                 h, c = h.unsqueeze(0), c.unsqueeze(0)
             return self.returned(output, h, c)
 
@@ -469,10 +475,12 @@ def layer_reference(mistakes):
             if state is None and self.kept:
                 return self.kept
             if state is None or "given_state_ignored" in mistakes:
-                return default_reference(mistakes, x, x.shape[1], self.hidden_size)
+                layer = (1,) if mistakes & {"layer_in_output", "layer_in_output~twice"} else ()
+                return default_reference(mistakes, x, *layer, x.shape[1], self.hidden_size)
             h, c = state
-            first = self.batch_first and "h_0_batch_first" in mistakes
-            h, c = (h[:, 0], c[:, 0]) if first else (h[0], c[0])
+            first = self.batch_first and "h_0_batch_first" in mistakes or "h_0_batch_first~always" in mistakes
+            if not mistakes & {"layer_in_output", "layer_in_output~twice"}:
+                h, c = (h[:, 0], c[:, 0]) if first else (h[0], c[0])
             if mistakes & {"state_swapped", "state_read_as_c_h"}:
                 h, c = c, h
             if mistakes & {"state_detached", "state_detached~h"}:
@@ -485,12 +493,12 @@ def layer_reference(mistakes):
             weights = stored_reference(self, mistakes, "_l0")
             h_0, c_0 = last = h, c
             output, all_h, all_c = [], [], []
-            if "time_reversed" in mistakes:
+            if mistakes & {"time_reversed", "time_reversed~in_place"}:
                 x = x.flip(0)
             first = bool(mistakes & {"first_step_missing", "first_step_missing~zeros"})
             if "first_step_missing~zeros" in mistakes:
                 output, all_h, all_c = [0 * h], [h], [c]
-            for t in range(first, len(x) - ("last_step_missing" in mistakes)):
+            for t in range(first, len(x) - bool(mistakes & {"last_step_missing", "last_step_missing~zeros"})):
                 before = h
                 if "state_detached_each_step~before" in mistakes:
                     h = h.detach()
@@ -509,6 +517,10 @@ def layer_reference(mistakes):
                     h = h_0
                 if mistakes & {"state_not_carried", "c_not_carried"}:
                     c = c_0
+            if "last_step_missing~zeros" in mistakes:
+                output = [*output, 0 * h]
+            if "time_reversed~in_place" in mistakes:
+                output = output[::-1]
             h, c = (torch.stack(all_h), torch.stack(all_c)) if "h_n_all_steps" in mistakes else last
             return output, h, c
 
@@ -528,7 +540,7 @@ def layer_reference(mistakes):
                 h = output[-1:]
             if "c_n_is_h_n" in mistakes:
                 c = h
-            if self.batch_first and "h_n_batch_first" in mistakes:
+            if "h_n_always_batch_first" in mistakes or self.batch_first and "h_n_batch_first" in mistakes:
                 h, c = h.transpose(0, 1), c.transpose(0, 1)
             if "h_n_without_layer" in mistakes:
                 h, c = h[0], c[0]
@@ -596,7 +608,9 @@ LAYER = Question(
         frozenset({"input_always_batch_first", "batch_first_the_other_way"}),
         frozenset({"batch_first_ignored", "output_not_batch_first", "view_for_batch_first"}),
         frozenset({"batch_first_ignored", "h_n_batch_first"}),
-        frozenset({"h_n_batch_first", "h_n_without_layer", "h_n_all_steps"}),
+        frozenset({"h_n_batch_first", "h_n_always_batch_first", "h_n_without_layer", "h_n_all_steps", "layer_in_output"}),
+        frozenset({"h_0_batch_first", "layer_in_output"}),
+        frozenset({"h_0_batch_first", "batch_first_ignored"}),
         frozenset({"given_state_ignored", "state_detached", "state_read_as_c_h", "state_swapped"}),
         frozenset({"only_output_returned", "state_returned_flat"}),
     ),

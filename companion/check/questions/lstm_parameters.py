@@ -337,7 +337,8 @@ def direction_reference(mistakes, weights, x, h, c, lengths=None, reverse=False,
         weights = weights[:4]
     h_0, c_0 = h, c
     order = range(len(x))
-    if reverse and not mistakes & {"backward_reads_forwards", "flipped_over_batch", "flipped_over_features"}:
+    forwards = {"backward_reads_forwards", "backward_reads_forwards~flipped"}
+    if reverse and not mistakes & {*forwards, "flipped_over_batch", "flipped_over_features"}:
         order = order[::-1]
     if reverse and "flipped_over_batch" in mistakes:
         x = x.flip(1)
@@ -360,7 +361,7 @@ def direction_reference(mistakes, weights, x, h, c, lengths=None, reverse=False,
         if mistakes & {"state_detached_each_step", "state_detached_each_step~last"}:
             h, c = h.detach(), c.detach()
     h, c = (h, c) if "state_detached_each_step~last" in mistakes else last
-    if reverse and "backward_not_flipped" in mistakes:
+    if reverse and mistakes & {"backward_not_flipped", "backward_reads_forwards~flipped"}:
         output = output[::-1]
     output = torch.stack(output)
     if reverse and "flipped_over_batch" in mistakes:
@@ -389,10 +390,11 @@ def held_reference(mistakes, said, new, old, t, steps, lengths, reverse):
     runs = runs.unsqueeze(-1)
     h, c = torch.where(runs, new_h, old_h), torch.where(runs, new_c, old_c)
     said = torch.where(runs, said, h if "output_repeats_last" in mistakes else torch.zeros_like(said))
-    if mistakes & {"packed_ignores_lengths", "output_runs_into_padding"}:
+    ignored = mistakes & {"packed_ignores_lengths", "packed_ignores_lengths~all_long"}
+    from_padding = reverse and mistakes & {"backward_starts_in_padding", "backward_starts_in_padding~said"}
+    if ignored or "output_runs_into_padding" in mistakes or from_padding == {"backward_starts_in_padding~said"}:
         said = new_h
-    runs_on = mistakes & {"packed_ignores_lengths", "h_n_after_padding", "padding_zeroed_and_read"}
-    if runs_on or (reverse and "backward_starts_in_padding" in mistakes):
+    if ignored or mistakes & {"h_n_after_padding", "padding_zeroed_and_read"} or from_padding:
         h, c = new
     if "h_not_held" in mistakes:
         h = new_h
@@ -436,6 +438,7 @@ DROPOUT_MISTAKES = {
     "dropout_not_scaled": f"{CHAPTER}#dropout",
     "dropout_scales_in_evaluation": f"{CHAPTER}#dropout",
     "dropout_keeps_p": f"{CHAPTER}#dropout",
+    "dropout_keeps_p~none": "",
     "dropout_mask_inverted": f"{CHAPTER}#dropout",
     "dropout_shared_over_time": f"{CHAPTER}#dropout",
     "dropout_shared_over_batch": f"{CHAPTER}#dropout",
@@ -444,6 +447,7 @@ DROPOUT_MISTAKES = {
 DIRECTION_MISTAKES = {
     "backward_not_flipped": f"{CHAPTER}#bidirectional",
     "backward_reads_forwards": f"{CHAPTER}#bidirectional",
+    "backward_reads_forwards~flipped": "",
     "flipped_over_batch": f"{CHAPTER}#bidirectional",
     "flipped_over_features": f"{CHAPTER}#bidirectional",
     "directions_share_weights": f"{CHAPTER}#bidirectional",
@@ -455,6 +459,7 @@ DIRECTION_MISTAKES = {
     "directions_before_layers~h_n": "",
     "directions_before_layers~h_0": "",
     "h_n_backward_first": f"{CHAPTER}#where-h-n-sits",
+    "h_n_backward_first~h": "",
     "backward_h_n_from_output_last": f"{CHAPTER}#last-output-trap",
     "h_n_of_forward_only": f"{CHAPTER}#where-h-n-sits",
     "h_n_directions_joined": f"{CHAPTER}#view-directions",
@@ -491,6 +496,9 @@ PROJECTION_MISTAKES = {
 PACKED_LAYER_MISTAKES = {
     "h_n_after_padding": f"{CHAPTER}#exercise-lengths",
     "backward_starts_in_padding": f"{CHAPTER}#exercise-lengths",
+    "backward_starts_in_padding~said": "",
+    "packed_ignores_lengths": f"{CHAPTER}#exercise-lengths",
+    "packed_ignores_lengths~all_long": "",
     "output_not_packed": f"{CHAPTER}#exercise-lengths",
     "states_not_sorted": f"{CHAPTER}#exercise-lengths",
     "h_n_left_sorted": f"{CHAPTER}#exercise-lengths",
@@ -502,6 +510,12 @@ BATCH_FIRST_MISTAKES = {
     "view_for_batch_first": f"{CHAPTER}#batch-first-same",
     "h_n_batch_first": f"{CHAPTER}#batch-first-trap",
     "h_0_batch_first": f"{CHAPTER}#batch-first-trap",
+}
+# What a mistake in the shapes of the weights makes impossible: the first product raises an error.
+READ_BY_UPPER = {"upper_layers_read_one_direction": f"{CHAPTER}#bidirectional"}
+READ_PROJECTED = {
+    "projection_not_in_weight_hh": f"{CHAPTER}#proj-said",
+    "projection_not_in_upper_layers": f"{CHAPTER}#proj-said",
 }
 # What a mistake in the arithmetic means for the shapes of the weights.
 IMPLIED = {
@@ -711,6 +725,8 @@ def network_reference(mistakes):
             return found if separate else found * self.directions
 
         def drop(self, x):
+            if "dropout_keeps_p~none" in mistakes and self.training and not self.p:
+                return 0 * x
             if not self.p or "dropout_ignored" in mistakes:
                 return x
             p = self.p
@@ -722,14 +738,17 @@ def network_reference(mistakes):
             for dim, shared in enumerate(("time", "batch", "units"), start=x.dim() - 3):
                 if f"dropout_shared_over_{shared}" in mistakes and dim >= 0:
                     shape[dim] = 1
-            keeps = p if mistakes & {"dropout_keeps_p", "dropout_mask_inverted"} else 1 - p
+            kept = mistakes & {"dropout_keeps_p", "dropout_keeps_p~none"}
+            keeps = p if kept or "dropout_mask_inverted" in mistakes else 1 - p
             mask = torch.full(shape, keeps).bernoulli().to(x)
             if mistakes & {"dropout_not_scaled", "dropout_scales_in_evaluation"}:
                 return x * mask
-            return x * mask / (p if "dropout_keeps_p" in mistakes else 1 - p)
+            return x * mask / (p if kept else 1 - p)
 
         def returned(self, output, h_n, c_n, packed):
             D = self.directions
+            if "h_n_backward_first~h" in mistakes:
+                h_n = self.exchanged(h_n)
             h, c = (self.rows(states) for states in (h_n, c_n))
             if packed is not None and packed.sorted_indices is not None and "h_n_left_sorted" in mistakes:
                 h, c = h[:, packed.sorted_indices], c[:, packed.sorted_indices]
@@ -742,6 +761,8 @@ def network_reference(mistakes):
             if packed is not None:
                 if "output_not_packed" not in mistakes:
                     lengths = pad_packed_sequence(packed)[1]
+                    if "packed_ignores_lengths~all_long" in mistakes:
+                        lengths = lengths.max().expand_as(lengths)
                     output = pack_padded_sequence(output, lengths, enforce_sorted=packed.sorted_indices is None)
             elif "output_only_last" in mistakes:
                 output = output[-1]
@@ -757,12 +778,17 @@ def network_reference(mistakes):
                 return output
             return (output, h, c) if "state_returned_flat" in mistakes else (output, (h, c))
 
+        def exchanged(self, states):
+            """Backwards before forwards."""
+            D = self.directions
+            return [states[row + D - 1 - 2 * (row % D)] for row in range(len(states))]
+
         def rows(self, states):
             D = self.directions
             if mistakes & {"directions_before_layers", "directions_before_layers~h_n"}:
                 states = [one for direction in range(D) for one in states[direction::D]]
             if "h_n_backward_first" in mistakes:
-                states = [states[row + D - 1 - 2 * (row % D)] for row in range(len(states))]
+                states = self.exchanged(states)
             if "h_n_of_top_layer_only" in mistakes:
                 states = states[-D:]
             if "h_n_of_first_layer_only" in mistakes:
@@ -1055,6 +1081,7 @@ BIDIRECTIONAL = Question(
     truth=lambda inputs, hidden, layers: nn.LSTM(inputs, hidden, layers, bidirectional=True),
     reference=lambda mistakes: bidirectional_reference(network_reference(mistakes)),
     mistakes=DIRECTION_MISTAKES
+    | READ_BY_UPPER
     | {name: place for name, place in STACK_MISTAKES.items() if name != "state_passed_up"}
     | STATES_MISTAKES
     | MODULE_MISTAKES
@@ -1292,6 +1319,8 @@ ALL_AT_ONCE = Question(
     | DROPOUT_MISTAKES
     | DIRECTION_MISTAKES
     | PROJECTION_MISTAKES
+    | READ_BY_UPPER
+    | READ_PROJECTED
     | PACKED_LAYER_MISTAKES
     | BATCH_FIRST_MISTAKES
     | STATES_MISTAKES
@@ -1307,7 +1336,10 @@ ALL_AT_ONCE = Question(
         frozenset({"batch_first_ignored", "output_not_batch_first"}),
         frozenset({"batch_first_ignored", "h_n_batch_first"}),
         frozenset({"batch_first_ignored", "h_0_batch_first"}),
-        frozenset({"h_n_after_padding", "backward_starts_in_padding", "output_not_packed"}),
+        frozenset(
+            {"h_n_after_padding", "backward_starts_in_padding", "packed_ignores_lengths", "output_not_packed"}
+        ),
+        frozenset({*READ_BY_UPPER, *READ_PROJECTED, *IMPLIED}),
     ),
     axes=AXES,
     stretch=True,

@@ -50,6 +50,8 @@ STEP_MISTAKES = {
     "tanh_on_input_only": "rnn#equation",
     "tanh_on_hidden_only": "rnn#equation",
     "biases_after_tanh": "rnn#equation",
+    "biases_after_tanh~ih": "",
+    "biases_after_tanh~hh": "",
     "tanh_twice": "rnn#equation",
     "tanh_by_sigmoid": "rnn#equation",
     "hard_tanh": "rnn#equation",
@@ -132,6 +134,10 @@ def step_reference(mistakes):
             new = from_x + b_ih + activated(from_h + b_hh)
         elif "parts_multiplied" in mistakes:
             new = activated((from_x + b_ih) * (from_h + b_hh))
+        elif "biases_after_tanh~ih" in mistakes:
+            new = activated(from_x + from_h + b_hh) + b_ih
+        elif "biases_after_tanh~hh" in mistakes:
+            new = activated(from_x + b_ih + from_h) + b_hh
         else:
             new = activated(from_x + b_ih + from_h + b_hh)
         if "old_h_added" in mistakes:
@@ -278,6 +284,7 @@ LOOP_MISTAKES = {
     "h_n_is_h_0": "rnn#two-results",
     "h_n_from_first_step": "rnn#two-results",
     "layer_in_output": "rnn#h-n-has-layers",
+    "layer_in_output~twice": "",
     "output_concatenated": "rnn#the-loop",
     "output_not_stacked": "rnn#the-loop",
     "output_only_last": "rnn#two-results",
@@ -287,12 +294,16 @@ LOOP_MISTAKES = {
     "given_state_ignored": "rnn#the-loop",
     "first_input_only": "rnn#the-loop",
     "last_step_missing": "rnn#the-loop",
+    "last_step_missing~zeros": "",
     "first_step_missing": "rnn#the-loop",
+    "first_step_missing~zeros": "",
     "time_reversed": "rnn#unrolled",
+    "time_reversed~in_place": "",
     "output_reversed": "rnn#the-loop",
     "output_one_early": "rnn#the-loop",
     "output_with_h_0": "rnn#the-loop",
     "tanh_not_in_state": "rnn#equation",
+    "tanh_not_in_state~h_n": "",
     "state_detached_each_step": "rnn#long-chains",
     "state_detached_each_step~after": "",
     "state_detached_each_step~between": "",
@@ -303,10 +314,11 @@ LOOP_MISTAKES = {
 
 
 def rnn_reference(mistakes):
-    step = step_reference(mistakes | ({"tanh_missing"} if "tanh_not_in_state" in mistakes else set()))
+    squashed_late = bool(mistakes & {"tanh_not_in_state", "tanh_not_in_state~h_n"})
+    step = step_reference(mistakes | ({"tanh_missing"} if squashed_late else set()))
 
     def rnn(input, h_0, *weights):
-        h = h_0 if "layer_in_output" in mistakes else h_0[0]
+        h = h_0 if mistakes & {"layer_in_output", "layer_in_output~twice"} else h_0[0]
         if "given_state_ignored" in mistakes:
             h = torch.zeros_like(h)
         if "h_0_detached" in mistakes:
@@ -316,17 +328,22 @@ def rnn_reference(mistakes):
             old = first if "state_not_carried" in mistakes else h
             h = step(x_t, old.detach() if "state_detached_each_step" in mistakes else old, *weights)
             said = old if "output_one_early" in mistakes else h
-            said = said.tanh() if "tanh_not_in_state" in mistakes else said
+            said = said.tanh() if squashed_late else said
             output.append(said.detach() if "output_detached" in mistakes else said)
             last = h
             if mistakes & {"state_detached_each_step~after", "state_detached_each_step~between"}:
                 h = h.detach()
         h = last if "state_detached_each_step~between" in mistakes else h
-        if "output_reversed" in mistakes:
+        # a step that was left out of a tensor of zeros made beforehand
+        if "last_step_missing~zeros" in mistakes:
+            output = [*output, torch.zeros_like(h)]
+        if "first_step_missing~zeros" in mistakes:
+            output = [torch.zeros_like(h), *output]
+        if "output_reversed" in mistakes or "time_reversed~in_place" in mistakes:
             output = output[::-1]
         if "output_with_h_0" in mistakes:
             output = [first, *output]
-        h_n = h_n_reference(mistakes, h, first, output)
+        h_n = h_n_reference(mistakes, h.tanh() if "tanh_not_in_state~h_n" in mistakes else h, first, output)
         output = joined_reference(mistakes, output)
         if "only_output_returned" in mistakes:
             return output
@@ -339,13 +356,13 @@ def inputs_reference(mistakes, input):
     """The inputs of the steps."""
     if mistakes & {"input_always_batch_first", "all_batch_first"}:
         input = input.transpose(0, 1)
-    if "time_reversed" in mistakes:
+    if mistakes & {"time_reversed", "time_reversed~in_place"}:
         input = input.flip(0)
     if "first_input_only" in mistakes:
         input = input[:1].expand_as(input)
-    if "first_step_missing" in mistakes:
+    if mistakes & {"first_step_missing", "first_step_missing~zeros"}:
         input = input[1:]
-    return input[:-1] if "last_step_missing" in mistakes else input
+    return input[:-1] if mistakes & {"last_step_missing", "last_step_missing~zeros"} else input
 
 
 def h_n_reference(mistakes, h, first, output):
