@@ -608,7 +608,9 @@ LAYER = Question(
         frozenset({"input_always_batch_first", "batch_first_the_other_way"}),
         frozenset({"batch_first_ignored", "output_not_batch_first", "view_for_batch_first"}),
         frozenset({"batch_first_ignored", "h_n_batch_first"}),
-        frozenset({"h_n_batch_first", "h_n_always_batch_first", "h_n_without_layer", "h_n_all_steps", "layer_in_output"}),
+        frozenset(
+            {"h_n_batch_first", "h_n_always_batch_first", "h_n_without_layer", "h_n_all_steps", "layer_in_output"}
+        ),
         frozenset({"h_0_batch_first", "layer_in_output"}),
         frozenset({"h_0_batch_first", "batch_first_ignored"}),
         frozenset({"given_state_ignored", "state_detached", "state_read_as_c_h", "state_swapped"}),
