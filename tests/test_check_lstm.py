@@ -606,13 +606,14 @@ HIDES = {
     "only_h_returned", "old_c_returned", "default_state_missing", "forget_gate_missing", "input_gate_missing",
     "output_gate_missing", "coupled_gates", "old_c_ignored", "hidden_ignored", "input_ignored", "softmax_over_gates",
     "state_detached", "c_squashed", "forget_gate_on_new_content", "sigmoid_on_g", "tanh_on_i", "tanh_on_all_gates",
-    "gates_not_activated", "tanh_missing_on_g", "gates_returned_in_other_order",
+    "gates_not_activated", "tanh_missing_on_g", "gates_returned_in_other_order", "state_returned_nested",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("question", sample(["gates", "lstm_cell", "one_bias", "lstm_backward"], 4))
 def test_nearly_all_pairs_are_told_apart(question):
-    equal = list(equal_pairs(question))
+    # of a state in a wrong form nothing is compared, so that it hides whatever else is wrong
+    equal = [(one, other) for one, other in equal_pairs(question) if "state_returned_nested" not in one | other]
     assert [(set(one), set(other)) for one, other in equal if not {*map(plain, one | other)} & HIDES] == []
     assert len(equal) < 0.05 * len(bank(question, 0).pairs())
 
