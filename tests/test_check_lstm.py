@@ -18,26 +18,15 @@ import companion
 from companion.check import check
 from companion.check.diagnosis import alike, diagnose
 from companion.check.question import all_questions, bank, plain
-from companion.check.running import observe
+from programs import defined, found
 from sampling import sample
 
 QUESTIONS = ["gates", "lstm_cell", "lstm", "one_bias", "lstm_backward"]
 
 
-def found(question, answer, seed=0, seconds=30):
-    probed = bank(question, seed)
-    outcomes = [observe(probed.question.call, answer, probe, probed.question.forbidden) for probe in probed.probes]
-    return diagnose(probed, outcomes, seconds)
-
-
 def answer(source, *edits):
     """What a program defines first, after each `(old, new)` has replaced a piece of it."""
-    for old, new in edits:
-        assert old in source, old
-        source = source.replace(old, new)
-    names = {"torch": torch, "nn": nn, "F": F}
-    exec(source, names)
-    return next(thing for name, thing in names.items() if name not in ("torch", "nn", "F", "__builtins__"))
+    return defined(source, edits, {"torch": torch, "nn": nn, "F": F})[0]
 
 
 # The truth

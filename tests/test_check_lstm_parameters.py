@@ -15,9 +15,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 import companion
 from companion.check import check
-from companion.check.diagnosis import diagnose
-from companion.check.question import all_questions, bank
-from companion.check.running import observe
+from companion.check.question import all_questions
+from programs import defined, found
 from sampling import sample
 
 QUESTIONS = ["parameter_shapes", "stacked", "bidirectional", "projected", "packed", "all_at_once"]
@@ -32,20 +31,9 @@ KNOWN = {
 }
 
 
-def found(question, answer, seed=0, seconds=30):
-    probed = bank(question, seed)
-    outcomes = [observe(probed.question.call, answer, probe, probed.question.forbidden) for probe in probed.probes]
-    return diagnose(probed, outcomes, seconds)
-
-
 def answer(source, *edits):
     """What a program defines last, after each `(old, new)` has replaced a piece of it."""
-    for old, new in edits:
-        assert old in source, old
-        source = source.replace(old, new)
-    names = dict(KNOWN)
-    exec(source, names)
-    return [thing for name, thing in names.items() if name not in KNOWN and name != "__builtins__"][-1]
+    return defined(source, edits, KNOWN)[-1]
 
 
 # The shapes: a student who writes down a dictionary

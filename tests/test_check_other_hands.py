@@ -5,14 +5,11 @@ None of them is built like the references, to find what these do not foresee.
 
 import pytest
 import torch
+from programs import defined, found
 from sampling import sample
 from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
-
-from companion.check.diagnosis import diagnose
-from companion.check.question import bank
-from companion.check.running import observe
 
 KNOWN = {
     "torch": torch,
@@ -341,18 +338,7 @@ PROGRAMS = {
 
 def answer(source, *edits):
     """What a program defines last, after each `(old, new)` has replaced a piece of it."""
-    for old, new in edits:
-        assert old in source, old
-        source = source.replace(old, new)
-    names = dict(KNOWN)
-    exec(source, names)
-    return [thing for name, thing in names.items() if name not in KNOWN and name != "__builtins__"][-1]
-
-
-def found(question, given, seed):
-    probed = bank(question, seed)
-    got = [observe(probed.question.call, given, probe, probed.question.forbidden) for probe in probed.probes]
-    return diagnose(probed, got, seconds=10)
+    return defined(source, edits, KNOWN)[-1]
 
 
 WRONG = [

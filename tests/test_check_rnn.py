@@ -12,28 +12,16 @@ from torch import nn
 from torch.nn import functional as F
 
 import companion
-from companion.check.diagnosis import diagnose
 from companion.check.question import all_questions, bank
-from companion.check.running import observe
+from programs import defined, found
 from sampling import sample
 
 QUESTIONS = ["rnn_step", "rnn_cell", "rnn", "windows", "rnn_backward"]
 
 
-def found(question, answer, seed=0, seconds=30):
-    probed = bank(question, seed)
-    outcomes = [observe(probed.question.call, answer, probe, probed.question.forbidden) for probe in probed.probes]
-    return diagnose(probed, outcomes, seconds)
-
-
 def answer(source, *edits):
     """What a program defines last, after each `(old, new)` has replaced a piece of it."""
-    for old, new in edits:
-        assert old in source, old
-        source = source.replace(old, new)
-    names = {"torch": torch, "nn": nn, "F": F}
-    exec(source, names)
-    return list(names.values())[-1]
+    return defined(source, edits, {"torch": torch, "nn": nn, "F": F})[-1]
 
 
 # The truth

@@ -16,13 +16,8 @@ PAGES = [f"{edition.language}/{name}" for edition, name in ALL]
 SAMPLE = {"en/lstm", "ja/language_model", "ko/lstm_parameters", "zh/embedding", "en/search", "zh/index"}
 some = pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.heavy) for name in PAGES])
 light_and_dark = pytest.mark.parametrize("scheme", ["light", "dark"])
-# All that is folded is open, and all of the page is laid out.
-UNFOLD = """() => {
-    for (const one of document.querySelectorAll("article details")) one.open = true;
-    const style = document.createElement("style");
-    style.textContent = "section { content-visibility: visible !important }";
-    document.head.append(style);
-}"""
+# All that is folded is open.
+UNFOLD = "() => { for (const one of document.querySelectorAll('article details')) one.open = true }"
 # What stands out of the page to the right, and neither scrolls nor lies in what does.
 WIDE = """() => [...document.querySelectorAll("body *")].filter(one => {
     if (one.getBoundingClientRect().right <= innerWidth + 1 || !one.checkVisibility()) return false;

@@ -1,0 +1,22 @@
+"""Answers as students write them: programs, changed here and there, run, and held against the bank."""
+
+from companion.check.diagnosis import diagnose
+from companion.check.question import bank
+from companion.check.running import observe
+
+
+def found(question, answer, seed=0, seconds=30):
+    """The finding about an answer. seconds: how long several mistakes are tried."""
+    probed = bank(question, seed)
+    outcomes = [observe(probed.question.call, answer, probe, probed.question.forbidden) for probe in probed.probes]
+    return diagnose(probed, outcomes, seconds)
+
+
+def defined(source, edits, known):
+    """What a program defines, in order, after each `(old, new)` has replaced a piece of it. known: names it may use."""
+    for old, new in edits:
+        assert old in source, old
+        source = source.replace(old, new)
+    names = dict(known)
+    exec(source, names)
+    return [thing for name, thing in names.items() if name not in known and name != "__builtins__"]
