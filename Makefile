@@ -3,7 +3,10 @@
 # make test       everything that is checked: the models, the site, and every output of every notebook
 # make fuzz       the models against torch over more than 10,000 random configurations
 # make heavy      what takes long: every known mistake of the checker, every attack on the grader
+# make pdf        the site, with every edition printed as a PDF; needs Chromium
+# make offline    the site, packed into _build/html/unrolled.zip to be read without a network
 # make audit      Lighthouse's figures for every page, as a phone sees it; needs Node.js and Chromium
+# make links      whether the site's links to other sites lead there; needs a network
 # make lab        the English chapters as notebooks; make lab LANGUAGE=ja the Japanese ones
 # make execute    run all notebooks again and store what they print
 # make status     what is missing, stale or different in the translations
@@ -14,16 +17,23 @@
 PYTHON ?= python3
 LANGUAGE ?= en
 GRADES ?= grades
+PAGE ?=
 BIN := .venv/bin
 ENVIRONMENT := .venv/stamp
 
-.PHONY: book site test fuzz heavy audit lab execute status assignments grade clean
+.PHONY: book site pdf offline test fuzz heavy audit links lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
 
 site: $(ENVIRONMENT)
 	$(BIN)/python book/build.py
+
+pdf: $(ENVIRONMENT)
+	$(BIN)/python book/build.py --pdf
+
+offline: $(ENVIRONMENT)
+	$(BIN)/python book/build.py --archive
 
 test: $(ENVIRONMENT)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
@@ -36,7 +46,10 @@ heavy: $(ENVIRONMENT)
 	$(BIN)/python -m pytest -m heavy --numprocesses 2
 
 audit: $(ENVIRONMENT)
-	$(BIN)/python book/audit/audit.py
+	$(BIN)/python book/audit/audit.py $(foreach name,$(PAGE),--page $(name))
+
+links: site
+	$(BIN)/linkchecker --no-status --no-robots --check-extern _build/html/index.html
 
 lab: $(ENVIRONMENT)
 	$(BIN)/jupyter lab book/$(LANGUAGE)

@@ -1,6 +1,7 @@
 """The browser that is installed, for what only a browser can do."""
 
 import shutil
+from contextlib import contextmanager
 
 # No address is looked up and nothing is reported.
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
@@ -17,3 +18,44 @@ def launch(playwright, arguments=()):
     # without one on the path, Chrome where macOS and Windows have it
     found = {"executable_path": program()} if program() else {"channel": "chrome"}
     return playwright.chromium.launch(args=[*FLAGS, *arguments], **found)
+
+
+@contextmanager
+def running():
+    """A browser for as long as it is needed. Raises RuntimeError where there is none."""
+    # Imported late: it takes half a second, which who needs no browser should not wait.
+    from playwright.sync_api import Error, sync_playwright
+
+    with sync_playwright() as playwright:
+        try:
+            browser = launch(playwright)
+        except Error as error:
+            raise RuntimeError("there is no Chromium or Chrome here (Debian's package is chromium)") from error
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def can_draw(page, text):
+    """Whether the system's fonts have all signs of a text: one that they lack looks like one that nobody has."""
+    return page.evaluate(
+        """text => {
+            const canvas = document.createElement("canvas"), context = canvas.getContext("2d");
+            const drawn = sign => {
+                context.clearRect(0, 0, 300, 150);
+                context.font = "48px sans-serif";
+                context.fillText(sign, 10, 60);
+                return canvas.toDataURL();
+            };
+            const none = drawn("\\u{10FFFF}");
+            return [...text].every(sign => sign === " " || drawn(sign) !== none);
+        }""",
+        text,
+    )
+
+
+def require_fonts(page, edition):
+    """Raise RuntimeError if the system's fonts lack the signs in which an edition is written."""
+    if not can_draw(page, edition.name):
+        raise RuntimeError(f"no font here has the signs of {edition.name} (Debian's package fonts-noto-cjk has them)")

@@ -3,6 +3,8 @@
     python book/build.py                 build all editions into _build/html/<language>/
     python book/build.py --edition en    build only this one
     python book/build.py --serve         build, then show the site at an address of this computer
+    python book/build.py --pdf           print each edition as well, as a PDF that its pages lead to; needs Chromium
+    python book/build.py --archive       pack the site as well, into unrolled.zip, to be read without a network
 
 An edition is a folder book/<language>/ with an index.md and an edition.yml. All share _config.yml and _toc.yml,
 of which an unfinished edition may lack pages. A warning fails the build, and the site then stays as it was.
@@ -19,6 +21,8 @@ import shutil
 import sys
 from pathlib import Path
 
+import cards
+import downloads
 import top
 import yaml
 from editions import BOOK, ORIGINAL, editions, read
@@ -92,6 +96,25 @@ def base_address():
     return yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl") or ""
 
 
+def finish(site, language, pdf, archive):
+    """Make of the built pages what can be made of them only: their cards, the site's top, what can be taken along."""
+    base = base_address()
+    top.write(site, base)
+    built = [edition for edition in editions() if language in (None, edition.language)]
+    if base:
+        try:
+            cards.write(site, built, base)
+        except RuntimeError as error:  # a site without them is a site
+            print(f"Links to the pages will show no picture: {error}", flush=True)
+    if pdf:
+        for path in downloads.write_pdfs(site, built, base):
+            print(os.path.relpath(path), flush=True)
+    if archive:
+        print(os.path.relpath(downloads.write_archive(site)), flush=True)
+    downloads.lead_there(site)
+    top.write_worker(site)
+
+
 def serve(port):
     """Serve the site to this computer until interrupted."""
     handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=SITE)
@@ -117,6 +140,8 @@ def main():
     except ValueError as error:  # an edition that does not say what it is
         sys.exit(f"build.py: {error}")
     parser.add_argument("--edition", choices=languages, help="build only this edition")
+    parser.add_argument("--pdf", action="store_true", help="print what is built as well")
+    parser.add_argument("--archive", action="store_true", help="pack the site as well")
     parser.add_argument("--serve", action="store_true", help="serve the site when it is built")
     parser.add_argument(
         "--port", type=int, default=8000, help="where to serve it; the next free one is taken"
@@ -132,7 +157,10 @@ def main():
     failed = build_all([arguments.edition] if arguments.edition else languages)
     if failed:
         sys.exit(f"build.py: failed: {', '.join(failed)}. Every warning above is an error")
-    top.write(SITE, base_address())
+    try:
+        finish(SITE, arguments.edition, arguments.pdf, arguments.archive)
+    except RuntimeError as error:
+        sys.exit(f"build.py: no PDF: {error}")
     print(f"The site is in {os.path.relpath(SITE)}: open index.html there", flush=True)
     if arguments.serve:
         serve(arguments.port)

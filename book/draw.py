@@ -12,7 +12,7 @@ import json
 import re
 from pathlib import Path
 
-from browser import launch
+from browser import running
 from editions import editions
 
 import companion.figures
@@ -69,20 +69,16 @@ def drawings(browser, name):
 
 def main():
     """Draw the figures that are named on the command line."""
-    from playwright.sync_api import sync_playwright
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figures", nargs="*", choices=[*KINDS, []], help="default: all")
     names = parser.parse_args().figures or list(KINDS)
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
+    with running() as browser:
         for name in names:
             for old in PICTURES.glob(f"{name}.*"):
                 old.unlink()
             for file, svg in drawings(browser, name).items():
                 (PICTURES / file).write_text(svg, encoding="utf-8")
                 print(file)
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -13,16 +13,16 @@ import jinja2
 from editions import BOOK, ORIGINAL, editions
 
 TEMPLATES = BOOK / "top"
-LATER = re.compile(r"/writers/|/_sources/|\.map$|/objects\.inv$|/genindex\.html$")  # not kept before it is asked for
+LATER = re.compile(r"/writers/|/_sources/|/cards/|\.map$|/objects\.inv$|/genindex\.html$")  # not kept before it is asked for
 
 
 def write(site, base):
-    """Write it all into the site's folder. base: the site's address, or an empty string."""
+    """Write all but the worker into the site's folder. base: the site's address, or an empty string."""
     base = f"{base.rstrip('/')}/" if base else ""
     there = editions()
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True)
     environment.globals |= {"editions": there, "original": ORIGINAL, "base": base, "path": urlsplit(base).path or "/"}
-    environment.globals["said"] = lambda edition, words: edition.words.get(words, words)
+    environment.globals["said"] = said
     for name in ("index.html", "404.html"):
         (site / name).write_text(environment.get_template(name).render(), encoding="utf-8")
     (site / "robots.txt").write_text(robots(base), encoding="utf-8")
@@ -30,15 +30,24 @@ def write(site, base):
     sitemap.unlink(missing_ok=True)
     if base:  # a sitemap has whole addresses only
         sitemap.write_text(sitemap_of(site, base, there), encoding="utf-8")
+
+
+def write_worker(site):
+    """Write the service worker, when all pages are as readers will have them."""
+    there = editions()
     worker = (TEMPLATES / "worker.js").read_text(encoding="utf-8")
     files = {edition.language: kept(site, edition.language) for edition in there}
     digest = hashlib.sha256()
     for file in sorted({file for group in files.values() for file in group}):
         digest.update((site / file).read_bytes())
-    said = {"VERSION": digest.hexdigest()[:12], "EDITIONS": files}
-    for name, value in said.items():
+    for name, value in {"VERSION": digest.hexdigest()[:12], "EDITIONS": files}.items():
         worker = worker.replace(f'"{name}"', json.dumps(value))
     (site / "worker.js").write_text(worker, encoding="utf-8")
+
+
+def said(edition, words):
+    """Words of the interface, in the language of an edition."""
+    return edition.words.get(words, words)
 
 
 def robots(base):

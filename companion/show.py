@@ -2,12 +2,14 @@
 
 import html
 import inspect
+import re
 import textwrap
 
 from IPython.display import Markdown
 
 # The two ends of the figures' scale, blue below zero and orange above, as red, green, blue.
 BLUE, ORANGE = "47,127,193", "217,115,26"
+HAN = re.compile("[ぁ-ヿ㐀-鿿가-힣]")  # a sign of Chinese, Japanese or Korean
 
 
 def source(thing):
@@ -29,7 +31,9 @@ class Prose:
         return self.text
 
     def _repr_html_(self):
-        return f'<blockquote class="prose">{"".join(self.spans)}</blockquote>'
+        # in an edition of another language quotation marks would have that language's shapes
+        latin = "" if HAN.search(self.text) else ' lang="en"'
+        return f'<blockquote class="prose"{latin}>{"".join(self.spans)}</blockquote>'
 
 
 def prose(text):

@@ -2,7 +2,6 @@
 
 import functools
 import http.server
-import os
 import shutil
 import threading
 from contextlib import contextmanager
@@ -10,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from test_site import ROOT, build
 
-from browser import launch
+from browser import running
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
@@ -42,15 +41,14 @@ def address(site):
 
 @pytest.fixture(scope="session")
 def browser():
-    from playwright.sync_api import Error, sync_playwright
-
-    with sync_playwright() as playwright:
-        try:
-            browser = launch(playwright)
-        except Error as error:
-            (pytest.fail if "CI" in os.environ else pytest.skip)(f"no Chromium or Chrome to open pages in: {error}")
+    with running() as browser:
         yield browser
-        browser.close()
+
+
+def begin(page):
+    """What a reader does first, whatever it is. Until then a page does only what is needed for what is seen."""
+    page.keyboard.press("Shift")
+    page.wait_for_function("!('steps' in document.documentElement.dataset)")
 
 
 @contextmanager

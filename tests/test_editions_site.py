@@ -28,7 +28,7 @@ TEXTS = {
     "zh": ("章", "保留什么", "这里是正文。"),
 }
 NAMES = {"en": "English", "eo": "Esperanto", "ja": "日本語", "ko": "한국어", "zh": "简体中文"}
-MAY_STAY = {"Unrolled", "PDF", "JavaScript", "JupyterLab", "notebook", "Ctrl", "ipynb", "md", "pdf", "English"}
+MAY_STAY = {"CC", "BY", "MIT", "Unrolled", "PDF", "JavaScript", "JupyterLab", "notebook", "Ctrl", "ipynb", "md", "pdf", "English"}
 
 
 def write_edition(tree, language):

@@ -6,7 +6,7 @@ import re
 
 import nbformat
 import pytest
-from browsing import opened
+from browsing import begin, opened
 from bs4 import BeautifulSoup
 from draw import KINDS, drawings
 from test_site import ROOT
@@ -82,7 +82,8 @@ def test_alive_on_the_page(browser, site, address, start, language, name):
         context.on("request", lambda request: asked.append(request.url))
         with opened(context, f"{base}/{language}/{PLACES[name]}.html") as page:
             place = page.locator(f'[data-figure="{name}"]')
-            place.locator("figcaption").wait_for()
+            begin(page)
+            place.locator("figure[lang] figcaption").wait_for()
             assert place.locator("figure").get_attribute("lang") == language
             shown = lambda: place.locator("figure").inner_html()  # noqa: E731
             slider = place.locator("input[type=range]:visible")
@@ -174,7 +175,8 @@ def test_weights_come_when_they_are_asked_for(browser, site, address, start, lan
         context.on("request", lambda request: asked.append(request.url))
         with opened(context, f"{site.as_uri() if start == 'file' else address}/{language}/{PLACES['writing']}.html") as page:
             place = page.locator('[data-figure="writing"]')
-            place.locator("figcaption").wait_for()
+            begin(page)
+            place.locator("figure[lang] figcaption").wait_for()
             assert not any("writers/" in url for url in asked)
             place.get_by_role("button").filter(has_text="kB").click()
             written = place.locator(".written")

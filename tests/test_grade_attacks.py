@@ -37,7 +37,7 @@ def memory():
             yield from near(place << 26, 0, 2**26)
 '''
 MARK = "the_work_of_a_diligent_student"
-LONGER = QUICK | {"seconds": 8, "wall": 20}
+LONGER = QUICK | {"seconds": 40, "wall": 90}  # all of a memory is read
 
 
 def raw(worker, question, cells, names=None, limits=QUICK):

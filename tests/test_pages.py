@@ -1,14 +1,17 @@
 """Every page of the built site, as readers have it: on a phone, in the dark, with keys, with ears, behind a firewall."""
 
 import re
-from urllib.parse import unquote, urldefrag, urljoin, urlsplit
+from types import SimpleNamespace
+from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browsing import opened
+from browsing import begin, opened
+from bs4 import BeautifulSoup
 from test_site import soup
 
 import editions
+from sphinx_unrolled.about import ways_to_run
 
 ALL = [(edition, name) for edition in editions.editions() for name in sorted(edition.pages - {"genindex"})]
 PAGES = [f"{edition.language}/{name}" for edition, name in ALL]
@@ -33,6 +36,7 @@ def test_axe_finds_nothing(browser, address, name, scheme):
     with opened(browser, f"{address}/{name}.html", color_scheme=scheme) as page:
         assert page.locator("html").get_attribute("data-theme") == scheme
         page.evaluate(UNFOLD)
+        begin(page)
         # when the page has nothing else to do, it measures what scrolls
         page.wait_for_function("[...document.querySelectorAll('.text pre')].every(one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)")
         results = Axe().run(page)
@@ -45,6 +49,7 @@ def test_axe_finds_nothing(browser, address, name, scheme):
 def test_no_page_is_wider_than_the_screen(browser, address, name, width):
     with opened(browser, f"{address}/{name}.html", viewport={"width": width, "height": 800}) as page:
         page.evaluate(UNFOLD)
+        begin(page)
         assert page.evaluate("document.documentElement.scrollWidth") == width
         assert page.evaluate(WIDE) == []
 
@@ -64,7 +69,7 @@ def test_behind_a_firewall_a_page_is_whole(browser, address, name):
         font = page.evaluate("document.fonts.load('16px \"Unrolled Math\"').then(fonts => fonts.map(one => one.status))")
         assert font == ["loaded"]
         for figure in page.locator("[data-figure]").all():
-            figure.locator("svg.drawing").first.wait_for()
+            figure.locator("figure[lang] svg.drawing").first.wait_for()
     context.close()
 
 
@@ -90,6 +95,35 @@ def test_frame_by_keys(browser, address):
         assert page.locator(f"section{last} > h2").evaluate("one => one.getBoundingClientRect().top") < 800
     with opened(browser, f"{address}/en/rnn.html", viewport={"width": 1500, "height": 900}) as page:
         assert page.locator("#chapters").is_visible() and page.locator("#sections").is_visible()
+
+
+STEPS = "'steps' in document.documentElement.dataset"
+
+
+@pytest.mark.parametrize("name", ["en/lstm", "ja/training"])
+def test_a_long_page_is_laid_out_in_steps(browser, address, name):
+    """First what is seen, all when the reader begins; and a place asked for is where it seems to be."""
+    late = "[...document.querySelectorAll('article > section > section')].at(-4)"
+    top = f"{late}.getBoundingClientRect().top"
+    with opened(browser, f"{address}/{name}.html", viewport={"width": 360, "height": 800}) as page:
+        skipped = f"getComputedStyle({late}).contentVisibility === 'auto'"
+        assert page.evaluate(STEPS) and page.evaluate(skipped)
+        page.mouse.wheel(0, 10)
+        page.wait_for_function(f"!({STEPS})")
+        assert not page.evaluate(skipped)
+        place = page.evaluate(f"{late}.id")
+    for way in ("address", "link", "changed address", "again"):
+        with opened(browser, f"{address}/{name}.html" + (f"#{place}" if way == "address" else "")) as page:
+            if way == "link":
+                page.evaluate("place => document.querySelector(`#sections a[href='#${place}']`).click()", place)
+            elif way == "changed address":
+                page.evaluate("place => { location.hash = place }", place)
+            elif way == "again":
+                page.evaluate("place => { location.hash = place }", place)
+                page.reload()
+            page.wait_for_function(f"!({STEPS}) && Math.abs({top}) < 200")
+            page.wait_for_timeout(300)
+            assert 40 < page.evaluate(top) < 120, way
 
 
 def test_colours_can_be_chosen_and_are_remembered(browser, address):
@@ -144,10 +178,10 @@ def test_descriptions_are_all_different(site):
     assert len(found) == len(set(found))
 
 
-def test_every_link_leads_somewhere(site):
-    """To pages, places in them, notebooks and files, from all pages of all editions."""
+def broken_links(site):
+    """(page, link) for each link within the site that leads nowhere: to pages, places in them, notebooks and files."""
     pages, places = {}, {}
-    for path in site.glob("*/*.html"):
+    for path in [site / "index.html", *site.glob("*/*.html")]:
         pages[path] = soup(path)
         places[path] = {one.get("id") for one in pages[path].select("[id]")} | {one.get("name") for one in pages[path].select("a[name]")}
     broken = []
@@ -162,5 +196,27 @@ def test_every_link_leads_somewhere(site):
                 broken.append((path.name, url))
             elif place and file in places and unquote(place) not in places[file]:
                 broken.append((path.name, url))
-    assert broken == []
     assert len(pages) > 40
+    return broken
+
+
+def test_every_link_leads_somewhere(site):
+    assert broken_links(site) == []
+
+
+@pytest.mark.parametrize("edition", editions.editions(), ids=lambda edition: edition.language)
+def test_a_notebook_is_opened_elsewhere_in_its_language(edition):
+    """If _config.yml says where the repository is, and only then."""
+    config = SimpleNamespace(html_theme_options={"launch_buttons": {"colab_url": "https://colab.test", "binderhub_url": "https://binder.test/"}})
+    app, path = SimpleNamespace(srcdir=str(edition.folder), config=config), edition.folder / "lstm.ipynb"
+    links = lambda html: [link["href"] for link in BeautifulSoup(html, "html.parser").select("a")]  # noqa: E731
+    assert links(ways_to_run(app, path)) == ["_sources/lstm.ipynb"]
+    config.html_theme_options |= {"repository_url": "https://github.com/someone/unrolled/", "repository_branch": "book"}
+    html = ways_to_run(app, path)
+    inside = f"book/{edition.language}/lstm.ipynb"
+    assert links(html)[1:] == [
+        f"https://colab.test/github/someone/unrolled/blob/book/{inside}",
+        f"https://binder.test/v2/gh/someone/unrolled/book?urlpath={quote(f'lab/tree/{inside}', safe='')}",
+    ]
+    assert "<code>%pip install git+https://github.com/someone/unrolled@book</code>" in html
+    assert (editions.BOOK.parent / inside).is_file()

@@ -17,7 +17,7 @@ def test_source_is_the_functions_own_without_its_description():
 def test_prose_breaks_lines_and_shows_signs_as_they_are():
     shown = prose("a < b & c\nd")
     assert repr(shown) == "a < b & c\nd"
-    assert shown._repr_html_() == '<blockquote class="prose">a &lt; b &amp; c<br>d</blockquote>'
+    assert shown._repr_html_() == '<blockquote class="prose" lang="en">a &lt; b &amp; c<br>d</blockquote>'
 
 
 def test_colour_says_sign_and_size():

@@ -18,7 +18,7 @@ from sphinx_unrolled.pictures import inline
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ["_config.yml", "requirements.txt"]
-SHARED += ["book/build.py", "book/editions.py", "book/top", "book/top.py", "book/sphinx_unrolled"]
+SHARED += [f"book/{name}.py" for name in ("browser", "build", "cards", "downloads", "editions", "top")] + ["book/top", "book/sphinx_unrolled"]
 
 # As matplotlib writes it: a prolog, metadata, a rule for every element, a white background, ids used twice.
 FIGURE = """<?xml version="1.0" encoding="utf-8" standalone="no"?>

@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ET
 from contextlib import contextmanager
 
 import pytest
-from browsing import opened
+from browsing import begin, opened
 from test_site import ROOT, soup
 
 import editions
@@ -111,8 +111,9 @@ def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, 
                 page.goto(f"{address}/{language}/{name}")
                 title = soup(site / language / name).h1.get_text()
                 assert page.locator("h1").first.inner_text().strip() == title.rstrip("¶").strip()
+                begin(page)
                 for figure in page.locator("[data-figure]").all():
-                    figure.locator("svg.drawing").first.wait_for()
+                    figure.locator("figure[lang] svg.drawing").first.wait_for()
                 assert page.evaluate("document.fonts.load('16px \"Unrolled Math\"').then(fonts => fonts.length)") == 1
             page.goto(f"{address}/{language}/search.html?q=LSTM")
             page.locator("#search-results a").first.wait_for()

@@ -2,6 +2,8 @@
 
     --edition ja     only this edition; may be repeated
     --page lstm      only this page; may be repeated
+    --steady         hold pages only to what does not depend on how busy the machine is; all is printed
+    --install        only fetch Lighthouse, and fail if that cannot be done
 
 Needs Node.js and Chromium. The site is built anew in a folder of its own, with an address, as a host would have it, and
 served compressed. A page that misses a target is measured twice more, and the middle one of the three counts.
@@ -97,9 +99,10 @@ def figures(report):
     return found
 
 
-def holds(found):
-    scores = all(found[name] >= SCORES[name] for name in SCORES)
-    return scores and found["paint"] < PAINT and found["weight"] < WEIGHT and not found["errors"]
+def holds(found, steady=False):
+    """Whether a page meets the targets; steady: those that do not depend on how busy the machine is."""
+    scores = all(found[name] >= SCORES[name] for name in SCORES if not (steady and name == "performance"))
+    return scores and (steady or found["paint"] < PAINT) and found["weight"] < WEIGHT and not found["errors"]
 
 
 def shortcomings(report):
@@ -112,11 +115,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edition", action="append", choices=[edition.language for edition in editions()])
     parser.add_argument("--page", action="append")
+    parser.add_argument("--steady", action="store_true")
+    parser.add_argument("--install", action="store_true")
     arguments = parser.parse_args()
     missing = [name for name in ("node", "npm") if not shutil.which(name)] + ([] if program() else ["chromium"])
     if missing:
         sys.exit(f"audit.py: there is no {', no '.join(missing)} here")
-    lighthouse, failed = install(), 0
+    try:
+        lighthouse, failed = install(), 0
+    except subprocess.CalledProcessError:
+        sys.exit("audit.py: npm could not install Lighthouse; its words are above")
+    if arguments.install:
+        return
     with tempfile.TemporaryDirectory() as folder, http.server.ThreadingHTTPServer(("127.0.0.1", 0), Compressing) as server:
         address = f"http://127.0.0.1:{server.server_port}"
         site = build(Path(folder), f"{address}/")
@@ -135,7 +145,7 @@ def main():
                     reports += [measure(lighthouse, url) for _ in range(2)]
                 report = sorted(reports, key=lambda one: one["categories"]["performance"]["score"] or 0)[len(reports) // 2]
                 found = figures(report)
-                failed += not holds(found)
+                failed += not holds(found, arguments.steady)
                 print(
                     f"{edition.language + '/' + page:30}" + "".join(f"{found[name]:6}" for name in SCORES)
                     + f"{found['paint'] / 1000:7.2f} s{found['weight'] / 1000:6.0f} kB{found['errors']:8}"

@@ -50,8 +50,9 @@ def ways_to_run(app, path):
     """Ways to run a notebook: on this computer and, if _config.yml says where the repository is, elsewhere."""
     language = edition_of(app).language
     command = "make lab" if language == "en" else f"make lab LANGUAGE={language}"
-    here = escape(_("In JupyterLab, from the book's repository: %(command)s, then %(notebook)s."))
+    here = escape(_("In JupyterLab, from the book’s repository: %(command)s, then %(notebook)s."))
     here %= {"command": f"<code>{command}</code>", "notebook": f"<code>{path.name}</code>"}
+    before = ""
     links = [(f"_sources/{path.name}", _("Download this notebook"))]
     options = app.config.html_theme_options
     if repository := str(options.get("repository_url") or "").rstrip("/"):
@@ -61,11 +62,13 @@ def ways_to_run(app, path):
         services = options.get("launch_buttons") or {}
         if colab := services.get("colab_url"):
             links.append((f"{colab.rstrip('/')}/github/{name}/blob/{branch}/{inside}", _("Open in Colab")))
+            command = f"<code>%pip install git+{escape(repository)}@{branch}</code>"
+            before = f"<p>{escape(_('Colab lacks the package companion. There, run this first: %(command)s')) % {'command': command}}</p>"
         if binder := services.get("binderhub_url"):
             target = quote(f"lab/tree/{inside}", safe="")
             links.append((f"{binder.rstrip('/')}/v2/gh/{name}/{branch}?urlpath={target}", _("Open in Binder")))
     links = " ".join(f'<a href="{escape(href)}"{" download" if k == 0 else ""}>{escape(text)}</a>' for k, (href, text) in enumerate(links))
-    return f"<details><summary>{escape(_('Run this page'))}</summary><p>{here}</p><p>{links}</p></details>"
+    return f"<details><summary>{escape(_('Run this page'))}</summary><p>{here}</p><p>{links}</p>{before}</details>"
 
 
 def tell_others(app, pagename, templatename, context, doctree):

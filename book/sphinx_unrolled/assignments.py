@@ -36,7 +36,7 @@ class Assignments(SphinxDirective):
             self.env.note_dependency(str(assignment.path))
         if "questions" in self.options:
             rows = [
-                [literal(question.name), str(question.points) + (f" ({_('stretch')})" if question.stretch else "")]
+                [literal(question.name), _("%(points)s (stretch)") % {"points": question.points} if question.stretch else str(question.points)]
                 for assignment in found
                 for question in assignment.questions
             ]

@@ -42,12 +42,19 @@ const beside = (script) => async (name) => {
   });
 };
 
-/* Put the figure in the place of its picture, wherever the page has it. */
+/* Put the figure in the place of its picture, wherever the page has it: when that comes near, or the reader begins. */
 const mount = (name, { render }) => {
   const answer = beside(document.currentScript);
-  for (const el of document.querySelectorAll(`[data-figure="${name}"]`)) {
+  const waiting = new Set(document.querySelectorAll(`[data-figure="${name}"]`));
+  const place = (el) => {
+    if (!waiting.delete(el)) return;
     const state = JSON.parse(el.querySelector("script").textContent);
     el.replaceChildren();
     render({ model: staticModel(state, answer), el });
-  }
+  };
+  const near = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) if (isIntersecting) place(target);
+  }, { rootMargin: "100%" });
+  for (const el of waiting) near.observe(el);
+  addEventListener("begin", () => setTimeout(() => waiting.forEach(place)));
 };

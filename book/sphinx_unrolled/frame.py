@@ -41,7 +41,9 @@ def dress(app, pagename, templatename, context, doctree):
     context["script_files"] = [file for file in scripts if not UNUSED.search(str(file.filename))]
     for file in context["script_files"]:
         file.attributes["defer"] = ""  # the text first
-    context["icon"] = icon
+    if context["language"] == "ko" and "body" in context:
+        context["body"] = keep_particles(context["body"])
+    context["icon"], context["author"] = icon, app.config.author
     context["sections"] = sections(app, pagename) if doctree is not None else ""
 
 
@@ -65,6 +67,28 @@ class WrapTables(SphinxPostTransform):
             place = table.parent.index(table)
             table.parent.insert(place + 1, nodes.raw("", "</div>", format="html"))
             table.parent.insert(place, nodes.raw("", '<div class="table">', format="html"))
+
+
+class KeepShortCode(SphinxPostTransform):
+    """Mark code in a line that is too short to be broken."""
+
+    default_priority = 500
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        for node in self.document.findall(nodes.literal):
+            if len(node.astext()) < 20:
+                node["classes"].append("short")
+
+
+# A Korean particle belongs to what stands before it; after a bracket or a quotation mark browsers break all the same.
+PARTICLE = re.compile(r"([)\]”’](?:</(?:code|strong|em|a|span)>)*)(?=[가-힣])")
+
+
+def keep_particles(body):
+    """The body of a page with a word joiner before such particles; code is left as it is."""
+    parts = re.split(r"(<pre.*?</pre>|<script.*?</script>)", body, flags=re.DOTALL)
+    return "".join(part if number % 2 else PARTICLE.sub("\\1\N{WORD JOINER}", part) for number, part in enumerate(parts))
 
 
 class LeanFormatter(HtmlFormatter):
@@ -99,4 +123,5 @@ def setup(app):
     PygmentsBridge.html_formatter = LeanFormatter
     app.add_js_file("page.js")
     app.add_post_transform(WrapTables)
+    app.add_post_transform(KeepShortCode)
     app.connect("html-page-context", dress, priority=900)  # after all that add files

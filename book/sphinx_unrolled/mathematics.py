@@ -53,12 +53,22 @@ def to_mathml(tex, display=False):
     for element in math.iter():
         element.tag = element.tag.partition("}")[2]
     math.set("xmlns", "http://www.w3.org/1998/Math/MathML")
+    for parent in math.iter():
+        space_functions(parent)
     for element in math.iter():
         if element.tag == "mtable":
             lay_out(element)
         elif element.get("mathvariant") in ALPHABETS:
             element.text = restyle(element.text, ALPHABETS[element.attrib.pop("mathvariant")])
     return ET.tostring(math, encoding="unicode")
+
+
+def space_functions(parent):
+    """Put the space of `\\log p` where KaTeX leaves it to the sign for a function's application, which has no width."""
+    children = list(parent)
+    for sign, following in zip(children, children[1:]):
+        if sign.text == "\N{FUNCTION APPLICATION}" and following.tag != "mspace" and "".join(following.itertext())[:1] not in "([|":
+            parent.insert(list(parent).index(sign) + 1, ET.Element("mspace", width="0.1667em"))
 
 
 def lay_out(table):

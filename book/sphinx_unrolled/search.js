@@ -132,7 +132,7 @@ Search.makeSearchSummary = (html, _keywords, anchor) => {
   const page = new DOMParser().parseFromString(html, "text/html");
   const part = page.getElementById(anchor.slice(1)) || page.querySelector("article");
   if (!part) return null;
-  part.querySelectorAll(".headerlink, h1, script, style, svg, annotation").forEach((element) => element.remove());
+  part.querySelectorAll(".headerlink, .begin, h1, pre, script, style, svg, annotation").forEach((element) => element.remove());
   const text = part.textContent.replace(/\s+/g, " ").trim();
   const lower = text.toLowerCase();
   const query = unrolled.query.toLowerCase();

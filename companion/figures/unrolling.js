@@ -102,7 +102,7 @@ const whole = (words, turn) => {
     const y = height(Number(number));
     return [
       svg("path", { d: `M${LEFT} ${y}H${right}`, stroke: "currentColor", "stroke-opacity": number === "1" ? 0.4 : 0.15 }),
-      upright(LEFT - 4, y, number, { "font-size": 11, "text-anchor": "end" }),
+      upright(LEFT - 4, y, number, { "font-size": 10, "text-anchor": "end" }),
     ];
   });
   const point = (event) => {
@@ -159,8 +159,9 @@ const grid = (x, y, rows, columns, wide, tall = 14) => {
         const [value, strength] = [values[r][c], Math.min(Math.abs(values[r][c]) / limit, 1)];
         change(ground, { fill: value < 0 ? BLUE : ORANGE, "fill-opacity": strength.toFixed(3) });
         if (!number) return;
-        say(number, brief(value));
-        change(number, { fill: strength > 0.8 ? ON_COLOUR : "currentColor" });
+        const text = brief(value);
+        say(number, text);
+        change(number, { fill: strength > 0.8 ? ON_COLOUR : "currentColor", "font-size": text.length > 6 ? 10 : 11 });
       }));
     },
   };
@@ -176,7 +177,7 @@ const single = (size) => {
     g_before: vector(1, down), T: grid(100, down, size, size, 13), slopes: vector(216, down), g_now: vector(286, down),
   };
   const sign = (x, y, text) => upright(x, y + half, text);
-  const f = sign(75, up, " ");
+  const f = upright(75, up + half, " ", { "font-size": 11 });
   const above = (x, y, text) => label(x, y - 10, text, { "font-size": 12 });
   const kinds = { tanh: above(241, down, "1 − h_t²"), relu: above(241, down, "f′(a_t)") };
   const element = svg(

@@ -1,4 +1,4 @@
-// What a page does by itself: colours, places of what was searched for, tables that scroll by keys.
+// What a page does by itself: colours, layout in steps, places of what was searched for, tables that scroll by keys.
 (() => {
   const root = document.documentElement, modes = ["auto", "light", "dark"];
 
@@ -17,32 +17,48 @@
       if (event.target.closest("a") && menu.matches(":popover-open")) menu.hidePopover();
     });
 
-  // What scrolls inside itself is a stop for the keys, too. Each is measured when there is nothing else to do.
+  // The frame lays out only what is seen (see the head). The rest follows, section by section, when the reader begins; all
+  // of it at once when a place on the page is asked for, or that place would not be where it seems.
+  const idle = window.requestIdleCallback ?? ((call) => setTimeout(call, 50));
+  const sections = [...document.querySelectorAll("article > section > section")];
+  const whole = () => root.removeAttribute("data-steps");
+  const step = () => {
+    sections.shift()?.classList.add("laid");
+    if (sections.length) idle(step);
+    else whole();
+  };
+  const signs = ["scroll", "keydown", "pointerdown"];
+  const begin = () => {
+    for (const sign of signs) removeEventListener(sign, begin, true);
+    dispatchEvent(new Event("begin"));
+  };
+  for (const sign of signs) addEventListener(sign, begin, { capture: true, passive: true });
+  addEventListener("begin", () => idle(step));
+  addEventListener("click", (event) => {
+    if (event.target.closest("a")?.hash) whole();
+  }, true);
+  addEventListener("hashchange", () => {
+    if (!("steps" in root.dataset)) return;
+    whole();
+    document.querySelector(":target")?.scrollIntoView();
+  });
+
+  // What scrolls inside itself is a stop for the keys, too.
   const sizes = new ResizeObserver((entries) => {
     for (const { target } of entries)
       if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
       else target.removeAttribute("tabindex");
   });
-  const boxes = [...document.querySelectorAll(".table, .text pre, .math-scroll, .picture-frame")];
-  const idle = window.requestIdleCallback ?? ((call) => setTimeout(call, 200, { timeRemaining: () => 0 }));
-  idle(function measure(deadline) {
-    do {
-      const box = boxes.shift();
-      if (!box) return;
-      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-      sizes.observe(box);
-    } while (deadline.timeRemaining() > 5);
-    idle(measure);
-  });
+  for (const box of document.querySelectorAll(".table, .text pre, .math-scroll, .picture-frame")) sizes.observe(box);
 
   // Whoever begins to read may go on without a network: the site's worker keeps the edition. A file needs none.
   const { worker, edition } = root.dataset;
   if (worker && navigator.serviceWorker && location.protocol !== "file:")
-    addEventListener("scroll", async () => {
+    addEventListener("begin", async () => {
       const registration = await navigator.serviceWorker.register(worker).catch(() => null);
       if (!registration || navigator.connection?.saveData) return;
       (await navigator.serviceWorker.ready).active.postMessage(edition);
-    }, { once: true });
+    });
 
   // Sphinx's own scripts mark what was searched for. Only a page that was found loads them.
   let found = null;
