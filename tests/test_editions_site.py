@@ -128,6 +128,10 @@ def test_scripts_speak_the_language(site, language):
 def test_scripts_of_the_english_edition_are_intact(site):
     script = (site / "en/_static/copybutton.js").read_text(encoding="utf-8")
     assert '"Copy to clipboard"' in script
+    page = quickjs.Context()
+    page.eval("var Documentation = {TRANSLATIONS: {}}")
+    page.eval((site / "en/_static/translations.js").read_text(encoding="utf-8"))
+    assert json.loads(page.eval("JSON.stringify(Documentation.TRANSLATIONS)")) == read(ROOT / "book/en").words
 
 
 @pytest.mark.parametrize("language", ["en", *TRANSLATED])

@@ -35,7 +35,6 @@ def icon(name):
 def dress(app, pagename, templatename, context, doctree):
     """Tell the templates what this page needs."""
     scripts = [file for file in context["script_files"] if getattr(file, "filename", None)]
-    context["has_translations"] = any("translations.js" in str(file.filename) for file in scripts)
     alive = doctree is not None and any("figure" in node for node in doctree.findall(nodes.raw))
     context["style"] = Markup(style() + (lean(read("figures.css")) if alive else ""))
     context["script_files"] = [file for file in scripts if not UNUSED.search(str(file.filename))]

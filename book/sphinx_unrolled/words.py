@@ -63,12 +63,11 @@ def translate_scripts(app, exception):
             translated = json.dumps(words.get(phrase, phrase), ensure_ascii=False)
             script = script.replace(f"'{phrase}'", translated).replace(f'"{phrase}"', translated)
         (static / name).write_text(script, encoding="utf-8")
-    # Sphinx's catalogue for its own scripts, which speak of the search.
+    # Sphinx's catalogue for its own scripts, which speak of the search. English has none, and gets one.
     catalogue = static / "translations.js"
-    if catalogue.is_file():
-        ours = f"\nObject.assign(Documentation.TRANSLATIONS, {json.dumps(words, ensure_ascii=False)});\n"
-        text = catalogue.read_text(encoding="utf-8")
-        catalogue.write_text(text.partition("\nObject.assign(")[0] + ours, encoding="utf-8")
+    ours = f"\nObject.assign(Documentation.TRANSLATIONS, {json.dumps(words, ensure_ascii=False)});\n"
+    text = catalogue.read_text(encoding="utf-8") if catalogue.is_file() else ""
+    catalogue.write_text(text.partition("\nObject.assign(")[0] + ours, encoding="utf-8")
 
 
 def visit_fold(translator, node):
