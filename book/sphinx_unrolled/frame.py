@@ -40,8 +40,10 @@ def dress(app, pagename, templatename, context, doctree):
     context["script_files"] = [file for file in scripts if not UNUSED.search(str(file.filename))]
     for file in context["script_files"]:
         file.attributes["defer"] = ""  # the text first
-    if context["language"] == "ko" and "body" in context:
-        context["body"] = keep_particles(context["body"])
+    if "body" in context:
+        context["body"] = break_names(context["body"])
+        if context["language"] == "ko":
+            context["body"] = keep_particles(context["body"])
     context["icon"], context["author"] = icon, app.config.author
     context["sections"] = sections(app, pagename) if doctree is not None else ""
 
@@ -88,6 +90,14 @@ def keep_particles(body):
     """The body of a page with a word joiner before such particles; code is left as it is."""
     parts = re.split(r"(<pre.*?</pre>|<script.*?</script>)", body, flags=re.DOTALL)
     return "".join(part if number % 2 else PARTICLE.sub("\\1\N{WORD JOINER}", part) for number, part in enumerate(parts))
+
+
+LONG_NAME = re.compile(r'(?<=<span class="pre">)[\w.]{20,}(?=</span>)')
+
+
+def break_names(body):
+    """The body of a page whose long names, where they must be broken, break after an underscore or before a point."""
+    return LONG_NAME.sub(lambda name: re.sub(r"(?<=_)(?=\w)|(?<=\w)(?=\.)", "<wbr>", name[0]), body)
 
 
 class LeanFormatter(HtmlFormatter):

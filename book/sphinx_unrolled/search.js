@@ -133,6 +133,7 @@ Search.makeSearchSummary = (html, _keywords, anchor) => {
   const part = page.getElementById(anchor.slice(1)) || page.querySelector("article");
   if (!part) return null;
   part.querySelectorAll(".headerlink, .begin, h1, pre, script, style, svg, annotation").forEach((element) => element.remove());
+  part.querySelectorAll("dt, dd, li, p, tr, th, td").forEach((element) => element.append(" ")); // each begins anew
   const text = part.textContent.replace(/\s+/g, " ").trim();
   const lower = text.toLowerCase();
   const query = unrolled.query.toLowerCase();
@@ -147,7 +148,11 @@ Search.makeSearchSummary = (html, _keywords, anchor) => {
   const summary = document.createElement("p");
   summary.classList.add("context");
   const end = start + 240;
-  summary.textContent = (start ? "…" : "") + text.slice(start, end) + (end < text.length ? "…" : "");
+  let said = text.slice(start, end);
+  // no half word at its ends
+  if (start) said = "…" + said.replace(/^[\p{Script=Latin}\d_’-]*[ ,.;:)]+/u, "");
+  if (end < text.length) said = said.replace(/[ (]+[\p{Script=Latin}\d_’-]*$/u, "") + "…";
+  summary.textContent = said;
   marks.forEach((mark) => _highlightText(summary, mark, "highlighted"));
   return summary;
 };
