@@ -588,12 +588,12 @@ def test_an_unknown_mistake_is_described():
 
 def test_an_unknown_mistake_says_what_is_right_and_what_only_follows_is_left_out():
     said = repr(check("gates", only_i_differs))
-    assert "Wrong are: `i`.\nRight are: `f`, `g`, `o`.\n`i` is wrong from row 0, unit 2 on, at 9 of 15 places" in said
+    assert "Wrong: `i`.\nRight: `f`, `g`, `o`.\n`i` is wrong from row 0, unit 2 on, at 9 of 15 places" in said
     everywhere = repr(check("gates", lambda *arguments: [3 + gate for gate in right_gates(*arguments)]))
-    assert "Wrong are: `i`, `f`, `g`, `o`.\n`i` is wrong at every place, by up to 3." in everywhere
-    assert "Right are" not in everywhere and "gradient" not in everywhere
+    assert "Wrong: `i`, `f`, `g`, `o`.\n`i` is wrong at every place, by up to 3." in everywhere
+    assert "Right:" not in everywhere and "gradient" not in everywhere
     only_gradient = repr(check("gates", lambda x, *rest: right_gates(x.detach(), *rest)))
-    assert "Wrong are: the gradient of `x`." in only_gradient and "Right are: the gradient of `h`" in only_gradient
+    assert "Wrong: the gradient of `x`." in only_gradient and "Right: the gradient of `h`" in only_gradient
 
 
 def test_a_wrong_shape_is_shown_by_a_wrong_shape():
@@ -602,7 +602,7 @@ def test_a_wrong_shape_is_shown_by_a_wrong_shape():
         return i + 1, f, g, o[None] if len(x) == 3 else o
 
     said = repr(check("gates", misshapen))
-    assert "`o` should have the shape `(3, 5)`, and has `(1, 3, 5)`." in said
+    assert "`o` should have the shape `(3, 5)`, but has `(1, 3, 5)`." in said
 
 
 def test_nothing_outside_is_changed():

@@ -55,6 +55,7 @@ def to_mathml(tex, display=False):
     math.set("xmlns", "http://www.w3.org/1998/Math/MathML")
     for parent in math.iter():
         space_functions(parent)
+        space_signs(parent)
     for element in math.iter():
         if element.tag == "mtable":
             lay_out(element)
@@ -69,6 +70,19 @@ def space_functions(parent):
     for sign, following in zip(children, children[1:]):
         if sign.text == "\N{FUNCTION APPLICATION}" and following.tag != "mspace" and "".join(following.itertext())[:1] not in "([|":
             parent.insert(list(parent).index(sign) + 1, ET.Element("mspace", width="0.1667em"))
+
+
+def space_signs(parent):
+    """Set a minus with nothing to take away from, and a sign of a product with nothing to multiply, without the space of
+    an operation. A browser looks only whether they come first in their row."""
+    children = [child for child in parent if child.tag != "mspace"]
+    for place, sign in enumerate(children):
+        before = children[place - 1].text if place and children[place - 1].tag == "mo" else None
+        if sign.tag == "mo" and sign.text == "−" and before and before not in ")]}|‖":
+            sign.set("form", "prefix")
+        if sign.tag == "mo" and sign.text in list("⊙∗·×") and place in (0, len(children) - 1):
+            sign.set("lspace", "0")
+            sign.set("rspace", "0")
 
 
 def lay_out(table):

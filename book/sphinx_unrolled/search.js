@@ -133,7 +133,9 @@ Search.makeSearchSummary = (html, _keywords, anchor) => {
   const part = page.getElementById(anchor.slice(1)) || page.querySelector("article");
   if (!part) return null;
   part.querySelectorAll(".headerlink, .begin, h1, pre, script, style, svg, annotation").forEach((element) => element.remove());
-  part.querySelectorAll("dt, dd, li, p, tr, th, td").forEach((element) => element.append(" ")); // each begins anew
+  // each begins anew
+  part.querySelectorAll("dt, dd, li, p, tr, th, td").forEach((element) => element.append(" "));
+  part.querySelectorAll("h2, h3, h4").forEach((element) => element.append(" · "));
   const text = part.textContent.replace(/\s+/g, " ").trim();
   const lower = text.toLowerCase();
   const query = unrolled.query.toLowerCase();

@@ -66,7 +66,7 @@ const diagram = (words) => {
     [[96, 40, "⊙"], [158, 40, "+"], [158, 114, "⊙"], [272, 128, "⊙"]].map((one) => node(...one)),
     Object.values(at).map((one) => one.element), Object.values(sums),
     label(29, 17, "c_{t-1}"), label(29, 173, "h_{t-1}"), label(29, 219, "x_t"), label(331, 17, "c_t"), label(331, 105, "h_t"),
-    label(127, 102, "f ⊙ c_{t-1}", { "font-size": 12 }), label(190, 102, "i ⊙ g", { "font-size": 12 }), label(299, 84, "tanh", beside),
+    label(122, 102, "f ⊙ c_{t-1}", { "font-size": 12 }), label(190, 102, "i ⊙ g", { "font-size": 12 }), label(299, 84, "tanh", beside),
     GATES.map((name) => label(columns[name] - 11, 143, name)),
     GATES.map((name) => label(columns[name] + 6, 194, name === "g" ? "tanh" : "σ", beside)),
     [[1, 62, 256], [2, 318, 216], [3, 318, 166], [4, 226, 78], [5, 306, 17], [6, 306, 105]].map((one) => order(...one)),

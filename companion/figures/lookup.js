@@ -172,10 +172,10 @@ const render = ({ model, el }) => {
     const moved = shift(now).every((amount, v) => amount === last_step[v]) ? last_step : vocabulary.map(() => 0);
     table.set(now, place, moved);
     const i = now.indices[place];
-    const list = (of) => vocabulary.map(of).filter(Boolean).join(", ");
+    const list = (of) => vocabulary.map(of).filter(Boolean).join(words.comma);
     const zero = now.W[0].every((value) => value === 0);
     skipped.set(now.unknown.length ? fill(words.skipped, { characters: now.unknown.join(" ") }) : "");
-    const row = now.W[i].map((value) => fixed(value, 1)).join(", ");
+    const row = now.W[i].map((value) => fixed(value, 1)).join(words.comma);
     looked.set(fill(words.looked_up, { k: place, character: vocabulary[i], i, row }));
     if (now.padding_idx === null) kept.set("");
     else if (!zero) kept.set(words.spoilt);
