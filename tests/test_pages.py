@@ -120,7 +120,7 @@ def test_a_long_page_is_laid_out_in_steps(browser, address, name):
             elif way != "address":
                 page.evaluate("place => { location.hash = place }", place)
             page.wait_for_function(there)
-            if way == "again": # a browser returns to where the page was seen, so it must have been seen there
+            if way == "again":  # a browser returns to where the page was seen, so it must have been seen there
                 page.reload()
                 page.wait_for_function(there)
             page.wait_for_timeout(300)
