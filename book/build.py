@@ -11,7 +11,6 @@ of which an unfinished edition may lack pages. A warning fails the build, and th
 """
 
 import argparse
-import concurrent.futures
 import functools
 import hashlib
 import http.server
@@ -85,10 +84,17 @@ def build(language):
 
 def build_all(languages):
     """Build editions side by side; return those that failed."""
-    # A process each: what Sphinx has translated once it does not forget.
-    context, workers = multiprocessing.get_context("spawn"), min(len(languages), os.cpu_count() or 1)
-    with concurrent.futures.ProcessPoolExecutor(workers, context, max_tasks_per_child=1) as pool:
-        return [language for language, good in zip(languages, pool.map(build, languages)) if not good]
+    # A process each: what Sphinx has translated once it does not forget. Where processes fork, all that they import is
+    # imported once, and before.
+    if sys.platform == "linux":
+        import jupyter_book.sphinx  # noqa: F401
+        import myst_nb.sphinx_  # noqa: F401
+
+        context = multiprocessing.get_context("fork")
+    else:
+        context = multiprocessing.get_context("spawn")
+    with context.Pool(min(len(languages), os.cpu_count() or 1), maxtasksperchild=1) as pool:
+        return [language for language, good in zip(languages, pool.map(build, languages, chunksize=1)) if not good]
 
 
 def base_address():

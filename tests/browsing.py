@@ -1,48 +1,6 @@
-"""Pages in a real browser, and the built site to open in it. conftest.py makes the fixtures known to all tests."""
+"""Pages in a real browser."""
 
-import functools
-import http.server
-import shutil
-import threading
 from contextlib import contextmanager
-
-import pytest
-from test_site import ROOT, build
-
-from browser import running
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """The whole book, built by build.py in a tree of its own."""
-    tree = tmp_path_factory.mktemp("book")
-    for name in ("_config.yml", "_toc.yml", "requirements.txt"):
-        shutil.copy(ROOT / name, tree)
-    for name in ("book", "assignments"):
-        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("_build", "__pycache__"))
-    assert build(tree) == (0, "")
-    return tree / "_build/html"
-
-
-@pytest.fixture(scope="session")
-def address(site):
-    """Where the site is served while the tests run."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *arguments):
-            pass
-
-    with http.server.ThreadingHTTPServer(
-        ("127.0.0.1", 0), functools.partial(Quiet, directory=site)
-    ) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
-@pytest.fixture(scope="session")
-def browser():
-    with running() as browser:
-        yield browser
 
 
 def begin(page):

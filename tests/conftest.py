@@ -1,11 +1,8 @@
 import functools
 import os
 
-import torch
-from browsing import address, browser, site  # noqa: F401 (fixtures)
+import pytest
 from hypothesis import settings
-
-from browser import program, running
 
 # In `make test` the same examples on every run: a failure is a finding, never a matter of luck. `make fuzz` draws anew.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -15,11 +12,27 @@ settings.load_profile("fuzz" if "FUZZ" in os.environ else "repeatable")
 
 def pytest_addoption(parser):
     parser.addoption("--device", default="cpu", help="where the models run, for example cuda")
+    parser.addoption("--prove", action="store_true", help="run the heavy tests, too: everything")
+
+
+def pytest_configure(config):
+    if config.getoption("--prove"):
+        os.environ["PROVE"] = "1"
+    if config.getoption("--device") != "cpu":  # the default without being set, and setting it costs a mode
+        import torch
+
+        torch.set_default_device(config.getoption("--device"))
+    # torch says so once a process, whenever its own float32 LSTM has a projection
+    config.addinivalue_line("filterwarnings", "ignore:LSTM with projections is not supported with oneDNN")
+    # torch.compile says so on Python 3.13.0 alone
+    config.addinivalue_line("filterwarnings", "ignore:Guards may run slower on Python")
 
 
 @functools.cache
 def no_browser():
     """Whether there is nothing to open pages in. CI must have it: there the tests fail without."""
+    from browser import program, running
+
     if program() or "CI" in os.environ:
         return False
     try:
@@ -29,11 +42,19 @@ def no_browser():
         return True
 
 
+def left_out(item, config):
+    if item.get_closest_marker("heavy") and not config.getoption("--prove"):
+        return True
+    return "browser" in getattr(item, "fixturenames", ()) and no_browser()
+
+
 def pytest_collection_modifyitems(config, items):
-    needing = [item for item in items if "browser" in getattr(item, "fixturenames", ())]
-    if needing and no_browser():
-        items[:] = [item for item in items if item not in needing]
-        config.hook.pytest_deselected(items=needing)
+    kept, leaving = [], []
+    for item in items:
+        (leaving if left_out(item, config) else kept).append(item)
+    if leaving:
+        items[:] = kept
+        config.hook.pytest_deselected(items=leaving)
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -41,10 +62,28 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.write_line("Not run, because there is no Chromium or Chrome here: every test of pages and figures in a browser.")
 
 
-def pytest_configure(config):
-    if config.getoption("--device") != "cpu":  # the default without being set, and setting it costs a mode
-        torch.set_default_device(config.getoption("--device"))
-    # torch says so once a process, whenever its own float32 LSTM has a projection
-    config.addinivalue_line("filterwarnings", "ignore:LSTM with projections is not supported with oneDNN")
-    # torch.compile says so on Python 3.13.0 alone
-    config.addinivalue_line("filterwarnings", "ignore:Guards may run slower on Python")
+@pytest.fixture(scope="session")
+def browser():
+    from browser import running
+
+    with running() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def site(request):
+    """The whole book, built by build.py."""
+    import whole_site
+
+    # without xdist there is one process, and one test run
+    run = getattr(request.config, "workerinput", {}).get("testrunuid", f"{os.getpid()}")
+    return whole_site.built(run)
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Where the site is served while the tests run."""
+    import whole_site
+
+    with whole_site.serving(site) as (address, _):
+        yield address

@@ -4,7 +4,7 @@ import shutil
 import struct
 
 import pytest
-from test_site import soup
+from repository import soup
 
 import cards
 import editions

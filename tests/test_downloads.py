@@ -9,8 +9,8 @@ import nbformat
 import pypdf
 import pytest
 from browsing import opened
-from test_pages import broken_links
-from test_site import ROOT, soup
+from links import broken_links
+from repository import soup
 
 import downloads
 import editions

@@ -10,7 +10,8 @@ import quickjs
 import yaml
 from bs4 import BeautifulSoup, NavigableString
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from test_site import ROOT, SHARED, build, copy_shared, soup, svg_cell, write_table
+from repository import ROOT, soup
+from small_book import build, copy_shared, svg_cell, write_table
 
 from editions import read
 from sphinx_unrolled.words import IN_SCRIPTS

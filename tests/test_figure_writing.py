@@ -6,7 +6,7 @@ import re
 import pytest
 import torch
 from figure_page import figure_page
-from test_site import ROOT
+from repository import ROOT
 from torch import nn
 from traitlets import TraitError
 

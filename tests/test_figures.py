@@ -11,7 +11,7 @@ import yaml
 from axe_playwright_python.sync_playwright import Axe
 from draw import KINDS
 from figure_page import figure_page
-from test_site import ROOT
+from repository import ROOT
 from traitlets import TraitError
 
 from companion.figures.figure import modules, read, script, words

@@ -13,7 +13,7 @@ import pytest
 from ipywidgets.embed import dependency_state
 from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_notebook, new_output
-from test_site import ROOT
+from repository import ROOT
 
 import companion.figures
 

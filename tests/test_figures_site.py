@@ -9,7 +9,7 @@ import pytest
 from browsing import begin, opened
 from bs4 import BeautifulSoup
 from draw import KINDS, drawings
-from test_site import ROOT
+from repository import ROOT
 
 from companion.figures import figure
 from editions import editions

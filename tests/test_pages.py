@@ -2,13 +2,14 @@
 
 import re
 from types import SimpleNamespace
-from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
+from urllib.parse import quote
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browsing import begin, opened
 from bs4 import BeautifulSoup
-from test_site import soup
+from links import broken_links
+from repository import soup
 
 import editions
 from sphinx_unrolled.about import ways_to_run
@@ -177,28 +178,6 @@ def test_what_a_page_says_of_itself(site, edition, name):
 def test_descriptions_are_all_different(site):
     found = [soup(site / f"{name}.html").select_one("meta[name=description]")["content"] for name in PAGES if "search" not in name]
     assert len(found) == len(set(found))
-
-
-def broken_links(site):
-    """(page, link) for each link within the site that leads nowhere: to pages, places in them, notebooks and files."""
-    pages, places = {}, {}
-    for path in [site / "index.html", *site.glob("*/*.html")]:
-        pages[path] = soup(path)
-        places[path] = {one.get("id") for one in pages[path].select("[id]")} | {one.get("name") for one in pages[path].select("a[name]")}
-    broken = []
-    for path, page in pages.items():
-        for element in page.select("a[href], link[href], script[src], img[src], form[action]"):
-            url = element.get("href") or element.get("src") or element.get("action") or ""
-            if urlsplit(url).scheme or url.startswith("//"):
-                continue
-            target, place = urldefrag(urljoin(path.as_uri(), url))
-            file = path.__class__(unquote(urlsplit(target).path))
-            if not file.is_file():
-                broken.append((path.name, url))
-            elif place and file in places and unquote(place) not in places[file]:
-                broken.append((path.name, url))
-    assert len(pages) > 40
-    return broken
 
 
 def test_every_link_leads_somewhere(site):

@@ -11,7 +11,8 @@ import yaml
 from browsing import opened
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_site import ROOT, build
+from repository import ROOT
+from small_book import build
 
 from editions import editions
 from sphinx_unrolled.search import SYNONYMS, Search, split

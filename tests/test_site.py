@@ -7,88 +7,14 @@ import sys
 from pathlib import Path
 from urllib.parse import urljoin, urlparse
 
-import nbformat
 import pytest
-from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_markdown_cell
+from repository import ROOT, soup
+from small_book import FIGURE, INDEX, build, copy_shared, svg_cell, write_chapter, write_table
 
 from sphinx_unrolled.mathematics import MARKS, to_mathml
 from sphinx_unrolled.pictures import inline
-
-ROOT = Path(__file__).resolve().parent.parent
-SHARED = ["_config.yml", "requirements.txt"]
-SHARED += [f"book/{name}.py" for name in ("browser", "build", "cards", "downloads", "editions", "top")] + ["book/top", "book/sphinx_unrolled"]
-
-# As matplotlib writes it: a prolog, metadata, a rule for every element, a white background, ids used twice.
-FIGURE = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
-<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
-<svg xmlns:xlink="http://www.w3.org/1999/xlink" width="72pt" height="36pt" viewBox="0 0 72 36"
- xmlns="http://www.w3.org/2000/svg" version="1.1">
- <metadata>made by hand</metadata>
- <defs><style type="text/css">*{stroke-linejoin: round}</style>
- <clipPath id="p1"><rect width="9" height="9"/></clipPath><path id="glyph" d="M0 0h9"/></defs>
- <g id="figure_1"><g id="patch_1"><path d="M0 0h72v36H0z" style="fill: #ffffff"/></g>
- <g id="patch_2"><path d="M1 1h9" style="fill: #ffffff; stroke: #D0D7DE"/></g>
- <path d="M0 0h9" clip-path="url(#p1)" style="stroke: #1f2328"/><path d="M0 0" style="stroke: #2f7fc1"/>
- <use xlink:href="#glyph" x="3"/></g>
-</svg>"""
-
-INDEX = r"""# Small
-
-Read [](chapter.ipynb), for example {eq}`step`.
-"""
-
-CHAPTER = r"""# Chapter
-
-Inline $x_t \in \mathbb{R}^D$.
-
-$$
-\begin{aligned} h_t &= \tanh(W_{ih} x_t) \\ y_t &= h_t \end{aligned}
-$$ (step)
-
-```{figure} ../drawn.svg
-:alt: A drawn line
-
-A caption.
-```
-
-```{admonition} Solution
-:class: dropdown
-Fold me.
-```
-"""
-
-
-def svg_cell(alt):
-    output = new_output("display_data", {"image/svg+xml": FIGURE, "text/plain": "<Figure>"})
-    return new_code_cell(
-        "draw()", outputs=[output], metadata={"mystnb": {"image": {"alt": alt}}} if alt else {}
-    )
-
-
-def write_chapter(tree, *cells):
-    plain = {"text/plain": "<Markdown>"}
-    table = new_output("display_data", {"text/markdown": "| a | b |\n|--|--|\n| 1 | $x$ |", **plain})
-    code = new_output("display_data", {"text/markdown": "```python\ndef f(): pass\n```", **plain})
-    cells = cells or (svg_cell("First picture"), svg_cell("Second picture"))
-    cells = [new_markdown_cell(CHAPTER), *cells, new_code_cell("show()", outputs=[table, code])]
-    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(new_notebook(cells=cells, metadata=metadata), tree / "book/en/chapter.ipynb")
-
-
-def copy_shared(tree):
-    """Copy what all editions share."""
-    for name in SHARED:
-        (tree / name).parent.mkdir(parents=True, exist_ok=True)
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, tree / name)
-
-
-def write_table(tree):
-    """Write a table of contents with one chapter."""
-    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8").partition("chapters:")[0]
-    (tree / "_toc.yml").write_text(toc + "chapters:\n  - file: book/en/chapter\n", encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -117,17 +43,6 @@ def tree(pristine, tmp_path):
 @pytest.fixture(scope="module")
 def page(pristine):
     return soup(pristine / "_build/html/en/chapter.html")
-
-
-def build(tree, *arguments):
-    """Run build.py as a reader would; return its status and what it complains of, without colours."""
-    command = [sys.executable, "-W", "ignore", "book/build.py", *arguments]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, encoding="utf-8")
-    return done.returncode, re.sub(r"\x1b\[[\d;]*m", "", done.stderr).strip()
-
-
-def soup(path):
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
 def test_formulas_are_mathml(page):

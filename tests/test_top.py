@@ -1,17 +1,15 @@
 """What stands above the editions: the page for wrong addresses, what search engines read, and the book without a network."""
 
-import functools
-import http.server
 import json
 import re
-import threading
 import time
 import xml.etree.ElementTree as ET
-from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from browsing import begin, opened
-from test_site import ROOT, soup
+from repository import ROOT, soup
+from whole_site import Quiet, serving
 
 import editions
 import top
@@ -45,34 +43,24 @@ def test_sitemap_names_every_page_in_every_language(site, with_address):
     assert (with_address / "robots.txt").read_text().endswith(f"Sitemap: {BASE}sitemap.xml\n")
 
 
-@contextmanager
-def serving(folder):
-    """A server that answers what there is not with 404.html, as hosts of such sites do."""
+class AsHostsDo(Quiet):
+    """Answers what there is not with 404.html, as hosts of such sites do."""
 
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *arguments):
-            pass
+    protocol_version = "HTTP/1.0"  # when the server is gone, no connection stays
 
-        def send_error(self, code, message=None, explain=None):
-            page = (folder / "404.html").read_bytes()
-            self.send_response(code)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(page)))
-            self.end_headers()
-            self.wfile.write(page)
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}", server
-        finally:
-            server.shutdown()
+    def send_error(self, code, message=None, explain=None):
+        page = (Path(self.directory) / "404.html").read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        self.wfile.write(page)
 
 
 @pytest.mark.parametrize("language", ALL)
 def test_a_wrong_address_is_answered_in_the_language_asked_for(browser, site, language):
     edition = editions.read(editions.BOOK / language)
-    with serving(site) as (address, _), browser.new_page() as page:
+    with serving(site, AsHostsDo) as (address, _), browser.new_page() as page:
         answer = page.goto(f"{address}/{language}/there/is/none.html")
         assert answer.status == 404
         assert page.locator("html").get_attribute("lang") == edition.html
@@ -96,7 +84,7 @@ def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, 
     files = json.loads(re.search(r"EDITIONS = (\{.*?\}), CACHE", text)[1])[language]
     pages = sorted(path.name for path in (site / language).glob("*.html") if path.name != "genindex.html")
     assert {f"{language}/{page}" for page in pages} <= set(files)
-    with serving(site) as (address, server):
+    with serving(site, AsHostsDo) as (address, server):
         context = browser.new_context(viewport={"width": 360, "height": 800})
         with opened(context, f"{address}/{language}/lstm.html") as page:
             assert page.evaluate("navigator.serviceWorker.getRegistration().then(Boolean)") is False
