@@ -84,12 +84,14 @@ def build(language):
 
 def build_all(languages):
     """Build editions side by side; return those that failed."""
-    # A process each: what Sphinx has translated once it does not forget. Where processes fork, all that they import is
-    # imported once, and before.
+    # A process each: what Sphinx has translated once it does not forget. Where processes fork, what all of them need is
+    # imported and made once, and before.
     if sys.platform == "linux":
         import jupyter_book.sphinx  # noqa: F401
-        import myst_nb.sphinx_  # noqa: F401
+        import myst_nb.sphinx_ext  # noqa: F401
+        from sphinx_unrolled import fonts
 
+        fonts.font()
         context = multiprocessing.get_context("fork")
     else:
         context = multiprocessing.get_context("spawn")

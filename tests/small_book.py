@@ -91,8 +91,9 @@ def write_table(tree):
 # It has imported what a build imports, which takes longer than most of these builds.
 FORGE = """
 import json, os, runpy, sys, tempfile, traceback
-import jupyter_book.sphinx, myst_nb.sphinx_, sphinx_copybutton, sphinx_external_toc, sphinx.search, sphinx.builders.html
-import bs4, babel.messages, fontTools.subset, fontTools.ttLib.woff2, jinja2, nbformat, quickjs, yaml
+import jupyter_book.sphinx, sphinx_copybutton, sphinx_external_toc, sphinx.search, sphinx.builders.html
+import anywidget, babel.messages, bs4, fontTools.subset, fontTools.ttLib.woff2, jinja2, myst_nb.sphinx_ext, nbformat, quickjs
+import torch, yaml
 
 def build(arguments):
     sys.argv = ["book/build.py", *arguments]

@@ -5,7 +5,9 @@ The text itself is set in the fonts of the reader's system.
 """
 
 import importlib.resources
+import io
 import logging
+from functools import cache
 from pathlib import Path
 
 from fontTools import subset
@@ -27,20 +29,29 @@ CHARACTERS = [
 ]
 
 
-def write_font(app, exception):
-    """Write the font beside the style sheet that names it."""
-    if exception or app.builder.format != "html":
-        return
+@cache
+def font():
+    """The font's file, as bytes. Editions that are built by one process share it."""
     # the package is there for this file only
     source = importlib.resources.files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf"
     options = subset.Options(flavor="woff2", hinting=False, drop_tables=["DSIG", "GPOS"])
     options.name_IDs = [0, 1, 2, 13, 14]  # its name, whose it is, and its licence
-    with importlib.resources.as_file(source) as path, TTFont(path) as font:
+    with importlib.resources.as_file(source) as path, TTFont(path) as whole, io.BytesIO() as file:
         subsetter = subset.Subsetter(options)
         subsetter.populate(unicodes=CHARACTERS)
-        subsetter.subset(font)
-        font.flavor = "woff2"
-        font.save(Path(app.outdir, "_static", "math.woff2"))
+        subsetter.subset(whole)
+        whole.flavor = "woff2"
+        whole.save(file)
+        return file.getvalue()
+
+
+def write_font(app, exception):
+    """Write the font beside the style sheet that names it, unless an earlier build has."""
+    if exception or app.builder.format != "html":
+        return
+    path, this = Path(app.outdir, "_static", "math.woff2"), Path(__file__)
+    if not path.exists() or path.stat().st_mtime < this.stat().st_mtime:
+        path.write_bytes(font())
 
 
 def setup(app):
