@@ -52,16 +52,19 @@ def page_of(figure):
     )
 
 
+def drawing(browser, language, name):
+    """What a figure draws in a language, as SVG."""
+    with browser.new_page() as page:
+        page.set_content(page_of(KINDS[name](language=language)))
+        page.wait_for_selector("figcaption")
+        svg = page.evaluate(DRAWING)
+    # an element a line, so that a change can be read
+    return re.sub(r"(?=<(?:g|rect|circle|line|polyline|polygon|path|text)\b)", "\n", svg) + "\n"
+
+
 def drawings(browser, name):
     """File name → SVG: one for all editions if their drawings are equal, else one for each."""
-    drawn = {}
-    for edition in editions():
-        with browser.new_page() as page:
-            page.set_content(page_of(KINDS[name](language=edition.language)))
-            page.wait_for_selector("figcaption")
-            svg = page.evaluate(DRAWING)
-            # an element a line, so that a change can be read
-            drawn[edition.language] = re.sub(r"(?=<(?:g|rect|circle|line|polyline|polygon|path|text)\b)", "\n", svg) + "\n"
+    drawn = {edition.language: drawing(browser, edition.language, name) for edition in editions()}
     if len(set(drawn.values())) == 1:
         return {f"{name}.svg": drawn.popitem()[1]}
     return {f"{name}.{language}.svg": svg for language, svg in drawn.items()}

@@ -4,53 +4,60 @@ import shutil
 import struct
 
 import pytest
-from repository import soup
+from repository import frame, soup
 
 import cards
 import editions
 
 BASE = "https://example.org/unrolled/"
-ALL = editions.editions()
+# (edition, which of its pages): three of the English ones in `make test`, everything in `make prove`.
+SOME = {"index", "lstm", "glossary"}
+CASES = [pytest.param((editions.read(editions.BOOK / "en"), SOME), id="en-some")]
+CASES += [
+    pytest.param((edition, edition.pages - {"genindex", "search"}), id=edition.language, marks=pytest.mark.heavy)
+    for edition in editions.editions()
+]
 
 
-@pytest.fixture(scope="module")
-def drawn(site, browser, tmp_path_factory):
-    """The English and the Korean edition with their cards, and the site's front page."""
-    folder = tmp_path_factory.mktemp("cards")
-    there = [edition for edition in ALL if edition.language in ("en", "ko")]
-    for edition in there:
-        shutil.copytree(site / edition.language, folder / edition.language)
+@pytest.fixture(scope="module", params=CASES)
+def drawn(request, site, browser, tmp_path_factory):
+    """(folder, edition, names of pages): a site of these pages with their cards."""
+    folder, (edition, names) = tmp_path_factory.mktemp("cards"), request.param
+    (folder / edition.language).mkdir()
+    for name in names:
+        shutil.copy(site / edition.language / f"{name}.html", folder / edition.language)
     shutil.copy(site / "index.html", folder)
-    for edition in there:
-        cards.draw(browser, folder, edition, BASE)
+    cards.draw(browser, folder, edition, BASE)
     cards.name_front(folder, BASE)
-    return folder
+    return folder, edition, names
 
 
 def test_every_page_names_a_picture_of_its_own(drawn):
+    folder, edition, names = drawn
     seen = set()
-    for language in ("en", "ko"):
-        edition = editions.read(editions.BOOK / language)
-        for name in edition.pages - {"genindex", "search"}:
-            head = {meta.get("property") or meta.get("name"): meta["content"] for meta in soup(drawn / language / f"{name}.html").select("meta[content]")}
-            url = f"{BASE}{language}/cards/{name}.png"
-            assert head["og:image"] == url and head["twitter:card"] == "summary_large_image"
-            data = (drawn / url.removeprefix(BASE)).read_bytes()
-            assert struct.unpack(">II", data[16:24]) == (int(head["og:image:width"]), int(head["og:image:height"])) == (1200, 630)
-            assert 3_000 < len(data) < 300_000
-            seen.add(data)
-    assert len(seen) == 2 * len(edition.pages - {"genindex", "search"})
-    front = soup(drawn / "index.html")
+    for name in names:
+        head = {
+            meta.get("property") or meta.get("name"): meta["content"]
+            for meta in frame(folder / edition.language / f"{name}.html").select("meta[content]")
+        }
+        url = f"{BASE}{edition.language}/cards/{name}.png"
+        assert head["og:image"] == url and head["twitter:card"] == "summary_large_image"
+        data = (folder / url.removeprefix(BASE)).read_bytes()
+        assert struct.unpack(">II", data[16:24]) == (int(head["og:image:width"]), int(head["og:image:height"])) == (1200, 630)
+        assert 3_000 < len(data) < 300_000
+        seen.add(data)
+    assert len(seen) == len(names)
+    front = frame(folder / "index.html")
     assert front.select_one("meta[property='og:image']")["content"] == f"{BASE}en/cards/index.png"
     assert len(front.select_one("meta[name=description]")["content"]) > 20
 
 
-@pytest.mark.parametrize("edition", ALL, ids=lambda edition: edition.language)
-def test_what_stands_on_a_card_has_room(browser, site, edition):
-    cover = soup(site / edition.language / "index.html").select_one(cards.PICTURE)
+def test_what_stands_on_a_card_has_room(browser, drawn):
+    folder, edition, names = drawn
+    cover = soup(folder / edition.language / "index.html").select_one(cards.PICTURE)
     with browser.new_page(viewport={"width": cards.WIDTH, "height": cards.HEIGHT}) as page:
-        for name in sorted(edition.pages - {"genindex", "search"}):
-            page.set_content(cards.card(soup(site / edition.language / f"{name}.html"), edition, name, cover))
+        for name in sorted(names):
+            page.set_content(cards.card(soup(folder / edition.language / f"{name}.html"), edition, name, cover))
             picture, book = page.locator(".art svg").bounding_box(), page.locator(".book").bounding_box()
             assert picture["height"] > 200, name
             assert book["y"] + book["height"] <= cards.HEIGHT - 20, name

@@ -196,6 +196,16 @@ def test_what_is_gone_leaves_the_site(tree):
     assert not (tree / "_build/html/zh").exists()
 
 
+def test_building_again_keeps_the_search_index(tree):
+    """Sphinx makes none where no page has changed, and renews one page's entries where one has."""
+    index, before = tree / "_build/html/en/searchindex.js", (tree / "_build/html/en/searchindex.js").read_bytes()
+    for change in ("", "\n"):
+        page = tree / "book/en/index.md"
+        page.write_text(page.read_text(encoding="utf-8") + change, encoding="utf-8")
+        assert build(tree) == (0, "")
+        assert index.read_bytes() == before
+
+
 def test_requirements_are_pinned_and_name_no_host():
     text = (ROOT / "requirements.txt").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]

@@ -57,7 +57,10 @@ class AsHostsDo(Quiet):
         self.wfile.write(page)
 
 
-@pytest.mark.parametrize("language", ALL)
+each = pytest.mark.parametrize("language", [pytest.param(one, marks=() if one == editions.ORIGINAL else pytest.mark.heavy) for one in ALL])
+
+
+@each
 def test_a_wrong_address_is_answered_in_the_language_asked_for(browser, site, language):
     edition = editions.read(editions.BOOK / language)
     with serving(site, AsHostsDo) as (address, _), browser.new_page() as page:
@@ -77,7 +80,7 @@ KEPT = """async () => {
 }"""
 
 
-@pytest.mark.parametrize("language", ALL)
+@each
 def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, language):
     """All its pages, with formulas and figures, and the search; and nothing is fetched before a reader has begun."""
     text = (site / "worker.js").read_text(encoding="utf-8")
