@@ -2,7 +2,6 @@
 # make site       only build the site, into _build/html
 # make test       everything that is checked: the models, the site, and every output of every notebook
 # make fuzz       the models against torch over more than 10,000 random configurations
-# make heavy      what takes long: every known mistake of the checker, every attack on the grader
 # make pdf        the site, with every edition printed as a PDF; needs Chromium
 # make offline    the site, packed into _build/html/unrolled.zip to be read without a network
 # make audit      Lighthouse's figures for every page, as a phone sees it; needs Node.js and Chromium
@@ -20,8 +19,10 @@ GRADES ?= grades
 PAGE ?=
 BIN := .venv/bin
 ENVIRONMENT := .venv/stamp
+# whole files to each core, the longest first
+PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book site pdf offline test fuzz heavy audit links lab execute status assignments grade clean
+.PHONY: book site pdf offline test prove fuzz audit links lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
@@ -36,14 +37,13 @@ offline: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --archive
 
 test: $(ENVIRONMENT)
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
-	$(BIN)/python -m pytest --nbval --numprocesses 2 --dist loadfile book/*/*.ipynb assignments/source/*/*.ipynb
+	$(PYTEST) --receipts tests book/en/*.ipynb assignments/source/en/*.ipynb
+
+prove: $(ENVIRONMENT)
+	$(PYTEST) --prove tests book/*/*.ipynb assignments/source/*/*.ipynb
 
 fuzz: $(ENVIRONMENT)
-	FUZZ=1 $(BIN)/python -m pytest --numprocesses 2 tests/test_recurrent.py tests/test_embedding.py
-
-heavy: $(ENVIRONMENT)
-	$(BIN)/python -m pytest -m heavy --numprocesses 2
+	FUZZ=1 $(PYTEST) tests/test_recurrent.py tests/test_embedding.py
 
 audit: $(ENVIRONMENT)
 	$(BIN)/python book/audit/audit.py $(foreach name,$(PAGE),--page $(name))

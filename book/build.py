@@ -18,6 +18,7 @@ import multiprocessing
 import os
 import shutil
 import sys
+import warnings
 from pathlib import Path
 
 import cards
@@ -25,6 +26,9 @@ import downloads
 import top
 import yaml
 from editions import BOOK, ORIGINAL, editions, read
+
+# jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds.
+sys.modules.setdefault("rfc3987_syntax", None)
 
 ROOT = BOOK.parent
 SITE = ROOT / "_build" / "html"
@@ -92,6 +96,8 @@ def build_all(languages):
         from sphinx_unrolled import fonts
 
         fonts.font()
+        # it looks at every object there is, torch's old names among them
+        warnings.filterwarnings("ignore", category=FutureWarning, module="sphinx_external_toc")
         context = multiprocessing.get_context("fork")
     else:
         context = multiprocessing.get_context("spawn")

@@ -71,13 +71,11 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def site(request):
+def site():
     """The whole book, built by build.py."""
     import whole_site
 
-    # without xdist there is one process, and one test run
-    run = getattr(request.config, "workerinput", {}).get("testrunuid", f"{os.getpid()}")
-    return whole_site.built(run)
+    return whole_site.built()
 
 
 @pytest.fixture(scope="session")

@@ -91,6 +91,7 @@ def write_table(tree):
 # It has imported what a build imports, which takes longer than most of these builds.
 FORGE = """
 import json, os, runpy, sys, tempfile, traceback
+sys.modules.setdefault("rfc3987_syntax", None)  # as build.py does
 import jupyter_book.sphinx, sphinx_copybutton, sphinx_external_toc, sphinx.search, sphinx.builders.html
 import anywidget, babel.messages, bs4, fontTools.subset, fontTools.ttLib.woff2, jinja2, myst_nb.sphinx_ext, nbformat, quickjs
 import torch, yaml

@@ -13,39 +13,37 @@ from small_book import build
 PROOF = ROOT / "_build" / "proof"
 TREE = PROOF / "tree"
 SITE = TREE / "_build" / "html"
-PARTS = "_config.yml", "_toc.yml", "requirements.txt", "book", "assignments"
-NOT_COPIED = shutil.ignore_patterns("_build", "__pycache__", "node_modules", ".ipynb_checkpoints")
+PARTS = "_config.yml", "_toc.yml", "requirements.txt", "book", "companion", "assignments"
+NOT_COPIED = {"_build", "__pycache__", "node_modules", ".ipynb_checkpoints"}
 
 
 def mirror(source, target):
-    """Make a tree like another. What is equal is left alone, for Sphinx goes by the times of files."""
+    """Make a tree like another, and return whether it was not. What is equal is left alone: Sphinx goes by the times of files."""
     if not source.is_dir():
         data = source.read_bytes()
-        if not target.is_file() or target.read_bytes() != data:
-            target.write_bytes(data)
-        return
+        if target.is_file() and target.read_bytes() == data:
+            return False
+        target.write_bytes(data)
+        return True
     target.mkdir(parents=True, exist_ok=True)
-    names = {path.name for path in source.iterdir()}
-    names -= NOT_COPIED(str(source), sorted(names))
+    names, changed = {path.name for path in source.iterdir()} - NOT_COPIED, False
     for path in target.iterdir():
-        if path.name not in names and path.name != "__pycache__":
+        if path.name not in names | NOT_COPIED:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for name in sorted(names):
-        mirror(source / name, target / name)
+            changed = True
+    return any([mirror(source / name, target / name) for name in sorted(names)]) or changed
 
 
-def built(run):
-    """The built site. run: what this run of the tests is called, in all its processes."""
-    PROOF.mkdir(parents=True, exist_ok=True)
-    stamp = PROOF / "run"
+def built():
+    """The site, built of what there is."""
+    TREE.mkdir(parents=True, exist_ok=True)
+    stamp = PROOF / "built"
     with FileLock(PROOF / "lock"):
-        if not stamp.is_file() or stamp.read_text() != run:
+        if any([mirror(ROOT / name, TREE / name) for name in PARTS]):
             stamp.unlink(missing_ok=True)
-            TREE.mkdir(exist_ok=True)
-            for name in PARTS:
-                mirror(ROOT / name, TREE / name)
+        if not stamp.exists():
             assert build(TREE) == (0, "")
-            stamp.write_text(run)
+            stamp.touch()
     return SITE
 
 

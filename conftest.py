@@ -1,0 +1,12 @@
+"""For tests and notebooks alike: how they are divided among processes, and what need not run again."""
+
+import os
+import sys
+
+# jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds
+sys.modules.setdefault("rfc3987_syntax", None)
+
+pytest_plugins = ["receipts", "shares"]
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # there is a process for each core already
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
