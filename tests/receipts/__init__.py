@@ -18,11 +18,12 @@ from pathlib import Path
 import pytest
 
 from . import machine
-from .graph import Graph, sha
+from .graph import KEPT, Graph, sha
 from .reads import BUILT, LOG, OWNER, ROOT, watch
 
 STORE = ROOT / "_build" / "receipts" / "store.json"
 SITE = "tests/conftest.py::site"  # what its tests see of the site counts, not what it is made of
+ALWAYS = "conftest.py", "tests/conftest.py"
 MOST = 20_000  # receipts that are kept
 
 
@@ -148,7 +149,7 @@ class Keeper:
         self.read, self.members = stored.get("read", {}), stored.get("members", {})
         self.proved = stored.get("proved", {})
         self.graph = Graph(self.read)
-        self.ground = sha("\n".join([*machine.facts(), *sorted(self.graph.names)]).encode())
+        self.ground = sha("\n".join([*machine.facts(), *self.graph.outer(), *sorted(self.graph.names)]).encode())
         self.log = tempfile.mkdtemp(prefix="unrolled-reads-")
         os.environ[LOG] = self.log
         paths = [str(Path(__file__).parent / "child"), *filter(None, [os.environ.get("PYTHONPATH")])]
@@ -168,14 +169,14 @@ class Keeper:
 
     def key(self, unit, about):
         """What a unit rests on, as a digest."""
-        nodes = [about["file"], *about["fixtures"], *self.graph.outer()]
+        nodes = [about["file"], *about["fixtures"], *ALWAYS]
         if "::" in unit:
             nodes.append(unit)
         built = sha("\n".join(self.graph.built()).encode()) if "::" in unit else ""
         return sha(f"{unit} {self.graph.digest(*nodes)} {built} {self.ground}".encode())
 
     def file_key(self, file):
-        return f"{file} {self.graph.digest(file, *self.graph.outer())} {self.ground} {bool(self.config.getoption('--prove', False))}"
+        return f"{file} {self.graph.digest(file, *ALWAYS)} {self.ground} {bool(self.config.getoption('--prove', False))}"
 
     def rely(self):
         """{"files": those that need not be opened, "units": those that need not run}"""
@@ -229,9 +230,11 @@ class Keeper:
                 self.proved[self.key(unit, about)] = time.strftime("%Y-%m-%d %H:%M")
         if not partly:
             for file, member in members.items():
-                for old in [key for key in self.members if key.startswith(f"{file} ")][:-3]:
+                key = self.file_key(file)
+                self.members.pop(key, None)  # the latest stands last
+                self.members[key] = member
+                for old in [one for one in self.members if one.startswith(f"{file} ")][:-KEPT]:
                     del self.members[old]
-                self.members[self.file_key(file)] = member
         self.write()
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.relied["units"]:
             session.exitstatus = pytest.ExitCode.OK

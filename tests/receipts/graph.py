@@ -11,7 +11,7 @@ from pathlib import Path
 from .reads import BUILT, MADE, OWN, ROOT
 
 FOLDERS = "", "book/", "assignments/", "tests/"  # from which modules are imported
-KEPT = 4  # versions of a file whose readings are remembered
+KEPT = 12  # versions of a file of which is remembered what it read
 
 
 def sha(data):
@@ -148,6 +148,6 @@ class Graph:
         return sorted(path.relative_to(ROOT).as_posix() for path in folder.rglob("*") if path.is_file())
 
     def outer(self):
-        """The files that every proof rests on: how tests are collected and run, and how receipts are kept."""
+        """The files that every proof rests on, as lines: the settings, what is installed, how receipts are kept."""
         own = [name for name in self.names if name.startswith(OWN)]
-        return sorted({*own, "conftest.py", "pyproject.toml", "requirements.txt"} & self.names)
+        return [f"{name} {self.version(name)}" for name in sorted({*own, "pyproject.toml", "requirements.txt"} & self.names)]

@@ -47,7 +47,7 @@ def read_by(event, arguments):
     name = of(os.path.abspath(os.fsdecode(path)))
     if name is None:
         return None
-    frame = sys._getframe(2)
+    frame = sys._getframe()  # those of this file are passed over
     while frame:
         file = frame.f_code.co_filename
         if not file.startswith("<") and (reader := of(file)):
