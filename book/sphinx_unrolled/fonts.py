@@ -5,7 +5,9 @@ The text itself is set in the fonts of the reader's system.
 """
 
 import importlib.resources
+import io
 import logging
+from functools import cache
 from pathlib import Path
 
 from fontTools import subset
@@ -27,20 +29,27 @@ CHARACTERS = [
 ]
 
 
-def write_font(app, exception):
-    """Write the font beside the style sheet that names it."""
-    if exception or app.builder.format != "html":
-        return
+@cache
+def font():
+    """The font as a file. It takes half a second, which `make watch` spends once."""
     # the package is there for this file only
     source = importlib.resources.files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf"
     options = subset.Options(flavor="woff2", hinting=False, drop_tables=["DSIG", "GPOS"])
     options.name_IDs = [0, 1, 2, 13, 14]  # its name, whose it is, and its licence
-    with importlib.resources.as_file(source) as path, TTFont(path) as font:
+    file = io.BytesIO()
+    with importlib.resources.as_file(source) as path, TTFont(path) as whole:
         subsetter = subset.Subsetter(options)
         subsetter.populate(unicodes=CHARACTERS)
-        subsetter.subset(font)
-        font.flavor = "woff2"
-        font.save(Path(app.outdir, "_static", "math.woff2"))
+        subsetter.subset(whole)
+        whole.flavor = "woff2"
+        whole.save(file)
+    return file.getvalue()
+
+
+def write_font(app, exception):
+    """Write the font beside the style sheet that names it."""
+    if not exception and app.builder.format == "html":
+        Path(app.outdir, "_static", "math.woff2").write_bytes(font())
 
 
 def setup(app):

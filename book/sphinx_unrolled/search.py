@@ -130,6 +130,16 @@ def weights(document, synonyms, language):
     return {word: 1 + round(math.log2(count)) for word, count in counts.items()}
 
 
+def weights_of(app, name, language, known={}):
+    """The weights of a page. They take a second for a book; so of a page that has not been read anew they are known."""
+    path = Path(app.doctreedir, f"{name}.doctree")
+    read = path, path.stat().st_mtime_ns
+    if known.get(name, (None, None))[0] != read:
+        synonyms = SYNONYMS.get(name.rpartition("/")[2], {}).get(edition_of(app).language, ())
+        known[name] = read, weights(app.env.get_doctree(name), synonyms, language)
+    return known[name][1]
+
+
 def weigh(app, exception):
     """Write the weights into Sphinx's index: a page stands in a word's list as often as it weighs.
 
@@ -143,8 +153,7 @@ def weigh(app, exception):
     terms = {}
     for number, name in enumerate(index["docnames"]):
         if name in app.env.all_docs:
-            synonyms = SYNONYMS.get(name.rpartition("/")[2], {}).get(edition_of(app).language, ())
-            for word, weight in weights(app.env.get_doctree(name), synonyms, indexer.lang).items():
+            for word, weight in weights_of(app, name, indexer.lang).items():
                 terms.setdefault(word, []).extend([number] * weight)
     index.update(terms=terms, titleterms={})
     text = json.dumps(index, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
