@@ -106,6 +106,8 @@ def work(language, connection):
                 connection.send(None)
             gc.enable()
             gc.collect()
+            if gc.get_freeze_count() == 0:
+                gc.freeze()  # sphinx_external_toc looks through all objects there are: halves the time of a build
 
 
 def renew(language, folder, need):

@@ -86,6 +86,11 @@ class Search(SearchEnglish):
     def split(self, input):
         return split(input)
 
+    def stem(self, word, known={}):
+        if word not in known:
+            known[word] = super().stem(word)
+        return known[word]
+
     def word_filter(self, word):
         return word not in self.stopwords
 
@@ -130,14 +135,15 @@ def weights(document, synonyms, language):
     return {word: 1 + round(math.log2(count)) for word, count in counts.items()}
 
 
-def weights_of(app, name, language, known={}):
-    """The weights of a page. They take a second for a book; so of a page that has not been read anew they are known."""
-    path = Path(app.doctreedir, f"{name}.doctree")
-    read = path, path.stat().st_mtime_ns
-    if known.get(name, (None, None))[0] != read:
+def weights_of(app, name, language):
+    """The weights of a page, which are kept beside what Sphinx has read of it: they take a second for a book."""
+    tree = Path(app.doctreedir, f"{name}.doctree")
+    kept = tree.with_suffix(".weights.json")
+    if not kept.exists() or kept.stat().st_mtime_ns < tree.stat().st_mtime_ns:
         synonyms = SYNONYMS.get(name.rpartition("/")[2], {}).get(edition_of(app).language, ())
-        known[name] = read, weights(app.env.get_doctree(name), synonyms, language)
-    return known[name][1]
+        found = weights(app.env.get_doctree(name), synonyms, language)
+        kept.write_text(json.dumps(found), encoding="utf-8")
+    return json.loads(kept.read_text(encoding="utf-8"))
 
 
 def weigh(app, exception):
