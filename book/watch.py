@@ -94,16 +94,17 @@ def work(language, connection):
     """Build an edition as often as it is asked for, until nobody can ask any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     folder = WATCH / "editions" / language
-    with contextlib.suppress(EOFError, BrokenPipeError):
+    with contextlib.suppress(EOFError, ConnectionError):
         while True:
             need = connection.recv()
             gc.disable()  # a build makes many objects, and keeps them to its end
             try:
-                connection.send(renew(language, folder, need))
+                files = renew(language, folder, need)
             except Exception as error:  # of what Sphinx reads before it begins, as _config.yml
                 known = isinstance(error, ValueError | yaml.YAMLError)
                 print(str(error) if known else traceback.format_exc(), file=sys.stderr, flush=True)
-                connection.send(None)
+                files = None
+            connection.send(files)
             gc.enable()
             gc.collect()
             if gc.get_freeze_count() == 0:
