@@ -38,9 +38,10 @@ SITE = WATCH / "html"
 PAUSE, SETTLED = 0.1, 0.04
 SHARED = [BOOK / "pictures", BOOK / "sphinx_unrolled", BOOK / "top", ROOT / "assignments", ROOT / "companion/figures", ROOT / "companion/writers"]
 FILES = [ROOT / "_config.yml", ROOT / "_toc.yml", BOOK / "editions.py", BOOK / "terms.yml"]
-# What an edition needs after a change: Sphinx finds the pages that have changed; or it writes all of them again, from
-# what it has read; or all begins anew, in a new process, because modules remember.
-PAGES, LOOK, ANEW = 1, 2, 3
+# What a change asks for: only what stands above the editions; of an edition the pages that have changed, which Sphinx
+# finds; all its pages written again, from what Sphinx has read; or all from the beginning, in a new process, because
+# modules remember.
+TOP, PAGES, LOOK, ANEW = range(4)
 SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -64,16 +65,18 @@ def scan():
 
 
 def effect(path, edited):
-    """What a changed file asks for, and of which edition; None is all of them. edited: it was there, and still is."""
+    """What a changed file asks for, of which edition, and of which page; None is all of them. edited: it was there, and
+    still is.
+    """
     if path.is_relative_to(BOOK / "top"):
-        return None, 0
+        return TOP, None, None
     if path.parent in folders().values() and path.suffix in (".md", ".ipynb"):
-        return (path.parent.name, PAGES) if edited else (None, ANEW)
+        return (PAGES, path.parent.name, path.stem) if edited else (ANEW, None, None)
     if path.suffix in (".py", ".yml", ".toml") and path.name != "terms.yml" or path.name == "search.js":
-        return None, ANEW
+        return ANEW, None, None
     if path.is_relative_to(BOOK / "sphinx_unrolled") or path.is_relative_to(ROOT / "companion"):
-        return None, LOOK
-    return None, PAGES
+        return LOOK, None, None
+    return PAGES, None, None
 
 
 # --- in an edition's process
@@ -96,10 +99,10 @@ def work(language, connection):
     folder = WATCH / "editions" / language
     with contextlib.suppress(EOFError, ConnectionError):
         while True:
-            need = connection.recv()
+            need, pages = connection.recv()
             gc.disable()  # a build makes many objects, and keeps them to its end
             try:
-                files = renew(language, folder, need)
+                files = renew(language, folder, need, pages)
             except Exception as error:  # of what Sphinx reads before it begins, as _config.yml
                 known = isinstance(error, ValueError | yaml.YAMLError)
                 print(str(error) if known else traceback.format_exc(), file=sys.stderr, flush=True)
@@ -111,8 +114,10 @@ def work(language, connection):
                 gc.freeze()  # sphinx_external_toc looks through all objects there are: halves the time of a build
 
 
-def renew(language, folder, need):
-    """Build an edition and put it where it is served; return the files that are new there, or None after a fault."""
+def renew(language, folder, need, pages=()):
+    """Build an edition and put it where it is served; return the files that are new there, or None after a fault.
+    pages: those that were changed.
+    """
     from sphinx import locale
 
     edition = editions.read(BOOK / language)
@@ -124,6 +129,8 @@ def renew(language, folder, need):
     if need == LOOK:
         forget_files()
     locale.translators.clear()  # or those of each build are put upon those of the one before
+    for page in pages:  # Sphinx takes what was saved while it was reading for what it has read
+        tree_of(folder, page).unlink(missing_ok=True)
     begun = time.time()
     with contextlib.redirect_stderr(Told()) as told:
         good = build.make(edition, folder, force=need == LOOK)
@@ -146,12 +153,16 @@ def forget_files():
 
 def read_again(edition, folder, told, begun):
     """Let Sphinx read the pages with a fault again next time: it would not repeat the warnings of an unchanged page."""
-    trees = folder / ".doctrees"
     written = {page.stem for page in (folder / "html").glob("*.html") if page.stat().st_mtime >= begun - 1}
     faults = [line for line in told.splitlines() if "WARNING:" in line or "ERROR:" in line]
     named = [{name for name in written if f"{edition.folder / name}." in line} for line in faults]
     for name in set.union(*named) if named and all(named) else written:
-        (trees / f"{name}.doctree").unlink(missing_ok=True)
+        tree_of(folder, name).unlink(missing_ok=True)
+
+
+def tree_of(folder, page):
+    """What Sphinx keeps of a page that it has read. Without it, it reads the page again."""
+    return folder / ".doctrees" / f"{page}.doctree"
 
 
 def publish(source, target):
@@ -178,15 +189,16 @@ class Press:
     def __init__(self, language):
         self.language, self.process, self.connection = language, None, None
         self.busy = self.owed = self.unfinished = 0
-        self.since = None  # when the first of the changes was seen that it owes
+        self.pages, self.since = set(), None  # what was changed, and when that was first seen
 
-    def owe(self, need, since):
+    def owe(self, need, page, since):
         self.owed = max(self.owed, need, self.unfinished)
+        self.pages |= {page} - {None}
         self.since = self.since or since
 
     def start(self):
         """Begin to build what is owed."""
-        if self.owed == ANEW or self.process is None:
+        if self.owed == ANEW or self.process is None or not self.process.is_alive():
             self.stop()
             self.owed = ANEW
             self.connection, there = SPAWN.Pipe()
@@ -195,14 +207,15 @@ class Press:
             self.process.start()
             signal.signal(signal.SIGINT, usual)
             there.close()
-        self.connection.send(self.owed)
-        self.busy, self.owed, self.begun, self.since = self.owed, 0, self.since, None
+        self.connection.send((self.owed, self.pages))
+        self.busy, self.begun = self.owed, self.since
+        self.owed, self.pages, self.since = 0, set(), None
 
     def finish(self):
         """Say how the build went that has ended; return the files that are new."""
         try:
             files = self.connection.recv()
-        except EOFError:
+        except (EOFError, OSError):
             self.process.join()
             print(f"{self.language}: Sphinx has ended with status {self.process.exitcode}", file=sys.stderr, flush=True)
             self.process, files = None, None
@@ -234,6 +247,7 @@ def write_top(news):
         remembered.cache_clear()
     try:
         top.write(SITE, "")
+        print("index.html, 404.html", flush=True)
     except Exception as error:  # of the template, or of an edition that does not say what it is
         print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
     news.tell(["index.html", "404.html"])
@@ -244,7 +258,7 @@ def watch(only, news, reading):
     the page that was asked for last.
     """
     presses, seen = {}, scan()
-    needs = {(None, ANEW)}
+    needs = {(ANEW, None, None)}
     try:
         while True:
             if needs:
@@ -255,11 +269,11 @@ def watch(only, news, reading):
                     shutil.rmtree(SITE / language, ignore_errors=True)
                 for language in sorted(there - presses.keys()):
                     presses[language] = Press(language)
-                for wanted, need in needs:
+                for need, wanted, page in needs:
                     for language, press in presses.items():
-                        if need and wanted in (None, language):
-                            press.owe(need, since)
-                if needs & {(None, 0), (None, ANEW)}:
+                        if need != TOP and wanted in (None, language):
+                            press.owe(need, page, since)
+                if {need for need, *_ in needs} & {TOP, ANEW}:
                     write_top(news)
             begin_builds(presses, reading())
             busy = {press.connection: press for press in presses.values() if press.busy}
@@ -298,12 +312,27 @@ def begin_builds(presses, reading):
             press.start()
 
 
+def alone():
+    """A file that is this process's as long as it is open. Two of them would write into one folder."""
+    lock = (WATCH / "lock").open("w")
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return lock
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        sys.exit("watch.py: another make watch is running in this repository; end that one first")
+    return lock
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edition", choices=folders(), help="build only this edition")
     parser.add_argument("--port", type=int, default=8000, help="where to serve it; the next free one is taken")
     arguments = parser.parse_args()
     SITE.mkdir(parents=True, exist_ok=True)
+    lock = alone()
     for leftover in SITE.iterdir():
         if leftover.is_dir() and leftover.name not in folders():
             shutil.rmtree(leftover)
@@ -314,7 +343,7 @@ def main():
 
     server = build.listen(arguments.port, functools.partial(live.Handler, directory=SITE, news=news, note=note))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    with contextlib.suppress(KeyboardInterrupt):
+    with lock, contextlib.suppress(KeyboardInterrupt):
         watch(arguments.edition, news, lambda: read[0])
 
 
