@@ -37,7 +37,7 @@ def font():
     options = subset.Options(flavor="woff2", hinting=False, drop_tables=["DSIG", "GPOS"])
     options.name_IDs = [0, 1, 2, 13, 14]  # its name, whose it is, and its licence
     file = io.BytesIO()
-    with importlib.resources.as_file(source) as path, TTFont(path) as whole:
+    with importlib.resources.as_file(source) as path, TTFont(path, recalcTimestamp=False) as whole:
         subsetter = subset.Subsetter(options)
         subsetter.populate(unicodes=CHARACTERS)
         subsetter.subset(whole)
