@@ -36,7 +36,8 @@ WATCH = ROOT / "_build" / "watch"
 SITE = WATCH / "html"
 # Looking at some 150 files takes a millisecond or two: often enough, everywhere the same, and on disks of a network too.
 PAUSE, SETTLED = 0.1, 0.04
-SHARED = [BOOK / "pictures", BOOK / "sphinx_unrolled", BOOK / "top", ROOT / "assignments", ROOT / "companion/figures", ROOT / "companion/writers"]
+SHARED = [BOOK / "pictures", BOOK / "sphinx_unrolled", BOOK / "top"]
+SHARED += [ROOT / "assignments", ROOT / "companion/figures", ROOT / "companion/writers"]
 FILES = [ROOT / "_config.yml", ROOT / "_toc.yml", BOOK / "editions.py", BOOK / "terms.yml"]
 # What a change asks for: only what stands above the editions; of an edition the pages that have changed, which Sphinx
 # finds; all its pages written again, from what Sphinx has read; or all from the beginning, in a new process, because
@@ -56,7 +57,8 @@ def scan():
     for top_folder in [*folders().values(), *SHARED]:
         for folder, inner, names in os.walk(top_folder):
             inner[:] = [name for name in inner if name[0] not in "._"]
-            found |= dict.fromkeys(Path(folder, name) for name in names if name[0] != "." and name[-1] != "~")
+            names = [name for name in names if "." in name[1:] and name[0] != "." and name[-1] != "~"]  # an editor's own are not
+            found |= dict.fromkeys(Path(folder, name) for name in names)
     for path in [*found, *FILES]:
         with contextlib.suppress(OSError):  # gone meanwhile
             status = path.stat()
@@ -292,7 +294,8 @@ def watch(only, news, reading):
                 if before == now:
                     break
             if changed:
-                print(f"\n{time.strftime('%H:%M:%S')} {', '.join(sorted(os.path.relpath(path, ROOT) for path in changed))}", flush=True)
+                names = ", ".join(sorted(os.path.relpath(path, ROOT) for path in changed))
+                print(f"\n{time.strftime('%H:%M:%S')} {names}", flush=True)
             needs = {effect(path, path in seen and path in now) for path in changed}
             seen = now
     finally:
