@@ -1,4 +1,5 @@
 # make            the book: its environment, the site, and an address at which to read it
+# make watch      the site, which shows in the open browser what is saved
 # make site       only build the site, into _build/html
 # make test       everything that is checked: the models, the site, and every output of every notebook
 # make fuzz       the models against torch over more than 10,000 random configurations
@@ -22,10 +23,13 @@ ENVIRONMENT := .venv/stamp
 # whole files to each core, the longest first
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book site pdf offline test prove fuzz audit links lab execute status assignments grade clean
+.PHONY: book watch site pdf offline test prove fuzz audit links lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
+
+watch: $(ENVIRONMENT)
+	$(BIN)/python book/watch.py
 
 site: $(ENVIRONMENT)
 	$(BIN)/python book/build.py

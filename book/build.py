@@ -12,13 +12,13 @@ of which an unfinished edition may lack pages. A warning fails the build, and th
 
 import argparse
 import functools
+import gc
 import hashlib
 import http.server
 import multiprocessing
 import os
 import shutil
 import sys
-import warnings
 from pathlib import Path
 
 import cards
@@ -42,26 +42,20 @@ def digest():
     files += sorted((ROOT / "assignments").rglob("*.ipynb")) + [ROOT / "assignments" / "release.py"]
     data = [file.read_bytes() for file in files if file.is_file() and file.suffix != ".pyc"]
     for edition in editions():  # each page leads to all editions
-        names = sorted(page.name for page in edition.folder.iterdir())
+        names = sorted(page.name for page in edition.folder.iterdir() if page.suffix in (".ipynb", ".md"))
         data += [(edition.folder / "edition.yml").read_bytes(), repr((edition.table, names)).encode()]
     return hashlib.sha256(b"\0".join(data)).hexdigest()
 
 
-def build(language):
-    """Build one edition; return whether that went without a warning."""
+def make(edition, work, force=False):
+    """Let Sphinx make an edition's pages in work/html; return whether that went without a warning. What has not changed
+    since the last time stays as it is; with force all pages are written again.
+    """
     # Imported late: it takes a second, and --help should not.
     from jupyter_book.sphinx import build_sphinx
 
-    edition = read(BOOK / language)
-    work = ROOT / "_build" / "editions" / language
-    stamp, current = work / "stamp", digest()
-    if not stamp.exists() or stamp.read_text() != current:
-        # Sphinx would keep pages that are gone, and pages made by an older extension. So begin anew.
-        shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True, exist_ok=True)
     (work / "toc.yml").write_text(yaml.safe_dump(edition.table, sort_keys=False), encoding="utf-8")
-
-    print(f"{language}: building book/{language}", flush=True)
     result = build_sphinx(
         edition.folder,
         work / "html",
@@ -73,11 +67,25 @@ def build(language):
             "latex_individualpages": False,
             "nitpicky": True,
         },
+        force_all=force,
         quiet=True,
         warningiserror=True,
         keep_going=True,
     )
-    if result != 0:
+    return result == 0
+
+
+def build(language):
+    """Build one edition; return whether that went without a warning."""
+    edition = read(BOOK / language)
+    work = ROOT / "_build" / "editions" / language
+    stamp, current = work / "stamp", digest()
+    if not stamp.exists() or stamp.read_text() != current:
+        # Sphinx would keep pages that are gone, and pages made by an older extension. So begin anew.
+        shutil.rmtree(work, ignore_errors=True)
+
+    print(f"{language}: building book/{language}", flush=True)
+    if not make(edition, work):
         stamp.unlink(missing_ok=True)  # Sphinx does not repeat the warnings of a page that has not changed
         return False
     stamp.write_text(current)
@@ -96,8 +104,7 @@ def build_all(languages):
         from sphinx_unrolled import fonts
 
         fonts.font()
-        # it looks at every object there is, torch's old names among them
-        warnings.filterwarnings("ignore", category=FutureWarning, module="sphinx_external_toc")
+        gc.freeze()  # sphinx_external_toc looks at every object there is, but for these
         context = multiprocessing.get_context("fork")
     else:
         context = multiprocessing.get_context("spawn")
@@ -129,20 +136,26 @@ def finish(site, language, pdf, archive):
     top.write_worker(site)
 
 
-def serve(port):
-    """Serve the site to this computer until interrupted."""
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=SITE)
+def listen(port, handler):
+    """A server for this computer alone, at this port or the next free one."""
     for candidate in range(port, port + 20):
         try:
             server = http.server.ThreadingHTTPServer(("127.0.0.1", candidate), handler)
         except OSError:  # taken
             continue
         print(f"\n    http://localhost:{server.server_port}/\n\nPress Ctrl+C to stop.", flush=True)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            return
-    sys.exit(f"build.py: the ports {port} to {port + 19} are all taken; choose another with --port")
+        return server
+    program = os.path.basename(sys.argv[0])
+    sys.exit(f"{program}: the ports {port} to {port + 19} are all taken; choose another with --port")
+
+
+def serve(port):
+    """Serve the site to this computer until interrupted."""
+    server = listen(port, functools.partial(http.server.SimpleHTTPRequestHandler, directory=SITE))
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        return
 
 
 def main():

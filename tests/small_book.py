@@ -90,7 +90,7 @@ def write_table(tree):
 # Reads trees and arguments, a line each, and answers each with what came of a build in a process of its own.
 # It has imported what a build imports, which takes longer than most of these builds.
 FORGE = """
-import json, os, runpy, sys, tempfile, traceback
+import gc, json, os, runpy, sys, tempfile, traceback
 sys.modules.setdefault("rfc3987_syntax", None)  # as build.py does
 import jupyter_book.sphinx, sphinx_copybutton, sphinx_external_toc, sphinx.search, sphinx.builders.html
 import anywidget, babel.messages, bs4, fontTools.subset, fontTools.ttLib.woff2, jinja2, myst_nb.sphinx_ext, nbformat, quickjs
@@ -111,6 +111,7 @@ def build(arguments):
         return 0
     return 1
 
+gc.freeze()  # as build.py does
 for line in sys.stdin:
     tree, arguments, environment = json.loads(line)
     with tempfile.TemporaryFile() as said:

@@ -74,8 +74,9 @@ def write_notebooks(app, exception):
     for docname, metadata in app.env.metadata.items():
         for source in map(Path, metadata.get("assignments", ())):
             target = Path(app.outdir, docname).parent / "assignments" / source.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            release().release(source, target)
+            if not target.is_file() or target.stat().st_mtime < source.stat().st_mtime:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                release().release(source, target)
 
 
 def setup(app):

@@ -31,18 +31,19 @@ CHARACTERS = [
 
 @cache
 def font():
-    """The font's file, as bytes. Editions that are built by one process share it."""
+    """The font's file, as bytes. It takes half a second, which editions that are built by one process spend once."""
     # the package is there for this file only
     source = importlib.resources.files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf"
     options = subset.Options(flavor="woff2", hinting=False, drop_tables=["DSIG", "GPOS"])
     options.name_IDs = [0, 1, 2, 13, 14]  # its name, whose it is, and its licence
-    with importlib.resources.as_file(source) as path, TTFont(path) as whole, io.BytesIO() as file:
+    file = io.BytesIO()
+    with importlib.resources.as_file(source) as path, TTFont(path, recalcTimestamp=False) as whole:
         subsetter = subset.Subsetter(options)
         subsetter.populate(unicodes=CHARACTERS)
         subsetter.subset(whole)
         whole.flavor = "woff2"
         whole.save(file)
-        return file.getvalue()
+    return file.getvalue()
 
 
 def write_font(app, exception):

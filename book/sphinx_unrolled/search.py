@@ -86,6 +86,11 @@ class Search(SearchEnglish):
     def split(self, input):
         return split(input)
 
+    def stem(self, word, known={}):
+        if word not in known:
+            known[word] = super().stem(word)
+        return known[word]
+
     def word_filter(self, word):
         return word not in self.stopwords
 
@@ -130,6 +135,17 @@ def weights(document, synonyms, language):
     return {word: 1 + round(math.log2(count)) for word, count in counts.items()}
 
 
+def weights_of(app, name, language):
+    """The weights of a page, which are kept beside what Sphinx has read of it: they take a second for a book."""
+    tree = Path(app.doctreedir, f"{name}.doctree")
+    kept = tree.with_suffix(".weights.json")
+    if not kept.exists() or kept.stat().st_mtime_ns < tree.stat().st_mtime_ns:
+        synonyms = SYNONYMS.get(name.rpartition("/")[2], {}).get(edition_of(app).language, ())
+        found = weights(app.env.get_doctree(name), synonyms, language)
+        kept.write_text(json.dumps(found), encoding="utf-8")
+    return json.loads(kept.read_text(encoding="utf-8"))
+
+
 def weigh(app, exception):
     """Write the weights into Sphinx's index: a page stands in a word's list as often as it weighs.
 
@@ -143,8 +159,7 @@ def weigh(app, exception):
     terms = {}
     for number, name in enumerate(index["docnames"]):
         if name in app.env.all_docs:
-            synonyms = SYNONYMS.get(name.rpartition("/")[2], {}).get(edition_of(app).language, ())
-            for word, weight in weights(app.env.get_doctree(name), synonyms, indexer.lang).items():
+            for word, weight in weights_of(app, name, indexer.lang).items():
                 terms.setdefault(word, []).extend([number] * weight)
     index.update(terms=terms, titleterms={})
     text = json.dumps(index, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
