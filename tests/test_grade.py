@@ -6,6 +6,7 @@ What takes long, or much of the machine, is marked as heavy.
 import csv
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -26,6 +27,11 @@ from companion.check.question import all_questions, bank
 from companion.check.running import observe
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
+# Some end every process of their user, or start processes without end, where nothing holds them back.
+walled = pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() not in isolation.MACHINES,
+    reason="without walls these attacks would harm the machine",
+)
 SOURCES = {"gates": GATES, "lstm_cell": CELL, "lstm": LAYER, "one_bias": ONE_BIAS, "lstm_backward": BACKWARD}
 IMPORTS = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 WORDS = pages.words("en")
@@ -458,6 +464,7 @@ ATTACKS = {
 }  # fmt: skip
 
 
+@walled
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attacks_gain_nothing(worker, name):
     verdict = judged(worker, "gates", ATTACKS[name], limits=QUICK)
@@ -502,6 +509,7 @@ LONG = {
 }  # fmt: skip
 
 
+@walled
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", LONG)
 def test_what_never_ends_is_ended(worker, name):
