@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parent.parent
 SCRIPT = ROOT / ".ci/environment"
@@ -132,6 +133,9 @@ def test_versions_are_those_of_the_package():
     oldest, newest = map(int, re.search(r"OLDEST=(\d+) NEWEST=(\d+)", SCRIPT.read_text(encoding="utf-8")).groups())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["requires-python"] == f">=3.{oldest},<3.{newest + 1}"
+    jobs = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))["jobs"]
+    assert jobs["test"]["strategy"]["matrix"]["python"] == [f"3.{minor}" for minor in range(oldest, newest + 1)]
+    assert f"Python 3.{oldest} to 3.{newest}" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_installs_once(machine):
