@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -45,6 +46,14 @@ def worker(tmp_path_factory):
     one.secret = str(secret)
     yield one
     one.close()
+
+
+@pytest.fixture(scope="module")
+def own_mounts():
+    """Skips where a user may not mount folders in a namespace of their own: some systems and most containers refuse."""
+    asked = ["unshare", "--user", "--map-root-user", "--mount", "true"]
+    if not shutil.which("unshare") or subprocess.run(asked, capture_output=True).returncode:
+        pytest.skip("this needs the right to mount, which this system does not give")
 
 
 def judged(worker, question, source, seed=5, limits=asking.LIMITS):

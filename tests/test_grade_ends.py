@@ -15,7 +15,7 @@ import pages
 import pytest
 import reading
 from test_check_lstm import CELL, GATES
-from test_grade import QUICK, SOURCES, judged, linux, notebook, put, rows, sent, worker  # noqa: F401 (a fixture)
+from test_grade import QUICK, SOURCES, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401 (fixtures)
 
 NAMES = [
     "山田 太郎", "김철수", "أحمد", "O'Brien \"x\"", "two\nlines", "=cmd|' /C calc'!A0", "＝1＋1", "<script>alert(1)",
@@ -268,8 +268,7 @@ def workers_of(pid):
 
 @linux
 @pytest.mark.heavy
-def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path):
-    """Needs the right to mount a disk."""
+def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_mounts):  # noqa: F811
     folder, output = tmp_path / "sent", tmp_path / "grades"
     output.mkdir()
     for number in range(4):
