@@ -14,7 +14,6 @@
 # make grade SUBMISSIONS=folder  grades of all submissions, into grades/
 # make clean      remove what was built
 
-PYTHON ?= python3
 LANGUAGE ?= en
 GRADES ?= grades
 PAGE ?=
@@ -75,9 +74,7 @@ clean:
 	rm -rf _build .hypothesis .pytest_cache *.egg-info
 	find assignments book companion tests -name __pycache__ -prune -exec rm -rf {} +
 
-$(ENVIRONMENT): requirements.txt pyproject.toml
-	@$(PYTHON) -c 'import sys; version = sys.version_info[:2]; (3, 11) <= version <= (3, 13) or sys.exit( \
-		"Unrolled needs Python 3.11, 3.12 or 3.13, but $(PYTHON) is %d.%d. Try: make PYTHON=python3.12" % version)'
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --disable-pip-version-check --requirement requirements.txt
-	touch $@
+# It looks for itself whether anything is to be done: time stamps do not say which Python or folder .venv is made for.
+$(ENVIRONMENT): FORCE
+	@sh .ci/environment
+FORCE:

@@ -130,7 +130,7 @@ class Worker:
 
     def start(self):
         environment = {key: one for key, one in os.environ.items() if key in KEPT}
-        environment |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
+        environment |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "MPLBACKEND": "Agg"}
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-B", str(HERE / "worker.py")],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd="/" if os.name == "posix" else None,

@@ -6,7 +6,9 @@ What takes long, or much of the machine, is marked as heavy.
 import csv
 import json
 import os
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -26,6 +28,11 @@ from companion.check.question import all_questions, bank
 from companion.check.running import observe
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
+# Some end every process of their user, or start processes without end, where nothing holds them back.
+walled = pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() not in isolation.MACHINES,
+    reason="without walls these attacks would harm the machine",
+)
 SOURCES = {"gates": GATES, "lstm_cell": CELL, "lstm": LAYER, "one_bias": ONE_BIAS, "lstm_backward": BACKWARD}
 IMPORTS = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 WORDS = pages.words("en")
@@ -39,6 +46,14 @@ def worker(tmp_path_factory):
     one.secret = str(secret)
     yield one
     one.close()
+
+
+@pytest.fixture(scope="module")
+def own_mounts():
+    """Skips where a user may not mount folders in a namespace of their own: some systems and most containers refuse."""
+    asked = ["unshare", "--user", "--map-root-user", "--mount", "true"]
+    if not shutil.which("unshare") or subprocess.run(asked, capture_output=True).returncode:
+        pytest.skip("this needs the right to mount, which this system does not give")
 
 
 def judged(worker, question, source, seed=5, limits=asking.LIMITS):
@@ -458,6 +473,7 @@ ATTACKS = {
 }  # fmt: skip
 
 
+@walled
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attacks_gain_nothing(worker, name):
     verdict = judged(worker, "gates", ATTACKS[name], limits=QUICK)
@@ -502,6 +518,7 @@ LONG = {
 }  # fmt: skip
 
 
+@walled
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", LONG)
 def test_what_never_ends_is_ended(worker, name):

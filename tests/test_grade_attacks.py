@@ -11,7 +11,7 @@ import pytest
 import reading
 import torch
 from test_check_lstm import CELL, GATES
-from test_grade import IMPORTS, QUICK, WORDS, judged, linux, through, worker  # noqa: F401 (a fixture)
+from test_grade import IMPORTS, QUICK, WORDS, judged, linux, through, walled, worker  # noqa: F401 (a fixture)
 
 from companion.check.question import all_questions
 
@@ -200,6 +200,7 @@ CLEVER = {
 }  # fmt: skip
 
 
+@walled
 @pytest.mark.parametrize("name", CLEVER)
 def test_layers_below_python_gain_nothing(worker, name):  # noqa: F811
     verdict = judged(worker, "lstm_cell", CLEVER[name], limits=LONGER)

@@ -15,7 +15,7 @@ import pages
 import pytest
 import reading
 from test_check_lstm import CELL, GATES
-from test_grade import QUICK, SOURCES, judged, notebook, put, rows, sent, worker  # noqa: F401 (a fixture)
+from test_grade import QUICK, SOURCES, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401 (fixtures)
 
 NAMES = [
     "山田 太郎", "김철수", "أحمد", "O'Brien \"x\"", "two\nlines", "=cmd|' /C calc'!A0", "＝1＋1", "<script>alert(1)",
@@ -37,6 +37,7 @@ def made_up(student, assignment="lstm", points=1.5):
             "seeds": {}}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files of all these names")
 def test_names_of_all_kinds(tmp_path):
     nbgrader = pytest.importorskip("nbgrader.api")
     for name in NAMES:
@@ -57,6 +58,7 @@ def test_names_of_all_kinds(tmp_path):
     assert not any(row[0][0] in "=+-@＝＋－＠" for row in table)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 def test_files_that_never_end(tmp_path):
     put(tmp_path, "a", "lstm.ipynb", notebook())
     os.mkfifo(tmp_path / "a" / "more.ipynb")
@@ -215,8 +217,9 @@ def test_several_batches_into_one_folder(tmp_path):
 COMMAND = [sys.executable, grade.__file__]
 
 
+@linux  # it reads in /proc who descends from whom
 @pytest.mark.heavy
-@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("end", ["SIGINT", "SIGKILL"])  # by name: Windows has no SIGKILL
 def test_nothing_goes_on_after_an_interrupted_batch(tmp_path, end):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     for number in range(3):
@@ -228,10 +231,10 @@ def test_nothing_goes_on_after_an_interrupted_batch(tmp_path, end):
         assert running.poll() is None and time.monotonic() - begin < 60
         time.sleep(0.2)
     begin = time.monotonic()
-    running.send_signal(end)
+    running.send_signal(signal.Signals[end])
     said, _ = running.communicate(timeout=60)
     assert time.monotonic() - begin < 25  # a question has 30
-    if end == signal.SIGINT:
+    if end == "SIGINT":
         assert "The same command continues" in said, said
     deadline = time.monotonic() + 10
     while (alive := [pid for pid in started if there(pid)]) and time.monotonic() < deadline:
@@ -263,9 +266,9 @@ def workers_of(pid):
     return found
 
 
+@linux
 @pytest.mark.heavy
-def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path):
-    """Needs the right to mount a disk."""
+def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_mounts):  # noqa: F811
     folder, output = tmp_path / "sent", tmp_path / "grades"
     output.mkdir()
     for number in range(4):
@@ -293,6 +296,7 @@ def gates(*a): time.sleep(10**6)
 """
 
 
+@linux
 def test_no_process_survives_its_question(worker):  # noqa: F811
     assert judged(worker, "gates", STAYS, limits=QUICK).mistakes == ["time_limit"]
     time.sleep(0.5)

@@ -10,7 +10,7 @@ import grade
 import pytest
 import reading
 from test_check_lstm import CELL, GATES
-from test_grade import IMPORTS, WORDS, cell, judged, linux, notebook, put, rows, sent, worker  # noqa: F401 (a fixture)
+from test_grade import IMPORTS, WORDS, cell, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401 (fixtures)
 
 
 def verdict_on(worker, folder, student, question="gates"):  # noqa: F811
@@ -62,8 +62,7 @@ def test_a_zip_is_reported_and_not_unpacked(tmp_path, name):
 
 @linux
 @pytest.mark.heavy
-def test_submissions_that_nobody_may_write(tmp_path):
-    """Needs the right to mount a folder."""
+def test_submissions_that_nobody_may_write(tmp_path, own_mounts):  # noqa: F811
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": "open('here', 'w').write('x')\n" + GATES}))
     shell = f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder} && ! touch {folder}/x && " \

@@ -76,7 +76,7 @@ def install():
     home.mkdir(parents=True, exist_ok=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copy(HERE / name, home)
-    subprocess.run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], check=True, cwd=home)
+    subprocess.run([shutil.which("npm"), "ci", "--silent", "--no-audit", "--no-fund"], check=True, cwd=home)
     return home / "node_modules/lighthouse/cli/index.js"
 
 
@@ -85,7 +85,7 @@ def measure(lighthouse, url):
     with tempfile.TemporaryDirectory() as profile:
         flags = " ".join([*FLAGS, f"--user-data-dir={profile}"])
         command = ["node", lighthouse, url, "--quiet", "--output=json", f"--chrome-flags={flags}"]
-        said = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | {"CHROME_PATH": program()})
+        said = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8", env=os.environ | {"CHROME_PATH": program()})
     return json.loads(said.stdout)
 
 

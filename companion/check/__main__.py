@@ -19,6 +19,7 @@ def main():
     parser.add_argument("--list", action="store_true", required=True, help="list the mistakes that are known")
     parser.add_argument("--lang", default="en", choices=saying.languages(), help="the language of the descriptions")
     arguments = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack letters of the language
     for name in mistakes():
         print(name, saying.of_mistake(name, arguments.lang)["says"], sep="\t")
     sys.stdout.flush()
