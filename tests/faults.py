@@ -42,10 +42,10 @@ LIST = Path(__file__).with_suffix(".toml")
 OWN = {f"tests/{name}" for name in ("faults.py", "faults.toml", "test_faults.py")}  # not in the copy
 
 # What is run in the copy, in this order, until one fails. Patterns of files are filled in there.
-PYTEST = [sys.executable, "-m", "pytest", "--receipts", "-x", "-q", "-n", "2"]
+PYTEST = [sys.executable, "-m", "pytest", "--nbval", "--receipts", "-x", "-q", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "tests"]
 COMMANDS = {
-    "test": [PYTEST],
-    "prove": [[*PYTEST, "-m", ""], [*PYTEST, "--nbval", "book/*/*.ipynb", "assignments/source/*/*.ipynb"]],
+    "test": [[*PYTEST, "book/en/*.ipynb", "assignments/source/en/*.ipynb"]],
+    "prove": [[*PYTEST, "--prove", "book/*/*.ipynb", "assignments/source/*/*.ipynb"]],
 }
 SECONDS = {"test": 1800, "prove": 4 * 3600}  # a fault may be that something never ends
 RECEIPTS = "_build/receipts"  # what need not be run again; copied along, if it is there

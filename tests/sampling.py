@@ -1,4 +1,4 @@
-"""Which of many cases `make test` runs. `make heavy` runs the others, so that each runs in one of the two."""
+"""Which of many cases `make test` runs. `make prove` runs the others too, so that each runs in one of the two."""
 
 import pytest
 
