@@ -5,6 +5,7 @@ when a cache answers the second time. Without such a file it belongs to the owne
 Programs that a test starts are watched as well: they find `child/sitecustomize.py`, and write down what they read.
 """
 
+import linecache
 import os
 import sys
 from functools import cache
@@ -50,6 +51,8 @@ def read_by(event, arguments):
     frame = sys._getframe()  # those of this file are passed over
     while frame:
         file = frame.f_code.co_filename
+        if file == linecache.__file__:  # lines for a traceback, of modules that have been imported
+            return None
         if not file.startswith("<") and (reader := of(file)):
             return reader, name
         frame = frame.f_back
