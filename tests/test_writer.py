@@ -6,6 +6,7 @@ import re
 import pytest
 import torch
 from safetensors import safe_open
+from sampling import sample
 
 from companion import writer
 from companion.generation import generate
@@ -13,7 +14,10 @@ from companion.text import Vocabulary, load_text, shipped_texts
 from companion.training import evaluate, perplexity
 from companion.windows import ConsecutiveWindows, split
 
-each = pytest.mark.parametrize("language", shipped_texts())
+LANGUAGES = sorted(shipped_texts(), key="en".__ne__)
+each = pytest.mark.parametrize("language", LANGUAGES)
+# The same program made them all, of texts that are compared with what it read: a test here, the others in `make prove`.
+each_sampled = pytest.mark.parametrize("language", sample(LANGUAGES, len(LANGUAGES)))
 
 
 @each
@@ -27,17 +31,17 @@ def test_learned_from_the_text_as_it_is(language):
     assert path.stat().st_size < 300_000
 
 
-@each
+@each_sampled
 def test_is_far_less_perplexed_than_a_count(language):
     model, vocabulary = writer.load_writer(language)
     _, held_out = split(vocabulary.encode(load_text(language)))
-    loss = evaluate(model, ConsecutiveWindows(held_out, 1, 500))
+    loss = evaluate(model, ConsecutiveWindows(held_out, 8, 100))
     p = torch.bincount(held_out).double() / len(held_out)  # counted on the very text that is asked about
     count = -(p[p > 0] * p[p > 0].log()).sum().item()
     assert perplexity(loss) < perplexity(count) / 4
 
 
-@each
+@each_sampled
 def test_writes_words_of_its_language(language):
     """Nearly all that it writes can be cut into pieces of the text, where an untrained model has single characters."""
     model, vocabulary = writer.load_writer(language)
