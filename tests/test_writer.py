@@ -6,7 +6,6 @@ import re
 import pytest
 import torch
 from safetensors import safe_open
-from sampling import sample
 
 from companion import writer
 from companion.generation import generate
@@ -14,10 +13,7 @@ from companion.text import Vocabulary, load_text, shipped_texts
 from companion.training import evaluate, perplexity
 from companion.windows import ConsecutiveWindows, split
 
-LANGUAGES = sorted(shipped_texts(), key="en".__ne__)
-each = pytest.mark.parametrize("language", LANGUAGES)
-# The same program made them all, of texts that are compared with what it read: a test here, the others in `make prove`.
-each_sampled = pytest.mark.parametrize("language", sample(LANGUAGES, len(LANGUAGES)))
+each = pytest.mark.parametrize("language", shipped_texts())
 
 
 @each
@@ -31,7 +27,7 @@ def test_learned_from_the_text_as_it_is(language):
     assert path.stat().st_size < 300_000
 
 
-@each_sampled
+@each
 def test_is_far_less_perplexed_than_a_count(language):
     model, vocabulary = writer.load_writer(language)
     _, held_out = split(vocabulary.encode(load_text(language)))
@@ -41,7 +37,7 @@ def test_is_far_less_perplexed_than_a_count(language):
     assert perplexity(loss) < perplexity(count) / 4
 
 
-@each_sampled
+@each
 def test_writes_words_of_its_language(language):
     """Nearly all that it writes can be cut into pieces of the text, where an untrained model has single characters."""
     model, vocabulary = writer.load_writer(language)
