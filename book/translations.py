@@ -21,6 +21,7 @@ import re
 import sys
 import tokenize
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,7 +89,7 @@ def described(cell):
 def read(path):
     """The cells of a page. A page in Markdown is one cell, whose digest stands in a comment in its first line."""
     if path.suffix == ".ipynb":
-        return nbformat.read(path, as_version=4).cells
+        return nbformat.v4.reads(path.read_text(encoding="utf-8")).cells  # not validated: tests/test_book.py does that
     first, _, rest = (text := path.read_text(encoding="utf-8")).partition("\n")
     cell = nbformat.v4.new_markdown_cell(text, id="page")
     if match := re.fullmatch(rf"% {KEY}: (\w*)", first):
@@ -155,6 +156,7 @@ def differences(page, original, cell):
             yield f"has, unlike the English cell, {', '.join(more)}"
 
 
+@cache  # English cells are compared with each edition's, and most are the same in all
 def code(source):
     """A cell's code without comments and docstrings, in one form. Figures and `check` are told the edition's language."""
     tree = ast.parse(source)
@@ -177,6 +179,7 @@ def constant(node):
     return node.value if isinstance(node, ast.Constant) else None
 
 
+@cache
 def comments(source):
     """How many comments and docstrings there are to translate."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
@@ -187,9 +190,15 @@ def comments(source):
     return count + sum(line - 1 not in lines for line in lines)
 
 
+@cache
+def checks(source):
+    """Whether a cell asks the checker."""
+    return any(map(is_check, ast.walk(ast.parse(source))))
+
+
 def outputs(cell):
     """A cell's outputs as nbval compares them; of what `check` says, which is in the edition's language, only the kinds."""
-    if any(map(is_check, ast.walk(ast.parse(cell.source)))):
+    if checks(cell.source):
         return [(output.output_type, sorted(output.get("data", {}))) for output in cell.outputs]
     return [{key: value for key, value in output.items() if key != "execution_count"} for output in cell.outputs]
 

@@ -1,26 +1,72 @@
 """A figure alone on a page, with the model that the site gives it."""
 
 import base64
+import functools
 from contextlib import contextmanager
 
 from draw import KINDS, page_of
 
 
-@contextmanager
-def figure_page(browser, name, language="en", want=None, **values):
-    """The page of the figure `name`, as `browsing.opened` gives a page; `window.model` is the figure's model.
+TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 
-    values: of its traits. want: name → bytes of a file that the figure asks for. width, scheme, motion: of the page.
+
+IN_STATES = f"""async ([states, look]) => {{
+    const found = [];
+    for (const state of states) {{
+        for (const [name, value] of Object.entries(state)) model.set(name, value);
+        await ({TWO_FRAMES})();
+        found.push(eval(look)());
+    }}
+    return found;
+}}"""
+
+
+def in_states(page, states, look="() => null"):
+    """What `look`, a function in JavaScript, returns in each state, when traits are set as Python would and all is drawn."""
+    return page.evaluate(IN_STATES, [states, look])
+
+
+def move(page, **values):
+    """Set traits as Python would, and wait for the drawing."""
+    in_states(page, [values])
+
+
+class Sheet:
+    """The one page on which all figures of a run are shown, one after another: a page of its own each costs a process."""
+
+    def __init__(self, browser, clock):
+        self.page, self.complaints, self.want = browser.new_page(), [], None
+        self.page.set_default_timeout(10_000)
+        if clock:
+            self.page.clock.install()
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self.listen)
+        self.page.expose_function("want", lambda file: base64.b64encode(self.want(file)).decode())
+
+    def listen(self, message):
+        if message.type in ("error", "warning"):
+            self.complaints.append(message.text)
+
+
+sheet = functools.cache(Sheet)
+
+
+@contextmanager
+def figure_page(browser, name, language="en", want=None, clock=False, **values):
+    """The page of the figure `name`; `window.model` is the figure's model. It must have nothing to complain of.
+
+    values: of its traits. want: name → bytes of a file that the figure asks for. clock: time stands still until
+    `page.clock` moves it. width, motion: of the page.
     """
-    options = {"viewport": {"width": values.pop("width", 360), "height": 800}}
-    options |= {"color_scheme": values.pop("scheme", "light"), "reduced_motion": values.pop("motion", "no-preference")}
-    complaints = []
-    with browser.new_page(**options) as page:
-        page.set_default_timeout(10_000)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("console", lambda message: message.type in ("error", "warning") and complaints.append(message.text))
-        page.expose_function("want", lambda file: base64.b64encode(want(file)).decode())
-        page.set_content(page_of(KINDS[name](language=language, **values)))
-        page.wait_for_selector("figcaption")
-        yield page
-        assert complaints == []
+    one = sheet(browser, clock)
+    page = one.page
+    page.goto("about:blank")  # which ends whatever the last figure left running
+    page.mouse.move(0, 0)
+    page.set_viewport_size({"width": values.pop("width", 360), "height": 800})
+    page.emulate_media(color_scheme="light", reduced_motion=values.pop("motion", "no-preference"))
+    one.complaints.clear()
+    one.want = want
+    page.set_content(page_of(KINDS[name](language=language, **values)))
+    page.wait_for_selector("figcaption")
+    yield page
+    assert one.complaints == []

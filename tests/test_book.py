@@ -1,10 +1,12 @@
 """The chapters as they are stored: run, complete, the same on every machine, and readable without seeing the figures."""
 
+import functools
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import execute
 import nbformat
 import pytest
 
@@ -21,8 +23,11 @@ def read(path):
     return nbformat.read(path, as_version=4)
 
 
+stored = functools.cache(read)
+
+
 def code(path):
-    return [cell for cell in read(path).cells if cell.cell_type == "code"]
+    return [cell for cell in stored(path).cells if cell.cell_type == "code"]
 
 
 def texts(output):
@@ -51,7 +56,7 @@ def test_the_chapters_are_there():
 @each_stored
 def test_stored_as_run(path):
     """Every cell has run, from top to bottom, without an error; the file is in the form that execute.py writes."""
-    notebook = read(path)
+    notebook = stored(path)
     nbformat.validate(notebook)
     counts = [cell.execution_count for cell in code(path)]
     assert counts == list(range(1, len(counts) + 1)), f"run it: python book/execute.py {path.relative_to(ROOT)}"
@@ -89,14 +94,14 @@ def test_pictures_are_described(path):
         if any(PICTURE in one and FIGURE not in one for one in data):  # an interactive figure says itself what it shows
             alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
             assert len(alt) > 30, f"{cell.id}: the picture needs a text that says what it shows"
-    for cell in read(path).cells:
+    for cell in stored(path).cells:
         for alt in re.findall(r"!\[(.*?)\]\(", cell.source, re.DOTALL):
             assert len(alt) > 30, cell.id
 
 
 @each
 def test_one_idea_a_cell(path):
-    for cell in read(path).cells:
+    for cell in stored(path).cells:
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", cell.id), f"{cell.id}: name the cell by what it says"
         if cell.cell_type == "code":
             assert len(cell.source.splitlines()) <= 24, cell.id
@@ -119,7 +124,7 @@ def test_order_of_a_chapter(path):
     """The proof against torch, then exercises with solutions that fold open, then what the reader can do now."""
     if path.stem not in CHAPTERS:
         return
-    ids = [cell.id for cell in read(path).cells]
+    ids = [cell.id for cell in stored(path).cells]
     assert ids.index("exercises") < ids.index("can-do") == len(ids) - 1
     solutions = [cell for cell in code(path) if cell.id.startswith("solution-")]
     assert len(solutions) >= 3
@@ -138,41 +143,42 @@ def test_chapters_read_from_the_companion(path):
 
 @pytest.mark.parametrize("path", [*NOTEBOOKS, *sorted(BOOK.glob("*/*.md"))], ids=lambda path: path.name)
 def test_links_lead_somewhere(path):
-    sources = [cell.source for cell in read(path).cells] if path.suffix == ".ipynb" else [path.read_text("utf-8")]
+    sources = [cell.source for cell in stored(path).cells] if path.suffix == ".ipynb" else [path.read_text("utf-8")]
     for source in sources:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", source):
             if re.search(r"\.\w+$", target):
                 assert (path.parent / target).is_file(), target
 
 
-@pytest.mark.parametrize("output", ["3", "4"])
-def test_nbval_really_compares(tmp_path, output):
-    """A notebook whose stored output is wrong by one character fails."""
-    cell = nbformat.v4.new_code_cell("1 + 2", id="sum", execution_count=1)
-    cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": output}, execution_count=1)]
-    notebook = nbformat.v4.new_notebook(cells=[cell])
-    notebook.metadata["kernelspec"] = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    nbformat.write(notebook, tmp_path / "sum.ipynb")
-    command = [sys.executable, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", "-q", "sum.ipynb"]
+def notebook(**cells):
+    """A notebook of code cells: id → source."""
+    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id=id) for id, source in cells.items()])
+
+
+def test_nbval_really_compares(tmp_path):
+    """A stored output that is wrong by one character fails."""
+    sums = notebook(right="1 + 2", wrong="1 + 2")
+    for k, (cell, output) in enumerate(zip(sums.cells, "34", strict=True), 1):
+        cell.execution_count = k
+        cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": output}, execution_count=k)]
+    sums.metadata["kernelspec"] = execute.KERNEL
+    nbformat.write(sums, tmp_path / "sums.ipynb")
+    command = [sys.executable, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", "-rA", "sums.ipynb"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert run.returncode == (0 if output == "3" else 1), run.stdout
+    assert run.returncode == 1, run.stdout
+    assert re.findall("^(?:PASSED|FAILED) .*::Cell .", run.stdout, re.M) == ["PASSED sums.ipynb::Cell 0", "FAILED sums.ipynb::Cell 1"]
 
 
-def test_execute_stores_what_it_finds(tmp_path):
-    """Running a notebook twice changes nothing; one that fails is left as it was."""
-    cells = [nbformat.v4.new_code_cell("print(1)\nprint(2)", id="prints")]
-    path = tmp_path / "page.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    execute = [sys.executable, str(BOOK / "execute.py"), str(path)]
-    subprocess.run(execute, check=True, capture_output=True)
-    once = path.read_bytes()
-    assert read(path).cells[0].outputs[0].text == "1\n2\n"
-    subprocess.run(execute, check=True, capture_output=True)
-    assert path.read_bytes() == once
-
-    cells.append(nbformat.v4.new_code_cell("1 / 0", id="fails"))
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    before = path.read_bytes()
-    run = subprocess.run(execute, capture_output=True, text=True)
-    assert run.returncode == 1 and "ZeroDivisionError" in run.stdout
-    assert path.read_bytes() == before
+def test_execute_stores_what_it_finds(tmp_path, monkeypatch, capsys):
+    """Running a notebook twice changes nothing; one that fails is left as it was, and others are run all the same."""
+    page, fails = tmp_path / "page.ipynb", tmp_path / "fails.ipynb"
+    nbformat.write(notebook(prints="print(1)\nprint(2)"), page)
+    nbformat.write(notebook(prints="print(1)", fails="1 / 0"), fails)
+    before = fails.read_bytes()
+    monkeypatch.setattr(sys, "argv", ["execute.py", str(fails), str(page)])
+    assert execute.main() == 1 and "ZeroDivisionError" in capsys.readouterr().out
+    assert fails.read_bytes() == before
+    once = page.read_bytes()
+    assert read(page).cells[0].outputs[0].text == "1\n2\n"
+    monkeypatch.setattr(sys, "argv", ["execute.py", str(page)])
+    assert execute.main() == 0 and page.read_bytes() == once

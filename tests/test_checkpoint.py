@@ -1,5 +1,6 @@
 """Checkpoints: a run that is interrupted, or killed, ends as if nothing had happened."""
 
+import functools
 import io
 import os
 import signal
@@ -17,12 +18,18 @@ from companion import checkpoint as module
 from companion.windows import ConsecutiveWindows
 
 
+@functools.cache
+def finished(kind="consecutive", name="LSTM"):
+    """What a run comes to that nothing interrupts."""
+    return Run(kind=kind, name=name).train().result()
+
+
 # a run calls its model 4 times to learn and twice to evaluate, three times over; with random windows 5 times
 @pytest.mark.parametrize("at", [(1,), (3,), (4,), (5,), (6,), (7,), (12,), (16,), (18,), (2, 1, 1, 3, 4, 1)], ids=str)
 @pytest.mark.parametrize(("kind", "name"), [("consecutive", "LSTM"), ("random", "GRU")])
 def test_an_interrupted_run_ends_as_if_it_had_not_been(tmp_path, kind, name, at):
     path, options = tmp_path / "run.pt", {"kind": kind, "name": name}
-    expected = Run(**options).train().result()
+    expected = finished(**options)
     handler = signal.getsignal(signal.SIGINT)
     for k, call in enumerate(at):
         run = Run(path, seed=k, **options)
@@ -31,9 +38,9 @@ def test_an_interrupted_run_ends_as_if_it_had_not_been(tmp_path, kind, name, at)
             run.train()
         assert signal.getsignal(signal.SIGINT) is handler
     assert same(resume(path, **options).result(), expected)
-    finished = path.read_bytes()
+    kept = path.read_bytes()
     assert same(resume(path, **options).result(), expected)  # nothing is left to do
-    assert path.read_bytes() == finished and [*tmp_path.iterdir()] == [path]
+    assert path.read_bytes() == kept and [*tmp_path.iterdir()] == [path]
 
 
 KILLED = """
@@ -67,7 +74,7 @@ def test_a_run_killed_while_it_is_written_goes_on(tmp_path):
     kept = torch.load(path)
     # of each epoch 4 steps and the end are kept: the eighth time would have been after the third step of the second
     assert len(kept["history"]) == 1 and len(kept["losses"]) == 2
-    assert same(resume(path).result(), Run().train().result())
+    assert same(resume(path).result(), finished())
     assert [*tmp_path.iterdir()] == [path]
 
 
@@ -112,7 +119,7 @@ def test_a_second_interrupt_does_not_wait(tmp_path):
 
 
 def test_trains_in_a_thread_too():
-    expected, run = Run().train().result(), Run()
+    expected, run = finished(), Run()
     thread = threading.Thread(target=run.train)
     thread.start()
     thread.join()
@@ -120,7 +127,7 @@ def test_trains_in_a_thread_too():
 
 
 def test_a_run_can_be_made_longer(tmp_path):
-    path, expected = tmp_path / "run.pt", Run().train().result()
+    path, expected = tmp_path / "run.pt", finished()
     run = Run(path)
     run.epochs = 1
     run.train()
@@ -136,7 +143,7 @@ def test_a_run_from_a_machine_with_more_gpus_goes_on(tmp_path, monkeypatch):
     kept = torch.load(path)
     kept["random on cuda"] = [torch.zeros(16, dtype=torch.uint8)] * (torch.cuda.device_count() + 1)
     torch.save(kept, path)
-    assert same(resume(path).result(), Run().train().result()) and seen == [torch.cuda.device_count()]
+    assert same(resume(path).result(), finished()) and seen == [torch.cuda.device_count()]
 
 
 def sgd(model, **options):

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from figure_page import figure_page
+from figure_page import figure_page, move
 from traitlets import TraitError
 
 from companion.figures import Gates
@@ -34,7 +34,7 @@ def test_a_shut_forget_gate_wipes_the_memory(browser):
 
         assert min(apart()) > 3
         page.get_by_label("forget gate shut at step").fill("10")
-        page.wait_for_timeout(200)
+        move(page)
         assert min(apart()[:9]) > 3 and max(apart()[9:]) < 0.2
 
 
@@ -54,14 +54,14 @@ def test_a_step_of_the_sequence_is_shown_in_the_cell(browser):
         assert page.evaluate("model.get('x')") == inputs[3]
 
 
-@pytest.mark.parametrize("name", ["new", "remember", "forget", "ignore"])
-def test_presets_set_the_biases_by_keyboard(browser, name):
-    expected = {"new": [0, 0, 0, 0], "remember": [-3, 6, 0, 0], "forget": [0, -6, 0, 0], "ignore": [-10, 2, 0, 0]}
+def test_presets_set_the_biases_by_keyboard(browser):
+    presets = {"new": [0, 0, 0, 0], "remember": [-3, 6, 0, 0], "forget": [0, -6, 0, 0], "ignore": [-10, 2, 0, 0]}
     with figure_page(browser, "gates", bias=[1, 1, 1, 1]) as page:
-        page.get_by_role("button", name=name).press("Enter")
-        assert page.evaluate("model.get('bias')") == expected[name]
-        page.locator(f"button[aria-pressed=true]:text-is('{name}')").wait_for()
-        assert page.get_by_label("bias bf").input_value() == f"{expected[name][1]}"
+        for name, bias in presets.items():
+            page.get_by_role("button", name=name).press("Enter")
+            assert page.evaluate("model.get('bias')") == bias
+            page.locator(f"button[aria-pressed=true]:text-is('{name}')").wait_for()
+            assert page.get_by_label("bias bf").input_value() == f"{bias[1]}"
 
 
 def test_values_appear_in_the_order_of_the_computation(browser):
@@ -70,7 +70,7 @@ def test_values_appear_in_the_order_of_the_computation(browser):
     with figure_page(browser, "gates") as page:
         for shown in range(1, 7):
             page.get_by_label("Show up to").fill(str(shown))
-            page.wait_for_timeout(50)
+            move(page)
             numbers = page.locator("svg.drawing").first.locator("text").all_text_contents()
             counts.append(sum("." in number for number in numbers))
     assert counts == [3, 7, 11, 13, 14, 16]

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from figure_page import figure_page
+from figure_page import figure_page, move
 from traitlets import TraitError
 
 import companion
@@ -17,18 +17,9 @@ def get(page, name):
     return page.evaluate("name => model.get(name)", name)
 
 
-def put(page, **values):
-    """Set traits as Python would, and wait for the drawing."""
-    page.evaluate(
-        """values => { for (const [name, value] of Object.entries(values)) model.set(name, value);
-        return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))) }""",
-        values,
-    )
-
-
 def said(page):
     """All lines that the figure says now."""
-    put(page)
+    move(page)
     return [line for line in page.locator(".report").all_text_contents() if line]
 
 
@@ -54,7 +45,7 @@ def test_the_page_steps_as_torch_does(browser, values):
     with figure_page(browser, "lookup", **values) as page:
         for text, padding_idx in ((figure.text, figure.padding_idx), ("o·eo", None), ("hell", 0)):
             figure.text, figure.padding_idx = text, padding_idx
-            put(page, text=text, padding_idx=padding_idx)
+            move(page, text=text, padding_idx=padding_idx)
             before, after = torch.tensor(figure.weight, **float64), after_a_step(figure)
             page.get_by_role("button", name="One step").click()
             torch.testing.assert_close(torch.tensor(get(page, "weight"), **float64), after)
@@ -69,7 +60,7 @@ def test_only_the_row_of_the_index_comes_out(browser):
         assert any(line.endswith("row 3: 3.1, 3.2, 3.3.") for line in said(page))
         full = page.locator("svg.drawing text:not([opacity])").all_text_contents()
         assert [one for one in full if "." in one] == 2 * ["3.1", "3.2", "3.3"]  # in W and as e
-        put(page, weight=[[0, -i, 0.25] for i in range(8)], place=7)
+        move(page, weight=[[0, -i, 0.25] for i in range(8)], place=7)
         assert any(line.endswith("row 0: 0.0, 0.0, 0.3.") for line in said(page))
 
 
@@ -94,11 +85,11 @@ def test_the_padding_row(browser):
         assert kept in said(page)
         back = page.locator("svg.drawing > g[color]").last  # the arrow from the gradient of e to that of its row
         assert back.evaluate("one => getComputedStyle(one).display") != "none"
-        put(page, place=7)
+        move(page, place=7)
         assert back.evaluate("one => getComputedStyle(one).display") == "none"
-        put(page, text="hellowor")
+        move(page, text="hellowor")
         assert not any(line.startswith("Row 0") for line in said(page))
-        put(page, text="hello")
+        move(page, text="hello")
         step.click()
         assert get(page, "weight")[0] == [0, 0, 0]
         toggle.uncheck()
@@ -126,9 +117,9 @@ def test_a_step_is_shown_until_something_else_is_read(browser):
         moved = "The last step moved e\u00a0−0.5, h\u00a0−0.5, l\u00a0−1.0, o\u00a0−0.5. No other row moved."
         assert moved in said(page)
         assert arrows(page) == ["−0.5", "−0.5", "−1.0", "−0.5"]
-        put(page, place=6)
+        move(page, place=6)
         assert moved in said(page)
-        put(page, text="hell")
+        move(page, text="hell")
         assert not any(line.startswith("The last step") for line in said(page))
         assert arrows(page) == []
 
@@ -141,7 +132,7 @@ def test_the_table_does_not_leave_its_range(browser):
         assert get(page, "weight")[5] == pytest.approx([-98.9, -98.8, -98.7])
         assert any(line.startswith("The table has no room for another step.") for line in said(page))
         assert page.get_by_role("button", name="One step").is_disabled()
-        put(page, text="")
+        move(page, text="")
         assert page.get_by_role("button", name="One step").is_enabled()
 
 
@@ -160,7 +151,7 @@ def test_index_and_text_are_one(browser):
         assert get(page, "text") == text.input_value() == "hewlo"
         text.fill("oX?lX")
         assert "Not in the vocabulary, and skipped: X ?" in said(page)
-        put(page, place=1)
+        move(page, place=1)
         assert place.input_value() == "1" and index.input_value() == "4"
         text.fill("")
         assert index.input_value() == "0"

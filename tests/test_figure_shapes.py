@@ -6,107 +6,14 @@ from itertools import product
 
 import pytest
 import torch
-from figure_page import figure_page
+from figure_page import TWO_FRAMES, figure_page, in_states
 from torch import nn
-from torch.nn.utils.rnn import pack_padded_sequence
 from traitlets import TraitError
 
 from companion.figures import Shapes
 from companion.figures.figure import read, words
 
 ARGUMENTS = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size")
-STEPS = """async ([source, cases, ofCase]) => {
-  const steps = await import("data:text/javascript," + encodeURIComponent(source));
-  return cases.map(eval(ofCase)(steps));
-}"""
-
-
-def steps(browser, cases, of_case):
-    """What `steps.js` makes of all cases; of_case: a function of the module that gives a function of a case."""
-    with browser.new_page() as page:
-        return page.evaluate(STEPS, [read("steps.js"), cases, of_case])
-
-
-def complaint(function, *arguments, **options):
-    """What a call raises, as a page has it: type and message, or None."""
-    try:
-        function(*arguments, **options)
-    except (ValueError, RuntimeError) as error:
-        # the torch of some systems adds the place in its C++ source
-        return {"type": type(error).__name__, "message": str(error).split("\nException raised from")[0]}
-    return None
-
-
-def constructed(arguments):
-    """Error, warning, and the layer that torch makes of arguments."""
-    made = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        error = complaint(lambda: made.append(nn.LSTM(**arguments)))
-    return error, str(caught[0].message) if caught else None, made[0] if made else None
-
-
-def test_what_torch_makes_of_every_combination(browser):
-    """Errors, warnings, names, shapes and counts, and the shapes of what goes in and comes out, in every layout."""
-    calls = [
-        {"input_size": I, "hidden_size": H, "num_layers": L, "bias": bias, "batch_first": first, "dropout": dropout,
-         "bidirectional": both, "proj_size": P}
-        for I, H in ((3, 4), (1, 3), (0, 4), (3, 0), (0, 0), (5, 1))
-        for L, bias, first, both in product(range(4), (True, False), (True, False), (True, False))
-        for dropout, P in product((0.0, 0.5, 1.0, 1.5, -0.5), (-1, 0, 2, H, H + 1))
-    ]  # fmt: skip
-    layouts = [
-        {"layout": layout, "T": max(lengths), "N": len(lengths), "lengths": lengths}
-        for layout, lengths in product(("batched", "unbatched", "packed"), ([5, 3, 2], [1], [2, 2]))
-    ]
-    found = steps(
-        browser,
-        [{"call": call, "layouts": layouts} for call in calls],
-        """s => ({ call, layouts }) => {
-          const said = { error: s.lstmError(call), warning: s.lstmWarning(call) };
-          if (said.error) return said;
-          const parameters = s.lstmParameters(call);
-          return { ...said, parameters, count: s.count(parameters), shapes: layouts.map(one => s.lstmShapes(call, one)) };
-        }""",
-    )
-    refused = 0
-    for call, said in zip(calls, found, strict=True):
-        error, warning, layer = constructed(call)
-        assert (said["error"], said["warning"]) == (error, warning), call
-        if layer is None:
-            refused += 1
-            continue
-        parameters = [[name, list(one.shape)] for name, one in layer.named_parameters()]
-        assert said["parameters"] == parameters, call
-        assert said["count"] == sum(one.numel() for one in layer.parameters())
-        for layout, shapes in zip(layouts, said["shapes"], strict=True):
-            T, N, packed = layout["T"], layout["N"], layout["layout"] == "packed"
-            shape = (T,) if layout["layout"] == "unbatched" else (N, T) if call["batch_first"] else (T, N)
-            x = torch.zeros(*shape, call["input_size"])
-            x = pack_padded_sequence(x, layout["lengths"], call["batch_first"]) if packed else x
-            with torch.no_grad():
-                output, (h_n, c_n) = layer(x)
-            tensors = {"input": x.data if packed else x, "output": output.data if packed else output}
-            tensors |= {"h_n": h_n, "c_n": c_n}
-            assert shapes == {name: list(one.shape) for name, one in tensors.items()}, (call, layout)
-    assert 0 < refused < len(calls)
-
-
-def test_what_torch_says_of_lengths(browser):
-    every = [list(lengths) for n in (1, 2, 3) for lengths in product(range(4), repeat=n)]
-    found = steps(browser, every, "s => lengths => [s.packError(lengths), s.batchSizes(lengths)]")
-    for lengths, (error, sizes) in zip(every, found, strict=True):
-        x = torch.zeros(max(lengths), len(lengths), 1)
-        assert error == complaint(pack_padded_sequence, x, lengths), lengths
-        if error is None:
-            assert sizes == pack_padded_sequence(x, lengths).batch_sizes.tolist()
-
-
-def test_floats_are_written_as_python_writes_them(browser):
-    floats = [0.0, 1.0, -0.5, 0.1, 1 / 3, 0.0001, 0.00012, 1e-5, 1.5e-7, 1e-10, 123456.75, 1e15, 1e16, 1.5e22]
-    assert steps(browser, floats, "s => s.pythonFloat") == [repr(value) for value in floats]
-
-
 # Settings that between them have every part of the code, and both sides of every choice.
 VALID = [
     {},
@@ -129,29 +36,23 @@ INVALID = [
     {"input_layout": "packed", "lengths": [0]}, {"input_layout": "packed", "lengths": [0], "num_layers": 0},
 ]  # fmt: skip
 USUAL = {name: getattr(Shapes(), name) for name in Shapes().moved}
-FRAME = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
-READ = """async states => {
+READ = """() => {
   const cells = (table) => [...table.querySelectorAll("tbody tr")].map(row => [...row.children].map(one => one.textContent));
-  const all = [];
-  for (const state of states) {
-    for (const [name, value] of Object.entries(state)) model.set(name, value);
-    await FRAME;
-    const [shapes, weights] = document.querySelectorAll("table");
-    const [torch, reason] = document.querySelectorAll(".refused code, .refused .report");
-    const refused = document.querySelector(".refused");
-    all.push({
-      code: document.querySelector("pre").textContent, shapes: cells(shapes), weights: cells(weights),
-      total: document.querySelector("summary").textContent, report: document.querySelector(".report").textContent,
-      message: refused && [torch.textContent, reason.textContent],
-    });
-  }
-  return all;
-}""".replace("FRAME", FRAME)
+  const [shapes, weights] = document.querySelectorAll("table");
+  const [torch, reason] = document.querySelectorAll(".refused code, .refused .report");
+  const refused = document.querySelector(".refused");
+  return {
+    code: document.querySelector("pre").textContent, shapes: cells(shapes), weights: cells(weights),
+    total: document.querySelector("summary").textContent, report: document.querySelector(".report").textContent,
+    message: refused && [torch.textContent, reason.textContent],
+    top: document.querySelector(".stepper").getBoundingClientRect().top,
+  };
+}"""
 
 
 def read_states(page, states):
     """What the figure says in each state."""
-    return page.evaluate(READ, [USUAL | state for state in states])
+    return in_states(page, [USUAL | state for state in states], READ)
 
 
 def run(code):
@@ -236,7 +137,7 @@ def test_where_it_says_that_h_n_is_in_output(browser, layout, first):
 
 def bold(page):
     """The letters of what the drawing points out, from left to right: [x, letters]."""
-    page.evaluate(FRAME)
+    page.evaluate(TWO_FRAMES)
     return page.evaluate(
         """() => [...document.querySelectorAll("svg.drawing > text[font-weight=bold]")]
           .map(one => [Number(one.getAttribute("x")), one.textContent.replaceAll("\\u200b", "")])"""
@@ -273,7 +174,7 @@ def test_every_weight_can_be_found(browser):
         assert names == [name for name, _ in nn.LSTM(10, 20, 3, bidirectional=True, proj_size=5).named_parameters()]
         for name in names:
             select.select_option(name)
-            page.evaluate(FRAME)
+            page.evaluate(TWO_FRAMES)
             assert page.evaluate("model.get('marked')") == name
             said = page.locator(".report").first.text_content()
             assert said.startswith(f"{name} (") and "{" not in said and "undefined" not in said
@@ -322,7 +223,7 @@ def test_while_somebody_types(browser):
         assert dropout.input_value() == "1"
 
         page.get_by_label("layout").select_option("packed sequences")
-        page.evaluate(FRAME)
+        page.evaluate(TWO_FRAMES)
         lengths = page.get_by_label("lengths")
         assert not page.get_by_label("time steps T").is_visible()
         for typed, held in (("7, ", [7]), ("7, 4", [7, 4]), ("7, 4, x", [7, 4]), ("7 101", [7, 4]), ("9 8 8", [9, 8, 8])):
@@ -340,16 +241,13 @@ def test_while_somebody_types(browser):
 def test_controls_stay_where_they_are(browser):
     """Whoever presses + twice finds it under the finger the second time, whatever the figure has to say."""
     with figure_page(browser, "shapes") as page:
-        place = "document.querySelector('.stepper').getBoundingClientRect().top"
-        top = page.evaluate(place)
         states = [
             {"marked": marked, "num_layers": L, "bidirectional": both, "input_layout": layout, "proj_size": P}
             for marked in ("", "output", "h_n", "c_n", "weight_ih_l1", "weight_hh_l2_reverse", "weight_hr_l0")
             for L, both, layout, P in product((0, 3), (True, False), ("batched", "packed"), (0, 5))
         ]
-        for state in states:
-            read_states(page, [state])
-            assert page.evaluate(place) == top, state
+        (top, _), *tops = [(said["top"], state) for state, said in zip([{}, *states], read_states(page, [{}, *states]))]
+        assert [state for place, state in tops if place != top] == []
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 import torch
-from figure_page import figure_page
+from figure_page import figure_page, in_states, move
 from traitlets import TraitError
 
 from companion.figures import Unrolling
@@ -19,28 +19,26 @@ SETTINGS = [
 ]
 
 
-def move(page, **values):
-    page.evaluate("values => Object.entries(values).forEach(([name, value]) => model.set(name, value))", values)
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+# What it says of the state, of the gradient and of the step, as plain text.
+SAID = """[...document.querySelectorAll(".report")].map(
+    one => one.textContent.replaceAll("\\xa0", " ").replaceAll("\\u2060", ""))"""
 
 
 def said(page):
-    """What it says of the state, of the gradient and of the step, as plain text."""
-    lines = page.locator(".report").all_text_contents()
-    return [line.replace("\xa0", " ").replace("\u2060", "") for line in lines]
+    return page.evaluate(SAID)
+
+
+# That, and the description of the second drawing, which has the numbers of the step.
+DRAWN = f"""() => [{SAID}, document.querySelectorAll("svg.drawing")[1].getAttribute("aria-label")]"""
 
 
 def by_autograd(figure):
     """States h_0 … h_50 of the figure's network, and ∂L/∂h_0 … ∂L/∂h_50."""
-    network, x = figure.rnn(), figure.inputs()
-    with torch.no_grad():
-        states = torch.cat([torch.zeros(1, 8, **float64), network(x)[0]])
-    gradients = []
-    for t in range(51):
-        h_t = states[t].clone()[None].requires_grad_()
-        h_50 = network(x[t:], h_t)[1] if t < 50 else h_t
-        gradients.append(torch.autograd.grad(h_50.sum() / math.sqrt(8), h_t)[0][0])
-    return states, torch.stack(gradients)
+    network, states = figure.rnn(), [torch.zeros(1, 8, **float64).requires_grad_()]
+    for x in figure.inputs():
+        states.append(network(x[None], states[-1])[1])
+    gradients = torch.autograd.grad(states[50].sum() / math.sqrt(8), states)
+    return torch.cat(states).detach(), torch.cat(gradients)
 
 
 def written(value):
@@ -94,11 +92,12 @@ def test_states_and_gradients_are_those_of_autograd(browser, Q):
             setting = {"radius": radius, "nonlinearity": nonlinearity, "impulse": impulse}
             states, gradients = by_autograd(Unrolling(**setting, **values))
             lengths, steepness = states.norm(dim=1).tolist(), gradients.norm(dim=1).tolist()
-            move(page, **setting)
+            steps = (1, 2, 25, 50)
+            found = in_states(page, [setting | {"t": t} for t in steps], DRAWN)
             fates = (
                 (0.01, "vanishes"), (0.5, "fades"), (2, "keeps its length|arrives"), (100, "grows"), (math.inf, "explodes"),
             )  # fmt: skip
-            state, gradient, _ = said(page)
+            (state, gradient, _), _ = found[0]
 
             factor = lengths[50] / lengths[1]
             fate = next(fate for bound, fate in fates if factor <= bound)
@@ -121,16 +120,14 @@ def test_states_and_gradients_are_those_of_autograd(browser, Q):
                     f"Without {nonlinearity} it would be {re.escape(written(linear))}\\.",
                     gradient,
                 ), (setting, gradient)
-            for t in (1, 2, 25, 50):
-                move(page, t=t)
-                assert said(page)[2].startswith(
+            for t, (lines, drawn) in zip(steps, found, strict=True):
+                assert lines[2].startswith(
                     f"Step {t}: forward, ‖h‖ goes from {written(lengths[t - 1])} to {written(lengths[t])}. Back, the length "
                     f"of the gradient goes from {written(steepness[t])} to {written(steepness[t - 1])} ("
                 )
                 slopes = 1 - states[t] ** 2 if nonlinearity == "tanh" else (states[t] > 0).double()
                 vectors = (states[t - 1], states[t], slopes, gradients[t], gradients[t - 1])
-                numbers = page.locator("svg.drawing").nth(1).get_attribute("aria-label").split(": ")[-5:]
-                for vector, shown in zip(vectors, numbers):
+                for vector, shown in zip(vectors, drawn.split(": ")[-5:], strict=True):
                     shown = re.findall(r"-?\d+(?:\.\d+)?(?:e[+-]\d+)?", shown.replace("−", "-"))[:8]
                     shown = torch.tensor([float(number) for number in shown], **float64)
                     torch.testing.assert_close(shown, vector, rtol=0.051, atol=1e-9 * float(vector.norm()))

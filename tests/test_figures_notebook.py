@@ -14,6 +14,7 @@ from ipywidgets.embed import dependency_state
 from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from repository import ROOT
+from sampling import sample
 
 import companion.figures
 
@@ -156,7 +157,7 @@ def move(page, control):
     return float(control.input_value())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sample(NAMES, len(NAMES)))
 def test_both_ways(live, name):
     """A number that is moved on the page arrives in Python; what Python sets, control and drawing follow."""
     figure = live.locator(".unrolled-figure").nth([*NAMES].index(name))
@@ -190,6 +191,7 @@ def test_both_ways(live, name):
     assert followed
 
 
+@pytest.mark.heavy
 def test_stored(browser, lab):
     """A stored notebook that is trusted shows the figures alive before a cell has run. Until then they are text."""
     _, folder, data = lab

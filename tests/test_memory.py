@@ -12,7 +12,7 @@ import companion
 from companion.initialisation import chrono_
 from companion.memory import Adding, Brackets, Recall, accuracy, gradient_by_distance
 from companion.sequence_model import OneHot, SequenceModel
-from companion.training import IGNORED, cross_entropy, train
+from companion.training import IGNORED, cross_entropy
 
 TASKS = {
     "recall": Recall(5, batch_size=6, batches=3),
@@ -243,18 +243,3 @@ def test_gradient_by_distance(name):
     vectors = SequenceModel(nn.Identity(), pair(name, 2, 5)[0], 1)
     inputs, targets = next(Adding(5, batch_size=3).epoch(0))
     assert gradient_by_distance(vectors, inputs, targets, Adding.loss).shape == (5,) and not inputs.requires_grad
-
-
-def recall_model(kind, chrono):
-    torch.manual_seed(0)
-    model = SequenceModel(companion.Embedding(17, 16), companion.by_hand(kind(16, 32)), 8)
-    if chrono:
-        chrono_(model.recurrent, 100, torch.Generator().manual_seed(0))
-    task = Recall((1, 100), batches=300)
-    train(model, task, torch.optim.Adam(model.parameters(), lr=0.01), 1, progress=False)
-    return accuracy(model, Recall(100, batches=10))
-
-
-def test_an_lstm_remembers_over_100_steps_what_an_rnn_forgets():
-    assert recall_model(companion.LSTM, chrono=True) >= 0.99
-    assert recall_model(companion.RNN, chrono=False) < 0.3

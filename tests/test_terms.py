@@ -1,5 +1,6 @@
 """One word for one thing: each term that a cell uses in English stands in its translations in the words of the list."""
 
+import functools
 import re
 
 import pytest
@@ -7,7 +8,7 @@ import translations
 from sphinx_unrolled.terms import load
 
 TERMS = load()
-PAGES = translations.pages("en")
+PAGES = {language: translations.pages(language) for language in ("en", *translations.editions())}
 
 
 def words(source):
@@ -15,47 +16,50 @@ def words(source):
     return re.sub(r"(?ms)^```.*?^```|`[^`\n]*`|\$[^$]*\$|\]\([^)]*\)", " ", source)
 
 
-def used(term, source):
-    return any(re.search(rf"\b{re.escape(name)}(e?s)?\b", words(source), re.IGNORECASE) for name in term["en"])
+@functools.cache
+def cells(language, page):
+    return translations.read(PAGES[language][page])
 
 
-def lacking(language, page, originals, cells):
+def used(term, said):
+    return any(re.search(rf"\b{re.escape(name)}(e?s)?\b", said, re.IGNORECASE) for name in term["en"])
+
+
+def lacking(language, page, originals, translated):
     """The terms that an English cell uses and its translation does not."""
-    theirs = {cell.id: cell.source.lower() for cell in cells}
+    theirs = {cell.id: cell.source.lower() for cell in translated}
     for cell in originals:
         if cell.cell_type == "markdown":
+            said = words(cell.source)
             for term in TERMS:
-                if used(term, cell.source) and f"{page}#{cell.id}" not in term.get("free", ()):
+                if used(term, said) and f"{page}#{cell.id}" not in term.get("free", ()):
                     if not any(word.lower() in theirs[cell.id] for word in term[language]):
                         yield f"{page}#{cell.id}: {term['en'][0]} → {term[language][0]}"
 
 
 @pytest.mark.parametrize("language", translations.editions())
 def test_terms_are_translated_alike(language):
-    found = []
-    for page, path in translations.pages(language).items():
-        found += lacking(language, page, translations.read(PAGES[page]), translations.read(path))
+    found = [one for page in PAGES[language] for one in lacking(language, page, cells("en", page), cells(language, page))]
     assert found == []
 
 
 def test_a_wrong_word_is_named():
-    path = PAGES["lstm"]
-    cells = translations.read(translations.pages("ja")["lstm"])
-    (gate,) = [cell for cell in cells if cell.id == "forget-gate"]
+    changed = translations.read(PAGES["ja"]["lstm"])
+    (gate,) = [cell for cell in changed if cell.id == "forget-gate"]
     gate.source = gate.source.replace("忘却ゲート", "忘れる門")
-    assert list(lacking("ja", "lstm", translations.read(path), cells)) == ["lstm#forget-gate: forget gate → 忘却ゲート"]
+    assert list(lacking("ja", "lstm", cells("en", "lstm"), changed)) == ["lstm#forget-gate: forget gate → 忘却ゲート"]
 
 
 @pytest.mark.parametrize("term", TERMS, ids=lambda term: term["en"][0])
 def test_every_term_is_explained_somewhere(term):
     """Its place exists and speaks of it, in every language of the list."""
     page, _, name = term["where"].partition("#")
-    for language in ("en", *translations.editions()):
-        (cell,) = [c for c in translations.read(translations.pages(language)[page]) if c.id == name]
+    for language in PAGES:
+        (cell,) = [c for c in cells(language, page) if c.id == name]
         assert any(word.lower() in cell.source.lower() for word in term[language]), language
     for place in term.get("free", ()):
         page, _, name = place.partition("#")
-        assert name in {cell.id for cell in translations.read(PAGES[page])}, place
+        assert name in {cell.id for cell in cells("en", page)}, place
 
 
 def test_no_term_twice():

@@ -9,6 +9,7 @@ from notebooks import store
 from translations import ROOT, Finding, findings
 
 EDITIONS = translations.editions()
+COPIED = ("index", "embedding", "rnn", "lstm", "assignments/embedding", "assignments/rnn")
 
 
 @pytest.mark.parametrize("edition", EDITIONS)
@@ -18,11 +19,13 @@ def test_nothing_to_do(edition):
 
 @pytest.fixture
 def book(tmp_path):
-    """A copy of the book and the assignments in which one page can be changed."""
-    for folder in translations.FOLDERS.values():
-        for edition in ["en", *EDITIONS]:
-            if (ROOT / folder / edition).is_dir():
-                shutil.copytree(ROOT / folder / edition, tmp_path / folder / edition)
+    """A copy of a few pages of all editions, in which one can be changed."""
+    for edition in ["en", *EDITIONS]:
+        existing = translations.pages(edition)
+        for path in (existing[page] for page in COPIED if page in existing):
+            copy = tmp_path / path.relative_to(ROOT)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
     return tmp_path
 
 
@@ -181,7 +184,7 @@ def test_assignments_are_pages_too(book, assignment):
     translations.renew(EDITIONS[0], "assignments/rnn", [], book)
     assert todo(book) == set()
     missing = {finding.page for finding in findings(EDITIONS[0], book) if finding.what == "the page is missing"}
-    assert missing == {f"assignments/{name}" for name in ("embedding", "lstm", "lstm_parameters")}
+    assert missing == {"assignments/embedding"}
     change(book, "en", "assignments/rnn", "task-rnn-step", replaced("for a batch", "for one batch"))
     assert todo(book) == {("task-rnn-step", "stale: the English cell has changed")}
 

@@ -31,7 +31,7 @@ def test_learned_from_the_text_as_it_is(language):
 def test_is_far_less_perplexed_than_a_count(language):
     model, vocabulary = writer.load_writer(language)
     _, held_out = split(vocabulary.encode(load_text(language)))
-    loss = evaluate(model, ConsecutiveWindows(held_out, 1, 500))
+    loss = evaluate(model, ConsecutiveWindows(held_out, 8, 100))
     p = torch.bincount(held_out).double() / len(held_out)  # counted on the very text that is asked about
     count = -(p[p > 0] * p[p > 0].log()).sum().item()
     assert perplexity(loss) < perplexity(count) / 4
