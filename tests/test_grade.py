@@ -19,35 +19,12 @@ import pages
 import pytest
 import reading
 import torch
-from test_check_lstm import BACKWARD, CELL, CELL_HEAD, CELLS, GATES, LAYER, ONE_BIAS
+from grading import IMPORTS, QUICK, WORDS, cell, judged, linux, notebook, put, rows, sent, through, worker  # noqa: F401 (a fixture)
+from lstm_answers import CELL, CELL_HEAD, CELLS, GATES, LAYER, ONE_BIAS, SOURCES
 
 from companion.check.diagnosis import diagnose
 from companion.check.question import all_questions, bank
 from companion.check.running import observe
-
-linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
-SOURCES = {"gates": GATES, "lstm_cell": CELL, "lstm": LAYER, "one_bias": ONE_BIAS, "lstm_backward": BACKWARD}
-IMPORTS = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
-WORDS = pages.words("en")
-
-
-@pytest.fixture(scope="module")
-def worker(tmp_path_factory):
-    secret = tmp_path_factory.mktemp("others")
-    (secret / "answer.txt").write_text("another student's answer")
-    one = asking.Worker([str(secret)])
-    one.secret = str(secret)
-    yield one
-    one.close()
-
-
-def judged(worker, question, source, seed=5, limits=asking.LIMITS):
-    answer = reading.Answer([[1, IMPORTS], [2, source]], [reading.name_of(question)], True, cell=2)
-    return asking.grade(worker, question, answer, seed, "en", WORDS, limits)
-
-
-QUICK = asking.LIMITS | {"seconds": 2, "wall": 5}
-
 
 # What is right
 
@@ -105,25 +82,6 @@ def test_no_call_of_a_question_brings_the_answer_along():
 
 
 # Attacks
-
-SHELL = '''
-class LSTMCell(nn.Module):
-    def __init__(self, input_size, hidden_size):
-        super().__init__()
-        self.input_size, self.hidden_size = input_size, hidden_size
-        sizes = {"weight_ih": (input_size,), "weight_hh": (hidden_size,), "bias_ih": (), "bias_hh": ()}
-        for name, size in sizes.items():
-            setattr(self, name, nn.Parameter(torch.zeros(4 * hidden_size, *size)))
-
-    def forward(self, x, state=None):
-        h, c = state or (x.new_zeros(len(x), self.hidden_size),) * 2
-        w = self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
-'''
-
-
-def through(lines):
-    return SHELL + "".join(f"        {line}\n" for line in lines.strip().split("\n"))
-
 
 SEQUENCE = "out, h, c = {}(x[None], (h[None], c[None]), list(w), True, 1, 0.0, False, False, False)\nreturn h[0], c[0]"
 LIBRARIES = {
@@ -568,33 +526,6 @@ def one_bias(weights):
 # What people send
 
 
-def cell(source, identity="", kind="code"):
-    meta = {"nbgrader": {"grade_id": identity, "solution": True}} if identity else {}
-    return {"cell_type": kind, "metadata": meta, "source": source, "outputs": [], "execution_count": None}
-
-
-def notebook(sources=SOURCES, text="The LSTM", named=True, checks=True):
-    cells = [cell(text, kind="markdown"), cell(IMPORTS + "from companion.check import check\n%matplotlib inline")]
-    for question, source in sources.items():
-        cells.append(cell(source, question if named else ""))
-        if checks:
-            cells.append(cell(f'check("{question}", {reading.name_of(question)})'))
-    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-
-
-def put(folder, student, name, what):
-    path = folder / student / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(what) if isinstance(what, bytes) else path.write_text(
-        what if isinstance(what, str) else json.dumps(what), encoding="utf-8"
-    )
-    return path
-
-
-def sent(folder, student):
-    return reading.submission(student, folder / student)
-
-
 def right(folder, student):
     found = sent(folder, student)
     return {question for question, answer in found.answers.items() if answer.written}, [key for key, _ in found.remarks]
@@ -748,12 +679,6 @@ def few(tmp_path):
     put(folder, "cy", "notes.pdf", b"%PDF")
     put(folder, "=1+1", "lstm.ipynb", notebook({"gates": "import os\nos._exit(0)"}))
     return folder
-
-
-def rows(output):
-    with open(output / "grades.csv", encoding="utf-8-sig", newline="") as file:
-        table = list(csv.DictReader(file))
-    return {(row["student"], row["question"]): (float(row["points"]), row["mistake"]) for row in table}
 
 
 def test_a_batch_from_end_to_end(few, tmp_path):

@@ -10,8 +10,8 @@ import asking
 import pytest
 import reading
 import torch
-from test_check_lstm import CELL, GATES
-from test_grade import IMPORTS, QUICK, WORDS, judged, linux, through, worker  # noqa: F401 (a fixture)
+from grading import IMPORTS, QUICK, WORDS, judged, linux, through, worker  # noqa: F401 (a fixture)
+from lstm_answers import GATES
 
 from companion.check.question import all_questions
 

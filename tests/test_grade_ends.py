@@ -14,8 +14,8 @@ import grade
 import pages
 import pytest
 import reading
-from test_check_lstm import CELL, GATES
-from test_grade import QUICK, SOURCES, judged, notebook, put, rows, sent, worker  # noqa: F401 (a fixture)
+from grading import QUICK, judged, notebook, put, rows, sent, worker  # noqa: F401 (a fixture)
+from lstm_answers import CELL, GATES, SOURCES
 
 NAMES = [
     "山田 太郎", "김철수", "أحمد", "O'Brien \"x\"", "two\nlines", "=cmd|' /C calc'!A0", "＝1＋1", "<script>alert(1)",
