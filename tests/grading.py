@@ -3,12 +3,15 @@
 import csv
 import json
 import sys
+from concurrent.futures import Future
 
 import asking
+import grade
 import pages
 import pytest
 import reading
 from lstm_answers import SOURCES
+from sampling import PROVING
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
 IMPORTS = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
@@ -28,9 +31,49 @@ def worker(tmp_path_factory):
     return STARTED[0]
 
 
+@pytest.fixture
+def here(worker, monkeypatch):
+    """Batches grade in this process, with the tests' worker. To prove it, they start processes of their own."""
+    if PROVING:
+        return
+
+    class Pool:
+        def __init__(self, workers, context, begin, started):
+            monkeypatch.setattr(grade.Grader, "worker", worker)
+            monkeypatch.setattr(grade.Grader, "seeds", started[1])
+
+        def submit(self, function, *arguments):
+            done = Future()
+            done.set_result(function(*arguments))
+            return done
+
+        def shutdown(self, **_):
+            pass
+
+    monkeypatch.setattr(grade, "ProcessPoolExecutor", Pool)
+
+
 def judged(worker, question, source, seed=5, limits=asking.LIMITS):
     answer = reading.Answer([[1, IMPORTS], [2, source]], [reading.name_of(question)], True, cell=2)
     return asking.grade(worker, question, answer, seed, "en", WORDS, limits)
+
+
+def raw(worker, question, cells, names=None, limits=QUICK):
+    """What a worker says of an answer, before it is judged."""
+    kept = {}
+
+    class Listening:
+        def ask(self, job):
+            kept.update(worker.ask(job))
+            return kept
+
+    answer = reading.Answer([[1, IMPORTS], *[[2 + n, one] for n, one in enumerate(cells)]], names or [question], True)
+    asking.grade(Listening(), question, answer, 5, "en", WORDS, limits)
+    return kept
+
+
+def error_of(kept):
+    return json.loads(kept["said"].partition("\n")[2])["outcomes"][0]["error"]
 
 
 SHELL = '''

@@ -578,7 +578,10 @@ def test_an_error_on_every_probe_is_taken_for_no_known_mistake(question, error):
     assert found(question, broken, seconds=UNKNOWN).mistakes == ["raises_error"]
 
 
-@pytest.mark.parametrize("question", chosen(["rnn_cell", "lstm_cell", "lstm", "stacked", "projected", "all_at_once"], "lstm"))
+LAYERS = ["rnn_cell", "lstm_cell", "lstm", "stacked", "projected", "all_at_once"]
+
+
+@pytest.mark.parametrize("question", chosen(LAYERS, "lstm"))
 def test_nor_is_an_error_of_a_layer(question):
     class Broken(nn.Module):
         def __init__(self, *arguments, **options):
@@ -920,9 +923,10 @@ def test_libraries_own_layers_are_no_answers(name):
 
 
 def test_forms_that_windows_does_not_take():
+    lists, pairs = (answer(WINDOWS, ("append(h)", f"append({what})")) for what in ("h.tolist()", "(h, h)"))
     assert found("windows", lambda cell, input, h, size: None, seconds=UNKNOWN).mistakes == ["returns_none"]
-    assert found("windows", answer(WINDOWS, ("append(h)", "append(h.tolist())")), seconds=UNKNOWN).mistakes == ["not_a_tensor"]
-    assert found("windows", answer(WINDOWS, ("append(h)", "append((h, h))")), seconds=UNKNOWN).mistakes == ["not_a_tensor"]
+    assert found("windows", lists, seconds=UNKNOWN).mistakes == ["not_a_tensor"]
+    assert found("windows", pairs, seconds=UNKNOWN).mistakes == ["not_a_tensor"]
 
 
 def test_an_unknown_mistake_in_a_loop_is_described():
