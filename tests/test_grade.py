@@ -478,13 +478,12 @@ LONG = {
 @pytest.mark.parametrize("name", chosen(LONG, "a loop in the answer", "one large tensor", "closed", "many files"))
 def test_what_never_ends_is_ended(worker, name):
     source, mistake = LONG[name]
-    begin = time.monotonic()
     # little memory is full before the time is over, also on a busy machine
     verdict = judged(worker, "gates", source, limits=QUICK | {"memory": 256})
     print(name, verdict.mistakes, verdict.paragraphs[:2])
     assert verdict.points == 0 and not verdict.ok
     assert mistake is None or verdict.mistakes == [mistake]
-    assert time.monotonic() - begin < 20
+    assert verdict.seconds < 20
     assert judged(worker, "gates", GATES).ok
 
 
