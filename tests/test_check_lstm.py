@@ -715,7 +715,7 @@ def test_a_layer_of_torch_that_only_gives_its_first_weights_is_allowed():
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_an_unknown_mistake_takes_its_time_and_no_more(question):
-    """Two seconds in a notebook. The allowance is for machines that do other things beside."""
+    """Two seconds in a notebook, of this process: not of a machine that does other things beside."""
     ruins = {
         "gates": ("return i,", "return 1.1 * i,"),
         "lstm_cell": ("h_next = o", "h_next = 1.1 * o"),
@@ -723,7 +723,7 @@ def test_an_unknown_mistake_takes_its_time_and_no_more(question):
         "one_bias": ("torch.zeros(4 * H)", "torch.ones(4 * H)"),
         "lstm_backward": ("gc = dc", "gc = 1.1 * dc"),
     }
-    begin = time.perf_counter()
+    begin = time.process_time()
     result = check(question, answer(SOURCES[question], ruins[question]), seed=6)
     assert result.mistakes == ["wrong_values"]
-    assert time.perf_counter() - begin < 4
+    assert time.process_time() - begin < 2
