@@ -509,7 +509,7 @@ def one_bias(weights):
         tried(lambda: open(torch.__path__[0] + "/_decomp/decompositions.py").read()),
         tried(lambda: open(torch.__path__[0] + "/written", "w")),
         tried(lambda: os.getuid() == 0),
-        *(resource.getrlimit(getattr(resource, "RLIMIT_" + name))[1] > most for name, most in
+        *(not 0 <= resource.getrlimit(getattr(resource, "RLIMIT_" + name))[1] <= most for name, most in
           (("CPU", 11), ("NOFILE", 64), ("CORE", 0), ("FSIZE", 2**26), ("AS", 2**38))),
         tried(lambda: set(os.environ) - {{
             "HOME", "TMPDIR", "PATH", "MPLBACKEND", "MPLCONFIGDIR", "TORCHINDUCTOR_CACHE_DIR",
