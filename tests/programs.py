@@ -5,11 +5,11 @@ from companion.check.question import bank
 from companion.check.running import observe
 
 
-def found(question, answer, seed=0, seconds=30):
-    """The finding about an answer. seconds: how long several mistakes are tried."""
+def found(question, answer, seed=0, seconds=30, watched=True):
+    """The finding about an answer. seconds: how long several mistakes are tried. watched: for what a library does."""
     probed = bank(question, seed)
-    outcomes = [observe(probed.question.call, answer, probe, probed.question.forbidden) for probe in probed.probes]
-    return diagnose(probed, outcomes, seconds)
+    forbidden = probed.question.forbidden if watched else frozenset()
+    return diagnose(probed, [observe(probed.question.call, answer, probe, forbidden) for probe in probed.probes], seconds)
 
 
 def defined(source, edits, known):

@@ -1,9 +1,21 @@
-"""Which of many cases `make test` runs. `make prove` runs the others too, so that each runs in one of the two."""
+"""Which of many cases `make test` runs. `make prove` runs the others, too."""
+
+import os
 
 import pytest
+
+PROVING = "PROVE" in os.environ
+# Seconds for which several mistakes are tried where none is expected to be found. To prove it takes all there are.
+UNKNOWN = 30 if PROVING else 0.5
 
 
 def sample(cases, every=8):
     """Cases for `parametrize`: the first of each `every` as it is, the others marked heavy."""
     rows = [case if isinstance(case, tuple) else (case,) for case in cases]
     return [pytest.param(*row, marks=[pytest.mark.heavy] * bool(n % every)) for n, row in enumerate(rows)]
+
+
+def chosen(cases, *quick):
+    """Cases for `parametrize`: those that are named as they are, the others marked heavy."""
+    assert all(case in cases for case in quick)
+    return [pytest.param(case, marks=[pytest.mark.heavy] * (case not in quick)) for case in cases]

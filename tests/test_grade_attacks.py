@@ -1,19 +1,9 @@
 """Attacks on the grader by someone who has read all of it, and goes below Python where that helps."""
 
-import json
-import os
-import sys
-import time
-from pathlib import Path
-
-import asking
 import pytest
-import reading
-import torch
-from test_check_lstm import CELL, GATES
-from test_grade import IMPORTS, QUICK, WORDS, judged, linux, through, walled, worker  # noqa: F401 (a fixture)
-
-from companion.check.question import all_questions
+from grading import QUICK, error_of, judged, linux, raw, through, walled, worker  # noqa: F401 (a fixture)
+from lstm_answers import GATES
+from sampling import chosen
 
 MEMORY = '''
 import ctypes, os
@@ -40,24 +30,6 @@ MARK = "the_work_of_a_diligent_student"
 LONGER = QUICK | {"seconds": 40, "wall": 90}  # all of a memory is read
 
 
-def raw(worker, question, cells, names=None, limits=QUICK):
-    """What a worker says of an answer, before it is judged."""
-    kept = {}
-
-    class Listening:
-        def ask(self, job):
-            kept.update(worker.ask(job))
-            return kept
-
-    answer = reading.Answer([[1, IMPORTS], *[[2 + n, one] for n, one in enumerate(cells)]], names or [question], True)
-    asking.grade(Listening(), question, answer, 5, "en", WORDS, limits)
-    return kept
-
-
-def errors_of(kept):
-    return json.loads(kept["said"].partition("\n")[2])["outcomes"][0]["error"]
-
-
 SEARCH = MEMORY + """
 import re
 def gates(*a):
@@ -67,18 +39,20 @@ def gates(*a):
 
 
 @linux
+@pytest.mark.heavy
 def test_no_memory_holds_what_others_sent_or_got(worker):  # noqa: F811
     """The same process forks all children: what it has read, they inherit."""
     victim = GATES + f"\n# {MARK}\n" * 200 + "\nraise ValueError('a_result_of_' + 'another')\n"
     for _ in range(3):
         assert judged(worker, "gates", victim).ok
-    assert errors_of(raw(worker, "gates", [SEARCH], limits=LONGER))["text"] == "[]"
+    assert error_of(raw(worker, "gates", [SEARCH], limits=LONGER))["text"] == "[]"
 
 
 @linux
+@pytest.mark.heavy
 def test_that_search_finds_what_is_there(worker):  # noqa: F811
     own = SEARCH + f"\nkept = ['{MARK}' * 3 for _ in range(9)]\n"
-    assert errors_of(raw(worker, "gates", [own], limits=LONGER))["text"] == f"[b'{MARK}']"
+    assert error_of(raw(worker, "gates", [own], limits=LONGER))["text"] == f"[b'{MARK}']"
 
 
 PATCH = """
@@ -109,7 +83,7 @@ def gates(*a): raise ValueError(str([name for name, said in tried.items() if sai
 
 @linux
 def test_no_code_is_made_or_mended(worker):  # noqa: F811
-    assert errors_of(raw(worker, "gates", [PATCH]))["text"] == "[]"
+    assert error_of(raw(worker, "gates", [PATCH]))["text"] == "[]"
 
 
 SECOND = through("""
@@ -201,7 +175,7 @@ CLEVER = {
 
 
 @walled
-@pytest.mark.parametrize("name", CLEVER)
+@pytest.mark.parametrize("name", chosen(CLEVER, "every key", "a custom operation", "the original forward"))
 def test_layers_below_python_gain_nothing(worker, name):  # noqa: F811
     verdict = judged(worker, "lstm_cell", CLEVER[name], limits=LONGER)
     print(name, verdict.mistakes, verdict.paragraphs[:4], verdict.seconds)

@@ -9,8 +9,8 @@ import asking
 import grade
 import pytest
 import reading
-from test_check_lstm import CELL, GATES
-from test_grade import IMPORTS, WORDS, cell, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401 (fixtures)
+from grading import IMPORTS, WORDS, cell, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401 (a fixture)
+from lstm_answers import CELL, GATES
 
 
 def verdict_on(worker, folder, student, question="gates"):  # noqa: F811

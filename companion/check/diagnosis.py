@@ -214,7 +214,8 @@ def explain(bank, got, numbers, until, gradients=True):
     pairs = sorted(bank.pairs(), key=unlikely)
     if found := first(pairs):
         return found
-    if time.monotonic() > until:
+    # a third mistake is found by what the others do to numbers: where none came, it would be guessed
+    if time.monotonic() > until or not any(got[number].values for number in numbers):
         return []
 
     # Of three mistakes two may explain a value that the third leaves alone.

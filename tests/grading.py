@@ -1,0 +1,148 @@
+"""What the tests of the grader share: submissions as they are sent, and a process that runs students' code."""
+
+import csv
+import json
+import platform
+import shutil
+import subprocess
+import sys
+from concurrent.futures import Future
+
+import asking
+import grade
+import isolation
+import pages
+import pytest
+import reading
+from lstm_answers import SOURCES
+from sampling import PROVING
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
+# Some end every process of their user, or start processes without end, where nothing holds them back.
+walled = pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() not in isolation.MACHINES,
+    reason="without walls these attacks would harm the machine",
+)
+IMPORTS = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+WORDS = pages.words("en")
+QUICK = asking.LIMITS | {"seconds": 2, "wall": 5}
+STARTED = []
+
+
+@pytest.fixture
+def worker(tmp_path_factory):
+    """One for all tests, since it starts slowly. It ends with the process. `secret`: a folder that it may not see."""
+    if not STARTED:
+        secret = tmp_path_factory.mktemp("others")
+        (secret / "answer.txt").write_text("another student's answer")
+        STARTED.append(asking.Worker([str(secret)]))
+        STARTED[0].secret = str(secret)
+    return STARTED[0]
+
+
+@pytest.fixture
+def here(worker, monkeypatch):
+    """Batches grade in this process, with the tests' worker. To prove it, they start processes of their own."""
+    if PROVING:
+        return
+
+    class Pool:
+        def __init__(self, workers, context, begin, started):
+            monkeypatch.setattr(grade.Grader, "worker", worker)
+            monkeypatch.setattr(grade.Grader, "seeds", started[1])
+
+        def submit(self, function, *arguments):
+            done = Future()
+            done.set_result(function(*arguments))
+            return done
+
+        def shutdown(self, **_):
+            pass
+
+    monkeypatch.setattr(grade, "ProcessPoolExecutor", Pool)
+
+
+@pytest.fixture(scope="session")
+def own_mounts():
+    """Skips where a user may not mount folders in a namespace of their own: some systems and most containers refuse."""
+    asked = ["unshare", "--user", "--map-root-user", "--mount", "true"]
+    if not shutil.which("unshare") or subprocess.run(asked, capture_output=True).returncode:
+        pytest.skip("this needs the right to mount, which this system does not give")
+
+
+def judged(worker, question, source, seed=5, limits=asking.LIMITS):
+    answer = reading.Answer([[1, IMPORTS], [2, source]], [reading.name_of(question)], True, cell=2)
+    return asking.grade(worker, question, answer, seed, "en", WORDS, limits)
+
+
+def raw(worker, question, cells, names=None, limits=QUICK):
+    """What a worker says of an answer, before it is judged."""
+    kept = {}
+
+    class Listening:
+        def ask(self, job):
+            kept.update(worker.ask(job))
+            return kept
+
+    answer = reading.Answer([[1, IMPORTS], *[[2 + n, one] for n, one in enumerate(cells)]], names or [question], True)
+    asking.grade(Listening(), question, answer, 5, "en", WORDS, limits)
+    return kept
+
+
+def error_of(kept):
+    return json.loads(kept["said"].partition("\n")[2])["outcomes"][0]["error"]
+
+
+SHELL = '''
+class LSTMCell(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.input_size, self.hidden_size = input_size, hidden_size
+        sizes = {"weight_ih": (input_size,), "weight_hh": (hidden_size,), "bias_ih": (), "bias_hh": ()}
+        for name, size in sizes.items():
+            setattr(self, name, nn.Parameter(torch.zeros(4 * hidden_size, *size)))
+
+    def forward(self, x, state=None):
+        h, c = state or (x.new_zeros(len(x), self.hidden_size),) * 2
+        w = self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
+'''
+
+
+def through(lines):
+    return SHELL + "".join(f"        {line}\n" for line in lines.strip().split("\n"))
+
+
+# What people send
+
+
+def cell(source, identity="", kind="code"):
+    meta = {"nbgrader": {"grade_id": identity, "solution": True}} if identity else {}
+    return {"cell_type": kind, "metadata": meta, "source": source, "outputs": [], "execution_count": None}
+
+
+def notebook(sources=SOURCES, text="The LSTM", named=True, checks=True):
+    cells = [cell(text, kind="markdown"), cell(IMPORTS + "from companion.check import check\n%matplotlib inline")]
+    for question, source in sources.items():
+        cells.append(cell(source, question if named else ""))
+        if checks:
+            cells.append(cell(f'check("{question}", {reading.name_of(question)})'))
+    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def put(folder, student, name, what):
+    path = folder / student / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(what) if isinstance(what, bytes) else path.write_text(
+        what if isinstance(what, str) else json.dumps(what), encoding="utf-8"
+    )
+    return path
+
+
+def sent(folder, student):
+    return reading.submission(student, folder / student)
+
+
+def rows(output):
+    with open(output / "grades.csv", encoding="utf-8-sig", newline="") as file:
+        table = list(csv.DictReader(file))
+    return {(row["student"], row["question"]): (float(row["points"]), row["mistake"]) for row in table}
