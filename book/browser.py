@@ -1,7 +1,7 @@
 """The browser that is installed, for what only a browser can do."""
 
 import shutil
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 # No address is looked up and nothing is reported.
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
@@ -26,7 +26,11 @@ def running():
     # Imported late: it takes half a second, which who needs no browser should not wait.
     from playwright.sync_api import Error, sync_playwright
 
-    with sync_playwright() as playwright:
+    with ExitStack() as stack:
+        try:
+            playwright = stack.enter_context(sync_playwright())
+        except Exception as error:  # it has no class for this
+            raise RuntimeError("playwright, which drives browsers, does not start (on a bare Debian it lacks libatomic1)") from error
         try:
             browser = launch(playwright)
         except Error as error:

@@ -53,6 +53,12 @@ fi
 """
 
 
+def heed():
+    """What runs in the background, or under nohup, is started deaf to some signals, and so is all that it starts."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Machine:
     """A folder with a copy of what the script reads, and a path on which only what a test puts there is a Python."""
 
@@ -103,6 +109,7 @@ class Machine:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            preexec_fn=heed,
         )
 
     def make(self, **settings):
