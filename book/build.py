@@ -19,13 +19,12 @@ import multiprocessing
 import os
 import shutil
 import sys
-from pathlib import Path
 
 import cards
 import downloads
 import top
 import yaml
-from editions import BOOK, ORIGINAL, editions, read
+from editions import BOOK, editions, read
 
 # jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds.
 sys.modules.setdefault("rfc3987_syntax", None)

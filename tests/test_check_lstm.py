@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 import companion
 from companion.check import check
-from companion.check.diagnosis import alike, diagnose
+from companion.check.diagnosis import alike
 from companion.check.question import all_questions, bank, plain
 from lstm_answers import CELL, CELL_HEAD, CELLS, LAYER, ONE_BIAS, SOURCES
 from programs import defined, found

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 import quickjs
 import yaml
-from bs4 import BeautifulSoup, NavigableString
+from bs4 import NavigableString
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from repository import ROOT, soup
 from small_book import build, copy_shared, svg_cell, write_table

@@ -1,7 +1,6 @@
 """The interactive figures on the built site: alive without a kernel, served and as files, in every edition."""
 
 import gzip
-import json
 import re
 
 import nbformat

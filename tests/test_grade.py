@@ -5,6 +5,7 @@ What takes long, or much of the machine, is marked as heavy.
 
 import json
 import os
+import platform
 import re
 import subprocess
 import sys

@@ -9,7 +9,6 @@ import base64
 import html
 import json
 import re
-from importlib.resources import files
 from pathlib import Path
 
 import nbformat
