@@ -1,7 +1,12 @@
 """For tests and notebooks alike: how they are divided among processes, and what need not run again."""
 
 import os
+import signal
 import sys
+
+# A shell lets what it starts in the background ignore Ctrl+C, and so would all programs that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds
 sys.modules.setdefault("rfc3987_syntax", None)

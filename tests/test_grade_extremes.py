@@ -19,10 +19,10 @@ def verdict_on(worker, folder, student, question="gates"):  # noqa: F811
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("line", ["x = '" + "a" * 98 + "'\n", "# " + "a" * 97 + "\n"], ids=["code", "comment"])
-def test_a_cell_of_50_megabytes(worker, tmp_path, line):  # noqa: F811
+def test_a_cell_of_20_megabytes(worker, tmp_path, line):  # noqa: F811
     """It may take too long or too much memory, but no more than that; the next is graded."""
     said = notebook({"gates": GATES})
-    said["cells"].insert(1, cell(line * (50_000_000 // len(line))))
+    said["cells"].insert(1, cell(line * (20_000_000 // len(line))))
     put(tmp_path, "a", "lstm.ipynb", said)
     begin = time.monotonic()
     verdict = verdict_on(worker, tmp_path, "a")

@@ -83,7 +83,8 @@ def test_a_page_as_readers_have_it(browser, address, name):
                 assert page.evaluate(WIDE) == []
             page.wait_for_function(MEASURED)
             assert {"html-has-lang", "link-name"} <= passes(page, None, ALL_BUT_CONTRAST)
-            for scheme in ("light", "dark"):
+            # colours are the theme's, and what is in them is the same in every language
+            for scheme in ("light", "dark") if name.partition("/")[0] == editions.ORIGINAL or name in SAMPLE else ():
                 page.emulate_media(color_scheme=scheme)
                 page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
                 assert page.evaluate(MARK_KINDS) > 4
