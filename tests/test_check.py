@@ -138,7 +138,13 @@ def test_headings_are_those_of_the_book(language):
     assert said == headings.text(language), "a heading or place has changed: run `python book/headings.py`"
 
 
-def test_a_pointer_is_in_the_readers_words_and_a_link_if_the_site_has_an_address(monkeypatch):
+@pytest.fixture
+def hasty(monkeypatch):
+    """Nothing is to be found, so the checker need not search as long as a student would wait."""
+    monkeypatch.setattr("companion.check.SECONDS", min(UNKNOWN, 1.5))
+
+
+def test_a_pointer_is_in_the_readers_words_and_a_link_if_the_site_has_an_address(monkeypatch, hasty):
     def read(language):
         return check("gates", only_i_differs, lang=language).paragraphs[-1]
 
@@ -180,7 +186,7 @@ def tags(text):
     return {token.tag for token in inner} - {"", "code"}
 
 
-def test_lists_are_joined_as_the_language_does():
+def test_lists_are_joined_as_the_language_does(hasty):
     said = check("gates", lambda *arguments: [gate + 1 for gate in right_gates(*arguments)], lang="ja")
     assert "`i`、`f`、`g`、`o`" in repr(said) and "`i`, `f`" in repr(check("gates", said_wrong))
 
@@ -596,14 +602,14 @@ def test_an_answer_that_insists_on_float32_is_right():
     assert found("gates", insists).ok
 
 
-def test_an_unknown_mistake_is_described():
+def test_an_unknown_mistake_is_described(hasty):
     finding = found("gates", only_i_differs, seconds=UNKNOWN)
     assert not finding.known and finding.value == "i" and finding.first == (0, 2)
     assert finding.wrong == ["i"] and finding.right == ["one_number", "batch_1"]
     assert "row 0, unit 2" in repr(check("gates", only_i_differs))
 
 
-def test_an_unknown_mistake_says_what_is_right_and_what_only_follows_is_left_out():
+def test_an_unknown_mistake_says_what_is_right_and_what_only_follows_is_left_out(hasty):
     said = repr(check("gates", only_i_differs))
     assert "Wrong: `i`.\nRight: `f`, `g`, `o`.\n`i` is wrong from row 0, unit 2 on, at 9 of 15 places" in said
     everywhere = repr(check("gates", lambda *arguments: [3 + gate for gate in right_gates(*arguments)]))

@@ -20,7 +20,7 @@ from companion.check.diagnosis import alike
 from companion.check.question import all_questions, bank, plain
 from lstm_answers import CELL, CELL_HEAD, CELLS, LAYER, ONE_BIAS, SOURCES
 from programs import defined, found
-from sampling import sample
+from sampling import chosen, sample
 
 QUESTIONS = [*SOURCES]
 
@@ -713,7 +713,7 @@ def test_a_layer_of_torch_that_only_gives_its_first_weights_is_allowed():
 # Time
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", chosen(QUESTIONS, "gates"))
 def test_an_unknown_mistake_takes_its_time_and_no_more(question):
     """Two seconds in a notebook, of this process: not of a machine that does other things beside."""
     ruins = {

@@ -1049,7 +1049,7 @@ def test_one_thread_more_or_less():
     assert torch.get_num_threads() == threads
 
 
-@pytest.mark.parametrize("question, ruin", [("stacked", "h = o *"), ("all_at_once", "new_h = o *")])
+@pytest.mark.parametrize("question, ruin", sample([("stacked", "h = o *"), ("all_at_once", "new_h = o *")], 2))
 def test_an_unknown_mistake_takes_its_time_and_no_more(question, ruin):
     """Two seconds in a notebook, of this process: not of a machine that does other things beside."""
     begin = time.process_time()

@@ -255,10 +255,12 @@ def test_the_writer_does_not_come(browser):
     with figure_page(browser, "writing", want=weights) as page:
         asked = "(answer) => { model.answers = model.answers || model.send; model.send = eval(answer); }"
         notice = page.locator(".strip .report")
+        page.clock.install()
         page.evaluate(asked, "() => {}")
         page.get_by_role("button", name="Load the writer (259 kB)").click()
         assert notice.text_content() == "Loading …"
-        page.wait_for_function("document.querySelector('.strip .report').textContent.startsWith('Nobody has answered')")
+        page.clock.run_for(60_000)
+        assert notice.text_content().startswith("Nobody has answered")
         for answer in ("() => { throw new Error('no kernel') }",):
             page.evaluate(asked, answer)
             page.get_by_role("button", name="Try again").click()

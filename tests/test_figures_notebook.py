@@ -89,7 +89,8 @@ def opened(browser, lab, notebook):
     complaints, asked = [], []
 
     def listen(message):
-        if message.type in ("error", "warning"):
+        # that a plugin takes long to begin is said of a machine that has much to do
+        if message.type in ("error", "warning") and "too long to activate" not in message.text:
             complaints.append(message.text)
 
     with browser.new_page(viewport={"width": 1200, "height": 1000}) as page:
@@ -157,7 +158,8 @@ def move(page, control):
     return float(control.input_value())
 
 
-@pytest.mark.parametrize("name", sample(NAMES, len(NAMES)))
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", NAMES)
 def test_both_ways(live, name):
     """A number that is moved on the page arrives in Python; what Python sets, control and drawing follow."""
     figure = live.locator(".unrolled-figure").nth([*NAMES].index(name))

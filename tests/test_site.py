@@ -151,6 +151,7 @@ def test_links_and_files_of_pages_exist(pristine):
                 assert (site / target.path).is_file(), f"{name}: {element}"
 
 
+@pytest.mark.heavy
 def test_the_same_table_serves_jupyter_book(tree, page):
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     command = [jupyter_book, "build", ".", "-W", "--keep-going", "-n"]
