@@ -14,7 +14,6 @@ from ipywidgets.embed import dependency_state
 from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from repository import ROOT
-from sampling import sample
 
 import companion.figures
 
