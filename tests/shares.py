@@ -13,5 +13,5 @@ def place(item):
     return next((place for place, end in enumerate(LONGEST) if path.endswith(end)), len(LONGEST))
 
 
-def pytest_collection_modifyitems(config, items):
-    items.sort(key=place, reverse=config.option.maxfail == 1)  # with -x the first to fail is the last to run
+def pytest_collection_modifyitems(items):
+    items.sort(key=place)

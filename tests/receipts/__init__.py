@@ -63,7 +63,7 @@ class Watcher:
 
     def __init__(self, config, relied, keeper=None):
         self.config, self.keeper = config, keeper
-        self.files, self.units = {*relied["files"]}, {*relied["units"]}
+        self.files, self.units, self.reach = {*relied["files"]}, {*relied["units"]}, relied["reach"]
         self.owner, self.read, self.found = None, {}, {}
         watch(self.note)
 
@@ -97,6 +97,8 @@ class Watcher:
         if left:
             items[:] = kept
             config.hook.pytest_deselected(items=left)
+        if config.option.maxfail == 1:  # with -x first those that rest on little: what is wrong is soonest met there
+            items.sort(key=lambda item: self.reach.get(name_of(item.path), 0))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
@@ -183,17 +185,18 @@ class Keeper:
         return f"{file} {self.graph.digest(file, *ALWAYS)} {self.ground} {bool(self.config.getoption('--prove', False))}"
 
     def rely(self):
-        """{"files": those that need not be opened, "units": those that need not run}"""
-        files, units = [], []
+        """{"files": those that need not be opened, "units": those that need not run, "reach": on how many a file rests}"""
+        files, units, reach = [], [], {}
         for key, member in self.members.items():
             file = key.partition(" ")[0]
+            reach[file] = len(self.graph.reached(file))
             if key != self.file_key(file):
                 continue
             good = [unit for unit, about in member.items() if self.key(unit, about) in self.proved and (self.built or "::" not in unit)]
             units += good
             if len(good) == len(member):
                 files.append(file)
-        return {"files": sorted({*files}), "units": sorted({*units})}
+        return {"files": sorted({*files}), "units": sorted({*units}), "reach": reach}
 
     # What the processes report
 
