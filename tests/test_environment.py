@@ -8,12 +8,11 @@ import subprocess
 import sys
 import time
 import tomllib
-from pathlib import Path
 
 import pytest
 import yaml
+from repository import ROOT
 
-ROOT = Path(__file__).parent.parent
 SCRIPT = ROOT / ".ci/environment"
 
 if os.name == "nt":

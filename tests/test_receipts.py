@@ -10,7 +10,7 @@ import pytest
 from repository import ROOT
 
 PROJECT = {
-    "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["tests"]\n',
+    "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["tests", "book"]\n',
     "requirements.txt": "torch==2.13.0\n",
     ".gitignore": "_build/\n__pycache__/\n.pytest_cache/\n",
     "conftest.py": 'pytest_plugins = ["receipts"]\n',
@@ -78,6 +78,7 @@ def project(tmp_path_factory):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     shutil.copytree(ROOT / "tests/receipts", root / "tests/receipts", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "book/browser.py", root / "book")  # finds the browser, on which receipts rest
     subprocess.run(["git", "init", "--quiet"], cwd=root, check=True)
     return root
 

@@ -224,8 +224,8 @@ class Keeper:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
         self.from_programs()
-        changed = {name for name, version in [*self.graph.versions.items()] if self.now(name) != version}
-        self.graph = Graph(self.read)
+        before, self.graph = self.graph, Graph(self.read)
+        changed = {name for name, version in before.versions.items() if self.graph.version(name) != version}
         for reader, files in self.heard.items():
             self.graph.note(reader, files)
         good = self.passed - self.failed
@@ -245,12 +245,6 @@ class Keeper:
         self.write()
         if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.relied["units"]:
             session.exitstatus = pytest.ExitCode.OK
-
-    def now(self, name):
-        try:
-            return sha((ROOT / name).read_bytes())
-        except OSError:
-            return "gone"
 
     def from_programs(self):
         """What programs that tests started have written down."""

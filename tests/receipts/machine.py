@@ -34,8 +34,9 @@ def processor():
 
 
 def browser():
-    names = "chromium", "chromium-browser", "google-chrome"
-    path = next(filter(None, map(shutil.which, names)), None)
+    from browser import program  # of book/
+
+    path = program()
     if path is None:
         return None
     about = Path(path).resolve().stat()
