@@ -5,6 +5,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+from axe_playwright_python.sync_playwright import Axe
+
 
 def begin(page):
     """What a reader does first, whatever it is. Until then a page does only what is needed for what is seen."""
@@ -36,3 +38,13 @@ def opened(browser, url, **options):
         page.goto(url)
         yield page
         assert complaints == []
+
+
+def accessible(page, place=None, **options):
+    """What axe says of a page or of a place on it: (the rules that hold, what it is not sure of). It must find nothing.
+
+    options: of axe.run. Of what holds axe describes one place a rule: describing all takes most of its time.
+    """
+    results = Axe().run(page, place, {"resultTypes": ["violations", "incomplete"], **options})
+    assert results.violations_count == 0, results.generate_report()
+    return {rule["id"] for rule in results.response["passes"]}, results.response["incomplete"]

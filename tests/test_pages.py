@@ -6,8 +6,7 @@ from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from browsing import begin, opened
+from browsing import accessible, begin, opened
 from bs4 import BeautifulSoup
 from links import broken_links
 from repository import frame
@@ -29,35 +28,8 @@ WIDE = """() => [...document.querySelectorAll("body *")].filter(one => {
         if (/auto|scroll|hidden|clip/.test(getComputedStyle(up).overflowX) || up.closest(".skip, [popover], svg, math")) return false;
     return true;
 }).map(one => one.outerHTML.slice(0, 120))"""
-
-
-# Marks one text of each kind: its colour, its letters, and what lies behind it. axe takes a minute for all of a long page.
-MARK_KINDS = """() => {
-    const seen = new Set();
-    for (const one of document.querySelectorAll("body *")) {
-        delete one.dataset.kind;
-        if (![...one.childNodes].some(node => node.nodeType === 3 && node.data.trim()) || !one.checkVisibility()) continue;
-        const style = getComputedStyle(one), kind = [style.color, style.fontSize, style.fontWeight];
-        for (let up = one; up; up = up.parentElement) {
-            const { backgroundColor, backgroundImage, opacity } = getComputedStyle(up);
-            kind.push(backgroundColor, backgroundImage, opacity);
-            if (/^rgb\\(/.test(backgroundColor)) break;
-        }
-        if (seen.size < seen.add(kind.join()).size) one.dataset.kind = "";
-    }
-    return seen.size;
-}"""
-CONTRAST = {"runOnly": ["color-contrast"]}
-ALL_BUT_CONTRAST = {"rules": {"color-contrast": {"enabled": False}}}
 # When the page has nothing else to do, it measures what scrolls.
 MEASURED = "[...document.querySelectorAll('.text pre')].every(one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)"
-
-
-def passes(page, *arguments):
-    """The rules of axe by which it has seen something and found nothing."""
-    results = Axe().run(page, *arguments)
-    assert results.violations_count == 0, results.generate_report()
-    return {rule["id"] for rule in results.response["passes"]}
 
 
 @some
@@ -82,23 +54,13 @@ def test_a_page_as_readers_have_it(browser, address, name):
                 assert page.evaluate("document.documentElement.scrollWidth") == width
                 assert page.evaluate(WIDE) == []
             page.wait_for_function(MEASURED)
-            assert {"html-has-lang", "link-name"} <= passes(page, None, ALL_BUT_CONTRAST)
+            assert {"html-has-lang", "link-name"} <= accessible(page, rules={"color-contrast": {"enabled": False}})[0]
             # colours are the theme's, and what is in them is the same in every language
             for scheme in ("light", "dark") if name.partition("/")[0] == editions.ORIGINAL or name in SAMPLE else ():
                 page.emulate_media(color_scheme=scheme)
                 page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
-                assert page.evaluate(MARK_KINDS) > 4
-                assert passes(page, "[data-kind]", CONTRAST) == {"color-contrast"}
+                assert accessible(page, runOnly=["color-contrast"])[0] == {"color-contrast"}
             assert [url for url in asked if not url.startswith(("data:", "blob:"))] == []
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_one_text_of_each_kind_stands_for_all(browser, address, scheme):
-    with opened(browser, f"{address}/en/lstm.html", color_scheme=scheme) as page:
-        page.evaluate(UNFOLD)
-        begin(page)
-        assert "color-contrast" in passes(page)
 
 
 def test_frame_by_keys(browser, address):
