@@ -80,19 +80,9 @@ def address(base, edition, name):
 
 
 def kept(site, language):
-    """The files of an edition with which it can be read."""
-    files = sorted(path.relative_to(site).as_posix() for path in (site / language).rglob("*") if path.is_file())
-    return [file for file in files if not LATER.search(file) and is_used(site, language, file)]
-
-
-def is_used(site, language, file):
-    """Whether it is a page, or one of the site's own files that a page names."""
-    return file.endswith(".html") or Path(file).name in names_in(site, language)
-
-
-def names_in(site, language, known={}):
-    """All files' names that an edition's pages mention."""
-    if language not in known:
-        texts = [path.read_text(encoding="utf-8") for path in (site / language).glob("*.html")]
-        known[language] = set(re.findall(r"[\w.-]+\.(?:js|css|woff2|svg|png)\b", "".join(texts)))
-    return known[language]
+    """The files of an edition with which it can be read: its pages, and what they name."""
+    folder = site / language
+    text = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.html"))
+    named = set(re.findall(r"[\w.-]+\.(?:js|css|woff2|svg|png)\b", text))
+    files = [path for path in folder.rglob("*") if path.is_file() and (path.suffix == ".html" or path.name in named)]
+    return sorted(file for path in files if not LATER.search(file := path.relative_to(site).as_posix()))

@@ -31,9 +31,13 @@ STARTED = []
 
 @pytest.fixture
 def worker(tmp_path_factory):
-    """One for all tests, since it starts slowly. It ends with the process. `secret`: a folder that it may not see."""
+    """One for all tests, since it starts slowly. It ends with the process. `secret`: a folder that it may not see, though
+    it lies among Python's packages, which can be seen."""
     if not STARTED:
-        secret = tmp_path_factory.mktemp("others")
+        packages = tmp_path_factory.mktemp("site-packages")
+        sys.path.append(str(packages))
+        secret = packages / "others"
+        secret.mkdir()
         (secret / "answer.txt").write_text("another student's answer")
         STARTED.append(asking.Worker([str(secret)]))
         STARTED[0].secret = str(secret)

@@ -60,6 +60,8 @@ def test_what_stands_on_a_card_has_room(browser, drawn):
             page.set_content(cards.card(soup(folder / edition.language / f"{name}.html"), edition, name, cover))
             picture, book = page.locator(".art svg").bounding_box(), page.locator(".book").bounding_box()
             assert picture["height"] > 200, name
+            title = page.locator("h1").bounding_box()  # in large letters, above the picture
+            assert title["height"] > 60 and title["y"] + title["height"] <= picture["y"], name
             assert book["y"] + book["height"] <= cards.HEIGHT - 20, name
             assert page.evaluate("document.documentElement.scrollWidth") == cards.WIDTH, name
 

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import pkgutil
+import re
 
 import pytest
 import torch
@@ -75,3 +76,24 @@ def test_everything_public_is_described():
                 continue
             if inspect.isclass(thing) or inspect.isfunction(thing):
                 assert inspect.getdoc(thing), f"{module_info.name}.{name}"
+
+
+SHAPES = re.compile(r"((?:`[\w{}]+`(?:, | and )?)+) \(([^()]+)\)(?:, from the second layer on \(([^()]+)\))?")
+
+
+@pytest.mark.parametrize("name", ["RNNCell", "LSTMCell", "GRUCell", "RNN", "LSTM", "GRU"])
+def test_docstrings_give_the_shapes_of_the_parameters(name):
+    """Of all of them, whatever the arguments: proj_size is what a docstring calls `size`, and D the directions."""
+    sizes, more = {"input_size": 7, "hidden_size": 5}, {}
+    if not name.endswith("Cell"):
+        more = {"num_layers": 2, "bidirectional": True} | ({"proj_size": 3} if name == "LSTM" else {})
+    layer = getattr(companion, name)(**sizes, **more)
+    known = sizes | {"proj_size": 3, "size": 3, "D": 2}
+    said = {}
+    for names, first, later in SHAPES.findall(" ".join(inspect.getdoc(layer).partition("Parameters")[2].split())):
+        for parameter in re.findall(r"`(.+?)`", names):
+            for k, shape in enumerate([first, later or first][: more.get("num_layers", 1)]):
+                said[parameter.format(k=k)] = eval(f"({shape},)", known)
+    there = {parameter: tuple(value.shape) for parameter, value in layer.named_parameters()}
+    assert {parameter: shape for parameter, shape in there.items() if not parameter.endswith("_reverse")} == said
+    assert {parameter: there[parameter.removesuffix("_reverse")] for parameter in there} == there

@@ -188,6 +188,17 @@ def test_an_interrupted_batch_goes_on_with_the_next(tmp_path, here):  # noqa: F8
     assert {student for (student, question), (points, _) in rows(output).items() if points == 2} == {"ada", "bo", "cy"}
 
 
+def test_what_is_handed_in_again_is_graded_again(tmp_path, here):  # noqa: F811
+    folder, output, said = tmp_path / "sent", tmp_path / "grades", []
+    for student in ("ada", "bo"):
+        put(folder, student, "lstm.ipynb", notebook({"gates": "gates = None"}))
+    grade.Batch(folder, output, ("lstm",), say=lambda text: None).grade(1)
+    put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
+    grade.Batch(folder, output, ("lstm",), say=said.append).grade(1)
+    assert said[0] == "1 of 2 submissions are graded already."
+    assert [rows(output)[student, "gates"][0] for student in ("ada", "bo")] == [2, 0]
+
+
 def test_what_cannot_be_told_is_taken_for_what_the_others_sent(tmp_path, here):  # noqa: F811
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))

@@ -172,6 +172,12 @@ def test_a_page_says_its_language(written, name):
     assert page.html["lang"] == {"zh": "zh-CN", "summary": "en"}.get(name, name)
 
 
+def test_a_name_is_a_name(written):
+    """Whatever it looks like."""
+    page = BeautifulSoup(written["ja"].read_text(encoding="utf-8"), "html.parser")
+    assert "<b>太郎</b>" in page.main.text and not page.select("b")
+
+
 @pytest.mark.parametrize("language", ["ja", "ko", "zh"])
 def test_a_students_page_is_in_one_language(written, language):
     """Latin letters are left in code, names and symbols only."""

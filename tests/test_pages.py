@@ -170,6 +170,14 @@ def test_what_a_page_says_of_itself(parsed, edition, name):
     assert neighbours or name == "search"
 
 
+def test_a_korean_particle_stays_with_its_word(site):
+    """Browsers would break a line between a bracket and what belongs to it."""
+    text = (site / "ko/lstm.html").read_text(encoding="utf-8")
+    assert "\N{WORD JOINER}" in text and "\N{WORD JOINER}" not in (site / "ja/lstm.html").read_text(encoding="utf-8")
+    outside = re.sub(r"<(pre|script|style)\b.*?</\1>|<head>.*?</head>", "", text, flags=re.DOTALL)
+    assert not re.search(r"<p>[^<]*[)\]”’][가-힣]", outside)
+
+
 def test_descriptions_are_all_different(parsed):
     pages = [parsed(edition.language, name) for edition, name in ALL if name != "search"]
     found = [page.select_one("meta[name=description]")["content"] for page in pages]

@@ -74,6 +74,14 @@ def test_a_wrong_address_is_answered_in_the_language_asked_for(browser, site, la
         assert page.locator("h1").count() == len(ALL)
 
 
+class FromAnywhere(Quiet):
+    """What pages of other sites may read."""
+
+    def end_headers(self):
+        self.send_header("Access-Control-Allow-Origin", "*")
+        super().end_headers()
+
+
 KEPT = """async () => {
     const cache = await caches.open("unrolled");
     return (await cache.keys()).map(request => new URL(request.url).pathname.slice(1));
@@ -87,7 +95,7 @@ def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, 
     files = json.loads(re.search(r"EDITIONS = (\{.*?\}), CACHE", text)[1])[language]
     pages = sorted(path.name for path in (site / language).glob("*.html") if path.name != "genindex.html")
     assert {f"{language}/{page}" for page in pages} <= set(files)
-    with serving(site, AsHostsDo) as (address, server):
+    with serving(site, AsHostsDo) as (address, server), serving(site / language / "_static", FromAnywhere) as (elsewhere, _):
         context = browser.new_context(viewport={"width": 360, "height": 800})
         with opened(context, f"{address}/{language}/lstm.html") as page:
             assert page.evaluate("navigator.serviceWorker.getRegistration().then(Boolean)") is False
@@ -96,6 +104,8 @@ def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, 
             deadline = time.monotonic() + 60
             while not set(files) <= set(page.evaluate(KEPT)):
                 assert time.monotonic() < deadline
+            assert page.evaluate("url => fetch(url).then(answer => answer.ok)", f"{elsewhere}/page.js")
+            assert "page.js" not in page.evaluate(KEPT)
             server.shutdown()
             server.server_close()
             for name in pages:
@@ -109,3 +119,24 @@ def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, 
             page.goto(f"{address}/{language}/search.html?q=LSTM")
             page.locator("#search-results a").first.wait_for()
         context.close()
+
+
+def test_a_new_book_takes_the_place_of_the_one_kept(browser, tmp_path):
+    """Also of pages that nobody opens again; and what is gone is forgotten."""
+    pages = {name: tmp_path / "en" / f"{name}.html" for name in ("a", "b", "c")}
+    (tmp_path / "en").mkdir()
+    for name, path in pages.items():
+        path.write_text(f"<!DOCTYPE html><title>old {name}</title>", encoding="utf-8")
+    top.write_worker(tmp_path)
+    with serving(tmp_path) as (address, _), browser.new_context() as context, context.new_page() as page:
+        page.goto(f"{address}/en/a.html")
+        page.evaluate("navigator.serviceWorker.register('../worker.js').then(() => navigator.serviceWorker.ready)")
+        page.wait_for_function("navigator.serviceWorker.controller !== null")
+        page.evaluate("navigator.serviceWorker.controller.postMessage('en')")
+        kept = "async name => (await (await caches.match(`${name}.html`))?.text())?.match(/>(.*)<.title/)[1] ?? null"
+        page.wait_for_function(f"Promise.all(['a', 'b', 'c'].map({kept})).then(all => all.join() === 'old a,old b,old c')")
+        pages["b"].write_text("<!DOCTYPE html><title>new b</title>", encoding="utf-8")
+        pages["c"].unlink()
+        top.write_worker(tmp_path)
+        page.evaluate("navigator.serviceWorker.ready.then(registration => registration.update())")
+        page.wait_for_function(f"Promise.all(['a', 'b', 'c'].map({kept})).then(all => all.join() === 'old a,new b,')")

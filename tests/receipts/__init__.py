@@ -19,7 +19,7 @@ import pytest
 
 from . import machine
 from .graph import KEPT, Graph, sha
-from .reads import BUILT, LOG, OWNER, ROOT, watch
+from .reads import BUILT, LOG, OWNER, ROOT, of, watch
 
 STORE = ROOT / "_build" / "receipts" / "store.json"
 SITE = "tests/conftest.py::site"  # what its tests see of the site counts, not what it is made of
@@ -128,8 +128,8 @@ class Watcher:
 
 
 def node_of(fixturedef):
-    """The node of a fixture: the file in which it stands, and its name."""
-    return f"{name_of(fixturedef.func.__code__.co_filename) or 'conftest.py'}::{fixturedef.argname}"
+    """The node of a fixture: the file in which it stands, and its name. A package's are no file of the project."""
+    return f"{of(fixturedef.func.__code__.co_filename) or 'conftest.py'}::{fixturedef.argname}"
 
 
 def fixtures_of(item):
