@@ -202,20 +202,11 @@ def kept(target):
     return flags
 
 
-class Rules(ctypes.Structure):
-    _fields_ = [("files", ctypes.c_uint64)]
-
-
-class Beneath(ctypes.Structure):
-    _pack_ = 1
-    _fields_ = [("allowed", ctypes.c_uint64), ("folder", ctypes.c_int32)]
-
-
 def landlock(hidden, path):
     """Without namespaces: only Python's folders can be read, and nothing can be written. False where Linux is older."""
     read, everything = 1 << 2 | 1 << 3, (1 << 13) - 1
     libc.syscall.restype = ctypes.c_long
-    ruleset = libc.syscall(444, ctypes.byref(Rules(everything)), ctypes.c_size_t(8), 0)
+    ruleset = libc.syscall(444, struct.pack("=Q", everything), ctypes.c_size_t(8), 0)
     if ruleset < 0:
         return False
     for one in readable(folders(path), hidden):
@@ -224,7 +215,7 @@ def landlock(hidden, path):
         except OSError:
             continue
         allowed = read if os.path.isdir(one) else 1 << 2
-        libc.syscall(445, ruleset, 1, ctypes.byref(Beneath(allowed, folder)), 0)
+        libc.syscall(445, ruleset, 1, struct.pack("=Qi", allowed, folder), 0)
         os.close(folder)
     done = libc.syscall(446, ruleset, 0) == 0
     os.close(ruleset)

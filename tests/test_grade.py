@@ -527,25 +527,50 @@ def one_bias(weights):
         assert network[0] != network[1]
 
 
-REFUSED = """
-import os, socket, isolation
+ALONE = """
+import os, socket, sys, isolation
 isolation.call("prctl", isolation.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-assert isolation.refuse_calls()
-calls = socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0)
-for number, call in enumerate(calls):
-    try:
-        call()
-        print(number)
-    except PermissionError:
-        pass
+def refused(*calls):
+    for number, call in enumerate(calls):
+        try:
+            call()
+            print(number, "is not refused")
+        except PermissionError:
+            pass
 """
+
+
+def alone(source, *arguments):
+    """What a process says that puts a wall around itself."""
+    command = [sys.executable, "-c", ALONE + source, *map(str, arguments)]
+    environment = os.environ | {"PYTHONPATH": str(Path(isolation.__file__).parent)}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    return found.stdout
 
 
 @walled
 def test_system_calls_are_refused():
-    here = Path(__file__).resolve().parents[1] / "assignments"
-    found = subprocess.run([sys.executable, "-c", REFUSED], cwd=here, env=os.environ | {"PYTHONPATH": str(here)}, capture_output=True, text=True)
-    assert (found.returncode, found.stdout) == (0, ""), found.stderr
+    assert alone("""
+assert isolation.refuse_calls()
+refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0))
+""") == ""
+
+
+@walled
+def test_without_namespaces_landlock_hides_the_files(tmp_path):
+    for name in ("seen", "hidden", "outside"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "answer.txt").write_text("42")
+    assert alone("""
+here = sys.argv[1]
+if isolation.landlock([here + "/seen/hidden"], [here + "/seen"]):
+    print(open(here + "/seen/answer.txt").read())
+    refused(*[lambda name=name: open(here + name) for name in ("/seen/hidden/answer.txt", "/outside/answer.txt")],
+            lambda: open(here + "/seen/new", "w"), lambda: open("/etc/passwd"))
+else:  # an older Linux
+    print(42)
+""", (tmp_path / "hidden").rename(tmp_path / "seen/hidden").parents[1]) == "42\n"
 
 
 # What people send
