@@ -223,9 +223,10 @@ def landlock(hidden, path):
 
 
 def readable(allowed, hidden):
-    """The folders and files to allow, so that those hidden are not: a rule counts for all that is beneath."""
+    """The folders and files to allow, so that those hidden are not: a rule counts for all that is beneath, and for a
+    link it counts where that leads, as .venv/lib64 to .venv/lib."""
     for one in allowed:
-        if one in hidden:
+        if one in hidden or os.path.islink(one):
             continue
         if any(other.startswith(one + "/") for other in hidden):
             yield from readable([os.path.join(one, name) for name in os.listdir(one)], hidden)

@@ -562,15 +562,17 @@ def test_without_namespaces_landlock_hides_the_files(tmp_path):
     for name in ("seen", "hidden", "outside"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "answer.txt").write_text("42")
+    (tmp_path / "hidden").rename(tmp_path / "seen/hidden")
+    (tmp_path / "seen/link").symlink_to(tmp_path / "seen/hidden")
     assert alone("""
 here = sys.argv[1]
 if isolation.landlock([here + "/seen/hidden"], [here + "/seen"]):
     print(open(here + "/seen/answer.txt").read())
-    refused(*[lambda name=name: open(here + name) for name in ("/seen/hidden/answer.txt", "/outside/answer.txt")],
+    refused(*[lambda name=name: open(here + name) for name in ("/seen/hidden/answer.txt", "/seen/link/answer.txt", "/outside/answer.txt")],
             lambda: open(here + "/seen/new", "w"), lambda: open("/etc/passwd"))
 else:  # an older Linux
     print(42)
-""", (tmp_path / "hidden").rename(tmp_path / "seen/hidden").parents[1]) == "42\n"
+""", tmp_path) == "42\n"
 
 
 # What people send
