@@ -9,6 +9,7 @@ through time", Proceedings of the IEEE 78, 1990).
 """
 
 import torch
+from torch._C._functorch import is_legacy_batchedtensor
 
 from companion import checks
 from companion.gru import GRUStep
@@ -20,7 +21,8 @@ from companion.rnn import ElmanStep
 def by_hand(module, on=True):
     """Let every recurrent layer in `module` compute its gradients by hand, or again by autograd; returns `module`.
 
-    The results are the same. A gradient by hand has no gradient of its own: RuntimeError on asking for one.
+    The results are the same. Where a derivative of a gradient may be asked for (`create_graph=True`), where a
+    transformation such as vmap is at work, and for a layer with a `step` of its own, autograd's are taken after all.
     """
     for layer in module.modules():
         if isinstance(layer, RNNBase):
@@ -30,11 +32,16 @@ def by_hand(module, on=True):
 
 def unroll(layer, x, sizes, start, w, reverse):
     """Run one layer in one direction. Returns its output (N, size) and its last state, a tuple of (B, size)."""
-    if checks.autocast_dtype(x) or torch.jit.is_tracing() or transformed():
+    kind = next((kind for kind in Kind.__subclasses__() if is_written_out(layer, kind)), None)
+    if kind is None or checks.autocast_dtype(x) or torch.jit.is_tracing() or transformed():
         return RNNBase._unroll(layer, x, sizes, start, w, reverse)  # these want autograd's own operations
-    kind = next(kind for kind in Kind.__subclasses__() if isinstance(layer, kind.step))
     output, *end = ThroughTime.apply(kind(layer), sizes, reverse, x, *w, *start)
     return output, tuple(end)
+
+
+def is_written_out(layer, kind):
+    """Whether the equations of this kind are the layer's. A subclass may have others."""
+    return all(getattr(type(layer), name, None) is getattr(kind.step, name) for name in ("step", "ahead"))
 
 
 def transformed():
@@ -58,51 +65,51 @@ class ThroughTime(torch.autograd.Function):
         end = over_time(remember, sizes, start, reverse)
         before = [torch.cat(states) for states in zip(*before, strict=True)]
         ctx.kind, ctx.sizes, ctx.reverse, ctx.counts = kind, sizes, reverse, (len(saved), len(before))
-        ctx.save_for_backward(x, *w, output, *saved, *before)
+        ctx.save_for_backward(x, *w, *start, output, *saved, *before)
         # clones, because the last states are parts of the output
         return output, *(state.clone() for state in end)
 
     @staticmethod
     def backward(ctx, d_output, *d_end):
-        with torch.no_grad():
-            gradients = ThroughTime.gradients(ctx, d_output, *d_end)
-        if torch.is_grad_enabled():  # create_graph=True: without this autograd would take them for constants
-            given = [gradient for gradient in gradients if gradient is not None]
-            given = iter(NoSecondDerivative.apply(ctx.saved_tensors[2], *given))
-            gradients = [None if gradient is None else next(given) for gradient in gradients]
-        return (None, None, None, *gradients)
+        inputs, rest = ctx.saved_tensors[: 6 + len(d_end)], ctx.saved_tensors[6 + len(d_end) :]
+        # gradients that may be differentiated in their turn, or many at once
+        if torch.is_grad_enabled() or any(map(is_legacy_batchedtensor, (d_output, *d_end))):
+            return None, None, None, *by_autograd(ctx, inputs, d_output, d_end)
+        return None, None, None, *by_equations(ctx, inputs, rest, d_output, d_end)
 
-    @staticmethod
-    def gradients(ctx, d_output, *d_end):
-        x, ih, hh, b_ih, b_hh, hr, output, *rest = ctx.saved_tensors
-        w = Weights(ih, hh, b_ih, b_hh, hr)
-        saved, before = rest[: ctx.counts[0]], rest[ctx.counts[0] :]
+
+def by_autograd(ctx, inputs, d_output, d_end):
+    """The gradients of x, the weights and the first state, of which autograd knows how they came about."""
+    again = torch.is_grad_enabled()
+    with torch.enable_grad():
+        # views, so that each has a gradient of its own: one parameter may stand in two places
+        inputs = [None if one is None else one.view_as(one) for one in inputs]
+        x, *w = inputs[:6]
+        output, end = RNNBase._unroll(ctx.kind.layer, x, ctx.sizes, tuple(inputs[6:]), Weights(*w), ctx.reverse)
+        wanted = [one for one, needed in zip(inputs, ctx.needs_input_grad[3:], strict=True) if needed]
+        found = iter(torch.autograd.grad((output, *end), wanted, (d_output, *d_end), create_graph=again, allow_unused=True))
+    return [next(found) if needed else None for needed in ctx.needs_input_grad[3:]]
+
+
+def by_equations(ctx, inputs, rest, d_output, d_end):
+    """The same from the equations below."""
+    with torch.no_grad():
+        x, *w = inputs[:6]
+        w = Weights(*w)
+        output, saved, before = rest[0], rest[1 : 1 + ctx.counts[0]], rest[1 + ctx.counts[0] :]
         step, sums = ctx.kind.backward(d_output, w, ctx.sizes, output, saved, before)
         # the gradient goes the other way through time, from that of the last state to that of the first
         d_start = over_time(step, ctx.sizes, d_end, not ctx.reverse)
         d_a, d_u, d_hr = sums()
 
         # a_t = W_ih x_t + b_ih:   δx_t = W_ihᵀ δa_t    δW_ih = Σ_t δa_t x_tᵀ    δb_ih = Σ_t δa_t
-        d_x = d_a @ ih.T if ctx.needs_input_grad[3] else None
-        d_ih, d_b_ih = x.T @ d_a, None if b_ih is None else d_a.sum(0)
+        d_x = d_a @ w.ih.T if ctx.needs_input_grad[3] else None
+        d_ih, d_b_ih = x.T @ d_a, None if w.b_ih is None else d_a.sum(0)
         # u_t = W_hh h_{t-1} + b_hh:   δW_hh = Σ_t δu_t h_{t-1}ᵀ    δb_hh = Σ_t δu_t
-        d_hh = before[0].T @ d_u
-        d_b_hh = None if b_hh is None else d_u.sum(0)
-        return d_x, d_ih, d_hh, d_b_ih, d_b_hh, d_hr, *d_start
-
-
-class NoSecondDerivative(torch.autograd.Function):
-    """Hands gradients on, and refuses to be differentiated."""
-
-    @staticmethod
-    def forward(ctx, anchor, *gradients):
-        return tuple(gradient.clone() for gradient in gradients)
-
-    @staticmethod
-    def backward(ctx, *_):
-        raise RuntimeError(
-            "a gradient by hand has no gradient of its own: call companion.by_hand(module, on=False) first"
-        )
+        d_hh, d_b_hh = before[0].T @ d_u, None if w.b_hh is None else d_u.sum(0)
+        # of W and not of Wᵀ, which stands in `w`, the gradient lies in memory row by row
+        d_ih, d_hh, d_hr = (None if d_w is None else d_w.T.contiguous().T for d_w in (d_ih, d_hh, d_hr))
+    return d_x, d_ih, d_hh, d_b_ih, d_b_hh, d_hr, *d_start
 
 
 def sigmoid_slope(s):

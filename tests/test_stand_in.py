@@ -6,13 +6,14 @@ Here the scratch classes go through it.
 
 import copy
 import io
+import itertools
 import pickle
 
 import pytest
 import torch
 from namesakes import pair
 from torch import nn
-from torch.autograd import gradcheck, gradgradcheck
+from torch.autograd import functional, gradcheck, gradgradcheck
 from torch.func import functional_call, grad, jacrev, jvp, stack_module_state, vmap
 from torch.nn.utils import parametrizations, parametrize, prune
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
@@ -115,17 +116,72 @@ def test_by_hand_passes_gradcheck(name, options):
     assert gradcheck(run, (x, *parameters))
 
 
+ARCHITECTURES = [{}, {"num_layers": 2, "bidirectional": True, "bias": False}]
+
+
+@pytest.mark.parametrize("name, options", [*itertools.product(LAYERS, ARCHITECTURES), ("LSTM", {"proj_size": 2})])
+def test_second_derivatives_by_hand(name, options):
+    """And many gradients at once: whatever is frozen or tied, and though the first state comes from the input."""
+    results = []
+    ours, theirs = pair(name, 3, 4, **options, **float64)
+    x, v = torch.randn(2, 4, 2, 3, **float64)
+    for module in (companion.by_hand(ours), theirs):
+        names = [key for key, _ in module.named_parameters()]
+        directions, size = 2 if module.bidirectional else 1, module.proj_size or 4
+
+        def loss(x, *parameters):
+            replaced = functional_call(module, dict(zip(names, parameters, strict=False)), x)  # noqa: B023
+            return sum(tensor.sin().sum() for tensor in flat(replaced))
+
+        def begun(x):
+            h = x.mean(0)[None, :, :1].expand(module.num_layers * directions, -1, size)  # noqa: B023
+            return module(x, (h, h[..., :1].expand(-1, -1, 4)) if name == "LSTM" else h)[0]  # noqa: B023
+
+        found = [functional.hvp(loss, x, v)[1], functional.vhp(loss, x, v)[1], functional.hessian(loss, x[:2, :1])]
+        found += [functional.jacobian(begun, x, vectorize=True), functional.hessian(loss, x[:2, :1], vectorize=True)]
+        for frozen in ("weight_hh", "weight_ih"):
+            for key, parameter in module.named_parameters():
+                parameter.requires_grad_(frozen not in key)
+            free = [parameter for parameter in module.parameters() if parameter.requires_grad]
+            y = x.clone().requires_grad_()
+            (slope,) = torch.autograd.grad(begun(y).square().sum(), y, create_graph=True)
+            found += [slope, *torch.autograd.grad(slope.sin().sum(), [y, *free])]
+        y = x.clone().requires_grad_()
+        output, many = begun(y), torch.eye(3, **float64)[:, None, :, None].expand(3, 4, 3, 1)[:, :, :2]
+        found += torch.autograd.grad(output, y, many.expand(3, *output.shape), is_grads_batched=True)
+        if module.bias:  # one parameter in two places
+            module.requires_grad_().bias_hh_l0 = module.bias_ih_l0
+            found += torch.autograd.grad(module(y)[0].square().sum(), [*module.parameters()], create_graph=True)
+        results.append(found)
+    close(*results)
+
+
 @pytest.mark.parametrize("name", LAYERS)
-def test_by_hand_has_no_second_derivative(name):
-    module = companion.by_hand(getattr(companion, name)(2, 3))
-    x = torch.randn(3, 2, 2, requires_grad=True)
-    output, _ = module(x)
-    (gradient,) = torch.autograd.grad(output.sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="no gradient of its own"):
-        (output.sum() + gradient.square().sum()).backward()
-    companion.by_hand(module, on=False)
-    (gradient,) = torch.autograd.grad(module(x)[0].sum(), x, create_graph=True)
-    gradient.sum().backward()
+def test_gradients_by_hand_lie_in_memory_as_torchs(name):
+    ours, theirs = pair(name, 3, 4, bidirectional=True, **({"proj_size": 2} if name == "LSTM" else {}), **float64)
+    x = torch.randn(4, 2, 3, **float64)
+    found = []
+    for module in (companion.by_hand(ours), theirs):
+        gradients = torch.autograd.grad(module(x)[0].square().sum(), [*module.parameters()])
+        assert all(gradient.is_contiguous() for gradient in gradients)
+        found.append(nn.utils.parameters_to_vector(gradients))
+    close(*found)
+
+
+@pytest.mark.parametrize("base", [companion.RNN, companion.LSTM, companion.GRU])
+@pytest.mark.parametrize("part", ["step", "ahead"])
+def test_by_hand_a_layer_with_equations_of_its_own_keeps_them(base, part):
+    def twice(self, *arguments):
+        found = getattr(super(Own, self), part)(*arguments)
+        return tuple(2 * tensor for tensor in found) if part == "step" else 2 * found
+
+    Own = type("Own", (base,), {part: twice})
+    layer, x = Own(3, 4, **float64), torch.randn(5, 2, 3, **float64)
+    expected = layer(x)
+    close(companion.by_hand(layer)(x), expected)
+    usual = base(3, 4, **float64)
+    usual.load_state_dict(layer.state_dict())
+    assert not torch.allclose(usual(x)[0], expected[0])
 
 
 def test_by_hand_reaches_every_layer_of_a_model():
