@@ -17,8 +17,7 @@ A fault is a table [[fault]] of faults.toml: its name, area and path, and one of
     delete = true  the file goes
     add            a file with this text comes
 
-`today = false` marks what nothing caught when the fault was written down. `prove` contains `test`, so it is asked only
-about what `test` has let through. The test of the list is not run: it would catch everything.
+`prove` contains `test`, so it is asked only about what `test` has let through. The test of the list is not run: it would catch everything.
 """
 
 import argparse
@@ -65,7 +64,7 @@ def faults():
 
 def kind(fault):
     """How a fault is planted, a key of KINDS. ValueError for one that says too much or too little."""
-    given = fault.keys() - {"name", "area", "path", "today"}
+    given = fault.keys() - {"name", "area", "path"}
     for one, keys in KINDS.items():
         if keys <= given <= keys | OPTIONAL[one]:
             return one
@@ -257,7 +256,7 @@ def judged(status, said):
 
 def ask(fault, tree, commands):
     """What each command says of the tree with a fault in it. Later ones are asked about what earlier ones let through."""
-    result = {"name": fault["name"], "area": fault["area"], "today": fault.get("today", True)}
+    result = {"name": fault["name"], "area": fault["area"]}
     with planted(fault, tree):
         for which in commands:
             result[which] = run(which, tree)
@@ -276,8 +275,7 @@ def row(result, widths=(52, 13, 60, 60)):
         else:
             cells.append({"caught": one["by"], "passed": "NO"}.get(one["found"]) or f"{one['found'].upper()}: {one['by']}")
     seconds = sum(result[which]["seconds"] for which in COMMANDS if which in result)
-    known = "" if result["today"] else "  (uncaught when written)"
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths)) + f"  {seconds:7.0f} s{known}"
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths)) + f"  {seconds:7.0f} s"
 
 
 # The command line
@@ -314,7 +312,7 @@ def main():
         parser.error("there is no such fault")
     if arguments.list:
         for fault in wanted:
-            print(f"{fault['area']:13} {fault['name']:52} {fault['path']}{'' if fault.get('today', True) else '  (uncaught when written)'}")
+            print(f"{fault['area']:13} {fault['name']:52} {fault['path']}")
         return 0
     if arguments.check:
         found = [f"{fault['name']}: {why}" for fault in wanted if (why := complaint(fault))]

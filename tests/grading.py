@@ -35,6 +35,7 @@ def worker(tmp_path_factory):
     it lies among Python's packages, which can be seen."""
     if not STARTED:
         packages = tmp_path_factory.mktemp("site-packages")
+        packages.chmod(0o755)  # nobody's rights would do otherwise, and prove nothing
         sys.path.append(str(packages))
         secret = packages / "others"
         secret.mkdir()

@@ -106,12 +106,6 @@ def test_queries_find_their_chapters(browser, address, language):
     assert not missed, json.dumps(missed, ensure_ascii=False)
 
 
-def test_a_single_character_is_found_within_words(browser, address):
-    with opened(browser, f"{address}/zh/search.html") as page:
-        (found,) = page.evaluate(ASK, ["门"])
-    assert "lstm" in [name for name, _ in found]
-
-
 @pytest.mark.parametrize("language", [held(language, language in ("en", "ja")) for language in EDITIONS])
 def test_results_show_and_mark_what_was_asked(browser, address, language):
     phrase = PHRASES[language]
