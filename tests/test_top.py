@@ -1,6 +1,7 @@
 """What stands above the editions: the page for wrong addresses, what search engines read, and the book without a network."""
 
 import json
+import os
 import re
 import time
 import xml.etree.ElementTree as ET
@@ -135,6 +136,7 @@ def wait_until(page, titles):
 def test_a_new_book_takes_the_place_of_the_one_kept(browser, tmp_path):
     """Also of pages that nobody opens again; and what is gone is forgotten."""
     pages = {name: tmp_path / "en" / f"{name}.html" for name in ("a", "b", "c")}
+    later = time.time() + 60  # servers tell versions of a file apart by the second
     (tmp_path / "en").mkdir()
     for name, path in pages.items():
         path.write_text(f"<!DOCTYPE html><title>old {name}</title>", encoding="utf-8")
@@ -148,5 +150,7 @@ def test_a_new_book_takes_the_place_of_the_one_kept(browser, tmp_path):
         pages["b"].write_text("<!DOCTYPE html><title>new b</title>", encoding="utf-8")
         pages["c"].unlink()
         top.write_worker(tmp_path)
+        for path in (pages["b"], tmp_path / "worker.js"):
+            os.utime(path, (later, later))
         page.evaluate("navigator.serviceWorker.ready.then(registration => registration.update())")
         wait_until(page, "old a,new b,")

@@ -53,9 +53,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *arguments):
         pass
 
-    def copyfile(self, source, output):
+    def handle(self):
         try:
-            super().copyfile(source, output)
+            super().handle()
         except (BrokenPipeError, ConnectionResetError):  # a page that is closed before it has all
             self.close_connection = True
 
