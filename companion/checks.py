@@ -147,6 +147,8 @@ def cell_sizes(input, state, input_size, hidden_size):
     if input.size(1) != input_size:
         raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)} expected {input_size}")
     for k, tensor in enumerate(state):
+        if tensor.dim() != 2 and torch.__version__ >= (2, 15):  # before, the next check spoke of its size
+            raise RuntimeError(f"Expected 2D hidden{k} (batch x hidden_size), but got {tensor.dim()}D tensor")
         if tensor.size(0) != input.size(0):
             raise RuntimeError(
                 f"Input batch size {input.size(0)} doesn't match hidden{k} batch size {tensor.size(0)}"
