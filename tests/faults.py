@@ -17,7 +17,8 @@ A fault is a table [[fault]] of faults.toml: its name, area and path, and one of
     delete = true  the file goes
     add            a file with this text comes
 
-`prove` contains `test`, so it is asked only about what `test` has let through. The test of the list is not run: it would catch everything.
+`prove` contains `test`, so it is asked only about what `test` has let through. The test of the list is not run: it
+would catch everything.
 """
 
 import argparse

@@ -83,6 +83,14 @@ class FromAnywhere(Quiet):
         super().end_headers()
 
 
+def until(done, seconds):
+    """Waits for what a page does in the background."""
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 KEPT = """async () => {
     const cache = await caches.open("unrolled");
     return (await cache.keys()).map(request => new URL(request.url).pathname.slice(1));
@@ -102,9 +110,7 @@ def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, 
             assert page.evaluate("navigator.serviceWorker.getRegistration().then(Boolean)") is False
             page.mouse.wheel(0, 400)
             page.wait_for_function("navigator.serviceWorker.controller !== null")
-            deadline = time.monotonic() + 60
-            while not set(files) <= set(page.evaluate(KEPT)):
-                assert time.monotonic() < deadline
+            until(lambda: set(files) <= set(page.evaluate(KEPT)), 60)
             assert page.evaluate("url => fetch(url).then(answer => answer.ok)", f"{elsewhere}/page.js")
             assert "page.js" not in page.evaluate(KEPT)
             server.shutdown()
@@ -126,13 +132,6 @@ TITLES = """async () => (await Promise.all(["a", "b", "c"].map(async name =>
     (await (await caches.match(`${name}.html`))?.text())?.match(/<title>(.*)</)[1] ?? ""))).join()"""
 
 
-def wait_until(page, titles):
-    deadline = time.monotonic() + 20
-    while (found := page.evaluate(TITLES)) != titles:
-        assert time.monotonic() < deadline, found
-        time.sleep(0.05)
-
-
 def test_a_new_book_takes_the_place_of_the_one_kept(browser, tmp_path):
     """Also of pages that nobody opens again; and what is gone is forgotten."""
     pages = {name: tmp_path / "en" / f"{name}.html" for name in ("a", "b", "c")}
@@ -146,11 +145,11 @@ def test_a_new_book_takes_the_place_of_the_one_kept(browser, tmp_path):
         page.evaluate("navigator.serviceWorker.register('../worker.js').then(() => navigator.serviceWorker.ready)")
         page.wait_for_function("navigator.serviceWorker.controller !== null")
         page.evaluate("navigator.serviceWorker.controller.postMessage('en')")
-        wait_until(page, "old a,old b,old c")
+        until(lambda: page.evaluate(TITLES) == "old a,old b,old c", 20)
         pages["b"].write_text("<!DOCTYPE html><title>new b</title>", encoding="utf-8")
         pages["c"].unlink()
         top.write_worker(tmp_path)
         for path in (pages["b"], tmp_path / "worker.js"):
             os.utime(path, (later, later))
         page.evaluate("navigator.serviceWorker.ready.then(registration => registration.update())")
-        wait_until(page, "old a,new b,")
+        until(lambda: page.evaluate(TITLES) == "old a,new b,", 20)
