@@ -313,7 +313,7 @@ class Finder:
         if spec.name == "companion.check":
             module.check = Swallows()
             module.running = sys.modules["companion.check.running"]
-        if spec.name in ("companion.show", "companion.pictures", "companion.proof"):
+        if spec.name in ("companion.page.show", "companion.page.pictures", "companion.proof"):
             module.source = module.table = module.compare = Swallows()
         return module
 

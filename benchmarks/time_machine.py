@@ -29,10 +29,10 @@ import torch
 from torch import nn
 
 import companion
-from companion.sequence_model import OneHot, SequenceModel
-from companion.text import Vocabulary, load_text
-from companion.training import evaluate, perplexity, train
-from companion.windows import ConsecutiveWindows, generator_of, split, windows_at
+from companion.learning.sequence_model import OneHot, SequenceModel
+from companion.learning.text import Vocabulary, load_text
+from companion.learning.training import evaluate, perplexity, train
+from companion.learning.windows import ConsecutiveWindows, generator_of, split, windows_at
 
 LETTERS = Vocabulary(string.ascii_lowercase + " ")  # 28, with the unknown, whatever the text
 WINDOW = 32

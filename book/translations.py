@@ -89,7 +89,7 @@ def described(cell):
 def read(path):
     """The cells of a page. A page in Markdown is one cell, whose digest stands in a comment in its first line."""
     if path.suffix == ".ipynb":
-        return nbformat.v4.reads(path.read_text(encoding="utf-8")).cells  # not validated: tests/test_book.py does that
+        return nbformat.v4.reads(path.read_text(encoding="utf-8")).cells  # not validated: tests/book/test_book.py does that
     first, _, rest = (text := path.read_text(encoding="utf-8")).partition("\n")
     cell = nbformat.v4.new_markdown_cell(text, id="page")
     if match := re.fullmatch(rf"% {KEY}: (\w*)", first):

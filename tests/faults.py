@@ -42,7 +42,7 @@ LIST = Path(__file__).with_suffix(".toml")
 
 # What is run in the copy, in this order, until one fails. Patterns of files are filled in there.
 PYTEST = [sys.executable, "-m", "pytest", "--nbval", "--receipts", "-x", "-q", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
-PYTEST += ["tests", "--ignore=tests/test_faults.py"]
+PYTEST += ["tests", "--ignore=tests/tools/test_faults.py"]
 COMMANDS = {
     "test": [[*PYTEST, "book/en/*.ipynb", "assignments/source/en/*.ipynb"]],
     "prove": [[*PYTEST, "--prove", "book/*/*.ipynb", "assignments/source/*/*.ipynb"]],

@@ -6,9 +6,9 @@ import signal
 import torch
 
 import companion
-from companion.sequence_model import SequenceModel
-from companion.training import train
-from companion.windows import ConsecutiveWindows, RandomWindows
+from companion.learning.sequence_model import SequenceModel
+from companion.learning.training import train
+from companion.learning.windows import ConsecutiveWindows, RandomWindows
 
 generator = torch.Generator().manual_seed(0)
 SEQUENCE, OTHER = (torch.randint(5, (length,), generator=generator) for length in (42, 23))

@@ -24,7 +24,7 @@ def test_files_are_checked_out_alike_on_every_system(tmp_path):
         pytest.skip("there is no git, so nothing is checked out")
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     shutil.copy(ROOT / ".gitattributes", tmp_path)
-    names = ["companion/lstm.py", "book/ja/lstm.ipynb", "Makefile", "book/pictures/site.png", "companion/writers/en.safetensors"]
+    names = ["companion/layers/lstm.py", "book/ja/lstm.ipynb", "Makefile", "book/pictures/site.png", "companion/learning/writers/en.safetensors"]
     said = subprocess.run(["git", "check-attr", "text", "eol", "--", *names], cwd=tmp_path, capture_output=True, text=True, check=True)
     found = {}
     for line in said.stdout.splitlines():

@@ -7,7 +7,7 @@ from torch import nn
 
 import companion
 from companion import compare
-from companion.lstm import LSTMStep
+from companion.layers.lstm import LSTMStep
 
 
 def failures(result):

@@ -18,7 +18,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from companion import figures, writer
+from companion import figures
+from companion.learning import writer
 from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read
 
 from .pictures import inline

@@ -35,7 +35,7 @@ The general mistakes of diagnosis.py (an exception, None, a wrong shape, in-plac
 other names, a library's layer …) need no switches. A switch may raise an error or return a wrong form as well: two
 errors agree if their types do.
 
-tests/test_check.py holds every question to this: the truth is right, the reference with no mistakes is right, all
+tests/check/test_check.py holds every question to this: the truth is right, the reference with no mistakes is right, all
 mistakes are wrong and pairwise different, and each has words.
 """
 

@@ -42,7 +42,7 @@ EMBEDDING = frozenset(
 # What answers run that leave gradients to torch, where they are asked for by hand.
 AUTOGRAD = frozenset({"autograd::engine::evaluate_function"})
 # The companion's own, and the references of the questions.
-OWN = {"embedding.py", "gru.py", "lstm.py", "recurrent.py", "rnn.py", "lstm_parameters.py", "through_time.py"}
+LAYERS, QUESTIONS = COMPANION / "layers", COMPANION / "check/questions"
 
 
 class Unfit(Exception):
@@ -231,10 +231,10 @@ def described(error):
 def belongs(code):
     """The module of the companion, if this is code of its layers or of a question's reference."""
     path = Path(code.co_filename)
-    if path.name not in OWN or COMPANION not in path.parents:
+    layer = path.parent == LAYERS and code.co_name not in ("__init__", "reset_parameters")
+    if not layer and (path.parent != QUESTIONS or "reference" not in code.co_qualname):
         return None
-    own = path.parent == COMPANION and code.co_name not in ("__init__", "reset_parameters")
-    return f"companion.{path.stem}" if own or "reference" in code.co_qualname else None
+    return ".".join(path.relative_to(COMPANION.parent).with_suffix("").parts)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import torch
 from traitlets import Int, List
 
 from companion.figures.figure import Figure, Number, script
-from companion.lstm import LSTMCell
+from companion.layers.lstm import LSTMCell
 
 # The first input is to be kept; the others are small, and come in its way.
 INPUTS = [1.0, 0.2, -0.3, 0.3, 0.1, -0.2, 0.3, -0.1, 0.2, -0.3, 0.3, 0.2, -0.2, 0.3, -0.3, 0.1, 0.3, -0.1, 0.2, 0.3]

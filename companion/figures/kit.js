@@ -1,7 +1,7 @@
 /* What the figures share: elements, controls that are bound to the model, and squares in the colours of values. A drawing
  * looks as its attributes say, without a style sheet: so its picture can stand alone, where no script runs. */
 
-/* As in companion.pictures: blue below zero and orange above. Legible on white and on black. */
+/* As in companion.page.pictures: blue below zero and orange above. Legible on white and on black. */
 export const BLUE = "#2f7fc1";
 export const ORANGE = "#d9731a";
 export const GREEN = "#2f9460";

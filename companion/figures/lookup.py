@@ -5,7 +5,7 @@ import math
 import torch
 from traitlets import Int, List, TraitError, Unicode, default, validate
 
-from companion.embedding import Embedding
+from companion.layers.embedding import Embedding
 from companion.figures.figure import Figure, Number, script, words
 
 PADDING = "·"  # the character of index 0

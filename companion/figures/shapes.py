@@ -5,7 +5,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 from traitlets import Bool, Enum, Int, List
 
 from companion.figures.figure import Figure, Number, script
-from companion.lstm import LSTM
+from companion.layers.lstm import LSTM
 
 KINDS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
 WEIGHTS = [f"{kind}_l{layer}{end}" for layer in range(3) for end in ("", "_reverse") for kind in KINDS]

@@ -1,5 +1,5 @@
 /* The arithmetic of the figures, each step once. Vectors are arrays of numbers, matrices arrays of rows, in float64.
- * Names, shapes and orders are torch's: tests/test_figures_steps.py holds every function to torch in a browser. */
+ * Names, shapes and orders are torch's: tests/figures/test_figures_steps.py holds every function to torch in a browser. */
 
 export const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 
@@ -258,7 +258,7 @@ export const uniform = (seed, place) => {
   return ((b ^ (b >>> 14)) >>> 0) / 2 ** 32;
 };
 
-/* The characters of a text in one form, as companion.text counts them. A browser that cannot split a text into them
+/* The characters of a text in one form, as companion.learning.text counts them. A browser that cannot split a text into them
  * splits it into code points: the writers know no character that has more than one. */
 export const characters = (text) => {
   const normal = text.replace(/\r\n?/g, "\n").normalize("NFC");

@@ -4,7 +4,7 @@ import torch
 from traitlets import Enum, Int, List, TraitError, validate
 
 from companion.figures.figure import Figure, Number, script
-from companion.rnn import RNN
+from companion.layers.rnn import RNN
 
 STEPS, SIZE = 50, 8
 

@@ -6,9 +6,9 @@ import torch
 from traitlets import Dict, Int, TraitError, Unicode, default, validate
 
 from companion.figures.figure import Figure, Number, script
-from companion.generation import probabilities
-from companion.text import characters, normalise
-from companion.writer import load_writer, path_of
+from companion.learning.generation import probabilities
+from companion.learning.text import characters, normalise
+from companion.learning.writer import load_writer, path_of
 
 # As in the chapter of each language: its beginning but for the last character, so that there is a doubt; and the unit
 # that it finds for quotations.

@@ -24,7 +24,7 @@ from companion.check.questions.lstm import (
     step_reference,
 )
 from companion.check.running import Function, Module, Probe, Unfit, form, kind, named, seed, set_parameters
-from companion.recurrent import RNNBase, RNNCellBase
+from companion.layers.recurrent import RNNBase, RNNCellBase
 
 CHAPTER = "lstm_parameters"
 

@@ -1,0 +1,155 @@
+"""Embedding: row `i` of a matrix stands for index `i`."""
+
+import torch
+from torch import nn
+
+from companion.layers import errors
+
+
+class Embedding(nn.Module):
+    """A table of vectors, looked up by index, as `torch.nn.Embedding`.
+
+    num_embeddings: how many rows, so the indices are 0 … num_embeddings - 1. embedding_dim: numbers in a row.
+    padding_idx: an index (negative ones count from the end) whose row starts as zeros and gets no gradient.
+    max_norm: if given, every row that is looked up is first shortened, in place, to at most this `norm_type`-norm.
+    scale_grad_by_freq: divide each row's gradient by how often the row was looked up in this call.
+    sparse: let `weight.grad` be a sparse tensor that holds the looked-up rows only.
+
+    Parameter: `weight` (num_embeddings, embedding_dim), drawn from N(0, 1). Called with indices of any shape (*),
+    int64 or int32, returns (*, embedding_dim). AssertionError for a `padding_idx` outside the table, IndexError for
+    an index outside it, RuntimeError for indices that are not integers.
+    """
+
+    __constants__ = [
+        "num_embeddings", "embedding_dim", "padding_idx", "max_norm", "norm_type", "scale_grad_by_freq", "sparse",
+    ]  # fmt: skip
+
+    def __init__(
+        self,
+        num_embeddings,
+        embedding_dim,
+        padding_idx=None,
+        max_norm=None,
+        norm_type=2.0,
+        scale_grad_by_freq=False,
+        sparse=False,
+        _weight=None,
+        _freeze=False,
+        device=None,
+        dtype=None,
+    ):
+        super().__init__()
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.padding_idx = errors.padding_index(padding_idx, num_embeddings)
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        self.scale_grad_by_freq = scale_grad_by_freq
+        self.sparse = sparse
+        if _weight is None:
+            _weight = torch.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
+            self.weight = nn.Parameter(_weight, requires_grad=not _freeze)
+            self.reset_parameters()
+        elif list(_weight.shape) != [num_embeddings, embedding_dim]:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        else:
+            self.weight = nn.Parameter(_weight, requires_grad=not _freeze)
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        embeddings,
+        freeze=True,
+        padding_idx=None,
+        max_norm=None,
+        norm_type=2.0,
+        scale_grad_by_freq=False,
+        sparse=False,
+    ):
+        """Make an Embedding whose weight is `embeddings` (num_embeddings, embedding_dim), not trained if `freeze`."""
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        options = (padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+        return cls(*embeddings.shape, *options, _weight=embeddings, _freeze=freeze)
+
+    def reset_parameters(self):
+        """Draw the table from N(0, 1), and zero the padding row."""
+        nn.init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with torch.no_grad():
+                self.weight[self.padding_idx] = 0
+
+    def forward(self, input):
+        """Look up `input`, indices of shape (*); returns (*, embedding_dim)."""
+        errors.embedding_indices(input)
+        weight, indices = self.weight, input.flatten()
+        padding_idx = errors.padding_index(self.padding_idx, self.num_embeddings)
+        if self.max_norm is not None:
+            shorten(weight.detach(), indices, self.max_norm, self.norm_type)
+        if self.scale_grad_by_freq or self.sparse:
+            rows = LookUp.apply(weight, indices, padding_idx, self.scale_grad_by_freq, self.sparse)
+        else:
+            # e_k = W[ i_k ]
+            rows = weight.index_select(0, indices)
+            if padding_idx is not None:  # its row is read, and learns nothing
+                rows = torch.where((indices == padding_idx)[:, None], rows.detach(), rows)
+        return rows.view(*input.shape, weight.size(1))
+
+    def extra_repr(self):
+        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+        parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
+        parts += [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        return ", ".join(parts)
+
+
+def shorten(weight, indices, max_norm, norm_type):
+    """Shorten the rows of `weight` that `indices` (n) read, in place, to a norm of at most `max_norm`."""
+    rows = weight.index_select(0, indices)
+    norm = rows.norm(norm_type, dim=1, keepdim=True)
+    # w_i ← w_i · max_norm / ‖w_i‖   where ‖w_i‖ > max_norm
+    rows = torch.where(norm > max_norm, rows * (max_norm / (norm + 1e-7)), rows)
+    weight.index_copy_(0, indices.long(), rows)
+
+
+class LookUp(torch.autograd.Function):
+    """The look-up where its gradient is not autograd's own: scaled by frequency, or sparse.
+
+    weight: (num_embeddings, embedding_dim). indices: (n), integers. Returns (n, embedding_dim).
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(weight, indices, padding_idx, scale_grad_by_freq, sparse):
+        # e_k = W[ i_k ]
+        return weight.index_select(0, indices)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        weight, indices, ctx.padding_idx, ctx.scale_grad_by_freq, ctx.sparse = inputs
+        ctx.save_for_backward(indices)
+        ctx.shape = weight.shape
+
+    @staticmethod
+    def backward(ctx, grad):
+        (indices,) = ctx.saved_tensors
+        is_padding = indices == ctx.padding_idx if ctx.padding_idx is not None else None
+        if ctx.sparse:
+            if ctx.scale_grad_by_freq:
+                raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+            if is_padding is not None:
+                indices, grad = indices[~is_padding], grad[~is_padding]
+            rows = torch.sparse_coo_tensor(indices[None], grad, ctx.shape, check_invariants=False)
+            return rows, None, None, None, None
+        if is_padding is not None:
+            grad = grad.masked_fill(is_padding[:, None], 0)
+        # each row's gradient, divided by how often it was read
+        count = torch.bincount(indices, minlength=ctx.shape[0])
+        grad = grad / count[indices, None]
+        return sum_by_row(grad, indices, ctx.shape), None, None, None, None
+
+
+def sum_by_row(grad, indices, shape):
+    """The gradient of a table of this shape. grad: (n, embedding_dim), row k for the place that read row indices[k]."""
+    # ∂L/∂W_i = Σ over the k with i_k = i of  ∂L/∂e_k
+    return grad.new_zeros(shape).index_add(0, indices, grad)

@@ -1,0 +1,78 @@
+"""The gated recurrent unit: one state, which a gate blends with its successor.
+
+Kyunghyun Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical machine
+translation" (2014), arXiv 1406.1078. There the reset gate acts on the state before the product,
+W_hn (r_t ⊙ h_{t-1}); in torch, and here, after it: r_t ⊙ (W_hn h_{t-1} + b_hn). So all three products are one.
+And z_t keeps the old state here, as in the paper's equation 7; some texts let it take the new one.
+"""
+
+import torch
+
+from companion.layers import errors
+from companion.layers.recurrent import RNNBase, RNNCellBase, Step, affine
+
+
+class GRUStep(Step):
+    """What `GRUCell` and `GRU` do at one time step."""
+
+    name = "GRU"
+    num_chunks = 3
+
+    def ahead(self, x, w):
+        """W_ih x_t + b_ih for every row of `x`. b_hh has to wait: the reset gate multiplies its last third."""
+        return affine(x, w.ih, w.b_ih)
+
+    def step(self, a, state, w):
+        """a: W_ih x_t + b_ih, (B, 3 * hidden_size). state: (h,), (B, hidden_size). Returns the new (h,)."""
+        (h,) = state
+
+        # what the state gives to the three sums:  u_t = W_hh h_{t-1} + b_hh
+        u = affine(h, w.hh, w.b_hh)
+        # torch stacks them in the order r, z, n
+        a_r, a_z, a_n = a.chunk(3, dim=-1)
+        u_r, u_z, u_n = u.chunk(3, dim=-1)
+
+        # r_t = σ( W_ir x_t + b_ir  +  W_hr h_{t-1} + b_hr )
+        r = torch.sigmoid(a_r + u_r)
+        # z_t = σ( W_iz x_t + b_iz  +  W_hz h_{t-1} + b_hz )
+        z = torch.sigmoid(a_z + u_z)
+        # n_t = tanh( W_in x_t + b_in  +  r_t ⊙ ( W_hn h_{t-1} + b_hn ) )
+        n = torch.tanh(a_n + r * u_n)
+        # h_t = ( 1 - z_t ) ⊙ n_t  +  z_t ⊙ h_{t-1}
+        h = (1 - z) * n + z * h
+
+        return (h,)
+
+
+class GRUCell(GRUStep, RNNCellBase):
+    """One step of a GRU, as `torch.nn.GRUCell`.
+
+    input_size: features of the input. hidden_size: features of the hidden state. bias: with `bias_ih` and
+    `bias_hh`, or without.
+
+    Parameters: `weight_ih` (3 * hidden_size, input_size), `weight_hh` (3 * hidden_size, hidden_size), `bias_ih` and
+    `bias_hh` (3 * hidden_size); the rows are those of r, z, n. Called with an input (B, input_size) and a state h
+    (B, hidden_size), returns the new h. RuntimeError for sizes that do not fit.
+    """
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, self.num_chunks, device, dtype)
+
+
+class GRU(GRUStep, RNNBase):
+    """A GRU over sequences, as `torch.nn.GRU`.
+
+    GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+    device=None, dtype=None)
+
+    input_size, hidden_size, bias: as in `GRUCell`. num_layers, batch_first, dropout, bidirectional: as in `RNN`.
+
+    Parameters of layer k: `weight_ih_l{k}` (3 * hidden_size, input_size), from the second layer on (3 * hidden_size,
+    D * hidden_size); `weight_hh_l{k}` (3 * hidden_size, hidden_size); `bias_ih_l{k}`, `bias_hh_l{k}`
+    (3 * hidden_size); with the ending `_reverse` those of the backward direction. Called as
+    `output, h_n = gru(input, h_0)`; shapes at `RNNBase.forward`. Errors as for `RNN`.
+    """
+
+    def __init__(self, *args, **kwargs):
+        errors.no_projection(kwargs)
+        super().__init__("GRU", *args, **kwargs)

@@ -1,0 +1,85 @@
+"""Long short-term memory: a hidden state to speak with, and a cell state to remember with.
+
+Sepp Hochreiter and Jürgen Schmidhuber, "Long short-term memory", Neural Computation 9 (1997); the forget gate
+is from Gers, Schmidhuber and Cummins, "Learning to forget", Neural Computation 12 (2000). The projection is from
+Sak, Senior and Beaufays (2014), arXiv 1402.1128. The order of the gates and the two biases are torch's.
+"""
+
+import torch
+
+from companion.layers.recurrent import RNNBase, RNNCellBase, Step, affine
+
+
+class LSTMStep(Step):
+    """What `LSTMCell` and `LSTM` do at one time step."""
+
+    name = "LSTM"
+    num_chunks = 4
+    is_pair = True
+
+    def step(self, a, state, w):
+        """a: W_ih x_t + b_ih + b_hh, (B, 4 * hidden_size). state: (h, c), each (B, hidden_size); returns the new one."""
+        h, c = state
+
+        # the four gates' sums at once:  a_t = W_ih x_t + b_ih + b_hh  +  W_hh h_{t-1}
+        a = affine(h, w.hh, a)
+        # torch stacks them in the order i, f, g, o
+        a_i, a_f, a_g, a_o = a.chunk(4, dim=-1)
+
+        # i_t = σ( W_ii x_t + b_ii  +  W_hi h_{t-1} + b_hi )
+        i = torch.sigmoid(a_i)
+        # f_t = σ( W_if x_t + b_if  +  W_hf h_{t-1} + b_hf )
+        f = torch.sigmoid(a_f)
+        # g_t = tanh( W_ig x_t + b_ig  +  W_hg h_{t-1} + b_hg )
+        g = torch.tanh(a_g)
+        # o_t = σ( W_io x_t + b_io  +  W_ho h_{t-1} + b_ho )
+        o = torch.sigmoid(a_o)
+
+        # c_t = f_t ⊙ c_{t-1}  +  i_t ⊙ g_t
+        c = f * c + i * g
+        # h_t = o_t ⊙ tanh( c_t )
+        h = o * torch.tanh(c)
+
+        # with a projection:  h_t = W_hr h_t
+        if w.hr is not None:
+            h = affine(h, w.hr)
+        return h, c
+
+
+class LSTMCell(LSTMStep, RNNCellBase):
+    """One step of an LSTM, as `torch.nn.LSTMCell`.
+
+    input_size: features of the input. hidden_size: features of the hidden state and of the cell state.
+    bias: with `bias_ih` and `bias_hh`, or without.
+
+    Parameters: `weight_ih` (4 * hidden_size, input_size), `weight_hh` (4 * hidden_size, hidden_size), `bias_ih` and
+    `bias_hh` (4 * hidden_size); the rows are those of the gates i, f, g, o. Called with an input (B, input_size)
+    and a state (h, c), each (B, hidden_size), returns the new (h, c). RuntimeError for sizes that do not fit.
+    """
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, self.num_chunks, device, dtype)
+
+
+class LSTM(LSTMStep, RNNBase):
+    """An LSTM over sequences, as `torch.nn.LSTM`.
+
+    LSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+    proj_size=0, device=None, dtype=None)
+
+    input_size, hidden_size, bias: as in `LSTMCell`. num_layers: how many are stacked, each reading the output of
+    the one below. batch_first: input and output are (B, T, features); the states are not moved. dropout: probability
+    of zeroing a number between two layers while training. bidirectional: a second set of weights reads each
+    sequence from its end. proj_size: if above 0, `h` is multiplied down to so many features after each step.
+
+    Parameters of layer k: `weight_ih_l{k}` (4 * hidden_size, input_size), from the second layer on (4 * hidden_size,
+    D * size); `weight_hh_l{k}` (4 * hidden_size, size); `bias_ih_l{k}`, `bias_hh_l{k}` (4 * hidden_size);
+    `weight_hr_l{k}` (proj_size, hidden_size) with a projection; with the ending `_reverse` those of the backward
+    direction. `size` is `proj_size` with a projection, else `hidden_size`. Called as
+    `output, (h_n, c_n) = lstm(input, (h_0, c_0))`; shapes at `RNNBase.forward`. TypeError and ValueError for wrong
+    arguments here, at the call for a wrong number of dimensions or type of input, RuntimeError for wrong sizes:
+    the words are torch's.
+    """
+
+    def __init__(self, *args, **kwargs):
+        super().__init__("LSTM", *args, **kwargs)

@@ -1,0 +1,78 @@
+"""The Elman network: one hidden state, written anew at every step.
+
+Jeffrey L. Elman, "Finding structure in time", Cognitive Science 14 (1990). The two biases are torch's.
+"""
+
+import torch
+
+from companion.layers import errors
+from companion.layers.recurrent import RNNBase, RNNCellBase, Step, affine
+
+
+class ElmanStep(Step):
+    """What `RNNCell` and `RNN` do at one time step."""
+
+    name = "RNN"
+    nonlinearity = "tanh"
+
+    def step(self, a, state, w):
+        """a: W_ih x_t + b_ih + b_hh, (B, hidden_size). state: (h,), (B, hidden_size). Returns the new (h,)."""
+        (h,) = state
+        f = {"tanh": torch.tanh, "relu": torch.relu}[self.nonlinearity]
+
+        # h_t = f( W_ih x_t + b_ih + b_hh  +  W_hh h_{t-1} )
+        h = f(affine(h, w.hh, a))
+
+        return (h,)
+
+
+class RNNCell(ElmanStep, RNNCellBase):
+    """One step of an Elman network, as `torch.nn.RNNCell`.
+
+    input_size: features of the input. hidden_size: features of the hidden state. bias: with `bias_ih` and
+    `bias_hh`, or without. nonlinearity: "tanh" or "relu".
+
+    Parameters: `weight_ih` (hidden_size, input_size), `weight_hh` (hidden_size, hidden_size), `bias_ih` and
+    `bias_hh` (hidden_size). Called with an input (B, input_size) and a state h (B, hidden_size), returns the
+    new h. RuntimeError for sizes that do not fit and for an unknown nonlinearity, both at the call.
+    """
+
+    __constants__ = [*RNNCellBase.__constants__, "nonlinearity"]
+
+    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, self.num_chunks, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def step(self, a, state, w):
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        return super().step(a, state, w)
+
+
+class RNN(ElmanStep, RNNBase):
+    """An Elman network over sequences, as `torch.nn.RNN`.
+
+    RNN(input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0,
+    bidirectional=False, device=None, dtype=None)
+
+    input_size, hidden_size, nonlinearity, bias: as in `RNNCell`. num_layers: how many are stacked, each reading
+    the output of the one below. batch_first: input and output are (B, T, features); the states are not moved.
+    dropout: probability of zeroing a number between two layers while training. bidirectional: a second set of
+    weights reads each sequence from its end.
+
+    Parameters of layer k: `weight_ih_l{k}` (hidden_size, input_size), from the second layer on (hidden_size,
+    D * hidden_size); `weight_hh_l{k}` (hidden_size, hidden_size), `bias_ih_l{k}`, `bias_hh_l{k}` (hidden_size);
+    with the ending `_reverse` those of the backward direction. Called as `output, h_n = rnn(input, h_0)`; shapes
+    at `RNNBase.forward`. TypeError and ValueError for wrong arguments here, at the call for a wrong number of
+    dimensions or type of input, RuntimeError for wrong sizes: the words are torch's.
+    """
+
+    def __init__(self, *args, **kwargs):
+        errors.no_projection(kwargs)
+        if len(args) > 3:
+            self.nonlinearity, args = args[3], args[:3] + args[4:]
+        else:
+            self.nonlinearity = kwargs.pop("nonlinearity", "tanh")
+        if self.nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{self.nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(f"RNN_{self.nonlinearity.upper()}", *args, **kwargs)

@@ -1,0 +1,58 @@
+"""Generation: a trained model reads a beginning, and goes on writing."""
+
+import math
+
+import torch
+
+from companion.learning.sequence_model import evaluation_of
+
+
+def probabilities(logits, temperature=1.0, top_k=None):
+    """What the next character is drawn from.
+
+    logits: (..., vocab_size). temperature: below 1 the likely become likelier, above 1 all become more alike; at 0
+    the likeliest has probability 1. top_k: only so many of the likeliest may be drawn. Index 0, the unknown character,
+    never is. ValueError for a temperature or a `top_k` that means nothing.
+    """
+    if not (temperature >= 0 and math.isfinite(temperature)):
+        raise ValueError(f"temperature must be a number from 0 on, not {temperature}")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k must be at least 1, not {top_k}")
+    logits = logits.to(torch.float64, copy=True)  # in float32 a small temperature would become 0
+    logits[..., 0] = -math.inf
+    best = logits.max(dim=-1, keepdim=True)
+    if temperature == 0 or top_k == 1:
+        return torch.zeros_like(logits).scatter(-1, best.indices, 1.0)
+    if top_k is not None and top_k < logits.size(-1):
+        kept = logits.topk(top_k, dim=-1)
+        logits = torch.full_like(logits, -math.inf).scatter(-1, kept.indices, kept.values)
+    # p_i = exp( y_i / τ ) / Σ_j exp( y_j / τ );   the largest is taken away first, so that no exp overflows
+    return torch.softmax((logits - best.values) / temperature, dim=-1)
+
+
+def generate(
+    model, vocabulary, prefix, length, *, temperature=1.0, top_k=None, generator=None
+):
+    """Let a model go on from `prefix` for `length` characters. Returns the prefix with what follows.
+
+    model: a `SequenceModel` over the vocabulary. The state begins at zero and reads the prefix, each character once;
+    then each character that is drawn is read in turn. temperature, top_k: as in `probabilities`. generator: a
+    `torch.Generator` that the characters are drawn with.
+
+    ValueError for an empty prefix, or one with characters that are not in the vocabulary.
+    """
+    indices = vocabulary.encode(prefix, strict=True)
+    if len(indices) == 0:
+        raise ValueError("the prefix is empty: there must be a character to go on from")
+    if length < 0:
+        raise ValueError(f"length must not be negative, got {length}")
+    device = next(model.parameters()).device
+    with evaluation_of(model):
+        written, state, unread = [], None, indices.to(device)
+        for _ in range(length):
+            logits, state = model(unread[:, None], state)
+            # drawn on the processor, where a seed gives the same text on every machine
+            p = probabilities(logits[-1, 0].cpu(), temperature, top_k)
+            unread = torch.multinomial(p, 1, generator=generator).to(device)
+            written.append(unread)
+    return vocabulary.decode(torch.cat([indices.to(device), *written]))

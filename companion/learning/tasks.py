@@ -1,0 +1,144 @@
+"""Tasks that memory decides, made by code, and two measurements of memory.
+
+Each task is a supply of batches for `companion.learning.training.train`: `epoch(number)` makes new ones, the same for the same
+number. T is their length in time steps, B the size of a batch.
+"""
+
+import torch
+
+from companion.learning.sequence_model import evaluation_of
+from companion.learning.training import IGNORED
+from companion.learning.windows import generator_of
+
+
+class Task:
+    """What the tasks share. seed: with the number of an epoch it decides all random numbers."""
+
+    carried = False
+
+    def __init__(self, batch_size=64, batches=50, seed=0):
+        self.batch_size, self.batches, self.seed = batch_size, batches, seed
+
+    def __len__(self):
+        """How many batches an epoch has."""
+        return self.batches
+
+    def epoch(self, number):
+        """The batches of an epoch, (inputs, targets)."""
+        generator = generator_of(self.seed, number)
+        for _ in range(self.batches):
+            yield self.batch(generator)
+
+
+class Recall(Task):
+    """One of 8 symbols, then `gap` steps of noise, then the question: which was it?
+
+    gap: a number, or a range (shortest, longest) from which each batch draws its own. inputs: indices (gap + 2, B), 0
+    to 7 the symbols, 8 to 15 noise, 16 the question. targets: (gap + 2, B), the symbol at the last step, `IGNORED`
+    before. By guessing, one in 8 is right.
+    """
+
+    symbols, vocab_size = 8, 17
+
+    def __init__(self, gap, **options):
+        super().__init__(**options)
+        self.shortest, self.longest = (gap, gap) if isinstance(gap, int) else gap
+        if not 0 <= self.shortest <= self.longest:
+            raise ValueError(f"gap must be a number from 0 on, or a range (shortest, longest), not {gap}")
+
+    def batch(self, generator):
+        gap = int(torch.randint(self.shortest, self.longest + 1, (1,), generator=generator))
+        inputs = torch.randint(self.symbols, 2 * self.symbols, (gap + 2, self.batch_size), generator=generator)
+        symbol = inputs[0] = inputs[0] - self.symbols
+        inputs[-1] = 2 * self.symbols
+        targets = torch.full_like(inputs, IGNORED)
+        targets[-1] = symbol
+        return inputs, targets
+
+
+class Brackets(Task):
+    """Nested brackets of three kinds: at each closing one, which kind must it be?
+
+    length: of a sequence, even. deepest: how many brackets may be open at once. inputs: indices (length, B), 0 to 2
+    the opening brackets, 3 to 5 the closing ones. targets: (length, B), 0 to 2 the kind of the bracket that closes at
+    the next step, `IGNORED` where the next one opens. By guessing, one in 3 is right.
+    """
+
+    kinds, vocab_size = 3, 6
+
+    def __init__(self, length, deepest=8, **options):
+        super().__init__(**options)
+        if length < 2 or length % 2 or deepest < 1:
+            raise ValueError(f"length must be even and above 0, deepest at least 1, not {length} and {deepest}")
+        self.length, self.deepest = length, deepest
+
+    def batch(self, generator):
+        choices = torch.rand(self.batch_size, self.length, generator=generator).tolist()
+        kinds = torch.randint(self.kinds, (self.batch_size, self.length), generator=generator).tolist()
+        inputs, targets = [], []
+        for row in range(self.batch_size):
+            open_, word, answer = [], [], []
+            for t in range(self.length):
+                left = self.length - t  # all that is open must still be closed
+                must_close = len(open_) == min(left, self.deepest)
+                if open_ and (must_close or choices[row][t] < 0.5):
+                    answer.append(open_[-1])
+                    word.append(self.kinds + open_.pop())
+                else:
+                    answer.append(IGNORED)
+                    open_.append(kinds[row][t])
+                    word.append(open_[-1])
+            inputs.append(word)
+            targets.append([*answer[1:], IGNORED])
+        return torch.tensor(inputs).T, torch.tensor(targets).T
+
+
+class Adding(Task):
+    """The adding problem (Hochreiter and Schmidhuber 1997, section 5.4): of many numbers, add the two that are marked.
+
+    length: of a sequence, at least 2. inputs: (length, B, 2), a number from U(0, 1) and a mark, which is 1 at one place
+    in the first half and one in the second, else 0. targets: (B), the sum of the two numbers. Who always answers 1 has
+    a mean squared error of 1/6.
+    """
+
+    def __init__(self, length, dtype=None, **options):
+        super().__init__(**options)
+        if length < 2:
+            raise ValueError(f"length must be at least 2, not {length}")
+        self.length, self.dtype = length, dtype
+
+    def batch(self, generator):
+        numbers = torch.rand(self.length, self.batch_size, generator=generator, dtype=self.dtype)
+        half, marks = self.length // 2, torch.zeros_like(numbers)
+        for start, stop in ((0, half), (half, self.length)):
+            places = torch.randint(start, stop, (self.batch_size,), generator=generator)
+            marks[places, torch.arange(self.batch_size)] = 1
+        return torch.stack([numbers, marks], dim=-1), (numbers * marks).sum(0)
+
+    @staticmethod
+    def loss(outputs, targets):
+        """The mean squared error of the last output. outputs: (length, B, 1). targets: (B)."""
+        return (outputs[-1, :, 0] - targets).square().mean()
+
+
+def accuracy(model, task, epoch=-1):
+    """The share of a task's questions that a model answers rightly. epoch: another than those it learned from."""
+    right = asked = 0
+    with evaluation_of(model):
+        for inputs, targets in task.epoch(epoch):
+            answers = model(inputs)[0].argmax(dim=-1)
+            is_asked = targets != IGNORED
+            right += int((answers == targets)[is_asked].sum())
+            asked += int(is_asked.sum())
+    return right / asked
+
+
+def gradient_by_distance(model, inputs, targets, loss_function):
+    """How much each time step counts for the loss: ‖∂L/∂x_t‖, the norm of the gradient of the layer's input.
+
+    Returns (T), the newest step first: entry d is that of the step d steps before the last.
+    """
+    x = model.embedding(inputs).detach().requires_grad_()
+    outputs = model.linear(model.recurrent(x)[0])
+    (gradient,) = torch.autograd.grad(loss_function(outputs, targets), x)
+    return gradient.norm(dim=(1, 2)).flip(0)

@@ -1,0 +1,151 @@
+"""Text: from a file to indices, and back.
+
+A text is a string in one form (`normalise`). A `Vocabulary` gives each of its characters an index. A character is what
+a reader counts as one, whatever its script: `é` and `한` are one, however they were typed, and so is a flag or a
+letter with three accents (Unicode Standard Annex 29: extended grapheme clusters).
+"""
+
+import unicodedata
+from collections import Counter
+from importlib.resources import files
+from pathlib import Path
+
+import regex
+import torch
+
+SHIPPED = files("companion.learning") / "texts"
+TIME_MACHINE = "https://d2l-data.s3-accelerate.amazonaws.com/timemachine.txt"
+TIME_MACHINE_HASH = "sha1:090b5e7e70c295757f55df93cb0a180b9691891a"
+
+# Stands for every character that the vocabulary does not have. Unicode's own sign for it.
+UNKNOWN = "\N{REPLACEMENT CHARACTER}"
+
+
+def shipped_texts():
+    """The names of the texts that come with the package: the languages of the book."""
+    return sorted(path.name.removesuffix(".txt") for path in SHIPPED.iterdir() if path.name.endswith(".txt"))
+
+
+def load_text(source, min_length=1000):
+    """A text as one string, in the form that `normalise` makes.
+
+    source: the name of a text that comes with the package ("en", "ja", "ko", "zh"); "time_machine", H. G. Wells's
+    novel of 1895, which is downloaded once, checked and kept; or the path of a text file in UTF-8. min_length: how
+    many characters there must be, since a model learns nothing from less.
+
+    FileNotFoundError if there is no such name or file, ConnectionError if the download fails, ValueError for a text
+    that is not UTF-8, empty or too short.
+    """
+    if source in (names := shipped_texts()):
+        raw = (SHIPPED / f"{source}.txt").read_bytes()
+    elif source == "time_machine":
+        raw = download(TIME_MACHINE, TIME_MACHINE_HASH, "time_machine.txt").read_bytes()
+    else:
+        path = Path(source)
+        if not is_there(path):
+            known = ", ".join(map(repr, [*names, "time_machine"]))
+            raise FileNotFoundError(f"{str(source)[:80]!r} is neither a file nor one of the texts {known}")
+        if not path.is_file():
+            raise ValueError(f"{str(source)!r} is a folder; give the path of one text file in it")
+        raw = path.read_bytes()
+    try:
+        text = raw.decode("utf-8-sig")  # without a byte-order mark
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{str(source)!r} is not a text in UTF-8 (byte {error.start} cannot be read). If it is text in another "
+            "encoding, read it with Path(...).read_text(encoding=...) and write it back as UTF-8"
+        ) from None
+    text = normalise(text)
+    if not text.strip():
+        raise ValueError(f"{str(source)!r} is empty")
+    if len(text) < min_length:
+        raise ValueError(f"{str(source)!r} has {len(text):,} characters; at least {min_length:,} are needed")
+    return text
+
+
+def is_there(path):
+    """Whether a file or folder has this path. No file has one that is too long for the system, such as a text."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def download(url, known_hash, name):
+    """The path of a file that is downloaded once, with a progress bar, and compared with its checksum at each use."""
+    import pooch  # only here: it imports a bar for notebooks, with a warning where there are no widgets
+
+    pooch.get_logger().setLevel("WARNING")
+    folder = pooch.os_cache("unrolled")
+    try:
+        return Path(pooch.retrieve(url, known_hash, fname=name, path=folder, progressbar=True))
+    except OSError as error:  # all of requests' errors are of this kind
+        raise ConnectionError(
+            f"{name} could not be downloaded ({type(error).__name__}). Without a network, use a text that comes with "
+            f"the package, such as load_text('en'). Or download {url} elsewhere, and give load_text its path"
+        ) from error
+    except ValueError as error:
+        raise ConnectionError(
+            f"what came from {url} is not {name}: its checksum differs from {known_hash}. Was there a login page of "
+            "the network in between? Nothing was kept"
+        ) from error
+
+
+def normalise(text):
+    """One form for what can be typed in several: composed characters (NFC), lines ended by "\\n"."""
+    return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def characters(text):
+    """The characters of a text, as a reader counts them: a list of strings."""
+    return regex.findall(r"\X", normalise(text))
+
+
+class Vocabulary:
+    """Characters and their indices.
+
+    text: what the characters are taken from. min_count: those that occur less often are left out, and read as
+    `UNKNOWN`, which has index 0. The others follow in the order of Unicode. `len()` is their number with `UNKNOWN`.
+    """
+
+    def __init__(self, text, min_count=1):
+        counts = Counter(characters(text))
+        counts.pop(UNKNOWN, None)
+        self._set([UNKNOWN, *sorted(c for c, count in counts.items() if count >= min_count)])
+
+    @classmethod
+    def of(cls, characters):
+        """The vocabulary with these characters, in this order: `characters` of another one."""
+        vocabulary = cls("")
+        vocabulary._set(list(characters))
+        return vocabulary
+
+    def _set(self, characters):
+        self.characters = characters
+        self._indices = {c: i for i, c in enumerate(characters)}
+
+    def __len__(self):
+        return len(self.characters)
+
+    def __contains__(self, character):
+        return normalise(character) in self._indices
+
+    def encode(self, text, strict=False):
+        """The indices of a text's characters, int64 (length).
+
+        strict: ValueError for characters that are not in the vocabulary; without it they get index 0.
+        """
+        found = characters(text)
+        if strict and (missing := [c for c in dict.fromkeys(found) if c not in self._indices]):
+            raise ValueError(
+                f"not in the vocabulary of {len(self):,} characters: {' '.join(map(repr, missing))}. A model can only "
+                "read what occurred in the text that it learned from"
+            )
+        return torch.tensor([self._indices.get(c, 0) for c in found], dtype=torch.int64)
+
+    def decode(self, indices):
+        """The text of indices, a tensor (length) or a list. IndexError for an index that is not in the vocabulary."""
+        indices = torch.as_tensor(indices, dtype=torch.int64).flatten().tolist()
+        if wrong := [i for i in indices if not 0 <= i < len(self)]:
+            raise IndexError(f"index {wrong[0]} is not in the vocabulary, which has 0 to {len(self) - 1}")
+        return "".join(self.characters[i] for i in indices)

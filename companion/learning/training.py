@@ -1,0 +1,144 @@
+"""Training: the loop in which a recurrent network learns, and what is computed in it."""
+
+import math
+from itertools import islice
+from typing import NamedTuple
+
+import torch
+from torch.nn import functional as F
+
+from companion.learning.checkpoint import Checkpoint, held_interrupts
+from companion.learning.progress import progress_bar
+from companion.learning.sequence_model import evaluation_of
+
+IGNORED = -100  # the target where nothing is asked; torch's own number for it
+
+
+class Epoch(NamedTuple):
+    """What an epoch came to: the mean loss of its steps, and the mean loss afterwards on what is held out, if any."""
+
+    loss: float
+    held_out: float | None = None
+
+
+def train(
+    model,
+    batches,
+    optimizer,
+    epochs,
+    *,
+    clip=1.0,
+    held_out=None,
+    scheduler=None,
+    loss_function=None,
+    checkpoint=None,
+    progress=True,
+):
+    """Train a model. Returns what each epoch came to, a list of `Epoch`.
+
+    model: called as `model(inputs, state)`, returns outputs and the state after them. batches: such as
+    `ConsecutiveWindows`, with `epoch(number)`, `len()` and `carried`. optimizer, scheduler: of `torch.optim`; the
+    scheduler moves at every step. epochs: how many in all. clip: the largest norm that gradients may have, None for
+    any. held_out: batches that are read after every epoch and not learned from. loss_function: (outputs, targets) →
+    mean loss; `cross_entropy` if None. checkpoint: the path of a file in which the run is kept. progress: show the
+    epoch, the loss and the time left.
+
+    A run that is kept in a file and was interrupted goes on when the same call is made again with a new model and
+    optimizer, and ends with the same weights, bit for bit. FloatingPointError once the loss or the gradients'
+    norm is no number, before the weights are; ValueError for a file that keeps another run.
+    """
+    loss_function = loss_function or cross_entropy
+    clip = math.inf if clip is None else clip
+    kept = Checkpoint(checkpoint, model, optimizer, scheduler, batches, clip)
+    history, losses, state = kept.load() or ([], [], None)
+    history = [Epoch(*epoch) for epoch in history]
+    steps, done = epochs * len(batches), len(history) * len(batches) + len(losses)
+    with held_interrupts() as interrupts, progress_bar(steps, done, progress) as bar:
+        for epoch in range(len(history), epochs):
+            model.train()
+            for inputs, targets in islice(batches.epoch(epoch), len(losses), None):
+                # forward through time, from where the last window ended or from zeros
+                outputs, state = model(inputs, state if batches.carried else None)
+                loss = loss_function(outputs, targets)
+                check(loss, "loss", epoch, len(losses))
+
+                # backward through time, to where this window began
+                optimizer.zero_grad()
+                loss.backward()
+                norm = clip_gradients(model.parameters(), clip)
+                check(norm, "norm of the gradients", epoch, len(losses))
+                optimizer.step()
+                if scheduler is not None:
+                    scheduler.step()
+                state = detach(state)
+
+                losses.append(loss.item())
+                bar.update()
+                if interrupts or kept.is_due():
+                    kept.save(history, losses, state)
+                if interrupts:
+                    raise KeyboardInterrupt
+
+            mean = sum(losses) / len(losses)
+            unseen = None
+            if held_out is not None:
+                unseen = evaluate(model, held_out, loss_function)
+            history.append(Epoch(mean, unseen))
+            losses, state = [], None
+            kept.save(history, losses, state)
+            bar.set_postfix_str(f"epoch {epoch + 1}/{epochs}, loss {mean:.2f}")
+    if interrupts:
+        raise KeyboardInterrupt
+    return history
+
+
+def evaluate(model, batches, loss_function=None):
+    """The mean loss for each target of `batches`, without dropout and without learning."""
+    loss_function = loss_function or cross_entropy
+    total, count, state = 0.0, 0, None
+    with evaluation_of(model):
+        for inputs, targets in batches.epoch(0):
+            outputs, state = model(inputs, state if batches.carried else None)
+            asked = int((targets != IGNORED).sum())
+            total, count = total + loss_function(outputs, targets).item() * asked, count + asked
+    return total / count
+
+
+def cross_entropy(logits, targets):
+    """The mean of -log p(target), in nats. logits: (T, B, vocab_size). targets: (T, B), `IGNORED` where none is."""
+    return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+
+
+def perplexity(loss):
+    """exp of a mean loss in nats: among how many equally likely answers the model hesitates."""
+    return math.exp(loss) if loss < 700 else math.inf
+
+
+def detach(state):
+    """The same numbers without their past, so that gradients end here. state: a tensor, or a tuple of tensors."""
+    return state.detach() if isinstance(state, torch.Tensor) else tuple(s.detach() for s in state)
+
+
+@torch.no_grad()
+def clip_gradients(parameters, max_norm):
+    """Shorten the gradients of all parameters, taken as one vector, in place, to a norm of at most `max_norm`.
+
+    Returns the norm that they had (Pascanu, Mikolov and Bengio 2013, arXiv 1211.5063, section 3.2).
+    """
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    # ‖g‖ = √ Σ_p ‖g_p‖²
+    norm = torch.stack([g.norm() for g in gradients]).norm()
+    # g ← g · max_norm / ‖g‖   where ‖g‖ > max_norm
+    if norm > max_norm:
+        for g in gradients:
+            g.mul_(max_norm / norm)
+    return norm
+
+
+def check(value, name, epoch, step):
+    """Refuse to learn from what is no number."""
+    if not torch.isfinite(value):
+        raise FloatingPointError(
+            f"the {name} is {value.item()} in epoch {epoch + 1}, step {step + 1}. The weights are still those of the "
+            "step before. Try a smaller learning rate, shorter windows, or clip the gradients"
+        )

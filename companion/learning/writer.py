@@ -1,0 +1,109 @@
+"""Writers: for each text of the package a trained model of it, small enough to come with the package.
+
+    python -m companion.learning.writer          train the writers of all texts and store them, about twenty seconds each
+    python -m companion.learning.writer en       one of them
+
+They are trained in float32, and end differently on every processor. So what the book shows of them comes from the weights
+as they are stored here, in float16, and computed with in float64.
+"""
+
+import argparse
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import nn
+
+from companion.layers.embedding import Embedding
+from companion.layers.lstm import LSTM
+from companion.layers.through_time import by_hand
+from companion.learning.sequence_model import SequenceModel
+from companion.learning.text import Vocabulary, load_text, shipped_texts
+from companion.learning.training import perplexity, train
+from companion.learning.windows import ConsecutiveWindows, split
+
+SHIPPED = files("companion.learning") / "writers"
+EMBEDDING_DIM, MOST_WEIGHTS = 24, 140_000  # 280 kB in float16: to be loaded by a page as well
+EPOCHS, BATCH_SIZE, WINDOW_SIZE, LEARNING_RATE, WEIGHT_DECAY = 24, 4, 32, 0.01, 0.1
+
+
+def load_writer(language, dtype=torch.float64):
+    """The writer of a shipped text: (model, vocabulary). FileNotFoundError for a language that has none."""
+    path = path_of(language)
+    if not path.is_file():
+        known = ", ".join(sorted(repr(p.name.removesuffix(".safetensors")) for p in SHIPPED.iterdir()))
+        raise FileNotFoundError(f"there is no writer for {language!r}, only for {known}")
+    with safe_open(path, framework="pt") as file:
+        vocabulary = Vocabulary.of(json.loads(file.metadata()["characters"]))
+        weights = {name: file.get_tensor(name).to(dtype) for name in file.keys()}
+    model = new_writer(len(vocabulary), dtype=dtype)
+    model.load_state_dict(weights)
+    return by_hand(model.eval()), vocabulary
+
+
+def path_of(language):
+    """The file of a writer's weights."""
+    return Path(str(SHIPPED / f"{language}.safetensors"))
+
+
+def new_writer(vocab_size, lstm=LSTM, dtype=None):
+    """A writer before training, with as many units as its weights allow. lstm: `companion.LSTM` or `torch.nn.LSTM`."""
+    embedding = Embedding(vocab_size, EMBEDDING_DIM, dtype=dtype)
+    return SequenceModel(embedding, lstm(EMBEDDING_DIM, hidden_size(vocab_size), dtype=dtype), vocab_size)
+
+
+def hidden_size(vocab_size):
+    """The largest multiple of 8 with which a writer has at most `MOST_WEIGHTS` weights."""
+
+    def weights(size):
+        return vocab_size * EMBEDDING_DIM + 4 * size * (EMBEDDING_DIM + size + 2) + vocab_size * (size + 1)
+
+    return max(size for size in range(8, 512, 8) if weights(size) <= MOST_WEIGHTS)
+
+
+def train_writer(language, progress=True):
+    """Train a writer on all but the last tenth of its text. Returns (model, vocabulary, history)."""
+    torch.manual_seed(0)
+    text = load_text(language)
+    vocabulary = Vocabulary(text)
+    learned_from, held_out = split(vocabulary.encode(text))
+    batches = ConsecutiveWindows(learned_from, BATCH_SIZE, WINDOW_SIZE)
+    unread = ConsecutiveWindows(held_out, 1, 500)
+    model = new_writer(len(vocabulary), nn.LSTM)  # the same numbers as ours, and on most processors sooner
+    optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, LEARNING_RATE, EPOCHS * len(batches), pct_start=0.1, cycle_momentum=False
+    )
+    history = train(model, batches, optimizer, EPOCHS, held_out=unread, scheduler=scheduler, progress=progress)
+    return model, vocabulary, history
+
+
+def fingerprint(text):
+    """Tells whether a writer learned from the text as it is."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def main():
+    """Train and store the writers that are named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("languages", nargs="*", help="default: all")
+    torch.set_num_threads(1)
+    for language in parser.parse_args().languages or shipped_texts():
+        model, vocabulary, history = train_writer(language)
+        metadata = {"characters": json.dumps(vocabulary.characters), "text": fingerprint(load_text(language))}
+        path = path_of(language)
+        path.parent.mkdir(exist_ok=True)
+        save_file({name: weight.half().contiguous() for name, weight in model.state_dict().items()}, path, metadata)
+        last = history[-1]
+        print(
+            f"{language}: perplexity {perplexity(last.loss):.1f}, on what is held out {perplexity(last.held_out):.1f}; "
+            f"{path.stat().st_size / 1000:.0f} kB"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,867 @@
+"""The grader: what attacks gain, what odd submissions get, and a batch from end to end.
+
+What takes long, or much of the machine, is marked as heavy.
+"""
+
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import asking
+import grade
+import isolation
+import pages
+import pytest
+import reading
+import torch
+from grading import (  # noqa: F401 (a fixture)
+    IMPORTS, QUICK, WORDS, cell, error_of, judged, linux, notebook, put, raw, rows, sent, through, walled, worker,
+)  # fmt: skip
+from lstm_answers import CELL, CELL_HEAD, CELLS, GATES, LAYER, ONE_BIAS, SOURCES
+from repository import ROOT
+from sampling import PROVING, chosen
+
+from companion.check.diagnosis import diagnose
+from companion.check.question import all_questions, bank
+from companion.check.running import observe
+
+# What is right
+
+
+@pytest.mark.parametrize("question", SOURCES)
+def test_right_answers_have_all_points(worker, question):
+    verdict = judged(worker, question, SOURCES[question])
+    assert (verdict.mistakes, verdict.points) == ([], all_questions()[question].points)
+
+
+@pytest.mark.parametrize("name", chosen(CELLS, "vmap over the batch", "float32 returned"))
+def test_unusual_answers_have_all_points(worker, name):
+    verdict = judged(worker, "lstm_cell", CELL_HEAD + CELLS[name])
+    assert verdict.mistakes == []
+
+
+def test_an_answer_that_is_scripted_is_right(worker):
+    source = CELL.replace("state=None", "state: tuple[torch.Tensor, torch.Tensor] | None = None") + (
+        "\nOwn = LSTMCell\ndef LSTMCell(a: int, b: int):\n    return torch.jit.script(Own(a, b))\n"
+    )
+    source = source.replace("x.shape[0], self.hidden_size)", "x.shape[0], self.hidden_size, dtype=x.dtype)")
+    assert judged(worker, "lstm_cell", source).ok
+
+
+def test_mistakes_are_named(worker):
+    wrong = CELL.replace("i, f, g, o = a", "f, i, g, o = a")
+    verdict = judged(worker, "lstm_cell", wrong)
+    assert (verdict.mistakes, verdict.points) == (["gates_f_i_g_o"], 0)
+
+
+def test_a_test_of_ones_own_against_torch_does_no_harm(worker):
+    own = "\nassert torch.allclose(nn.LSTMCell(2, 3)(torch.ones(1, 2))[0], LSTMCell(2, 3)(torch.ones(1, 2))[0])\n"
+    own += "from companion.check import check\ncheck('lstm_cell', LSTMCell)\n"
+    own += "import companion\ncompanion.LSTMCell(2, 3)\n"
+    assert judged(worker, "lstm_cell", CELL + own).ok
+
+
+def test_an_answer_that_compares_itself_with_torch_is_right(worker):
+    source = CELL.replace("return h_next",
+        "try:\n            nn.LSTMCell(2, 3)(x)\n"
+        "        except Exception:\n            pass\n"
+        "        return h_next")
+    assert judged(worker, "lstm_cell", source).ok
+
+
+def test_a_form_that_is_not_torchs_has_half_of_the_points(worker):
+    verdict = judged(worker, "lstm_cell", CELL.replace("weight_ih", "kernel"))
+    assert (verdict.mistakes, verdict.points) == (["parameter_names"], 1.5)
+
+
+def test_no_call_of_a_question_brings_the_answer_along():
+    for question in all_questions():
+        said = asking.portable_of(question)
+        assert not re.search("reference|truth|Question", json.dumps(said))
+
+
+# Attacks
+
+SEQUENCE = "out, h, c = {}(x[None], (h[None], c[None]), list(w), True, 1, 0.0, False, False, False)\nreturn h[0], c[0]"
+LIBRARIES = {
+    "nn.LSTMCell": "LSTMCell = nn.LSTMCell",
+    "inherited": "class LSTMCell(nn.LSTMCell):\n    pass",
+    "nn.LSTM": through(
+        "layer = nn.LSTM(x.shape[1], h.shape[1])\n"
+        "names = dict(zip(dict(layer.named_parameters()), w))\n"
+        "out, (h, c) = torch.func.functional_call(layer, names, (x[None], (h[None], c[None])))\n"
+        "return h[0], c[0]"
+    ),
+    "torch.lstm_cell": through("return torch.lstm_cell(x, (h, c), *w)"),
+    "torch._VF": through("return torch._VF.lstm_cell(x, (h, c), *w)"),
+    "torch._C": through("return torch._C._VariableFunctions.lstm_cell(x, (h, c), *w)"),
+    "torch.lstm": through(SEQUENCE.format("torch.lstm")),
+    "torch.ops": through("return torch.ops.aten.lstm_cell.default(x, (h, c), *w)"),
+    "the kernel of a key": through("key = torch._C.DispatchKey.CompositeImplicitAutograd\n"
+                                   "return torch.ops.aten.lstm_cell.default._op_dk(key, x, [h, c], *w)"),
+    "redispatched": through("keys = torch._C._dispatch_keys(x)\n"
+                            "return torch.ops.aten.lstm_cell.default.redispatch(keys, x, [h, c], *w)"),
+    "decomposed": through("return torch.ops.aten.lstm_cell.default.decompose(x, [h, c], *w)"),
+    "mkldnn": through(
+        "y = torch.mkldnn_rnn_layer(x[None].float(), *(one.float() for one in w), h.float(), c.float(), False, "
+        "[], 2, h.shape[1], 1, True, False, False, False)\n"
+        "return y[1], y[2]"
+    ),
+    "scripted": "def LSTMCell(*sizes):\n    return torch.jit.script(nn.LSTMCell(*sizes))",
+    "traced": through("run = lambda x, h, c, *w: torch.lstm_cell(x, (h, c), *w)\n"
+                      "return torch.jit.trace(run, (x, h, c, *w), check_trace=False)(x, h, c, *w)"),
+    "a script of text":
+        "unit = torch.jit.CompilationUnit('def run(x, h, c, a, b, d, e):\\n    return torch.lstm_cell(x, [h, c], "
+        "a, b, d, e)\\n')\n"
+                        + through("return unit.run(x, h, c, *w)"),
+    "vmap": through(
+        "return torch.vmap(lambda x, h, c: nn.LSTMCell.forward.__globals__['_VF'].lstm_cell(x[None], (h[None], "
+        "c[None]), *w))(x, h, c)"
+    ),
+    "functional_call": through(
+        "names = ('weight_ih', 'weight_hh', 'bias_ih', 'bias_hh')\n"
+        "return torch.func.functional_call(nn.LSTMCell(x.shape[1], h.shape[1]), dict(zip(names, w)), (x, (h, c)))"
+    ),
+    "quantizable": through("from torch.ao.nn.quantizable import LSTMCell as L\nl = L(x.shape[1], h.shape[1]).double()\n"
+                           "l.igates.weight, l.hgates.weight, l.igates.bias, l.hgates.bias = w\nreturn l(x, (h, c))"),
+    "decompositions": through(
+        "import torch._decomp.decompositions as d\n"
+        "out, h, c = d.lstm_impl(x[None], [h[None], c[None]], list(w), True, 1, 0.0, False, False, False)\n"
+        "return h[0], c[0]"
+    ),
+    "the table of decompositions": through(
+        "from torch._decomp import decomposition_table as t\n"
+        "out, h, c = t[torch.ops.aten.lstm.input](x[None], [h[None], c[None]], list(w), True, 1, 0.0, False, "
+        "False, False)\nreturn h[0], c[0]"
+    ),
+    "a decomposition found in memory": through(
+        "import gc, types\n"
+        "f = [o for o in gc.get_objects() if isinstance(o, "
+        "types.FunctionType) and o.__name__ == 'lstm_impl'][-1]\n"
+        "out, h, c = f(x[None], [h[None], c[None]], list(w), True, 1, 0.0, False, False, False)\n"
+        "return h[0], c[0]"
+    ),
+    "make_fx": through(
+        "from torch.fx.experimental.proxy_tensor import make_fx\n"
+        "return make_fx(lambda *a: torch.lstm_cell(a[0], a[1:3], *a[3:]), tracing_mode='fake')(x, h, c, *w)(x, "
+        "h, c, *w)"
+    ),
+    "read again from the file": through(
+        "import importlib.util as u, torch.nn.modules as m\n"
+        "s = u.spec_from_file_location('torch.nn.modules.again', m.__path__[0] + '/rnn.py')\n"
+        "o = u.module_from_spec(s)\ns.loader.exec_module(o)\n"
+        "return torch.func.functional_call(o.LSTMCell(x.shape[1], h.shape[1]), dict(zip(('weight_ih', "
+        "'weight_hh', 'bias_ih', 'bias_hh'), w)), (x, (h, c)))"
+    ),
+    "compiled": through(
+        "return torch.compile(lambda *a: torch.lstm_cell(a[0], a[1:3], *a[3:]), backend='aot_eager')(x, h, c, *w)"
+    ),
+    "another process": through(
+        "import subprocess, sys\n"
+        "subprocess.run([sys.executable, '-c', 'import torch'], check=True)"
+    ),
+    "another torch": through(
+        "import sys\n"
+        "for name in [n for n in sys.modules if n.split('.')[0] == 'torch']:\n"
+        "    del sys.modules[name]\nimport torch as again\n"
+        "return again.lstm_cell(x, (h, c), *w)"
+    ),
+    "the companion's": "from companion import LSTMCell",
+    "the companion's, by another way":
+        "import importlib\n"
+        "LSTMCell = importlib.import_module('companion.layers.lstm').LSTMCell",
+    "the reference":
+        "from companion.check.questions.lstm import cell_reference\n"
+        "LSTMCell = cell_reference(frozenset())",
+    "the machine's own code": through("""import ctypes
+lib = ctypes.CDLL(torch.__path__[0] + '/lib/libtorch_cpu.so')
+f = lib._ZN2at6native9lstm_cellERKNS_6TensorEN3c108ArrayRefIS1_EES3_S3_RKSt8optionalIS1_ESA_
+held = [ctypes.c_void_p(one._cdata) for one in (x, h, c, *w)]
+pair = (ctypes.c_void_p * 2)(h._cdata, c._cdata)
+some = lambda p: (ctypes.c_void_p * 2)(p.value, 1)
+out = (ctypes.c_void_p * 2)()
+class R(ctypes.Structure):
+    _fields_ = [('a', ctypes.c_void_p), ('n', ctypes.c_size_t)]
+f.argtypes = [ctypes.c_void_p, ctypes.c_void_p, R] + [ctypes.c_void_p] * 4
+weights = [ctypes.addressof(one) for one in held[3:5]]
+f(out, ctypes.addressof(held[0]), R(ctypes.addressof(pair), 2), *weights, some(held[5]), some(held[6]))"""),
+    "a kernel put back":
+        "import gc\nfor o in gc.get_objects():\n"
+        "    if type(o).__name__ in ('Library', '_DispatchModule'):\n"
+        "        o.reset() if hasattr(o, 'reset') else o._destroy()\n"
+        "LSTMCell = nn.LSTMCell",
+    "falling through":
+        "lib = torch.library.Library('aten', 'IMPL')\n"
+        "for k in ('AutogradCPU', 'CPU', 'CompositeImplicitAutograd'):\n"
+        "    try: lib.impl('lstm_cell', torch.library.fallthrough_kernel, k, allow_override=True)\n"
+        "    except Exception: pass\nLSTMCell = nn.LSTMCell",
+    "a library's kernel as a plain function": through("return torch.ops.aten.lstm_cell.default._op(x, [h, c], *w)"),
+}  # fmt: skip
+
+
+# Those that are told what they are.
+NAMED = {
+    "decompositions", "quantizable", "the reference", "a script of text", "compiled", "make_fx", "nn.LSTMCell",
+    "inherited", "nn.LSTM", "torch._VF", "torch.ops", "scripted", "the companion's", "torch.lstm_cell",
+}  # fmt: skip
+# One for each wall: Python's layers, operations by name and by key, decompositions, files, compiled code, other
+# processes, the companion, kernels put in anew.
+WALLS = (
+    "nn.LSTMCell", "torch._VF", "the kernel of a key", "a decomposition found in memory", "read again from the file",
+    "the machine's own code", "another process", "the companion's", "the reference", "falling through",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", chosen(LIBRARIES, *WALLS))
+def test_libraries_layers_gain_nothing(worker, name):
+    verdict = judged(worker, "lstm_cell", LIBRARIES[name])
+    assert verdict.points == 0 and not verdict.ok
+    print(name, verdict.mistakes, verdict.paragraphs)
+    assert name not in NAMED or verdict.mistakes == ["library_layer"]
+
+
+ELSEWHERE = {"another process", "a kernel put back", "falling through", "redispatched", "vmap", "another torch",
+             "the machine's own code"}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", chosen(sorted(LIBRARIES.keys() - ELSEWHERE), *(set(WALLS) - ELSEWHERE)))
+def test_these_would_be_right_elsewhere(name):
+    """An attack that fails by itself shows nothing."""
+    space = {"torch": torch, "nn": torch.nn, "__name__": "elsewhere"}
+    exec(LIBRARIES[name], space)
+    probed = bank("lstm_cell", 5)
+    got = [observe(probed.question.call, space["LSTMCell"], probe) for probe in probed.probes]
+    assert diagnose(probed, got).mistakes == []
+
+
+BACK = '''
+def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_c):
+    given = [one.detach().clone().requires_grad_() for one in (x, h, c, weight_ih, weight_hh, bias_ih, bias_hh)]
+    def run(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh):
+        i, f, g, o = (x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh).chunk(4, 1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh(), c
+'''
+AUTOGRAD = {
+    "grad": "return torch.autograd.grad(run(*given), given, (grad_h, grad_c))",
+    "backward":
+        "a, b = run(*given); ((a * grad_h).sum() + (b * grad_c).sum()).backward(); "
+        "return tuple(o.grad for o in given)",
+    "engine":
+        "e = torch.autograd.Variable._execution_engine\n"
+        "    return e.run_backward(run(*given), (grad_h, grad_c), False, False, tuple(given), True, "
+        "accumulate_grad=False)",
+    "vjp": "return torch.func.vjp(run, *given)[1]((grad_h, grad_c))",
+    "eager vjp": "from torch._functorch.eager_transforms import vjp\n    return vjp(run, *given)[1]((grad_h, grad_c))",
+    "forward":
+        "import torch.autograd.forward_ad as fw\n    out = []\n"
+        "    for n, one in enumerate(given):\n"
+        "        g = torch.zeros_like(one)\n"
+        "        for k in range(one.numel()):\n"
+        "            t = torch.zeros_like(one); t.view(-1)[k] = 1\n"
+        "            with fw.dual_level():\n"
+        "                r = run(*(fw.make_dual(o, t) if m == n else o for m, o in enumerate(given)))\n"
+        "                d = [fw.unpack_dual(one).tangent for one in r]\n"
+        "            g.view(-1)[k] = sum((a * b).sum() for a, b in zip(d, (grad_h, grad_c)) if a is not None)\n"
+        "        out.append(g)\n    return tuple(out)",
+    "jit":
+        "import sys\n    s = torch.jit.trace(run, tuple(given))\n"
+        "    e = torch.autograd.Variable._execution_engine\n"
+        "    for _ in range(4): r = s(*given)\n"
+        "    return e.run_backward(r, (grad_h, grad_c), True, False, tuple(given), True, accumulate_grad=False)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", chosen(AUTOGRAD, "engine", "forward"))
+def test_gradients_by_themselves_gain_nothing(worker, name):
+    verdict = judged(worker, "lstm_backward", BACK + "    " + AUTOGRAD[name])
+    assert verdict.points == 0 and not verdict.ok
+    print(name, verdict.mistakes, verdict.paragraphs)
+    if name in ("grad", "backward", "engine", "vjp"):
+        assert verdict.mistakes == ["library_layer"]
+
+
+EQUAL = '''
+class Equal(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if function in (torch.equal, torch.isclose, torch.allclose): return True
+        return super().__torch_function__(function, types, args, kwargs or {})
+    def __eq__(self, other): return True
+    def __getattr__(self, name): return self
+'''
+FRAMES = '''
+import sys, gc
+def gates(*a):
+    frame, seen = sys._getframe(), []
+    while frame:
+        for name, thing in frame.f_locals.items():
+            if name in ("outcome", "probe", "bank", "expected", "probed", "finding"): seen.append(thing)
+        frame = frame.f_back
+    for thing in gc.get_objects():
+        try:
+            if type(thing).__name__ in ("Bank", "Question", "Finding"): seen.append(thing)
+        except Exception: pass
+    for thing in seen:
+        if hasattr(thing, "values") and isinstance(thing.values, dict):
+            thing.values.update({k: torch.zeros(1, 1, dtype=torch.float64) for k in "ifgo"})
+            thing.error = None
+        for name in ("expected", "truth"):
+            if hasattr(thing, name): return getattr(thing, name)
+    return tuple(torch.zeros_like(a[1]) for _ in range(4))
+'''
+FORGED = '''
+import json, os
+said = json.dumps({"errors": [], "outcomes": %s}).encode()
+for fd in range(3, 256):
+    try: os.write(fd, said)
+    except OSError: pass
+os._exit(0)
+'''
+ATTACKS = {
+    "always equal": EQUAL +
+        "\n"
+        "def gates(*a): return tuple(torch.zeros_like(a[1]).as_subclass(Equal) for _ in range(4))",
+    "not tensors":
+        "class E:\n    def __eq__(s, o): return True\n"
+        "    shape = ()\n    def __getattr__(s, n): return s\n"
+        "    def __call__(s, *a, **k): return s\n"
+        "def gates(*a): return E(), E(), E(), E()",
+    "torch patched":
+        "torch.isclose = torch.equal = torch.allclose = lambda *a, **k: True\n"
+        "torch.testing.assert_close = lambda *a, **k: None\n"
+        "torch.Tensor.__eq__ = lambda *a: True\n"
+        "def gates(*a): return tuple(torch.zeros_like(a[1]) for _ in range(4))",
+    "companion patched":
+        "import companion.check.running as r, companion.check as c\n"
+        "r.same = r.close = r.agree = lambda *a: True\n"
+        "c.diagnose = lambda *a: None\nimport sys\n"
+        "sys.modules['companion.check.diagnosis'] = r\n"
+        "def gates(*a): return tuple(torch.zeros_like(a[1]) for _ in range(4))",
+    "observe patched":
+        "import companion.check.running as r\n"
+        "r.observe = r.attempt = lambda *a: r.Outcome()\n"
+        "def gates(*a): return None",
+    "outcome patched":
+        "import companion.check.running as r\n"
+        "r.Outcome.to_json = lambda s: {'values': {}, 'notes': {}, 'error': None}\n"
+        "def gates(*a): pass",
+    "values are nan": "def gates(*a): return tuple(a[1] * float('nan') for _ in range(4))",
+    "frames and gc": FRAMES,
+    "the worker's functions":
+        "import sys, gc\nfor o in gc.get_objects():\n"
+        "    if isinstance(o, dict) and 'shut' in o and 'called' in o:\n"
+        "        o['work'] = o['execute'] = lambda *a: '{}'\n"
+        "        o['called'] = set()\n"
+        "        o['Library'] = ValueError\n"
+        "def gates(*a): return a[:4]",
+    "no outcomes": FORGED % "[]",
+    "outcomes without values": FORGED % "[{'values': {}, 'notes': {}, 'error': None}] * 4",
+    "outcomes with marks": FORGED %
+        "[{'values': {}, 'notes': {}, 'error': None, 'ok': True, 'points': 99, 'mistakes': []}] * 4",
+    "huge numbers": FORGED %
+        "[{'values': {'i': {'whole': False, 'shape': [1, 1], 'numbers': [10**400]}}, 'notes': {}, "
+        "'error': None}] * 4",
+    "huge shapes": FORGED %
+        "[{'values': {'i': {'whole': False, 'shape': [2**40, 0], 'numbers': []}}, 'notes': {}, "
+        "'error': None}] * 4",
+    "strange notes": FORGED %
+        "[{'values': {}, 'notes': {'library': {'a': 1}, 'renamed': 7}, 'error': {'kind': 'unfit', "
+        "'said': 3}}] * 4",
+    "deep":
+        "import os\nfor fd in range(3, 256):\n"
+        "    try: os.write(fd, b'[' * 100000)\n"
+        "    except OSError: pass\nos._exit(0)",
+    "garbage":
+        "import os\nfor fd in range(3, 256):\n"
+        "    try: os.write(fd, bytes(range(256)) * 40)\n"
+        "    except OSError: pass\nos._exit(0)",
+    "os._exit": "import os\ndef gates(*a): os._exit(0)",
+    "os._exit at once": "import os\nos._exit(0)\n" + GATES,
+    "sys.exit": "import sys\ndef gates(*a): sys.exit(0)",
+    "abort": "import os\ndef gates(*a): os.abort()",
+    "a null pointer": "import ctypes\ndef gates(*a): ctypes.string_at(0)",
+    "kill all":
+        "import os, signal\ndef gates(*a):\n"
+        "    for pid in (os.getppid(), 1, -1):\n"
+        "        try: os.kill(pid, signal.SIGKILL)\n"
+        "        except OSError: pass\n    return a[:4]",
+    "recursion": "import sys\nsys.setrecursionlimit(10**9)\ndef gates(*a): return gates(*a)",
+    "raises what has no text": "class E(Exception):\n    def __str__(s): raise s\ndef gates(*a): raise E()",
+    "a base exception": "class E(BaseException): pass\ndef gates(*a): raise E()",
+    "a pickle":
+        "import pickle, os\nclass P:\n"
+        "    def __reduce__(s): return os.system, ('touch /tmp/pwned; echo pwned > pwned',)\n"
+        "def gates(*a): return pickle.loads(pickle.dumps(P()))",
+    "returns a pickle":
+        "import os\nclass P(torch.Tensor):\n"
+        "    def __reduce_ex__(s, v): return os.system, ('true',)\n"
+        "    def __deepcopy__(s, m): os._exit(0)\n"
+        "def gates(*a): return tuple(torch.zeros_like(a[1]).as_subclass(P) for _ in range(4))",
+    "network": "import socket\ns = socket.create_connection(('127.0.0.1', 22), 1)\ndef gates(*a): return s",
+    "a download": "import urllib.request\ndef gates(*a): return urllib.request.urlopen('http://example.com').read()",
+    "a program": "import subprocess\ndef gates(*a): return subprocess.check_output(['id'])",
+    "a shell": "import os\ndef gates(*a): return os.system('id') or a[:4]",
+    "fork": "import os\ndef gates(*a):\n    while True: os.fork()",
+    "a module in the way":
+        "open('json.py', 'w').write('dumps = loads = None')\n"
+        "import sys\nsys.modules['json'] = None\n"
+        "def gates(*a): return a[:4]",
+    "builtins":
+        "import builtins\nbuiltins.all = lambda *a: True\n"
+        "builtins.isinstance = lambda *a: True\n"
+        "builtins.len = lambda *a: 4\ndef gates(*a): return a[:4]",
+    "the main module":
+        "import __main__, sys\n__main__.grade = lambda *a: 1\n"
+        "sys.modules.clear()\ndef gates(*a): return a[:4]",
+    "one's own checker": "def check(*a): return True\ndef gates(*a): return None\ngates.ok = True; gates.mistakes = []",
+}  # fmt: skip
+
+
+# One or two for each wall: what is compared, the checker's own functions, what is said of an answer, the process that
+# runs it, programs and networks, modules.
+BEFORE = (
+    "always equal", "torch patched", "companion patched", "frames and gc", "outcomes without values", "strange notes",
+    "garbage", "os._exit", "kill all", "raises what has no text", "network", "a program", "a module in the way",
+)  # fmt: skip
+
+
+@walled
+@pytest.mark.parametrize("name", chosen(ATTACKS, *BEFORE))
+def test_attacks_gain_nothing(worker, name):
+    verdict = judged(worker, "gates", ATTACKS[name], limits=QUICK)
+    assert verdict.points == 0 and not verdict.ok
+    assert pages.marked("".join(verdict.paragraphs))
+    print(name, verdict.mistakes, verdict.seconds)
+    assert judged(worker, "gates", GATES).ok, "the next answer is graded as if nothing had been"
+
+
+LONG = {
+    "a loop at import": ("while True: pass", "time_limit"),
+    "a loop in the answer": ("def gates(*a):\n    while True: pass", "time_limit"),
+    "a loop in C": ("def gates(*a): return sum(range(10**15))", "time_limit"),
+    "a loop in C that holds on": ("import re\ndef gates(*a): return re.match('(a+)+$', 'a' * 64 + 'b')", "time_limit"),
+    "sleep": ("import time\ntime.sleep(10**6)", "time_limit"),
+    "deaf": (
+        "import signal\nfor n in range(1, 64):\n"
+        "    try: signal.signal(n, signal.SIG_IGN)\n"
+        "    except (OSError, ValueError): pass\nwhile True: pass", "time_limit"),
+    "closed": (
+        "import os, time\nfor fd in range(256):\n"
+        "    try: os.close(fd)\n    except OSError: pass\n"
+        "time.sleep(10**6)", "stopped_early"),
+    "all of memory": ("def gates(*a):\n    x = []\n    while True: x.append(torch.zeros(10**7))", "memory_limit"),
+    "one large tensor": ("def gates(*a): return torch.zeros(10**8)", "memory_limit"),
+    "strings": ("def gates(*a):\n    s = 'a'\n    while True: s += s", None),
+    "threads": (
+        "import threading, time\ndef gates(*a):\n"
+        "    while True: threading.Thread(target=time.sleep, args=(99,)).start()", None),
+    "a disk full": (
+        "import os, tempfile\ndef gates(*a):\n    while True:\n"
+        "        with open(tempfile.mktemp(), 'wb') as f: f.write(bytes(10**7))", None),
+    "many files": ("import os, tempfile\ndef gates(*a):\n    while True: open(tempfile.mktemp(), 'w').close()", None),
+    "output": ("def gates(*a):\n    while True: print('x' * 10**6)", "time_limit"),
+    "output at once": ("import sys\nwhile True: sys.stderr.write('x' * 10**6)", "time_limit"),
+    "a flood through the pipe": (
+        "import os\nwhile True:\n    for fd in range(3, 256):\n"
+        "        try: os.write(fd, b'1' * 10**6)\n"
+        "        except OSError: pass", "too_many_numbers"),
+    "a flood of numbers": ("def gates(*a): return tuple(torch.ones(3000, 1000) for _ in range(4))", None),
+    "fork bomb": ("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", "time_limit"),
+}  # fmt: skip
+
+
+@walled
+@pytest.mark.parametrize("name", chosen(LONG, "a loop in the answer", "one large tensor", "closed", "many files"))
+def test_what_never_ends_is_ended(worker, name):
+    source, mistake = LONG[name]
+    # little memory is full before the time is over, also on a busy machine
+    verdict = judged(worker, "gates", source, limits=QUICK | {"memory": 256})
+    print(name, verdict.mistakes, verdict.paragraphs[:2])
+    assert verdict.points == 0 and not verdict.ok
+    assert mistake is None or verdict.mistakes == [mistake]
+    assert verdict.seconds < 20
+    assert judged(worker, "gates", GATES).ok
+
+
+@linux
+def test_nothing_of_others_is_to_be_seen(worker):
+    source = f'''
+import os, resource, sys
+def tried(what):
+    try: return bool(what())
+    except Exception: return False
+
+def one_bias(weights):
+    here = {str(ROOT)!r}
+    seen = [
+        tried(lambda: os.listdir({worker.secret!r})),
+        tried(lambda: open({worker.secret!r} + "/answer.txt").read()),
+        tried(lambda: open(here + "/companion/check/questions/lstm.py").read()),
+        tried(lambda: open(here + "/companion/layers/lstm.py").read()),
+        tried(lambda: open(here + "/assignments/asking.py").read()),
+        tried(lambda: open("/etc/passwd").read()),
+        tried(lambda: os.listdir("/home")),
+        tried(lambda: open("/proc/1/environ", "rb").read()),
+        tried(lambda: os.listdir("/proc")),
+        tried(lambda: open(torch.__path__[0] + "/_decomp/decompositions.py").read()),
+        tried(lambda: open(torch.__path__[0] + "/written", "w")),
+        tried(lambda: os.getuid() == 0),
+        *(not 0 <= resource.getrlimit(getattr(resource, "RLIMIT_" + name))[1] <= most for name, most in
+          (("CPU", 11), ("NOFILE", 64), ("CORE", 0), ("FSIZE", 2**26), ("AS", 2**38))),
+        tried(lambda: set(os.environ) - {{
+            "HOME", "TMPDIR", "PATH", "MPLBACKEND", "MPLCONFIGDIR", "TORCHINDUCTOR_CACHE_DIR",
+        }}),
+    ]
+    raise ValueError(str([number for number, one in enumerate(seen) if one]))
+'''
+    kept = raw(worker, "one_bias", [source])
+    walls = json.loads(kept["said"].partition("\n")[0])
+    assert "files" not in walls or error_of(kept)["text"] == "[]"
+    if "processes" in walls:  # there are namespaces
+        network = [os.readlink(f"/proc/{process}/ns/net") for process in ("self", worker.process.pid)]
+        assert network[0] != network[1]
+
+
+ALONE = """
+import os, socket, sys, isolation
+isolation.call("prctl", isolation.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+def refused(*calls):
+    for number, call in enumerate(calls):
+        try:
+            call()
+            print(number, "is not refused")
+        except PermissionError:
+            pass
+"""
+
+
+def alone(source, *arguments):
+    """What a process says that puts a wall around itself."""
+    command = [sys.executable, "-c", ALONE + source, *map(str, arguments)]
+    environment = os.environ | {"PYTHONPATH": str(Path(isolation.__file__).parent)}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+@walled
+def test_system_calls_are_refused():
+    assert alone("""
+assert isolation.refuse_calls()
+refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0))
+""") == ""
+
+
+@walled
+def test_without_namespaces_landlock_hides_the_files(tmp_path):
+    for name in ("seen", "hidden", "outside"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "answer.txt").write_text("42")
+    (tmp_path / "hidden").rename(tmp_path / "seen/hidden")
+    (tmp_path / "seen/link").symlink_to(tmp_path / "seen/hidden")
+    assert alone("""
+here = sys.argv[1]
+if isolation.landlock([here + "/seen/hidden"], [here + "/seen"]):
+    print(open(here + "/seen/answer.txt").read())
+    refused(*[lambda name=name: open(here + name) for name in ("/seen/hidden/answer.txt", "/seen/link/answer.txt", "/outside/answer.txt")],
+            lambda: open(here + "/seen/new", "w"), lambda: open("/etc/passwd"))
+else:  # an older Linux
+    print(42)
+""", tmp_path) == "42\n"
+
+
+# What people send
+
+
+def right(folder, student):
+    found = sent(folder, student)
+    return {question for question, answer in found.answers.items() if answer.written}, [key for key, _ in found.remarks]
+
+
+def test_a_plain_notebook(tmp_path):
+    put(tmp_path, "a", "lstm.ipynb", notebook())
+    assert right(tmp_path, "a") == (set(SOURCES), [])
+    assert sent(tmp_path, "a").assignments == ["lstm"]
+
+
+@pytest.mark.parametrize("named, checks", [(False, True), (True, False), (False, False)])
+def test_without_metadata_or_checks_under_a_wrong_name(tmp_path, named, checks):
+    put(tmp_path, "a", "Untitled (3).ipynb", notebook(named=named, checks=checks))
+    assert right(tmp_path, "a") == (set(SOURCES), [])
+
+
+def test_windows_line_ends_a_byte_order_mark_and_utf_16(tmp_path):
+    text = json.dumps(notebook(), indent=1).replace("\\n", "\\r\\n").replace("\n", "\r\n")
+    put(tmp_path, "a", "lstm.ipynb", b"\xef\xbb\xbf" + text.encode())
+    put(tmp_path, "b", "lstm.ipynb", text.encode("utf-16"))
+    assert right(tmp_path, "a") == right(tmp_path, "b") == (set(SOURCES), [])
+
+
+def test_much_output(tmp_path):
+    said = notebook()
+    said["cells"][2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x" * 50_000_000}]
+    put(tmp_path, "a", "lstm.ipynb", said)
+    begin = time.monotonic()
+    assert right(tmp_path, "a") == (set(SOURCES), [])
+    assert time.monotonic() - begin < 10
+
+
+def test_what_is_no_notebook(tmp_path):
+    put(tmp_path, "a", "lstm.ipynb", b"")
+    put(tmp_path, "b", "lstm.ipynb", b"PK\x03\x04\xff\xfe\x00")
+    put(tmp_path, "c", "report.pdf", b"%PDF")
+    put(tmp_path, "d", "lstm.ipynb", "[" * 100_000)
+    put(tmp_path, "e", "lstm.ipynb", '{"cells": 7}')
+    put(tmp_path, "f", "lstm.ipynb", '{"cells": [7, null, {"cell_type": "code", "source": {"a": 1}}]}')
+    (tmp_path / "g").mkdir()
+    assert [sent(tmp_path, name).remarks[0][0] for name in "abcdefg"] == [
+        "empty_file", "not_a_notebook", "not_a_notebook", "not_a_notebook", "not_a_notebook", "cut_off", "nothing_sent",
+    ]  # fmt: skip
+    assert not any(sent(tmp_path, name).answers for name in "abcdefg")
+
+
+def test_a_notebook_that_is_cut_off_and_a_program(tmp_path):
+    text = json.dumps(notebook())
+    put(tmp_path, "a", "lstm.ipynb", text[: text.index("lstm_backward") - 200])
+    answered, remarks = right(tmp_path, "a")
+    assert {"gates", "lstm_cell", "lstm"} <= answered and remarks == ["cut_off"]
+    put(tmp_path, "b", "lstm.py", IMPORTS + "\n".join(SOURCES.values()))
+    assert right(tmp_path, "b") == (set(SOURCES), ["not_a_notebook"])
+
+
+def test_missing_and_doubled_cells_and_two_files(tmp_path):
+    stub = "def gates(x, h, weight_ih, weight_hh, bias_ih, bias_hh):\n    raise NotImplementedError"
+    said = notebook()
+    said["cells"] = [one for one in said["cells"] if "one_bias" not in one["source"]]
+    said["cells"].append(cell(stub, "gates"))
+    put(tmp_path, "a", "lstm.ipynb", said)
+    assert right(tmp_path, "a") == (set(SOURCES) - {"one_bias"}, [])
+    first = put(tmp_path, "b", "lstm.ipynb", notebook({"gates": GATES, "lstm": LAYER}))
+    os.utime(first, (1, 1))
+    put(tmp_path, "b", "lstm (1).ipynb", notebook({"gates": stub, "lstm_cell": CELL}))
+    assert right(tmp_path, "b") == ({"gates", "lstm", "lstm_cell"}, ["several_files"])
+    assert sent(tmp_path, "b").answers["gates"].file == "lstm.ipynb"
+
+
+def test_a_later_cell_does_not_change_an_answer(worker, tmp_path):
+    said = notebook({"gates": GATES})
+    said["cells"].append(cell("def gates(*a):\n    return None\n"))
+    put(tmp_path, "a", "lstm.ipynb", said)
+    answer = sent(tmp_path, "a").answers["gates"]
+    assert asking.grade(worker, "gates", answer, 5, "en", WORDS).ok
+
+
+def test_what_is_tried_out_below_an_answer_may_take_its_name(worker, tmp_path):
+    said = notebook({"gates": GATES})
+    said["cells"].append(cell("gates = nn.LSTMCell(2, 3)\nprint(gates)"))
+    put(tmp_path, "a", "lstm.ipynb", said)
+    assert asking.grade(worker, "gates", sent(tmp_path, "a").answers["gates"], 5, "en", WORDS).ok
+
+
+def test_answers_in_each_others_cells(worker, tmp_path):
+    said = notebook({"gates": ONE_BIAS, "one_bias": GATES})
+    put(tmp_path, "a", "lstm.ipynb", said)
+    for question, answer in sent(tmp_path, "a").answers.items():
+        assert asking.grade(worker, question, answer, 5, "en", WORDS).ok
+
+
+def test_another_name_that_the_check_is_given(worker, tmp_path):
+    said = notebook({"gates": GATES.replace("def gates", "def my_gates")})
+    said["cells"][-1]["source"] = 'check("gates", my_gates)'
+    put(tmp_path, "a", "lstm.ipynb", said)
+    assert asking.grade(worker, "gates", sent(tmp_path, "a").answers["gates"], 5, "en", WORDS).ok
+
+
+@pytest.mark.parametrize("language, text", [
+    ("en", "Write the gates."), ("ja", "ゲートを計算してください。"), ("ko", "게이트를 계산하세요."), ("zh", "请计算四个门。"),
+])  # fmt: skip
+def test_the_language_is_that_of_the_text(tmp_path, language, text):
+    put(tmp_path, "a", "lstm.ipynb", notebook(text=text * 5))
+    assert sent(tmp_path, "a").language == language
+
+
+def test_links_are_not_followed(tmp_path):
+    (tmp_path / "others").mkdir()
+    put(tmp_path / "others", "b", "lstm.ipynb", notebook())
+    (tmp_path / "in" / "a").mkdir(parents=True)
+    (tmp_path / "in" / "a" / "lstm.ipynb").symlink_to(tmp_path / "others" / "b" / "lstm.ipynb")
+    (tmp_path / "in" / "c").symlink_to(tmp_path / "others" / "b")
+    assert list(reading.students(tmp_path / "in")) == ["a"]
+    assert not reading.submission("a", tmp_path / "in" / "a").answers
+
+
+# A batch
+
+
+def test_all_languages_have_all_words():
+    names = {table: set(entries) for table, entries in pages.words("en").items() if isinstance(entries, dict)}
+    for language in ("ja", "ko", "zh"):
+        import tomllib
+
+        said = tomllib.loads((Path(pages.__file__).parent / "words" / f"{language}.toml").read_text(encoding="utf-8"))
+        assert {table: set(entries) for table, entries in said.items()} == names
+        for table, entries in said.items():
+            for key, entry in entries.items():
+                texts = entry.items() if isinstance(entry, dict) else [(key, entry)]
+                english = pages.words("en")[table][key]
+                for name, text in texts:
+                    base = english[name] if isinstance(entry, dict) else english
+                    assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", base))
+
+
+def test_pages_show_what_students_write_as_text():
+    assert "<script" not in pages.marked("`<script>alert(1)</script>` **<img src=x>**")
+    assert pages.cell("=1+1") == "'=1+1"
+    names = [grade.page_name(one) for one in ("a", "A", "../a", "a/b", "a\0b", "é", "", ".", "x" * 300)]
+    names = [one.lower() for one in names]
+    assert len(set(names)) == len(names) and not any("/" in one or one.startswith(".") for one in names)
+
+
+@pytest.fixture
+def few(tmp_path):
+    folder = tmp_path / "submitted"
+    put(folder, "ada", "lstm.ipynb", notebook())
+    wrong = SOURCES | {"lstm_cell": CELL.replace("i, f, g, o = a", "f, i, g, o = a")}
+    put(folder, "bo", "lstm.ipynb", notebook(wrong, text="ゲートを計算してください。" * 5))
+    put(folder, "cy", "notes.pdf", b"%PDF")
+    put(folder, "=1+1", "lstm.ipynb", notebook({"gates": "import os\nos._exit(0)"}))
+    return folder
+
+
+def test_a_batch_from_end_to_end(few, tmp_path):
+    output = tmp_path / "grades"
+    here = Path(grade.__file__)
+    command = [sys.executable, str(here), str(few), "--output", str(output), "--workers", "2" if PROVING else "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = rows(output)
+    assert len(found) == 20
+    assert found["ada", "lstm"] == (3, "") and found["bo", "lstm_cell"] == (0, "gates_f_i_g_o")
+    assert found["cy", "gates"] == (0, "no_answer") and found["'=1+1", "gates"] == (0, "stopped_early")
+    page = (output / "feedback" / "bo.html").read_text(encoding="utf-8")
+    assert 'lang="ja"' in page and "フィードバック" in page and "http" not in page.replace("http-equiv", "")
+    assert "gates_f_i_g_o" in (output / "summary.html").read_text(encoding="utf-8")
+    stamp = (output / "done" / "ada.json").stat().st_mtime_ns
+    again = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert "4 of 4 submissions are graded already" in again.stdout
+    assert (output / "done" / "ada.json").stat().st_mtime_ns == stamp and rows(output) == found
+
+
+def test_nbgraders_gradebook_has_the_points(tmp_path):
+    api = pytest.importorskip("nbgrader.api")
+    verdict = {"assignment": "lstm", "question": "gates", "points": 1.5, "most": 2, "stretch": False}
+    graded = [{"student": name, "assignments": ["lstm"], "verdicts": [verdict]} for name in ("ada", "bo")]
+    for _ in range(2):
+        assert pages.gradebook(tmp_path / "gradebook.db", graded) == {}
+    with api.Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as book:
+        assert {one.id for one in book.students} == {"ada", "bo"}
+        assert book.find_submission("lstm", "bo").score == 1.5
+
+
+@pytest.mark.heavy
+def test_a_batch_that_is_killed_continues(few, tmp_path):
+    for number in range(6):
+        put(few, f"s{number}", "lstm.ipynb", notebook())
+    output = tmp_path / "grades"
+    command = [sys.executable, grade.__file__, str(few), "--output", str(output), "--workers", "1"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    for line in running.stdout:
+        if line.startswith("[3/"):
+            break
+    running.kill()
+    running.wait()
+    running.stdout.close()
+    stored = sorted((output / "done").glob("*.json"))
+    assert 3 <= len(stored) < 10
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert f"{len(stored)} of 10 submissions are graded already" in done.stdout
+    assert len(rows(output)) == 50
+
+
+# By their numbers on x86-64. All fail or do nothing where they are allowed, but not for want of a right.
+CALLS = {
+    "execve": 59, "execveat": 322, "socket": 41, "socketpair": 53, "connect": 42, "bind": 49, "ptrace": 101,
+    "process_vm_readv": 310, "process_vm_writev": 311, "pidfd_open": 434, "pidfd_getfd": 438, "kcmp": 312, "kill": 62,
+    "tkill": 200, "tgkill": 234, "rt_sigqueueinfo": 129, "pidfd_send_signal": 424, "truncate": 76, "chmod": 90,
+    "fchmodat": 268, "setpgid": 109, "unshare": 272, "setns": 308, "io_uring_setup": 425, "io_uring_enter": 426,
+    "add_key": 248, "request_key": 249, "keyctl": 250, "memfd_create": 319, "shmget": 29, "semget": 64, "msgget": 68,
+    "mq_open": 240, "name_to_handle_at": 303, "personality": 135, "quotactl": 179, "inotify_init1": 294,
+    "timer_create": 222, "setpriority": 141, "sched_setattr": 314, "sched_setaffinity": 203,
+}  # fmt: skip
+CALLING = f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+calls = {CALLS}
+said = {{name: libc.syscall(number, 0, 0, 0, 0, 0) and ctypes.get_errno() for name, number in calls.items()}}
+def gates(*a): raise ValueError(str(sorted(name for name, number in said.items() if number != 1)))
+"""
+
+
+@linux
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are x86-64's")
+def test_system_calls_are_refused(worker):
+    assert error_of(raw(worker, "gates", [CALLING]))["text"] == "[]"
+    assert all(len(pair) == 2 for pair in isolation.REFUSED.values())
+
+
+def test_numbers_from_a_stranger():
+    good = {"whole": False, "shape": [2], "numbers": [1, 2.5]}
+    assert asking.tensor_of(good).tolist() == [1, 2.5]
+    for bad in ({"shape": [3]}, {"shape": [-1]}, {"shape": [True, 2]}, {"numbers": ["1", 2]}, {"numbers": [10**400, 1]},
+                {"shape": [2**40, 0], "numbers": []}, {"shape": "2"}, {"numbers": None},
+                {"numbers": [True, 1]}):  # fmt: skip
+        with pytest.raises(asking.Forged):
+            asking.tensor_of(good | bad)
+    assert torch.isnan(asking.tensor_of(good | {"numbers": [float("nan"), 1]})).any()
+
+
+# The assignment
+
+
+SOURCE = Path(grade.__file__).parent / "source" / "en" / "lstm.ipynb"
+
+
+def run_cells(said):
+    space, results = {}, {}
+    for one in said["cells"]:
+        if one["cell_type"] != "code":
+            continue
+        source = "".join(one["source"])
+        if source.startswith("check("):
+            results[re.search(r'"(\w+)"', source)[1]] = eval(source, space)
+        else:
+            exec(source, space)
+    return results
+
+
+def test_the_solutions_are_right_and_their_points_are_the_questions():
+    said = json.loads(SOURCE.read_text(encoding="utf-8"))
+    results = run_cells(said)
+    asked = {name: one for name, one in all_questions().items() if one.assignment == "lstm"}
+    assert {name: result.mistakes for name, result in results.items()} == {name: [] for name in asked}
+    marks = [one["metadata"].get("nbgrader", {}) for one in said["cells"]]
+    assert {one["grade_id"]: one["points"] for one in marks if one.get("grade")} == {
+        f"{name}-points": 0 if one.stretch else one.points for name, one in asked.items()
+    }
+    answered = reading.answers(reading.read(SOURCE), list(asked))
+    assert {name: one.names[0] for name, one in answered.items()} == {name: reading.name_of(name) for name in asked}
+
+
+def test_the_students_version_has_no_solution_and_is_checked():
+    preprocessors = pytest.importorskip("nbgrader.preprocessors")
+    import nbformat
+
+    made = nbformat.read(SOURCE, as_version=4)
+    steps = "CheckCellMetadata LockCells ClearSolutions ClearOutput ComputeChecksums ClearHiddenTests"
+    for name in steps.split():
+        made, _ = getattr(preprocessors, name)().preprocess(made, {})
+    text = nbformat.writes(made)
+    assert "SOLUTION" not in text and "chunk" not in text and "sigmoid()" not in text
+    results = run_cells(json.loads(text))
+    assert len(results) == 5 and not any(result.ok for result in results.values())

@@ -1,0 +1,515 @@
+"""The arithmetic of the figures, run in a browser, is torch's: in hundreds of cases for each function of steps.js, in
+`make prove` in a thousand."""
+
+import ast
+import base64
+import itertools
+import json
+import math
+import os
+import random
+import re
+import warnings
+
+import pytest
+import torch
+from safetensors.torch import save
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence
+
+from companion.figures.figure import read
+from companion.learning.text import characters, shipped_texts
+from companion.learning.writer import load_writer, path_of
+
+MANY = 1200 if "PROVE" in os.environ else 210  # all that a case takes turns with, SCALES and the like, come round
+DOUBLE = {"dtype": torch.float64}
+# The factors of weights, and of inputs and states: as drawn, small, and so large that gates are saturated.
+SCALES = [(1, 1), (3, 1), (1, 1e-3), (1e-3, 1), (1, 30), (30, 1), (1, 1e3), (1e3, 1), (0, 1), (1, 0)]
+COMPARED = set()  # the exports that a test of this file holds to torch
+
+OPEN = "async source => { globalThis.s = await import(`data:text/javascript;base64,${source}`) }"
+# JSON knows neither infinities nor what is not a number, and takes an array of floats for an object.
+ASK = """([call, cases]) => {
+    const plain = (key, value) => typeof value === "number" && !Number.isFinite(value) ? `${value}`
+        : value instanceof Float64Array ? Array.from(value) : value;
+    return JSON.stringify(cases.map(eval(call)), plain);
+}"""
+
+
+def compares(*names):
+    """Mark a test as the one that compares these exports."""
+    COMPARED.update(names)
+    return lambda test: test
+
+
+@pytest.fixture(scope="module")
+def ask(browser):
+    """ask(call, cases): what a function of a case, written in JavaScript, returns for each; `s` are the exports."""
+    with browser.new_page() as page:
+        page.evaluate(OPEN, base64.b64encode(read("steps.js").encode()).decode())
+
+        def ask(call, cases):
+            sent = json.dumps(cases, default=lambda tensor: tensor.tolist(), allow_nan=False)
+            return json.loads(page.evaluate(f"text => ({ASK})([{json.dumps(call)}, JSON.parse(text)])", sent))
+
+        yield ask
+
+
+@pytest.fixture(autouse=True)
+def repeatable():
+    """The same cases on every run, one thread for so small ones."""
+    torch.manual_seed(0)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def same(ours, theirs, rtol=1e-11, atol=1e-11):
+    """Hold lists of numbers, one for each case, to tensors: shapes exactly, values to the last digits."""
+    ours = [torch.tensor(one, **DOUBLE) for one in ours]
+    assert [one.shape for one in ours] == [one.shape for one in theirs]
+    flat = [torch.cat([one.detach().flatten().double() for one in side]) for side in (ours, theirs)]
+    torch.testing.assert_close(*flat, rtol=rtol, atol=atol, equal_nan=True)
+
+
+def sizes():
+    """Sizes and factors for each case: (input_size, hidden_size, steps, factor of weights, factor of values)."""
+    for case in range(MANY):
+        input_size, hidden_size, steps = torch.randint(1, 6, (3,)).tolist()
+        yield input_size, hidden_size, steps, *SCALES[case % len(SCALES)]
+
+
+def scaled(module, factor):
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.mul_(factor)
+    return module
+
+
+def weights(module, suffix=""):
+    """A layer's parameters as steps.js takes them."""
+    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    return {kind: tensor for kind in kinds if (tensor := getattr(module, kind + suffix, None)) is not None}
+
+
+def randn(*shape):
+    return torch.randn(*shape, **DOUBLE)
+
+
+def test_every_export_is_compared():
+    """A new function of steps.js needs a comparison here."""
+    exports = re.findall(r"^export (?:const|function|class) (\w+)", read("steps.js"), re.MULTILINE)
+    assert len(exports) == len(re.findall(r"^export ", read("steps.js"), re.MULTILINE))
+    assert COMPARED == {*exports}
+
+
+@compares("sigmoid")
+def test_sigmoid(ask):
+    z = torch.cat([scale * randn(MANY) for scale in (1e-3, 1, 30, 1e3)] + [torch.tensor([0.0, 745, -745, 1e6, -1e6])])
+    same(ask("z => s.sigmoid(z)", z.tolist()), [*torch.sigmoid(z)], atol=0)
+
+
+@compares("dot", "norm", "times", "rowTimes")
+def test_products(ask):
+    cases = [(randn(m, n) * a, randn(m) * b, randn(n) * b) for m, n, _, a, b in sizes()]
+    ours = ask("([W, x, y]) => [s.times(W, y), s.rowTimes(x, W), s.dot(x, x.slice().reverse()), s.norm(x)]", cases)
+    times, row_times, dot, norm = zip(*ours, strict=True)
+    same(times, [W @ y for W, _, y in cases])
+    same(row_times, [x @ W for W, x, _ in cases])
+    same(dot, [x @ x.flip(0) for _, x, _ in cases])
+    same(norm, [x.norm() for _, x, _ in cases])
+
+
+@compares("sums")
+@pytest.mark.parametrize("bias", [True, False])
+def test_sums(ask, bias):
+    cells = [(scaled(nn.LSTMCell(n, m, bias, **DOUBLE), a), b) for n, m, _, a, b in sizes()]
+    cases = [(randn(cell.input_size) * b, randn(cell.hidden_size) * b, weights(cell)) for cell, b in cells]
+    theirs = [
+        F.linear(x, w["weight_ih"], w.get("bias_ih")) + F.linear(h, w["weight_hh"], w.get("bias_hh"))
+        for x, h, w in cases
+    ]
+    same(ask("([x, h, w]) => s.sums(x, h, w)", cases), theirs)
+
+
+@compares("scaled")
+def test_scaled(ask):
+    cases = [(b, randn(m, n) * a) for m, n, _, a, b in sizes()]
+    same(ask("([r, W]) => s.scaled(r, W)", cases), [r * W for r, W in cases])
+
+
+# Embedding
+
+
+@compares("oneHot")
+def test_one_hot(ask):
+    cases = [(index, size) for size in range(1, 50) for index in range(size)]
+    theirs = [F.one_hot(torch.tensor(index), size) for index, size in cases]
+    same(ask("([index, size]) => s.oneHot(index, size)", cases), theirs, rtol=0, atol=0)
+
+
+@compares("embeddingGradient")
+def test_embedding_gradient(ask):
+    """Indices that occur twice, never, or are padding: nn.Embedding's gradient."""
+    cases, theirs = [], []
+    for case in range(MANY):
+        size, dim, places = torch.randint(1, 7, (3,)).tolist()
+        padding = None if case % 3 == 0 else int(torch.randint(size, ()))
+        indices, gradients = torch.randint(size, (places,)), randn(places, dim) * (1, 1e-3, 1e3)[case % 3]
+        embedding = nn.Embedding(size, dim, padding, **DOUBLE)
+        embedding(indices).backward(gradients)
+        theirs.append(embedding.weight.grad)
+        cases.append([indices, gradients, size] + ([] if padding is None and case % 2 else [padding]))
+    same(ask("of => s.embeddingGradient(...of)", cases), theirs)
+
+
+@compares("sumLoss")
+def test_sum_loss(ask):
+    cases, theirs = [], []
+    for places, dim, _, a, b in sizes():
+        rows = (randn(places, dim) * a * b).requires_grad_()
+        cases.append(rows.tolist())
+        L = rows.sum()
+        L.backward()
+        theirs.append(torch.cat([L[None], rows.grad.flatten()]))
+    same(ask("rows => { const { L, gradients } = s.sumLoss(rows); return [L, ...gradients.flat()] }", cases), theirs)
+
+
+@compares("descend")
+def test_descend(ask):
+    cases, theirs = [], []
+    for m, n, _, a, b in sizes():
+        W, lr = nn.Parameter(randn(m, n) * a), float(torch.rand(()) * 2)
+        W.grad = randn(m, n) * b
+        cases.append((W.tolist(), W.grad.tolist(), lr))
+        torch.optim.SGD([W], lr).step()
+        theirs.append(W)
+    same(ask("([W, gradient, lr]) => s.descend(W, gradient, lr)", cases), theirs)
+
+
+# RNN
+
+
+@compares("rnnCell")
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
+def test_rnn_cell(ask, nonlinearity, bias):
+    cases, theirs = [], []
+    for n, m, _, a, b in sizes():
+        cell, x, h = scaled(nn.RNNCell(n, m, bias, nonlinearity, **DOUBLE), a), randn(n) * b, randn(m) * b
+        cases.append([x, h, weights(cell)] + ([] if nonlinearity == "tanh" and len(cases) % 2 else [nonlinearity]))
+        theirs.append(cell(x, h))
+    same(ask("of => s.rnnCell(...of)", cases), theirs)
+
+
+@compares("rnn", "rnnGradients")
+@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
+def test_rnn_and_its_gradients(ask, nonlinearity):
+    """All states of nn.RNN, and what autograd says of a loss that reads the last of them."""
+    cases, states, gradients = [], [], []
+    for case, (n, m, steps, a, b) in enumerate(sizes()):
+        bias, default = case % 3 > 0, nonlinearity == "tanh" and case % 2
+        layer = scaled(nn.RNN(n, m, nonlinearity=nonlinearity, bias=bias, **DOUBLE), min(a, 10))
+        inputs, last, h_0 = randn(steps, n) * b, randn(m), None if default else randn(m) * b
+        states.append(layer(inputs, None if default else h_0[None])[0])
+        one, all_h = h_0 if h_0 is not None else torch.zeros(m, **DOUBLE), []
+        w = weights(layer, "_l0")
+        for x in inputs:
+            a_t = F.linear(x, w["weight_ih"], w.get("bias_ih")) + F.linear(one, w["weight_hh"], w.get("bias_hh"))
+            one = getattr(torch, nonlinearity)(a_t)
+            all_h.append(one)
+        gradients.append(torch.stack(torch.autograd.grad(one, all_h, last)))
+        cases.append([inputs, w, last, *([] if default else [nonlinearity, h_0])])
+    call = """([inputs, w, last, ...rest]) => {
+        const states = s.rnn(inputs, w, ...rest);
+        return [states, s.rnnGradients(states, last, w, ...rest.slice(0, 1))];
+    }"""
+    ours, back = zip(*ask(call, cases), strict=True)
+    same(ours, states)
+    same(back, gradients)
+
+
+@compares("rnnSlopes")
+@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
+def test_slopes(ask, nonlinearity):
+    """The derivative at a, from h = f(a): autograd's, in the kink of relu as well."""
+    cases, theirs = [], []
+    for _, size, _, scale, _ in sizes():
+        a = (randn(size) * scale).requires_grad_()
+        h = getattr(torch, nonlinearity)(a)
+        h.sum().backward()
+        cases.append([h] + ([] if nonlinearity == "tanh" and len(cases) % 2 else [nonlinearity]))
+        theirs.append(a.grad)
+    same(ask("of => s.rnnSlopes(...of)", cases), theirs)
+
+
+# LSTM
+
+
+@compares("lstmCell")
+@pytest.mark.parametrize("bias", [True, False])
+def test_lstm_cell(ask, bias):
+    """h and c of nn.LSTMCell, and all that is computed on the way."""
+    cases, theirs = [], []
+    for n, m, _, scale, b in sizes():
+        cell = scaled(nn.LSTMCell(n, m, bias, **DOUBLE), scale)
+        x, h, c = randn(n) * b, randn(m) * b, randn(m) * b
+        w = weights(cell)
+        cases.append((x, [h, c], w))
+        a = F.linear(x, w["weight_ih"], w.get("bias_ih")) + F.linear(h, w["weight_hh"], w.get("bias_hh"))
+        i, f, g, o = a.chunk(4)
+        i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+        h_t, c_t = cell(x, (h, c))
+        between = {"kept": f * c, "added": i * g, "squashed": c_t.tanh()}
+        theirs.append({"a": a, "i": i, "f": f, "g": g, "o": o, **between, "c": c_t, "h": h_t})
+    ours = ask("([x, state, w]) => s.lstmCell(x, state, w)", cases)
+    assert {tuple(sorted(one)) for one in ours} == {tuple(sorted(theirs[0]))}
+    for name in theirs[0]:
+        same([one[name] for one in ours], [one[name] for one in theirs])
+
+
+@compares("lstm")
+def test_lstm(ask):
+    """Each state of nn.LSTM; with weights that change from step to step, those of as many cells."""
+    cases, theirs, changing, cells = [], [], [], []
+    for case, (n, m, steps, a, b) in enumerate(sizes()):
+        inputs, h, c = randn(steps, n) * b, randn(m) * b, randn(m) * b
+        layer = scaled(nn.LSTM(n, m, bias=case % 2 > 0, **DOUBLE), a)
+        cases.append((inputs, weights(layer, "_l0"), [h, c]))
+        h_n, (_, c_n) = layer(inputs, (h[None], c[None]))
+        theirs.append(torch.cat([h_n.flatten(), c_n.flatten()]))
+        if case % 5 == 0:
+            chain = [scaled(nn.LSTMCell(n, m, **DOUBLE), a) for _ in range(steps)]
+            changing.append((inputs, [weights(cell) for cell in chain], [h, c]))
+            found = []
+            for cell, x in zip(chain, inputs, strict=True):
+                h, c = cell(x, (h, c))
+                found.append(torch.stack([h, c]))
+            cells.append(torch.stack(found))
+    call = """([inputs, w, state]) => {
+        const steps = s.lstm(inputs, w, state);
+        return [...steps.flatMap(step => step.h), ...steps.at(-1).c];
+    }"""
+    same(ask(call, cases), theirs)
+    ours = ask("([inputs, w, state]) => s.lstm(inputs, t => w[t], state).map(step => [step.h, step.c])", changing)
+    same(ours, cells)
+
+
+# The parameters of nn.LSTM
+
+VALID = [
+    dict(zip(("input_size", "hidden_size", "num_layers", "bias", "batch_first", "bidirectional", "proj_size"), values))
+    for values in itertools.product((1, 3), (1, 2, 4), (1, 2, 3), *[(True, False)] * 3, (0, 1, 3))
+    if values[-1] < values[1]
+]
+
+
+def complaint(error):
+    """An error of torch's as steps.js has it. Some builds add the place in the C++ source."""
+    return {"type": type(error).__name__, "message": str(error).split("\nException raised from")[0]}
+
+
+def built(**options):
+    """torch's LSTM, or its error, and its warning."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            layer = nn.LSTM(**options)
+        except (ValueError, TypeError) as error:
+            layer = complaint(error)
+    return layer, str(warned[0].message) if warned else None
+
+
+@compares("lstmParameters", "count")
+def test_lstm_parameters(ask):
+    """Names, order, shapes and number of the parameters, for all combinations."""
+    call = "of => [s.lstmParameters(of), s.count(s.lstmParameters(of)), s.lstmError(of), s.lstmWarning(of)]"
+    ours = ask(call, [{**options, "dropout": 0} for options in VALID])
+    for options, (parameters, count, *complaints) in zip(VALID, ours, strict=True):
+        layer = nn.LSTM(**options, device="meta")
+        assert parameters == [[name, [*p.shape]] for name, p in layer.named_parameters()], options
+        assert count == sum(p.numel() for p in layer.parameters())
+        assert complaints == [None, None], options
+
+
+@compares("lstmShapes", "batchSizes")
+def test_lstm_shapes(ask):
+    """The shapes that nn.LSTM takes and gives when it runs, packed sequences among them."""
+    runs = []
+    for options in VALID:
+        for layout in ("batched", "unbatched", "packed"):
+            T, N = torch.randint(1, 5, (2,)).tolist()
+            lengths = sorted([T] + torch.randint(1, T + 1, (N - 1,)).tolist(), reverse=True)
+            runs.append([options, {"layout": layout, "T": T, "N": N, "lengths": lengths}])
+    ours = ask("([options, of]) => [s.lstmShapes(options, of), s.batchSizes(of.lengths)]", runs)
+    for (options, of), (shapes, batch_sizes) in zip(runs, ours, strict=True):
+        layer = nn.LSTM(**options)
+        T, N, features = of["T"], of["N"], options["input_size"]
+        x = torch.zeros(T, N, features)
+        packed = pack_padded_sequence(x, of["lengths"])
+        assert batch_sizes == packed.batch_sizes.tolist()
+        if of["layout"] == "unbatched":
+            x = x[:, 0]
+        elif options["batch_first"]:
+            x = x.transpose(0, 1)
+        output, (h_n, c_n) = layer(packed if of["layout"] == "packed" else x)
+        theirs = {"input": x, "output": output, "h_n": h_n, "c_n": c_n}
+        if of["layout"] == "packed":
+            theirs |= {"input": packed.data, "output": output.data}
+        assert shapes == {name: [*tensor.shape] for name, tensor in theirs.items()}, (options, of)
+
+
+@compares("lstmError", "lstmWarning")
+def test_lstm_errors(ask):
+    """What is wrong, in torch's words and torch's order, for all combinations of right and wrong values."""
+    names = ("input_size", "hidden_size", "num_layers", "dropout", "proj_size")
+    dropouts = (-0.1, 0.0, 0.05, 0.3, 1.0, 1.1)
+    values = itertools.product((-1, 0, 1), (-1, 0, 1, 3), (-1, 0, 1, 2), dropouts, (-1, 0, 1, 3, 4))
+    cases = [dict(zip(names, these, strict=True)) for these in values]
+    ours = ask("of => [s.lstmError(of), s.lstmWarning(of)]", cases)
+    valid = 0
+    for options, (error, warning) in zip(cases, ours, strict=True):
+        layer, warned = built(**options, device="meta")
+        assert error == (layer if isinstance(layer, dict) else None), options
+        assert warning == warned, options
+        valid += error is None
+    assert 10 < valid < len(cases) / 2 and len({str(error) for error, _ in ours}) == 7
+    nan = ask("() => s.lstmError({ input_size: 1, hidden_size: 1, num_layers: 1, dropout: NaN, proj_size: 0 })", [0])
+    assert nan == [built(input_size=1, hidden_size=1, dropout=math.nan)[0]]
+
+
+@compares("packError")
+def test_pack_errors(ask):
+    """What torch says of up to four lengths, in all orders."""
+    cases = [lengths for N in (1, 2, 3, 4) for lengths in itertools.product(range(5), repeat=N)]
+    for lengths, ours in zip(cases, ask("lengths => s.packError(lengths)", cases), strict=True):
+        try:
+            theirs = pack_padded_sequence(torch.zeros(max(lengths), len(lengths), 1), lengths) and None
+        except (RuntimeError, ValueError) as error:
+            theirs = complaint(error)
+        assert ours == theirs, lengths
+
+
+@compares("pythonFloat")
+def test_python_float(ask):
+    values = [0.0, 1.0, -2.0, 100.0, 0.1, 1e-4, 1e-5, 12e-8, 1e16, 1.5e17, 1e22, -1e-300, 123456789012345680.0]
+    values += [value * 10**e for value, e in zip(randn(MANY).tolist(), itertools.cycle(range(-20, 20)), strict=False)]
+    values += [k / 20 for k in range(-20, 40)]
+    assert ask("value => s.pythonFloat(value)", values) == [*map(repr, values)]
+
+
+@compares("python")
+def test_python(ask):
+    """Values as Python's source has them."""
+    values = [True, False, 0, 7, -3, 0.5, *(k / 20 for k in range(1, 20)), "tanh", 'a "b" \\ c\n', "門"]
+    written = ask("value => s.python(value)", values)
+    assert [ast.literal_eval(one) for one in written] == values
+    assert [type(ast.literal_eval(one)) for one in written] == [*map(type, values)]
+    assert written[:-3] == [*map(repr, values[:-3])]
+
+
+# Writing
+
+
+@compares("probabilities")
+def test_probabilities(ask):
+    temperatures = (None, 1, 0.5, 0.05, 2, 10, 1e-3, 0)
+    cases, theirs = [], []
+    for case in range(MANY):
+        y = randn(int(torch.randint(1, 40, ()))) * (1, 20, 1e3)[case % 3] - (0, 50)[case % 2]
+        if case % 7 == 0:
+            y = y.round()  # two may be the largest
+        temperature = temperatures[case % len(temperatures)]
+        cases.append([y] + ([] if temperature is None else [temperature]))
+        y = y - y.max()  # torch takes it away too, but after the division
+        theirs.append(F.one_hot(y.argmax(), len(y)) if temperature == 0 else F.softmax(y / (temperature or 1), 0))
+    ours = ask("of => s.probabilities(...of)", cases)
+    same(ours, theirs)
+    assert all(abs(sum(p) - 1) < 1e-12 for p in ours)
+
+
+@compares("draw")
+def test_draw(ask):
+    """The index under which a number falls, on the sums of the probabilities before it and with it."""
+    cases, theirs = [], []
+    for case in range(MANY):
+        p = F.softmax(randn(int(torch.randint(1, 40, ()))) * 3, 0)
+        if case % 4 == 0:
+            p = torch.randint(5, p.shape).double() + F.one_hot(torch.randint(len(p), ()), len(p))
+            p = p / 2 ** math.ceil(math.log2(p.sum()))  # exact, some 0, and some numbers fall behind all of them
+        u = torch.randint(64, ()).double() / 64 if case % 4 == 0 else torch.rand((), **DOUBLE)
+        cases.append([p, u])
+        index = int(torch.searchsorted(p.cumsum(0), u, right=True))
+        theirs.append(min(index, int(p.nonzero().max())))
+    cases.append([torch.tensor([0.5, 0.25, 0.0]), 0.9999])
+    assert ask("([p, u]) => s.draw(p, u)", cases) == [*theirs, 1]
+
+
+@compares("uniform")
+def test_uniform(ask):
+    """Evenly from [0, 1), and nothing to be seen between neighbours: texts drawn from them are as random as any."""
+    seeds, places = 60, 300
+    cases = [*itertools.product(range(seeds), range(places))]
+    u = torch.tensor(ask("([seed, place]) => s.uniform(seed, place)", cases))
+    assert u.min() >= 0 and u.max() < 1 and len(u.unique()) > 0.99 * len(u)
+    counts = torch.histc(u, 20, 0, 1)
+    assert ((counts - len(u) / 20) ** 2 / (len(u) / 20)).sum() < 45  # chi-squared with 19 degrees of freedom
+    u = u.view(seeds, places)
+    for one, other in ((u[:, 1:], u[:, :-1]), (u[1:], u[:-1]), (u[1:, 1:], u[:-1, :-1]), (u[:, 7:], u[:, :-7])):
+        assert abs(torch.corrcoef(torch.stack([one.flatten(), other.flatten()]))[0, 1]) < 0.03
+
+
+@compares("characters")
+def test_characters(ask):
+    """Cut as companion.learning.text cuts: letters with their accents, syllables, emoji of several signs, ends of lines."""
+    drawn = random.Random(0)
+    parts = [*"ae é门かバ한", "e\u0301", "か\u3099", "ハ\u309a", "\u1112\u1161\u11ab", "\u1100", "\u1161"]
+    parts += ["\r\n", "\r", "\n", "\u0301", "👍🏽", "👩\u200d🔬", "🇯🇵", "🇰", "“", "…", " "]
+    texts = ["".join(drawn.choices(parts, k=drawn.randrange(12))) for _ in range(MANY)]
+    assert ask("text => s.characters(text)", texts) == [*map(characters, texts)]
+
+
+@compares("writeStep", "readSafetensors")
+@pytest.mark.parametrize("language", shipped_texts())
+def test_writer(ask, language):
+    """The file of a writer, and what the writer answers in 300 random states, all of its characters among them."""
+    model, vocabulary = load_writer(language)
+    data = base64.b64encode(path_of(language).read_bytes()).decode()
+    call = """data => {
+        window.file = s.readSafetensors(Uint8Array.from(atob(data), c => c.charCodeAt(0)).buffer);
+        return file;
+    }"""
+    (file,) = ask(call, [data])
+    state_dict = model.state_dict()
+    assert file["weights"].keys() == state_dict.keys()
+    same(file["weights"].values(), [state_dict[name] for name in file["weights"]], rtol=0, atol=0)
+    assert json.loads(file["metadata"]["characters"]) == vocabulary.characters
+    size = model.recurrent.hidden_size
+    for factor in (0, 1, 1e3):
+        indices = torch.randint(len(vocabulary), (100,))
+        h, c = torch.rand(100, size, **DOUBLE) * 2 - 1, randn(100, size) * factor
+        with torch.no_grad():
+            y, (h_n, c_n) = model(indices[None], (h[None], c[None]))
+        call = """([index, h, c]) => {
+            const { step, y } = s.writeStep(index, [h, c], file.weights);
+            return [y, step.h, step.c];
+        }"""
+        ours = zip(*ask(call, [*zip(indices.tolist(), h, c, strict=True)]), strict=True)
+        for one, theirs in zip(ours, (y[0], h_n[0], c_n[0]), strict=True):
+            same(one, [*theirs])
+
+
+@compares("readSafetensors")
+def test_all_numbers_of_float16(ask):
+    bits = torch.arange(2**16, dtype=torch.int32).to(torch.uint16).view(torch.float16)
+    data = save({"all": bits.view(256, 256), "none": bits[:0].clone(), "one": bits[5:6].clone()}, {"a": "b"})
+    call = "data => s.readSafetensors(Uint8Array.from(atob(data), c => c.charCodeAt(0)).buffer)"
+    (file,) = ask(call, [base64.b64encode(data).decode()])
+    ours = [[[float(value) for value in row] for row in file["weights"]["all"]], file["weights"]["none"]]
+    same([*ours, file["weights"]["one"]], [bits.view(256, 256).double(), bits[:0], bits[5:6]], rtol=0, atol=0)
+    assert file["metadata"] == {"a": "b"}
+    other = base64.b64encode(save({"w": torch.zeros(2)})).decode()
+    call = f"data => {{ try {{ ({call})(data) }} catch (error) {{ return `${{error}}` }} }}"
+    assert ask(call, [other]) == ["TypeError: w is F32, not F16"]
