@@ -3,6 +3,12 @@
 import os
 import signal
 import sys
+from pathlib import Path
+
+import pytest
+
+# what tests share says as clearly as they do what an assertion found
+pytest.register_assert_rewrite(*(path.stem for path in Path(__file__).parent.glob("tests/*.py")))
 
 # A shell lets what it starts in the background ignore Ctrl+C, and so would all programs that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

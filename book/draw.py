@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 from browser import running
-from editions import editions
+from editions import ORIGINAL, editions
 
 import companion.figures
 from companion.figures.figure import own, read, script
@@ -67,6 +67,8 @@ def drawings(browser, name):
     drawn = {edition.language: drawing(browser, edition.language, name) for edition in editions()}
     if len(set(drawn.values())) == 1:
         return {f"{name}.svg": drawn.popitem()[1]}
+    # without letters of its own a language is shown the English ones
+    drawn = {language: svg for language, svg in drawn.items() if language == ORIGINAL or svg != drawn[ORIGINAL]}
     return {f"{name}.{language}.svg": svg for language, svg in drawn.items()}
 
 

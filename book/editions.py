@@ -1,6 +1,7 @@
 """The editions of the book: which there are, and what each says about itself.
 
-An edition is a folder book/<language>/ with an index.md and an edition.yml; nothing else lists the languages.
+An edition is a folder book/<language>/ with an index.md and an edition.yml; nothing else lists the languages. An edition,
+or a page of it, may be a draft: built and to be read, marked as such, and held only to what it has already.
 """
 
 from dataclasses import dataclass
@@ -24,6 +25,15 @@ class Edition:
     html: str
     about: str
     words: dict
+    drafts: object = ()  # "all", or a list of pages
+
+    @property
+    def draft(self):
+        """Whether the whole edition is one."""
+        return self.drafts == "all"
+
+    def is_draft(self, page):
+        return self.draft or page in self.drafts
 
     @property
     def language(self):
@@ -75,15 +85,23 @@ def read(folder):
     """Read a folder's edition.yml; raise ValueError if it does not say what every edition must."""
     path = Path(folder) / "edition.yml"
     given = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None
-    expected = {"name": str, "sphinx": str, "html": str, "about": str, "words": dict}
-    given = {"words": {}, **given} if isinstance(given, dict) else {}
+    expected = {"name": str, "sphinx": str, "html": str, "about": str, "words": dict, "drafts": (list, str)}
+    given = {"words": {}, "drafts": [], **given} if isinstance(given, dict) else {}
     for key in expected.keys() | given.keys():
         if key not in expected or not isinstance(given.get(key), expected[key]):
             raise ValueError(f"{path}: {key!r} is missing or wrong; compare book/{ORIGINAL}/edition.yml")
-    return Edition(path.parent, **given)
+    edition = Edition(path.parent, **given)
+    if gone := [page for page in given["drafts"] if given["drafts"] != "all" and not edition.has(page)]:
+        raise ValueError(f"{path}: 'drafts' is \"all\" or a list of pages; there is no page {gone[0]!r}")
+    return edition
 
 
 @cache
 def editions():
     """All editions that have pages, by the names of their folders."""
     return [read(page.parent) for page in sorted(BOOK.glob("*/index.md"))]
+
+
+def finished():
+    """Those that are no drafts."""
+    return [edition for edition in editions() if not edition.draft]

@@ -61,11 +61,12 @@ def pages(site, edition):
 
 
 def sitemap_of(site, base, there):
-    """Every page, with its translations."""
+    """Every page that is no draft, with its translations."""
     entries = []
+    finished = {edition.language: [name for name in pages(site, edition) if not edition.is_draft(name)] for edition in there}
     for edition in there:
-        for name in pages(site, edition):
-            others = [other for other in there if name in pages(site, other)]
+        for name in finished[edition.language]:
+            others = [other for other in there if name in finished[other.language]]
             links = "".join(
                 f'<xhtml:link rel="alternate" hreflang={quoteattr(other.html)} href={quoteattr(address(base, other, name))}/>'
                 for other in others

@@ -6,11 +6,15 @@
     python book/translations.py renew ja lstm gates   "I have read both: this cell says what the English one says now"
     python book/translations.py renew ja lstm         the same of every cell of the chapter
     python book/translations.py renew ja index        the same of a page in Markdown
+    python book/translations.py renew all lstm gates  the same of all editions, where the meaning has not changed: a typo
     python book/translations.py draft ja assignments/lstm    and so of assignments
 
 Every translated cell keeps a digest of the English cell that it was made from, under `translates` in its metadata; a
 page in Markdown keeps one in its first line. When the English cell changes, its translations are stale until someone has
 read them and renews the digest. Code, outputs, formulas, links and the numbers in tables are compared directly.
+
+What an edition that is a draft has not got yet, or a page that is one (edition.yml says so), is listed and not held against
+it; what it has got is.
 """
 
 import argparse
@@ -28,6 +32,7 @@ from typing import NamedTuple
 import nbformat
 from editions import BOOK, ORIGINAL
 from editions import editions as all_editions
+from editions import read as edition_at
 from notebooks import store
 
 KEY = "translates"
@@ -49,13 +54,19 @@ OWN_OUTPUTS = {
 OWN_CODE = {"language_model": {"text-loaded"}}
 
 
+# What may be so in a draft.
+MISSING, NO_CELL = "the page is missing", "the cell is missing"
+UNTRANSLATED = "untranslated: its digest is empty until it is renewed"
+
+
 class Finding(NamedTuple):
-    """Something to be done in an edition. cell: its id, or "" for a whole page."""
+    """Something to be done in an edition. cell: its id, or "" for a whole page. held: whether the tests ask for it."""
 
     edition: str
     page: str
     cell: str
     what: str
+    held: bool = True
 
     def __str__(self):
         return f"{self.edition}/{self.page}{' ' + self.cell if self.cell else ''}: {self.what}"
@@ -100,14 +111,16 @@ def read(path):
 def findings(edition, root=ROOT):
     """All that is to be done in one edition, a list of `Finding`. An edition without a folder has not been begun."""
     found = []
+    original, own = (edition_at(root / "book" / language) for language in (ORIGINAL, edition))
     begun = [beginning for beginning, folder in FOLDERS.items() if (root / folder / edition).is_dir()]
     originals, translated = pages(ORIGINAL, root, begun), pages(edition, root, begun)
     for page in originals:
+        draft = own.is_draft(page) or original.is_draft(page)
         if page not in translated:
-            found.append(Finding(edition, page, "", "the page is missing"))
+            found.append(Finding(edition, page, "", MISSING, not draft))
         else:
             for cell, what in page_findings(page, read(originals[page]), read(translated[page])):
-                found.append(Finding(edition, page, cell, what))
+                found.append(Finding(edition, page, cell, what, not draft or what not in (NO_CELL, UNTRANSLATED)))
     extra = translated.keys() - originals.keys()
     return found + [Finding(edition, page, "", "there is no such English page") for page in sorted(extra)]
 
@@ -123,11 +136,11 @@ def page_findings(page, originals, cells):
     for original in originals:
         cell = theirs.get(original.id)
         if cell is None:
-            yield original.id, "the cell is missing"
+            yield original.id, NO_CELL
             continue
         kept = cell.metadata.get(KEY)
         if not kept:
-            yield cell.id, "untranslated: its digest is empty until it is renewed"
+            yield cell.id, UNTRANSLATED
         elif kept != digest(original):
             yield cell.id, "stale: the English cell has changed"
         yield from ((cell.id, what) for what in differences(page, original, cell))
@@ -258,14 +271,21 @@ def renew(edition, page, names, root=ROOT):
 
 
 def status(edition=None):
-    """Print all findings; returns whether there are any."""
-    found = [finding for name in ([edition] if edition else editions()) for finding in findings(name)]
+    """Print all findings; returns whether there are any that the tests ask for."""
+    asked = [edition] if edition else editions()
+    found = [finding for name in asked for finding in findings(name)]
+    begun = Counter(finding[:2] for finding in found if finding.what == UNTRANSLATED)
     for finding in found:
-        print(finding)
-    count = Counter(finding.edition for finding in found)
-    for name in [edition] if edition else editions():
-        print(f"{name}: {count[name] or 'nothing'} to do")
-    return bool(found)
+        if finding.what != UNTRANSLATED or begun[finding[:2]] < 10:
+            print(finding)
+    for (name, page), count in begun.items():
+        if count >= 10:
+            print(f"{name}/{page}: {count} cells are untranslated")
+    for name in asked:
+        own = [finding for finding in found if finding.edition == name]
+        later = sum(not finding.held for finding in own)
+        print(f"{name}: {len(own) or 'nothing'} to do{f', {later} of it in what is still a draft' if later else ''}")
+    return any(finding.held for finding in found)
 
 
 def main():
@@ -283,7 +303,10 @@ def main():
     if arguments.command == "draft":
         draft(arguments.edition, arguments.page)
     elif arguments.command == "renew":
-        renew(arguments.edition, arguments.page, arguments.cells)
+        every = arguments.edition == "all"
+        for edition in editions() if every else [arguments.edition]:
+            if not every or arguments.page in pages(edition):
+                renew(edition, arguments.page, arguments.cells)
     else:
         return status(getattr(arguments, "edition", None))
 

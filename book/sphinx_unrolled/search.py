@@ -1,4 +1,4 @@
-"""Search for readers of four languages, by one rule.
+"""Search for readers of all languages, by one rule.
 
 Sphinx would need a dictionary to cut Chinese or Japanese into words, and does not cut a query at all. Here a run of
 Chinese, Japanese or Korean characters becomes all its pairs of neighbours, on a page and in a query alike:
@@ -12,11 +12,12 @@ import math
 import re
 import unicodedata
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import yaml
 from docutils import nodes
-from sphinx.search import js_index, languages
+from sphinx.search import SearchLanguage, js_index, languages
 from sphinx.search.en import SearchEnglish
 
 from .words import edition_of
@@ -44,6 +45,7 @@ why you your""".split()
 
 # How much a word counts, by where it stands: a chapter's name says best what it is about, bold is what it explains.
 TEXT, BOLD, HEADING, NAME = 1, 5, 5, 25
+SPHINXS = dict(languages)
 SYNONYMS = yaml.safe_load(Path(__file__).with_name("synonyms.yml").read_text(encoding="utf-8"))
 
 
@@ -71,10 +73,9 @@ def split_name(name):
     return [whole, *(part for part in parts if part != whole)] if whole else []
 
 
-class Search(SearchEnglish):
-    """Sphinx's English search with our way to split. Its stemmer leaves CJK as it is."""
+class Search(SearchLanguage):
+    """A language of Sphinx's search with our way to split."""
 
-    stopwords = SearchEnglish.stopwords | set(QUESTIONS)
     js_splitter_code = (
         (Path(__file__).with_name("search.js"))
         .read_text(encoding="utf-8")
@@ -93,6 +94,18 @@ class Search(SearchEnglish):
 
     def word_filter(self, word):
         return word not in self.stopwords
+
+
+def search_of(language):
+    """The class for a language, by Sphinx's name for it: its stemmer and its common words are Sphinx's, if there are any.
+
+    Chinese and Japanese take the English ones, which leave CJK as it is: Sphinx's own would cut it in another way.
+    """
+    theirs = SearchEnglish if language in ("ja", "zh") else SPHINXS.get(language, SearchEnglish)
+    if isinstance(theirs, str):
+        module, _, name = theirs.rpartition(".")
+        theirs = getattr(import_module(module), name)
+    return type("Search", (Search, theirs), {"stopwords": SearchEnglish.stopwords | theirs.stopwords | set(QUESTIONS)})
 
 
 def texts(document):
@@ -167,6 +180,6 @@ def weigh(app, exception):
 
 
 def setup(app):
-    for language in ("en", "ja", "ko", "zh"):
-        languages[language] = Search
+    language = edition_of(app).sphinx
+    languages[language] = search_of(language)
     app.connect("build-finished", weigh)

@@ -29,19 +29,21 @@ class Terms(SphinxDirective):
     def run(self):
         terms = load()
         self.env.note_dependency(str(TERMS))
-        columns = [edition for edition in editions.editions() if edition.language in terms[0]]
-        own = edition_of(self.env.app).language
+        columns = [edition for edition in editions.editions() if any(edition.language in term for term in terms)]
+        here = edition_of(self.env.app)
+        own = here.language if here in columns else editions.ORIGINAL
         columns.sort(key=lambda edition: edition.language != own)  # the edition's own first
         group = nodes.tgroup("", cols=len(columns))
         group += [nodes.colspec("", colwidth=1) for _ in columns]
         body = nodes.tbody()
-        for term in sorted(terms, key=lambda term: order(own, term[own][0])):
+        for term in sorted(terms, key=lambda term: order(own, term.get(own, term[editions.ORIGINAL])[0])):
             row = nodes.row()
             for edition in columns:
-                words = spoken(edition, " / ".join(shown(term[edition.language])))
+                words = spoken(edition, " / ".join(shown(term.get(edition.language, []))))
                 if edition is columns[0]:
                     page, _, cell = term["where"].partition("#")
-                    words = nodes.reference("", "", words, refuri=f"{page}.html#{cell}", internal=True)
+                    folder = "" if page in here.pages else f"../{editions.ORIGINAL}/"
+                    words = nodes.reference("", "", words, refuri=f"{folder}{page}.html#{cell}", internal=True)
                 row += nodes.entry("", nodes.paragraph("", "", words))
             body += row
         head = nodes.row("", *(nodes.entry("", nodes.paragraph("", "", spoken(e, e.name))) for e in columns))

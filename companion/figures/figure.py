@@ -57,9 +57,14 @@ def own(state):
 
 
 def picture(language, name):
-    """The drawing as it is before anybody moves anything, as SVG: in this language, if it has letters of a language."""
-    own = f"pictures/{name}.{language}.svg"
-    return read(own if (HERE / own).is_file() else f"pictures/{name}.svg")
+    """The drawing as it is before anybody moves anything, as SVG: in this language, if it has letters of a language.
+
+    A language without a drawing of its own gets the English one. FileNotFoundError if there is none either.
+    """
+    for own in (f"pictures/{name}.{language}.svg", f"pictures/{name}.svg", f"pictures/{name}.en.svg"):
+        if (HERE / own).is_file():
+            return read(own)
+    raise FileNotFoundError(f"the figure {name} has no picture yet: run python book/draw.py {name}")
 
 
 class Number(CFloat):
@@ -73,7 +78,7 @@ class Number(CFloat):
 class Figure(anywidget.AnyWidget):
     """A figure that answers: what the reader moves on the page are its attributes here, and the other way round.
 
-    language: of its words, "en", "ja", "ko" or "zh"; another one falls back to English. A number outside its range
+    language: of its words, one of those in words/; another one falls back to English. A number outside its range
     is a `traitlets.TraitError`, an unknown argument a `TypeError`.
     """
 

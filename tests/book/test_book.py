@@ -141,15 +141,6 @@ def test_chapters_read_from_the_companion(path):
     assert path.stem not in CHAPTERS or any("import companion" in cell.source for cell in code(path))
 
 
-@pytest.mark.parametrize("path", [*NOTEBOOKS, *sorted(BOOK.glob("*/*.md"))], ids=lambda path: path.name)
-def test_links_lead_somewhere(path):
-    sources = [cell.source for cell in stored(path).cells] if path.suffix == ".ipynb" else [path.read_text("utf-8")]
-    for source in sources:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", source):
-            if re.search(r"\.\w+$", target):
-                assert (path.parent / target).is_file(), target
-
-
 def notebook(**cells):
     """A notebook of code cells: id → source."""
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id=id) for id, source in cells.items()])

@@ -20,7 +20,9 @@ TAGS = {"en": "en", "eo": "eo", "ja": "ja", "ko": "ko", "zh": "zh-Hans"}
 TRANSLATED = ["ja", "ko", "zh"]
 PAGES = ["index", "chapter", "genindex", "search"]
 # One that Sphinx knows, that the repository does not have, and of which one page is there.
-ESPERANTO = {"name": "Esperanto", "sphinx": "eo", "html": "eo", "about": "Retoj.", "words": {"Languages": "Lingvoj"}}
+ESPERANTO = {
+    "name": "Esperanto", "sphinx": "eo", "html": "eo", "about": "Retoj.", "words": {"Languages": "Lingvoj", "draft": "malneto"}, "drafts": "all",
+}  # fmt: skip
 # A title, a heading, a text.
 TEXTS = {
     "en": ("Chapter", "What is kept", "Here is the text."),
@@ -28,7 +30,7 @@ TEXTS = {
     "ko": ("장", "무엇을 남기는가", "여기에 글이 있습니다."),
     "zh": ("章", "保留什么", "这里是正文。"),
 }
-NAMES = {"en": "English", "eo": "Esperanto", "ja": "日本語", "ko": "한국어", "zh": "简体中文"}
+NAMES = {"en": "English", "eo": "Esperanto (malneto)", "ja": "日本語", "ko": "한국어", "zh": "简体中文"}
 MAY_STAY = {"CC", "BY", "MIT", "Unrolled", "PDF", "JavaScript", "JupyterLab", "notebook", "Ctrl", "ipynb", "md", "pdf", "English"}
 
 
@@ -69,13 +71,14 @@ def write_tree(tree, *languages):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Four editions, a fifth of one page, and one that is announced but has no page yet."""
+    """Four editions, a fifth that is a draft of one page, and one that is announced but has no page yet."""
     tree = tmp_path_factory.mktemp("editions") / "tree"
     write_tree(tree, *TEXTS)
     for language in ("eo", "fr"):
         (tree / "book" / language).mkdir()
         (tree / "book" / language / "edition.yml").write_text(yaml.safe_dump(ESPERANTO), encoding="utf-8")
-    (tree / "book/eo/index.md").write_text("# Unrolled\n\nTeksto.\n", encoding="utf-8")
+    text = "# Unrolled\n\nTeksto: [la ĉapitro](chapter.ipynb), [ĝia fino](chapter.ipynb#kept).\n"
+    (tree / "book/eo/index.md").write_text(text, encoding="utf-8")
     assert build(tree) == (0, "")
     return tree / "_build/html"
 
@@ -153,7 +156,7 @@ def test_language_and_alternates(site, language, name):
     page = soup(site / language / f"{name}.html")
     assert page.html["lang"] == TAGS[language]
     links = {link["hreflang"]: link["href"] for link in page.select("head link[rel=alternate]")}
-    have = {tag: f"../{other}/{name}.html" for other, tag in TAGS.items() if (other, name) != ("eo", "chapter")}
+    have = {tag: f"../{other}/{name}.html" for other, tag in TAGS.items() if other != "eo"}
     assert links == have | {"x-default": f"../en/{name}.html"}
     assert all((site / language / href).is_file() for href in links.values())
 
@@ -174,7 +177,14 @@ def test_switcher(site, language, name):
         assert link.has_attr("data-same-page") != lacking
         assert (site / language / link["href"]).is_file()
         assert link.has_attr("aria-current") == (other == language)
-    assert switcher[0].summary.text.strip() == NAMES[language]
+    assert switcher[0].summary.text.strip() == NAMES[language].partition(" (")[0]
+
+
+def test_a_draft_says_so_and_leads_to_english(site):
+    draft, other = soup(site / "eo/index.html"), soup(site / "ja/index.html")
+    assert draft.select_one("article .draft") and not other.select_one(".draft")
+    assert draft.select_one("meta[name=robots]")["content"] == "noindex" and not other.select_one("meta[name=robots]")
+    assert [link["href"] for link in draft.select("article a[href*=chapter]")] == ["../en/chapter.html", "../en/chapter.html#kept"]
 
 
 def test_places_are_the_same_in_all_languages(site):
@@ -233,9 +243,9 @@ def test_front_page(site):
     links = page.select("main a")
     assert [link["href"] for link in links] == [f"{language}/index.html" for language in TAGS]
     assert [link["lang"] for link in links] == [link["hreflang"] for link in links] == list(TAGS.values())
-    assert [link.strong.text for link in links] == list(NAMES.values())
+    assert [f"{link.strong.text}{link.strong.next_sibling}".strip() for link in links] == list(NAMES.values())
     alternates = {link["hreflang"]: link["href"] for link in page.select("head link[rel=alternate]")}
-    assert alternates == {tag: f"{language}/index.html" for language, tag in TAGS.items()} | {"x-default": "index.html"}
+    assert alternates == {tag: f"{language}/index.html" for language, tag in TAGS.items() if tag != "eo"} | {"x-default": "index.html"}
     assert page.select_one("meta[name=color-scheme]")["content"] == "light dark"
 
 
@@ -246,7 +256,9 @@ def test_front_page(site):
         (["zh-CN"], None, "zh"),
         (["zh-TW", "en"], None, "zh"),
         (["fr-FR", "ja"], None, "ja"),
-        (["EO"], None, "eo"),
+        (["EO"], None, None),  # a draft is for those who choose it
+        (["EO", "ja"], None, "ja"),
+        (["ja"], "eo", "eo"),
         (["fr-FR"], None, None),  # then the reader chooses
         (["ko-KR"], "ja", "ja"),
         (["ko-KR"], "zh-Hans", "zh"),
@@ -276,13 +288,18 @@ def test_addresses_with_a_base(tmp_path):
     config = (tree / "_config.yml").read_text(encoding="utf-8")
     config = config.replace('baseurl: ""', "baseurl: https://example.org/book/")
     (tree / "_config.yml").write_text(config, encoding="utf-8")
+    shutil.copytree(tree / "book/ja", tree / "book/ko")
+    with (tree / "book/ko/edition.yml").open("a", encoding="utf-8") as file:
+        file.write("html: ko\ndrafts: [chapter]\n")
     assert build(tree) == (0, "")
+    addresses = re.findall("<loc>https://example.org/book/(.*?)</loc>", (tree / "_build/html/sitemap.xml").read_text(encoding="utf-8"))
+    assert addresses == ["en/chapter.html", "en/index.html", "ja/chapter.html", "ja/index.html", "ko/index.html"]  # no draft
     page = soup(tree / "_build/html/ja/chapter.html")
     links = {link["hreflang"]: link["href"] for link in page.select("head link[rel=alternate]")}
     base = "https://example.org/book"
     assert links == {tag: f"{base}/{tag}/chapter.html" for tag in ("en", "ja")} | {"x-default": f"{base}/en/chapter.html"}
     assert page.select_one("link[rel=canonical]")["href"] == f"{base}/ja/chapter.html"
-    assert [link["href"] for link in page.select(".languages a")] == ["../en/chapter.html", "../ja/chapter.html"]
+    assert [link["href"] for link in page.select(".languages a")] == [f"../{language}/chapter.html" for language in ("en", "ja", "ko")]
     front = soup(tree / "_build/html/index.html")
     assert front.select_one("link[hreflang=x-default]")["href"] == f"{base}/index.html"
     assert front.select_one("main a")["href"] == "en/index.html"

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = editions.BOOK.parent
 ORIGINAL = ROOT / "README.md"
-OTHERS = [ROOT / f"README.{e.language}.md" for e in editions.editions() if e.language != editions.ORIGINAL]
+OTHERS = [ROOT / f"README.{e.language}.md" for e in editions.finished() if e.language != editions.ORIGINAL]
 
 
 def skeleton(path):

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import ROOT
 
-from editions import editions
+from editions import finished
 from sphinx_unrolled.search import SYNONYMS, Search, split
+from sphinx_unrolled.terms import load
 
 QUERIES = {  # by language, pairs of a query and its page
     path.stem: [
@@ -24,13 +25,13 @@ QUERIES = {  # by language, pairs of a query and its page
     ]
     for path in sorted((ROOT / "tests/queries").glob("*.yml"))
 }
-EDITIONS = [edition.language for edition in editions()]
+EDITIONS = [edition.language for edition in finished()]
 
 # Sphinx's search, without drawing its results: [page, address within it], the best first.
 ASK = """queries => queries.map(query => Search._performSearch(...Search._parseQuery(query))
     .reverse().map(([page, title, anchor]) => [page, anchor]))"""
 
-PHRASES = {"en": "forget gate", "ja": "忘却ゲート", "ko": "망각 게이트", "zh": "遗忘门"}
+(PHRASES,) = [{language: term[language][0] for language in EDITIONS} for term in load() if term["en"][0] == "forget gate"]
 
 
 @pytest.fixture(scope="module")
