@@ -239,7 +239,8 @@ def parts(markdown):
 
 
 def draft(edition, page, root=ROOT):
-    """Begin a translation: the English page, with an empty digest in every cell."""
+    """Begin a translation: the English page, with an empty digest in every cell. Its figures and checks are told the
+    language; they speak it when the notebook has been run."""
     source = pages(ORIGINAL, root)[page]
     path = source.parents[1] / edition / source.name
     if path.exists():
@@ -251,6 +252,9 @@ def draft(edition, page, root=ROOT):
     notebook = nbformat.read(source, as_version=4)
     for cell in notebook.cells:
         cell.metadata[KEY] = ""
+        if cell.cell_type == "code":
+            cell.source = re.sub(rf'(?<=language="){ORIGINAL}(?=")', edition, cell.source)
+            cell.source = re.sub(r"(?m)^(check\(.*)\)$", rf'\1, lang="{edition}")', cell.source)
     store(notebook, path)
 
 
@@ -302,6 +306,8 @@ def main():
     arguments = parser.parse_args()
     if arguments.command == "draft":
         draft(arguments.edition, arguments.page)
+        if (path := pages(arguments.edition)[arguments.page]).suffix == ".ipynb":
+            print(f"Begun. Now: python book/execute.py {path.relative_to(ROOT)}")
     elif arguments.command == "renew":
         every = arguments.edition == "all"
         for edition in editions() if every else [arguments.edition]:

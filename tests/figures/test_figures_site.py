@@ -12,7 +12,7 @@ from repository import ROOT
 
 from companion.figures import figure
 from companion.figures.figure import picture
-from editions import ORIGINAL, finished, read
+from editions import ORIGINAL, finished
 
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 EDITIONS = [edition.language for edition in finished()]
@@ -68,10 +68,8 @@ def test_notebooks_store_the_figures_as_they_are(path):
     for cell, state in stored(path):
         name = kind(state)
         again = f"{path.parent.name}/{path.stem} {cell}: python book/execute.py {path.relative_to(ROOT)}"
-        language = state["language"]
-        untranslated = read(path.parent).is_draft(path.stem) and language == ORIGINAL
-        assert language == path.parent.name or untranslated, again
-        assert state["words"] == figure.words(language, name), again
+        assert state["language"] == path.parent.name, again
+        assert state["words"] == figure.words(path.parent.name, name), again
         assert (state["_esm"], state["_css"]) == (figure.script(name), figure.read("figures.css")), again
     widgets = nbformat.read(path, as_version=4).metadata.get("widgets")
     assert (widgets is None) == (not list(stored(path)))
