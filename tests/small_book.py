@@ -81,6 +81,14 @@ def copy_shared(tree):
         copy(ROOT / name, tree / name)
 
 
+def copy_edition(tree, language):
+    """What the real book says of an edition, but for its drafts: the small one has none."""
+    folder = tree / "book" / language
+    folder.mkdir(parents=True, exist_ok=True)
+    text = (ROOT / "book" / language / "edition.yml").read_text(encoding="utf-8")
+    (folder / "edition.yml").write_text(re.sub("(?m)^drafts:.*\n", "", text), encoding="utf-8")
+
+
 def write_table(tree):
     """Write a table of contents with one chapter."""
     toc = (ROOT / "_toc.yml").read_text(encoding="utf-8").partition("chapters:")[0]

@@ -11,7 +11,7 @@ import yaml
 from bs4 import NavigableString
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from repository import ROOT, soup
-from small_book import build, copy_shared, svg_cell, write_table
+from small_book import build, copy_edition, copy_shared, svg_cell, write_table
 
 from editions import read
 from sphinx_unrolled.words import IN_SCRIPTS
@@ -38,7 +38,7 @@ def write_edition(tree, language):
     title, heading, text = TEXTS[language]
     folder = tree / "book" / language
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(ROOT / "book" / language / "edition.yml", folder)
+    copy_edition(tree, language)
     (folder / "index.md").write_text(f"# Unrolled\n\n## {heading}\n\n{text}\n", encoding="utf-8")
     dropdown = f":::{{admonition}} {title}\n:class: dropdown\n{text}\n:::"
     figure = f":::{{figure}} ../drawn.svg\n:alt: {text}\n\n{text}\n:::"

@@ -11,7 +11,7 @@ import pytest
 from fontTools.ttLib import TTFont
 from nbformat.v4 import new_markdown_cell
 from repository import ROOT, soup
-from small_book import FIGURE, INDEX, build, copy_shared, svg_cell, write_chapter, write_table
+from small_book import FIGURE, INDEX, build, copy_edition, copy_shared, svg_cell, write_chapter, write_table
 
 from sphinx_unrolled.mathematics import MARKS, to_mathml
 from sphinx_unrolled.pictures import inline
@@ -23,8 +23,7 @@ def pristine(tmp_path_factory):
     tree = tmp_path_factory.mktemp("site") / "tree"
     copy_shared(tree)
     write_table(tree)
-    (tree / "book/en").mkdir()
-    shutil.copy(ROOT / "book/en/edition.yml", tree / "book/en")
+    copy_edition(tree, "en")
     (tree / "book/en/index.md").write_text(INDEX, encoding="utf-8")
     (tree / "book/drawn.svg").write_text(
         '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="9"><path id="p1" d="M0 0h9"/></svg>'

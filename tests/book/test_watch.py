@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 from nbformat.v4 import new_markdown_cell
 from repository import ROOT
-from small_book import copy_shared, write_chapter, write_table
+from small_book import copy_edition, copy_shared, write_chapter, write_table
 
 PATIENCE = 60  # seconds, on a machine that has much else to do
 SHOWN = re.compile(r"^en: .*chapter\.html.*s\)$", re.MULTILINE)
@@ -74,8 +74,7 @@ def watched(tmp_path_factory):
     write_table(tree)
     for name in ("watch.py", "live.py", "live.js"):
         shutil.copy(ROOT / "book" / name, tree / "book")
-    (tree / "book/en").mkdir()
-    shutil.copy(ROOT / "book/en/edition.yml", tree / "book/en")
+    copy_edition(tree, "en")
     (tree / "book/en/index.md").write_text("# Small\n", encoding="utf-8")
     shutil.copy(ROOT / "book/pictures/one_token.svg", tree / "book/drawn.svg")
     write_chapter(tree)
