@@ -42,7 +42,8 @@ def built():
         if any([mirror(ROOT / name, TREE / name) for name in PARTS]):
             stamp.unlink(missing_ok=True)
         if not stamp.exists():
-            assert build(TREE) == (0, "")
+            status, said = build(TREE)
+            assert not status and not said, f"the site does not build:\n{said}"
             stamp.touch()
     return SITE
 

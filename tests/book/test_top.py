@@ -33,15 +33,16 @@ def test_sitemap_names_every_page_in_every_language(site, with_address):
     assert not (site / "sitemap.xml").exists()  # no address, no sitemap
     namespaces = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9", "x": "http://www.w3.org/1999/xhtml"}
     urls = ET.parse(with_address / "sitemap.xml").getroot().findall("s:url", namespaces)
-    pages = {path.stem for path in (ROOT / "book/en").iterdir() if path.suffix in (".md", ".ipynb")}
-    assert {url.findtext("s:loc", namespaces=namespaces) for url in urls} == {
-        f"{BASE}{edition.language}/{page}.html" for edition in editions.finished() for page in pages if not edition.is_draft(page)
-    }
+    pages = {
+        edition.html: {f"{BASE}{edition.language}/{path.stem}.html": path.stem for path in edition.folder.iterdir()
+                       if path.suffix in (".md", ".ipynb") and not edition.is_draft(path.stem)}
+        for edition in editions.finished()
+    }  # fmt: skip
+    assert {url.findtext("s:loc", namespaces=namespaces) for url in urls} == {address for found in pages.values() for address in found}
     for url in urls:
         links = {link.get("hreflang"): link.get("href") for link in url.findall("x:link", namespaces)}
-        page = url.findtext("s:loc", namespaces=namespaces).rpartition("/")[2]
-        theirs = [edition for edition in editions.finished() if not edition.is_draft(page.removesuffix(".html"))]
-        assert links == {edition.html: f"{BASE}{edition.language}/{page}" for edition in theirs}
+        page = url.findtext("s:loc", namespaces=namespaces).rpartition("/")[2].removesuffix(".html")
+        assert links == {tag: address for tag, found in pages.items() for address, name in found.items() if name == page}
     assert (with_address / "robots.txt").read_text().endswith(f"Sitemap: {BASE}sitemap.xml\n")
 
 
