@@ -1,6 +1,7 @@
 # make            the book: its environment, the site, and an address at which to read it
 # make watch      the site, which shows in the open browser what is saved
 # make site       only build the site, into _build/html
+# make check      the texts, and the notebooks that differ from the last commit: half a minute
 # make test       everything that is checked: the models, the site, and every output of every notebook
 # make fuzz       the models against torch over more than 10,000 random configurations
 # make pdf        the site, with every edition printed as a PDF; needs Chromium
@@ -22,7 +23,7 @@ ENVIRONMENT := .venv/stamp
 # whole files to each core, the longest first
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book watch site pdf offline test prove fuzz audit links lab execute status assignments grade clean
+.PHONY: book watch site pdf offline check test prove fuzz audit links lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
@@ -38,6 +39,10 @@ pdf: $(ENVIRONMENT)
 
 offline: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --archive
+
+CHANGED = $(wildcard $(shell git ls-files --modified --others --exclude-standard 'book/*.ipynb' 'assignments/source/*.ipynb' 2>/dev/null))
+check: $(ENVIRONMENT)
+	$(PYTEST) tests/test_rooms.py $(addprefix tests/book/test_,book.py translations.py terms.py readme.py) $(CHANGED)
 
 test: $(ENVIRONMENT)
 	$(PYTEST) --receipts tests book/en/*.ipynb assignments/source/en/*.ipynb
@@ -55,7 +60,7 @@ links: site
 	$(BIN)/linkchecker --no-status --no-robots --check-extern _build/html/index.html
 
 lab: $(ENVIRONMENT)
-	$(BIN)/jupyter lab book/$(LANGUAGE)
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) book/$(LANGUAGE)
 
 execute: $(ENVIRONMENT)
 	$(BIN)/python book/execute.py

@@ -42,8 +42,17 @@ def execute(path):
     notebook.metadata["kernelspec"] = KERNEL
     notebook.metadata["language_info"] = {"name": "python"}
     name_widgets(notebook)
+    fold_solutions(notebook)
     nbformat.validate(notebook)
     store(notebook, path)
+
+
+def fold_solutions(notebook):
+    """Let solutions be folded, on the page by their tag and in JupyterLab, which forgets it when it saves."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.id.startswith("solution-"):
+            cell.metadata["jupyter"] = {"outputs_hidden": True, "source_hidden": True}
+            cell.metadata["tags"] = sorted({*cell.metadata.get("tags", []), "hide-cell"})
 
 
 def name_widgets(notebook):
