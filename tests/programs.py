@@ -1,8 +1,23 @@
 """Answers as students write them: programs, changed here and there, run, and held against the bank."""
 
 from companion.check.diagnosis import diagnose
-from companion.check.question import bank
+from companion.check.question import all_questions, bank
 from companion.check.running import observe
+
+
+def questions(assignment):
+    """The names of an assignment's questions."""
+    return [name for name, question in all_questions().items() if question.assignment == assignment]
+
+
+def to_do(question, right, wrong):
+    """What is yet to be written for a question, or left over. right: whether there is an answer; wrong: mistakes made."""
+    names = all_questions()[question].names
+    return (
+        ([] if right else [f"write a right answer to {question}"])
+        + [f"write an answer to {question} that makes the mistake {name}" for name in names if name not in wrong]
+        + [f"{question} knows no mistake {name}" for name in wrong if name not in names]
+    )
 
 
 def found(question, answer, seed=0, seconds=30, watched=True):

@@ -3,13 +3,16 @@
 import ast
 import os
 import re
+import shutil
 
 import nbformat
 import pytest
 import reading
 import release
+import translations
 from nbclient import NotebookClient
 from nbgrader.nbgraderformat import read as read_as_nbgrader
+from programs import questions
 from sampling import chosen
 
 from companion.check import check
@@ -69,8 +72,16 @@ def student(source, tmp_path):
     return target
 
 
-def test_every_assignment_is_there_in_english():
-    assert [assignment.name for assignment in release.assignments("en")] == list(ASSIGNMENTS)
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_question_is_asked_in_english(name):
+    path = release.SOURCE / "en" / f"{name}.ipynb"
+    assert path.is_file(), f"the assignment {name} has no notebook {path.relative_to(release.ROOT)}"
+    there = cells(path)
+    lost = [one for one in questions(name) if one not in there]
+    assert lost == [], f"companion/check/questions/{name}.py asks {lost}, {path.name} has no cells of these ids"
+    unknown = [asked for asked, *_ in checks(path).values() if asked not in questions(name)]
+    assert unknown == [], f"{path.name} asks {unknown}, which companion/check/questions/{name}.py has not in QUESTIONS"
+    assert [one for one in there if one in questions(name)] == questions(name), "QUESTIONS has them in another order"
 
 
 @each
@@ -78,23 +89,51 @@ def test_every_question_has_its_cells(source):
     """An explanation, an answer and a check, in this order, with the question's name and points."""
     there = cells(source.path)
     language = source.path.parent.name
-    wanted = {} if language == "en" else {"lang": language}
-    order, graded = list(there), {}
-    for question in source.questions:
+    lang = {} if language == "en" else {"lang": language}
+    order, asked = list(there), checks(source.path)
+    for number, question in enumerate(source.questions, start=1):
         task, answer, checked = f"task-{check_id(question).removesuffix('-check')}", question.name, check_id(question)
-        assert order.index(task) < order.index(answer) == order.index(checked) - 1
-        form = {key: there[answer].metadata.nbgrader[key] for key in ("grade_id", "solution", "grade", "locked")}
-        assert form == {"grade_id": answer, "solution": True, "grade": False, "locked": False}
-        name, handed, keywords = checks(source.path)[checked]
-        assert (name, keywords) == (question.name, wanted)
-        assert re.search(rf"^(def|class) {handed}\(", there[answer].source, re.MULTILINE)
-        number, points = re.match(r"## (\d+)\. .*\D(\d+)", there[task].source).groups()
-        assert (int(number), int(points)) == (source.questions.index(question) + 1, question.points)
-        graded[f"{question.name}-points"] = 0 if question.stretch else question.points  # nbgrader counts these together
-    marks = [cell.metadata.nbgrader for cell in there.values() if "nbgrader" in cell.metadata]
-    assert {mark.grade_id: mark.points for mark in marks if mark.grade} == graded
-    assert all(mark.locked for mark in marks if mark.grade) and len(marks) == 2 * len(source.questions)
-    assert any(question.stretch for question in source.questions)
+        for cell in (task, answer, checked):
+            assert cell in there, f"{question.name} has no cell with the id {cell!r}"
+        assert order.index(task) < order.index(answer) == order.index(checked) - 1, f"{task}, {answer}, {checked}: the order"
+        marked(there[answer], grade_id=answer, solution=True, grade=False, locked=False)
+        points = 0 if question.stretch else question.points  # nbgrader counts these together
+        marked(there[checked], grade_id=f"{answer}-points", solution=False, grade=True, locked=True, points=points)
+        name, handed, keywords = asked.get(checked, ("", "", {}))
+        assert (name, keywords) == (answer, lang), f"{checked} should call check({answer!r}, {question.asks_for}, {lang})"
+        defines = re.search(rf"^(def|class) {handed}\(", there[answer].source, re.MULTILINE)
+        assert defines, f"{answer} does not define {handed}, which {checked} hands over"
+        heading = there[task].source.partition("\n")[0]
+        said = re.match(r"## (\d+)\. .*\D(\d+)", heading)
+        right = said and (int(said[1]), int(said[2])) == (number, question.points)
+        assert right, f"{task} begins {heading!r}; it is number {number}, of {question.points} points"
+    marks = [cell.id for cell in there.values() if "nbgrader" in cell.metadata]
+    assert len(marks) == 2 * len(source.questions), f"of these some belong to no question: {marks}"
+
+
+def marked(cell, **wanted):
+    """That a cell has nbgrader's marks."""
+    marks = cell.metadata.get("nbgrader", {})
+    has = {key: marks.get(key) for key in wanted}
+    assert has == wanted, f"under `nbgrader` in the metadata of the cell {cell.id} should stand {wanted}, there is {has}"
+
+
+def test_a_translation_that_is_behind_asks_fewer_questions(tmp_path, monkeypatch):
+    """And what is missing is said by book/translations.py."""
+    folder = tmp_path / "assignments" / "source"
+    for language in ("en", "ja"):
+        (folder / language).mkdir(parents=True)
+        shutil.copy(release.SOURCE / language / "rnn.ipynb", folder / language)
+    notebook = nbformat.read(folder / "ja" / "rnn.ipynb", as_version=4)
+    gone = ["task-windows", "windows", "windows-check"]
+    notebook.cells = [cell for cell in notebook.cells if cell.id not in gone]
+    nbformat.write(notebook, folder / "ja" / "rnn.ipynb")
+    monkeypatch.setattr(release, "SOURCE", folder)
+    english, behind = (release.assignments(language)[0] for language in ("en", "ja"))
+    assert [one.name for one in english.questions if one not in behind.questions] == ["windows"]
+    assert english.points - behind.points == all_questions()["windows"].points
+    found = translations.findings("ja", tmp_path)
+    assert [str(one) for one in found] == [f"ja/assignments/rnn {cell}: the cell is missing" for cell in gone]
 
 
 @each
@@ -208,6 +247,8 @@ def test_an_answer_without_marks_is_taken_out_whole(tmp_path):
 
 def test_assignments_say_what_a_page_needs():
     rnn = release.assignments("en")[1]
-    assert (rnn.name, rnn.title, rnn.points) == ("rnn", "Assignment: the RNN", 10)
-    assert [(one.name, one.points, one.stretch) for one in rnn.questions][-1] == ("rnn_backward", 3, True)
-    assert {one.name for source in release.assignments("en") for one in source.questions} == set(all_questions())
+    marks = [cell.metadata.get("nbgrader", {}) for cell in cells(rnn.path).values()]
+    assert (rnn.name, rnn.title) == ("rnn", "Assignment: the RNN")
+    assert rnn.points == sum(mark.get("points", 0) for mark in marks)
+    assert [one.name for one in rnn.questions] == questions("rnn")
+    assert [one.name for one in rnn.questions if one.stretch] == ["rnn_backward"]
