@@ -4,7 +4,6 @@ import csv
 import html
 import io
 import os
-import re
 import sys
 import warnings
 from collections import Counter

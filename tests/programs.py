@@ -10,14 +10,13 @@ def questions(assignment):
     return [name for name, question in all_questions().items() if question.assignment == assignment]
 
 
-def to_do(question, right, wrong):
-    """What is yet to be written for a question, or left over. right: whether there is an answer; wrong: mistakes made."""
+def tried(question, right, wrong, where):
+    """That a question is tried with answers of its own. right: whether there is a right one; wrong: the mistakes made."""
     names = all_questions()[question].names
-    return (
-        ([] if right else [f"write a right answer to {question}"])
-        + [f"write an answer to {question} that makes the mistake {name}" for name in names if name not in wrong]
-        + [f"{question} knows no mistake {name}" for name in wrong if name not in names]
-    )
+    to_do = [] if right else [f"a right answer to {question} is yet to be written"]
+    to_do += [f"an answer to {question} that makes the mistake {name} is yet to be written" for name in names if name not in wrong]
+    to_do += [f"{question} knows no mistake {name}" for name in wrong if name not in names]
+    assert not to_do, "\n".join([where + ":", *to_do])
 
 
 def found(question, answer, seed=0, seconds=30, watched=True):

@@ -65,7 +65,9 @@ def as_text(paragraph):
 def of_mistake(name, language):
     """A mistake's one-line description and its advice. The orders of the gates share one entry."""
     order = ORDER.match(name)
-    entry = words(language)["mistakes"]["gates_in_order" if order else name]
+    entry = words(language)["mistakes"].get("gates_in_order" if order else name)
+    if not entry:
+        raise KeyError(f"companion/check/words/en.toml has no [mistakes.{name}]")
     letters = words(language)["results"]["comma"].join(order[1][1:].split("_")) if order else ""
     return {key: text.replace("{order}", letters) for key, text in entry.items()}
 

@@ -9,7 +9,7 @@ from torch import nn
 import companion
 from companion.check import check
 from companion.check.question import all_questions
-from programs import found, questions, to_do
+from programs import found, questions, tried
 from sampling import sample
 
 QUESTIONS = questions("embedding")
@@ -742,7 +742,7 @@ def _(weight, indices, offsets):
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_mistake_of_the_bank_is_made_below(question):
     made = dict.fromkeys(one for mistakes, _ in WRONG[question] for one in mistakes)
-    assert to_do(question, RIGHT[question], made) == [], f"""with @right("{question}") and @wrong("{question}", …)"""
+    tried(question, RIGHT[question], made, f'functions below @right("{question}") and @wrong("{question}", …)')
 
 
 @pytest.mark.parametrize("seed", sample(SEEDS, 2))
