@@ -37,6 +37,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import pages  # noqa: E402  (its folder is on the path only now)
 import reading  # noqa: E402
 
+from companion.check import saying  # noqa: E402
+
 
 # One submission, in one of the grading processes
 
@@ -367,6 +369,8 @@ def main():
     arguments = parser.parse_args()
     if not os.path.isdir(arguments.submissions):
         parser.error(f"there is no folder {arguments.submissions}")
+    for line in saying.unspoken(arguments.lang or "en"):
+        print(line)
     limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
     sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     begin = time.monotonic()

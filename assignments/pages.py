@@ -4,9 +4,7 @@ import csv
 import html
 import io
 import os
-import re
 import sys
-import tomllib
 import warnings
 from collections import Counter
 from functools import cache
@@ -37,12 +35,7 @@ th, td { overflow-wrap: normal; }
 @cache
 def words(language):
     """All words, by table; those that a language lacks in English."""
-    said = {}
-    for one in dict.fromkeys(["en", language]):
-        path = HERE / "words" / f"{one}.toml"
-        if path.is_file():
-            for table, entries in tomllib.loads(path.read_text(encoding="utf-8")).items():
-                said[table] = said.get(table, {}) | entries
+    said = saying.words(language, HERE / "words")
     return said | {"cell_error": said["page"]["cell_error"]}
 
 
@@ -53,7 +46,7 @@ def number(points):
 @cache
 def renderer():
     """Markdown of code, strong words and lists, no more. A link leads to the book's own site, or is none."""
-    sites = tuple({saying.places(language)["site"] for language in saying.languages()} - {""})
+    sites = tuple({saying.places(language)["site"] for language in saying.languages(saying.PLACES)} - {""})
     markdown = MarkdownIt("zero", {"html": False, "breaks": True})
     markdown.validateLink = lambda address: address.startswith(sites)
     return markdown.enable(["backticks", "emphasis", "link", "list", "newline"])
@@ -66,7 +59,7 @@ def marked(paragraph):
 
 def page(language, title, body):
     return (
-        f'<!DOCTYPE html>\n<html lang="{ {"zh": "zh-CN"}.get(language, language) }"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="{words(language)["page"]["html"]}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body><main>\n{body}\n</main></body></html>\n"

@@ -9,9 +9,11 @@ import os
 import re
 import stat
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from companion.check import saying
 from companion.check.question import all_questions
 
 LARGEST = 128 * 2**20  # bytes of a file that is read: its cells take many times as much memory
@@ -19,6 +21,7 @@ SKIPPED = {".ipynb_checkpoints", "__MACOSX", "__pycache__", ".git", ".virtual_do
 MAGIC = re.compile(r"^(\s*)(?:%|!|\?|(?=\S+\?{1,2}\s*$)[\w.]+\?)")
 STUB = re.compile(r"raise\s+NotImplementedError|YOUR CODE HERE")
 CALL = r"\bcheck\(\s*(?:question\s*=\s*)?['\"]{0}['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)"
+SPEAKS = re.compile(r"\bcheck\([^()\n]{0,200}\blang\s*=\s*['\"](\w+)['\"]")
 
 
 @dataclass
@@ -316,7 +319,10 @@ def assignment_of(notebook):
 
 
 def language_of(notebooks):
-    """The language that a notebook's text is written in, by its letters."""
+    """The language that a notebook's checks are told to speak; without it that of its text, by its letters."""
+    told = Counter(name for one in notebooks for cell in one.cells for name in SPEAKS.findall(cell.source))
+    if spoken := [name for name in saying.languages() if name in told]:
+        return max(spoken, key=told.get)
     text = "".join(one.text for one in notebooks) or "".join(cell.source for one in notebooks for cell in one.cells)
     counts = {"ko": 0, "ja": 0, "zh": 0, "en": 0}
     for letter in text[:200_000]:

@@ -27,7 +27,8 @@ STEPS = (
 
 @dataclass(frozen=True)
 class Assignment:
-    """An assignment in one language. questions: those of companion.check.question, with `points` and `stretch`."""
+    """An assignment in one language. questions: those of companion.check.question that its notebook asks, with `points`
+    and `stretch`. A translation that is behind asks fewer."""
 
     name: str
     path: Path  # of its source
@@ -50,14 +51,16 @@ def assignments(language):
     for name in ASSIGNMENTS:
         path = SOURCE / language / f"{name}.ipynb"
         if path.is_file():
-            questions = [question for question in all_questions().values() if question.assignment == name]
-            found.append(Assignment(name, path, title(path), questions))
+            cells = nbformat.read(path, as_version=4).cells
+            there = {cell.id for cell in cells}
+            questions = [one for one in all_questions().values() if one.assignment == name and one.name in there]
+            found.append(Assignment(name, path, title(path, cells), questions))
     return found
 
 
-def title(path):
+def title(path, cells):
     """The first heading of a notebook."""
-    for cell in nbformat.read(path, as_version=4).cells:
+    for cell in cells:
         if cell.cell_type == "markdown" and (heading := re.search(r"(?m)^# (.+)$", cell.source)):
             return heading[1]
     raise ValueError(f"{path} has no heading")

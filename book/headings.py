@@ -3,6 +3,7 @@
     python book/headings.py       writes companion/check/places/<language>.json from the notebooks
 
 The checker names places such as `lstm#loop`, and a student looks for a heading. The notebooks are not in the package.
+Places that an edition has not yet are left out: there the checker leads to the English one.
 """
 
 import json
@@ -10,6 +11,7 @@ import re
 from pathlib import Path
 
 import yaml
+from editions import ORIGINAL, editions
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = ROOT / "companion" / "check" / "places"
@@ -26,8 +28,12 @@ def places():
 
 
 def headings(language, page):
-    """Of each cell of a chapter, by its id: the chapter's title, and the last heading up to it, "" if there is none."""
-    cells = json.loads((ROOT / "book" / language / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
+    """Of each cell of a chapter, by its id: the chapter's title, and the last heading up to it, "" if there is none.
+
+    An edition that has no such chapter yet has none of its cells.
+    """
+    path = ROOT / "book" / language / f"{page}.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"] if path.is_file() else []
     found, title, heading = {}, "", ""
     for cell in cells:
         text = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
@@ -45,10 +51,12 @@ def table(language):
     """What the checker knows of an edition. site: the edition's address, if the site has one."""
     base = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl")
     pages = {place.split("#")[0] for place in places()}
-    known = {page: headings(language, page) for page in pages}
+    known = {f"{page}#{cell}": found for page in pages for cell, found in headings(language, page).items()}
+    if language == ORIGINAL and (lost := [place for place in places() if place not in known]):
+        raise ValueError(f"questions in companion/check/questions/ lead to cells that no chapter has: {', '.join(lost)}")
     return {
         "site": f"{base.rstrip('/')}/{language}/" if base else "",
-        "places": {place: known[place.split("#")[0]][place.split("#")[1]] for place in places()},
+        "places": {place: known[place] for place in places() if place in known},
     }
 
 
@@ -57,8 +65,6 @@ def text(language):
 
 
 def main():
-    from editions import editions
-
     PLACES.mkdir(exist_ok=True)
     for edition in editions():
         (PLACES / f"{edition.language}.json").write_text(text(edition.language), encoding="utf-8")

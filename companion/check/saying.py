@@ -18,19 +18,35 @@ UNKNOWN = {"wrong_values", "wrong_gradient"}  # names that say only that it is w
 MOST = 16  # numbers of an input that are shown
 
 
-def languages():
-    return sorted(path.name.removesuffix(".toml") for path in WORDS.iterdir() if path.name.endswith(".toml"))
+def languages(folder=WORDS):
+    """The languages in which there are words, or what else a folder has a file for each of."""
+    return sorted(path.name.partition(".")[0] for path in folder.iterdir() if path.name.endswith((".toml", ".json")))
+
+
+def unspoken(language):
+    """A line that says that there are no words in a language, in a list; an empty one if there are some."""
+    if language in languages():
+        return []
+    return [f"The checker does not speak `{language}` yet: this is English. It speaks {', '.join(languages())}."]
 
 
 @cache
-def words(language):
+def words(language, folder=WORDS):
     """All words of a language, by table. What it lacks it says in English."""
     said = {}
     for one in dict.fromkeys(["en", language]):
-        if (WORDS / f"{one}.toml").is_file():
-            for table, entries in tomllib.loads((WORDS / f"{one}.toml").read_text(encoding="utf-8")).items():
-                said[table] = said.get(table, {}) | entries
+        if (folder / f"{one}.toml").is_file():
+            put(said, tomllib.loads((folder / f"{one}.toml").read_text(encoding="utf-8")))
     return said
+
+
+def put(said, more):
+    """Puts words, and tables of them, in the place of those that are there."""
+    for key, entry in more.items():
+        if isinstance(entry, dict):
+            put(said.setdefault(key, {}), entry)
+        else:
+            said[key] = entry
 
 
 @cache
@@ -49,7 +65,9 @@ def as_text(paragraph):
 def of_mistake(name, language):
     """A mistake's one-line description and its advice. The orders of the gates share one entry."""
     order = ORDER.match(name)
-    entry = words(language)["mistakes"]["gates_in_order" if order else name]
+    entry = words(language)["mistakes"].get("gates_in_order" if order else name)
+    if not entry:
+        raise KeyError(f"companion/check/words/en.toml has no [mistakes.{name}]")
     letters = words(language)["results"]["comma"].join(order[1][1:].split("_")) if order else ""
     return {key: text.replace("{order}", letters) for key, text in entry.items()}
 
@@ -87,8 +105,10 @@ class Sayer:
         return [*said, self.say("read", places=self.listed(dict.fromkeys(map(self.pointer, named))))]
 
     def pointer(self, place):
-        """Where to read, in the words of the student's edition; with an address, if the site has one."""
+        """Where to read, in the student's edition, or in the English one; with an address, if the site has one."""
         known = places(self.language)
+        if place not in known["places"]:
+            known = places("en")
         page, section = known["places"][place]
         said = self.say("section" if section else "page", page=page, section=section)
         page, cell = place.split("#")

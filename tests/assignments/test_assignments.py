@@ -1,15 +1,19 @@
 """The assignments, in every language there is: their answers are right, and students find all of it but the answers."""
 
 import ast
+import json
 import os
 import re
+import shutil
 
 import nbformat
 import pytest
 import reading
 import release
+import translations
 from nbclient import NotebookClient
 from nbgrader.nbgraderformat import read as read_as_nbgrader
+from programs import questions
 from sampling import chosen
 
 from companion.check import check
@@ -69,8 +73,17 @@ def student(source, tmp_path):
     return target
 
 
-def test_every_assignment_is_there_in_english():
-    assert [assignment.name for assignment in release.assignments("en")] == list(ASSIGNMENTS)
+@pytest.mark.parametrize("name", ASSIGNMENTS)
+def test_every_question_is_asked_in_english(name):
+    path = release.SOURCE / "en" / f"{name}.ipynb"
+    assert path.is_file(), f"the assignment {name} has no notebook {path.relative_to(release.ROOT)}"
+    there = cells(path)
+    lost = [one for one in questions(name) if one not in there]
+    wanted = [f"task-{one.replace('_', '-')}, {one} and {one.replace('_', '-')}-check" for one in lost]
+    assert lost == [], f"{path.relative_to(release.ROOT)} lacks the cells {', '.join(wanted)}"
+    unknown = [asked for asked, *_ in checks(path).values() if asked not in questions(name)]
+    assert unknown == [], f"{path.name} asks {unknown}, which companion/check/questions/{name}.py has not in QUESTIONS"
+    assert [one for one in there if one in questions(name)] == questions(name), "QUESTIONS has them in another order"
 
 
 @each
@@ -78,23 +91,52 @@ def test_every_question_has_its_cells(source):
     """An explanation, an answer and a check, in this order, with the question's name and points."""
     there = cells(source.path)
     language = source.path.parent.name
-    wanted = {} if language == "en" else {"lang": language}
-    order, graded = list(there), {}
-    for question in source.questions:
+    lang = {} if language == "en" else {"lang": language}
+    order, asked = list(there), checks(source.path)
+    for number, question in enumerate(source.questions, start=1):
         task, answer, checked = f"task-{check_id(question).removesuffix('-check')}", question.name, check_id(question)
-        assert order.index(task) < order.index(answer) == order.index(checked) - 1
-        form = {key: there[answer].metadata.nbgrader[key] for key in ("grade_id", "solution", "grade", "locked")}
-        assert form == {"grade_id": answer, "solution": True, "grade": False, "locked": False}
-        name, handed, keywords = checks(source.path)[checked]
-        assert (name, keywords) == (question.name, wanted)
-        assert re.search(rf"^(def|class) {handed}\(", there[answer].source, re.MULTILINE)
-        number, points = re.match(r"## (\d+)\. .*\D(\d+)", there[task].source).groups()
-        assert (int(number), int(points)) == (source.questions.index(question) + 1, question.points)
-        graded[f"{question.name}-points"] = 0 if question.stretch else question.points  # nbgrader counts these together
-    marks = [cell.metadata.nbgrader for cell in there.values() if "nbgrader" in cell.metadata]
-    assert {mark.grade_id: mark.points for mark in marks if mark.grade} == graded
-    assert all(mark.locked for mark in marks if mark.grade) and len(marks) == 2 * len(source.questions)
-    assert any(question.stretch for question in source.questions)
+        for cell in (task, answer, checked):
+            assert cell in order, f"{question.name} has no cell with the id {cell!r}"
+        assert order.index(task) < order.index(answer) == order.index(checked) - 1, f"{task}, {answer}, {checked}: the order"
+        marked(there[answer], grade_id=answer, solution=True, grade=False, locked=False)
+        points = 0 if question.stretch else question.points  # nbgrader counts these together
+        marked(there[checked], grade_id=f"{answer}-points", solution=False, grade=True, locked=True, points=points)
+        name, handed, keywords = asked.get(checked, ("", "", {}))
+        assert (name, keywords) == (answer, lang), f"{checked} should call check({answer!r}, {question.asks_for}, {lang})"
+        defines = re.search(rf"^(def|class) {handed}\(", there[answer].source, re.MULTILINE)
+        assert defines, f"{answer} does not define {handed}, which {checked} hands over"
+        heading = there[task].source.partition("\n")[0]
+        said = re.match(r"## (\d+)\. .*\D(\d+)", heading)
+        right = said and (int(said[1]), int(said[2])) == (number, question.points)
+        assert right, f"{task} begins {heading!r}; it is number {number}, of {question.points} points"
+    marks = [cell.id for cell in there.values() if "nbgrader" in cell.metadata]
+    assert len(marks) == 2 * len(source.questions), f"of these some belong to no question: {marks}"
+
+
+def marked(cell, **wanted):
+    """That a cell has these marks of nbgrader's."""
+    wanted |= {"schema_version": 3, "task": False}
+    has = cell.metadata.get("nbgrader", {})
+    told = f"the metadata of the cell {cell.id} should have {json.dumps({'nbgrader': wanted})}"
+    assert has == wanted, told
+
+
+def test_a_translation_that_is_behind_asks_fewer_questions(tmp_path, monkeypatch):
+    """And what is missing is said by book/translations.py."""
+    folder = tmp_path / "assignments" / "source"
+    shutil.copytree(release.SOURCE / "en", folder / "en")
+    notebook = nbformat.read(folder / "en" / "rnn.ipynb", as_version=4)
+    gone = ["task-windows", "windows", "windows-check"]
+    notebook.cells = [cell for cell in notebook.cells if cell.id not in gone]
+    (folder / "ja").mkdir()
+    nbformat.write(notebook, folder / "ja" / "rnn.ipynb")
+    translations.renew("ja", "assignments/rnn", [], tmp_path)
+    monkeypatch.setattr(release, "SOURCE", folder)
+    english, behind = release.assignments("en")[1], release.assignments("ja")[0]
+    assert [one.name for one in english.questions if one not in behind.questions] == ["windows"]
+    assert english.points - behind.points == all_questions()["windows"].points
+    found = [one for one in translations.findings("ja", tmp_path) if one.page == "assignments/rnn"]
+    assert [str(one) for one in found] == [f"ja/assignments/rnn {cell}: the cell is missing" for cell in gone]
 
 
 @each
@@ -122,30 +164,12 @@ def test_the_answers_are_right(source, seed):
 
 
 @each
-def test_answers_are_the_same_in_all_languages(source):
-    english = next(one for one in ENGLISH if one.name == source.name)
-    assert [ast.dump(tree) for tree in code(source.path)] == [ast.dump(tree) for tree in code(english.path)]
-
-
-def code(path):
-    """The syntax of all cells with code but checks, without the strings that say what they do."""
-    asked = checks(path)
-    for cell in cells(path).values():
-        if cell.cell_type == "code" and cell.id not in asked:
-            tree = ast.parse(cell.source)
-            for node in ast.walk(tree):
-                if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
-                    del node.body[0]
-            yield tree
-
-
-@each
 def test_the_grader_finds_the_answers(source):
     names = [question.name for question in source.questions]
     found = reading.answers(reading.read(source.path), names)
     said = {name: handed for name, handed, _ in checks(source.path).values()}
     assert {name: (one.written, one.names[0]) for name, one in found.items()} == {
-        name: (True, said[name]) for name in names
+        name: (True, said.get(name)) for name in names
     }
     assert {name: reading.name_of(name) for name in names} == said
     assert reading.assignment_of(reading.read(source.path)) == source.name
@@ -208,6 +232,8 @@ def test_an_answer_without_marks_is_taken_out_whole(tmp_path):
 
 def test_assignments_say_what_a_page_needs():
     rnn = release.assignments("en")[1]
-    assert (rnn.name, rnn.title, rnn.points) == ("rnn", "Assignment: the RNN", 10)
-    assert [(one.name, one.points, one.stretch) for one in rnn.questions][-1] == ("rnn_backward", 3, True)
-    assert {one.name for source in release.assignments("en") for one in source.questions} == set(all_questions())
+    marks = [cell.metadata.get("nbgrader", {}) for cell in cells(rnn.path).values()]
+    assert (rnn.name, rnn.title) == ("rnn", "Assignment: the RNN")
+    marked = sum(mark.get("points", 0) for mark in marks)
+    assert rnn.points == marked, f"the questions have {rnn.points} points, nbgrader's marks in {rnn.path.name} {marked}"
+    assert [one.name for one in rnn.questions if one.stretch] == ["rnn_backward"]

@@ -7,9 +7,11 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 import asking
@@ -23,12 +25,17 @@ from grading import (  # noqa: F401 (a fixture)
     IMPORTS, QUICK, WORDS, cell, error_of, judged, linux, notebook, put, raw, rows, sent, through, walled, worker,
 )  # fmt: skip
 from lstm_answers import CELL, CELL_HEAD, CELLS, GATES, LAYER, ONE_BIAS, SOURCES
+from finished import FINISHED
+from programs import questions
 from repository import ROOT
 from sampling import PROVING, chosen
 
+from companion.check import saying
 from companion.check.diagnosis import diagnose
 from companion.check.question import all_questions, bank
 from companion.check.running import observe
+
+ASKED = questions("lstm")
 
 # What is right
 
@@ -76,7 +83,7 @@ def test_an_answer_that_compares_itself_with_torch_is_right(worker):
 
 def test_a_form_that_is_not_torchs_has_half_of_the_points(worker):
     verdict = judged(worker, "lstm_cell", CELL.replace("weight_ih", "kernel"))
-    assert (verdict.mistakes, verdict.points) == (["parameter_names"], 1.5)
+    assert (verdict.mistakes, verdict.points) == (["parameter_names"], all_questions()["lstm_cell"].points / 2)
 
 
 def test_no_call_of_a_question_brings_the_answer_along():
@@ -686,6 +693,18 @@ def test_the_language_is_that_of_the_text(tmp_path, language, text):
     assert sent(tmp_path, "a").language == language
 
 
+def test_the_language_is_that_of_the_checks(tmp_path, monkeypatch):
+    """Spanish has the letters of English. Only a language that there are words in is one."""
+    spoken = {name: source + f'\ncheck("{name}", {reading.name_of(name)}, lang="es")' for name, source in SOURCES.items()}
+    put(tmp_path, "a", "lstm.ipynb", notebook(spoken, text="Calcule las puertas." * 5, checks=False))
+    monkeypatch.setattr(saying, "languages", lambda: ["en", "es", "ja"])
+    assert sent(tmp_path, "a").language == "es"
+    put(tmp_path, "a", "lstm.ipynb", notebook(spoken | {"more": 'check("x", x, lang="ja")'}, checks=False))
+    assert sent(tmp_path, "a").language == "es"
+    monkeypatch.setattr(saying, "languages", lambda: ["en", "ko"])
+    assert sent(tmp_path, "a").language == "en"
+
+
 def test_links_are_not_followed(tmp_path):
     (tmp_path / "others").mkdir()
     put(tmp_path / "others", "b", "lstm.ipynb", notebook())
@@ -699,20 +718,39 @@ def test_links_are_not_followed(tmp_path):
 # A batch
 
 
-def test_all_languages_have_all_words():
-    names = {table: set(entries) for table, entries in pages.words("en").items() if isinstance(entries, dict)}
-    for language in ("ja", "ko", "zh"):
-        import tomllib
+def own_words(language):
+    """A language's own words: {their names, joined by points: text}."""
 
-        said = tomllib.loads((Path(pages.__file__).parent / "words" / f"{language}.toml").read_text(encoding="utf-8"))
-        assert {table: set(entries) for table, entries in said.items()} == names
-        for table, entries in said.items():
-            for key, entry in entries.items():
-                texts = entry.items() if isinstance(entry, dict) else [(key, entry)]
-                english = pages.words("en")[table][key]
-                for name, text in texts:
-                    base = english[name] if isinstance(entry, dict) else english
-                    assert set(re.findall(r"\{\w+\}", text)) == set(re.findall(r"\{\w+\}", base))
+    def flat(entries, before=""):
+        for key, entry in entries.items():
+            yield from flat(entry, f"{before}{key}.") if isinstance(entry, dict) else [(before + key, entry)]
+
+    path = grade.HERE / "words" / f"{language}.toml"
+    return dict(flat(tomllib.loads(path.read_text(encoding="utf-8")))) if path.is_file() else {}
+
+
+@pytest.mark.parametrize("language", sorted({*FINISHED, *saying.languages(grade.HERE / "words")}))
+def test_all_languages_have_all_words(language):
+    """One that is only begun may lack some."""
+    file, english, said = f"assignments/words/{language}.toml", own_words("en"), own_words(language)
+    more, lacking = sorted(said.keys() - english), sorted(english.keys() - said)
+    assert more == [], f"{file} has what the English words have not: {', '.join(more)}"
+    assert lacking == [] or language not in FINISHED, f"{file} lacks {', '.join(lacking)}"
+    for name, text in said.items():
+        put_in = [sorted(set(re.findall(r"\{\w+\}", one))) for one in (english[name], text)]
+        assert put_in[0] == put_in[1], f"{file}, {name}: in English {put_in[0]} are put in, here {put_in[1]}"
+
+
+def test_words_that_the_grader_lacks_are_english_one_by_one(tmp_path, monkeypatch):
+    (tmp_path / "words").mkdir()
+    shutil.copy(grade.HERE / "words" / "en.toml", tmp_path / "words")
+    begun = '[page]\nhtml = "es"\nstudent = "Estudiante"\n[mistakes.no_answer]\nsays = "No hay respuesta."\n'
+    (tmp_path / "words" / "xx.toml").write_text(begun, encoding="utf-8")
+    monkeypatch.setattr(pages, "HERE", tmp_path)
+    english, said = pages.words("en"), pages.words.__wrapped__("xx")
+    assert said["page"] == english["page"] | {"html": "es", "student": "Estudiante"}
+    assert said["mistakes"]["no_answer"] == english["mistakes"]["no_answer"] | {"says": "No hay respuesta."}
+    assert said["walls"] == english["walls"]
 
 
 def test_pages_show_what_students_write_as_text():
@@ -741,8 +779,8 @@ def test_a_batch_from_end_to_end(few, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     found = rows(output)
-    assert len(found) == 20
-    assert found["ada", "lstm"] == (3, "") and found["bo", "lstm_cell"] == (0, "gates_f_i_g_o")
+    assert len(found) == 4 * len(ASKED)
+    assert found["ada", "lstm"] == (all_questions()["lstm"].points, "") and found["bo", "lstm_cell"] == (0, "gates_f_i_g_o")
     assert found["cy", "gates"] == (0, "no_answer") and found["'=1+1", "gates"] == (0, "stopped_early")
     page = (output / "feedback" / "bo.html").read_text(encoding="utf-8")
     assert 'lang="ja"' in page and "フィードバック" in page and "http" not in page.replace("http-equiv", "")
@@ -781,7 +819,7 @@ def test_a_batch_that_is_killed_continues(few, tmp_path):
     assert 3 <= len(stored) < 10
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert f"{len(stored)} of 10 submissions are graded already" in done.stdout
-    assert len(rows(output)) == 50
+    assert len(rows(output)) == 10 * len(ASKED)
 
 
 # By their numbers on x86-64. All fail or do nothing where they are allowed, but not for want of a right.
@@ -819,49 +857,3 @@ def test_numbers_from_a_stranger():
         with pytest.raises(asking.Forged):
             asking.tensor_of(good | bad)
     assert torch.isnan(asking.tensor_of(good | {"numbers": [float("nan"), 1]})).any()
-
-
-# The assignment
-
-
-SOURCE = Path(grade.__file__).parent / "source" / "en" / "lstm.ipynb"
-
-
-def run_cells(said):
-    space, results = {}, {}
-    for one in said["cells"]:
-        if one["cell_type"] != "code":
-            continue
-        source = "".join(one["source"])
-        if source.startswith("check("):
-            results[re.search(r'"(\w+)"', source)[1]] = eval(source, space)
-        else:
-            exec(source, space)
-    return results
-
-
-def test_the_solutions_are_right_and_their_points_are_the_questions():
-    said = json.loads(SOURCE.read_text(encoding="utf-8"))
-    results = run_cells(said)
-    asked = {name: one for name, one in all_questions().items() if one.assignment == "lstm"}
-    assert {name: result.mistakes for name, result in results.items()} == {name: [] for name in asked}
-    marks = [one["metadata"].get("nbgrader", {}) for one in said["cells"]]
-    assert {one["grade_id"]: one["points"] for one in marks if one.get("grade")} == {
-        f"{name}-points": 0 if one.stretch else one.points for name, one in asked.items()
-    }
-    answered = reading.answers(reading.read(SOURCE), list(asked))
-    assert {name: one.names[0] for name, one in answered.items()} == {name: reading.name_of(name) for name in asked}
-
-
-def test_the_students_version_has_no_solution_and_is_checked():
-    preprocessors = pytest.importorskip("nbgrader.preprocessors")
-    import nbformat
-
-    made = nbformat.read(SOURCE, as_version=4)
-    steps = "CheckCellMetadata LockCells ClearSolutions ClearOutput ComputeChecksums ClearHiddenTests"
-    for name in steps.split():
-        made, _ = getattr(preprocessors, name)().preprocess(made, {})
-    text = nbformat.writes(made)
-    assert "SOLUTION" not in text and "chunk" not in text and "sigmoid()" not in text
-    results = run_cells(json.loads(text))
-    assert len(results) == 5 and not any(result.ok for result in results.values())

@@ -16,8 +16,12 @@ import pytest
 import reading
 from grading import QUICK, here, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401
 from lstm_answers import CELL, GATES, SOURCES
+from programs import questions
 from sampling import PROVING
 
+from companion.check.question import all_questions
+
+ASKED = questions("lstm")
 NAMES = [
     "山田 太郎", "김철수", "أحمد", "O'Brien \"x\"", "two\nlines", "=cmd|' /C calc'!A0", "＝1＋1", "<script>alert(1)",
     "a..b", "a" * 200, "Ada", "ada", "CON", "\u202egnp.exe", "tab\there", "[a](javascript:alert(1))",
@@ -181,11 +185,11 @@ def test_an_interrupted_batch_goes_on_with_the_next(tmp_path, here):  # noqa: F8
 
     with pytest.raises(KeyboardInterrupt):
         grade.Batch(folder, output, ("lstm",), say=interrupted).grade(1)
-    assert len(list((output / "done").iterdir())) == 1 and len(rows(output)) == 5
+    assert len(list((output / "done").iterdir())) == 1 and len(rows(output)) == len(ASKED)
     said = []
     assert set(grade.Batch(folder, output, ("lstm",), say=said.append).grade(1)) == {"ada", "bo", "cy"}
     assert said[0] == "1 of 3 submissions are graded already."
-    assert {student for (student, question), (points, _) in rows(output).items() if points == 2} == {"ada", "bo", "cy"}
+    assert {student for (student, question), (points, _) in rows(output).items() if points} == {"ada", "bo", "cy"}
 
 
 def test_what_is_handed_in_again_is_graded_again(tmp_path, here):  # noqa: F811
@@ -196,7 +200,7 @@ def test_what_is_handed_in_again_is_graded_again(tmp_path, here):  # noqa: F811
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
     grade.Batch(folder, output, ("lstm",), say=said.append).grade(1)
     assert said[0] == "1 of 2 submissions are graded already."
-    assert [rows(output)[student, "gates"][0] for student in ("ada", "bo")] == [2, 0]
+    assert [rows(output)[student, "gates"][0] for student in ("ada", "bo")] == [all_questions()["gates"].points, 0]
 
 
 def test_what_cannot_be_told_is_taken_for_what_the_others_sent(tmp_path, here):  # noqa: F811
@@ -204,8 +208,8 @@ def test_what_cannot_be_told_is_taken_for_what_the_others_sent(tmp_path, here): 
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
     put(folder, "bo", "notes.pdf", "%PDF")
     graded = grade.Batch(folder, output, say=lambda text: None).grade(1)
-    assert [one["mistakes"] for one in graded["bo"]["verdicts"]] == [["no_answer"]] * 5
-    assert len(rows(output)) == 10
+    assert [one["mistakes"] for one in graded["bo"]["verdicts"]] == [["no_answer"]] * len(ASKED)
+    assert len(rows(output)) == 2 * len(ASKED)
 
 
 def kept_by(output, folder, wanted, results, say=lambda text: None):
