@@ -11,7 +11,7 @@ import pickle
 
 import pytest
 import torch
-from namesakes import pair
+from namesakes import flat, pair
 from torch import nn
 from torch.autograd import functional, gradcheck, gradgradcheck
 from torch.func import functional_call, grad, jacrev, jvp, stack_module_state, vmap
@@ -34,12 +34,6 @@ def torchs_inputs(name, dtype=torch.float64, training=True):
     for case in TORCHS[name].module_inputs_func(TORCHS[name], "cpu", dtype, True, training):
         make, call = case.constructor_input, case.forward_input
         yield make.args, {**make.kwargs, "dtype": dtype}, call.args, call.kwargs
-
-
-def flat(result):
-    if isinstance(result, PackedSequence):
-        return [result.data]
-    return [result] if isinstance(result, torch.Tensor) else [t for part in result for t in flat(part)]
 
 
 def close(ours, theirs, dtype=torch.float64):
@@ -171,17 +165,22 @@ def test_gradients_by_hand_lie_in_memory_as_torchs(name):
 @pytest.mark.parametrize("base", [companion.RNN, companion.LSTM, companion.GRU])
 @pytest.mark.parametrize("part", ["step", "ahead"])
 def test_by_hand_a_layer_with_equations_of_its_own_keeps_them(base, part):
+    kind = type(base(3, 4)._step)
+
     def twice(self, *arguments):
-        found = getattr(super(Own, self), part)(*arguments)
+        found = getattr(kind, part)(self, *arguments)
         return tuple(2 * tensor for tensor in found) if part == "step" else 2 * found
 
-    Own = type("Own", (base,), {part: twice})
+    Own = type("Own", (base,), {"_step": type("OwnStep", (kind,), {part: twice})()})
     layer, x = Own(3, 4, **float64), torch.randn(5, 2, 3, **float64)
-    expected = layer(x)
-    close(companion.by_hand(layer)(x), expected)
+    found = []
+    for hand in (False, True):
+        output, state = companion.by_hand(layer, hand)(x)
+        found.append([output, state, torch.autograd.grad(output.square().sum(), [*layer.parameters()])])
+    close(*found)
     usual = base(3, 4, **float64)
     usual.load_state_dict(layer.state_dict())
-    assert not torch.allclose(usual(x)[0], expected[0])
+    assert not torch.allclose(usual(x)[0], found[0][0])
 
 
 def test_by_hand_reaches_every_layer_of_a_model():
@@ -314,12 +313,23 @@ def test_embedding_forward_derivative():
     close(*results)
 
 
+def sequences_in(form, dtype=torch.float64):
+    """Sequences of 3 features as an input of this form."""
+    if form == "unbatched":
+        return torch.randn(4, 3).to(dtype)
+    if form.startswith("packed"):
+        return pack_sequence([torch.randn(n, 3).to(dtype) for n in ((4, 4) if "equal" in form else (4, 2))])
+    return torch.randn(4, 2, 3).to(dtype)
+
+
 @pytest.mark.parametrize("hand", [False, True])
-@pytest.mark.parametrize("name", LAYERS)
-def test_autocast(name, hand):
-    ours, theirs = pair(name, 3, 5)
+@pytest.mark.parametrize("form", ["padded", "unbatched", "packed", "packed, of equal length"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("name, options", [*((name, {}) for name in LAYERS), ("LSTM", {"proj_size": 2}), ("LSTM", {"num_layers": 2})])
+def test_autocast(name, options, dtype, form, hand):
+    ours, theirs = pair(name, 3, 5, **options, dtype=dtype)
     companion.by_hand(ours, hand)
-    x = torch.randn(4, 2, 3)
+    x = sequences_in(form, dtype)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         ours = flat(ours(x))
         try:
@@ -331,6 +341,55 @@ def test_autocast(name, hand):
     for a, b in zip(ours, theirs, strict=True):
         assert a.dtype == b.dtype
         torch.testing.assert_close(a.float(), b.float(), rtol=0.05, atol=0.02)
+
+
+@pytest.mark.filterwarnings("ignore:TF32 acceleration on top of oneDNN")
+def test_autocast_without_onednn():
+    ours, theirs = pair("LSTM", 3, 5)
+    with torch.autocast("cpu", dtype=torch.bfloat16), torch.backends.mkldnn.flags(enabled=False):
+        for x in (torch.randn(4, 2, 3), torch.randn(4, 0, 3)):
+            assert [t.dtype for t in flat(ours(x))] == [t.dtype for t in flat(theirs(x))] == [torch.float32] * 3
+
+
+@pytest.mark.parametrize("hand", [False, True])
+@pytest.mark.parametrize("form", ["padded", "batch first", "packed"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_what_is_returned_can_be_changed_in_place(name, form, hand):
+    """It is no view, but where torch's is one."""
+    ours, theirs = pair(name, 3, 4, 2, bidirectional=True, batch_first=form == "batch first", **float64)
+    companion.by_hand(ours, hand)
+    x = sequences_in(form)
+    found = [flat(module(x)) for module in (ours, theirs)]
+    assert all(is_view or not tensor._is_view() for tensor, is_view in zip(found[0], [t._is_view() for t in found[1]], strict=True))
+    for tensors in found:
+        for tensor in tensors:
+            tensor.mul_(2) if tensor._is_view() else tensor.detach_().mul_(2)
+    close(*found)
+    results = []
+    for module in (ours, theirs):
+        output, *states = flat(module(x))
+        loss = output.mul_(3).sum() + sum(state.add_(1).square().sum() for state in states)
+        results.append([*torch.autograd.grad(loss, [*module.parameters()])])
+    close(*results)
+
+
+@pytest.mark.parametrize("name", ["RNN", "RNNCell"])
+def test_nonlinearity_set_later(name):
+    """A cell does what its `nonlinearity` says; of a layer that is only a name, and its `mode` says what it does."""
+    results = []
+    for module in pair(name, 3, 4, **float64):
+        torch.manual_seed(1)
+        x = torch.randn(2, 3, **float64)
+        found = [module(x)]
+        module.nonlinearity = "relu"
+        assert module.nonlinearity == "relu"
+        found += [module(x), copy.deepcopy(module)(x)]
+        if name == "RNN":
+            module.mode = "RNN_RELU"
+            found.append(module(x))
+        results.append(found)
+    close(*results)
+    assert not torch.allclose(flat(results[0])[0], flat(results[0])[-1])
 
 
 @pytest.mark.parametrize("name", LAYERS)
