@@ -220,6 +220,8 @@ class RNNBase(nn.Module):
             x = x.flatten(0, 1)  # a padded batch is a packed one whose sequences all end together
 
         state = self._initial_state(x, hx, batch, batched, to_sorted)
+        if not packed:
+            errors.layer_devices(x, state, w.ih)
         errors.layer_length(len(sizes))
         errors.same_dtype(state, w.ih, self.bias)
         if (dtype := errors.autocast_dtype(x)) and self._is_fused_in_torch(x, sizes):
