@@ -93,7 +93,7 @@ def by_autograd(ctx, inputs, d_output, d_end):
         x, w, start = inputs[0], weights(inputs), tuple(inputs[6:])
         output, end = unroll_by_autograd(ctx.kind.equations, x, ctx.sizes, start, w, ctx.reverse)
         wanted = [one for one, needed in zip(inputs, ctx.needs_input_grad[3:], strict=True) if needed]
-        found = iter(torch.autograd.grad((output, *end), wanted, (d_output, *d_end), create_graph=again, allow_unused=True))
+        found = iter(torch.autograd.grad((output, *end), wanted, (d_output, *d_end), create_graph=again))
     return [next(found) if needed else None for needed in ctx.needs_input_grad[3:]]
 
 
