@@ -6,6 +6,8 @@ the one before (`step`). A layer of it is a subclass of `RNNBase` whose `_step` 
     class Mine(RNNBase):
         _step = MyStep()
 
+    layer = Mine("mine", input_size, hidden_size, num_layers=2)
+
 Layers, directions, dropout, batches, packed sequences and a `state_dict` it then has. `tests/layers/test_own_step.py`
 has two, a peephole LSTM and a unit with one gate.
 """

@@ -5,6 +5,7 @@ Two are written here as a contributor would write them, and held to plain loops 
 
 import copy
 import itertools
+import pickle
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from torch.func import functional_call
 from torch.nn.utils.rnn import pack_sequence
 
 import companion
-from companion.layers.recurrent import RNNBase
+from companion.layers.recurrent import RNNBase, RNNCellBase
 from companion.layers.step import Step, affine
 
 float64 = {"dtype": torch.float64}
@@ -179,11 +180,22 @@ def test_is_a_module_like_the_others(kind):
     assert all((p.abs() <= 0.5).all() for p in layer.parameters())
     assert not torch.equal(other(x)[0], layer(x)[0])
     other.load_state_dict(layer.state_dict(), strict=True)
-    assert torch.equal(other(x)[0], layer(x)[0]) and torch.equal(copy.deepcopy(layer)(x)[0], layer(x)[0])
+    assert all(torch.equal(twin(x)[0], layer(x)[0]) for twin in (other, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))))
     with pytest.raises(RuntimeError, match=r"input.size\(-1\) must be equal to input_size"):
         layer(x[..., :2])
     with pytest.raises(ValueError, match=f"{kind.__name__}: Expected input to be 2D or 3D"):
         layer(x[None])
+
+
+@pytest.mark.parametrize("kind", LOOPS)
+def test_a_cell_takes_the_same_step(kind):
+    layer = kind(3, 4, **float64)
+    cell = type("Cell", (RNNCellBase,), {"_step": kind._step})(3, 4, True, **float64)
+    cell.load_state_dict({name.removesuffix("_l0"): tensor for name, tensor in layer.state_dict().items()})
+    x, state = torch.randn(5, 2, 3, **float64), None
+    for x_t in x:
+        state = cell(x_t, state)
+    torch.testing.assert_close(flat(state), [end[0] for end in flat(layer(x)[1])], rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"])
