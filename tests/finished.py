@@ -1,5 +1,5 @@
 """Which languages have to be whole: those of the finished editions. One that is begun may lack words and pages."""
 
-from editions import editions
+from editions import finished
 
-FINISHED = [edition.language for edition in editions() if not getattr(edition, "draft", False)]
+FINISHED = [edition.language for edition in finished()]

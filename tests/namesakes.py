@@ -5,6 +5,7 @@ import warnings
 
 import torch
 from torch import nn
+from torch.nn.utils.rnn import PackedSequence
 
 import companion
 
@@ -21,6 +22,13 @@ def pair(name, *args, seed=0, **kwargs):
         torch.manual_seed(seed)
         modules.append(getattr(source, name)(*args, **kwargs))
     return modules
+
+
+def flat(result):
+    """The tensors in what a module returns, one after another."""
+    if isinstance(result, PackedSequence):
+        return [result.data]
+    return [result] if isinstance(result, torch.Tensor) else [t for part in result for t in flat(part)]
 
 
 def outcome(act, *args, **kwargs):

@@ -112,6 +112,17 @@ def layer_state(state, expected_shapes):
         raise RuntimeError("lstm expects two hidden states")
 
 
+def layer_devices(input, state, weight):
+    """Check that a padded layer's input, its state and its weights are on one device. In a product it is checked too."""
+    for what, tensors in (("hidden", state), ("parameter", [weight])):
+        for tensor in tensors:
+            if tensor.device != input.device:
+                raise RuntimeError(
+                    f"Input and {what} tensors are not at the same device, found input tensor at {input.device} "
+                    f"and {what} tensor at {tensor.device}"
+                )
+
+
 def layer_length(length):
     """Check that there is a time step at all."""
     if length == 0:
@@ -137,8 +148,11 @@ def cell_dimensions(name, input, hx, is_pair):
             if tensor.dim() not in (1, 2):
                 which = f"hx[{k}]" if is_pair else "hidden"
                 raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {tensor.dim()}D instead")
-        if is_pair and isinstance(hx, torch.Tensor) and input.dim() == 2:
-            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
+        if is_pair and input.dim() == 2:
+            if isinstance(hx, torch.Tensor):
+                raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
+            if len(hx) != 2:
+                raise RuntimeError("lstm_cell expects two hidden states")
     return input.dim() == 2
 
 

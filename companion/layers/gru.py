@@ -9,14 +9,15 @@ And z_t keeps the old state here, as in the paper's equation 7; some texts let i
 import torch
 
 from companion.layers import errors
-from companion.layers.recurrent import RNNBase, RNNCellBase, Step, affine
+from companion.layers.recurrent import RNNBase, RNNCellBase
+from companion.layers.step import Step, affine
 
 
 class GRUStep(Step):
     """What `GRUCell` and `GRU` do at one time step."""
 
     name = "GRU"
-    num_chunks = 3
+    gates = 3
 
     def ahead(self, x, w):
         """W_ih x_t + b_ih for every row of `x`. b_hh has to wait: the reset gate multiplies its last third."""
@@ -44,7 +45,7 @@ class GRUStep(Step):
         return (h,)
 
 
-class GRUCell(GRUStep, RNNCellBase):
+class GRUCell(RNNCellBase):
     """One step of a GRU, as `torch.nn.GRUCell`.
 
     input_size: features of the input. hidden_size: features of the hidden state. bias: with `bias_ih` and
@@ -55,11 +56,17 @@ class GRUCell(GRUStep, RNNCellBase):
     (B, hidden_size), returns the new h. RuntimeError for sizes that do not fit.
     """
 
+    _step = GRUStep()
+
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, self.num_chunks, device, dtype)
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+
+    def forward(self, input, hx=None):
+        """Return h_1 from the input and hx = h_0; shapes at `RNNCellBase.forward`."""
+        return super().forward(input, hx)
 
 
-class GRU(GRUStep, RNNBase):
+class GRU(RNNBase):
     """A GRU over sequences, as `torch.nn.GRU`.
 
     GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
@@ -73,6 +80,12 @@ class GRU(GRUStep, RNNBase):
     `output, h_n = gru(input, h_0)`; shapes at `RNNBase.forward`. Errors as for `RNN`.
     """
 
+    _step = GRUStep()
+
     def __init__(self, *args, **kwargs):
         errors.no_projection(kwargs)
         super().__init__("GRU", *args, **kwargs)
+
+    def forward(self, input, hx=None):
+        """Return output, h_n from the input and hx = h_0; shapes at `RNNBase.forward`."""
+        return super().forward(input, hx)

@@ -7,15 +7,21 @@ Sak, Senior and Beaufays (2014), arXiv 1402.1128. The order of the gates and the
 
 import torch
 
-from companion.layers.recurrent import RNNBase, RNNCellBase, Step, affine
+from companion.layers.recurrent import RNNBase, RNNCellBase
+from companion.layers.step import Step, affine
 
 
 class LSTMStep(Step):
     """What `LSTMCell` and `LSTM` do at one time step."""
 
     name = "LSTM"
-    num_chunks = 4
+    gates = 4
     is_pair = True
+
+    def shapes(self, below, hidden_size, size, bias):
+        # with a projection `h` has fewer features than `c`
+        hr = (size, hidden_size) if size < hidden_size else None
+        return super().shapes(below, hidden_size, size, bias) | {"weight_hr": hr}
 
     def step(self, a, state, w):
         """a: W_ih x_t + b_ih + b_hh, (B, 4 * hidden_size). state: (h, c), each (B, hidden_size); returns the new one."""
@@ -46,7 +52,7 @@ class LSTMStep(Step):
         return h, c
 
 
-class LSTMCell(LSTMStep, RNNCellBase):
+class LSTMCell(RNNCellBase):
     """One step of an LSTM, as `torch.nn.LSTMCell`.
 
     input_size: features of the input. hidden_size: features of the hidden state and of the cell state.
@@ -57,11 +63,17 @@ class LSTMCell(LSTMStep, RNNCellBase):
     and a state (h, c), each (B, hidden_size), returns the new (h, c). RuntimeError for sizes that do not fit.
     """
 
+    _step = LSTMStep()
+
     def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, self.num_chunks, device, dtype)
+        super().__init__(input_size, hidden_size, bias, device, dtype)
+
+    def forward(self, input, hx=None):
+        """Return (h_1, c_1) from the input and hx = (h_0, c_0); shapes at `RNNCellBase.forward`."""
+        return super().forward(input, hx)
 
 
-class LSTM(LSTMStep, RNNBase):
+class LSTM(RNNBase):
     """An LSTM over sequences, as `torch.nn.LSTM`.
 
     LSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
@@ -81,5 +93,11 @@ class LSTM(LSTMStep, RNNBase):
     the words are torch's.
     """
 
+    _step = LSTMStep()
+
     def __init__(self, *args, **kwargs):
         super().__init__("LSTM", *args, **kwargs)
+
+    def forward(self, input, hx=None):
+        """Return output, (h_n, c_n) from the input and hx = (h_0, c_0); shapes at `RNNBase.forward`."""
+        return super().forward(input, hx)

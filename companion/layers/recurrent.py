@@ -1,43 +1,18 @@
 """What RNN, LSTM and GRU share: layers, directions, dropout, batches, packed sequences.
 
-A recurrent layer is a step, repeated. The step is what `rnn.py`, `lstm.py` and `gru.py` are about; here is the
-repetition, written once. Shapes: `T` time steps, `B` sequences in a batch, `D` directions (2 if
+A recurrent layer is a step, repeated. The step, its `_step`, is what `rnn.py`, `lstm.py` and `gru.py` are about; here
+is the repetition, written once. Shapes: `T` time steps, `B` sequences in a batch, `D` directions (2 if
 bidirectional, else 1), `L` layers.
 """
 
 import math
-from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.utils.rnn import PackedSequence
 
 from companion.layers import errors
-
-
-class Weights(NamedTuple):
-    """The parameters that one step needs: one layer's, in one direction.
-
-    The matrices are transposed once, here, since a batch's vectors are rows: W h of every row is `h @ w.hh`.
-    """
-
-    ih: Tensor  # (input_size, gates * hidden_size)
-    hh: Tensor  # (hidden_size, gates * hidden_size), or (proj_size, …) with a projection
-    b_ih: Tensor | None = None  # (gates * hidden_size)
-    b_hh: Tensor | None = None  # (gates * hidden_size)
-    hr: Tensor | None = None  # (hidden_size, proj_size)
-
-    @classmethod
-    def of(cls, module, suffix=""):
-        """The weights of a module under torch's names with this ending."""
-        ih, hh, hr = (getattr(module, f"weight_{k}{suffix}", None) for k in ("ih", "hh", "hr"))
-        b_ih, b_hh = (getattr(module, f"bias_{k}{suffix}", None) for k in ("ih", "hh"))
-        return cls(ih.T, hh.T, b_ih, b_hh, None if hr is None else hr.T)
-
-
-def affine(x, weight, bias=None):
-    """W x + b for every row of `x`: `x` is (rows, in), `weight` (in, out), `bias` (out), (rows, out) or None."""
-    return x @ weight if bias is None else torch.addmm(bias, x, weight)
+from companion.layers.step import Weights
 
 
 def dropout(x, p):
@@ -75,42 +50,37 @@ def over_time(step, sizes, start, reverse=False):
     return tuple(torch.cat(s) for s in zip(state, *reversed(ended), strict=True)) if ended else state
 
 
-class Step:
-    """What differs between the networks. A cell and a layer of one kind share one.
+def unroll(step, x, sizes, start, w, reverse):
+    """Take one layer's steps in one direction. Returns its output (N, size) and its last state, a tuple of (B, size)."""
+    # one product for all time steps
+    a = step.ahead(x, w).split(sizes)
+    states = [None] * len(sizes)
 
-    A subclass adds `step(a, state, w)`, which takes what `ahead` has computed for this time step, the state before
-    it and the weights, and returns the state after it.
-    """
+    def take(t, state):
+        states[t] = state = step.step(a[t], state, w)
+        return state
 
-    name = ""  # what errors call it
-    num_chunks = 1  # how many gates of hidden_size rows stand above each other in the weights
-    is_pair = False  # whether the state is (h, c), or h alone
-
-    def ahead(self, x, w):
-        """W_ih x_t + b_ih + b_hh for every row of `x`: what a time step needs of its input, before any state."""
-        biases = [b for b in (w.b_ih, w.b_hh) if b is not None]
-        return affine(x, w.ih, sum(biases) if biases else None)
+    end = over_time(take, sizes, start, reverse)
+    return torch.cat([h for h, *_ in states]), end
 
 
 class RNNCellBase(nn.Module):
-    """One time step, with its parameters: with a `Step` the base of `RNNCell`, `LSTMCell` and `GRUCell`."""
+    """One time step, with its parameters: with a `_step` the base of `RNNCell`, `LSTMCell` and `GRUCell`."""
 
     __constants__ = ["input_size", "hidden_size", "bias"]
 
-    def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
+    def __init__(self, input_size, hidden_size, bias, device=None, dtype=None):
         super().__init__()
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
-        rows = num_chunks * hidden_size
-
-        def parameter(*shape):
-            return nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
-
-        self.weight_ih = parameter(rows, input_size)
-        self.weight_hh = parameter(rows, hidden_size)
-        self.register_parameter("bias_ih", parameter(rows) if bias else None)
-        self.register_parameter("bias_hh", parameter(rows) if bias else None)
+        shapes = self._step.shapes(input_size, hidden_size, hidden_size, bias)
+        self._weight_names = [*shapes]
+        for name, shape in shapes.items():
+            if shape is not None:
+                self.register_parameter(name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype)))
+            elif name.startswith("bias"):  # torch's cells have the name, its layers have not
+                self.register_parameter(name, None)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -123,22 +93,23 @@ class RNNCellBase(nn.Module):
         input: (B, input_size) or (input_size). hx: the state, each tensor (B, hidden_size) or (hidden_size);
         zeros if None. Returns the new state in the same form.
         """
-        batched = errors.cell_dimensions(f"{self.name}Cell", input, hx, self.is_pair)
+        step = self._step
+        batched = errors.cell_dimensions(f"{step.name}Cell", input, hx, step.is_pair)
         x = input if batched else input.unsqueeze(0)
         if hx is None:
             zeros = torch.zeros(x.size(0), self.hidden_size, dtype=x.dtype, device=x.device)
-            state = (zeros, zeros) if self.is_pair else (zeros,)
+            state = (zeros, zeros) if step.is_pair else (zeros,)
         else:
-            state = tuple(hx) if self.is_pair else (hx,)
+            state = (hx[0], hx[1]) if step.is_pair else (hx,)
             state = state if batched else tuple(s.unsqueeze(0) for s in state)
         errors.cell_sizes(x, state, self.input_size, self.hidden_size)
-        errors.same_dtype((x, *state), self.weight_ih, self.bias)
+        w = Weights.of(self, self._weight_names)
+        errors.same_dtype((x, *state), w.ih, self.bias)
 
-        w = Weights.of(self)
-        state = self.step(self.ahead(x, w), state, w)
+        state = step.step(step.ahead(x, w), state, w)
 
         state = state if batched else tuple(s.squeeze(0) for s in state)
-        return state if self.is_pair else state[0]
+        return state if step.is_pair else state[0]
 
     def extra_repr(self):
         parts = [f"{self.input_size}, {self.hidden_size}"]
@@ -150,13 +121,13 @@ class RNNCellBase(nn.Module):
 
 
 class RNNBase(nn.Module):
-    """A network over whole sequences: with a `Step` the base of `RNN`, `LSTM` and `GRU`."""
+    """A network over whole sequences: with a `_step` the base of `RNN`, `LSTM` and `GRU`."""
 
     __constants__ = [
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
         "proj_size",
     ]  # fmt: skip
-    unroll_by_hand = None  # `companion.by_hand` puts a function here that takes the place of `_unroll`
+    unroll_by_hand = None  # `companion.by_hand` puts a function here that takes the place of `unroll`
 
     def __init__(
         self,
@@ -184,22 +155,18 @@ class RNNBase(nn.Module):
         self.proj_size = proj_size
         errors.layer_arguments(input_size, hidden_size, num_layers, bias, batch_first, dropout, proj_size)
 
-        rows = self.num_chunks * hidden_size
-        output_size = proj_size or hidden_size
+        size = proj_size or hidden_size
         self._all_weights = []
         for layer in range(num_layers):
             for suffix in self._suffixes(layer):
                 # a layer above the first reads both directions of the one below
-                below = input_size if layer == 0 else output_size * (2 if bidirectional else 1)
-                shapes = {"weight_ih": (rows, below), "weight_hh": (rows, output_size)}
-                if bias:
-                    shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
-                if proj_size:
-                    shapes |= {"weight_hr": (proj_size, hidden_size)}
-                for name, shape in shapes.items():
-                    parameter = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
-                    self.register_parameter(name + suffix, parameter)
-                self._all_weights.append([name + suffix for name in shapes])
+                below = input_size if layer == 0 else size * (2 if bidirectional else 1)
+                shapes = self._step.shapes(below, hidden_size, size, bias)
+                self._weight_names = [*shapes]
+                there = {name + suffix: shape for name, shape in shapes.items() if shape is not None}
+                for name, shape in there.items():
+                    self.register_parameter(name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype)))
+                self._all_weights.append([*there])
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -232,90 +199,93 @@ class RNNBase(nn.Module):
         features; and the final state of every layer and direction, in the form of `hx`. `size` is `hidden_size`,
         for `h` and `output` of an LSTM with projection `proj_size`.
         """
-        packed = isinstance(input, PackedSequence)
+        step, packed = self._step, isinstance(input, PackedSequence)
+        suffixes = [suffix for layer in range(self.num_layers) for suffix in self._suffixes(layer)]
+        weights = [Weights.of(self, self._weight_names, suffix) for suffix in suffixes]
+        w = weights[0]
         if packed:
             x, batch_sizes, to_sorted, to_caller = input
             batched, sizes = True, batch_sizes.tolist()
             batch = sizes[0]
-            errors.layer_input(x, self.input_size, self.weight_ih_l0, expected_dim=2)
+            errors.layer_input(x, self.input_size, w.ih, expected_dim=2)
         else:
-            batched = errors.layer_dimensions(self.name, input, hx, self.is_pair)
+            batched = errors.layer_dimensions(step.name, input, hx, step.is_pair)
             time_dim = 1 if batched and self.batch_first else 0
             x = input if batched else input.unsqueeze(1)
             x = x.transpose(0, time_dim)  # (T, B, input_size) from here on
             to_sorted = to_caller = None
             batch = x.size(1)
             sizes = [batch] * x.size(0)
-            errors.layer_input(x, self.input_size, self.weight_ih_l0, expected_dim=3)
+            errors.layer_input(x, self.input_size, w.ih, expected_dim=3)
             x = x.flatten(0, 1)  # a padded batch is a packed one whose sequences all end together
 
         state = self._initial_state(x, hx, batch, batched, to_sorted)
+        if not packed:
+            errors.layer_devices(x, state, w.ih)
         errors.layer_length(len(sizes))
-        errors.same_dtype(state, self.weight_hh_l0, self.bias)
-        if self.is_pair and (dtype := errors.autocast_dtype(x)):
-            # of torch's layers autocast runs the LSTM alone in its precision from the first state on
+        errors.same_dtype(state, w.ih, self.bias)
+        if (dtype := errors.autocast_dtype(x)) and self._is_fused_in_torch(x, sizes):
+            # autocast runs such a layer in its precision from the first state on
             state = tuple(s.to(dtype) for s in state)
 
-        output, state = self._layers(x, sizes, state)
+        outputs, ends = self._run_layers(x, sizes, state, weights)
 
+        # into new tensors: what is returned is no view, and can be changed in place
+        join = torch.stack if batched else torch.cat
+        state = tuple(join(s) for s in zip(*ends, strict=True))
         if to_caller is not None:
             state = tuple(s.index_select(1, to_caller) for s in state)
+        if batched and not packed:
+            outputs = [y.unflatten(0, (len(sizes), batch)).transpose(0, time_dim) for y in outputs]
+        output = torch.cat(outputs, dim=-1)
         if packed:
             output = PackedSequence(output, batch_sizes, to_sorted, to_caller)
-        else:
-            output = output.unflatten(0, (len(sizes), batch)).transpose(0, time_dim)
-            if not batched:
-                output, state = output.squeeze(1), tuple(s.squeeze(1) for s in state)
-        return output, state if self.is_pair else state[0]
+        return output, state if step.is_pair else state[0]
 
-    def _layers(self, x, sizes, state):
+    def _run_layers(self, x, sizes, state, weights):
         """Run every layer on the output of the one below.
 
         x: (sum(sizes), input_size), the rows of one time step after another's. state: a tuple of (L * D, B, size).
+        Returns the last layer's outputs, one for each direction, and the last state of every layer and direction.
         """
-        unroll = self.unroll_by_hand or RNNBase._unroll
+        run = self.unroll_by_hand or unroll
         ends = []
         for layer in range(self.num_layers):
-            if layer > 0 and self.training and self.dropout > 0:
-                x = dropout(x, self.dropout)
+            if layer > 0:
+                x = torch.cat(outputs, dim=-1)
+                if self.training and self.dropout > 0:
+                    x = dropout(x, self.dropout)
             outputs = []
             for suffix in self._suffixes(layer):
                 start = tuple(s[len(ends)] for s in state)
-                w, reverse = Weights.of(self, suffix), suffix.endswith("reverse")
-                output, end = unroll(self, x, sizes, start, w, reverse)
+                w, reverse = weights[len(ends)], suffix.endswith("reverse")
+                output, end = run(self._step, x, sizes, start, w, reverse)
                 outputs.append(output)
                 ends.append(end)
-            x = torch.cat(outputs, dim=-1)
-        return x, tuple(torch.stack(s) for s in zip(*ends, strict=True))
-
-    def _unroll(self, x, sizes, start, w, reverse):
-        """Run one layer in one direction over time."""
-        # one product for all time steps
-        a = self.ahead(x, w).split(sizes)
-        states = [None] * len(sizes)
-
-        def step(t, state):
-            states[t] = state = self.step(a[t], state, w)
-            return state
-
-        end = over_time(step, sizes, start, reverse)
-        return torch.cat([h for h, *_ in states]), end
+        return outputs, ends
 
     def _initial_state(self, x, hx, batch, batched, to_sorted):
         """The state before the first step, a tuple of (L * D, B, size), in the order of the sorted batch."""
         states = self.num_layers * (2 if self.bidirectional else 1)
         shapes = [(states, batch, self.proj_size or self.hidden_size)]
-        if self.is_pair:
+        if self._step.is_pair:
             shapes.append((states, batch, self.hidden_size))
         if hx is None:
             return tuple(torch.zeros(s, dtype=x.dtype, device=x.device) for s in shapes)
-        state = tuple(hx) if self.is_pair else (hx,)
+        state = tuple(hx) if self._step.is_pair else (hx,)
         if not batched:
             state = tuple(s.unsqueeze(1) for s in state)
         if to_sorted is not None:
             state = tuple(s.index_select(1, to_sorted) for s in state)
         errors.layer_state(state, shapes)
         return state
+
+    def _is_fused_in_torch(self, x, sizes):
+        """Whether torch gives the layer to one fused function, of which autocast changes the type of all inputs."""
+        if self.mode != "LSTM" or self.proj_size or x.dtype not in (torch.float32, torch.bfloat16):
+            return False
+        onednn = torch.backends.mkldnn.is_available() and torch._C._get_mkldnn_enabled()
+        return x.device.type != "cpu" or (onednn and 0 < sizes[0] == sizes[-1])
 
     def _suffixes(self, layer):
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]

@@ -6,14 +6,17 @@ Jeffrey L. Elman, "Finding structure in time", Cognitive Science 14 (1990). The 
 import torch
 
 from companion.layers import errors
-from companion.layers.recurrent import RNNBase, RNNCellBase, Step, affine
+from companion.layers.recurrent import RNNBase, RNNCellBase
+from companion.layers.step import Step, affine
 
 
 class ElmanStep(Step):
     """What `RNNCell` and `RNN` do at one time step."""
 
     name = "RNN"
-    nonlinearity = "tanh"
+
+    def __init__(self, nonlinearity="tanh"):
+        self.nonlinearity = nonlinearity
 
     def step(self, a, state, w):
         """a: W_ih x_t + b_ih + b_hh, (B, hidden_size). state: (h,), (B, hidden_size). Returns the new (h,)."""
@@ -26,7 +29,7 @@ class ElmanStep(Step):
         return (h,)
 
 
-class RNNCell(ElmanStep, RNNCellBase):
+class RNNCell(RNNCellBase):
     """One step of an Elman network, as `torch.nn.RNNCell`.
 
     input_size: features of the input. hidden_size: features of the hidden state. bias: with `bias_ih` and
@@ -40,16 +43,21 @@ class RNNCell(ElmanStep, RNNCellBase):
     __constants__ = [*RNNCellBase.__constants__, "nonlinearity"]
 
     def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
-        super().__init__(input_size, hidden_size, bias, self.num_chunks, device, dtype)
         self.nonlinearity = nonlinearity
+        super().__init__(input_size, hidden_size, bias, device, dtype)
 
-    def step(self, a, state, w):
+    @property
+    def _step(self):
+        return ElmanStep(self.nonlinearity)
+
+    def forward(self, input, hx=None):
+        """Return h_1 from the input and hx = h_0; shapes at `RNNCellBase.forward`."""
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        return super().step(a, state, w)
+        return super().forward(input, hx)
 
 
-class RNN(ElmanStep, RNNBase):
+class RNN(RNNBase):
     """An Elman network over sequences, as `torch.nn.RNN`.
 
     RNN(input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False, dropout=0.0,
@@ -76,3 +84,12 @@ class RNN(ElmanStep, RNNBase):
         if self.nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity '{self.nonlinearity}'. Select from 'tanh' or 'relu'.")
         super().__init__(f"RNN_{self.nonlinearity.upper()}", *args, **kwargs)
+
+    @property
+    def _step(self):
+        # as in torch, `nonlinearity` tells what was asked for, and `mode` what is done
+        return ElmanStep(self.mode.removeprefix("RNN_").lower())
+
+    def forward(self, input, hx=None):
+        """Return output, h_n from the input and hx = h_0; shapes at `RNNBase.forward`."""
+        return super().forward(input, hx)

@@ -14,15 +14,17 @@ from torch._C._functorch import is_legacy_batchedtensor
 from companion.layers import errors
 from companion.layers.gru import GRUStep
 from companion.layers.lstm import LSTMStep
-from companion.layers.recurrent import RNNBase, Weights, over_time
+from companion.layers.recurrent import RNNBase, over_time
+from companion.layers.recurrent import unroll as unroll_by_autograd
 from companion.layers.rnn import ElmanStep
+from companion.layers.step import Weights
 
 
 def by_hand(module, on=True):
     """Let every recurrent layer in `module` compute its gradients by hand, or again by autograd; returns `module`.
 
     The results are the same. Where a derivative of a gradient may be asked for (`create_graph=True`), where a
-    transformation such as vmap is at work, and for a layer with a `step` of its own, autograd's are taken after all.
+    transformation such as vmap is at work, and for a layer with a step of its own, autograd's are taken after all.
     """
     for layer in module.modules():
         if isinstance(layer, RNNBase):
@@ -30,18 +32,16 @@ def by_hand(module, on=True):
     return module
 
 
-def unroll(layer, x, sizes, start, w, reverse):
-    """Run one layer in one direction. Returns its output (N, size) and its last state, a tuple of (B, size)."""
-    kind = next((kind for kind in Kind.__subclasses__() if is_written_out(layer, kind)), None)
+def unroll(step, x, sizes, start, w, reverse):
+    """Take one layer's steps in one direction. Returns its output (N, size) and its last state, a tuple of (B, size)."""
+    # of that very class: a subclass may have equations of its own
+    kind = next((kind for kind in Kind.__subclasses__() if kind.step is type(step)), None)
     if kind is None or errors.autocast_dtype(x) or torch.jit.is_tracing() or transformed():
-        return RNNBase._unroll(layer, x, sizes, start, w, reverse)  # these want autograd's own operations
-    output, *end = ThroughTime.apply(kind(layer), sizes, reverse, x, *w, *start)
+        return unroll_by_autograd(step, x, sizes, start, w, reverse)  # these want autograd's own operations
+    # RNN and GRU have no projection
+    w = (w.ih, w.hh, w.b_ih, w.b_hh, getattr(w, "hr", None))
+    output, *end = ThroughTime.apply(kind(step), sizes, reverse, x, *w, *start)
     return output, tuple(end)
-
-
-def is_written_out(layer, kind):
-    """Whether the equations of this kind are the layer's. A subclass may have others."""
-    return all(getattr(type(layer), name, None) is getattr(kind.step, name) for name in ("step", "ahead"))
 
 
 def transformed():
@@ -49,13 +49,19 @@ def transformed():
     return torch._C._are_functorch_transforms_active()
 
 
+def weights(inputs):
+    """The weights among the first inputs of the function below, x, W_ih, W_hh, b_ih, b_hh, W_hr."""
+    return Weights(**dict(zip(("ih", "hh", "b_ih", "b_hh", "hr"), inputs[1:6], strict=True)))
+
+
 class ThroughTime(torch.autograd.Function):
     """One layer in one direction, forwards and backwards over time; `kind` is of one of the three below."""
 
     @staticmethod
     def forward(ctx, kind, sizes, reverse, x, ih, hh, b_ih, b_hh, hr, *start):
-        w = Weights(ih, hh, b_ih, b_hh, hr)
-        step, output, saved = kind.forward(kind.layer.ahead(x, w), w, sizes)
+        inputs = (x, ih, hh, b_ih, b_hh, hr)
+        w = weights(inputs)
+        step, output, saved = kind.forward(kind.equations.ahead(x, w), w, sizes)
         before = [None] * len(sizes)  # the state before each time step
 
         def remember(t, state):
@@ -65,7 +71,7 @@ class ThroughTime(torch.autograd.Function):
         end = over_time(remember, sizes, start, reverse)
         before = [torch.cat(states) for states in zip(*before, strict=True)]
         ctx.kind, ctx.sizes, ctx.reverse, ctx.counts = kind, sizes, reverse, (len(saved), len(before))
-        ctx.save_for_backward(x, *w, *start, output, *saved, *before)
+        ctx.save_for_backward(*inputs, *start, output, *saved, *before)
         # clones, because the last states are parts of the output
         return output, *(state.clone() for state in end)
 
@@ -84,18 +90,17 @@ def by_autograd(ctx, inputs, d_output, d_end):
     with torch.enable_grad():
         # views, so that each has a gradient of its own: one parameter may stand in two places
         inputs = [None if one is None else one.view_as(one) for one in inputs]
-        x, *w = inputs[:6]
-        output, end = RNNBase._unroll(ctx.kind.layer, x, ctx.sizes, tuple(inputs[6:]), Weights(*w), ctx.reverse)
+        x, w, start = inputs[0], weights(inputs), tuple(inputs[6:])
+        output, end = unroll_by_autograd(ctx.kind.equations, x, ctx.sizes, start, w, ctx.reverse)
         wanted = [one for one, needed in zip(inputs, ctx.needs_input_grad[3:], strict=True) if needed]
-        found = iter(torch.autograd.grad((output, *end), wanted, (d_output, *d_end), create_graph=again, allow_unused=True))
+        found = iter(torch.autograd.grad((output, *end), wanted, (d_output, *d_end), create_graph=again))
     return [next(found) if needed else None for needed in ctx.needs_input_grad[3:]]
 
 
 def by_equations(ctx, inputs, rest, d_output, d_end):
     """The same from the equations below."""
     with torch.no_grad():
-        x, *w = inputs[:6]
-        w = Weights(*w)
+        x, w = inputs[0], weights(inputs)
         output, saved, before = rest[0], rest[1 : 1 + ctx.counts[0]], rest[1 + ctx.counts[0] :]
         step, sums = ctx.kind.backward(d_output, w, ctx.sizes, output, saved, before)
         # the gradient goes the other way through time, from that of the last state to that of the first
@@ -130,8 +135,8 @@ class Kind:
     same shape, and δW_hr or None.
     """
 
-    def __init__(self, layer):
-        self.layer = layer
+    def __init__(self, equations):
+        self.equations = equations  # an object of the class `step`
 
 
 class ElmanThroughTime(Kind):
@@ -141,7 +146,7 @@ class ElmanThroughTime(Kind):
 
     def forward(self, a, w, sizes):
         h = a.split(sizes)
-        relu = self.layer.nonlinearity == "relu"
+        relu = self.equations.nonlinearity == "relu"
 
         def step(t, state):
             h[t].addmm_(state[0], w.hh)
@@ -152,7 +157,7 @@ class ElmanThroughTime(Kind):
     def backward(self, d_output, w, sizes, output, saved, before):
         d_output, d_a = d_output.split(sizes), torch.empty_like(output)
         # relu' is 1 above zero
-        slope = (output > 0).to(output.dtype) if self.layer.nonlinearity == "relu" else tanh_slope(output)
+        slope = (output > 0).to(output.dtype) if self.equations.nonlinearity == "relu" else tanh_slope(output)
         slopes, d_as, hh = slope.split(sizes), d_a.split(sizes), w.hh.T
 
         def step(t, d_state):

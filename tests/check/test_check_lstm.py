@@ -676,7 +676,7 @@ LIBRARIES = {
     "the companion's": companion.LSTMCell,
     "the companion's step": through(
         lambda x, state, weights: companion.layers.lstm.LSTMStep().step(
-            companion.layers.recurrent.affine(x, weights[0], weights[2] + weights[3]), state,
+            companion.layers.step.affine(x, weights[0], weights[2] + weights[3]), state,
             type("W", (), {"hh": weights[1], "hr": None}),
         )
     ),

@@ -234,10 +234,61 @@ def test_cell_call(name, x, state_shape):
         ("LSTMCell", (zeros(4, 5), zeros(4, 6)), {}),
         ("LSTMCell", (zeros(4, 5), zeros(3, 5)), {}),
         ("LSTMCell", (zeros(4, 5), zeros(4, 1, 5)), {}),
+        ("LSTMCell", (), {}),
+        ("LSTMCell", (zeros(4, 5),), {}),
+        ("LSTMCell", (zeros(4, 6),), {}),
+        ("LSTMCell", [zeros(4, 5)] * 3, {}),
     ],
 )
 def test_cell_state(name, hx, options):
     check_call(name, zeros(4, 3), hx, options)
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_too_few_states_without_a_batch(count):
+    check(*pair("LSTMCell", 3, 5), zeros(3), (zeros(5),) * count)
+
+
+def test_a_third_state_without_a_batch_is_not_looked_at():
+    ours, theirs = pair("LSTMCell", 3, 5)
+    hx = [torch.ones(5)] * 3
+    torch.testing.assert_close(ours(zeros(3), hx), theirs(zeros(3), hx))
+
+
+@pytest.mark.parametrize("name", [*LAYERS, *CELLS])
+@pytest.mark.parametrize(
+    ("args", "kwargs"), [((zeros(2, 3), None, 1), {}), ((), {}), ((zeros(2, 3),), {"state": 1}), ((zeros(2, 3),), {"input": 1})]
+)
+def test_arguments_of_a_call(name, args, kwargs):
+    """Python's own words, which name the class and its method."""
+    check(*pair(name, 3, 5), *args, **kwargs)
+
+
+# without a bias torch's cells compute something all the same
+@pytest.mark.parametrize(("name", "bias"), [*((name, True) for name in LAYERS + CELLS), *((name, False) for name in LAYERS)])
+@pytest.mark.parametrize("elsewhere", ["input", "state", "weights", "input and weights", "state and weights"])
+def test_devices(name, bias, elsewhere):
+    """Where numbers meet none, in the words for two devices."""
+    modules = pair(name, 3, 5, bias=bias, device="meta" if "weights" in elsewhere else None)
+    x, shape = (zeros(2, 3), (2, 5)) if name in CELLS else (zeros(4, 2, 3), (1, 2, 5))
+    x = x.to("meta") if "input" in elsewhere else x
+    check(*modules, x, layer_state(name, *shape, device="meta" if "state" in elsewhere else None))
+    if elsewhere in ("input", "weights"):
+        check(*modules, x)
+
+
+@pytest.mark.parametrize("k", [0, 1])
+@pytest.mark.parametrize("name", ["LSTM", "LSTMCell"])
+def test_device_of_one_state(name, k):
+    x, shape = (zeros(2, 3), (2, 5)) if name in CELLS else (zeros(4, 2, 3), (1, 2, 5))
+    state = [zeros(shape), zeros(shape)]
+    state[k] = state[k].to("meta")
+    check_call(name, x, tuple(state), {})
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_device_of_a_packed_sequence(name):
+    check_call(name, pack_sequence([zeros(3, 3), zeros(2, 3)]).to("meta"), None, {})
 
 
 @pytest.mark.parametrize(

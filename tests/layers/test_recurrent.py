@@ -137,6 +137,7 @@ def test_cell_parameters(name, bias):
 
 def check_parameters(ours, theirs):
     assert [*ours.state_dict()] == [*theirs.state_dict()]
+    assert {*ours._parameters} == {*theirs._parameters}  # with those that are None
     for (name, mine), (other_name, other) in zip(ours.named_parameters(), theirs.named_parameters(), strict=True):
         assert name == other_name and mine.dtype == other.dtype
         assert mine.equal(other), name  # the same shape and the same bits

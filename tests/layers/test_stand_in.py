@@ -11,13 +11,14 @@ import pickle
 
 import pytest
 import torch
-from namesakes import pair
+from namesakes import flat, pair
 from torch import nn
 from torch.autograd import functional, gradcheck, gradgradcheck
 from torch.func import functional_call, grad, jacrev, jvp, stack_module_state, vmap
 from torch.nn.utils import parametrizations, parametrize, prune
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
 from torch.testing._internal.common_modules import ModuleErrorEnum, module_db
+from torch.torch_version import TorchVersion
 
 import companion
 
@@ -34,12 +35,6 @@ def torchs_inputs(name, dtype=torch.float64, training=True):
     for case in TORCHS[name].module_inputs_func(TORCHS[name], "cpu", dtype, True, training):
         make, call = case.constructor_input, case.forward_input
         yield make.args, {**make.kwargs, "dtype": dtype}, call.args, call.kwargs
-
-
-def flat(result):
-    if isinstance(result, PackedSequence):
-        return [result.data]
-    return [result] if isinstance(result, torch.Tensor) else [t for part in result for t in flat(part)]
 
 
 def close(ours, theirs, dtype=torch.float64):
@@ -171,17 +166,22 @@ def test_gradients_by_hand_lie_in_memory_as_torchs(name):
 @pytest.mark.parametrize("base", [companion.RNN, companion.LSTM, companion.GRU])
 @pytest.mark.parametrize("part", ["step", "ahead"])
 def test_by_hand_a_layer_with_equations_of_its_own_keeps_them(base, part):
+    kind = type(base(3, 4)._step)
+
     def twice(self, *arguments):
-        found = getattr(super(Own, self), part)(*arguments)
+        found = getattr(kind, part)(self, *arguments)
         return tuple(2 * tensor for tensor in found) if part == "step" else 2 * found
 
-    Own = type("Own", (base,), {part: twice})
+    Own = type("Own", (base,), {"_step": type("OwnStep", (kind,), {part: twice})()})
     layer, x = Own(3, 4, **float64), torch.randn(5, 2, 3, **float64)
-    expected = layer(x)
-    close(companion.by_hand(layer)(x), expected)
+    found = []
+    for hand in (False, True):
+        output, state = companion.by_hand(layer, hand)(x)
+        found.append([output, state, torch.autograd.grad(output.square().sum(), [*layer.parameters()])])
+    close(*found)
     usual = base(3, 4, **float64)
     usual.load_state_dict(layer.state_dict())
-    assert not torch.allclose(usual(x)[0], expected[0])
+    assert not torch.allclose(usual(x)[0], found[0][0])
 
 
 def test_by_hand_reaches_every_layer_of_a_model():
@@ -314,12 +314,27 @@ def test_embedding_forward_derivative():
     close(*results)
 
 
+def sequences_in(form, dtype=torch.float64):
+    """Sequences of 3 features as an input of this form."""
+    if form == "unbatched":
+        return torch.randn(4, 3).to(dtype)
+    if form.startswith("packed"):
+        return pack_sequence([torch.randn(n, 3).to(dtype) for n in ((4, 4) if "equal" in form else (4, 2))])
+    return torch.randn(4, 2, 3).to(dtype)
+
+
+# an earlier torch gave no packed sequence to oneDNN, of whatever lengths
+FORMS = ["padded", "unbatched", "packed", *(["packed, of equal length"] if TorchVersion(torch.__version__) >= (2, 13) else [])]
+
+
 @pytest.mark.parametrize("hand", [False, True])
-@pytest.mark.parametrize("name", LAYERS)
-def test_autocast(name, hand):
-    ours, theirs = pair(name, 3, 5)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("name, options", [*((name, {}) for name in LAYERS), ("LSTM", {"proj_size": 2}), ("LSTM", {"num_layers": 2})])
+def test_autocast(name, options, dtype, form, hand):
+    ours, theirs = pair(name, 3, 5, **options, dtype=dtype)
     companion.by_hand(ours, hand)
-    x = torch.randn(4, 2, 3)
+    x = sequences_in(form, dtype)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         ours = flat(ours(x))
         try:
@@ -331,6 +346,55 @@ def test_autocast(name, hand):
     for a, b in zip(ours, theirs, strict=True):
         assert a.dtype == b.dtype
         torch.testing.assert_close(a.float(), b.float(), rtol=0.05, atol=0.02)
+
+
+@pytest.mark.filterwarnings("ignore:TF32 acceleration on top of oneDNN")
+@pytest.mark.parametrize("x, enabled", [(torch.ones(4, 2, 3), False), (torch.ones(4, 0, 3), True)])
+def test_autocast_where_onednn_is_not_asked(x, enabled):
+    ours, theirs = pair("LSTM", 3, 5)
+    with torch.autocast("cpu", dtype=torch.bfloat16), torch.backends.mkldnn.flags(enabled=enabled):
+        assert [t.dtype for t in flat(ours(x))] == [t.dtype for t in flat(theirs(x))] == [torch.float32] * 3
+
+
+@pytest.mark.parametrize("hand", [False, True])
+@pytest.mark.parametrize("form", ["padded", "batch first", "packed"])
+@pytest.mark.parametrize("name", LAYERS)
+def test_what_is_returned_can_be_changed_in_place(name, form, hand):
+    """It is no view, but where torch's is one."""
+    ours, theirs = pair(name, 3, 4, 2, bidirectional=True, batch_first=form == "batch first", **float64)
+    companion.by_hand(ours, hand)
+    x = sequences_in(form)
+    found = [flat(module(x)) for module in (ours, theirs)]
+    assert all(is_view or not tensor._is_view() for tensor, is_view in zip(found[0], [t._is_view() for t in found[1]], strict=True))
+    for tensors in found:
+        for tensor in tensors:
+            tensor.mul_(2) if tensor._is_view() else tensor.detach_().mul_(2)
+    close(*found)
+    results = []
+    for module in (ours, theirs):
+        output, *states = flat(module(x))
+        loss = output.mul_(3).sum() + sum(state.add_(1).square().sum() for state in states)
+        results.append([*torch.autograd.grad(loss, [*module.parameters()])])
+    close(*results)
+
+
+@pytest.mark.parametrize("name", ["RNN", "RNNCell"])
+def test_nonlinearity_set_later(name):
+    """A cell does what its `nonlinearity` says; of a layer that is only a name, and its `mode` says what it does."""
+    results = []
+    for module in pair(name, 3, 4, **float64):
+        torch.manual_seed(1)
+        x = torch.randn(2, 3, **float64)
+        found = [module(x)]
+        module.nonlinearity = "relu"
+        assert module.nonlinearity == "relu"
+        found += [module(x), copy.deepcopy(module)(x)]
+        if name == "RNN":
+            module.mode = "RNN_RELU"
+            found.append(module(x))
+        results.append(found)
+    close(*results)
+    assert not torch.allclose(flat(results[0])[0], flat(results[0])[-1])
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -380,7 +444,7 @@ def test_transformations_of_a_layer(name, hand):
         close(torch.compile(layer, backend="eager", fullgraph=True)(x), layer(x))
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:.*torch.jit.script")
 @pytest.mark.parametrize("options", [{}, {"padding_idx": 1}, {"max_norm": 1.0}])
 def test_embedding_compiled_and_on_meta(options):
     embedding = companion.Embedding(6, 4, **options)

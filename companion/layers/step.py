@@ -1,0 +1,68 @@
+"""A step: what differs between the networks. A cell takes one, a layer one at every time step.
+
+A new kind of network is a subclass of `Step` that says which parameters it has (`shapes`) and how a state follows from
+the one before (`step`). A layer of it is a subclass of `RNNBase` whose `_step` is such an object:
+
+    class Mine(RNNBase):
+        _step = MyStep()
+
+    layer = Mine("mine", input_size, hidden_size, num_layers=2)
+
+Layers, directions, dropout, batches, packed sequences and a `state_dict` it then has. `tests/layers/test_own_step.py`
+has two, a peephole LSTM and a unit with one gate.
+"""
+
+import torch
+
+
+class Weights:
+    """The parameters that one step needs, one layer's in one direction: `weight_hh` is `w.hh`, `bias_hh` is `w.b_hh`.
+
+    The matrices are transposed once, here, since a batch's vectors are rows: W h of every row is `h @ w.hh`. What a
+    layer could have and has not is None.
+    """
+
+    def __init__(self, **tensors):
+        for name, tensor in tensors.items():
+            setattr(self, name, tensor)
+
+    @classmethod
+    def of(cls, module, names, suffix=""):
+        """The parameters of a module that have these names with this ending."""
+        found = {}
+        for name in names:
+            tensor = getattr(module, name + suffix, None)
+            is_matrix = tensor is not None and tensor.dim() == 2
+            found[name.removeprefix("weight_").replace("bias_", "b_")] = tensor.T if is_matrix else tensor
+        return cls(**found)
+
+
+def affine(x, weight, bias=None):
+    """W x + b for every row of `x`: `x` is (rows, in), `weight` (in, out), `bias` (out), (rows, out) or None."""
+    return x @ weight if bias is None else torch.addmm(bias, x, weight)
+
+
+class Step:
+    """One time step of a network, without its parameters: those come as `w`, a `Weights`.
+
+    A subclass adds `step(a, state, w)`, which takes what `ahead` has computed for this time step, the state before
+    it and the weights, and returns the state after it. Both states are tuples of (B, size), and `h` comes first.
+    """
+
+    name = ""  # what errors call it
+    gates = 1  # how many blocks of hidden_size rows stand above each other in the weights
+    is_pair = False  # whether the state is (h, c), or h alone
+
+    def shapes(self, below, hidden_size, size, bias):
+        """The parameters, name → shape, in torch's order; None for one that is left out. There must be a `weight_ih`.
+
+        below: features of what the layer reads. size: features of `h`, hidden_size or fewer.
+        """
+        rows = self.gates * hidden_size
+        b = (rows,) if bias else None
+        return {"weight_ih": (rows, below), "weight_hh": (rows, size), "bias_ih": b, "bias_hh": b}
+
+    def ahead(self, x, w):
+        """W_ih x_t + b_ih + b_hh for every row of `x`: what a time step needs of its input, before any state."""
+        biases = [b for b in (w.b_ih, w.b_hh) if b is not None]
+        return affine(x, w.ih, sum(biases) if biases else None)
