@@ -2,7 +2,8 @@
 
     python book/translations.py                       all findings; the exit status says whether there are any
     python book/translations.py status ja             those of one edition
-    python book/translations.py draft ja lstm         begin a chapter: the English one, every cell marked as untranslated
+    python book/translations.py draft ja lstm         begin a chapter: the English one, every cell marked as untranslated;
+                                                      in one that is begun, add the cells that it lacks
     python book/translations.py renew ja lstm gates   "I have read both: this cell says what the English one says now"
     python book/translations.py renew ja lstm         the same of every cell of the chapter
     python book/translations.py renew ja index        the same of a page in Markdown
@@ -239,22 +240,32 @@ def parts(markdown):
 
 
 def draft(edition, page, root=ROOT):
-    """Begin a translation: the English page, with an empty digest in every cell. Its figures and checks are told the
-    language; they speak it when the notebook has been run."""
+    """Begin a translation: the English page, with an empty digest in every cell, or what a page that is begun lacks of it.
+
+    Figures and checks are told the language; they speak it when the notebook has been run.
+    """
     source = pages(ORIGINAL, root)[page]
     path = source.parents[1] / edition / source.name
-    if path.exists():
-        sys.exit(f"translations.py: {path} is there already")
     path.parent.mkdir(exist_ok=True)
     if path.suffix == ".md":
+        if path.exists():
+            sys.exit(f"translations.py: {path} is there already")
         path.write_text(f"% {KEY}: \n{source.read_text(encoding='utf-8')}", encoding="utf-8")
         return
-    notebook = nbformat.read(source, as_version=4)
-    for cell in notebook.cells:
+    original = nbformat.read(source, as_version=4)
+    notebook = nbformat.read(path, as_version=4) if path.exists() else nbformat.v4.new_notebook(metadata=original.metadata)
+    there, place = [cell.id for cell in notebook.cells], 0
+    for cell in original.cells:
+        if cell.id in there:
+            place = there.index(cell.id) + 1
+            continue
         cell.metadata[KEY] = ""
         if cell.cell_type == "code":
             cell.source = re.sub(rf'(?<=language="){ORIGINAL}(?=")', edition, cell.source)
             cell.source = re.sub(r"(?m)^(check\(.*)\)$", rf'\1, lang="{edition}")', cell.source)
+        notebook.cells.insert(place, cell)
+        there.insert(place, cell.id)
+        place += 1
     store(notebook, path)
 
 

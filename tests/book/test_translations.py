@@ -192,6 +192,21 @@ def test_a_draft_is_untranslated_until_it_is_renewed(book):
         assert findings("ja", book) == []
 
 
+def test_a_draft_adds_to_what_is_begun_what_it_lacks(book):
+    """In its place, and untranslated; what is there stays as it is."""
+    path = translations.pages("ja", book)["assignments/first"]
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[0].source = "# 最初\n\nバッチで書きます。"
+    del notebook.cells[1:3]
+    store(notebook, path)
+    before = [cell.source for cell in notebook.cells]
+    translations.draft("ja", "assignments/first", book)
+    cells = nbformat.read(path, as_version=4).cells
+    assert [cell.id for cell in cells] == [cell.id for cell in ASKED] and [cells[0].source, cells[3].source] == before
+    assert cells[2].source == 'check("step", step, lang="ja")'
+    assert {finding[2:4] for finding in findings("ja", book)} == {(name, translations.UNTRANSLATED) for name in ("step", "step-check")}
+
+
 def mark(book, language, drafts):
     with (book / "book" / language / "edition.yml").open("a") as file:
         file.write(f"drafts: {drafts}\n")
