@@ -11,6 +11,7 @@ import pytest
 import reading
 import release
 import translations
+from small_book import copy_edition
 from nbclient import NotebookClient
 from nbgrader.nbgraderformat import read as read_as_nbgrader
 from programs import questions
@@ -130,6 +131,8 @@ def test_a_translation_that_is_behind_asks_fewer_questions(tmp_path, monkeypatch
     notebook.cells = [cell for cell in notebook.cells if cell.id not in gone]
     (folder / "ja").mkdir()
     nbformat.write(notebook, folder / "ja" / "rnn.ipynb")
+    for language in ("en", "ja"):
+        copy_edition(tmp_path, language)
     translations.renew("ja", "assignments/rnn", [], tmp_path)
     monkeypatch.setattr(release, "SOURCE", folder)
     english, behind = release.assignments("en")[1], release.assignments("ja")[0]
