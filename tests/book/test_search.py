@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from repository import ROOT
 
 from editions import finished
-from sphinx_unrolled.search import SYNONYMS, Search, split
+from sphinx_unrolled.search import SYNONYMS, Search, search_of, split
 from sphinx_unrolled.terms import load
 
 QUERIES = {  # by language, pairs of a query and its page
@@ -32,6 +32,14 @@ ASK = """queries => queries.map(query => Search._performSearch(...Search._parseQ
     .reverse().map(([page, title, anchor]) => [page, anchor]))"""
 
 (PHRASES,) = [{language: term[language][0] for language in EDITIONS} for term in load() if term["en"][0] == "forget gate"]
+
+
+def test_a_language_of_sphinxs_is_searched_by_its_own_stems():
+    """As long as it is written in letters that need not be cut; one that Sphinx does not know takes the English ones."""
+    stems = {language: search_of(language)({}) for language in ("es", "en", "ja", "zh", "eo")}
+    assert stems["es"].stem("redes") == stems["es"].stem("red") and not stems["es"].word_filter("nosotros")
+    assert all(stems[language].stem("redes") == stems["en"].stem("redes") for language in ("ja", "zh", "eo"))
+    assert all(one.split("隐状态") == ["隐状", "状态"] for one in stems.values())
 
 
 @pytest.fixture(scope="module")

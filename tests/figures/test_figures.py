@@ -14,7 +14,7 @@ from figure_page import TWO_FRAMES, figure_page, move
 from repository import ROOT
 from traitlets import TraitError
 
-from companion.figures.figure import modules, read, script, words
+from companion.figures.figure import modules, picture, read, script, words
 
 TABLES = {  # language → table → words
     path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
@@ -123,6 +123,12 @@ def test_words_are_used(name):
     asked = re.compile(rf"{'|'.join(made)}|(?!)")
     assert [key for key in ENGLISH[name] if not re.search(rf"\b{key}\b", own) and not asked.fullmatch(key)] == []
     assert {*re.findall(r"\bwords\.(\w+)", script(name))} <= known.keys()
+
+
+def test_a_language_without_a_picture_gets_the_english_one():
+    assert picture("es", "writing") == picture("en", "writing") != picture("ja", "writing")
+    with pytest.raises(FileNotFoundError, match=r"python book/draw.py attention"):
+        picture("en", "attention")
 
 
 def test_words_of_figures_that_are_there():
