@@ -1,6 +1,8 @@
 """What the grader writes: a page for each student, one for the instructor, grades.csv, and nbgrader's gradebook."""
 
+import base64
 import csv
+import hashlib
 import html
 import io
 import os
@@ -28,8 +30,24 @@ code { padding: 0 .2em; border-radius: 3px; }
 .table { overflow-x: auto; } table { border-collapse: collapse; min-width: 100%; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; vertical-align: top; border-bottom: 1px solid var(--line); }
 th, td { overflow-wrap: normal; }
-.quiet { font-size: .9rem; } .bar { fill: var(--bar); } svg { max-width: 30rem; }
+th button { font: inherit; font-weight: 650; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; text-align: left; white-space: nowrap; }
+th[aria-sort=ascending] button::after { content: " ▲"; } th[aria-sort=descending] button::after { content: " ▼"; }
+summary { cursor: pointer; white-space: nowrap; } .quiet { font-size: .9rem; } .bar { fill: var(--bar); } svg { max-width: 30rem; }
 """
+
+# A click on a table's head sorts its rows by that column: by numbers where they begin with some, else by words.
+SORT = """
+for (const head of document.querySelectorAll("th[aria-sort]")) head.firstElementChild.addEventListener("click", () => {
+  const up = head.getAttribute("aria-sort") !== "ascending", body = head.closest("table").tBodies[0];
+  for (const other of head.parentElement.children) other.setAttribute("aria-sort", "none");
+  head.setAttribute("aria-sort", up ? "ascending" : "descending");
+  const said = (row) => row.cells[head.cellIndex].textContent.trim();
+  const order = (a, b) => parseFloat(a) - parseFloat(b) || a.localeCompare(b, undefined, { numeric: true });
+  body.append(...[...body.rows].sort((a, b) => (up ? 1 : -1) * order(said(a), said(b))));
+});
+"""
+# What ends an answer from outside: it may be right.
+ENDED = "time_limit", "memory_limit", "too_many_numbers", "stopped_early", "crashed", "not_an_answer", "not_graded"
 
 
 @cache
@@ -57,12 +75,16 @@ def marked(paragraph):
     return renderer().render(paragraph)
 
 
-def page(language, title, body):
+def page(language, title, body, script=""):
+    """A whole page, which asks nothing of any other and runs no script but this one of ours."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"; script-src 'sha256-{digest}'" if script else ""
     return (
         f'<!DOCTYPE html>\n<html lang="{words(language)["page"]["html"]}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body><main>\n{body}\n</main></body></html>\n"
+        f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'{allowed}\">"
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body><main>\n{body}\n</main>"
+        f"{f'<script>{script}</script>' if script else ''}</body></html>\n"
     )
 
 
@@ -105,7 +127,8 @@ def about_question(verdict, said):
 
 
 def table(heads, rows):
-    head = "".join(f"<th>{html.escape(str(one))}</th>" for one in heads)
+    """A table whose rows can be sorted: heads are words, rows are HTML."""
+    head = "".join(f'<th aria-sort="none"><button type="button">{html.escape(one)}</button></th>' for one in heads)
     lines = ["<tr>" + "".join(f"<td>{one}</td>" for one in row) + "</tr>" for row in rows]
     inside = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     return f'<div class="table" tabindex="0" role="region" aria-label="{html.escape(", ".join(heads))}">{inside}</div>'
@@ -142,6 +165,7 @@ def summary(all_graded, abilities, names):
         student: f'<a href="feedback/{html.escape(name)}">{html.escape(student)}</a>' for student, name in names.items()
     }
     body = ["<h1>Summary</h1>", f"<p>{len(all_graded)} submissions.</p>", f"<p>{html.escape(abilities)}</p>"]
+    body.append(look_at(all_graded, links))
     for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
         given = [
             (one["student"], verdict)
@@ -150,9 +174,9 @@ def summary(all_graded, abilities, names):
             if verdict["assignment"] == assignment
         ]
         body.append(f"<h2>{html.escape(assignment)}</h2>")
-        body += [distribution(given), questions(given), frequent(given), slowest(given, links)]
-    body += [odd(all_graded, links), students(all_graded, links)]
-    return page("en", "Summary", "\n".join(body))
+        body += [distribution(given), questions(given), frequent(given, links), slowest(given, links)]
+    body += [students(all_graded, links)]
+    return page("en", "Summary", "\n".join(body), SORT)
 
 
 # Pieces of the summary. given: (student, verdict) of one assignment
@@ -178,13 +202,19 @@ def questions(given):
     return "<h3>Questions</h3>" + table(("question", "right", "mean points"), rows)
 
 
-def frequent(given):
-    counts = Counter((verdict["question"], name) for _, verdict in given for name in verdict["mistakes"])
-    rows = [
-        (count, f"<code>{question}</code>", f"<code>{html.escape(name)}</code>{described(name)}")
-        for (question, name), count in counts.most_common(20)
-    ]
-    return "<h3>Most frequent mistakes</h3>" + table(("students", "question", "mistake"), rows)
+def frequent(given, links):
+    """Each mistake once, with those who made it and where."""
+    made = {}
+    for student, verdict in given:
+        for name in verdict["mistakes"]:
+            made.setdefault(name, {}).setdefault(verdict["question"], []).append(student)
+    rows = []
+    for name, where in sorted(made.items(), key=lambda pair: -len({one for students in pair[1].values() for one in students})):
+        who = [f"<code>{question}</code>: {', '.join(links[one] for one in students)}" for question, students in where.items()]
+        count = len({one for students in where.values() for one in students})
+        said = f"<code>{html.escape(name)}</code>{described(name)}"
+        rows.append((count, said, f"<details><summary>{', '.join(where)}</summary>{'<br>'.join(who)}</details>"))
+    return "<h3>Most frequent mistakes</h3>" + table(("students", "mistake", "who, where"), rows[:20])
 
 
 def slowest(given, links):
@@ -195,14 +225,18 @@ def slowest(given, links):
     return "<h3>Slowest</h3>" + table(("time", "student", "question"), rows)
 
 
-def odd(all_graded, links):
-    said = words("en")["remarks"]
-    rows = [
-        (links[one["student"]], said.get(key, key), html.escape(file))
-        for one in all_graded
-        for key, file in one["remarks"]
-    ]
-    return "<h2>Odd submissions</h2>" + table(("student", "remark", "file"), rows) if rows else ""
+def look_at(all_graded, links):
+    """What an instructor had better see: no point at all, answers that something ended, and odd files."""
+    said, rows = words("en"), []
+    for one in all_graded:
+        who = links[one["student"]]
+        for assignment in one["assignments"]:
+            if not any(verdict["points"] for verdict in one["verdicts"] if verdict["assignment"] == assignment):
+                rows.append((who, "No point at all.", html.escape(assignment)))
+        for verdict in one["verdicts"]:
+            rows += [(who, said["mistakes"][name]["says"], f"<code>{verdict['question']}</code>") for name in verdict["mistakes"] if name in ENDED]
+        rows += [(who, said["remarks"].get(key, key), html.escape(file)) for key, file in one["remarks"]]
+    return "<h2>Look at these</h2>" + table(("student", "why", "where"), rows) if rows else ""
 
 
 def students(all_graded, links):

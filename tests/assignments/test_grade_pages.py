@@ -177,6 +177,46 @@ def test_a_page_says_its_language(written, name):
     assert page.html["lang"] == wanted[name], f"`html` in assignments/words/{name}.toml and book/{name}/edition.yml differ"
 
 
+def test_the_summary_names_what_to_look_at_and_who_erred(written):
+    page = BeautifulSoup(written["summary"].read_text(encoding="utf-8"), "html.parser")
+    heads = [head.text for head in page.select("h2")]
+    assert heads[0] == "Look at these" and "Odd submissions" not in heads
+    rows = {tuple(cell.text for cell in row.select("td")) for row in page.select("table")[0].select("tbody tr")}
+    assert {("ada", pages.words("en")["mistakes"][name]["says"], "one_bias") for name in pages.ENDED} <= rows
+    assert not any("No point at all." in row for row in rows)
+    (mistakes,) = [one for one in page.select("table") if "mistake" in one.thead.text]
+    named = [row.select_one("td:nth-of-type(2) code").text for row in mistakes.select("tbody tr")]
+    assert len(named) == len(set(named)) and "gates_f_i_g_o" in named
+    row = mistakes.select("tbody tr")[named.index("gates_f_i_g_o")]
+    assert row.td.text == f"{len(FINISHED)}" and {link.text for link in row.select("a")} == {*NAMES[: len(FINISHED)]}
+
+
+def test_who_has_no_point_is_named():
+    graded = made_up("ada", "en") | {"remarks": []}
+    nothing = [one | {"points": 0, "mistakes": ["no_answer"]} for one in graded["verdicts"]]
+    said = pages.look_at([graded | {"verdicts": nothing}], {"ada": "ada"})
+    assert "No point at all." in said and said.count("<tr>") == 2
+    assert pages.look_at([graded | {"verdicts": [verdict_of("en", all_questions()["gates"].truth)]}], {"ada": "ada"}) == ""
+
+
+def test_tables_are_sorted_by_their_heads(browser, written):
+    """By numbers and by words, up and down, with the page's own script and no other."""
+    with opened(browser, written["summary"].as_uri()) as page:
+        table = page.locator("table").last
+        column = lambda n: table.locator(f"tbody td:nth-child({n})").all_inner_texts()  # noqa: E731
+        head = table.get_by_role("button", name="student")
+        head.click()
+        names = column(1)
+        assert names == page.evaluate("names => [...names].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }))", names)
+        head.press("Enter")
+        assert column(1) == names[::-1] and len(names) > 1
+        assert table.locator("th").first.get_attribute("aria-sort") == "descending"
+        table = page.locator("h3:has-text('frequent') + div table")
+        table.get_by_role("button", name="students").click()
+        counts = [int(one) for one in column(1)]
+        assert counts == sorted(counts)
+
+
 def test_a_name_is_a_name(written):
     """Whatever it looks like."""
     page = BeautifulSoup(written[FINISHED[1]].read_text(encoding="utf-8"), "html.parser")
