@@ -42,7 +42,7 @@ offline: $(ENVIRONMENT)
 
 CHANGED = $(wildcard $(shell git ls-files --modified --others --exclude-standard 'book/*.ipynb' 'assignments/source/*.ipynb' 2>/dev/null))
 check: $(ENVIRONMENT)
-	$(PYTEST) tests/test_rooms.py $(addprefix tests/book/test_,book.py translations.py terms.py readme.py) $(CHANGED)
+	$(PYTEST) tests/test_rooms.py tests/check/test_headings.py $(addprefix tests/book/test_,book.py translations.py terms.py readme.py) $(CHANGED)
 
 test: $(ENVIRONMENT)
 	$(PYTEST) --receipts tests book/en/*.ipynb assignments/source/en/*.ipynb

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 
 import yaml
-from editions import ORIGINAL, editions
+from editions import ORIGINAL, finished
 
 ROOT = Path(__file__).resolve().parents[1]
 PLACES = ROOT / "companion" / "check" / "places"
@@ -66,8 +66,10 @@ def text(language):
 
 def main():
     PLACES.mkdir(exist_ok=True)
-    for edition in editions():
-        (PLACES / f"{edition.language}.json").write_text(text(edition.language), encoding="utf-8")
+    for edition in finished():  # of one that is begun the checker knows the English places
+        path = PLACES / f"{edition.language}.json"
+        path.write_text(text(edition.language), encoding="utf-8")
+        print(path.relative_to(ROOT))
 
 
 if __name__ == "__main__":

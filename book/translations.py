@@ -316,14 +316,24 @@ def main():
             command.add_argument("cells", nargs="*")
     arguments = parser.parse_args()
     if arguments.command == "draft":
+        if not (BOOK / arguments.edition / "edition.yml").is_file():
+            sys.exit(f"translations.py: put an edition.yml into book/{arguments.edition}/ first (CONTRIBUTING.md, Translate)")
+        there = pages(arguments.edition).get(arguments.page)
+        before = {cell.id for cell in read(there)} if there else set()
         draft(arguments.edition, arguments.page)
-        if (path := pages(arguments.edition)[arguments.page]).suffix == ".ipynb":
-            print(f"Begun. Now: python book/execute.py {path.relative_to(ROOT)}")
+        path = pages(arguments.edition)[arguments.page]
+        added = [cell.id for cell in read(path) if cell.id not in before]
+        what = "begun" if not there else f"added {', '.join(added)}" if added else "lacks no cell"
+        print(f"{path.relative_to(ROOT)}: {what}")
+        if path.suffix == ".ipynb":
+            print(f"Now: python book/execute.py {path.relative_to(ROOT)}")
     elif arguments.command == "renew":
         every = arguments.edition == "all"
         for edition in editions() if every else [arguments.edition]:
-            if not every or arguments.page in pages(edition):
+            if arguments.page in pages(edition):
                 renew(edition, arguments.page, arguments.cells)
+            elif not every:
+                sys.exit(f"translations.py: {edition} has no page {arguments.page} yet: draft {edition} {arguments.page}")
     else:
         return status(getattr(arguments, "edition", None))
 

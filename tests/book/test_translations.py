@@ -19,7 +19,7 @@ STALE = "stale: the English cell has changed"
 def test_nothing_to_do(edition):
     """Nothing of what is finished. What is still missing in a draft is listed by `make status`."""
     todo = "\n".join(str(finding) for finding in findings(edition) if finding.held)
-    assert not todo, f"translate, or say that the meaning is the same (CONTRIBUTING.md, Mend a sentence):\n{todo}"
+    assert not todo, f"translate; or, having read both, renew what says the same; or leave it to a maintainer (CONTRIBUTING.md, Mend a sentence):\n{todo}"
 
 
 # ---- What drifts is named: in a small finished book, so that these hold whatever the real one has become ----

@@ -164,29 +164,6 @@ def test_every_axis_is_known():
         new = {axis for names in question.axes.values() for axis in names} - set(axes)
         assert not new, f"{question.name} has axes that [axes] in companion/check/words/en.toml has no words for: {new}"
 
-
-@pytest.mark.parametrize("language", sorted({*FINISHED, *saying.languages(saying.PLACES)}))
-def test_headings_are_those_of_the_book(language):
-    path = headings.PLACES / f"{language}.json"
-    said = path.read_text(encoding="utf-8") if path.is_file() else ""
-    same = said == headings.text(language)
-    assert same, "a heading or place has changed: run `python book/headings.py`"
-
-
-def test_an_edition_that_is_begun_has_the_headings_of_its_chapters(tmp_path, monkeypatch):
-    (tmp_path / "book" / "xx").mkdir(parents=True)
-    shutil.copy("_config.yml", tmp_path)
-    chapter = json.loads(Path("book/ja/lstm.ipynb").read_text(encoding="utf-8"))
-    chapter["cells"] = [cell for cell in chapter["cells"] if cell["id"] != "forget-bias"]
-    (tmp_path / "book" / "xx" / "lstm.ipynb").write_text(json.dumps(chapter), encoding="utf-8")
-    monkeypatch.setattr(headings, "ROOT", tmp_path)
-    known = saying.places("ja")["places"]
-    here = {place: words for place, words in known.items() if place.startswith("lstm#") and place != "lstm#forget-bias"}
-    assert "lstm#forget-bias" in known and headings.table("xx")["places"] == here
-    with pytest.raises(ValueError, match="companion/check/questions/ lead to cells that no chapter has: embedding#"):
-        headings.table("en")
-
-
 def test_a_place_that_an_edition_lacks_is_the_english_one(tmp_path, monkeypatch):
     for language in ("en", "ja"):
         known = saying.places(language) | {"site": f"https://example.org/book/{language}/"}
