@@ -164,6 +164,7 @@ def test_every_axis_is_known():
         new = {axis for names in question.axes.values() for axis in names} - set(axes)
         assert not new, f"{question.name} has axes that [axes] in companion/check/words/en.toml has no words for: {new}"
 
+
 def test_a_place_that_an_edition_lacks_is_the_english_one(tmp_path, monkeypatch):
     for language in ("en", "ja"):
         known = saying.places(language) | {"site": f"https://example.org/book/{language}/"}
