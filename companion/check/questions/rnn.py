@@ -277,7 +277,7 @@ LOOP_MISTAKES = {
     "input_always_batch_first": "rnn#exercise-order",
     "all_batch_first": "rnn#time-first",
     "h_n_without_layer": "rnn#h-n-has-layers",
-    "h_n_batch_first": "rnn#h-n-has-layers",
+    "h_n_always_batch_first": "rnn#h-n-has-layers",
     "h_n_from_last_row": "rnn#two-results",
     "h_n_from_last_row~layer": "",
     "h_n_is_output": "rnn#two-results",
@@ -379,7 +379,7 @@ def h_n_reference(mistakes, h, first, output):
         return h if "h_n_from_last_row" in mistakes else h.unsqueeze(0)
     if "h_n_without_layer" in mistakes or "layer_in_output" in mistakes:
         return h
-    return h.unsqueeze(1 if "h_n_batch_first" in mistakes else 0)
+    return h.unsqueeze(1 if "h_n_always_batch_first" in mistakes else 0)
 
 
 def joined_reference(mistakes, output):
@@ -438,7 +438,7 @@ RNN = Question(
         frozenset(
             {
                 "h_n_without_layer",
-                "h_n_batch_first",
+                "h_n_always_batch_first",
                 "h_n_from_last_row",
                 "h_n_is_output",
                 "h_n_is_h_0",
@@ -451,7 +451,7 @@ RNN = Question(
         frozenset(
             {
                 "h_n_without_layer",
-                "h_n_batch_first",
+                "h_n_always_batch_first",
                 "h_n_from_last_row",
                 "h_n_is_output",
                 "layer_in_output",
