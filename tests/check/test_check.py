@@ -670,7 +670,7 @@ def test_an_answer_that_insists_on_float32_is_right():
 def test_an_unknown_mistake_is_described(hasty):
     finding = found("gates", only_i_differs, seconds=UNKNOWN)
     assert not finding.known and finding.value == "i" and finding.first == (0, 2)
-    assert finding.wrong == ["i"] and finding.right == ["one_number", "batch_1"]
+    assert finding.wrong == ["i", "second_i"] and finding.right == ["one_number", "batch_1"]
     assert "row 0, unit 2" in repr(check("gates", only_i_differs))
 
 
@@ -734,6 +734,18 @@ def test_numbers_are_not_called_right_where_the_input_was_changed_and_torch_foun
 
     assert found("rnn_step", wrong(1), seconds=UNKNOWN).mistakes == ["changes_its_input"]
     assert found("rnn_step", wrong(3), seconds=UNKNOWN).mistakes == ["wrong_values", "changes_its_input"]
+
+
+@pytest.mark.parametrize("name", ["gates", "rnn_step", "rnn"])
+def test_a_function_that_remembers_its_last_call_is_wrong(name):
+    kept, truth = {}, all_questions()[name].truth
+
+    def answer(x, h, *weights):
+        h_before = kept.get(h.shape, h)
+        kept[h.shape] = h.detach() / 2
+        return truth(x, h_before, *weights)
+
+    assert found(name, answer, seconds=UNKNOWN, watched=False).mistakes == ["remembers_last_call"]
 
 
 def test_right_with_one_layer_is_said_only_if_nothing_with_one_layer_is_wrong(hasty):

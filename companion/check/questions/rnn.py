@@ -148,17 +148,17 @@ def step_reference(mistakes):
 
 
 def step_probes(draw):
-    def probe(name, draw, batch, inputs, hidden, zero=False):
+    def probe(name, draw, batch, inputs, hidden, zero=False, calls=1):
         h = torch.zeros(batch, hidden, dtype=torch.float64) if zero else draw(batch, hidden)
         tensors = {"x": draw(batch, inputs), "h": h} | weights(draw, inputs, hidden)
-        return Probe(name, tensors, gradients=tuple(tensors))
+        return Probe(name, tensors, gradients=tuple(tensors), calls=calls)
 
     return [
         probe("one_number", draw.few, 1, 1, 1),
         probe("batch_1", draw.few, 1, 3, 2),
         probe("zero_state", draw.few, 2, 1, 2, zero=True),
         probe("several", draw, 3, 4, 5),
-        probe("several", draw, 2, 6, 3),
+        probe("several", draw, 2, 6, 3, calls=2),
     ]
 
 
@@ -393,9 +393,9 @@ def joined_reference(mistakes, output):
 
 
 def rnn_probes(draw):
-    def probe(name, draw, steps, batch, inputs, hidden):
+    def probe(name, draw, steps, batch, inputs, hidden, calls=1):
         tensors = {"input": draw(steps, batch, inputs), "h_0": draw(1, batch, hidden)} | weights(draw, inputs, hidden)
-        return Probe(name, tensors, gradients=tuple(tensors))
+        return Probe(name, tensors, gradients=tuple(tensors), calls=calls)
 
     return [
         # the smallest, and yet two steps: with one, most mistakes would be right
@@ -404,7 +404,7 @@ def rnn_probes(draw):
         probe("one_step", draw.few, 1, 2, 1, 3),
         # as many steps as rows: what takes the one for the other raises no error
         probe("several", draw, 3, 3, 2, 4),
-        probe("several", draw, 4, 3, 2, 5),
+        probe("several", draw, 4, 3, 2, 5, calls=2),
     ]
 
 
@@ -520,6 +520,8 @@ class Cell(nn.Module):
 
 def windows_call(answer, probe, outcome):
     """Calls the answer with a cell. Its list of states is taken in any wrapping: a tuple, a generator, stacked.
+
+    Of these, too, each state can be had by its place and in a loop, with the same numbers and gradients.
 
     The gradient of the first state is not asked for: cutting it off as well is no mistake.
     """
