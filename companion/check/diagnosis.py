@@ -44,6 +44,18 @@ GENERAL = (
 PAIRS_EXTENDED = 200  # of which a third mistake is tried beside
 # Probes with a batch of one. That of `batch_1` is the only size in it that is 1.
 ALONE = ("one_number", "two_steps", "batch_1")
+# What a probe is called for others may have as well. "It is right with one layer" is true if no probe with one is wrong.
+TRAITS = {
+    "batch_1": lambda probe: probe.name in ALONE,
+    "no_state": lambda probe: not {"h", "h_0"} & probe.tensors.keys(),
+    "batch_first": lambda probe: probe.options.get("batch_first"),
+    "flat": lambda probe: probe.tensors["indices"].dim() == 1,
+    "no_padding": lambda probe: probe.options.get("padding_idx") is None,
+    "one_layer": lambda probe: probe.options.get("num_layers", 1) == 1,
+    "one_direction": lambda probe: not probe.options.get("bidirectional"),
+    "no_projection": lambda probe: not probe.options.get("proj_size"),
+    "equal_lengths": lambda probe: len(probe.tensors["lengths"].unique()) == 1,
+}
 # Whoever makes these has given no answer yet that could be wrong.
 NO_ANSWER = {"not_written", "called_already", "instance_for_class", "class_for_function"}
 WITHOUT_FORWARD = 'is missing the required "forward" function'  # so says nn.Module
@@ -63,7 +75,7 @@ class Finding:
     smallest probe on which the answer is wrong, or None. value: the value that is wrong there. first: its first wrong
     place, `expected` and `got` what is there. largest: the largest difference of this value on any probe. spread: on
     the largest of its probes the first wrong place, how many are wrong, and of how many. compared: all values' names.
-    wrong: the wrong ones'. right: the probes' names on which the answer is right. error: what an answer raised.
+    wrong: the wrong ones'. right: what the probes have on which alone the answer is right. error: what an answer raised.
     """
 
     mistakes: list
@@ -152,20 +164,25 @@ def diagnose(bank, got, seconds=1.2):
         finding.error = None if errors <= {"not_written"} else finding.error
         return finding
     until = time.monotonic() + seconds
-    named = explain(bank, got, numbers, until)
-    if not named:
-        # the error, or the missing gradients, may be a mistake beside a known one
-        calm = [number for number in numbers if got[number].error is None]
-        if len(calm) < len(got) and not set(calm) <= set(right):
-            beside = general(bank, got, right)
-            named = explain(bank, got, calm, until)
-            named = named and [*named, *beside]
-        elif calm and no_gradient(got):
+    calm = [number for number in numbers if got[number].error is None]
+    blind = [number for number in numbers if not alike(bank.expected[number], got[number], gradients=False)]
+    if len(calm) == len(got) and no_gradient(got):
+        # one cut takes all gradients: not each that is gone is a mistake of its own
+        named = explain(bank, got, numbers, until=0)
+        if not named and blind:
             named = explain(bank, got, numbers, until, gradients=False)
             named = named and [*named, "no_gradient"]
+    else:
+        named = explain(bank, got, numbers, until)
+    if not named and len(calm) < len(got) and not set(calm) <= set(right):
+        # the error may be a mistake beside a known one
+        beside = general(bank, got, right)
+        named = explain(bank, got, calm, until)
+        named = named and [*named, *beside]
     if not named and "changed" in notes and "inplace operation" in (finding.error or {}).get("text", ""):
-        # torch found no way back through what was overwritten: one mistake, not two
-        finding.mistakes = extra
+        # torch found no way back through what was overwritten: one mistake, not two; but the numbers may be wrong, too
+        finding.mistakes = ["wrong_values", *extra] if finding.wrong else extra
+        finding.known = not finding.wrong
         return finding
     finding.known = bool(named)
     finding.mistakes = [*(named or general(bank, got, right)), *extra]
@@ -173,7 +190,10 @@ def diagnose(bank, got, seconds=1.2):
 
 
 def explain(bank, got, numbers, until, gradients=True):
-    """The smallest set of known mistakes that gives what the answer gave on the probes of these numbers, as a list."""
+    """The smallest set of known mistakes that gives what the answer gave on the probes of these numbers, as a list.
+
+    until: when to stop trying several; 0 to try none but one at a time.
+    """
     smallest, *others = numbers
     raised = {number for number in numbers if got[number].error and got[number].error["kind"] == "raises_error"}
     calm = [number for number in numbers if number not in raised]
@@ -322,10 +342,16 @@ def shape(outcome, name):
     return outcome.values[name].shape if name in outcome.values else None
 
 
+def shares(name, probe):
+    """Whether a probe has what another is called for."""
+    return probe.name == name or name in TRAITS and bool(TRAITS[name](probe))
+
+
 def evidence(bank, got, right):
     """A finding yet without names: where the answer is wrong, the smallest probe first."""
     wrong = [number for number in range(len(got)) if number not in right]
     finding = Finding([], probe=wrong[0], right=[bank.probes[number].name for number in right])
+    finding.right = [name for name in finding.right if not any(shares(name, bank.probes[number]) for number in wrong)]
     finding.error = next((outcome.error for outcome in got if outcome.error), None)
     # a probe that shows a wrong number says more than one that ended in an error
     shown = {}

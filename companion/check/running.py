@@ -489,6 +489,9 @@ def set_parameters(module, wanted, outcome):
         if name not in found:
             found[name] = [has.pop(part) for part in parts]
             amiss["renamed"].append([name, ", ".join(parts)])
+    for name, alike in by_layer({name: tensor for name, tensor in wanted.items() if name not in found}, has).items():
+        found[name] = has.pop(alike)
+        amiss["renamed"].append([name, alike])
     for name in wanted:
         if name not in found and (alike := likest(name, wanted[name], has)):
             found[name] = has.pop(alike)
@@ -533,6 +536,67 @@ def likest(name, tensor, has):
     same_shape = [other for other, parameter in has.items() if parameter.shape == tensor.shape]
     alike += sorted(same_shape, key=lambda other: is_recurrent(other) != ("hh" in name))
     return alike[0] if alike else None
+
+
+# Parameters of several layers or directions under other names: cells in a `ModuleList`, weights in a `ParameterList`.
+REVERSE_WORD = re.compile(r"rev|back|bwd|(?<![a-z])b(?![a-z])")
+
+
+def by_layer(wanted, has):
+    """The other names of parameters by torch's, wherever there are several of a sort, and as many as torch has.
+
+    Torch goes from layer to layer, and in each forwards and backwards. So do most answers; of one that has all that
+    goes forwards first, the order is that in which the shapes fit.
+    """
+    ours, theirs = {}, {}
+    for name in wanted:
+        ours.setdefault(name.split("_l")[0], []).append(name)
+    for name, parameter in has.items():
+        theirs.setdefault(sort_of(name, parameter), []).append(name)
+    for one in ("weight", "bias"):
+        both, hh = theirs.get(f"{one}_ih", []), f"{one}_hh"
+        if not both and hh in theirs:  # one bias has no right name to have
+            theirs[f"{one}_ih"] = theirs.pop(hh)
+        elif hh not in theirs and len(both) == 2 * len(ours.get(hh, ())):  # words that say nothing: x comes before h
+            theirs[hh] = [name for name in both if word_of(name) != word_of(both[0])]
+            theirs[f"{one}_ih"] = [name for name in both if word_of(name) == word_of(both[0])]
+    shared = [one for one, names in ours.items() if len(names) == len(theirs.get(one, ())) > 1]
+    found = [{}]
+    for orders in zip(*(orders_of(theirs[one]) for one in shared)):
+        found.append({name: other for one, order in zip(shared, orders) for name, other in zip(ours[one], order)})
+    fit = [pairs for pairs in found if all(wanted[name].shape == has[other].shape for name, other in pairs.items())]
+    return fit[-1] or found[-1]
+
+
+def sort_of(name, parameter):
+    """`weight_ih` and so on, by a parameter's name and number of axes."""
+    word = word_of(name)
+    if re.search("hr|proj", word):
+        side = "hr"
+    elif re.search("ih|i2h|x2h|xh|inp", word):
+        side = "ih"
+    else:
+        side = "hh" if "hh" in word or RECURRENT_NAME.match(word) else "ih"
+    return f"{'bias' if parameter.dim() == 1 else 'weight'}_{side}"
+
+
+def word_of(name):
+    """The last word of a parameter's name that is no number: `cells.0.x2h.weight` is `x2h`."""
+    return next((piece for piece in owner(name).split(".")[::-1] if not piece.isdigit()), "")
+
+
+def orders_of(names):
+    """The names in the orders in which they may be meant, the most plausible last."""
+    forms = [*dict.fromkeys(re.sub(r"\d+", "0", name) for name in names)]
+
+    def place(name):
+        """The numbers in a name, then its direction: by a word, else by what was made first."""
+        form = re.sub(r"\d+", "0", name)
+        return [*map(int, re.findall(r"\d+", name))], bool(REVERSE_WORD.search(form.lower())), forms.index(form)
+
+    numbered = sorted(names, key=place)
+    half = -(-len(names) // 2)
+    return [[numbered[place % 2 * half + place // 2] for place in range(len(names))], numbered]
 
 
 # Weights of a gate each, such as `self.W_i = nn.Linear(…)`. Only where the names say which is which.

@@ -14,6 +14,15 @@ PLACES = files("companion.check") / "places"
 CODE = re.compile(r"(`[^`]*`)")
 LINK = re.compile(r"\[([^]]*)\]\((https?://[^)]*)\)")
 ORDER = re.compile(r"gates((?:_[ifgo]){4})$")
+# What to do about an error, by what it says: the first that is found, a key of the words' [errors].
+ERRORS = {
+    "in_place": r"in-?place",
+    "truth": r"Boolean value of Tensor",
+    "numpy": r"numpy|NumPy|ndarray",
+    "no_init": r"before Module\.__init__\(\)|no attribute '_(parameters|modules|buffers|forward)",
+    "graph_gone": r"backward through the graph a second time",
+    "shapes": r"^(Runtime|Value|Index)Error: .*(shape|size|dimension)",
+}
 UNKNOWN = {"wrong_values", "wrong_gradient"}  # names that say only that it is wrong
 MOST = 16  # numbers of an input that are shown
 
@@ -91,6 +100,10 @@ class Sayer:
         said = [self.say("wrong", question=self.question.name)]
         for name in finding.mistakes:
             entry = of_mistake(name, self.language)
+            if (order := ORDER.match(name)) and "old_c_ignored" in self.question.mistakes:
+                # the same numbers come of gates that are cut rightly and then used in each other's place
+                entry["says"] = self.say("order_used", order=self.listed(order[1][1:].split("_")))
+                entry["advice"] = f"{entry['advice']} {self.say('or_used')}"
             said.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
         said += self.notes()
         if finding.error:
@@ -133,6 +146,10 @@ class Sayer:
         said = f"`{error['type']}: {error['text']}`" if error["text"] else f"`{error['type']}`"
         if error.get("code"):
             said += "\n" + self.say("line", line=error["line"], code=error["code"])
+        if "raises_error" in self.finding.mistakes:
+            text = f"{error['type']}: {error['text']}"
+            hints = [key for key, pattern in ERRORS.items() if re.search(pattern, text)]
+            said += "".join("\n" + words(self.language)["errors"][key] for key in hints[:1])
         return said
 
     def example(self):
@@ -161,9 +178,14 @@ class Sayer:
         if finding.wrong:
             # what follows from a wrong result need not be said: its gradients, and the second call
             rank = min(map(self.rank, finding.wrong))
-            wrong = [name for name in finding.wrong if self.rank(name) == rank]
+            named = [name for name in finding.compared if self.rank(name) == rank]
+            # nor what was counted in a result, where the result itself is wrong
+            plain = [name for name in named if "(" not in name]
+            named = plain if set(plain) & set(finding.wrong) else named
+            unasked = [name for name in finding.wrong if self.rank(name) == rank and name not in finding.compared]
+            wrong = [name for name in named if name in finding.wrong] + unasked
             said.append(self.say("wrong_are", values=self.listed(map(self.value_name, wrong))))
-            there = [name for name in finding.compared if self.rank(name) == rank and name not in finding.wrong]
+            there = [name for name in named if name not in finding.wrong]
             if there:
                 said.append(self.say("right_are", values=self.listed(map(self.value_name, there))))
         if finding.largest is not None and math.isfinite(finding.largest):

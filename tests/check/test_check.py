@@ -9,6 +9,7 @@ import threading
 import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,7 +25,8 @@ from companion.check.diagnosis import GENERAL, agree, alike, close, diagnose, is
 from companion.check.question import all_questions, bank
 from companion.check.running import Outcome, Probe, observe, run
 from finished import FINISHED
-from programs import found
+from lstm_answers import CELL, GATES
+from programs import defined, found
 from sampling import UNKNOWN, chosen
 
 NAMES = list(all_questions())
@@ -646,7 +648,7 @@ def test_an_answer_that_insists_on_float32_is_right():
 def test_an_unknown_mistake_is_described(hasty):
     finding = found("gates", only_i_differs, seconds=UNKNOWN)
     assert not finding.known and finding.value == "i" and finding.first == (0, 2)
-    assert finding.wrong == ["i"] and finding.right == ["one_number", "batch_1"]
+    assert finding.wrong == ["i", "second_i"] and finding.right == ["one_number", "batch_1"]
     assert "row 0, unit 2" in repr(check("gates", only_i_differs))
 
 
@@ -658,6 +660,92 @@ def test_an_unknown_mistake_says_what_is_right_and_what_only_follows_is_left_out
     assert "Right:" not in everywhere and "gradient" not in everywhere
     only_gradient = repr(check("gates", lambda x, *rest: right_gates(x.detach(), *rest)))
     assert "Wrong: the gradient of `x`." in only_gradient and "Right: the gradient of `h`" in only_gradient
+
+
+class Forgotten(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        self.weight_ih = nn.Parameter(torch.rand(4 * hidden_size, input_size))
+
+    def forward(self, x, state=None):
+        return x
+
+
+def overwrites(*arguments):
+    i, *others = right_gates(*arguments)
+    return i.mul_(2), *others
+
+
+STOPPED = {
+    "in_place": ("gates", overwrites),
+    "truth": ("gates", lambda x, h, *weights: right_gates(x, h or 0, *weights)),
+    "numpy": ("gates", lambda *arguments: [torch.from_numpy(gate.numpy()) for gate in right_gates(*arguments)]),
+    "no_init": ("lstm_cell", Forgotten),
+    "shapes": ("gates", lambda x, h, weight_ih, *rest: right_gates(x, h, weight_ih.T, *rest)),
+}
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_an_error_says_what_to_do_about_it(name, hasty):
+    result = check(*STOPPED[name])
+    assert result.mistakes == ["raises_error"]
+    assert [one for one, words in saying.words("en")["errors"].items() if words in repr(result)] == [name]
+
+
+def test_a_way_back_that_is_cut_once_is_one_mistake_and_another_beside_it_is_named(hasty):
+    def step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+        with torch.no_grad():
+            return torch.tanh(x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh)
+
+    cut = check("rnn_step", step)
+    assert cut.mistakes == ["no_gradient"] and "torch.no_grad()" in repr(cut)
+    assert check("rnn_step", lambda *given: step(*given[:5], 0 * given[5])).mistakes == ["bias_hh_missing", "no_gradient"]
+
+
+def test_numbers_are_not_called_right_where_the_input_was_changed_and_torch_found_no_way_back():
+    def wrong(factor):
+        def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+            from_h = h @ weight_hh.T
+            h *= 2
+            return factor * torch.tanh(x @ weight_ih.T + bias_ih + from_h + bias_hh)
+
+        return rnn_step
+
+    assert found("rnn_step", wrong(1), seconds=UNKNOWN).mistakes == ["changes_its_input"]
+    assert found("rnn_step", wrong(3), seconds=UNKNOWN).mistakes == ["wrong_values", "changes_its_input"]
+
+
+@pytest.mark.parametrize("name", ["gates", "rnn_step", "rnn"])
+def test_a_function_that_remembers_its_last_call_is_wrong(name):
+    kept, truth = {}, all_questions()[name].truth
+
+    def answer(x, h, *weights):
+        h_before = kept.get(h.shape, h)
+        kept[h.shape] = h.detach() / 2
+        return truth(x, h_before, *weights)
+
+    assert found(name, answer, seconds=UNKNOWN, watched=False).mistakes == ["remembers_last_call"]
+
+
+def test_right_with_one_layer_is_said_only_if_nothing_with_one_layer_is_wrong(hasty):
+    probed = bank("bidirectional", 0)
+
+    def said(amiss):
+        got = [replace(one, values=dict(one.values)) for one in probed.expected]
+        for number, probe in enumerate(probed.probes):
+            if probe.name in amiss:
+                got[number].values["output"] = got[number].values["output"] + 1
+        return diagnose(probed, got, seconds=0).right
+
+    assert said({"several"}) == ["two_steps", "batch_1", "one_layer", "no_state"]
+    assert said({"two_steps", "several"}) == ["no_state"]
+
+
+def test_gates_in_each_others_place_are_not_said_to_be_cut_wrongly():
+    *_, answer = defined(GATES + CELL, [("f * c + i * g", "i * c + f * g")], {"torch": torch, "nn": nn, "F": nn.functional})
+    assert "`c_new = f * c + i * g`" in repr(check("lstm_cell", answer))
+    swapped = [("a[:, :H]", "a_i"), ("a[:, H:2*H]", "a[:, :H]"), ("a_i", "a[:, H:2*H]")]
+    said = repr(check("gates", defined(GATES, swapped, {"torch": torch})[0]))
+    assert "in the order f, i, g, o" in said and "c_new" not in said
 
 
 def test_a_wrong_shape_is_shown_by_a_wrong_shape():

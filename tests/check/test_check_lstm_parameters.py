@@ -7,6 +7,7 @@ reference whose switches name the mistakes.
 import time
 from itertools import permutations
 
+import numpy
 import pytest
 import torch
 from torch import nn
@@ -21,6 +22,7 @@ from sampling import PROVING, chosen, sample
 
 QUESTIONS = questions("lstm_parameters")
 KNOWN = {
+    "numpy": numpy,
     "torch": torch,
     "nn": nn,
     "F": F,
@@ -263,6 +265,7 @@ STACKED_WRONG = {
                                       "s in xs]")],
     "dropout_keeps_p": [("self.p, self.training", "1 - self.p if self.p else 0, self.training")],
     "dropout_mask_inverted": own_mask("torch.rand_like(s) < self.p if self.p else torch.ones_like(s)"),
+    "dropout_without_seed": own_mask("torch.tensor(numpy.random.rand(*s.shape)) > self.p"),
     "dropout_shared_over_time": [("given = ", "m = F.dropout(torch.ones(N, self.H), self.p, self.training); given = "),
                                  (DROP, "[s * m for s in xs]")],
     "dropout_shared_over_batch": own_mask("torch.rand(self.H) > self.p"),
@@ -622,6 +625,8 @@ ALL_WRONG = {
     "dropout_after_last_layer": [("if k + 1 < self.L:", "if True:")],
     "dropout_in_evaluation": [("self.dropout(x)", "F.dropout(x, self.dropout.p)")],
     "dropout_on_input": [("h0, c0 = state", "h0, c0 = state; x = self.dropout(x)")],
+    "dropout_without_seed": [("self.dropout(x)", "x * (torch.tensor(numpy.random.rand(*x.shape)) > self.dropout.p) "
+                              "/ (1 - self.dropout.p) if self.training else x")],
     "dropout_shared_over_batch": [("self.dropout(x)", "x * self.dropout(torch.ones(T, 1, x.shape[2]))")],
     "directions_share_weights": [('"_reverse" * d)', '"")')],
     "directions_share_state": [("h, c = h0[k * self.D + d], c0[k * self.D + d]",
@@ -950,6 +955,7 @@ WRITTEN = [("x = torch.cat([one, other], dim=2)",
 
 RIGHT = {
     "shapes in another order, lists and sizes": ("parameter_shapes", SHAPES_FLAT, []),
+    "numbers of numpy": ("parameter_shapes", SHAPES, [("4 * hidden_size", "numpy.int64(4) * hidden_size")]),
     "einsum": ("stacked", STACKED, EINSUM),
     "stacked weights": ("bidirectional", BIDIRECTIONAL, STACKED_WEIGHTS),
     "in place": ("stacked", STACKED, IN_PLACE),

@@ -546,6 +546,67 @@ def test_modules_within_a_module_have_other_names(question, source, edits, names
     assert set(found(question, answer(source, *edits), seed=7).mistakes) == names
 
 
+# The cells of two directions, kept in many ways: `{made}` makes them, and `{pair}` are the layer's two.
+CELLS = '''
+class Cell(nn.Module):
+    def __init__(self, i, h):
+        super().__init__()
+        self.weight_ih, self.weight_hh = (nn.Parameter(torch.rand(4 * h, size)) for size in (i, h))
+        self.bias_ih, self.bias_hh = (nn.Parameter(torch.rand(4 * h)) for _ in range(2))
+
+    def forward(self, x, h, c):
+        i, f, g, o = (x @ self.weight_ih.T + h @ self.weight_hh.T + self.bias_ih + self.bias_hh).chunk(4, 1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh(), c
+
+
+class Bi(nn.Module):
+    def __init__(self, i, h, layers):
+        super().__init__()
+        self.h, self.layers = h, layers
+        def new():
+            return [Cell(2 * h if k else i, h) for k in range(layers)]
+        MADE
+
+    def forward(self, x, state=None):
+        h_n, c_n = [], []
+        for k in range(self.layers):
+            ys = []
+            for d, cell in enumerate(PAIR):
+                row = 2 * k + d
+                h, c = (one[row] for one in state) if state else (torch.zeros(x.shape[1], self.h),) * 2
+                said = []
+                for x_t in x.flip(0) if d else x:
+                    h, c = cell(x_t, h, c)
+                    said.append(h)
+                h_n.append(h)
+                c_n.append(c)
+                ys.append(torch.stack(said[::-1] if d else said))
+            x = torch.cat(ys, 2)
+        return x, (torch.stack(h_n), torch.stack(c_n))
+'''
+LISTS = [
+    ("self.forwards, self.backwards = nn.ModuleList(new()), nn.ModuleList(new())",
+     "(self.forwards[k], self.backwards[k])"),
+    ("self.back, self.ahead = nn.ModuleList(new()), nn.ModuleList(new())", "(self.ahead[k], self.back[k])"),
+    ("self.one, self.other = nn.ModuleList(new()), nn.ModuleList(new())", "(self.one[k], self.other[k])"),
+    ("self.cells = nn.ModuleList([*new(), *new()])", "(self.cells[k], self.cells[self.layers + k])"),
+    ("self.cells = nn.ModuleList([one for pair in zip(new(), new()) for one in pair])", "self.cells[2 * k : 2 * k + 2]"),
+    ("self.cells = nn.ModuleList([nn.ModuleList(new()), nn.ModuleList(new())])", "(self.cells[0][k], self.cells[1][k])"),
+]  # fmt: skip
+WORDS = [("weight_ih", "W"), ("weight_hh", "A"), ("bias_ih", "b"), ("bias_hh", "d")]
+
+
+@pytest.mark.parametrize("words", [[], WORDS], ids=["torch's words", "own words"])
+@pytest.mark.parametrize("made, pair", sample(LISTS, 3))
+def test_each_cell_of_a_list_is_taken_for_the_layer_that_it_is(made, pair, words):
+    right = answer(CELLS, ("MADE", made), ("PAIR", pair), *words)
+    finding = found("bidirectional", right, seed=7)
+    assert finding.mistakes == ["parameter_names"]
+    word = "W" if words else "weight_ih"
+    assert all(other.endswith("." + word) for name, other in finding.notes["renamed"] if name.startswith("weight_ih"))
+
+
 @pytest.mark.parametrize("question, edits", sample(RIGHT, 6))
 def test_what_is_right_in_another_hand_is_right(question, edits):
     assert found(question, answer(PROGRAMS[question], *edits), seed=7).mistakes == []

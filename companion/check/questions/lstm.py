@@ -217,15 +217,15 @@ WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 def gates_probes(draw):
-    def probe(name, draw, batch, inputs, hidden):
+    def probe(name, draw, batch, inputs, hidden, calls=1):
         tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden)} | weights(draw, inputs, hidden)
-        return Probe(name, tensors, gradients=tuple(tensors))
+        return Probe(name, tensors, gradients=tuple(tensors), calls=calls)
 
     return [
         probe("one_number", draw.few, 1, 1, 1),
         probe("batch_1", draw.few, 1, 2, 2),
         probe("several", draw, 3, 4, 5),
-        probe("several", draw, 2, 6, 3),
+        probe("several", draw, 2, 6, 3, calls=2),
     ]
 
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from numbers import Integral
 
 import torch
 from torch import nn
@@ -177,7 +178,8 @@ def shapes_call(answer, probe, outcome):
     if not isinstance(returned, Mapping):
         raise Unfit("wrong_form", name="dict", got=form(returned))
     for name, shape in dict(returned).items():
-        if not isinstance(shape, int | tuple | list) or not all(isinstance(one, int) for one in as_list(shape)):
+        # Where torch takes a shape, a list does for a tuple, and another library's number for an int: so it does here.
+        if not isinstance(shape, Integral | tuple | list) or not all(isinstance(one, Integral) for one in as_list(shape)):
             raise Unfit("wrong_form", name="{name: tuple}", got=f"{{{name!r}: {form(shape)}}}")
         name = str(name)
         if name.startswith("bias_l") and name.replace("bias", "bias_ih", 1) not in returned:
@@ -186,7 +188,7 @@ def shapes_call(answer, probe, outcome):
 
 
 def as_list(shape):
-    return [shape] if isinstance(shape, int) else list(shape)
+    return [shape] if isinstance(shape, Integral) else list(shape)
 
 
 def shapes_truth(input_size, hidden_size, num_layers, bias, bidirectional, proj_size):
@@ -440,6 +442,7 @@ DROPOUT_MISTAKES = {
     "dropout_keeps_p": f"{CHAPTER}#dropout",
     "dropout_keeps_p~none": "",
     "dropout_mask_inverted": f"{CHAPTER}#dropout",
+    "dropout_without_seed": f"{CHAPTER}#dropout",
     "dropout_shared_over_time": f"{CHAPTER}#dropout",
     "dropout_shared_over_batch": f"{CHAPTER}#dropout",
     "dropout_shared_over_units": f"{CHAPTER}#dropout",
@@ -535,6 +538,9 @@ DEFAULTS = {
     "default_state_random": torch.randn,
     "default_state_random~uniform": torch.rand,
 }
+
+
+UNSEEDED = torch.Generator()  # which torch.manual_seed leaves alone
 
 
 def network_reference(mistakes):
@@ -740,7 +746,8 @@ def network_reference(mistakes):
                     shape[dim] = 1
             kept = mistakes & {"dropout_keeps_p", "dropout_keeps_p~none"}
             keeps = p if kept or "dropout_mask_inverted" in mistakes else 1 - p
-            mask = torch.full(shape, keeps).bernoulli().to(x)
+            generator = UNSEEDED if "dropout_without_seed" in mistakes else None
+            mask = torch.full(shape, keeps).bernoulli(generator=generator).to(x)
             if mistakes & {"dropout_not_scaled", "dropout_scales_in_evaluation"}:
                 return x * mask
             return x * mask / (p if kept else 1 - p)
@@ -808,6 +815,8 @@ def network_reference(mistakes):
 
 # The calls
 
+SEEDED = "torch.equal(output, output_from_the_same_seed)"
+
 
 @dataclass(frozen=True)
 class Network(Module):
@@ -846,6 +855,12 @@ class Network(Module):
         x, h, c = (probe.tensors[name].expand(-1, rows, -1) for name in ("input", "h_0", "c_0"))
         found = {}
         seed()
+        if drawn == 1:  # from the same seed the same comes again
+            first = named(module(x.clone(), (h.clone(), c.clone())), self.results)["output"]
+            seed()
+            again = named(module(x.clone(), (h.clone(), c.clone())), self.results)["output"]
+            outcome.values[SEEDED] = torch.tensor([torch.equal(first, again)], dtype=torch.float64)
+            seed()
         for _ in range(drawn):
             for name, result in named(module(x.clone(), (h.clone(), c.clone())), self.results).items():
                 # no other size is that of the batch
@@ -948,10 +963,14 @@ def network_probe(name, draw, steps, batch, options, state=True, calls=1, length
 def dropout_probes(draw):
     """For what dropout makes of one sequence, through two layers. What is rare must still be seen in so many rows."""
 
+    def positive(*shape):
+        """Where all numbers are, each that is dropped makes all results smaller, and none so little that it is not seen."""
+        return 0.5 + 0.3 * draw(*shape)
+
     def probe(name, steps, hidden, dropout, training=True, drawn=1, rows=160):
         # with one feature and several units einsum would make one weight serve all, where `@` raises an error
         options = sizes(2 * hidden - 1, hidden, num_layers=2, dropout=dropout)
-        tensors, parameters = network_tensors(draw, steps, 1, options)
+        tensors, parameters = network_tensors(positive, steps, 1, options)
         options |= {"training": training, "drawn": drawn, "rows": rows}
         return Probe(name, tensors | parameters, options, tuple(parameters), None)
 
@@ -1026,7 +1045,7 @@ STACKED = Question(
         *(
             frozenset({"dropout_ignored", name})
             for name in DROPOUT_MISTAKES
-            if name.startswith(("dropout_not_", "dropout_keeps", "dropout_mask", "dropout_shared", "dropout_in_states"))
+            if name.startswith(("dropout_not_", "dropout_without", "dropout_keeps", "dropout_mask", "dropout_shared", "dropout_in_states"))
         ),
     ),
     axes=AXES,

@@ -148,17 +148,17 @@ def step_reference(mistakes):
 
 
 def step_probes(draw):
-    def probe(name, draw, batch, inputs, hidden, zero=False):
+    def probe(name, draw, batch, inputs, hidden, zero=False, calls=1):
         h = torch.zeros(batch, hidden, dtype=torch.float64) if zero else draw(batch, hidden)
         tensors = {"x": draw(batch, inputs), "h": h} | weights(draw, inputs, hidden)
-        return Probe(name, tensors, gradients=tuple(tensors))
+        return Probe(name, tensors, gradients=tuple(tensors), calls=calls)
 
     return [
         probe("one_number", draw.few, 1, 1, 1),
         probe("batch_1", draw.few, 1, 3, 2),
         probe("zero_state", draw.few, 2, 1, 2, zero=True),
         probe("several", draw, 3, 4, 5),
-        probe("several", draw, 2, 6, 3),
+        probe("several", draw, 2, 6, 3, calls=2),
     ]
 
 
@@ -277,7 +277,7 @@ LOOP_MISTAKES = {
     "input_always_batch_first": "rnn#exercise-order",
     "all_batch_first": "rnn#time-first",
     "h_n_without_layer": "rnn#h-n-has-layers",
-    "h_n_batch_first": "rnn#h-n-has-layers",
+    "h_n_always_batch_first": "rnn#h-n-has-layers",
     "h_n_from_last_row": "rnn#two-results",
     "h_n_from_last_row~layer": "",
     "h_n_is_output": "rnn#two-results",
@@ -379,7 +379,7 @@ def h_n_reference(mistakes, h, first, output):
         return h if "h_n_from_last_row" in mistakes else h.unsqueeze(0)
     if "h_n_without_layer" in mistakes or "layer_in_output" in mistakes:
         return h
-    return h.unsqueeze(1 if "h_n_batch_first" in mistakes else 0)
+    return h.unsqueeze(1 if "h_n_always_batch_first" in mistakes else 0)
 
 
 def joined_reference(mistakes, output):
@@ -393,9 +393,9 @@ def joined_reference(mistakes, output):
 
 
 def rnn_probes(draw):
-    def probe(name, draw, steps, batch, inputs, hidden):
+    def probe(name, draw, steps, batch, inputs, hidden, calls=1):
         tensors = {"input": draw(steps, batch, inputs), "h_0": draw(1, batch, hidden)} | weights(draw, inputs, hidden)
-        return Probe(name, tensors, gradients=tuple(tensors))
+        return Probe(name, tensors, gradients=tuple(tensors), calls=calls)
 
     return [
         # the smallest, and yet two steps: with one, most mistakes would be right
@@ -404,7 +404,7 @@ def rnn_probes(draw):
         probe("one_step", draw.few, 1, 2, 1, 3),
         # as many steps as rows: what takes the one for the other raises no error
         probe("several", draw, 3, 3, 2, 4),
-        probe("several", draw, 4, 3, 2, 5),
+        probe("several", draw, 4, 3, 2, 5, calls=2),
     ]
 
 
@@ -438,7 +438,7 @@ RNN = Question(
         frozenset(
             {
                 "h_n_without_layer",
-                "h_n_batch_first",
+                "h_n_always_batch_first",
                 "h_n_from_last_row",
                 "h_n_is_output",
                 "h_n_is_h_0",
@@ -451,7 +451,7 @@ RNN = Question(
         frozenset(
             {
                 "h_n_without_layer",
-                "h_n_batch_first",
+                "h_n_always_batch_first",
                 "h_n_from_last_row",
                 "h_n_is_output",
                 "layer_in_output",
@@ -520,6 +520,8 @@ class Cell(nn.Module):
 
 def windows_call(answer, probe, outcome):
     """Calls the answer with a cell. Its list of states is taken in any wrapping: a tuple, a generator, stacked.
+
+    Of these, too, each state can be had by its place and in a loop, with the same numbers and gradients.
 
     The gradient of the first state is not asked for: cutting it off as well is no mistake.
     """
