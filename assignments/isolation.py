@@ -259,6 +259,15 @@ def limit(limits):
                 pass
 
 
+def limit_own_memory(megabytes):
+    """Of a process that reads what students send: beyond this it gets a MemoryError. Processes that it starts may set
+    another limit."""
+    if LINUX:
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        wanted = read_pages() + megabytes * MB
+        resource.setrlimit(resource.RLIMIT_AS, (wanted if most < 0 else min(wanted, most), most))
+
+
 def memory_in_use():
     """Addresses in use, in bytes."""
     try:
@@ -302,6 +311,7 @@ REFUSED = {
     "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "unshare": (272, 97),
     "setns": (308, 268), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
     "fsmount": (432, 432), "mount_setattr": (442, 442),
+    "process_madvise": (440, 440), "remap_file_pages": (216, 234), "mremap": (25, 216),
     "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282),
     "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
@@ -316,8 +326,8 @@ REFUSED = {
 }  # fmt: skip
 # Column above, architecture, and by number what depends on arguments.
 MACHINES = {
-    "x86_64": (0, 0xC000003E, {"clone": 56, "mmap": 9, "mprotect": 10, "pkey_mprotect": 329}),
-    "aarch64": (1, 0xC00000B7, {"clone": 220, "mmap": 222, "mprotect": 226, "pkey_mprotect": 288}),
+    "x86_64": (0, 0xC000003E, {"clone": 56, "mmap": 9, "mprotect": 10, "pkey_mprotect": 329, "madvise": 28}),
+    "aarch64": (1, 0xC00000B7, {"clone": 220, "mmap": 222, "mprotect": 226, "pkey_mprotect": 288, "madvise": 233}),
 }
 
 
@@ -343,6 +353,10 @@ def refuse_calls():
     for name in ("mprotect", "pkey_mprotect"):
         steps += [(equal, 0, 4, some[name]), (load, 0, 0, third), (test, 0, 1, executable),
                   (give, 0, 0, refuse | errno.EACCES), (give, 0, 0, allow)]  # fmt: skip
+    # and never taken from the file again, as `mremap` would: about memory only hints may pass (0 to 3, 8, 10 to 17)
+    steps += [(equal, 0, 7, some["madvise"]), (load, 0, 0, third), (at_least, 0, 4, 4), (equal, 3, 0, 8),
+              (at_least, 0, 1, 10), (at_least, 0, 1, 18), (give, 0, 0, refuse | errno.EPERM),
+              (give, 0, 0, allow)]  # fmt: skip
     steps += [(equal, 0, 6, some["mmap"]), (load, 0, 0, third), (test, 0, 4, executable), (test, 2, 0, writable),
               (load, 0, 0, fourth), (test, 0, 1, anonymous), (give, 0, 0, refuse | errno.EACCES)]  # fmt: skip
     steps += [(give, 0, 0, allow)]
