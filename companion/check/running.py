@@ -477,7 +477,7 @@ def set_parameters(module, wanted, outcome):
     without_forward = getattr(module.forward, "__func__", None) is nn.Module.forward
     if without_forward and type(module).__call__ is nn.Module.__call__:
         raise NotImplementedError
-    has = dict(module.named_parameters())
+    has = dict(nn.Module.named_parameters(module))  # whatever the answer calls by this name
     found, amiss = {}, {"missing": [], "shapes": {}, "renamed": [], "extra": [], "plain": []}
     for name, tensor in wanted.items():
         if name in has:
