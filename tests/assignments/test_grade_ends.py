@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
@@ -107,7 +107,7 @@ def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypa
 
 def test_a_grading_process_that_is_ended_costs_nobody_else(tmp_path, monkeypatch):
     """`c` ends its own whenever it is asked, `e` is its neighbour's victim once, `g`'s ended while it was idle."""
-    asked, started = [], []
+    asked, started, together = [], [], []
 
     class Pool:
         def __init__(self, *_):
@@ -129,12 +129,14 @@ def test_a_grading_process_that_is_ended_costs_nobody_else(tmp_path, monkeypatch
             pass
 
     monkeypatch.setattr(grade, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(grade, "wait", lambda jobs, **more: together.append(len(jobs)) or wait(jobs, **more))
     for student in "abcdefgh":
         put(tmp_path / "sent", student, "lstm.ipynb", "")
     graded = graded_of(tmp_path / "sent", tmp_path / "grades").grade(2)
     assert {name for name, one in graded.items() if ["grader_stopped", ""] in one["remarks"]} == {"c"}
     assert {name for name, one in graded.items() if one["verdicts"][0]["points"]} == set("abdefgh")
     assert sorted(asked[:-2]) == sorted("abcdefggh") and set(asked[-2:]) == {"c", "e"}
+    assert together[0] == 2 and together[-2:] == [1, 1]
     assert len(started) <= 2 + 4
 
 
