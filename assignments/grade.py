@@ -216,6 +216,7 @@ class Batch:
         for one in ("done", "feedback", "appeals"):
             (self.output / one).mkdir(parents=True, exist_ok=True)
         os.chmod(self.output, 0o700)  # other students may have accounts here
+        self.rename()
         found = reading.students(folder)
         self.found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
         self.digests = {name: digest(path, self.wanted, language, self.limits) for name, path in self.found.items()}
@@ -225,6 +226,18 @@ class Batch:
         self.key = hashlib.sha256(json.dumps([str(Path(folder).resolve()), *self.wanted]).encode()).hexdigest()[:8]
         for student in self.found:
             self.resume(student, student in again, fresh)
+
+    def rename(self):
+        """What was stored under a name that `page_name` once gave takes that of today."""
+        for file in (self.output / "done").glob("*.json"):
+            names = {page_name(one["graded"]["student"]) for one in stored_in(file).values()}
+            if len(names) != 1 or file.stem in names:
+                continue
+            for folder, kind in (("done", "json"), ("appeals", "json"), ("feedback", "html")):
+                old = self.output / folder / f"{file.stem}.{kind}"
+                new = old.with_name(f"{min(names)}.{kind}")
+                if old.exists() and not new.exists():
+                    os.replace(old, new)
 
     def done(self, student):
         return self.output / "done" / f"{page_name(student)}.json"

@@ -5,6 +5,14 @@ files are to be seen, read-only; nobody's rights; a filter of system calls that 
 and no socket open; limits on time, memory, files. Where namespaces are refused, Landlock hides the files. Elsewhere
 there are limits only. `zygote` runs once, before any student's code; `child` in each process that runs some.
 
+Why not an audited sandbox where there is one: nearly all doors that were ever found lead to torch's own code, in the very
+process that it would put its walls around. Both that were found last stayed open within bubblewrap with all unshared:
+`madvise` fetched torch's code from its file again, and TorchScript gave gradients. What a sandbox does hide, files,
+network and other processes, the same namespaces hide here; where a system refuses those, it does not start either.
+systemd-run needs systemd as the first process, a container its daemon. And each starts a program: to import torch takes
+a second for every question, where a fork takes hundredths. So these walls stay. What is left open: with Landlock alone,
+who knows a file's name can ask whether it is there, and for its size.
+
 Nothing here imports torch or the companion.
 """
 

@@ -80,6 +80,28 @@ def test_nobodys_name_is_anothers_file(tmp_path):
     assert len(list((batch.output / "feedback").iterdir())) == 2
 
 
+def test_what_is_stored_under_an_older_name_is_found(tmp_path):
+    """The grades of an earlier batch are of a folder that may be gone."""
+    output, terms = tmp_path / "grades", [tmp_path / "first", tmp_path / "second"]
+    put(terms[0], "Ada L", "lstm.ipynb", "")
+    put(terms[1], "Ada L", "rnn.ipynb", "")
+    kept_by(output, terms[0], (), {"Ada L": made_up("Ada L")})
+    for folder in ("done", "feedback"):
+        (file,) = (output / folder).iterdir()
+        file.rename(file.with_name(f"ada_l-0123abcd{file.suffix}"))
+    kept_by(output, terms[1], ("rnn",), {})
+    assert rows(output)["Ada L", "gates"][0] == 1.5
+    assert [file.stem for file in (output / "feedback").iterdir()] == [grade.page_name("Ada L")]
+
+
+@linux
+def test_a_grading_process_has_a_limit_on_memory():
+    """Whatever it is that a submission has it read."""
+    command = "import isolation; isolation.limit_own_memory(100); bytearray(50 << 20); print(1); bytearray(200 << 20)"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=Path(grade.__file__).parent)
+    assert done.stdout == "1\n" and done.stderr.endswith("MemoryError\n")
+
+
 @pytest.fixture
 def same_signals():
     kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
