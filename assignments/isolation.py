@@ -330,12 +330,15 @@ REFUSED = {
     "reboot": (169, 142), "swapon": (167, 224), "personality": (135, 92), "setuid": (105, 146),
     "quotactl": (179, 60), "acct": (163, 89), "settimeofday": (164, 170), "sethostname": (170, 161),
     "inotify_init1": (294, 26), "fanotify_init": (300, 262), "timer_create": (222, 107), "setpriority": (141, 140),
-    "sched_setattr": (314, 274), "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
+    "sched_setparam": (142, 118), "ioprio_set": (251, 30), "migrate_pages": (256, 238), "move_pages": (279, 239),
 }  # fmt: skip
 # Column above, architecture, and by number what depends on arguments.
 MACHINES = {
-    "x86_64": (0, 0xC000003E, {"clone": 56, "mmap": 9, "mprotect": 10, "pkey_mprotect": 329, "madvise": 28}),
-    "aarch64": (1, 0xC00000B7, {"clone": 220, "mmap": 222, "mprotect": 226, "pkey_mprotect": 288, "madvise": 233}),
+    "x86_64": (0, 0xC000003E, {"clone": 56, "mmap": 9, "mprotect": 10, "pkey_mprotect": 329, "madvise": 28,
+                               "prlimit64": 302, "fcntl": 72}),
+    "aarch64": (1, 0xC00000B7, {"clone": 220, "mmap": 222, "mprotect": 226, "pkey_mprotect": 288, "madvise": 233,
+                                "prlimit64": 261, "fcntl": 25}),
 }
 
 
@@ -356,6 +359,12 @@ def refuse_calls():
     # threads may be, processes may not
     steps += [(equal, 0, 4, some["clone"]), (load, 0, 0, 16), (test, 1, 0, 0x10000), (give, 0, 0, refuse | errno.EPERM),
               (give, 0, 0, allow)]  # fmt: skip
+    # limits of this process only, else they would end others; and no file's signals are sent to another (F_SETOWN, which
+    # is 8, F_SETSIG, F_SETOWN_EX)
+    steps += [(equal, 0, 4, some["prlimit64"]), (load, 0, 0, 16), (equal, 0, 1, 0), (give, 0, 0, allow),
+              (give, 0, 0, refuse | errno.EPERM)]  # fmt: skip
+    steps += [(equal, 0, 6, some["fcntl"]), (load, 0, 0, 24), (equal, 2, 0, 8), (equal, 1, 0, 10), (equal, 0, 1, 15),
+              (give, 0, 0, refuse | errno.EPERM), (give, 0, 0, allow)]  # fmt: skip
     # Code comes from files alone, and is not written: what is shut in the libraries' code stays shut.
     executable, writable, anonymous, third, fourth = 4, 2, 0x20, 32, 40
     for name in ("mprotect", "pkey_mprotect"):

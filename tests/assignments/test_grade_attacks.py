@@ -1,6 +1,7 @@
 """Attacks on the grader by someone who has read all of it, and goes below Python where that helps."""
 
 import json
+import platform
 import time
 
 import pytest
@@ -114,6 +115,28 @@ for n in range(10**6): much.append(n)
 def gates(*a): raise ValueError(str([said, len(grown), len(much)]))
 """
     assert error_of(raw(worker, "gates", [hints]))["text"] == f"[{[0] * 7}, {2**26}, {2 * 10**6}]"
+
+
+REACHING = """
+import ctypes, os, resource
+libc = ctypes.CDLL(None)
+away, there = os.pipe()
+limits, owner = (ctypes.c_ulong * 2)(1, 1), (ctypes.c_int * 2)(1, os.getpid())
+tried = {
+    "a limit": libc.prlimit64(os.getpid(), 0, None, limits), "an owner": libc.fcntl(away, 8, os.getpid()),
+    "a signal": libc.fcntl(away, 10, 9), "an owner of a kind": libc.fcntl(away, 15, owner),
+    "a schedule": libc.sched_setscheduler(0, 0, limits), "pages": libc.syscall(279, 0, 0, 0, 0, 0, 0),
+}
+own = [resource.getrlimit(resource.RLIMIT_NOFILE)[0], libc.fcntl(away, 3)]
+def gates(*a): raise ValueError(str([[name for name, said in tried.items() if said != -1], own]))
+"""
+
+
+@linux
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="a number is x86-64's")
+def test_no_limit_or_signal_reaches_another_process(worker):  # noqa: F811
+    """Where processes have no namespace of their own, all of a user's could be ended so. One's own are asked for freely."""
+    assert error_of(raw(worker, "gates", [REACHING]))["text"] == "[[], [64, 0]]"
 
 
 SCRIPTED = """
