@@ -5,11 +5,14 @@ import platform
 import time
 
 import pytest
+import torch
 from grading import QUICK, error_of, judged, linux, raw, through, walled, worker  # noqa: F401 (a fixture)
-from lstm_answers import GATES
+from lstm_answers import CELL, GATES
 from sampling import chosen
+from torch import nn
 
 from companion.check.question import bank
+from companion.check.running import parameters_of
 
 MEMORY = '''
 import ctypes, os
@@ -171,6 +174,33 @@ def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_
 def test_torchscript_does_not_differentiate(worker):  # noqa: F811
     verdict = judged(worker, "lstm_backward", SCRIPTED)
     assert verdict.points == 0 and verdict.mistakes == ["library_layer"]
+
+
+NAMED = """
+    def named_parameters(self, *a, **k):
+        for name, one in nn.Module.named_parameters(self): yield name.replace("kernel", "weight_ih"), one
+"""
+MEMBERS = """
+    def _named_members(self, *a, **k):
+        for name, one in self._parameters.items(): yield name.replace("kernel", "weight_ih"), one
+"""
+
+
+@pytest.mark.parametrize("method", [NAMED, MEMBERS])
+def test_no_method_hides_a_parameters_name(worker, method):  # noqa: F811
+    hiding = CELL.replace("weight_ih", "kernel") + method
+    assert judged(worker, "lstm_cell", hiding).mistakes == ["parameter_names"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of TorchScript, which is used still
+def test_parameters_are_found_as_torch_finds_them():
+    tied = nn.Sequential(nn.Linear(2, 2, bias=False), nn.ModuleDict({"a": nn.LSTM(2, 3, 2), "b": nn.Linear(3, 3)}))
+    tied[1]["c"] = tied[1]["b"]
+    tied[1]["d"] = nn.Linear(2, 2)
+    tied[1]["d"].weight = tied[0].weight
+    for module in (tied, torch.jit.script(nn.Linear(2, 3)), nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))):
+        found, theirs = parameters_of(module), dict(module.named_parameters())
+        assert [*found] == [*theirs] and all(torch.equal(found[name], theirs[name]) for name in found)
 
 
 # What a process says that a student's code has taken over
