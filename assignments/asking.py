@@ -269,6 +269,13 @@ def notes_of(said):
     return {key: one for key, one in notes.items() if one}
 
 
+def whole(thing):
+    """A number of a cell or a line."""
+    if type(thing) is not int or not 0 <= thing < 10**9:
+        raise Forged
+    return thing
+
+
 def sizes(said):
     if not isinstance(said, list) or len(said) > 8 or not all(type(one) is int and abs(one) < 2**40 for one in said):
         raise Forged
@@ -291,7 +298,7 @@ def error_of(said):
     if kind == "raises_error":
         error = {"kind": kind, "type": word(said.get("type"), 100), "text": word(said.get("text"), 300)}
         if type(said.get("line")) is int and isinstance(said.get("code"), str):
-            error |= {"line": said["line"], "code": word(said["code"])}
+            error |= {"line": whole(said["line"]), "code": word(said["code"])}
         return error
     more = said.get("said")
     if kind not in UNFIT or not isinstance(more, dict) or not UNFIT[kind] <= set(more):
@@ -431,7 +438,7 @@ def portable_of(question):
 def outcomes_of(said, count):
     said = json.loads(said)
     errors = [
-        {"cell": int(one["cell"]), "type": word(one["type"], 100), "text": word(one["text"], 300)}
+        {"cell": whole(one["cell"]), "type": word(one["type"], 100), "text": word(one["text"], 300)}
         for one in said["errors"][:20]
     ]
     if said["outcomes"] is None:

@@ -20,11 +20,12 @@ import hashlib
 import json
 import os
 import re
+import signal
 import sys
 import time
 import traceback
-from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections import Counter, deque
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
 from functools import cache
@@ -34,10 +35,22 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import pages  # noqa: E402  (its folder is on the path only now)
+import isolation  # noqa: E402  (its folder is on the path only now)
+import pages  # noqa: E402
 import reading  # noqa: E402
 
 from companion.check import saying  # noqa: E402
+
+
+MEMORY = 2048  # megabytes that a grading process may take for what students send, beyond torch's own
+
+
+def on_ending(action):
+    """What to do at a Ctrl-C, when the system shuts down, and when the terminal is closed."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has not all of them
+        if number and signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` has it
+            signal.signal(number, action)
 
 
 # One submission, in one of the grading processes
@@ -51,17 +64,13 @@ class Grader:
 
     @classmethod
     def begin(cls, hidden, seeds):
-        import signal
-
         import torch
 
         import asking
 
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the main process's to take
-        if sys.platform == "linux":
-            import ctypes
-
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # who ends the main process, ends this one
+        on_ending(signal.SIG_IGN)  # it is the main process that takes them
+        isolation.end_with_parent()  # who ends the main process, ends this one
+        isolation.limit_own_memory(MEMORY)
         torch.set_num_threads(1)
         cls.worker, cls.seeds = asking.Worker(hidden), seeds
 
@@ -136,10 +145,14 @@ def sources():
 
 
 def page_name(student):
-    """A file's name that is no one else's, whatever the student's is made of, also where case makes no difference."""
+    """A file's name that is no one else's, whatever the student's is made of, also where case makes no difference.
+
+    What is not plain gets a mark, so long that nobody finds another name of the same; and so does what looks marked.
+    """
     plain = re.sub(r"[^a-z0-9_.-]", "_", student.lower()).strip(".")[:60]
-    mark = "" if plain == student else "-" + hashlib.sha256(student.encode("utf-8", "replace")).hexdigest()[:8]
-    return f"{plain}{mark}"
+    if plain == student and not re.search(r"-[0-9a-f]{16}$", plain):
+        return plain
+    return f"{plain}-{hashlib.sha256(student.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
 def store(path, text):
@@ -203,6 +216,7 @@ class Batch:
         for one in ("done", "feedback", "appeals"):
             (self.output / one).mkdir(parents=True, exist_ok=True)
         os.chmod(self.output, 0o700)  # other students may have accounts here
+        self.rename()
         found = reading.students(folder)
         self.found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
         self.digests = {name: digest(path, self.wanted, language, self.limits) for name, path in self.found.items()}
@@ -212,6 +226,18 @@ class Batch:
         self.key = hashlib.sha256(json.dumps([str(Path(folder).resolve()), *self.wanted]).encode()).hexdigest()[:8]
         for student in self.found:
             self.resume(student, student in again, fresh)
+
+    def rename(self):
+        """What was stored under a name that `page_name` once gave takes that of today."""
+        for file in (self.output / "done").glob("*.json"):
+            names = {page_name(one["graded"]["student"]) for one in stored_in(file).values()}
+            if len(names) != 1 or file.stem in names:
+                continue
+            for folder, kind in (("done", "json"), ("appeals", "json"), ("feedback", "html")):
+                old = self.output / folder / f"{file.stem}.{kind}"
+                new = old.with_name(f"{min(names)}.{kind}")
+                if old.exists() and not new.exists():
+                    os.replace(old, new)
 
     def done(self, student):
         return self.output / "done" / f"{page_name(student)}.json"
@@ -233,15 +259,8 @@ class Batch:
         if self.graded:
             self.say(f"{len(self.graded)} of {len(self.found)} submissions are graded already.")
         workers = max(1, min(workers or os.cpu_count() or 1, len(self.todo) or 1))
-        rounds = [self.todo]
         try:
-            while rounds:
-                group = rounds.pop(0)
-                left = self.run(group, workers)
-                if left and len(left) == len(group) == 1:
-                    self.lose(left[0])
-                elif left:  # one of these ended the grader: which, is seen when each is alone
-                    rounds += [[student] for student in left]
+            self.run(self.todo, workers)
             usual = self.usual()
             for student, result in self.untold.items():
                 again = unanswered(student, usual, result["language"], result["remarks"], "no_answer")
@@ -266,38 +285,61 @@ class Batch:
         return found
 
     def run(self, group, workers):
-        """Grades a group of students, and returns those that are left when a grading process was ended."""
-        if not group:
-            return []
-        left = set(group)
-        started = self.hidden, self.seeds
-        pool = ProcessPoolExecutor(min(workers, len(group)), get_context("spawn"), Grader.begin, started)
+        """Grades a group of students. Each process has one submission at a time: so it is known with which it ended.
+
+        That one may have been its neighbour's victim. So it is tried again when all others are graded, and alone.
+        """
+        waiting, alone, lost, jobs = deque(group), deque(), set(), {}
+        idle = [None] * workers  # processes start when there is something for them to do
         try:
-            asked = self.wanted, self.language, self.limits
-            jobs = {
-                pool.submit(grade_one, name, self.found[name], *asked, self.repeated.get(name)): name for name in group
-            }
-            for job in as_completed(jobs):
-                student = jobs[job]
-                try:
-                    result = job.result()
-                except BrokenProcessPool:
-                    continue
-                except Exception:
-                    traceback.print_exc()
-                    self.lose(student)
-                else:
-                    self.untold[student] = result
-                    if result["assignments"]:
-                        self.keep(student, self.untold.pop(student))
-                left.discard(student)
-            return [student for student in group if student in left]
+            while waiting or alone or jobs:
+                while idle and (waiting or alone and not jobs):
+                    student, grader = (waiting or alone).popleft(), idle.pop() or self.grader()
+                    asked = self.found[student], self.wanted, self.language, self.limits, self.repeated.get(student)
+                    try:
+                        jobs[grader.submit(grade_one, student, *asked)] = student, grader
+                    except BrokenProcessPool:  # it was ended while it had nothing to do
+                        grader.shutdown()
+                        idle.insert(0, None)
+                        waiting.appendleft(student)
+                for job in wait(jobs, return_when=FIRST_COMPLETED).done:
+                    student, grader = jobs.pop(job)
+                    try:
+                        self.take(student, job)
+                        idle.append(grader)
+                    except BrokenProcessPool:
+                        grader.shutdown()
+                        idle.insert(0, None)
+                        if student in lost:
+                            self.lose(student)
+                        else:
+                            lost.add(student)
+                            alone.append(student)
         except BaseException:
             for process in active_children():  # what they have begun is not waited for
-                process.terminate()
+                process.kill()
             raise
         finally:
-            pool.shutdown(cancel_futures=True)
+            for grader in [*idle, *(grader for _, grader in jobs.values())]:
+                if grader:
+                    grader.shutdown(cancel_futures=True)
+
+    def grader(self):
+        return ProcessPoolExecutor(1, get_context("spawn"), Grader.begin, (self.hidden, self.seeds))
+
+    def take(self, student, job):
+        """Keeps what a grading process says of a student."""
+        try:
+            result = job.result()
+        except BrokenProcessPool:
+            raise
+        except Exception:
+            traceback.print_exc()
+            self.lose(student)
+        else:
+            self.untold[student] = result
+            if result["assignments"]:
+                self.keep(student, self.untold.pop(student))
 
     def lose(self, student):
         """The grader itself did not come to an end with this one."""
@@ -356,6 +398,12 @@ def abilities(held):
     return text
 
 
+def interrupted(*_):
+    """Once: what is written then is not interrupted again."""
+    on_ending(signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("submissions", help="the folder with a folder or a notebook for each student")
@@ -374,6 +422,7 @@ def main():
     limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
     sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     begin = time.monotonic()
+    on_ending(interrupted)
     try:
         graded = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, arguments.again,

@@ -6,6 +6,7 @@ import hashlib
 import html
 import io
 import os
+import re
 import sys
 import warnings
 from collections import Counter
@@ -262,9 +263,13 @@ def with_points_by_hand(all_graded, by_hand):
     ]  # fmt: skip
 
 
+FORMULA = re.compile(r"""(^|[,;|\t"])(?=\s*[=+\-@\t\r\n＝＋－＠])""")
+
+
 def cell(text):
-    """A spreadsheet takes what begins so for a formula, in Japan also the wide letters."""
-    return f"'{text}" if text[:1] in tuple("=+-@\t\r\n＝＋－＠") else text
+    """A spreadsheet takes what begins so for a formula, in Japan also the wide letters; and where commas are decimal
+    marks it splits at semicolons, so that a name has several beginnings."""
+    return FORMULA.sub(r"\1'", text)
 
 
 def grades_csv(all_graded):

@@ -17,6 +17,9 @@ from companion.check import saying
 from companion.check.question import all_questions
 
 LARGEST = 128 * 2**20  # bytes of a file that is read: its cells take many times as much memory
+# Letters of a cell and of a notebook that are parsed, which takes 500 times as much memory. What is beyond runs as well,
+# but its names are looked for in its lines only.
+LONG_CELL, LONG = 200_000, 1_000_000
 SKIPPED = {".ipynb_checkpoints", "__MACOSX", "__pycache__", ".git", ".virtual_documents"}
 MAGIC = re.compile(r"^(\s*)(?:%|!|\?|(?=\S+\?{1,2}\s*$)[\w.]+\?)")
 STUB = re.compile(r"raise\s+NotImplementedError|YOUR CODE HERE")
@@ -130,7 +133,7 @@ def read(path):
         cells = [{"cell_type": "code", "source": text}]
     else:
         cells = cells_of(text, notebook)
-    number = 0
+    number, left = 0, LONG
     texts = []
     for cell in cells:
         try:
@@ -145,8 +148,10 @@ def read(path):
             meta = cell.get("metadata") or {}
             nbgrader = meta.get("nbgrader") or {} if isinstance(meta, dict) else {}
             identity = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else ""
-            plain = without_magic(source)
-            defined, bound = names_in(plain)
+            left -= len(source)
+            long = len(source) > LONG_CELL or left < 0
+            plain = without_magic(source, long)
+            defined, bound = names_seen(plain) if long else names_in(plain)
             notebook.cells.append(Code(plain, str(identity or cell.get("id") or ""), number, defined, bound))
         except (AttributeError, TypeError):
             if "cut_off" not in notebook.remarks:
@@ -194,25 +199,31 @@ def cells_of(text, notebook):
         cells.append(cell)
 
 
-def without_magic(source):
+def without_magic(source, long=False):
     """Commands to the notebook are no Python: `pass` stands for them, so that lines keep their numbers."""
     if source.lstrip().startswith("%%"):
         first, _, rest = source.lstrip().partition("\n")
         # what times or captures a cell still defines its names
         return f"pass\n{rest}" if re.match(r"%%(time|timeit|capture|prun)\b", first) else "pass"
     try:
-        ast.parse(source)
-        return source
+        if not long:
+            ast.parse(source)
+            return source
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return "\n".join(MAGIC.sub(r"\1pass  # ", line) if MAGIC.match(line) else line for line in source.split("\n"))
+        pass
+    return "\n".join(MAGIC.sub(r"\1pass  # ", line) if MAGIC.match(line) else line for line in source.split("\n"))
+
+
+def names_seen(source):
+    """Of what is no Python, or too much of it to be parsed."""
+    return frozenset(re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE)), frozenset()
 
 
 def names_in(source):
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        found = re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE)
-        return frozenset(found), frozenset()
+        return names_seen(source)
     defined, bound = set(), set()
     for node in tree.body:
         for inner in ast.walk(node) if isinstance(node, ast.If | ast.Try | ast.With) else (node,):

@@ -52,7 +52,7 @@ def here(worker, monkeypatch):
         return
 
     class Pool:
-        def __init__(self, workers, context, begin, started):
+        def __init__(self, _, context, begin, started):
             monkeypatch.setattr(grade.Grader, "worker", worker)
             monkeypatch.setattr(grade.Grader, "seeds", started[1])
 

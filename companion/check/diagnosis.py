@@ -41,6 +41,7 @@ GENERAL = (
     "wrong_gradient",
     "remembers_last_call",
 )
+MOST_COMPARED = 2000  # of an answer's numbers, each with each of the right ones: it may have given millions
 PAIRS_EXTENDED = 200  # of which a third mistake is tried beside
 # Probes with a batch of one. That of `batch_1` is the only size in it that is 1.
 ALONE = ("one_number", "two_steps", "batch_1")
@@ -288,9 +289,9 @@ def likelihood(bank, got, numbers, order):
 
 
 def all_numbers(outcome):
-    """All numbers of an outcome but its gradients, in one row."""
+    """All numbers of an outcome but its gradients, in one row, as far as they are compared."""
     found = [value.flatten() for name, value in outcome.values.items() if not is_gradient(name)]
-    return torch.cat([torch.empty(0, dtype=torch.float64), *found])
+    return torch.cat([torch.empty(0, dtype=torch.float64), *found])[:MOST_COMPARED]
 
 
 def among(numbers, outcome):

@@ -465,6 +465,20 @@ def gradients(results, tensors):
     }
 
 
+def parameters_of(module, prefix="", seen=None):
+    """As `named_parameters`, which an answer may have written itself, under names of its choice."""
+    seen, found = set() if seen is None else seen, {}
+    for name, tensor in module._parameters.items():
+        if tensor is not None and id(tensor) not in seen:
+            seen.add(id(tensor))
+            found[prefix + name] = tensor
+    for name, inner in module._modules.items():
+        if inner is not None and id(inner) not in seen:
+            seen.add(id(inner))
+            found |= parameters_of(inner, f"{prefix}{name}.", seen)
+    return found
+
+
 def set_parameters(module, wanted, outcome):
     """Sets a module's parameters from the probe, and returns them by the probe's names.
 
@@ -477,7 +491,7 @@ def set_parameters(module, wanted, outcome):
     without_forward = getattr(module.forward, "__func__", None) is nn.Module.forward
     if without_forward and type(module).__call__ is nn.Module.__call__:
         raise NotImplementedError
-    has = dict(module.named_parameters())
+    has = parameters_of(module)
     found, amiss = {}, {"missing": [], "shapes": {}, "renamed": [], "extra": [], "plain": []}
     for name, tensor in wanted.items():
         if name in has:

@@ -1,9 +1,18 @@
 """Attacks on the grader by someone who has read all of it, and goes below Python where that helps."""
 
+import json
+import platform
+import time
+
 import pytest
+import torch
 from grading import QUICK, error_of, judged, linux, raw, through, walled, worker  # noqa: F401 (a fixture)
-from lstm_answers import GATES
+from lstm_answers import CELL, GATES
 from sampling import chosen
+from torch import nn
+
+from companion.check.question import bank
+from companion.check.running import parameters_of
 
 MEMORY = '''
 import ctypes, os
@@ -77,6 +86,14 @@ try:
     tried["a file as code"] = libc.mmap(None, ctypes.c_size_t(4096), 5, 2, file, 0)
 except OSError:
     tried["a file as code"] = -1
+there = [ctypes.c_void_p(start), ctypes.c_size_t(4096)]
+tried |= {f"the file's own code, advice {advice}": libc.madvise(*there, advice) for advice in (4, 9, 24, 102)}
+both = (ctypes.c_size_t * 2)(start, 4096)
+tried["the file's own code, by process_madvise"] = libc.syscall(440, ctypes.c_long(-10000), both, ctypes.c_size_t(1), 4, 0)
+libc.mremap.restype = ctypes.c_long
+for flags in (1, 5):  # moved and longer, or leaving a place that is filled from the file
+    size = ctypes.c_size_t(4096 if flags == 5 else 2**16)
+    tried[f"the file's own code, moved {flags}"] = libc.mremap(*there, size, flags)
 def gates(*a): raise ValueError(str([name for name, said in tried.items() if said != -1]))
 """
 
@@ -84,6 +101,143 @@ def gates(*a): raise ValueError(str([name for name, said in tried.items() if sai
 @linux
 def test_no_code_is_made_or_mended(worker):  # noqa: F811
     assert error_of(raw(worker, "gates", [PATCH]))["text"] == "[]"
+
+
+@linux
+def test_memory_may_be_given_hints(worker):  # noqa: F811
+    """Libraries' own allocators give them, and large lists grow all the same."""
+    hints = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_long
+page = libc.mmap(None, ctypes.c_size_t(4096), 3, 0x22, -1, 0)
+said = [libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(4096), advice) for advice in (0, 1, 2, 3, 8, 10, 11)]
+grown = b"".join([b"x" * 2**20] * 64)
+much = [*range(10**6)]
+for n in range(10**6): much.append(n)
+def gates(*a): raise ValueError(str([said, len(grown), len(much)]))
+"""
+    assert error_of(raw(worker, "gates", [hints]))["text"] == f"[{[0] * 7}, {2**26}, {2 * 10**6}]"
+
+
+REACHING = """
+import ctypes, os, resource
+libc = ctypes.CDLL(None)
+away, there = os.pipe()
+limits, owner = (ctypes.c_ulong * 2)(1, 1), (ctypes.c_int * 2)(1, os.getpid())
+tried = {
+    "a limit": libc.prlimit64(os.getpid(), 0, None, limits), "an owner": libc.fcntl(away, 8, os.getpid()),
+    "a signal": libc.fcntl(away, 10, 9), "an owner of a kind": libc.fcntl(away, 15, owner),
+    "a schedule": libc.sched_setscheduler(0, 0, limits), "pages": libc.syscall(279, 0, 0, 0, 0, 0, 0),
+}
+own = [resource.getrlimit(resource.RLIMIT_NOFILE)[0], libc.fcntl(away, 3)]
+def gates(*a): raise ValueError(str([[name for name, said in tried.items() if said != -1], own]))
+"""
+
+
+@linux
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="a number is x86-64's")
+def test_no_limit_or_signal_reaches_another_process(worker):  # noqa: F811
+    """Where processes have no namespace of their own, all of a user's could be ended so. One's own are asked for freely."""
+    assert error_of(raw(worker, "gates", [REACHING]))["text"] == "[[], [64, 0]]"
+
+
+SCRIPTED = """
+def function(graph):
+    outputs = [*graph.outputs()]
+    node = graph.create("prim::TupleConstruct", outputs, 1)
+    graph.appendNode(node)
+    node.output().setType(torch._C.TupleType([one.type() for one in outputs]))
+    for _ in outputs: graph.eraseOutput(0)
+    graph.registerOutput(node.output())
+    return torch._C._create_function_from_graph("f", graph)
+
+def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_c):
+    given = [x, h, c, *weight_ih.chunk(4), *weight_hh.chunk(4), *bias_ih.chunk(4), *bias_hh.chunk(4)]
+    linear = torch.nn.functional.linear
+    def step(x, h, c, *w):
+        i, f, g, o = [linear(x, w[n]) + w[8 + n] + linear(h, w[4 + n]) + w[12 + n] for n in range(4)]
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh() * grad_h + c * grad_c
+    graph = torch.jit.trace(step, tuple(given), check_trace=False).graph
+    torch._C._jit_pass_erase_shape_information(graph)
+    made = torch._C._jit_differentiate(graph)
+    outputs = function(made.f)(*given)
+    seen = [given[n] for n in made.df_input_captured_inputs] + [outputs[n] for n in made.df_input_captured_outputs]
+    vjps = [torch.ones_like(h), *[0 * outputs[n] for n in made.df_input_vjps[1:]]]
+    found = torch._C._create_function_from_graph("df", made.df)(*vjps, *seen)
+    return (*found[:3], *[torch.cat(found[n : n + 4]) for n in (3, 7, 11, 15)])
+"""
+
+
+@walled
+def test_torchscript_does_not_differentiate(worker):  # noqa: F811
+    verdict = judged(worker, "lstm_backward", SCRIPTED)
+    assert verdict.points == 0 and verdict.mistakes == ["library_layer"]
+
+
+NAMED = """
+    def named_parameters(self, *a, **k):
+        for name, one in nn.Module.named_parameters(self): yield name.replace("kernel", "weight_ih"), one
+"""
+MEMBERS = """
+    def _named_members(self, *a, **k):
+        for name, one in self._parameters.items(): yield name.replace("kernel", "weight_ih"), one
+"""
+
+
+@pytest.mark.parametrize("method", [NAMED, MEMBERS])
+def test_no_method_hides_a_parameters_name(worker, method):  # noqa: F811
+    hiding = CELL.replace("weight_ih", "kernel") + method
+    assert judged(worker, "lstm_cell", hiding).mistakes == ["parameter_names"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of TorchScript, which is used still
+def test_parameters_are_found_as_torch_finds_them():
+    tied = nn.Sequential(nn.Linear(2, 2, bias=False), nn.ModuleDict({"a": nn.LSTM(2, 3, 2), "b": nn.Linear(3, 3)}))
+    tied[1]["c"] = tied[1]["b"]
+    tied[1]["d"] = nn.Linear(2, 2)
+    tied[1]["d"].weight = tied[0].weight
+    for module in (tied, torch.jit.script(nn.Linear(2, 3)), nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))):
+        found, theirs = parameters_of(module), dict(module.named_parameters())
+        assert [*found] == [*theirs] and all(torch.equal(found[name], theirs[name]) for name in found)
+
+
+# What a process says that a student's code has taken over
+
+
+def said_by_a_stranger(question, said):
+    class Stranger:
+        def ask(self, job):
+            text = json.dumps(said) if isinstance(said, dict) else said
+            return {"ended": "", "said": "[]\n" + text, "seconds": 1.0}
+
+    return judged(Stranger(), question, "")
+
+
+@pytest.mark.parametrize("cell", ["Infinity", "1e400", "NaN", "-1", "true", "9" * 999, '"1"', "[]", "null"])
+def test_a_forged_number_of_a_cell_is_no_answer(cell):
+    forged = '{"errors": [{"cell": %s, "type": "x", "text": "y"}], "outcomes": null}' % cell
+    assert said_by_a_stranger("gates", forged).mistakes == ["not_an_answer"]
+    line = json.loads(forged.replace(cell, "1")) | {"outcomes": [{
+        "values": {}, "notes": {}, "error": {"kind": "raises_error", "type": "x", "text": "y", "code": "z", "line": 10**99}
+    }] * len(bank("gates", 5).probes)}  # fmt: skip
+    assert said_by_a_stranger("gates", line).mistakes == ["not_an_answer"]
+
+
+@linux
+def test_large_wrong_tensors_cost_the_grader_little():
+    """Each number compared with each takes gigabytes; here `close` would be handed that many."""
+    count = len(bank("gates", 5).probes)
+    value = {"whole": False, "shape": [3000], "numbers": [0.25 + n for n in range(3000)]}
+    outcome = {"values": {name: value for name in "ifgo"}, "notes": {}, "error": None}
+    import resource  # Windows has none
+
+    before, begin = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    verdict = said_by_a_stranger("gates", {"errors": [], "outcomes": [outcome] * count})
+    assert verdict.mistakes == ["wrong_shape"]
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500 * 1024  # kilobytes
+    assert time.process_time() - begin < 6
 
 
 SECOND = through("""

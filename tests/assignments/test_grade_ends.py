@@ -1,20 +1,24 @@
 """Torn ends of a batch: names, files and disks as they are, what is interrupted, what is appealed."""
 
+import ast
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import grade
 import pages
 import pytest
 import reading
-from grading import QUICK, here, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401
+from grading import QUICK, cell, here, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401
 from lstm_answers import CELL, GATES, SOURCES
 from programs import questions
 from sampling import PROVING
@@ -25,7 +29,7 @@ ASKED = questions("lstm")
 NAMES = [
     "山田 太郎", "김철수", "أحمد", "O'Brien \"x\"", "two\nlines", "=cmd|' /C calc'!A0", "＝1＋1", "<script>alert(1)",
     "a..b", "a" * 200, "Ada", "ada", "CON", "\u202egnp.exe", "tab\there", "[a](javascript:alert(1))",
-    "<img src=x onerror=alert(1)>",
+    "<img src=x onerror=alert(1)>", "bob;=1+1", "bob; @x", 'a";=1+1;"', "1|+1",
 ]  # fmt: skip
 
 
@@ -60,7 +64,118 @@ def test_names_of_all_kinds(tmp_path):
     assert text.encode().startswith(b"\xef\xbb\xbf")
     table = list(csv.reader(text.lstrip("\ufeff").splitlines()))
     assert len(table) == len(found) + 1 and all(len(row) == 4 for row in table)
-    assert not any(row[0][0] in "=+-@＝＋－＠" for row in table)
+    # wherever a spreadsheet splits the line, and whether it knows quotes or not
+    assert not [one for line in text.splitlines() for one in re.split(r"[;,|\t\"]", line) if one.lstrip()[:1] in [*"=+-@＝＋－＠"]]
+
+
+def test_nobodys_name_is_anothers_file(tmp_path):
+    """Whoever knows how names are marked takes the marked name."""
+    put(tmp_path / "sent", "Ada", "notes.pdf", "")
+    put(tmp_path / "sent", grade.page_name("Ada"), "notes.pdf", "")
+    batch = graded_of(tmp_path / "sent", tmp_path / "grades")
+    for points, student in enumerate(batch.found):
+        batch.keep(student, made_up(student, points=points))
+    grade.write(batch.output, batch.all_graded(), print)
+    assert sorted(points for points, _ in rows(batch.output).values()) == [0, 1]
+    assert len(list((batch.output / "feedback").iterdir())) == 2
+
+
+def test_what_is_stored_under_an_older_name_is_found(tmp_path):
+    """The grades of an earlier batch are of a folder that may be gone."""
+    output, terms = tmp_path / "grades", [tmp_path / "first", tmp_path / "second"]
+    put(terms[0], "Ada L", "lstm.ipynb", "")
+    put(terms[1], "Ada L", "rnn.ipynb", "")
+    kept_by(output, terms[0], (), {"Ada L": made_up("Ada L")})
+    for folder in ("done", "feedback"):
+        (file,) = (output / folder).iterdir()
+        file.rename(file.with_name(f"ada_l-0123abcd{file.suffix}"))
+    kept_by(output, terms[1], ("rnn",), {})
+    assert rows(output)["Ada L", "gates"][0] == 1.5
+    assert [file.stem for file in (output / "feedback").iterdir()] == [grade.page_name("Ada L")]
+
+
+@linux
+def test_a_grading_process_has_a_limit_on_memory():
+    """Whatever it is that a submission has it read."""
+    command = "import isolation; isolation.limit_own_memory(100); bytearray(50 << 20); print(1); bytearray(200 << 20)"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=Path(grade.__file__).parent)
+    assert done.stdout == "1\n" and done.stderr.endswith("MemoryError\n")
+
+
+@pytest.fixture
+def same_signals():
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, action in kept.items():
+        signal.signal(number, action)
+
+
+def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypatch, same_signals):  # noqa: F811
+    folder, output, store = tmp_path / "sent", tmp_path / "grades", grade.store
+    for student in ("ada", "bo"):
+        put(folder, student, "lstm.ipynb", notebook({"gates": GATES}))
+
+    def told(path, text):
+        store(path, text)
+        if path.parent.name == "done":
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(grade, "store", told)
+    monkeypatch.setattr(sys, "argv", ["grade.py", str(folder), "--output", str(output), "--workers", "1"])
+    with pytest.raises(SystemExit, match="The same command continues"):
+        grade.main()
+    assert {student for student, _ in rows(output)} == {"ada"} and (output / "summary.html").is_file()
+
+
+def test_a_grading_process_that_is_ended_costs_nobody_else(tmp_path, monkeypatch):
+    """`c` ends its own whenever it is asked, `e` is its neighbour's victim once, `g`'s ended while it was idle."""
+    asked, started, together = [], [], []
+
+    class Pool:
+        def __init__(self, *_):
+            started.append(self)
+
+        def submit(self, _, student, *__):
+            done = Future()
+            if student == "g" and "g" not in asked:
+                asked.append(student)
+                raise BrokenProcessPool
+            asked.append(student)
+            if student == "c" or student == "e" and asked.count("e") == 1:
+                done.set_exception(BrokenProcessPool())
+            else:
+                done.set_result(made_up(student) | {"seconds": 0})
+            return done
+
+        def shutdown(self, **_):
+            pass
+
+    monkeypatch.setattr(grade, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(grade, "wait", lambda jobs, **more: together.append(len(jobs)) or wait(jobs, **more))
+    for student in "abcdefgh":
+        put(tmp_path / "sent", student, "lstm.ipynb", "")
+    graded = graded_of(tmp_path / "sent", tmp_path / "grades").grade(2)
+    assert {name for name, one in graded.items() if ["grader_stopped", ""] in one["remarks"]} == {"c"}
+    assert {name for name, one in graded.items() if one["verdicts"][0]["points"]} == set("abdefgh")
+    assert sorted(asked[:-2]) == sorted("abcdefggh") and set(asked[-2:]) == {"c", "e"}
+    assert together[0] == 2 and together[-2:] == [1, 1]
+    assert len(started) <= 2 + 4
+
+
+def test_what_is_too_long_to_be_parsed_is_read_all_the_same(tmp_path, monkeypatch):
+    """Five megabytes of `x=1` would take 26 seconds and 3 gigabytes."""
+    parse, parsed = ast.parse, []
+    monkeypatch.setattr(ast, "parse", lambda source, *more: parsed.append(len(source)) or parse(source, *more))
+    monkeypatch.setattr(reading, "LONG_CELL", 2000)
+    monkeypatch.setattr(reading, "LONG", 10_000)
+    said = notebook({"gates": "%matplotlib inline\n" + GATES + "# " + "a" * 3000})
+    said["cells"] += [cell("x=1\n" * 2000), *(cell("x=1\n" * 400) for _ in range(30))]
+    put(tmp_path, "a", "lstm.ipynb", said)
+    answer = sent(tmp_path, "a").answers["gates"]
+    assert sum(parsed) < 2 * 10_000 and max(parsed) <= 2000
+    assert answer.written and answer.cells[answer.cell - 1][1].startswith("pass")
+    assert len(answer.cells) == 34 and answer.cells[-1][1].startswith("x=1")
+
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
@@ -254,7 +369,7 @@ COMMAND = [sys.executable, grade.__file__]
 
 @linux  # it reads in /proc who descends from whom
 @pytest.mark.heavy
-@pytest.mark.parametrize("end", ["SIGINT", "SIGKILL"])  # by name: Windows has no SIGKILL
+@pytest.mark.parametrize("end", ["SIGINT", "SIGTERM", "SIGKILL"])  # by name: Windows has no SIGKILL
 def test_nothing_goes_on_after_an_interrupted_batch(tmp_path, end):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     for number in range(3):
@@ -269,7 +384,7 @@ def test_nothing_goes_on_after_an_interrupted_batch(tmp_path, end):
     running.send_signal(signal.Signals[end])
     said, _ = running.communicate(timeout=60)
     assert time.monotonic() - begin < 25  # a question has 30
-    if end == "SIGINT":
+    if end != "SIGKILL":
         assert "The same command continues" in said, said
     deadline = time.monotonic() + 10
     while (alive := [pid for pid in started if there(pid)]) and time.monotonic() < deadline:
