@@ -949,6 +949,9 @@ WRITTEN = [("x = torch.cat([one, other], dim=2)",
             "x = torch.empty(T, N, 2 * self.H); x[..., :self.H] = one; x[..., self.H:] = other")]
 
 RIGHT = {
+    "numpy's integers": ("parameter_shapes", SHAPES, [
+        ("    shapes = {}", "    import numpy\n    shapes, hidden_size = {}, numpy.int64(hidden_size)"),
+    ]),
     "shapes in another order, lists and sizes": ("parameter_shapes", SHAPES_FLAT, []),
     "einsum": ("stacked", STACKED, EINSUM),
     "stacked weights": ("bidirectional", BIDIRECTIONAL, STACKED_WEIGHTS),

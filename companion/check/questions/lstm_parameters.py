@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from numbers import Integral
 
 import torch
 from torch import nn
@@ -177,7 +178,7 @@ def shapes_call(answer, probe, outcome):
     if not isinstance(returned, Mapping):
         raise Unfit("wrong_form", name="dict", got=form(returned))
     for name, shape in dict(returned).items():
-        if not isinstance(shape, int | tuple | list) or not all(isinstance(one, int) for one in as_list(shape)):
+        if not isinstance(shape, Integral | tuple | list) or not all(isinstance(one, Integral) for one in as_list(shape)):
             raise Unfit("wrong_form", name="{name: tuple}", got=f"{{{name!r}: {form(shape)}}}")
         name = str(name)
         if name.startswith("bias_l") and name.replace("bias", "bias_ih", 1) not in returned:
@@ -186,7 +187,7 @@ def shapes_call(answer, probe, outcome):
 
 
 def as_list(shape):
-    return [shape] if isinstance(shape, int) else list(shape)
+    return [shape] if isinstance(shape, Integral) else list(shape)
 
 
 def shapes_truth(input_size, hidden_size, num_layers, bias, bidirectional, proj_size):
