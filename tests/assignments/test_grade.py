@@ -92,6 +92,44 @@ def test_no_call_of_a_question_brings_the_answer_along():
         assert not re.search("reference|truth|Question", json.dumps(said))
 
 
+# What stands around a right answer. Each of the first stops whoever runs it, or ruins what runs after it.
+BESIDE = {
+    "sleeping": (GATES, "import time\ntime.sleep(99)"),
+    "computing in the answer's cell": (GATES + "\nx = 0\nwhile True: x += len(gates.__name__)",),
+    "ending the program": ("import os\nos._exit(0)", GATES),
+    "training a helper of the answer": (
+        "def act(a): return a.sigmoid()", GATES.replace("torch.sigmoid", "act"), "while True: act(torch.ones(1))"),
+    "an act of the same name below": (
+        "act = torch.sigmoid", GATES.replace("torch.sigmoid", "act"), "while True: act = torch.tanh"),
+    # in a roundabout way, which only the whole notebook has
+    "patched": ("def put(module, name, what): setattr(module, name, what)",
+                GATES.replace("torch.sigmoid", "F.act"), "put(F, 'act', torch.sigmoid)"),
+    "by exec": (f"exec({GATES!r})", "import time\ntime.sleep(99)"),
+    "by a function": ("def setup():\n    global act\n    act = torch.sigmoid\ndef both(): setup()", "both()",
+                      GATES.replace("torch.sigmoid", "act"), "import time\ntime.sleep(99)"),
+    "put in later": ("class Act: pass", GATES.replace("torch.sigmoid", "Act.act"), "Act.act = torch.sigmoid",
+                     "import time\ntime.sleep(99)"),
+    "called later": ("acts = []", GATES.replace("torch.sigmoid", "acts[0]"), "acts.append(torch.sigmoid)",
+                     "import time\ntime.sleep(99)"),
+    "compiled": ("@torch.compile(fullgraph=True)" + GATES,),
+    "compiled by a call": (GATES + "gates = torch.compile(gates)",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_an_answer_does_not_need_costs_nothing(worker, name):
+    cells = [[number, source] for number, source in enumerate((IMPORTS, *BESIDE[name]), 1)]
+    place = next(number for number, source in cells if "def gates" in source)
+    answer = reading.Answer(cells, ["gates"], True, cell=place)
+    verdict = asking.grade(worker, "gates", answer, 5, "en", WORDS, QUICK)
+    assert (verdict.mistakes, verdict.points) == ([], all_questions()["gates"].points)
+
+
+def test_a_wrong_answer_is_told_its_own_mistake_beside_what_never_ends(worker):
+    verdict = judged(worker, "gates", GATES.replace("sigmoid", "tanh") + "\nwhile True: pass", limits=QUICK)
+    assert verdict.mistakes == ["tanh_on_all_gates"]
+
+
 # Attacks
 
 SEQUENCE = "out, h, c = {}(x[None], (h[None], c[None]), list(w), True, 1, 0.0, False, False, False)\nreturn h[0], c[0]"
@@ -389,7 +427,7 @@ ATTACKS = {
         "    try: os.write(fd, bytes(range(256)) * 40)\n"
         "    except OSError: pass\nos._exit(0)",
     "os._exit": "import os\ndef gates(*a): os._exit(0)",
-    "os._exit at once": "import os\nos._exit(0)\n" + GATES,
+    "os._exit at once": "import os\nos._exit(0)",
     "sys.exit": "import sys\ndef gates(*a): sys.exit(0)",
     "abort": "import os\ndef gates(*a): os.abort()",
     "a null pointer": "import ctypes\ndef gates(*a): ctypes.string_at(0)",
