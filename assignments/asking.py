@@ -35,6 +35,7 @@ LIMITS = {"seconds": 10, "wall": 30, "memory": 1024, "disk": 64}
 MOST = 200_000  # numbers in a value
 LARGEST = 2**27  # bytes of what a worker says
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
+NO_MODULE = re.compile(r"No module named '([\w.]{1,100})'")
 REFUSED = "a library's own layer"  # the worker's words for it
 AUTOGRAD_REFUSED = re.compile(r"does not require grad|appears to not have been used in the graph")
 
@@ -348,7 +349,23 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS, number
     asked = all_questions()[question]
     if answer is None or not answer.cells:
         return failed(blank(question), "no_answer", words)
-    probed = bank(question, seed)
+    verdict, shown = best_of(worker, asked, answer, seed, language, words, limits)
+    if answer.other is not None:
+        # below is a better copy, or something tried out: who can say which was meant?
+        cell = answer.cell
+        if not verdict.ok:
+            again, more = best_of(worker, asked, answer.other, seed, language, words, limits)
+            if again.points > verdict.points:
+                verdict, shown, cell = again, more, answer.other.cell
+        verdict.remarks.append(words["page"]["several_cells"].format(cell=cell))
+    if numbers is not None and shown:
+        numbers["probes"] = shown
+    return verdict
+
+
+def best_of(worker, asked, answer, seed, language, words, limits):
+    """The verdict on an answer, of what it needs or of all its notebook, and what is shown to whoever appeals."""
+    probed = bank(asked.name, seed)
     judging = Judging(worker, asked, probed, answer, language, words)
     verdict, outcomes, others = judging.tried(limits, needed=True)
     lost = not outcomes or any(one.error for one in outcomes)
@@ -359,12 +376,10 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS, number
         again.seconds = round(again.seconds + verdict.seconds, 2)
         if not outcomes or again.points > verdict.points or not set(again.mistakes) & STOPPED:
             verdict, outcomes = again, more
-    if numbers is not None and outcomes:
-        numbers["probes"] = [
-            {"probe": probe.to_json(), "right": right.to_json(), "given": given.to_json()}
-            for probe, right, given in zip(probed.probes, probed.expected, outcomes)
-        ]
-    return verdict
+    return verdict, [
+        {"probe": probe.to_json(), "right": right.to_json(), "given": given.to_json()}
+        for probe, right, given in zip(probed.probes, probed.expected, outcomes)
+    ]
 
 
 @dataclass
@@ -390,12 +405,15 @@ class Judging:
         if ended["ended"] == "signal 4":  # the instruction that stands in the place of a library's function
             return concluded(verdict, asked, probed, Finding(["library_layer"]), self.language), [], ""
         if ended["ended"]:
-            return failed(verdict, ENDED.get(ended["ended"], "crashed"), words, ended["ended"]), [], ""
+            how = limits["seconds"] if ended["ended"] == "time" else ended["ended"]
+            return failed(verdict, ENDED.get(ended["ended"], "crashed"), words, how), [], ""
         try:
             outcomes, errors, others = outcomes_of(said, len(probed.probes))
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
             return failed(verdict, "not_an_answer", words), [], ""
         verdict.remarks = [words["cell_error"].format(**one) for one in errors[:3]]
+        lacking = {found[1] for one in errors if one["type"] == "ModuleNotFoundError" and (found := NO_MODULE.match(one["text"]))}
+        verdict.remarks += [words["page"]["no_module"].format(name=name) for name in sorted(lacking)[:3]]
         if outcomes is None and any(one["cell"] == answer.cell and REFUSED in one["text"] for one in errors):
             return concluded(verdict, asked, probed, Finding(["library_layer"]), self.language), [], ""
         if mistake := missing(outcomes):
@@ -409,7 +427,8 @@ def job_of(asked, probed, answer, limits, needed):
     return {
         "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probed.probes],
         "forbidden": sorted(asked.forbidden - RECURRENT - AUTOGRAD), "autograd": asked.forbidden >= AUTOGRAD,
-        "layers": asked.layers_made, "limits": limits, "needed": needed, "place": answer.cell, **portable_of(asked.name),
+        "layers": asked.layers_made, "limits": limits, "needed": needed, "place": answer.cell,
+        "modules": answer.modules, **portable_of(asked.name),
     }  # fmt: skip
 
 

@@ -694,6 +694,93 @@ def test_missing_and_doubled_cells_and_two_files(tmp_path):
     assert sent(tmp_path, "b").answers["gates"].file == "lstm.ipynb"
 
 
+STUB = "def gates(x, h, weight_ih, weight_hh, bias_ih, bias_hh):\n    raise NotImplementedError()\n"
+WRONG = GATES.replace("sigmoid", "tanh")
+
+
+def graded(worker, folder, question="gates"):
+    """Points, mistakes and remarks of student a, and the submission."""
+    found = sent(folder, "a")
+    verdict = asking.grade(worker, question, found.answers.get(question), 5, "en", WORDS)
+    return verdict.points, verdict.mistakes, verdict.remarks, found
+
+
+@pytest.mark.parametrize("first, second, counts", [
+    (STUB, GATES, ""),  # the answer in a new cell
+    (GATES.rstrip() + "\n    # raise NotImplementedError()\n", "1", ""),
+    (WRONG, GATES, "cell 4"),  # a copy, and the better one below
+    (GATES, WRONG, "cell 2"),
+])  # fmt: skip
+def test_of_two_cells_the_right_one_counts(worker, tmp_path, first, second, counts):
+    said = notebook({"gates": first})
+    said["cells"].append(cell(second))
+    put(tmp_path, "a", "lstm.ipynb", said)
+    points, mistakes, remarks, _ = graded(worker, tmp_path)
+    assert (points, mistakes) == (2, [])
+    assert counts in "".join(remarks) and len(remarks) == bool(counts)
+
+
+@pytest.mark.parametrize("names", [["lstm.ipynb", "lstm (1).ipynb"], ["lstm (9).ipynb", "lstm (10).ipynb"]])
+def test_of_files_of_one_time_that_of_the_highest_number_counts(tmp_path, names):
+    for name, source in zip(names, (WRONG, GATES)):
+        path = put(tmp_path, "a", name, notebook({"gates": source}))
+        os.utime(path, (1000 - len(name) / 10,) * 2)  # unzipped one after the other
+    found = sent(tmp_path, "a")
+    assert found.answers["gates"].file == names[1]
+    assert found.remarks == [("several_files", f"{names[0]}: –; {names[1]}: gates")] or (
+        found.remarks == [("several_files", f"{names[1]}: gates; {names[0]}: –")])
+    os.utime(tmp_path / "a" / names[0], (2000, 2000))  # times tell more than names
+    assert sent(tmp_path, "a").answers["gates"].file == names[0]
+
+
+def test_of_files_of_one_time_that_with_more_answers_counts(tmp_path):
+    for name, sources in (("b.ipynb", {"gates": WRONG}), ("a.ipynb", SOURCES)):
+        os.utime(put(tmp_path, "a", name, notebook(sources)), (1, 1))
+    assert sent(tmp_path, "a").answers["gates"].file == "a.ipynb"
+
+
+def test_commands_in_an_answers_cell(worker, tmp_path):
+    """Also those whose result has a name, and those of several lines."""
+    commands = "files = !ls\n!ls \\\n  -a\nt = %timeit -o gates(1)\nif files:\n    last = !ls\n"
+    put(tmp_path, "a", "lstm.ipynb", notebook({"gates": commands + GATES}))
+    assert graded(worker, tmp_path)[:2] == (2, [])
+
+
+HELPED = "from helping.acts import act\n" + GATES.replace("torch.sigmoid", "act")
+ACTS = "import torch\nact = torch.sigmoid\n"
+
+
+@pytest.mark.parametrize("how", ["a file", "a cell that writes it"])
+def test_modules_that_are_handed_in_can_be_imported(worker, tmp_path, how):
+    said = notebook({"gates": HELPED})
+    if how == "a file":
+        put(tmp_path, "a", "helping/acts.py", ACTS)
+    else:
+        said["cells"].insert(1, cell("%%writefile helping/acts.py\n" + ACTS))
+    put(tmp_path, "a", "lstm.ipynb", said)
+    points, mistakes, _, found = graded(worker, tmp_path)
+    assert (points, mistakes, found.remarks) == (2, [], [])
+
+
+def test_a_module_that_is_not_handed_in_is_named(worker, tmp_path):
+    put(tmp_path, "a", "lstm.ipynb", notebook({"gates": HELPED}))
+    points, _, remarks, _ = graded(worker, tmp_path)
+    assert points == 0 and "There is no module `helping`" in "".join(remarks)
+
+
+def test_two_assignments_in_one_notebook(tmp_path):
+    rnn = {name: f"def {reading.name_of(name)}(*a): return a" for name in questions("rnn")}
+    put(tmp_path, "a", "all.ipynb", notebook(SOURCES | rnn))
+    found = sent(tmp_path, "a")
+    assert set(found.assignments) == {"lstm", "rnn"} and set(found.answers) == {*SOURCES, *rnn}
+    # a cell of another one that is kept as a help does not make an assignment with all others missing
+    kept = next(iter(rnn))
+    put(tmp_path, "a", "all.ipynb", notebook(SOURCES | {kept: rnn[kept]}))
+    found = sent(tmp_path, "a")
+    assert found.assignments == ["lstm"] and found.remarks == [("not_graded_too", "all.ipynb: rnn")]
+    assert kept in reading.submission("a", tmp_path / "a", ["rnn"]).answers
+
+
 def test_a_later_cell_does_not_change_an_answer(worker, tmp_path):
     said = notebook({"gates": GATES})
     said["cells"].append(cell("def gates(*a):\n    return None\n"))
