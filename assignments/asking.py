@@ -422,6 +422,48 @@ class Judging:
         return concluded(verdict, asked, probed, finding, self.language), outcomes, others
 
 
+def follow_through(verdicts, answers, words):
+    """Pays an answer that is wrong only by the mistakes of an earlier one that it uses, and says where they come from.
+
+    The numbers say so: they are those of an answer with these mistakes and no other. No right answer is put in the
+    earlier one's place, as it would be in the student's process. verdicts: as they are stored, in order.
+    """
+    for place, verdict in enumerate(verdicts):
+        asked = all_questions()[verdict["question"]]
+        earlier = [one for one in verdicts[:place] if one["mistakes"] and one["assignment"] == verdict["assignment"]]
+        answer = answers.get(asked.name)
+        if not verdict["mistakes"] or not earlier or answer is None:
+            continue
+        used = names_used(answer)
+        earlier = [one for one in earlier if all_questions()[one["question"]].asks_for in used]
+        mine = set(verdict["mistakes"])
+        source = next((one for one in earlier if mine <= set(one["mistakes"])), None)
+        if source and mine <= set(asked.names):
+            verdict["points"] = float(asked.points)
+            verdict["remarks"].append(words["page"]["comes_from"].format(name=source["question"]))
+        elif earlier:
+            verdict["remarks"].append(words["page"]["look_first"].format(name=earlier[0]["question"]))
+
+
+def names_used(answer):
+    """All names that an answer uses, and what it uses, but its own."""
+    bodies = {}
+    for _, source in answer.cells:
+        try:
+            body = ast.parse(source).body if len(source) < 100_000 else ()
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                bodies.setdefault(node.name, set()).update(one.id for one in ast.walk(node) if isinstance(one, ast.Name))
+    found, todo = set(), [name for name in answer.names if name in bodies]
+    while todo:
+        for name in bodies[todo.pop()] - found:
+            found.add(name)
+            todo += [name] if name in bodies else []
+    return found - set(answer.names)
+
+
 def job_of(asked, probed, answer, limits, needed):
     """What a worker is sent: nothing that tells what is right."""
     return {

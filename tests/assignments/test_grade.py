@@ -781,6 +781,40 @@ def test_two_assignments_in_one_notebook(tmp_path):
     assert kept in reading.submission("a", tmp_path / "a", ["rnn"]).answers
 
 
+STEP = """def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    return torch.tanh(x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh)
+"""
+LOOP = """def rnn(input, h, w, u, b, d):
+    output, h = [], h[0]
+    for one in input:
+        h = again(one, h, w, u, b, d)
+        output.append(h)
+    return torch.stack(output), h[None]
+def again(*a): return rnn_step(*a)
+"""
+FOLLOWING = {
+    "by the other's mistake": (LOOP, 3, "is that of `rnn_step`"),
+    "by its own as well": (LOOP.replace("in input:", "in input.flip(0):"), 0, "uses `rnn_step`"),
+    "by the same, made again": (
+        LOOP.replace("again(one, h, w, u, b, d)", "one @ w.T + b + h @ u.T + d").replace("rnn_step(*a)", "0"), 0, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOLLOWING)
+def test_what_follows_from_an_earlier_mistake_costs_nothing(worker, tmp_path, monkeypatch, name):
+    source, points, remark = FOLLOWING[name]
+    wrong = STEP.replace("torch.tanh", "")
+    put(tmp_path, "a", "rnn.ipynb", notebook({"rnn_step": wrong, "rnn": source}))
+    monkeypatch.setattr(grade.Grader, "worker", worker)
+    monkeypatch.setattr(grade.Grader, "seeds", dict.fromkeys(all_questions(), 5))
+    found = grade.Grader.grade("a", tmp_path / "a", (), "en", asking.LIMITS, None)
+    step, rnn = (next(one for one in found["verdicts"] if one["question"] == name) for name in ("rnn_step", "rnn"))
+    assert (step["points"], step["mistakes"]) == (0, ["tanh_missing"])
+    assert rnn["points"] == points and rnn["mistakes"]
+    said = [one for one in rnn["remarks"] if "rnn_step" in one]
+    assert remark in "".join(said) and len(said) == bool(remark)
+
+
 def test_a_later_cell_does_not_change_an_answer(worker, tmp_path):
     said = notebook({"gates": GATES})
     said["cells"].append(cell("def gates(*a):\n    return None\n"))
