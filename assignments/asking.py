@@ -35,6 +35,7 @@ LIMITS = {"seconds": 10, "wall": 30, "memory": 1024, "disk": 64}
 MOST = 200_000  # numbers in a value
 LARGEST = 2**27  # bytes of what a worker says
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
+NO_MODULE = re.compile(r"No module named '([\w.]{1,100})'")
 REFUSED = "a library's own layer"  # the worker's words for it
 AUTOGRAD_REFUSED = re.compile(r"does not require grad|appears to not have been used in the graph")
 
@@ -348,44 +349,135 @@ def blank(question):
 def grade(worker, question, answer, seed, language, words, limits=LIMITS, numbers=None):
     """The verdict on an answer (reading.Answer, or None) to the question of this name.
 
-    words: the grader's own. numbers: a dictionary that probes and all that came of them are to be put into.
+    What the answer needs is run first, and if it is right, nothing else: what is tried out around it costs nothing. If
+    it is not right, and something else was left out that might matter, all of the notebook is run, and the better
+    counts. words: the grader's own. numbers: a dictionary that probes and all that came of them are to be put into.
     """
-    asked, verdict = all_questions()[question], blank(question)
+    asked = all_questions()[question]
     if answer is None or not answer.cells:
-        return failed(verdict, "no_answer", words)
-    probed = bank(question, seed)
-    ended = worker.ask(job_of(asked, probed, answer, limits))
-    verdict.seconds = round(float(ended["seconds"]), 2)
-    verdict.walls, said = walls_of(ended["said"])
-    if not ended["ended"] and not said:
-        ended["ended"] = "quit"
-    if ended["ended"] == "signal 4":  # the instruction that stands in the place of a library's function
-        return concluded(verdict, asked, probed, Finding(["library_layer"]), language)
-    if ended["ended"]:
-        return failed(verdict, ENDED.get(ended["ended"], "crashed"), words, ended["ended"])
-    try:
-        outcomes, errors = outcomes_of(said, len(probed.probes))
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        return failed(verdict, "not_an_answer", words)
-    if numbers is not None and outcomes is not None:
-        numbers["probes"] = [
-            {"probe": probe.to_json(), "right": right.to_json(), "given": given.to_json()}
-            for probe, right, given in zip(probed.probes, probed.expected, outcomes)
-        ]
-    verdict.remarks = [words["cell_error"].format(**one) for one in errors[:3]]
-    if outcomes is None and any(one["cell"] == answer.cell and REFUSED in one["text"] for one in errors):
-        return concluded(verdict, asked, probed, Finding(["library_layer"]), language)
-    if mistake := missing(outcomes):
-        return failed(verdict, mistake, words)
-    return concluded(verdict, asked, probed, judge(probed, outcomes, asked), language)
+        return failed(blank(question), "no_answer", words)
+    verdict, shown = best_of(worker, asked, answer, seed, language, words, limits)
+    if answer.other is not None:
+        # below is a better copy, or something tried out: who can say which was meant?
+        cell = answer.cell
+        if not verdict.ok:
+            again, more = best_of(worker, asked, answer.other, seed, language, words, limits)
+            if again.points > verdict.points:
+                verdict, shown, cell = again, more, answer.other.cell
+        verdict.remarks.append(words["page"]["several_cells"].format(cell=cell))
+    if numbers is not None and shown:
+        numbers["probes"] = shown
+    return verdict
 
 
-def job_of(asked, probed, answer, limits):
+def best_of(worker, asked, answer, seed, language, words, limits):
+    """The verdict on an answer, of what it needs or of all its notebook, and what is shown to whoever appeals."""
+    probed = bank(asked.name, seed)
+    judging = Judging(worker, asked, probed, answer, language, words)
+    verdict, outcomes, others = judging.tried(limits, needed=True)
+    lost = not outcomes or any(one.error for one in outcomes)
+    if verdict.mistakes and (others == "more" or others == "idle" and lost):
+        # where the answer is there, what is left has not much time: it is not likely to matter
+        less = {key: max(2, limits[key] // 3) for key in ("seconds", "wall")} if outcomes else {}
+        again, more, _ = judging.tried(limits | less, needed=False)
+        again.seconds = round(again.seconds + verdict.seconds, 2)
+        if not outcomes or again.points > verdict.points or not set(again.mistakes) & STOPPED:
+            verdict, outcomes = again, more
+    return verdict, [
+        {"probe": probe.to_json(), "right": right.to_json(), "given": given.to_json()}
+        for probe, right, given in zip(probed.probes, probed.expected, outcomes)
+    ]
+
+
+@dataclass
+class Judging:
+    """One answer, to be run once or twice."""
+
+    worker: Worker
+    asked: object
+    probed: object
+    answer: object
+    language: str
+    words: dict
+
+    def tried(self, limits, needed):
+        """The verdict, the outcomes that came, and what was left out ("", "idle", "more"), as needing.py says."""
+        asked, probed, answer, words = self.asked, self.probed, self.answer, self.words
+        verdict = blank(asked.name)
+        ended = self.worker.ask(job_of(asked, probed, answer, limits, needed))
+        verdict.seconds = round(float(ended["seconds"]), 2)
+        verdict.walls, said = walls_of(ended["said"])
+        if not ended["ended"] and not said:
+            ended["ended"] = "quit"
+        if ended["ended"] == "signal 4":  # the instruction that stands in the place of a library's function
+            return concluded(verdict, asked, probed, Finding(["library_layer"]), self.language), [], ""
+        if ended["ended"]:
+            how = limits["seconds"] if ended["ended"] == "time" else ended["ended"]
+            return failed(verdict, ENDED.get(ended["ended"], "crashed"), words, how), [], ""
+        try:
+            outcomes, errors, others = outcomes_of(said, len(probed.probes))
+        except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+            return failed(verdict, "not_an_answer", words), [], ""
+        verdict.remarks = [words["cell_error"].format(**one) for one in errors[:3]]
+        lacking = {found[1] for one in errors if one["type"] == "ModuleNotFoundError" and (found := NO_MODULE.match(one["text"]))}
+        verdict.remarks += [words["page"]["no_module"].format(name=name) for name in sorted(lacking)[:3]]
+        if outcomes is None and any(one["cell"] == answer.cell and REFUSED in one["text"] for one in errors):
+            return concluded(verdict, asked, probed, Finding(["library_layer"]), self.language), [], ""
+        if mistake := missing(outcomes):
+            return failed(verdict, mistake, words), outcomes or [], others
+        finding = judge(probed, outcomes, asked)
+        return concluded(verdict, asked, probed, finding, self.language), outcomes, others
+
+
+def follow_through(verdicts, answers, words):
+    """Pays an answer that is wrong only by the mistakes of an earlier one that it uses, and says where they come from.
+
+    The numbers say so: they are those of an answer with these mistakes and no other. No right answer is put in the
+    earlier one's place, as it would be in the student's process. verdicts: as they are stored, in order.
+    """
+    for place, verdict in enumerate(verdicts):
+        asked = all_questions()[verdict["question"]]
+        earlier = [one for one in verdicts[:place] if one["mistakes"] and one["assignment"] == verdict["assignment"]]
+        answer = answers.get(asked.name)
+        if not verdict["mistakes"] or not earlier or answer is None:
+            continue
+        used = names_used(answer)
+        earlier = [one for one in earlier if all_questions()[one["question"]].asks_for in used]
+        mine = set(verdict["mistakes"])
+        source = next((one for one in earlier if mine <= set(one["mistakes"])), None)
+        if source and mine <= set(asked.names):
+            verdict["points"] = float(asked.points)
+            verdict["remarks"].append(words["page"]["comes_from"].format(name=source["question"]))
+        elif earlier:
+            verdict["remarks"].append(words["page"]["look_first"].format(name=earlier[0]["question"]))
+
+
+def names_used(answer):
+    """All names that an answer uses, and what it uses, but its own."""
+    bodies = {}
+    for _, source in answer.cells:
+        try:
+            body = ast.parse(source).body if len(source) < 100_000 else ()
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                bodies.setdefault(node.name, set()).update(one.id for one in ast.walk(node) if isinstance(one, ast.Name))
+    found, todo = set(), [name for name in answer.names if name in bodies]
+    while todo:
+        for name in bodies[todo.pop()] - found:
+            found.add(name)
+            todo += [name] if name in bodies else []
+    return found - set(answer.names)
+
+
+def job_of(asked, probed, answer, limits, needed):
     """What a worker is sent: nothing that tells what is right."""
     return {
         "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probed.probes],
         "forbidden": sorted(asked.forbidden - RECURRENT - AUTOGRAD), "autograd": asked.forbidden >= AUTOGRAD,
-        "layers": asked.layers_made, "limits": limits, **portable_of(asked.name),
+        "layers": asked.layers_made, "limits": limits, "needed": needed, "place": answer.cell,
+        "modules": answer.modules, **portable_of(asked.name),
     }  # fmt: skip
 
 
@@ -421,6 +513,7 @@ def concluded(verdict, asked, probed, finding, language):
 
 
 ENDED = {"time": "time_limit", "memory": "memory_limit", "output": "too_many_numbers", "quit": "stopped_early"}
+STOPPED = {*ENDED.values(), "crashed"}  # mistakes of what did not come to an end by itself
 
 
 def failed(verdict, mistake, words, how=""):
@@ -441,11 +534,12 @@ def outcomes_of(said, count):
         {"cell": whole(one["cell"]), "type": word(one["type"], 100), "text": word(one["text"], 300)}
         for one in said["errors"][:20]
     ]
+    others = said["others"] if said["others"] in ("idle", "more") else ""
     if said["outcomes"] is None:
-        return None, errors
+        return None, errors, others
     if not isinstance(said["outcomes"], list) or len(said["outcomes"]) != count:
         raise Forged
-    return [outcome_of(one) for one in said["outcomes"]], errors
+    return [outcome_of(one) for one in said["outcomes"]], errors, others
 
 
 def judge(probed, outcomes, asked):

@@ -107,6 +107,7 @@ class Grader:
             graded["seeds"][question] = seed
             if numbers:
                 graded["numbers"][question] = numbers
+        asking.follow_through(graded["verdicts"], sent.answers, said)
         return graded | {"seconds": time.monotonic() - begin}
 
 

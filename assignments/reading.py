@@ -22,7 +22,12 @@ LARGEST = 128 * 2**20  # bytes of a file that is read: its cells take many times
 LONG_CELL, LONG = 200_000, 1_000_000
 SKIPPED = {".ipynb_checkpoints", "__MACOSX", "__pycache__", ".git", ".virtual_documents"}
 MAGIC = re.compile(r"^(\s*)(?:%|!|\?|(?=\S+\?{1,2}\s*$)[\w.]+\?)")
-STUB = re.compile(r"raise\s+NotImplementedError|YOUR CODE HERE")
+# `files = !ls`, `t = %timeit -o f()`
+MAGIC_RESULT = re.compile(r"^(\s*\w[\w.\[\]'\", ]*=\s*)[%!]")
+STUB = re.compile(r"^[^#\n]*raise\s+NotImplementedError", re.MULTILINE)
+MODULE = re.compile(r"(?:\w+/)*\w+\.py")
+MODULES = 2**20  # bytes of the modules that are handed on
+TOGETHER = 2  # seconds: files whose times are not further apart have one time, as after unzipping
 CALL = r"\bcheck\(\s*(?:question\s*=\s*)?['\"]{0}['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)"
 SPEAKS = re.compile(r"\bcheck\([^()\n]{0,200}\blang\s*=\s*['\"](\w+)['\"]")
 
@@ -42,6 +47,7 @@ class Notebook:
     cells: list = field(default_factory=list)
     text: str = ""
     remarks: list = field(default_factory=list)  # keys of the words' [remarks]
+    modules: dict = field(default_factory=dict)  # files that its cells write, by path
 
 
 @dataclass
@@ -53,6 +59,8 @@ class Answer:
     written: bool
     file: str = ""
     cell: int = 0  # the number of the one with the answer
+    other: object = None  # an Answer below it, by the same name
+    modules: dict = field(default_factory=dict)  # the student's own, by path
 
 
 @dataclass
@@ -148,6 +156,8 @@ def read(path):
             meta = cell.get("metadata") or {}
             nbgrader = meta.get("nbgrader") or {} if isinstance(meta, dict) else {}
             identity = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else ""
+            if (written := re.match(r"\s*%%writefile\s+(?:\./)?(\S+)\s*\n", source)) and MODULE.fullmatch(written[1]):
+                notebook.modules[written[1]] = source[written.end() :]
             left -= len(source)
             long = len(source) > LONG_CELL or left < 0
             plain = without_magic(source, long)
@@ -211,12 +221,44 @@ def without_magic(source, long=False):
             return source
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
-    return "\n".join(MAGIC.sub(r"\1pass  # ", line) if MAGIC.match(line) else line for line in source.split("\n"))
+    lines, goes_on = [], False
+    for line in source.split("\n"):
+        magic = MAGIC.match(line) or MAGIC_RESULT.match(line)
+        begun, goes_on = goes_on, bool(goes_on or magic) and line.rstrip().endswith("\\")
+        plain = line.rstrip().rstrip("\\") if begun or magic else line
+        if begun:
+            plain = f"# {plain}"
+        elif magic:
+            plain = magic.re.sub(r"\1pass  # " if magic.re is MAGIC else r"\1get_ipython()  # ", plain)
+        lines.append(plain)
+    return "\n".join(lines)
 
 
 def names_seen(source):
     """Of what is no Python, or too much of it to be parsed."""
     return frozenset(re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE)), frozenset()
+
+
+def unwritten(source, names=()):
+    """Whether the functions and classes of these names, or all, still are what was handed out."""
+    try:
+        body = ast.parse(source if len(source) <= LONG_CELL else "(").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return bool(STUB.search(source))
+    asked = [node for node in body if getattr(node, "name", None) in names] or body
+    functions = [one for node in asked for one in ast.walk(node) if isinstance(one, ast.FunctionDef)]
+    return any(map(raises_only, [asked, *(function.body for function in functions)]))
+
+
+def raises_only(body):
+    """Whether statements come to `raise NotImplementedError` before they return anything."""
+    for statement in body:
+        if isinstance(statement, ast.Raise):
+            raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+            return isinstance(raised, ast.Name) and raised.id == "NotImplementedError"
+        if any(isinstance(one, ast.Return | ast.Yield) for one in ast.walk(statement)):
+            return False
+    return False
 
 
 def names_in(source):
@@ -249,11 +291,30 @@ def answers(notebook, questions):
     for question in questions:
         place, names = anchor(notebook, question, questions)
         if place is not None:
-            cell = notebook.cells[place]
-            found[question] = Answer(
-                plan(notebook.cells, place), names, not STUB.search(cell.source), notebook.path.name, cell.number
-            )
+            found[question] = made(notebook, place, names)
+            below = one_below(notebook.cells, place, question, names, questions)
+            if below is not None:
+                found[question].other = made(notebook, below, names)
     return found
+
+
+def made(notebook, place, names):
+    cell = notebook.cells[place]
+    written = not unwritten(cell.source, names)
+    return Answer(plan(notebook.cells, place), names, written, notebook.path.name, cell.number)
+
+
+def one_below(cells, place, question, names, questions):
+    """The last written definition below an answer, which may be a better copy of it, or something tried out."""
+    if sum(name_of(one) == name_of(question) for one in questions) > 1:
+        return None
+    mine = cells[place].defined & set(names)
+    below = [
+        number for number in range(place + 1, len(cells))
+        if cells[number].defined & mine and cells[number].id not in questions
+        and cells[number].source != cells[place].source and not unwritten(cells[number].source, names)
+    ]  # fmt: skip
+    return below[-1] if below else None
 
 
 def anchor(notebook, question, questions):
@@ -265,7 +326,7 @@ def anchor(notebook, question, questions):
 
     def best(places):
         """The last one that is written; if none is, the last."""
-        written = [place for place in places if not STUB.search(cells[place].source)]
+        written = [place for place in places if not unwritten(cells[place].source, names)]
         return (written or places or [None])[-1]
 
     def defining(name, places):
@@ -276,7 +337,11 @@ def anchor(notebook, question, questions):
     if by_id:
         place = best([one for one in by_id if cells[one].defined | cells[one].bound] or by_id)
         mine = cells[place].defined
-        elsewhere = [one for one in defining(wanted, everywhere) if not STUB.search(cells[one].source)]
+        elsewhere = [one for one in defining(wanted, everywhere) if not unwritten(cells[one].source, names)]
+        if elsewhere and unwritten(cells[place].source, names):  # it was left as it was, and answered in a new cell
+            mine_too = [one for one in elsewhere if wanted in cells[one].defined and cells[one].id not in questions]
+            if mine_too or sum(name_of(one) == wanted for one in questions) == 1:
+                return (mine_too or elsewhere)[-1], names
         if not mine & set(names) and len(mine) == 1 and not elsewhere:
             names = [*mine, *names]
         if mine & set(names) or cells[place].bound & set(names) or not defining(wanted, everywhere):
@@ -317,16 +382,23 @@ def plan(cells, place):
     return [[cell.number, cell.source] for cell in run]
 
 
-def assignment_of(notebook):
-    """The assignment that a notebook is about, by its cells' names, its checks and what it defines."""
-    votes = {}
+def assignments_of(notebook):
+    """The assignments that a notebook is about, and those of which it has something, by its cells' names, its checks and
+    what it defines. It is about one, and about each other of whose questions it has the most."""
+    votes, there = {}, {}
     for question, asked in all_questions().items():
         for cell in notebook.cells:
-            points = 3 * (cell.id == question) + 2 * bool(re.search(CALL.format(re.escape(question)), cell.source))
-            points += name_of(question) in cell.defined
+            sure = 3 * (cell.id == question) + 2 * bool(re.search(CALL.format(re.escape(question)), cell.source))
+            points = sure + (name_of(question) in cell.defined)
             votes[asked.assignment] = votes.get(asked.assignment, 0) + points
+            if sure:
+                there.setdefault(asked.assignment, set()).add(question)
     best = max(votes, key=votes.get, default=None)
-    return best if best and votes[best] else None
+    if not best or not votes[best]:
+        return [], []
+    asked = Counter(one.assignment for one in all_questions().values())
+    about = [one for one in votes if one == best or 2 * len(there.get(one, ())) > asked[one]]
+    return about, [one for one in there if one not in about]
 
 
 def language_of(notebooks):
@@ -357,29 +429,77 @@ def language_of(notebooks):
 
 def submission(student, path, wanted=()):
     """All that a student sent. wanted: the assignments that were asked for; none for any."""
-    found, closed = files(path)
+    found_files, closed = files(path)
     remarks = [("unreadable", one.name) for one in closed]
     notebooks = []
-    for file in found:
-        if file.suffix.lower() in (".ipynb", ".py", ".json", ".txt", "") or len(found) == 1:
+    for file in found_files:
+        if file.suffix.lower() in (".ipynb", ".py", ".json", ".txt", "") or len(found_files) == 1:
             notebook = read(file)
             notebooks.append(notebook)
-            remarks += [(key, file.name) for key in notebook.remarks]
         else:
             remarks.append(("other_file", file.name))
-    if not found and not closed:
+    used = {Path(path).name for one in notebooks for path in modules_for(one, notebooks)}
+    for one in notebooks:
+        remarks += [(key, one.path.name) for key in one.remarks if key != "not_a_notebook" or one.path.name not in used]
+    if not found_files and not closed:
         remarks.append(("nothing_sent", ""))
-    about = [(assignment_of(one), one) for one in notebooks]
-    assignments = [*dict.fromkeys(one for one, _ in about if one and (not wanted or one in wanted))]
+    about = [(*assignments_of(one), one) for one in notebooks]
+    assignments = [*dict.fromkeys(one for ones, _, _ in about for one in ones if not wanted or one in wanted)]
+    # a cell of another assignment, kept as a help, must not take the place of that assignment
+    touched = [(one, notebook.path.name) for _, ones, notebook in about for one in ones if one not in assignments]
+    remarks += [("not_graded_too", f"{name}: {one}") for one, name in touched if not wanted]
     given = {}
     for assignment in wanted or assignments:
         questions = [name for name, asked in all_questions().items() if asked.assignment == assignment]
-        answering = [one for about_, one in about if one.cells and about_ == assignment]
-        if len(answering) > 1:
-            remarks.append(("several_files", ", ".join(one.path.name for one in answering)))
-        for notebook in answering:
-            for question, answer in answers(notebook, questions).items():
+        answering = [one for ones, more, one in about
+                     if one.cells and (assignment in ones or assignment in wanted and assignment in more)]  # fmt: skip
+        found = {id(one): answers(one, questions) for one in answering}
+        for notebook in ordered(answering, found):
+            for question, answer in found[id(notebook)].items():
+                answer.modules = modules_for(notebook, notebooks)
                 # the later file counts, if the question is answered there
                 if question not in given or answer.written:
                     given[question] = answer
-    return Submission(student, found, notebooks, given, assignments, language_of(notebooks), remarks)
+        if len(answering) > 1:
+            counting = {one.path.name: [name for name in questions if name in given and given[name].file == one.path.name]
+                        for one in answering}  # fmt: skip
+            said = "; ".join(f"{file}: {', '.join(names) or '–'}" for file, names in counting.items())
+            remarks.append(("several_files", said))
+    return Submission(student, found_files, notebooks, given, assignments, language_of(notebooks), remarks)
+
+
+def ordered(notebooks, found):
+    """Notebooks, the one that counts most last: the latest; of one time that of the highest number, as `rnn (1).ipynb`;
+    of one number that with the most answers."""
+
+    def time(notebook):
+        try:
+            return notebook.path.lstat().st_mtime
+        except OSError:
+            return 0
+
+    group, last, keys = 0, None, {}
+    for one in sorted(notebooks, key=time):
+        group += last is not None and time(one) - last > TOGETHER
+        last = time(one)
+        number = re.search(r"(?:\(|copy ?|[-_ ]v)(\d{1,9})\)?$", one.path.stem, re.IGNORECASE)
+        written = sum(answer.written for answer in found[id(one)].values())
+        keys[id(one)] = group, int(number[1]) if number else 0, written, one.path.name
+    return sorted(notebooks, key=lambda one: keys[id(one)])
+
+
+def modules_for(notebook, notebooks):
+    """The student's own modules that the cells of a notebook speak of, by their path beside it."""
+    sources, size = dict(notebook.modules), 0
+    for one in notebooks:
+        if one is not notebook and one.path.suffix == ".py":
+            here = one.path.is_relative_to(notebook.path.parent)
+            path = one.path.relative_to(notebook.path.parent).as_posix() if here else one.path.name
+            sources.setdefault(path, "\n".join(cell.source for cell in one.cells))
+    spoken = {word for cell in notebook.cells for word in re.findall(r"\w+", cell.source)} if sources else ()
+    found = {}
+    for path, source in sources.items():
+        size += len(source)
+        if MODULE.fullmatch(path) and Path(path.split("/")[0]).stem in spoken and size <= MODULES:
+            found[path] = source
+    return found

@@ -92,6 +92,44 @@ def test_no_call_of_a_question_brings_the_answer_along():
         assert not re.search("reference|truth|Question", json.dumps(said))
 
 
+# What stands around a right answer. Each of the first stops whoever runs it, or ruins what runs after it.
+BESIDE = {
+    "sleeping": (GATES, "import time\ntime.sleep(99)"),
+    "computing in the answer's cell": (GATES + "\nx = 0\nwhile True: x += len(gates.__name__)",),
+    "ending the program": ("import os\nos._exit(0)", GATES),
+    "training a helper of the answer": (
+        "def act(a): return a.sigmoid()", GATES.replace("torch.sigmoid", "act"), "while True: act(torch.ones(1))"),
+    "an act of the same name below": (
+        "act = torch.sigmoid", GATES.replace("torch.sigmoid", "act"), "while True: act = torch.tanh"),
+    # in a roundabout way, which only the whole notebook has
+    "patched": ("def put(module, name, what): setattr(module, name, what)",
+                GATES.replace("torch.sigmoid", "F.act"), "put(F, 'act', torch.sigmoid)"),
+    "by exec": (f"exec({GATES!r})", "import time\ntime.sleep(99)"),
+    "by a function": ("def setup():\n    global act\n    act = torch.sigmoid\ndef both(): setup()", "both()",
+                      GATES.replace("torch.sigmoid", "act"), "import time\ntime.sleep(99)"),
+    "put in later": ("class Act: pass", GATES.replace("torch.sigmoid", "Act.act"), "Act.act = torch.sigmoid",
+                     "import time\ntime.sleep(99)"),
+    "called later": ("acts = []", GATES.replace("torch.sigmoid", "acts[0]"), "acts.append(torch.sigmoid)",
+                     "import time\ntime.sleep(99)"),
+    "compiled": ("@torch.compile(fullgraph=True)" + GATES,),
+    "compiled by a call": (GATES + "gates = torch.compile(gates)",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_an_answer_does_not_need_costs_nothing(worker, name):
+    cells = [[number, source] for number, source in enumerate((IMPORTS, *BESIDE[name]), 1)]
+    place = next(number for number, source in cells if "def gates" in source)
+    answer = reading.Answer(cells, ["gates"], True, cell=place)
+    verdict = asking.grade(worker, "gates", answer, 5, "en", WORDS, QUICK)
+    assert (verdict.mistakes, verdict.points) == ([], all_questions()["gates"].points)
+
+
+def test_a_wrong_answer_is_told_its_own_mistake_beside_what_never_ends(worker):
+    verdict = judged(worker, "gates", GATES.replace("sigmoid", "tanh") + "\nwhile True: pass", limits=QUICK)
+    assert verdict.mistakes == ["tanh_on_all_gates"]
+
+
 # Attacks
 
 SEQUENCE = "out, h, c = {}(x[None], (h[None], c[None]), list(w), True, 1, 0.0, False, False, False)\nreturn h[0], c[0]"
@@ -389,7 +427,7 @@ ATTACKS = {
         "    try: os.write(fd, bytes(range(256)) * 40)\n"
         "    except OSError: pass\nos._exit(0)",
     "os._exit": "import os\ndef gates(*a): os._exit(0)",
-    "os._exit at once": "import os\nos._exit(0)\n" + GATES,
+    "os._exit at once": "import os\nos._exit(0)",
     "sys.exit": "import sys\ndef gates(*a): sys.exit(0)",
     "abort": "import os\ndef gates(*a): os.abort()",
     "a null pointer": "import ctypes\ndef gates(*a): ctypes.string_at(0)",
@@ -654,6 +692,127 @@ def test_missing_and_doubled_cells_and_two_files(tmp_path):
     put(tmp_path, "b", "lstm (1).ipynb", notebook({"gates": stub, "lstm_cell": CELL}))
     assert right(tmp_path, "b") == ({"gates", "lstm", "lstm_cell"}, ["several_files"])
     assert sent(tmp_path, "b").answers["gates"].file == "lstm.ipynb"
+
+
+STUB = "def gates(x, h, weight_ih, weight_hh, bias_ih, bias_hh):\n    raise NotImplementedError()\n"
+WRONG = GATES.replace("sigmoid", "tanh")
+
+
+def graded(worker, folder, question="gates"):
+    """Points, mistakes and remarks of student a, and the submission."""
+    found = sent(folder, "a")
+    verdict = asking.grade(worker, question, found.answers.get(question), 5, "en", WORDS)
+    return verdict.points, verdict.mistakes, verdict.remarks, found
+
+
+@pytest.mark.parametrize("first, second, counts", [
+    (STUB, GATES, ""),  # the answer in a new cell
+    (GATES.rstrip() + "\n    # raise NotImplementedError()\n", "1", ""),
+    (WRONG, GATES, "cell 4"),  # a copy, and the better one below
+    (GATES, WRONG, "cell 2"),
+])  # fmt: skip
+def test_of_two_cells_the_right_one_counts(worker, tmp_path, first, second, counts):
+    said = notebook({"gates": first})
+    said["cells"].append(cell(second))
+    put(tmp_path, "a", "lstm.ipynb", said)
+    points, mistakes, remarks, _ = graded(worker, tmp_path)
+    assert (points, mistakes) == (2, [])
+    assert counts in "".join(remarks) and len(remarks) == bool(counts)
+
+
+@pytest.mark.parametrize("names", [["lstm.ipynb", "lstm (1).ipynb"], ["lstm (9).ipynb", "lstm (10).ipynb"]])
+def test_of_files_of_one_time_that_of_the_highest_number_counts(tmp_path, names):
+    for name, source in zip(names, (WRONG, GATES)):
+        path = put(tmp_path, "a", name, notebook({"gates": source}))
+        os.utime(path, (1000 - len(name) / 10,) * 2)  # unzipped one after the other
+    found = sent(tmp_path, "a")
+    assert found.answers["gates"].file == names[1]
+    assert found.remarks == [("several_files", f"{names[0]}: –; {names[1]}: gates")] or (
+        found.remarks == [("several_files", f"{names[1]}: gates; {names[0]}: –")])
+    os.utime(tmp_path / "a" / names[0], (2000, 2000))  # times tell more than names
+    assert sent(tmp_path, "a").answers["gates"].file == names[0]
+
+
+def test_of_files_of_one_time_that_with_more_answers_counts(tmp_path):
+    for name, sources in (("b.ipynb", {"gates": WRONG}), ("a.ipynb", SOURCES)):
+        os.utime(put(tmp_path, "a", name, notebook(sources)), (1, 1))
+    assert sent(tmp_path, "a").answers["gates"].file == "a.ipynb"
+
+
+def test_commands_in_an_answers_cell(worker, tmp_path):
+    """Also those whose result has a name, and those of several lines."""
+    commands = "files = !ls\n!ls \\\n  -a\nt = %timeit -o gates(1)\nif files:\n    last = !ls\n"
+    put(tmp_path, "a", "lstm.ipynb", notebook({"gates": commands + GATES}))
+    assert graded(worker, tmp_path)[:2] == (2, [])
+
+
+HELPED = "from helping.acts import act\n" + GATES.replace("torch.sigmoid", "act")
+ACTS = "import torch\nact = torch.sigmoid\n"
+
+
+@pytest.mark.parametrize("how", ["a file", "a cell that writes it"])
+def test_modules_that_are_handed_in_can_be_imported(worker, tmp_path, how):
+    said = notebook({"gates": HELPED})
+    if how == "a file":
+        put(tmp_path, "a", "helping/acts.py", ACTS)
+    else:
+        said["cells"].insert(1, cell("%%writefile helping/acts.py\n" + ACTS))
+    put(tmp_path, "a", "lstm.ipynb", said)
+    points, mistakes, _, found = graded(worker, tmp_path)
+    assert (points, mistakes, found.remarks) == (2, [], [])
+
+
+def test_a_module_that_is_not_handed_in_is_named(worker, tmp_path):
+    put(tmp_path, "a", "lstm.ipynb", notebook({"gates": HELPED}))
+    points, _, remarks, _ = graded(worker, tmp_path)
+    assert points == 0 and "There is no module `helping`" in "".join(remarks)
+
+
+def test_two_assignments_in_one_notebook(tmp_path):
+    rnn = {name: f"def {reading.name_of(name)}(*a): return a" for name in questions("rnn")}
+    put(tmp_path, "a", "all.ipynb", notebook(SOURCES | rnn))
+    found = sent(tmp_path, "a")
+    assert set(found.assignments) == {"lstm", "rnn"} and set(found.answers) == {*SOURCES, *rnn}
+    # a cell of another one that is kept as a help does not make an assignment with all others missing
+    kept = next(iter(rnn))
+    put(tmp_path, "a", "all.ipynb", notebook(SOURCES | {kept: rnn[kept]}))
+    found = sent(tmp_path, "a")
+    assert found.assignments == ["lstm"] and found.remarks == [("not_graded_too", "all.ipynb: rnn")]
+    assert kept in reading.submission("a", tmp_path / "a", ["rnn"]).answers
+
+
+STEP = """def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    return torch.tanh(x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh)
+"""
+LOOP = """def rnn(input, h, w, u, b, d):
+    output, h = [], h[0]
+    for one in input:
+        h = again(one, h, w, u, b, d)
+        output.append(h)
+    return torch.stack(output), h[None]
+def again(*a): return rnn_step(*a)
+"""
+FOLLOWING = {
+    "by the other's mistake": (LOOP, 3, "is that of `rnn_step`"),
+    "by its own as well": (LOOP.replace("in input:", "in input.flip(0):"), 0, "uses `rnn_step`"),
+    "by the same, made again": (
+        LOOP.replace("again(one, h, w, u, b, d)", "one @ w.T + b + h @ u.T + d").replace("rnn_step(*a)", "0"), 0, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOLLOWING)
+def test_what_follows_from_an_earlier_mistake_costs_nothing(worker, tmp_path, monkeypatch, name):
+    source, points, remark = FOLLOWING[name]
+    wrong = STEP.replace("torch.tanh", "")
+    put(tmp_path, "a", "rnn.ipynb", notebook({"rnn_step": wrong, "rnn": source}))
+    monkeypatch.setattr(grade.Grader, "worker", worker)
+    monkeypatch.setattr(grade.Grader, "seeds", dict.fromkeys(all_questions(), 5))
+    found = grade.Grader.grade("a", tmp_path / "a", (), "en", asking.LIMITS, None)
+    step, rnn = (next(one for one in found["verdicts"] if one["question"] == name) for name in ("rnn_step", "rnn"))
+    assert (step["points"], step["mistakes"]) == (0, ["tanh_missing"])
+    assert rnn["points"] == points and rnn["mistakes"]
+    said = [one for one in rnn["remarks"] if "rnn_step" in one]
+    assert remark in "".join(said) and len(said) == bool(remark)
 
 
 def test_a_later_cell_does_not_change_an_answer(worker, tmp_path):

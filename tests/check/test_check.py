@@ -293,6 +293,20 @@ def changes(x, h, *weights):
     return gates
 
 
+def changes_what_its_way_back_needs(wrong):
+    def gates(x, h, *weights):
+        found = wrong(x, h, *weights)
+        h.mul_(2)
+        return found
+
+    return gates
+
+
+def gates_exchanged(*arguments):
+    i, f, g, o = right_gates(*arguments)
+    return f, i, g, o
+
+
 def one_row(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     a = weight_ih @ x.view(-1)[: weight_ih.shape[1]] + weight_hh @ h.view(weight_hh.shape[1]) + bias_ih + bias_hh
     i, f, g, o = a[None].chunk(4, dim=1)
@@ -322,6 +336,17 @@ GENERALLY_WRONG = {
 @pytest.mark.parametrize("name", GENERALLY_WRONG)
 def test_general_mistakes(name):
     assert found("gates", GENERALLY_WRONG[name], seconds=UNKNOWN, watched=False).mistakes == [name]
+
+
+@pytest.mark.parametrize("answer, mistakes", [
+    (right_gates, ["changes_its_input"]),
+    (only_i_differs, ["wrong_values", "changes_its_input"]),
+    (gates_exchanged, ["gates_f_i_g_o", "changes_its_input"]),
+])  # fmt: skip
+def test_values_are_compared_where_a_change_in_place_leaves_no_gradients(answer, mistakes):
+    """Half of the points are paid for changing the input, if nothing else is wrong."""
+    made = changes_what_its_way_back_needs(answer)
+    assert found("gates", made, seconds=UNKNOWN, watched=False).mistakes == mistakes
 
 
 def cell(fix=lambda module: None, base=nn.Module):

@@ -5,6 +5,7 @@ reference whose switches name the mistakes.
 """
 
 import time
+from functools import partial
 from itertools import permutations
 
 import numpy
@@ -954,6 +955,9 @@ WRITTEN = [("x = torch.cat([one, other], dim=2)",
             "x = torch.empty(T, N, 2 * self.H); x[..., :self.H] = one; x[..., self.H:] = other")]
 
 RIGHT = {
+    "numpy's integers": ("parameter_shapes", SHAPES, [
+        ("    shapes = {}", "    import numpy\n    shapes, hidden_size = {}, numpy.int64(hidden_size)"),
+    ]),
     "shapes in another order, lists and sizes": ("parameter_shapes", SHAPES_FLAT, []),
     "numbers of numpy": ("parameter_shapes", SHAPES, [("4 * hidden_size", "numpy.int64(4) * hidden_size")]),
     "einsum": ("stacked", STACKED, EINSUM),
@@ -993,6 +997,66 @@ def test_unusual_solutions_are_right(run):
     name, seed = run
     question, program, edits = RIGHT[name]
     assert found(question, answer(program, *edits), seed).mistakes == []
+
+
+class OwnCell(nn.Module):
+    """Its parameters in another order than torch's."""
+
+    def __init__(self, inputs, hidden):
+        super().__init__()
+        self.hh, self.ih = nn.Linear(hidden, 4 * hidden), nn.Linear(inputs, 4 * hidden)
+
+    def forward(self, x, h, c):
+        i, f, g, o = (self.ih(x) + self.hh(h)).chunk(4, 1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh(), c
+
+
+class OfCells(nn.Module):
+    """Two directions of modules in lists."""
+
+    def __init__(self, cell, inputs, hidden, layers):
+        super().__init__()
+        self.H = hidden
+        self.there, self.back = (
+            nn.ModuleList([cell(2 * hidden if k else inputs, hidden) for k in range(layers)]) for _ in range(2)
+        )
+
+    def forward(self, x, state=None):
+        h0, c0 = state or [x.new_zeros(2 * len(self.there), x.shape[1], self.H)] * 2
+        states = []
+        for layer in zip(self.there, self.back):
+            sides = []
+            for way, cell in enumerate(layer):
+                h, c = h0[len(states)], c0[len(states)]
+                side = []
+                for t in reversed(range(len(x))) if way else range(len(x)):
+                    h, c = cell(x[t], h, c)
+                    side.insert(0, h) if way else side.append(h)
+                states.append((h, c))
+                sides.append(torch.stack(side))
+            x = torch.cat(sides, 2)
+        return x, tuple(map(torch.stack, zip(*states)))
+
+
+class Named(OwnCell):
+    def __init__(self, inputs, hidden):
+        nn.Module.__init__(self)
+        shapes = {"weight_hh": (hidden,), "weight_ih": (inputs,), "bias_hh": (), "bias_ih": ()}
+        for name, shape in shapes.items():
+            setattr(self, name, nn.Parameter(torch.zeros(4 * hidden, *shape)))
+
+    def ih(self, x):
+        return x @ self.weight_ih.T + self.bias_ih
+
+    def hh(self, h):
+        return h @ self.weight_hh.T + self.bias_hh
+
+
+@pytest.mark.parametrize("cell", [OwnCell, Named])
+def test_right_numbers_under_other_names_are_right_numbers(cell):
+    """By layer, direction and state, whatever the order in which they are made: half of the points are at stake."""
+    assert found("bidirectional", partial(OfCells, cell)).mistakes == ["parameter_names"]
 
 
 @pytest.mark.parametrize("question", ["stacked", "bidirectional", "projected", "all_at_once"])
