@@ -68,7 +68,13 @@ def test_names_of_all_kinds(tmp_path):
     assert not [one for line in text.splitlines() for one in re.split(r"[;,|\t\"]", line) if one.lstrip()[:1] in [*"=+-@＝＋－＠"]]
 
 
-def test_nobodys_name_is_anothers_file(tmp_path):
+@pytest.fixture
+def no_gradebook(monkeypatch):
+    """nbgrader's takes seconds."""
+    monkeypatch.setattr(pages, "gradebook", lambda *_: {})
+
+
+def test_nobodys_name_is_anothers_file(tmp_path, no_gradebook):
     """Whoever knows how names are marked takes the marked name."""
     put(tmp_path / "sent", "Ada", "notes.pdf", "")
     put(tmp_path / "sent", grade.page_name("Ada"), "notes.pdf", "")
@@ -80,7 +86,7 @@ def test_nobodys_name_is_anothers_file(tmp_path):
     assert len(list((batch.output / "feedback").iterdir())) == 2
 
 
-def test_what_is_stored_under_an_older_name_is_found(tmp_path):
+def test_what_is_stored_under_an_older_name_is_found(tmp_path, no_gradebook):
     """The grades of an earlier batch are of a folder that may be gone."""
     output, terms = tmp_path / "grades", [tmp_path / "first", tmp_path / "second"]
     put(terms[0], "Ada L", "lstm.ipynb", "")
@@ -110,7 +116,7 @@ def same_signals():
         signal.signal(number, action)
 
 
-def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypatch, same_signals):  # noqa: F811
+def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypatch, same_signals, no_gradebook):  # noqa: F811
     folder, output, store = tmp_path / "sent", tmp_path / "grades", grade.store
     for student in ("ada", "bo"):
         put(folder, student, "lstm.ipynb", notebook({"gates": GATES}))
@@ -127,7 +133,7 @@ def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypa
     assert {student for student, _ in rows(output)} == {"ada"} and (output / "summary.html").is_file()
 
 
-def test_a_grading_process_that_is_ended_costs_nobody_else(tmp_path, monkeypatch):
+def test_a_grading_process_that_is_ended_costs_nobody_else(tmp_path, monkeypatch, no_gradebook):
     """`c` ends its own whenever it is asked, `e` is its neighbour's victim once, `g`'s ended while it was idle."""
     asked, started, together = [], [], []
 
