@@ -206,6 +206,8 @@ def cells_of(text, notebook):
 
 def without_magic(source):
     """Commands to the notebook are no Python: `pass` stands for them, so that lines keep their numbers."""
+    if indent := re.match(r"\n*([ \t]+)", source):  # a notebook takes that away from all lines that have it
+        source = "\n".join(line.removeprefix(indent[1]) for line in source.split("\n"))
     if source.lstrip().startswith("%%"):
         first, _, rest = source.lstrip().partition("\n")
         # what times or captures a cell still defines its names
