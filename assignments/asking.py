@@ -399,6 +399,7 @@ class Judging:
     answer: object
     language: str
     words: dict
+    findings: dict = field(default_factory=dict)  # what is known of outcomes: to look for a mistake takes long
 
     def tried(self, limits, needed):
         """The verdict, the outcomes that came, and what was left out ("", "idle", "more"), as needing.py says."""
@@ -419,14 +420,17 @@ class Judging:
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
             return failed(verdict, "not_an_answer", words), [], ""
         verdict.remarks = [words["cell_error"].format(**one) for one in errors[:3]]
-        lacking = {found[1] for one in errors if one["type"] == "ModuleNotFoundError" and (found := NO_MODULE.match(one["text"]))}
+        absent = (NO_MODULE.match(one["text"]) for one in errors if one["type"] == "ModuleNotFoundError")
+        lacking = {found[1] for found in absent if found}
         verdict.remarks += [words["page"]["no_module"].format(name=name) for name in sorted(lacking)[:3]]
         if outcomes is None and any(one["cell"] == answer.cell and REFUSED in one["text"] for one in errors):
             return concluded(verdict, asked, probed, Finding(["library_layer"]), self.language), [], ""
         if mistake := missing(outcomes):
             return failed(verdict, mistake, words), outcomes or [], others
-        finding = judge(probed, outcomes, asked)
-        return concluded(verdict, asked, probed, finding, self.language), outcomes, others
+        key = repr([one.to_json() for one in outcomes])
+        if key not in self.findings:
+            self.findings[key] = judge(probed, outcomes, asked)
+        return concluded(verdict, asked, probed, self.findings[key], self.language), outcomes, others
 
 
 def follow_through(verdicts, answers, words):
@@ -462,7 +466,8 @@ def names_used(answer):
             continue
         for node in body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                bodies.setdefault(node.name, set()).update(one.id for one in ast.walk(node) if isinstance(one, ast.Name))
+                named = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+                bodies[node.name] = bodies.get(node.name, set()) | named
     found, todo = set(), [name for name in answer.names if name in bodies]
     while todo:
         for name in bodies[todo.pop()] - found:

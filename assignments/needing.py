@@ -4,6 +4,7 @@ It is a first try: what a notebook does in roundabout ways is not seen, and then
 experiment that takes long, or ends the program, costs nothing where the answer does not need it.
 """
 
+import __future__
 import ast
 import builtins
 import dis
@@ -118,7 +119,16 @@ def share_writes(statements):
 
 
 def stars(one):
-    return isinstance(one.node, ast.ImportFrom) and any(alias.name == "*" for alias in one.node.names)
+    """Whether it may bind any name, or changes how all that follows is read."""
+    node = one.node
+    return isinstance(node, ast.ImportFrom) and (node.module == "__future__" or node.names[0].name == "*")
+
+
+def future(node):
+    """What a statement says for the compiling of those that follow."""
+    if not isinstance(node, ast.ImportFrom) or node.module != "__future__":
+        return 0
+    return sum(getattr(getattr(__future__, one.name, None), "compiler_flag", 0) for one in node.names)
 
 
 def idle(one):

@@ -211,6 +211,8 @@ def cells_of(text, notebook):
 
 def without_magic(source, long=False):
     """Commands to the notebook are no Python: `pass` stands for them, so that lines keep their numbers."""
+    if indent := re.match(r"\n*([ \t]+)", source):  # a notebook takes that away from all lines that have it
+        source = "\n".join(line.removeprefix(indent[1]) for line in source.split("\n"))
     if source.lstrip().startswith("%%"):
         first, _, rest = source.lstrip().partition("\n")
         # what times or captures a cell still defines its names
@@ -383,8 +385,11 @@ def plan(cells, place):
 
 
 def assignments_of(notebook):
-    """The assignments that a notebook is about, and those of which it has something, by its cells' names, its checks and
-    what it defines. It is about one, and about each other of whose questions it has the most."""
+    """The assignments that a notebook is about, and those of which it has something.
+
+    By its cells' names, its checks and what it defines it is about one, and about each other of whose questions it has
+    the most.
+    """
     votes, there = {}, {}
     for question, asked in all_questions().items():
         for cell in notebook.cells:
@@ -461,8 +466,10 @@ def submission(student, path, wanted=()):
                 if question not in given or answer.written:
                     given[question] = answer
         if len(answering) > 1:
-            counting = {one.path.name: [name for name in questions if name in given and given[name].file == one.path.name]
-                        for one in answering}  # fmt: skip
+            counting = {one.path.name: [] for one in answering}
+            for name in questions:
+                if name in given:
+                    counting[given[name].file].append(name)
             said = "; ".join(f"{file}: {', '.join(names) or '–'}" for file, names in counting.items())
             remarks.append(("several_files", said))
     return Submission(student, found_files, notebooks, given, assignments, language_of(notebooks), remarks)

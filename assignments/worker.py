@@ -374,10 +374,11 @@ def statements_of(cells):
 
 def execute(statements, space):
     """Runs statements as a notebook does that goes on after errors. Returns the errors."""
-    errors = []
+    errors, flags = [], 0
     for one in statements:
+        flags |= needing.future(one.node)
         try:
-            exec(compile(ast.Module([one.node], []), one.file, "exec"), space)
+            exec(compile(ast.Module([one.node], []), one.file, "exec", flags, True), space)
         except BaseException as error:  # also SystemExit, and what is made by hand
             errors.append({"cell": one.cell, "line": one.node.lineno, "type": type(error).__name__[:100],
                            "text": text(error)})  # fmt: skip

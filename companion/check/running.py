@@ -544,8 +544,10 @@ def set_parameters(module, wanted, outcome):
 
 
 def likest(name, tensor, has):
-    """The parameter that is meant, under another name: of those of this shape, or with the same last word, the one whose
-    name says most of it, and the first of these."""
+    """The parameter that is meant, under another name.
+
+    Of those of this shape, or with the same last word, it is the first whose name says most of it.
+    """
     word, layer, back = spoken(name)
 
     def unlike(other):

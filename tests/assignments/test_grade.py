@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 import tomllib
 from pathlib import Path
@@ -112,6 +113,7 @@ BESIDE = {
     "called later": ("acts = []", GATES.replace("torch.sigmoid", "acts[0]"), "acts.append(torch.sigmoid)",
                      "import time\ntime.sleep(99)"),
     "compiled": ("@torch.compile(fullgraph=True)" + GATES,),
+    "types from a later Python": ("from __future__ import annotations", GATES.replace("(x, h", "(x: later.Tensor, h")),
     "compiled by a call": (GATES + "gates = torch.compile(gates)",),
 }  # fmt: skip
 
@@ -740,10 +742,11 @@ def test_of_files_of_one_time_that_with_more_answers_counts(tmp_path):
 
 
 def test_commands_in_an_answers_cell(worker, tmp_path):
-    """Also those whose result has a name, and those of several lines."""
+    """Also those whose result has a name, those of several lines, and in a cell that is indented."""
     commands = "files = !ls\n!ls \\\n  -a\nt = %timeit -o gates(1)\nif files:\n    last = !ls\n"
-    put(tmp_path, "a", "lstm.ipynb", notebook({"gates": commands + GATES}))
-    assert graded(worker, tmp_path)[:2] == (2, [])
+    for source in (commands + GATES, textwrap.indent(commands + GATES, "    ")):
+        put(tmp_path, "a", "lstm.ipynb", notebook({"gates": source}))
+        assert graded(worker, tmp_path)[:2] == (2, [])
 
 
 HELPED = "from helping.acts import act\n" + GATES.replace("torch.sigmoid", "act")
