@@ -773,6 +773,19 @@ def test_gates_in_each_others_place_are_not_said_to_be_cut_wrongly():
     assert "in the order f, i, g, o" in said and "c_new" not in said
 
 
+def test_a_state_cut_in_place_is_told_of_detach_in_place():
+    def read_in_windows(cell, input, h, size):
+        states = []
+        for window in input.split(size):
+            h = h.detach_()
+            for x in window:
+                h = cell(x, h)
+            states.append(h)
+        return states
+
+    assert "`detach_()`" in repr(check("windows", read_in_windows))
+
+
 def test_a_wrong_shape_is_shown_by_a_wrong_shape():
     def misshapen(x, *rest):
         i, f, g, o = right_gates(x, *rest)

@@ -988,6 +988,14 @@ RIGHT = {
 }
 
 
+# Seeds on which what is dropped once made too little a difference to be seen.
+@pytest.mark.parametrize(
+    "name, seed", [("dropout_without_seed", 0), ("dropout_in_evaluation", 571), ("dropout_mask_inverted", 302)]
+)
+def test_what_is_dropped_is_seen_on_every_seed(name, seed):
+    assert found("stacked", answer(STACKED, *STACKED_WRONG[name]), seed).mistakes == [name]
+
+
 RUNS = [(name, seed) for name in RIGHT for seed in (0, 6)]
 SHORT = [(name, 0) for name in RIGHT if name != "single numbers"]
 
