@@ -171,8 +171,10 @@ def diagnose(bank, got, seconds=1.2):
         # one cut takes all gradients: not each that is gone is a mistake of its own
         named = explain(bank, got, numbers, until=0)
         if not named and blind:
-            named = explain(bank, got, numbers, until, gradients=False)
-            named = named and [*named, "no_gradient"]
+            values = explain(bank, got, numbers, until, gradients=False)
+            both = explain(bank, got, numbers, until) if len(values) == 1 else []
+            # if one known cut beside the wrong value does it, that is named
+            named = both if len(both) == 2 and values[0] in both else values and [*values, "no_gradient"]
     else:
         named = explain(bank, got, numbers, until)
     if not named and "changed" in notes and any(map(overwritten, bank.expected, got)):

@@ -626,7 +626,8 @@ def orders_of(names):
     def place(name):
         """The numbers in a name, then its direction: by a word, else by what was made first."""
         form = re.sub(r"\d+", "0", name)
-        return [*map(int, re.findall(r"\d+", name))], bool(REVERSE_WORD.search(form.lower())), forms.index(form)
+        said = re.sub(r"\.b$", "", form.lower())  # a bias of that name goes no way
+        return [*map(int, re.findall(r"\d+", name))], bool(REVERSE_WORD.search(said)), forms.index(form)
 
     numbered = sorted(names, key=place)
     half = -(-len(names) // 2)
