@@ -209,13 +209,14 @@ def frequent(given, links):
     for student, verdict in given:
         for name in verdict["mistakes"]:
             made.setdefault(name, {}).setdefault(verdict["question"], []).append(student)
+    counts = Counter({name: len({one for students in where.values() for one in students}) for name, where in made.items()})
     rows = []
-    for name, where in sorted(made.items(), key=lambda pair: -len({one for students in pair[1].values() for one in students})):
+    for name, count in counts.most_common(20):
+        where = made[name]
         who = [f"<code>{question}</code>: {', '.join(links[one] for one in students)}" for question, students in where.items()]
-        count = len({one for students in where.values() for one in students})
         said = f"<code>{html.escape(name)}</code>{described(name)}"
         rows.append((count, said, f"<details><summary>{', '.join(where)}</summary>{'<br>'.join(who)}</details>"))
-    return "<h3>Most frequent mistakes</h3>" + table(("students", "mistake", "who, where"), rows[:20])
+    return "<h3>Most frequent mistakes</h3>" + table(("students", "mistake", "who, where"), rows)
 
 
 def slowest(given, links):

@@ -243,8 +243,10 @@ def names_seen(source):
 
 def unwritten(source, names=()):
     """Whether the functions and classes of these names, or all, still are what was handed out."""
+    if len(source) > LONG_CELL:
+        return bool(STUB.search(source))
     try:
-        body = ast.parse(source if len(source) <= LONG_CELL else "(").body
+        body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return bool(STUB.search(source))
     asked = [node for node in body if getattr(node, "name", None) in names] or body

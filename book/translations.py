@@ -242,7 +242,7 @@ def parts(markdown):
 def draft(edition, page, root=ROOT):
     """Begin a translation: the English page, with an empty digest in every cell, or what a page that is begun lacks of it.
 
-    Figures and checks are told the language; they speak it when the notebook has been run.
+    Figures and checks are told the language; they speak it when the notebook has been run. Returns the cells' ids.
     """
     source = pages(ORIGINAL, root)[page]
     path = source.parents[1] / edition / source.name
@@ -251,10 +251,10 @@ def draft(edition, page, root=ROOT):
         if path.exists():
             sys.exit(f"translations.py: {path} is there already")
         path.write_text(f"% {KEY}: \n{source.read_text(encoding='utf-8')}", encoding="utf-8")
-        return
+        return ["page"]
     original = nbformat.read(source, as_version=4)
     notebook = nbformat.read(path, as_version=4) if path.exists() else nbformat.v4.new_notebook(metadata=original.metadata)
-    there, place = [cell.id for cell in notebook.cells], 0
+    there, place, added = [cell.id for cell in notebook.cells], 0, []
     for cell in original.cells:
         if cell.id in there:
             place = there.index(cell.id) + 1
@@ -265,8 +265,10 @@ def draft(edition, page, root=ROOT):
             cell.source = re.sub(r"(?m)^(check\(.*)\)$", rf'\1, lang="{edition}")', cell.source)
         notebook.cells.insert(place, cell)
         there.insert(place, cell.id)
+        added.append(cell.id)
         place += 1
     store(notebook, path)
+    return added
 
 
 def renew(edition, page, names, root=ROOT):
@@ -318,11 +320,9 @@ def main():
     if arguments.command == "draft":
         if not (BOOK / arguments.edition / "edition.yml").is_file():
             sys.exit(f"translations.py: put an edition.yml into book/{arguments.edition}/ first (CONTRIBUTING.md, Translate)")
-        there = pages(arguments.edition).get(arguments.page)
-        before = {cell.id for cell in read(there)} if there else set()
-        draft(arguments.edition, arguments.page)
+        there = arguments.page in pages(arguments.edition)
+        added = draft(arguments.edition, arguments.page)
         path = pages(arguments.edition)[arguments.page]
-        added = [cell.id for cell in read(path) if cell.id not in before]
         what = "begun" if not there else f"added {', '.join(added)}" if added else "lacks no cell"
         print(f"{path.relative_to(ROOT)}: {what}")
         if path.suffix == ".ipynb":

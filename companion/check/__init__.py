@@ -58,7 +58,8 @@ def check(question, answer, lang=None, seed=None):
     """Checks an answer to the question of this name, and returns a `Result`.
 
     answer: the function or class that was asked for. lang: the language of the result; without it that of the
-    environment's UNROLLED_LANGUAGE, or English, which also stands in for words that a language lacks. seed: of the probes; without it the same ones each time.
+    environment's UNROLLED_LANGUAGE, or English, which also stands in for words that a language lacks. seed: of the
+    probes; without it the same ones each time.
     ValueError for a question that there is none of.
     """
     if not isinstance(question, str):

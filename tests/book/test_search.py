@@ -9,11 +9,11 @@ import pytest
 import quickjs
 import yaml
 from browsing import opened
+from finished import FINISHED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from repository import ROOT
 
-from editions import finished
 from sphinx_unrolled.search import SYNONYMS, Search, search_of, split
 from sphinx_unrolled.terms import load
 
@@ -25,13 +25,12 @@ QUERIES = {  # by language, pairs of a query and its page
     ]
     for path in sorted((ROOT / "tests/queries").glob("*.yml"))
 }
-EDITIONS = [edition.language for edition in finished()]
 
 # Sphinx's search, without drawing its results: [page, address within it], the best first.
 ASK = """queries => queries.map(query => Search._performSearch(...Search._parseQuery(query))
     .reverse().map(([page, title, anchor]) => [page, anchor]))"""
 
-(PHRASES,) = [{language: term[language][0] for language in EDITIONS} for term in load() if term["en"][0] == "forget gate"]
+(PHRASES,) = [{language: term[language][0] for language in FINISHED} for term in load() if term["en"][0] == "forget gate"]
 
 
 def test_a_language_of_sphinxs_is_searched_by_its_own_stems():
@@ -91,7 +90,7 @@ def test_synonyms_name_pages_and_languages():
 
 
 def test_every_edition_has_forty_queries():
-    assert set(EDITIONS) <= set(QUERIES)
+    assert set(FINISHED) <= set(QUERIES)
     pages = {path.stem for path in ROOT.glob("book/en/*.*")}
     for language, queries in QUERIES.items():
         assert len(dict(queries)) == 40, language
@@ -102,7 +101,7 @@ def held(language, quick):
     return pytest.param(language, marks=() if quick else pytest.mark.heavy)
 
 
-@pytest.mark.parametrize("language", EDITIONS)
+@pytest.mark.parametrize("language", FINISHED)
 def test_queries_find_their_chapters(browser, address, language):
     queries = QUERIES[language]
     with opened(browser, f"{address}/{language}/search.html") as page:
@@ -115,7 +114,7 @@ def test_queries_find_their_chapters(browser, address, language):
     assert not missed, json.dumps(missed, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("language", [held(language, language in ("en", "ja")) for language in EDITIONS])
+@pytest.mark.parametrize("language", [held(language, language in ("en", "ja")) for language in FINISHED])
 def test_results_show_and_mark_what_was_asked(browser, address, language):
     phrase = PHRASES[language]
     with opened(browser, f"{address}/{language}/search.html?q={quote(phrase)}") as page:
@@ -126,7 +125,7 @@ def test_results_show_and_mark_what_was_asked(browser, address, language):
         page.locator("article .highlighted").first.wait_for()
 
 
-@pytest.mark.parametrize("language", [held(language, language == "zh") for language in EDITIONS])
+@pytest.mark.parametrize("language", [held(language, language == "zh") for language in FINISHED])
 def test_results_from_a_file(browser, site, language):
     """Without summaries, which a file may not read, and without an error."""
     with opened(browser, f"{site.as_uri()}/{language}/search.html?q={quote(PHRASES[language])}") as page:

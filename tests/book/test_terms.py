@@ -3,13 +3,12 @@
 import functools
 import re
 
-import editions
 import pytest
 import translations
+from finished import FINISHED
 from sphinx_unrolled.terms import load
 
 TERMS = load()
-languages = [edition.language for edition in editions.finished()]
 PAGES = {language: translations.pages(language) for language in ("en", *translations.editions())}
 
 
@@ -56,7 +55,7 @@ def test_a_wrong_word_is_named():
 def test_every_term_is_explained_somewhere(term):
     """Its place exists and speaks of it, in every language of the list."""
     page, _, name = term["where"].partition("#")
-    for language in languages:
+    for language in FINISHED:
         assert language in term, f"book/terms.yml does not say what {term['en'][0]} is called in {language}"
         (cell,) = [c for c in cells(language, page) if c.id == name]
         assert any(word.lower() in cell.source.lower() for word in term[language]), language

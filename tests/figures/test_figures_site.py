@@ -8,14 +8,14 @@ import pytest
 from browsing import begin, opened
 from bs4 import BeautifulSoup
 from draw import KINDS, drawing
+from finished import FINISHED
 from repository import ROOT
 
 from companion.figures import figure
 from companion.figures.figure import picture
-from editions import ORIGINAL, finished
+from editions import ORIGINAL
 
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
-EDITIONS = [edition.language for edition in finished()]
 
 
 def stored(path):
@@ -35,7 +35,7 @@ def kind(state):
 PLACES = {  # figure → page
     kind(state): path.stem for path in sorted((ROOT / "book/en").glob("*.ipynb")) for _, state in stored(path)
 }
-PAIRS = [(language, name) for language in EDITIONS for name in KINDS]
+PAIRS = [(language, name) for language in FINISHED for name in KINDS]
 
 
 def held(*case):
@@ -92,7 +92,7 @@ def test_pictures_are_what_the_figures_draw(browser, language, name):
 def test_one_picture_serves_all_if_it_can(name):
     folder = ROOT / "companion/figures/pictures"
     there = {path.name for path in folder.glob(f"{name}.*")}
-    assert there <= {f"{name}.svg"} or there <= {f"{name}.{language}.svg" for language in EDITIONS} and f"{name}.{ORIGINAL}.svg" in there
+    assert there <= {f"{name}.svg"} or there <= {f"{name}.{language}.svg" for language in FINISHED} and f"{name}.{ORIGINAL}.svg" in there
     assert len(there) == 1 or len({path.read_text(encoding="utf-8") for path in folder.glob(f"{name}.*")}) > 1
 
 
@@ -158,7 +158,7 @@ def test_a_picture_where_no_script_runs(browser, site, language, name):
 def test_pages_load_the_figures_that_they_have(site):
     """And nothing of the others, nor of notebooks' widgets. All figures together add less than 60 kB, compressed."""
     most = 0
-    for language in EDITIONS:
+    for language in FINISHED:
         for path in (site / language).glob("*.html"):
             text = path.read_text(encoding="utf-8")
             scripts = set(re.findall(r'<script[^>]* src="([^"?]*figures/[^"?]*)', text))
@@ -185,7 +185,7 @@ def test_the_scripts_are_plain(site):
         assert not re.search(r"^\s*(import|export)\b", text, re.MULTILINE), path.name
 
 
-@pytest.mark.parametrize(("language", "start"), [held(language, start) for language in EDITIONS for start in STARTS])
+@pytest.mark.parametrize(("language", "start"), [held(language, start) for language in FINISHED for start in STARTS])
 def test_weights_come_when_they_are_asked_for(browser, site, address, start, language):
     """Not before, and less than 300 kB; then the writer writes what it writes in Python."""
     asked = []
