@@ -544,32 +544,12 @@ def set_parameters(module, wanted, outcome):
 
 
 def likest(name, tensor, has):
-    """The parameter that is meant, under another name.
-
-    Of those of this shape, or with the same last word, it is the first whose name says most of it.
-    """
-    word, layer, back = spoken(name)
-
-    def unlike(other):
-        its_word, its_layer, its_back = spoken(other)
-        own = owner(other).split(".")[-1]
-        # `ih` is torch's word here: not the gate i of h
-        recurrent = own[-2:] == "hh" if re.search(r"(^|_)[ih]h$", own) else is_recurrent(other) or is_recurrent(own)
-        return (
-            its_word != word, has[other].shape != tensor.shape, recurrent != ("hh" in name), its_back != back,
-            its_layer != layer,
-        )  # fmt: skip
-
-    first = not layer and not back
-    meant = [one for one in has if has[one].shape == tensor.shape or first and spoken(one)[0] == word]
-    return min(meant, key=unlike, default=None)
-
-
-def spoken(name):
-    """What a parameter's name says: a word, a layer's number, and whether it is of the way back."""
-    number = re.search(r"(?:^|[._]|_l|layer|cell)(\d+)(?=[._]|$)", name)
-    word = re.sub(r"_l\d+(_reverse)?$", "", name.split(".")[-1])
-    return word, int(number[1]) if number else 0, bool(re.search(r"rev|back|bwd|bw(?=[._])", name.lower()))
+    """The parameter that is meant, under another name: one with the same last word, else the first of this shape."""
+    word = name.removesuffix("_l0")
+    alike = [other for other in has if other.split(".")[-1].removesuffix("_l0") == word]
+    same_shape = [other for other, parameter in has.items() if parameter.shape == tensor.shape]
+    alike += sorted(same_shape, key=lambda other: is_recurrent(other) != ("hh" in name))
+    return alike[0] if alike else None
 
 
 # Parameters of several layers or directions under other names: cells in a `ModuleList`, weights in a `ParameterList`.
