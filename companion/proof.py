@@ -10,6 +10,8 @@ from torch.nn.utils.rnn import PackedSequence
 ABSOLUTE_BOUND = 1e-10
 RELATIVE_BOUND = 1e-5
 
+STATELESS = nn.Embedding | nn.Linear  # the kinds that give one output and have no state
+
 
 @dataclass(frozen=True)
 class Row:
@@ -57,9 +59,9 @@ class Comparison(list):
 def compare(scratch, reference, input=None, state=None, seed=0):
     """Run a scratch module and its torch namesake on the same numbers, and compare all that comes out.
 
-    scratch, reference: modules of the same shape, cells, layers or embeddings; the weights of `reference` are copied
-    into `scratch`. input, state: what both are called with; random where None (an embedding has no state). seed:
-    of the random input, the state, the loss and, for modules in training mode with dropout, the masks.
+    scratch, reference: modules of the same shape: cells, layers, embeddings or linear layers; the weights of
+    `reference` are copied into `scratch`. input, state: what both are called with; random where None (embeddings and
+    linear layers have no state). seed: of the random input, the state, the loss and, for modules in training mode with dropout, the masks.
 
     The loss is a sum of all outputs and final states with random weights, so that every number counts in the
     gradients. Returns a `Comparison`, one `Row` for `output`, each final state, the gradient of the input and of
@@ -69,7 +71,7 @@ def compare(scratch, reference, input=None, state=None, seed=0):
     generator = torch.Generator("cpu").manual_seed(seed)
     if input is None:
         input = _random_input(reference, generator)
-    if state is None and not isinstance(reference, nn.Embedding):
+    if state is None and not isinstance(reference, STATELESS):
         state = _random_state(reference, input, generator)
 
     names = _names(reference)
@@ -93,6 +95,8 @@ def _random_input(module, generator, time=5, batch=3):
         indices = torch.randint(module.num_embeddings, (batch, time), generator=generator, device="cpu")
         return indices.to(module.weight.device)
     weight = next(module.parameters())
+    if isinstance(module, nn.Linear):
+        return _random(weight, (batch, module.in_features), generator)
     if isinstance(module, nn.RNNCellBase):
         return _random(weight, (batch, module.input_size), generator)
     shape = (batch, time) if module.batch_first else (time, batch)
@@ -159,7 +163,7 @@ def _run(module, input, state, seed, names):
 
 def _names(module):
     """What torch's documentation calls the results of one of its modules."""
-    if isinstance(module, nn.Embedding):
+    if isinstance(module, STATELESS):
         return ["output"]
     if isinstance(module, nn.RNNCellBase):
         return ["h_1", "c_1"] if isinstance(module, nn.LSTMCell) else ["h_1"]

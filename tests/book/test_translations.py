@@ -143,6 +143,33 @@ def test_what_drifts_in_one_edition_is_named(book, kind):
     assert finding.what.startswith(what)
 
 
+def printing(source, text):
+    return new_code_cell(source, id="said", outputs=[new_output("stream", text=text)])
+
+
+@pytest.mark.parametrize(
+    "source, text, what",
+    [
+        ('print(f"損失 {x:.1f}", same)', "損失 1.5 True\n", []),
+        ('print(f"損失 {x:.1f}", same)', "損失 1.6 True\n", ["the outputs differ"]),
+        ('print(f"損失 {x:.1f}", same)', "損失 1.5 False\n", ["the outputs differ"]),
+        ('print(f"loss {x:.1f}", same)', "loss: 1.5 True\n", ["the outputs differ"]),
+        ('print(f"損失 {x:.2f}", same)', "損失 1.5 True\n", ["the code differs"]),
+        ('print(f"損失 {x:.1f}", "same")', "損失 1.5 True\n", ["the code differs"]),
+    ],
+)
+def test_printed_labels_are_the_editions_own(source, text, what):
+    """Words in a print may be translated. Numbers and truth values are still those of the English cell."""
+    english = printing('print(f"loss {x:.1f}", same)', "loss 1.5 True\n")
+    assert list(translations.differences("page", english, printing(source, text))) == what
+
+
+def test_an_edition_may_add_what_there_is_to_read():
+    english, more = (new_markdown_cell(f"## More\n\n- [a](a.html)\n{rest}", id="further-reading") for rest in ("", "- [b](b.html)\n"))
+    assert not list(translations.differences("page", english, more))
+    assert list(translations.differences("page", more, english)) == ["lacks item, link (b.html)"]
+
+
 def test_a_number_in_a_table_is_named():
     english = new_markdown_cell("| units | weights |\n|:--|:--|\n| 64 | 1,024 |", id="table")
     translated = new_markdown_cell("| 数 | 重み |\n|:--|:--|\n| 64 | 1,042 |", id="table")
