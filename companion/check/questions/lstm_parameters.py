@@ -251,14 +251,14 @@ PROJECTED_STEP_MISTAKES = {name: place for name, place in STEP_MISTAKES.items() 
 
 # What goes wrong from step to step, and with the states.
 SEQUENCE_MISTAKES = {
-    "state_not_carried": "lstm#loop",
+    "state_not_carried": "lstm#from-cell-to-layer",
     "output_is_c": "lstm#which-is-which",
     "state_detached_each_step": "lstm#gradient-path",
     "state_detached_each_step~before": "",
     "state_detached_each_step~last": "",
 }
 STATES_MISTAKES = {
-    "given_state_ignored": "lstm#loop",
+    "given_state_ignored": "lstm#from-cell-to-layer",
     "given_state_ignored~h": "",
     "given_state_ignored~c": "",
     "state_detached": "lstm#gradient-path",
@@ -271,11 +271,11 @@ STATES_MISTAKES = {
     "output_detached": "lstm#gradient-path",
 }
 MODULE_MISTAKES = {
-    "default_state_missing": "lstm#loop",
-    "default_state_ones": "lstm#loop",
-    "default_state_random": "lstm#loop",
+    "default_state_missing": "lstm#from-cell-to-layer",
+    "default_state_ones": "lstm#from-cell-to-layer",
+    "default_state_random": "lstm#from-cell-to-layer",
     "default_state_random~uniform": "",
-    "state_kept_between_calls": "lstm#loop",
+    "state_kept_between_calls": "lstm#from-cell-to-layer",
     "state_kept_between_calls~detached": "",
     "input_always_batch_first": f"{CHAPTER}#batch-first",
     "output_always_batch_first": f"{CHAPTER}#batch-first",
