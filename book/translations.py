@@ -43,7 +43,7 @@ FOLDERS = {"": Path("book"), "assignments/": Path("assignments", "source")}
 
 # Where editions may differ: a chapter about a text takes the edition's own. These cells have other outputs there.
 OWN_OUTPUTS = {
-    "embedding": {"lookup-figure", "lookup-in-python"},  # its letters are those of the language
+    "embedding": {"lookup-figure", "lookup-in-python", "learned-neighbours", "learned-picture"},  # letters of the language
     "language_model": {
         "text-loaded", "model-made", "lines-written", "perplexity-picture", "perplexity-fell", "writer-loaded",
         "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k",
@@ -55,7 +55,7 @@ OWN_OUTPUTS = {
     },
 }  # fmt: skip
 # And these have other code: the settings of the edition.
-OWN_CODE = {"language_model": {"text-loaded"}, "first_network": {"language"}}
+OWN_CODE = {"language_model": {"text-loaded"}, "first_network": {"language"}, "embedding": {"learned-settings"}}
 # Here an edition adds what there is to read in its own language.
 MORE_TO_READ = "further-reading"
 
