@@ -9,7 +9,8 @@ the lowest loss while learning. Then five other seeds learn with it. Written is 
 """
 
 import argparse
-import statistics
+import itertools
+import multiprocessing
 
 import torch
 from torch import nn
@@ -22,22 +23,24 @@ from companion.learning.tasks import Adding, Brackets, Recall, accuracy
 from companion.learning.training import evaluate, train
 
 NAME, VERSION = "memory", 1  # another version when something else is computed
-SEEDS, CHOOSING = (0, 1, 2, 3, 4), (100, 101)
-LEARNING_RATES = (0.003, 0.01, 0.03)
+NAMES = ("experiment", "kind", "start", "length", "seed", "learning_rate")
+SEEDS, CHOOSING_SEEDS = (0, 1, 2, 3, 4), (100, 101)
+LEARNING_RATES = (0.001, 0.003, 0.01, 0.03)
+CHOOSING_LENGTHS = {"recall": (20, 40)}  # elsewhere all
 BATCHES, BATCH_SIZE = 400, 32
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 HIDDEN_SIZE = 32  # of the LSTM; the others have as many parameters
 float64 = {"dtype": torch.float64}
 
-# what biases a network begins with: torch's own, a forget gate at 1, or memories for the task
-STARTS = {"RNN": ["torch"], "GRU": ["torch", "chrono"], "LSTM": ["torch", "b_f = 1", "chrono"]}
+# what a network begins with: torch's own weights, W_hh the identity, forget gates at b = 1, or memories for the task
+STARTS = {"RNN": ["torch", "identity"], "GRU": ["torch", "chrono"], "LSTM": ["torch", "b_f = 1", "chrono"]}
 KINDS = [(kind, start) for kind, starts in STARTS.items() for start in starts]
 # experiment → input_size, number of outputs, gaps or lengths, what is measured, and the kinds that take part
 EXPERIMENTS = {
     "recall": (16, 8, (5, 10, 20, 40, 100), "accuracy", KINDS),
     "only long gaps": (16, 8, (50,), "accuracy", KINDS),
-    "adding": (2, 1, (50,), "error", KINDS),
-    "brackets": (8, 3, (40,), "accuracy", [kind for kind in KINDS if kind[1] != "chrono"]),
+    "adding": (2, 1, (50,), "error", [kind for kind in KINDS if kind not in (("GRU", "chrono"), ("LSTM", "b_f = 1"))]),
+    "brackets": (8, 3, (40,), "accuracy", [kind for kind in KINDS if kind[1] in ("torch", "b_f = 1")]),
 }
 
 
@@ -53,7 +56,7 @@ def equal_size(kind, input_size):
 
 
 def network(experiment, kind, start, length, seed):
-    """A new model, with a recurrent layer of the given kind that begins with the given biases."""
+    """A new model, whose recurrent layer is of the given kind and begins in the given way."""
     input_size, num_outputs = EXPERIMENTS[experiment][:2]
     torch.manual_seed(seed)
     layer = getattr(companion, kind)(input_size, equal_size(kind, input_size), **float64)
@@ -63,10 +66,11 @@ def network(experiment, kind, start, length, seed):
     model = SequenceModel(embedding, companion.by_hand(layer), num_outputs)
     if start == "chrono":
         chrono_(layer, 2 * length, torch.Generator().manual_seed(seed))
+    elif start == "identity":
+        nn.init.eye_(layer.weight_hh_l0)
     elif start == "b_f = 1":
-        with torch.no_grad():
-            layer.bias_ih_l0.chunk(4)[1].fill_(1.0)
-            layer.bias_hh_l0.chunk(4)[1].zero_()
+        nn.init.ones_(layer.bias_ih_l0.data.chunk(4)[1])
+        nn.init.zeros_(layer.bias_hh_l0.data.chunk(4)[1])
     return model
 
 
@@ -81,8 +85,10 @@ def task_of(experiment, length, **options):
     return Brackets(length, batch_size=BATCH_SIZE, **options), Brackets(length)
 
 
-def run(experiment, kind, start, length, seed, learning_rate):
-    """One network, from new to measured: a dictionary of settings and results."""
+def run(settings):
+    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`."""
+    torch.set_num_threads(1)
+    experiment, kind, start, length, seed, learning_rate = settings
     input_size, _, _, measured, _ = EXPERIMENTS[experiment]
     model = network(experiment, kind, start, length, seed)
     learned, asked = task_of(experiment, length, seed=seed, batches=BATCHES)
@@ -91,55 +97,56 @@ def run(experiment, kind, start, length, seed, learning_rate):
     history = train(model, learned, optimizer, epochs=1, loss_function=loss_function, progress=False)
     result = accuracy(model, asked) if measured == "accuracy" else evaluate(model, asked, loss_function)
     size = model.recurrent.hidden_size
-    settings = {"experiment": experiment, "kind": kind, "start": start, "length": length, "seed": seed}
-    settings |= {"learning_rate": learning_rate, "hidden_size": size, "parameters": parameters(kind, input_size, size)}
-    return settings | {"batches": BATCHES, "loss": round(history[0].loss, 5), measured: round(result, 5)}
+    found = dict(zip(NAMES, settings, strict=True)) | {"chosen": seed in SEEDS, "hidden_size": size}
+    found |= {"parameters": parameters(kind, input_size, size), "batches": BATCHES}
+    return found | {"loss": round(history[0].loss, 5), measured: round(result, 5)}
 
 
-class Runs:
-    """The runs so far. A run that is there already is not computed again."""
-
-    def __init__(self, again):
-        self.done = [] if again or not self.is_ours() else evidence.load(NAME)
-
-    @staticmethod
-    def is_ours():
-        return (evidence.FOLDER / f"{NAME}.json").is_file() and evidence.versions(NAME)["program"] == VERSION
-
-    def get(self, chosen, *settings):
-        names = ("experiment", "kind", "start", "length", "seed", "learning_rate")
-        found = evidence.having(self.done, chosen=chosen, **dict(zip(names, settings, strict=True)))
-        if not found:
-            found = [run(*settings) | {"chosen": chosen}]
-            self.done += found
-            evidence.store(NAME, VERSION, self.done)
-            print(*found[0].values(), flush=True)
-        return found[0]
+def choosing():
+    """The settings of the runs by which learning rates are chosen."""
+    for experiment, (_, _, lengths, _, kinds) in EXPERIMENTS.items():
+        for kind, length in itertools.product(kinds, CHOOSING_LENGTHS.get(experiment, lengths)):
+            for rate, seed in itertools.product(LEARNING_RATES, CHOOSING_SEEDS):
+                yield experiment, *kind, length, seed, rate
 
 
-def best_rate(runs, experiment, kind, start):
-    """The learning rate with which the seeds for choosing do best."""
-    _, _, lengths, measured, _ = EXPERIMENTS[experiment]
-    sign = 1 if measured == "error" else -1
+def chosen(runs):
+    """The settings of the runs that count, with the learning rates that the others have chosen."""
+    for experiment, (_, _, lengths, measured, kinds) in EXPERIMENTS.items():
+        sign = 1 if measured == "error" else -1
+        for kind, start in kinds:
+            tried = evidence.having(runs, experiment=experiment, kind=kind, start=start, chosen=False)
+            results = evidence.spread(tried, measured, "learning_rate")
+            losses = evidence.spread(tried, "loss", "learning_rate")
+            (rate,) = min(results, key=lambda rate: (sign * results[rate].mean, losses[rate].mean))
+            for length, seed in itertools.product(lengths, SEEDS):
+                yield experiment, kind, start, length, seed, rate
 
-    def badness(rate):
-        found = [runs.get(False, experiment, kind, start, length, seed, rate) for length in lengths for seed in CHOOSING]
-        return tuple(statistics.mean(factor * one[key] for one in found) for factor, key in ((sign, measured), (1, "loss")))
 
-    return min(LEARNING_RATES, key=badness)
+def completed(runs, wanted, workers):
+    """The runs of all that is wanted, in its order: those that are there, and those that are computed now."""
+    found = {tuple(one[name] for name in NAMES): one for one in runs}
+    missing = [settings for settings in wanted if settings not in found]
+    if missing:
+        with multiprocessing.get_context("spawn").Pool(workers) as pool:
+            for one in pool.imap_unordered(run, missing):
+                found[tuple(one[name] for name in NAMES)] = one
+                evidence.store(NAME, VERSION, list(found.values()))
+                print(*one.values(), flush=True)
+    return [found[settings] for settings in wanted]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--again", action="store_true", help="compute anew what is stored")
-    runs = Runs(parser.parse_args().again)
-    torch.set_num_threads(1)
-    for experiment, (_, _, lengths, _, kinds) in EXPERIMENTS.items():
-        for kind, start in kinds:
-            rate = best_rate(runs, experiment, kind, start)
-            for length in lengths:
-                for seed in SEEDS:
-                    runs.get(True, experiment, kind, start, length, seed, rate)
+    parser.add_argument("--workers", type=int, default=2, help="how many runs at a time")
+    options = parser.parse_args()
+    is_ours = (evidence.FOLDER / f"{NAME}.json").is_file() and evidence.versions(NAME)["program"] == VERSION
+    stored = evidence.load(NAME) if is_ours and not options.again else []
+    tried = completed(stored, [*choosing()], options.workers)
+    runs = tried + completed(tried + stored, [*chosen(tried)], options.workers)
+    if runs != stored:
+        evidence.store(NAME, VERSION, runs)
 
 
 if __name__ == "__main__":

@@ -44,12 +44,13 @@ def test_every_file_says_what_computed_it(path):
 
 
 def test_memory_has_five_seeds_of_equal_size_and_the_best_learning_rate(memory, monkeypatch):
-    monkeypatch.setattr(memory, "run", lambda *settings: pytest.fail(f"is not stored: {settings}"))
+    monkeypatch.setattr(memory, "multiprocessing", None)  # nothing is to be computed
+    monkeypatch.setattr(evidence, "store", None)  # nor anything written
     monkeypatch.setattr("sys.argv", ["evidence_memory.py"])
     memory.main()  # chooses learning rates by its rule, and finds all that it then asks for
     runs = evidence.load("memory", chosen=True)
     counts = evidence.spread(runs, "seed", "experiment", "kind", "start", "length")
-    assert {spread.count for spread in counts.values()} == {5} and len(counts) == 6 * 5 + 6 + 6 + 4
+    assert {spread.count for spread in counts.values()} == {5} and len(counts) == 7 * (5 + 1) + 5 + 4
     for experiment in memory.EXPERIMENTS:
         sizes = {run["parameters"] for run in runs if run["experiment"] == experiment}
         assert max(sizes) / min(sizes) < 1.04
@@ -57,8 +58,7 @@ def test_memory_has_five_seeds_of_equal_size_and_the_best_learning_rate(memory, 
 
 def test_memory_is_computed_again(memory):
     (stored,) = evidence.load("memory", chosen=True, experiment="recall", kind="RNN", start="torch", length=5, seed=0)
-    settings = [stored[name] for name in ("experiment", "kind", "start", "length", "seed", "learning_rate")]
-    again = memory.run(*settings) | {"chosen": True}
-    assert again == pytest.approx(stored, abs=2e-3)
+    settings = [stored[name] for name in memory.NAMES]
+    assert memory.run(settings) == pytest.approx(stored, abs=2e-3)
     layer = memory.network(*settings[:-1]).recurrent
     assert sum(parameter.numel() for parameter in layer.parameters()) == stored["parameters"]
