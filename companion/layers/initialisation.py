@@ -1,6 +1,6 @@
 """Initial biases with which a gated layer remembers for about as long as a task needs.
 
-Corentin Tallec and Yann Ollivier, "Can recurrent neural networks warp time?" (2018), arXiv 1804.11188, section 3.
+Corentin Tallec and Yann Ollivier, "Can recurrent neural networks warp time?" (2018), arXiv 1804.11188, section 2.
 """
 
 import torch

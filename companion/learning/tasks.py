@@ -61,7 +61,8 @@ class Brackets(Task):
 
     length: of a sequence, even. deepest: how many brackets may be open at once. inputs: indices (length, B), 0 to 2
     the opening brackets, 3 to 5 the closing ones. targets: (length, B), 0 to 2 the kind of the bracket that closes at
-    the next step, `IGNORED` where the next one opens. By guessing, one in 3 is right.
+    the next step, `IGNORED` where the next one opens. By guessing, one in 3 is right; by always answering with the bracket
+    that was opened last, closed or not, 70% are, of 40 brackets with up to 8 open.
     """
 
     kinds, vocab_size = 3, 6
@@ -94,7 +95,10 @@ class Brackets(Task):
 
 
 class Adding(Task):
-    """The adding problem (Hochreiter and Schmidhuber 1997, section 5.4): of many numbers, add the two that are marked.
+    """The adding problem: of many numbers, add the two that are marked.
+
+    Hochreiter and Schmidhuber (1997, section 5.4) drew from [-1, 1] and asked for 0.5 + (X_1 + X_2) / 4; this form
+    is that of later papers, such as Le, Jaitly and Hinton (2015, arXiv 1504.00941).
 
     length: of a sequence, at least 2. inputs: (length, B, 2), a number from U(0, 1) and a mark, which is 1 at one place
     in the first half and one in the second, else 0. targets: (B), the sum of the two numbers. Who always answers 1 has

@@ -1,4 +1,4 @@
-"""How the book's figures look. Importing this sets matplotlib up; `matrix` draws what recurs.
+"""How the book's figures look. Importing this sets matplotlib up; `matrix` and `seeds` draw what recurs.
 
 Figures are stored as SVG and compared to the letter by the tests, so nothing in them may change from run to run.
 Only mathematics and numbers are drawn: a figure serves every language, and its words stand in the text around it.
@@ -6,6 +6,7 @@ Only mathematics and numbers are drawn: a figure serves every language, and its 
 
 import io
 import re
+import statistics
 
 import matplotlib.pyplot as plt
 import torch
@@ -89,4 +90,16 @@ def matrix(ax, values, title="", rows=None, columns=None, digits=1, faded=(), li
     ax.tick_params(length=0)
     ax.grid(False)
     ax.spines[:].set_visible(False)
+    return ax
+
+
+def seeds(ax, runs, x, y, colour, label=None, **style):
+    """Draw a point for every run, and a line through the medians: what differs from seed to seed is to be seen.
+
+    runs: dictionaries, as `companion.learning.evidence.load` gives them. x, y: which of their entries. style: of the line.
+    """
+    places = sorted({run[x] for run in runs})
+    medians = [statistics.median(run[y] for run in runs if run[x] == place) for place in places]
+    ax.plot([run[x] for run in runs], [run[y] for run in runs], "o", color=colour, markersize=4, alpha=0.6, mew=0)
+    ax.plot(places, medians, color=colour, label=label, **style)
     return ax

@@ -1,0 +1,56 @@
+"""Stored evidence: runs that are too long for a page, computed by `benchmarks/evidence_<name>.py` and drawn by chapters.
+
+A run is a dictionary of its settings (kind, seed, hidden_size, learning_rate, …) and of what was measured. A file,
+`companion/learning/evidence/<name>.json`, holds all runs of a program, with the versions that computed them.
+"""
+
+import json
+import os
+import statistics
+from collections import namedtuple
+from importlib.resources import files
+from pathlib import Path
+
+import torch
+
+FOLDER = Path(str(files("companion.learning") / "evidence"))
+Spread = namedtuple("Spread", "mean lowest highest count")
+
+
+def load(name, **settings):
+    """The runs of a program that have these settings, a list of dictionaries. FileNotFoundError for an unknown name."""
+    path = FOLDER / f"{name}.json"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.json"))) or "none"
+        raise FileNotFoundError(
+            f"there is no evidence {name!r}, only {known}: `python benchmarks/evidence_{name}.py` computes it, if it is there"
+        )
+    return having(json.loads(path.read_text(encoding="utf-8"))["runs"], **settings)
+
+
+def having(runs, **settings):
+    """Those of the runs that have these settings."""
+    return [run for run in runs if all(run.get(key) == wanted for key, wanted in settings.items())]
+
+
+def spread(runs, measured, *settings):
+    """The mean, lowest and highest of what was measured, by setting: {(setting, …): Spread}, in the order of the runs."""
+    found = {}
+    for run in runs:
+        found.setdefault(tuple(run[key] for key in settings), []).append(run[measured])
+    return {key: Spread(statistics.mean(one), min(one), max(one), len(one)) for key, one in found.items()}
+
+
+def store(name, version, runs):
+    """Write the runs of the program's `version`, one a line; a file that was there is replaced at once or not at all."""
+    versions = {"program": version, "torch": torch.__version__.partition("+")[0]}
+    lines = ",\n".join(json.dumps(run) for run in runs)
+    path = FOLDER / f"{name}.json"
+    new = path.with_suffix(".new")
+    new.write_text(f'{{"versions": {json.dumps(versions)}, "runs": [\n{lines}\n]}}\n', encoding="utf-8")
+    os.replace(new, path)
+
+
+def versions(name):
+    """What computed the runs: {"program": …, "torch": …}."""
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["versions"]

@@ -1,0 +1,42 @@
+"""Interpolated counts against a recursion over the text itself, which stores nothing."""
+
+import math
+
+import pytest
+import torch
+
+from companion.learning.counts import Counts
+
+TEXT, ALPHABET, SIZE = "abracadabra", "abcdrx", 6  # x does not occur
+
+
+def indices(text):
+    return torch.tensor([ALPHABET.index(c) for c in text])
+
+
+def by_recursion(text, past, c):
+    """p(c | past), as Chen and Goodman write it: a share of what was counted, and the rest of the past less its oldest."""
+    shorter = 1 / SIZE if past == "" else by_recursion(text, past[1:], c)
+    followed = [text[k + len(past)] for k in range(len(text) - len(past)) if text[k:].startswith(past)]
+    if not followed:
+        return shorter
+    share = len(followed) / (len(followed) + len(set(followed)))
+    return share * followed.count(c) / len(followed) + (1 - share) * shorter
+
+
+@pytest.mark.parametrize("order", range(4))
+def test_is_the_recursion(order):
+    counts, unread = Counts(indices(TEXT), SIZE, order), "cabraxad"
+    for past in ("", "a", "br", "cabr", "xx", "dabra"):
+        p = counts.probabilities(indices(past).tolist())
+        expected = [by_recursion(TEXT, past[max(0, len(past) - order) :], c) for c in ALPHABET]
+        torch.testing.assert_close(p, torch.tensor(expected, dtype=torch.float64), rtol=1e-12, atol=0)
+        assert math.isclose(p.sum(), 1, rel_tol=1e-12) and p.min() > 0
+    logs = [math.log(by_recursion(TEXT, unread[max(0, k - order) : k], unread[k])) for k in range(1, len(unread))]
+    assert math.isclose(counts.perplexity(indices(unread)), math.exp(-sum(logs) / len(logs)), rel_tol=1e-12)
+    assert len(counts) == sum(len({TEXT[k : k + n + 1] for k in range(len(TEXT) - n)}) for n in range(order + 1))
+
+
+def test_no_negative_order():
+    with pytest.raises(ValueError, match="from 0 on, not -1"):
+        Counts([0, 1], 2, -1)

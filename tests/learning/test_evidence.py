@@ -1,0 +1,64 @@
+"""Stored evidence: complete, chosen by the rule that its program states, and computed again where that is cheap."""
+
+import importlib.util
+import json
+
+import pytest
+from repository import ROOT
+
+from companion.learning import evidence
+
+
+def program(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"benchmarks/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def memory():
+    return program("evidence_memory")
+
+
+def test_what_is_loaded_and_summed_up(tmp_path, monkeypatch):
+    monkeypatch.setattr(evidence, "FOLDER", tmp_path)
+    runs = [{"kind": kind, "seed": seed, "right": seed + 1} for kind in ("RNN", "GRU") for seed in (0, 1, 5)]
+    evidence.store("trial", 3, runs)
+    assert evidence.load("trial") == runs and evidence.versions("trial")["program"] == 3
+    assert evidence.load("trial", kind="GRU", seed=5) == runs[-1:] == evidence.having(runs[3:], seed=5)
+    assert evidence.spread(runs, "right", "kind") == {("RNN",): (3, 1, 6, 3), ("GRU",): (3, 1, 6, 3)}
+    assert evidence.spread(runs[:2], "right", "kind", "seed") == {("RNN", 0): (1, 1, 1, 1), ("RNN", 1): (2, 2, 2, 1)}
+    with pytest.raises(FileNotFoundError, match="there is no evidence 'other', only trial: `python benchmarks/evidence_other.py`"):
+        evidence.load("other")
+
+
+@pytest.mark.parametrize("path", sorted(evidence.FOLDER.glob("*.json")), ids=lambda path: path.stem)
+def test_every_file_says_what_computed_it(path):
+    """The version of its program and of torch; and no run is there twice."""
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    assert stored["versions"].keys() == {"program", "torch"} and stored["runs"]
+    assert stored["versions"]["program"] == program(f"evidence_{path.stem}").VERSION
+    settings = [json.dumps({key: run[key] for key in run if not isinstance(run[key], float) or key == "learning_rate"}) for run in stored["runs"]]
+    assert len({*settings}) == len(settings)
+
+
+def test_memory_has_five_seeds_of_equal_size_and_the_best_learning_rate(memory, monkeypatch):
+    monkeypatch.setattr(memory, "multiprocessing", None)  # nothing is to be computed
+    monkeypatch.setattr(evidence, "store", None)  # nor anything written
+    monkeypatch.setattr("sys.argv", ["evidence_memory.py"])
+    memory.main()  # chooses learning rates by its rule, and finds all that it then asks for
+    runs = evidence.load("memory", chosen=True)
+    counts = evidence.spread(runs, "seed", "experiment", "kind", "start", "length")
+    assert {spread.count for spread in counts.values()} == {5} and len(counts) == 7 * (5 + 1) + 5 + 4
+    for experiment in memory.EXPERIMENTS:
+        sizes = {run["parameters"] for run in runs if run["experiment"] == experiment}
+        assert max(sizes) / min(sizes) < 1.04
+
+
+def test_memory_is_computed_again(memory):
+    (stored,) = evidence.load("memory", chosen=True, experiment="recall", kind="RNN", start="torch", length=5, seed=0)
+    settings = [stored[name] for name in memory.NAMES]
+    assert memory.run(settings) == pytest.approx(stored, abs=2e-3)
+    layer = memory.network(*settings[:-1]).recurrent
+    assert sum(parameter.numel() for parameter in layer.parameters()) == stored["parameters"]
