@@ -1,0 +1,109 @@
+"""Which layer guesses a text best? The runs on which the chapter on language models rests: half an hour on one core.
+
+    python benchmarks/evidence_text.py           compute what is missing; it may be stopped and started again
+    python benchmarks/evidence_text.py --again   compute all of it anew
+
+RNN, GRU and LSTM learn the text of each language, with equally many parameters in the recurrent layer, within 2 %. For
+each language and kind the learning rate is chosen first, by the loss on held-out text, on a seed of its own. Then five
+other seeds learn with it. Written is companion/learning/evidence/text.json, with the loss on held-out text after each
+epoch.
+"""
+
+import argparse
+import itertools
+import multiprocessing
+
+import torch
+from evidence_memory import GATES, parameters
+
+import companion
+from companion.learning import evidence
+from companion.learning.sequence_model import SequenceModel
+from companion.learning.text import Vocabulary, load_text, shipped_texts
+from companion.learning.training import train
+from companion.learning.windows import ConsecutiveWindows, split
+
+NAME, VERSION = "text", 1  # another version when something else is computed
+NAMES = ("language", "kind", "seed", "learning_rate")
+SEEDS, CHOOSING_SEED = (0, 1, 2, 3, 4), 100
+LEARNING_RATES = (0.003, 0.01, 0.02)
+EPOCHS, BATCH_SIZE, WINDOW_SIZE = 10, 16, 32
+EMBEDDING_DIM, HIDDEN_SIZE = 24, 64  # hidden_size of the LSTM; the others have as many parameters
+float64 = {"dtype": torch.float64}
+
+
+def equal_size(kind):
+    """The number of units with which a layer has about as many parameters as an LSTM of `HIDDEN_SIZE`."""
+    wanted = parameters("LSTM", EMBEDDING_DIM, HIDDEN_SIZE)
+    return min(range(1, 400), key=lambda size: abs(parameters(kind, EMBEDDING_DIM, size) - wanted))
+
+
+def texts(language):
+    """The vocabulary of a language's text, what is learned from and what is held out, as indices."""
+    text = load_text(language)
+    vocabulary = Vocabulary(text)
+    return vocabulary, *split(vocabulary.encode(text), held_out=0.1)
+
+
+def run(settings, epochs=EPOCHS):
+    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`."""
+    torch.set_num_threads(1)
+    language, kind, seed, learning_rate = settings
+    vocabulary, learned_from, held_out = texts(language)
+    torch.manual_seed(seed)
+    size, hidden_size = len(vocabulary), equal_size(kind)
+    layer = companion.by_hand(getattr(companion, kind)(EMBEDDING_DIM, hidden_size, **float64))
+    model = SequenceModel(companion.Embedding(size, EMBEDDING_DIM, **float64), layer, size)
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    batches = ConsecutiveWindows(learned_from, BATCH_SIZE, WINDOW_SIZE)
+    unread = ConsecutiveWindows(held_out, batch_size=1, window_size=500)
+    history = train(model, batches, optimizer, epochs, held_out=unread, progress=False)
+    found = dict(zip(NAMES, settings, strict=True)) | {"chosen": seed in SEEDS, "hidden_size": hidden_size}
+    found |= {"parameters": parameters(kind, EMBEDDING_DIM, hidden_size)}
+    losses = [round(epoch.held_out, 4) for epoch in history]
+    return found | {"held_out": losses, "best": min(losses), "loss": round(history[-1].loss, 4)}
+
+
+def choosing():
+    """The settings of the runs by which learning rates are chosen."""
+    for language, kind, rate in itertools.product(shipped_texts(), GATES, LEARNING_RATES):
+        yield language, kind, CHOOSING_SEED, rate
+
+
+def chosen(runs):
+    """The settings of the runs that count, with the learning rates that the others have chosen."""
+    for language, kind in itertools.product(shipped_texts(), GATES):
+        tried = evidence.having(runs, language=language, kind=kind, chosen=False)
+        rate = min(tried, key=lambda one: one["best"])["learning_rate"]
+        for seed in SEEDS:
+            yield language, kind, seed, rate
+
+
+def completed(runs, wanted, workers):
+    """The runs of all that is wanted, in its order: those that are there, and those that are computed now."""
+    found = {tuple(one[name] for name in NAMES): one for one in runs}
+    missing = [settings for settings in wanted if settings not in found]
+    if missing:
+        with multiprocessing.get_context("spawn").Pool(workers) as pool:
+            for one in pool.imap_unordered(run, missing):
+                found[tuple(one[name] for name in NAMES)] = one
+                evidence.store(NAME, VERSION, list(found.values()))
+                print(*one.values(), flush=True)
+    return [found[settings] for settings in wanted]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--again", action="store_true", help="compute anew what is stored")
+    parser.add_argument("--workers", type=int, default=2, help="how many runs at a time")
+    options = parser.parse_args()
+    is_ours = (evidence.FOLDER / f"{NAME}.json").is_file() and evidence.versions(NAME)["program"] == VERSION
+    stored = evidence.load(NAME) if is_ours and not options.again else []
+    tried = completed(stored, [*choosing()], options.workers)
+    runs = tried + completed(tried + stored, [*chosen(tried)], options.workers)
+    if runs != stored:
+        evidence.store(NAME, VERSION, runs)
+
+
+if __name__ == "__main__":
+    main()
