@@ -4,9 +4,9 @@
     python benchmarks/evidence_text.py --again   compute all of it anew
 
 RNN, GRU and LSTM learn the text of each language, with equally many parameters in the recurrent layer, within 2 %. For
-each language and kind the learning rate is chosen first, by the loss on held-out text, on a seed of its own. Then five
-other seeds learn with it. Written is companion/learning/evidence/text.json, with the loss on held-out text after each
-epoch.
+each kind the learning rate is chosen first, by the loss on what is held out of the English text, on a seed of its own.
+Then five other seeds learn each text with it. Written is companion/learning/evidence/text.json, with the loss on what is
+held out after each epoch.
 """
 
 import argparse
@@ -25,9 +25,9 @@ from companion.learning.windows import ConsecutiveWindows, split
 
 NAME, VERSION = "text", 1  # another version when something else is computed
 NAMES = ("language", "kind", "seed", "learning_rate")
-SEEDS, CHOOSING_SEED = (0, 1, 2, 3, 4), 100
+SEEDS, CHOOSING_SEED, CHOOSING_LANGUAGE = (0, 1, 2, 3, 4), 100, "en"
 LEARNING_RATES = (0.003, 0.01, 0.02)
-EPOCHS, BATCH_SIZE, WINDOW_SIZE = 10, 16, 32
+EPOCHS, BATCH_SIZE, WINDOW_SIZE = 8, 16, 32
 EMBEDDING_DIM, HIDDEN_SIZE = 24, 64  # hidden_size of the LSTM; the others have as many parameters
 float64 = {"dtype": torch.float64}
 
@@ -66,14 +66,14 @@ def run(settings, epochs=EPOCHS):
 
 def choosing():
     """The settings of the runs by which learning rates are chosen."""
-    for language, kind, rate in itertools.product(shipped_texts(), GATES, LEARNING_RATES):
-        yield language, kind, CHOOSING_SEED, rate
+    for kind, rate in itertools.product(GATES, LEARNING_RATES):
+        yield CHOOSING_LANGUAGE, kind, CHOOSING_SEED, rate
 
 
 def chosen(runs):
     """The settings of the runs that count, with the learning rates that the others have chosen."""
     for language, kind in itertools.product(shipped_texts(), GATES):
-        tried = evidence.having(runs, language=language, kind=kind, chosen=False)
+        tried = evidence.having(runs, kind=kind, chosen=False)
         rate = min(tried, key=lambda one: one["best"])["learning_rate"]
         for seed in SEEDS:
             yield language, kind, seed, rate
