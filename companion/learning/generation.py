@@ -7,17 +7,21 @@ import torch
 from companion.learning.sequence_model import evaluation_of
 
 
-def probabilities(logits, temperature=1.0, top_k=None):
+def probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     """What the next character is drawn from.
 
     logits: (..., vocab_size). temperature: below 1 the likely become likelier, above 1 all become more alike; at 0
-    the likeliest has probability 1. top_k: only so many of the likeliest may be drawn. Index 0, the unknown character,
-    never is. ValueError for a temperature or a `top_k` that means nothing.
+    the likeliest has probability 1. top_k: only so many of the likeliest may be drawn. top_p: only the likeliest, as
+    few as together have this probability (Holtzman et al. 2020, The Curious Case of Neural Text Degeneration, section
+    3.1); of those that `top_k` leaves, if both are given. Index 0, the unknown character, is never drawn. ValueError
+    for a temperature, a `top_k` or a `top_p` that means nothing.
     """
     if not (temperature >= 0 and math.isfinite(temperature)):
         raise ValueError(f"temperature must be a number from 0 on, not {temperature}")
     if top_k is not None and top_k < 1:
         raise ValueError(f"top_k must be at least 1, not {top_k}")
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"top_p must be above 0 and at most 1, not {top_p}")
     logits = logits.to(torch.float64, copy=True)  # in float32 a small temperature would become 0
     logits[..., 0] = -math.inf
     best = logits.max(dim=-1, keepdim=True)
@@ -27,16 +31,24 @@ def probabilities(logits, temperature=1.0, top_k=None):
         kept = logits.topk(top_k, dim=-1)
         logits = torch.full_like(logits, -math.inf).scatter(-1, kept.indices, kept.values)
     # p_i = exp( y_i / τ ) / Σ_j exp( y_j / τ );   the largest is taken away first, so that no exp overflows
-    return torch.softmax((logits - best.values) / temperature, dim=-1)
+    p = torch.softmax((logits - best.values) / temperature, dim=-1)
+    if top_p is not None:
+        ordered, places = p.sort(dim=-1, descending=True, stable=True)
+        # the next likeliest is allowed as long as those before it have less than top_p
+        ordered[ordered.cumsum(dim=-1) - ordered >= top_p] = 0
+        p = torch.zeros_like(p).scatter(-1, places, ordered)
+        p = p / p.sum(dim=-1, keepdim=True)
+    return p
 
 
 def generate(
-    model, vocabulary, prefix, length, *, temperature=1.0, top_k=None, generator=None
+    model, vocabulary, prefix, length, *,
+    temperature=1.0, top_k=None, top_p=None, generator=None,
 ):
     """Let a model go on from `prefix` for `length` characters. Returns the prefix with what follows.
 
     model: a `SequenceModel` over the vocabulary. The state begins at zero and reads the prefix, each character once;
-    then each character that is drawn is read in turn. temperature, top_k: as in `probabilities`. generator: a
+    then each character that is drawn is read in turn. temperature, top_k, top_p: as in `probabilities`. generator: a
     `torch.Generator` that the characters are drawn with.
 
     ValueError for an empty prefix, or one with characters that are not in the vocabulary.
@@ -52,7 +64,7 @@ def generate(
         for _ in range(length):
             logits, state = model(unread[:, None], state)
             # drawn on the processor, where a seed gives the same text on every machine
-            p = probabilities(logits[-1, 0].cpu(), temperature, top_k)
+            p = probabilities(logits[-1, 0].cpu(), temperature, top_k, top_p)
             unread = torch.multinomial(p, 1, generator=generator).to(device)
             written.append(unread)
     return vocabulary.decode(torch.cat([indices.to(device), *written]))

@@ -68,6 +68,23 @@ def test_top_k_that_means_nothing(top_k):
             probabilities(torch.zeros(3), temperature, top_k)
 
 
+@settings(max_examples=examples(200))
+@given(logits, st.floats(0.3, 3), st.none() | st.integers(1, 12), st.floats(0.01, 1))
+def test_top_p(logits, temperature, top_k, top_p):
+    """The likeliest, as few as have the probability top_p together; the shares among them stay."""
+    whole, p = probabilities(logits, temperature, top_k).tolist(), probabilities(logits, temperature, top_k, top_p).tolist()
+    kept = sorted((whole[i] for i in range(len(p)) if p[i] > 0), reverse=True)
+    assert math.isclose(sum(p), 1, rel_tol=1e-9) and kept == sorted(whole, reverse=True)[: len(kept)]
+    assert sum(kept) >= top_p - 1e-9 and sum(kept[:-1]) < top_p + 1e-9
+    assert all(math.isclose(one, all_ / sum(kept), rel_tol=1e-6) for one, all_ in zip(p, whole, strict=True) if one > 0)
+
+
+@pytest.mark.parametrize("top_p", [0, -0.1, 1.1, math.nan])
+def test_top_p_that_means_nothing(top_p):
+    with pytest.raises(ValueError, match=f"top_p must be above 0 and at most 1, not {top_p}"):
+        probabilities(torch.zeros(3), top_p=top_p)
+
+
 def model_of(source=companion, name="GRU", num_layers=2, seed=0, **options):
     torch.manual_seed(seed)
     layer = getattr(source, name)(len(VOCABULARY), 6, num_layers, dtype=torch.float64, **options)
