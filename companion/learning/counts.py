@@ -45,7 +45,8 @@ class Counts:
             if recent not in self.followers:
                 break  # nor is any longer past
             found, total = self.followers[recent], self.totals[recent]
-            # p_n(i) = ( c(past, i) + d p_{n-1}(i) ) / ( c(past) + d ),   d: how many different indices followed
+            # p_n(i) = ( c(past, i) + d p_{n-1}(i) ) / ( c(past) + d )
+            # where d is the number of different indices that followed
             p = (found[index] + len(found) * p) / (total + len(found))
         return p
 
