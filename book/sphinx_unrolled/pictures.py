@@ -100,7 +100,9 @@ def inline(source, name, alt, width=None):
     root.set("role", "img")
     root.set("aria-label", alt)
     root.attrib.setdefault("fill", "currentColor")  # SVG's own default is black
-    root.set("style", f"max-width:{width or f'{natural[0]:.0f}px'};{root.get('style', '')}")
+    # what is drawn for a phone is legible there as it is; others get more room, and scroll
+    narrow = "min-width:0;" if not width and natural[0] <= 320 else ""
+    root.set("style", f"max-width:{width or f'{natural[0]:.0f}px'};{narrow}{root.get('style', '')}")
     for element in root.iter():
         element.tag = element.tag.removeprefix(f"{{{SVG}}}")
     return ET.tostring(root, encoding="unicode").strip()
