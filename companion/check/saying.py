@@ -104,6 +104,8 @@ class Sayer:
                 # the same numbers come of gates that are cut rightly and then used in each other's place
                 entry["says"] = self.say("order_used", order=self.listed(order[1][1:].split("_")))
                 entry["advice"] = f"{entry['advice']} {self.say('or_used')}"
+            if name == "raises_error" and finding.stops not in (None, finding.probe):
+                entry["advice"] = self.say("stops_elsewhere", sizes=self.sizes(finding.stops))
             said.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
         said += self.notes()
         if finding.error:
@@ -152,6 +154,12 @@ class Sayer:
             said += "".join("\n" + words(self.language)["errors"][key] for key in hints[:1])
         return said
 
+    def sizes(self, number):
+        """Of a probe: its options, and the shapes of its tensors."""
+        probe = self.bank.probes[number]
+        shapes = {name: tuple(tensor.shape) for name, tensor in probe.tensors.items() if name not in probe.parameters}
+        return self.listed(f"`{name}` = {one}" for name, one in (probe.options | shapes).items())
+
     def example(self):
         """The smallest probe on which the answer is wrong."""
         finding, probe = self.finding, self.bank.probes[self.finding.probe]
@@ -175,7 +183,10 @@ class Sayer:
         """What can be said without a name: which values, from where on, by how much, and where the answer is right."""
         finding = self.finding
         said = [self.say("unknown")] if UNKNOWN & set(finding.mistakes) else []
-        if finding.wrong:
+        if {"wrong_names", "parameter_missing"} & set(finding.mistakes):
+            lists = {"missing_are": finding.missing, "unasked_are": finding.unasked}
+            said += [self.say(key, values=self.listed(f"`{name}`" for name in names)) for key, names in lists.items() if names]
+        elif finding.wrong:
             # what follows from a wrong result need not be said: its gradients, and the second call
             rank = min(map(self.rank, finding.wrong))
             named = [name for name in finding.compared if self.rank(name) == rank]

@@ -1,5 +1,6 @@
 """Every question of the checker: what is right is right, and what is wrong is told apart and named."""
 
+import itertools
 import json
 import re
 import shutil
@@ -23,7 +24,7 @@ from companion.check import check, saying
 from companion.check.__main__ import mistakes
 from companion.check.diagnosis import GENERAL, agree, alike, close, diagnose, is_gradient
 from companion.check.question import all_questions, bank
-from companion.check.running import Outcome, Probe, observe, run
+from companion.check.running import Outcome, Probe, observe, run, set_parameters
 from finished import FINISHED
 from lstm_answers import CELL, GATES
 from programs import defined, found
@@ -595,6 +596,31 @@ def test_a_linear_for_each_gate_has_other_names_and_nothing_else_is_wrong(x_name
     assert check("lstm_cell", Wrong).mistakes == ["tanh_missing_on_c", "parameter_names"]
 
 
+@pytest.mark.parametrize("name", [
+    "back_W_?_1", pytest.param("l1.back.W_?", marks=pytest.mark.heavy), pytest.param("W_?1_back", marks=pytest.mark.heavy),
+])  # fmt: skip
+@pytest.mark.parametrize("words", ["ifgo", pytest.param(["input", "forget", "candidate", "output"], marks=pytest.mark.heavy)])
+def test_a_weight_for_each_gate_of_each_layer_and_direction_is_taken_for_what_it_is(name, words):
+    H, wanted, made = 2, {}, nn.Module()
+    for layer, back in itertools.product(range(2), range(2)):
+        for side, letter in (("ih", "W"), ("hh", "U")):
+            weight = wanted[f"weight_{side}_l{layer}" + "_reverse" * back] = torch.rand(4 * H, 2 * H if layer else H)
+            path = name.replace("W", letter).replace("1", str(layer)).replace("back", "back" if back else "forward")
+            for word in words:
+                *inner, last = path.replace("?", word).split(".")
+                within = made
+                for piece in inner:
+                    within._modules.setdefault(piece, nn.Module())
+                    within = within._modules[piece]
+                within.register_parameter(last, nn.Parameter(torch.zeros(H, weight.shape[1])))
+    made.forward = lambda: None
+    outcome = Outcome()
+    found = set_parameters(made, wanted, outcome)
+    assert all(torch.equal(torch.cat(found[one]), wanted[one]) for one in wanted)
+    assert {*outcome.notes} == {"renamed"}
+    assert all(("back" in parts) == ("reverse" in one) for one, parts in outcome.notes["renamed"])
+
+
 def test_two_linears_have_other_names_and_nothing_else_is_wrong():
     class Cell(nn.Module):
         def __init__(self, input_size, hidden_size):
@@ -724,6 +750,17 @@ def test_a_way_back_that_is_cut_once_is_one_mistake_and_another_beside_it_is_nam
     cut = check("rnn_step", step)
     assert cut.mistakes == ["no_gradient"] and "torch.no_grad()" in repr(cut)
     assert check("rnn_step", lambda *given: step(*given[:5], 0 * given[5])).mistakes == ["bias_hh_missing", "no_gradient"]
+    assert check("rnn_step", lambda *given: 3 * step(*given)).mistakes == ["wrong_values", "no_gradient"]
+    assert check("rnn_step", lambda *given: step(*given)[0]).mistakes == ["wrong_shape", "no_gradient"]
+
+
+def test_an_example_that_goes_through_is_not_said_to_stop(hasty):
+    def step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+        return torch.tanh(x @ weight_ih.T + h @ weight_hh.T + (bias_ih + bias_hh).unsqueeze(1))
+
+    said = repr(check("rnn_step", step))
+    assert "It stops, for one, with `x` = (3, 4), `h` = (3, 5)," in said and "Run the smallest example" not in said
+    assert "Run the smallest example" in repr(check("rnn_step", lambda x, *rest: step(x[9], *rest)))
 
 
 def test_numbers_are_not_called_right_where_the_input_was_changed_and_torch_found_no_way_back():
@@ -784,6 +821,21 @@ def test_a_state_cut_in_place_is_told_of_detach_in_place():
         return states
 
     assert "`detach_()`" in repr(check("windows", read_in_windows))
+
+
+def test_names_that_are_missing_and_names_that_nobody_asked_for_are_said(hasty):
+    probed = bank("parameter_shapes", 0)
+    right = {(*probe.options.values(),): one.values for probe, one in zip(probed.probes, probed.expected)}
+
+    def said(change):
+        return check("parameter_shapes", lambda *sizes: change({name: one.int().tolist() for name, one in right[sizes].items()}))
+
+    upper = said(lambda shapes: {name: one for name, one in shapes.items() if not name.startswith("bias") or "_l0" in name})
+    assert upper.mistakes == ["wrong_names"]
+    assert "Missing: `bias_ih_l1`, `bias_hh_l1`, `bias_ih_l2`, `bias_hh_l2`." in repr(upper)
+    assert "with one layer" in repr(upper) and "shape than" not in repr(upper)
+    other = repr(said(lambda shapes: {name.replace("_hh", "_h"): one for name, one in shapes.items()}))
+    assert "Missing: `weight_hh_l0`, `bias_hh_l0`." in other and "Not asked for: `weight_h_l0`, `bias_h_l0`." in other
 
 
 def test_a_wrong_shape_is_shown_by_a_wrong_shape():
