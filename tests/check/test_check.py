@@ -605,7 +605,7 @@ def test_a_weight_for_each_gate_of_each_layer_and_direction_is_taken_for_what_it
     for layer, back in itertools.product(range(2), range(2)):
         for side, letter in (("ih", "W"), ("hh", "U")):
             weight = wanted[f"weight_{side}_l{layer}" + "_reverse" * back] = torch.rand(4 * H, 2 * H if layer else H)
-            path = name.replace("W", letter).replace("1", str(layer)).replace("back", "back" if back else "forward")
+            path = name.replace("W", letter).replace("1", str(layer)).replace("back", "rev" if back else "forward")
             for word in words:
                 *inner, last = path.replace("?", word).split(".")
                 within = made
@@ -618,7 +618,7 @@ def test_a_weight_for_each_gate_of_each_layer_and_direction_is_taken_for_what_it
     found = set_parameters(made, wanted, outcome)
     assert all(torch.equal(torch.cat(found[one]), wanted[one]) for one in wanted)
     assert {*outcome.notes} == {"renamed"}
-    assert all(("back" in parts) == ("reverse" in one) for one, parts in outcome.notes["renamed"])
+    assert all(("rev" in parts) == ("reverse" in one) for one, parts in outcome.notes["renamed"])
 
 
 def test_two_linears_have_other_names_and_nothing_else_is_wrong():
