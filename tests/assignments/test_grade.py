@@ -571,7 +571,7 @@ def one_bias(weights):
     walls = json.loads(kept["said"].partition("\n")[0])
     assert "files" not in walls or error_of(kept)["text"] == "[]"
     if "processes" in walls:  # there are namespaces
-        network = [os.readlink(f"/proc/{process}/ns/net") for process in ("self", worker.process.pid)]
+        network = [os.readlink(f"/proc/{process}/ns/net") for process in ("self", worker.pid)]
         assert network[0] != network[1]
 
 
