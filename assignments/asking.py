@@ -35,7 +35,9 @@ FORKS = hasattr(os, "fork")
 # Seconds of the processor and of the clock for a question, megabytes of memory beyond torch's own and of files.
 LIMITS = {"seconds": 10, "wall": 30, "memory": 1024, "disk": 64}
 MOST = 200_000  # numbers in a value
-LARGEST = 2**27  # bytes of what a worker says
+OUTPUT = 4 * 2**20  # letters of what an answer says, as in worker.py
+LARGEST = 8 * OUTPUT  # bytes of what a worker says: JSON has up to six for a letter
+LONG = 300_000  # letters of the code in which names are looked for
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
 NO_MODULE = re.compile(r"No module named '([\w.]{1,100})'")
 REFUSED = "a library's own layer"  # the worker's words for it
@@ -245,7 +247,7 @@ class Worker:
             return {"ended": "quit" if seconds < wall else "time", "said": "", "seconds": seconds}
         if not FORKS:  # the student's code ran in this very process
             self.close()
-        return answer
+        return ended_of(answer, time.monotonic() - begin)
 
     def kill(self):
         """While it holds its line, its number is no other's."""
@@ -287,6 +289,16 @@ class Forged(ValueError):
     """Not what the process was asked for."""
 
 
+def ended_of(said, seconds):
+    """What a worker says of a job, within bounds: where there is no fork, the student's own process says it."""
+    text = said.get("said") if isinstance(said, dict) else None
+    if not isinstance(text, str) or not isinstance(said.get("ended"), str):
+        return {"ended": "quit", "said": "", "seconds": seconds}
+    if len(text) > OUTPUT:
+        return {"ended": "output", "said": "", "seconds": seconds}
+    return {"ended": word(said["ended"], 100), "said": text, "seconds": seconds}
+
+
 def outcome_of(said):
     """An Outcome from a stranger's JSON. Forged if it is none."""
     if not isinstance(said, dict) or not isinstance(said.get("values"), dict) or len(said["values"]) > 100:
@@ -319,9 +331,10 @@ def tensor_of(packed):
 
 
 def words_of(said, most=50):
-    if not isinstance(said, list) or len(said) > most:
+    """As many as anyone would read."""
+    if not isinstance(said, list):
         raise Forged
-    return [word(one) for one in said]
+    return [word(one) for one in said[:most]]
 
 
 def notes_of(said):
@@ -530,10 +543,11 @@ def follow_through(verdicts, answers, words):
 
 def names_used(answer):
     """All names that an answer uses, and what it uses, but its own."""
-    bodies = {}
+    bodies, left = {}, LONG
     for _, source in answer.cells:
+        left -= len(source)
         try:
-            body = ast.parse(source).body if len(source) < 100_000 else ()
+            body = ast.parse(source).body if left > 0 else ()
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         for node in body:

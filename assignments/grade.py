@@ -93,9 +93,14 @@ class Grader:
             "assignments": list(wanted) or sent.assignments, "seeds": {}, "numbers": {},
         }  # fmt: skip
         said = pages.words(graded["language"])
-        for question, asked in reading.all_questions().items():
-            if asked.assignment not in graded["assignments"]:
-                continue
+        questions = [one for one in reading.all_questions().values() if one.assignment in graded["assignments"]]
+        end = begin + 2 * len(questions) * limits["wall"]  # twice what each may take
+        for asked in questions:
+            question = asked.name
+            if question not in parts and time.monotonic() > end:
+                sent.remarks += [] if ("too_slow", "") in sent.remarks else [("too_slow", "")]
+                verdict = asking.failed(asking.blank(question), "time_limit", said, limits["seconds"])
+                parts[question] = asdict(verdict) | {"assignment": asked.assignment}, None, None
             if question not in parts:
                 yield question, None
                 seed = (seeds or {}).get(question, cls.seeds[question])
@@ -174,12 +179,14 @@ class Grading:
 def digest(path, wanted, language, limits):
     """Of all that decides a grade: the files, what was asked for, and who asks."""
     found = hashlib.sha256(json.dumps([list(wanted), language, limits, sources()]).encode())
-    for file in reading.files(path)[0]:
+    files = reading.files(path)[0]
+    room = reading.looked_at(files)[1]
+    for file in files:
         found.update(file.name.encode("utf-8", "surrogateescape"))
         try:
             size = file.stat().st_size
             found.update(str(size).encode())
-            if size > reading.LARGEST:  # it is not read either
+            if file not in room:  # it is not read either
                 continue
             with open(file, "rb") as opened:
                 while piece := opened.read(2**20):
