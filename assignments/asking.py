@@ -229,25 +229,31 @@ class Worker:
 
     def ask(self, job):
         """How a job ended: {"ended", "said", "seconds"}."""
+        wall = job["limits"]["wall"]
+        for left in (1, 0):
+            self.hand_over(job)
+            begin = time.monotonic()
+            answer = self.receive(wall + 20 if FORKS else wall)
+            seconds = time.monotonic() - begin
+            if answer is None or not FORKS:  # without fork, the student's code ran in this very process
+                self.close()
+            if answer is not None:
+                return ended_of(answer, seconds)
+            if seconds >= wall:
+                return {"ended": "time", "said": "", "seconds": seconds}
+            if not (left and FORKS):  # once it may have been ended by something else
+                return {"ended": "quit", "said": "", "seconds": seconds}
+
+    def hand_over(self, job):
         for left in (2, 1, 0):
             try:
                 if not self.ready:
                     self.start()
-                self.send(job)
-                break
+                return self.send(job)
             except (OSError, RuntimeError):
                 self.close()
                 if not left:
                     raise
-        begin, wall = time.monotonic(), job["limits"]["wall"]
-        answer = self.receive(wall + 20 if FORKS else wall)
-        if answer is None:
-            self.close()
-            seconds = time.monotonic() - begin
-            return {"ended": "quit" if seconds < wall else "time", "said": "", "seconds": seconds}
-        if not FORKS:  # the student's code ran in this very process
-            self.close()
-        return ended_of(answer, time.monotonic() - begin)
 
     def kill(self):
         """While it holds its line, its number is no other's."""

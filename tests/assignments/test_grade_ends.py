@@ -23,7 +23,7 @@ from lstm_answers import CELL, GATES, SOURCES
 from programs import questions
 from sampling import PROVING
 
-from companion.check.question import all_questions
+from companion.check.question import all_questions, bank
 
 ASKED = questions("lstm")
 NAMES = [
@@ -480,6 +480,38 @@ def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_m
     assert "No space left" in done.stderr and "the same command continues" in done.stderr, done.stderr
     assert "code 1" in done.stdout and ".part" not in done.stdout and "Traceback" not in done.stderr
     assert done.stdout.strip().endswith("21"), done.stdout
+
+
+@linux
+def test_workers_of_one_mother(worker):  # noqa: F811
+    """Each has walls of its own. One that is killed is begun anew; one that nobody listens to ends, and what it runs."""
+    first, second = (asking.Worker([], worker.mothers) for _ in range(2))
+    walls = {wall for one in (worker, first, second) for wall in judged(one, "gates", GATES).walls}
+    spaces = {os.readlink(f"/proc/{process}/ns/mnt") for process in ("self", worker.pid, first.pid, second.pid)}
+    assert len(spaces) == 4 or "processes" not in walls
+    os.kill(first.pid, signal.SIGKILL)
+    assert judged(first, "gates", GATES).ok
+    asked = all_questions()["gates"]
+    sleeping = reading.Answer([[1, "import time\ntime.sleep(10**6)\ndef gates(): pass"]], ["gates"], True)
+    second.send(asking.job_of(asked, bank("gates", 5), sleeping, asking.LIMITS, needed=False))
+    begin, started = time.monotonic(), ()
+    while len(started := {second.pid, *workers_of(second.pid)}) < 4:
+        assert time.monotonic() - begin < 20
+    second.close(), first.close()
+    while any(map(there, started)):
+        assert time.monotonic() - begin < 25  # a question has 30
+        time.sleep(0.05)
+
+
+@linux
+@pytest.mark.heavy
+def test_a_worker_whose_mother_is_gone():
+    mother = asking.Mother()
+    one = asking.Worker([], mother.line)
+    assert judged(one, "gates", GATES).ok
+    mother.process.kill()
+    mother.process.wait()
+    assert judged(one, "gates", GATES).ok and judged(one, "gates", GATES).ok
 
 
 STAYS = """
