@@ -485,8 +485,10 @@ def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_m
 @linux
 def test_workers_of_one_mother(worker):  # noqa: F811
     """Each has walls of its own. One that is killed is begun anew; one that nobody listens to ends, and what it runs."""
+    walls = judged(worker, "gates", GATES).walls
     first, second = (asking.Worker([], worker.mothers) for _ in range(2))
-    walls = {wall for one in (worker, first, second) for wall in judged(one, "gates", GATES).walls}
+    assert judged(first, "gates", GATES).ok and judged(second, "gates", GATES).ok
+    assert first.mother is second.mother is None
     spaces = {os.readlink(f"/proc/{process}/ns/mnt") for process in ("self", worker.pid, first.pid, second.pid)}
     assert len(spaces) == 4 or "processes" not in walls
     os.kill(first.pid, signal.SIGKILL)
