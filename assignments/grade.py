@@ -41,7 +41,7 @@ import reading  # noqa: E402
 from companion.check import saying  # noqa: E402
 
 
-PATIENCE = 600  # seconds until a grading process has to say something: it asks four times at most, and judges
+PATIENCE = 240  # seconds until a grading process has to say something, beside the four times that it asks at most
 MEMORY = 2048  # megabytes that a grading process may take for what students send, beyond torch's own
 
 
@@ -271,6 +271,7 @@ class Job:
     """A submission that is graded. parts: what is there of it, by question; None of one that is not asked again."""
 
     student: str
+    patience: float
     parts: dict = field(default_factory=dict)
     ends: Counter = field(default_factory=Counter)  # how often a grading process ended, by the question that it was at
     at: str = ""
@@ -283,7 +284,7 @@ class Job:
         return self
 
     def wait(self):
-        self.end = time.monotonic() + PATIENCE
+        self.end = time.monotonic() + self.patience
 
     def take(self, question, part):
         """What a grading process says. Returns what is to be stored, if that is it."""
@@ -394,7 +395,8 @@ class Batch:
         That one may have been its neighbour's victim. So it goes on when all others are graded, and alone, with the
         question that was asked; if that ends the process again, with the next.
         """
-        waiting, alone, jobs, idle = deque(map(Job, group)), deque(), {}, []
+        waiting, alone, jobs, idle = deque(), deque(), {}, []
+        waiting.extend(Job(student, PATIENCE + 4 * self.limits["wall"]) for student in group)
         mother = self.mother() if group else None
         # a quarter of a second, which each process would take for its own: torch does so when gradients are asked for
         import torch.fx.experimental.symbolic_shapes  # noqa: F401
