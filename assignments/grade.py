@@ -25,11 +25,10 @@ import sys
 import time
 import traceback
 from collections import Counter, deque
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from functools import cache
-from multiprocessing import active_children, get_context
+from multiprocessing import get_context
+from multiprocessing.connection import wait
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -42,6 +41,7 @@ import reading  # noqa: E402
 from companion.check import saying  # noqa: E402
 
 
+PATIENCE = 240  # seconds until a grading process has to say something, beside the four times that it asks at most
 MEMORY = 2048  # megabytes that a grading process may take for what students send, beyond torch's own
 
 
@@ -63,7 +63,7 @@ class Grader:
     seeds = {}
 
     @classmethod
-    def begin(cls, hidden, seeds):
+    def begin(cls, hidden, mothers, seeds):
         import torch
 
         import asking
@@ -72,14 +72,19 @@ class Grader:
         isolation.end_with_parent()  # who ends the main process, ends this one
         isolation.limit_own_memory(MEMORY)
         torch.set_num_threads(1)
-        cls.worker, cls.seeds = asking.Worker(hidden), seeds
+        cls.worker, cls.seeds = asking.Worker(hidden, mothers), seeds
 
     @classmethod
-    def grade(cls, student, path, wanted, language, limits, seeds):
-        """What is stored of a submission. seeds: those of an earlier grading, if it is to be repeated."""
+    def grade(cls, student, path, wanted, language, limits, seeds, parts):
+        """What is stored of a submission, at last; before it, what of it is at hand: ("", None) while it is read, then the
+        name of each question with None, and with its part when that is there.
+
+        seeds: those of an earlier grading, if it is to be repeated. parts: those of questions that are not asked again.
+        """
         import asking
 
-        begin = time.monotonic()
+        begin, parts = time.monotonic(), dict(parts)
+        yield "", None
         sent = reading.submission(student, path, wanted)
         if not sent.answers:
             sent.remarks.append(("no_assignment", ""))
@@ -88,31 +93,84 @@ class Grader:
             "assignments": list(wanted) or sent.assignments, "seeds": {}, "numbers": {},
         }  # fmt: skip
         said = pages.words(graded["language"])
-        for question, asked in reading.all_questions().items():
-            if asked.assignment not in graded["assignments"]:
-                continue
-            seed = (seeds or {}).get(question, cls.seeds[question])
-            numbers = None if seeds is None else {}
-            answer = sent.answers.get(question)
-            try:
-                verdict = asking.grade(
-                    cls.worker, question, answer, seed, graded["language"], said, limits, numbers
-                )  # fmt: skip
-            except Exception:  # whatever it is, the other questions are graded
-                traceback.print_exc()
+        questions = [one for one in reading.all_questions().values() if one.assignment in graded["assignments"]]
+        end = begin + 2 * len(questions) * limits["wall"]  # twice what each may take
+        for asked in questions:
+            question = asked.name
+            if question not in parts and time.monotonic() > end:
+                sent.remarks += [] if ("too_slow", "") in sent.remarks else [("too_slow", "")]
+                verdict = asking.failed(asking.blank(question), "time_limit", said, limits["seconds"])
+                parts[question] = asdict(verdict) | {"assignment": asked.assignment}, None, None
+            if question not in parts:
+                yield question, None
+                seed = (seeds or {}).get(question, cls.seeds[question])
+                numbers = None if seeds is None else {}
+                answer = sent.answers.get(question)
+                try:
+                    verdict = asking.grade(
+                        cls.worker, question, answer, seed, graded["language"], said, limits, numbers
+                    )  # fmt: skip
+                except Exception:  # whatever it is, the other questions are graded
+                    traceback.print_exc()
+                    verdict = asking.failed(asking.blank(question), "not_graded", said)
+                parts[question] = asdict(verdict) | {"assignment": asked.assignment}, seed, numbers
+                yield question, parts[question]
+            if parts[question] is None:  # it ended this process whenever it was asked
                 verdict = asking.failed(asking.blank(question), "not_graded", said)
-            if "time_limit" in verdict.mistakes:  # what holds up one question need not hold up the batch in all
+                parts[question] = asdict(verdict) | {"assignment": asked.assignment}, None, None
+                sent.remarks += [] if ("grader_stopped", "") in sent.remarks else [("grader_stopped", "")]
+            verdict, seed, numbers = parts[question]
+            if "time_limit" in verdict["mistakes"]:  # what holds up one question need not hold up the batch in all
                 limits = limits | {key: max(2, limits[key] // 3) for key in ("seconds", "wall")}
-            graded["verdicts"].append(asdict(verdict) | {"assignment": asked.assignment})
-            graded["seeds"][question] = seed
+            graded["verdicts"].append(verdict)
+            if seed is not None:
+                graded["seeds"][question] = seed
             if numbers:
                 graded["numbers"][question] = numbers
+        yield "", None
         asking.follow_through(graded["verdicts"], sent.answers, said)
-        return graded | {"seconds": time.monotonic() - begin}
+        yield "", graded | {"seconds": time.monotonic() - begin}
 
 
-def grade_one(*arguments):
-    return Grader.grade(*arguments)
+def serve(line, *started):
+    """What a grading process does: it takes a submission from the line, and says what `Grader.grade` does."""
+    Grader.begin(*started)
+    try:
+        while True:
+            for part in Grader.grade(*line.recv()):
+                line.send(part)
+    except EOFError:  # the main process is gone
+        pass
+
+
+class Grading:
+    """A grading process, for the main one. On Linux it is forked, with all that it needs in memory; torch has no threads
+    there yet, as nothing was computed."""
+
+    def __init__(self, *started):
+        context = get_context("fork" if isolation.LINUX else "spawn")
+        self.line, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs, *started), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def ask(self, *asked):
+        try:
+            self.line.send(asked)
+        except OSError:  # it is gone, and `said` says so
+            pass
+
+    def said(self):
+        """What it says next; None if it is gone."""
+        try:
+            return self.line.recv()
+        except (EOFError, OSError):
+            return None
+
+    def close(self):
+        self.process.kill()
+        self.process.join()
+        self.line.close()
 
 
 # The batch
@@ -121,12 +179,14 @@ def grade_one(*arguments):
 def digest(path, wanted, language, limits):
     """Of all that decides a grade: the files, what was asked for, and who asks."""
     found = hashlib.sha256(json.dumps([list(wanted), language, limits, sources()]).encode())
-    for file in reading.files(path)[0]:
+    files = reading.files(path)[0]
+    room = reading.looked_at(files)[1]
+    for file in files:
         found.update(file.name.encode("utf-8", "surrogateescape"))
         try:
             size = file.stat().st_size
             found.update(str(size).encode())
-            if size > reading.LARGEST:  # it is not read either
+            if file not in room:  # it is not read either
                 continue
             with open(file, "rb") as opened:
                 while piece := opened.read(2**20):
@@ -204,6 +264,44 @@ def unanswered(student, assignments, language, remarks, mistake):
         "student": student, "language": language, "assignments": list(assignments), "remarks": remarks,
         "verdicts": verdicts, "seeds": {}, "seconds": 0.0,
     }  # fmt: skip
+
+
+@dataclass
+class Job:
+    """A submission that is graded. parts: what is there of it, by question; None of one that is not asked again."""
+
+    student: str
+    patience: float
+    parts: dict = field(default_factory=dict)
+    ends: Counter = field(default_factory=Counter)  # how often a grading process ended, by the question that it was at
+    at: str = ""
+    grading: object = None
+    end: float = 0.0  # of the patience with it
+
+    def begun(self, grading):
+        self.grading, self.at = grading, ""
+        self.wait()
+        return self
+
+    def wait(self):
+        self.end = time.monotonic() + self.patience
+
+    def take(self, question, part):
+        """What a grading process says. Returns what is to be stored, if that is it."""
+        self.wait()
+        self.at = question
+        if question and part is not None:
+            self.parts[question] = part
+        return None if question else part
+
+    def ended(self):
+        """Whether it is to go on, in another process."""
+        self.ends[self.at] += 1
+        if self.ends[self.at] > 1:
+            if not self.at:
+                return False
+            self.parts[self.at] = None
+        return True
 
 
 class Batch:
@@ -285,62 +383,58 @@ class Batch:
             found += [joined(results)] if results else []
         return found
 
+    def mother(self):
+        """Of the processes for students' code, where there can be one."""
+        import asking
+
+        return asking.Mother(self.hidden) if asking.FORKS else None
+
     def run(self, group, workers):
         """Grades a group of students. Each process has one submission at a time: so it is known with which it ended.
 
-        That one may have been its neighbour's victim. So it is tried again when all others are graded, and alone.
+        That one may have been its neighbour's victim. So it goes on when all others are graded, and alone, with the
+        question that was asked; if that ends the process again, with the next.
         """
-        waiting, alone, lost, jobs = deque(group), deque(), set(), {}
-        idle = [None] * workers  # processes start when there is something for them to do
+        waiting, alone, jobs, idle = deque(), deque(), {}, []
+        waiting.extend(Job(student, PATIENCE + 4 * self.limits["wall"]) for student in group)
+        mother = self.mother() if group else None
+        # a quarter of a second, which each process would take for its own: torch does so when gradients are asked for
+        import torch.fx.experimental.symbolic_shapes  # noqa: F401
+
         try:
             while waiting or alone or jobs:
-                while idle and (waiting or alone and not jobs):
-                    student, grader = (waiting or alone).popleft(), idle.pop() or self.grader()
-                    asked = self.found[student], self.wanted, self.language, self.limits, self.repeated.get(student)
-                    try:
-                        jobs[grader.submit(grade_one, student, *asked)] = student, grader
-                    except BrokenProcessPool:  # it was ended while it had nothing to do
-                        grader.shutdown()
-                        idle.insert(0, None)
-                        waiting.appendleft(student)
-                for job in wait(jobs, return_when=FIRST_COMPLETED).done:
-                    student, grader = jobs.pop(job)
-                    try:
-                        self.take(student, job)
-                        idle.append(grader)
-                    except BrokenProcessPool:
-                        grader.shutdown()
-                        idle.insert(0, None)
-                        if student in lost:
-                            self.lose(student)
+                while len(jobs) < workers and (waiting or alone and not jobs):
+                    job = (waiting or alone).popleft()
+                    grading = idle.pop() if idle else Grading(self.hidden, mother and mother.line, self.seeds)
+                    jobs[grading.line] = job.begun(grading)
+                    asked = self.wanted, self.language, self.limits, self.repeated.get(job.student), job.parts
+                    grading.ask(job.student, self.found[job.student], *asked)
+                for line in wait([*jobs], max(0, min(job.end for job in jobs.values()) - time.monotonic())):
+                    job = jobs[line]
+                    said = job.grading.said()
+                    if said is None:
+                        jobs.pop(line).grading.close()
+                        if job.ended():
+                            alone.append(job)
                         else:
-                            lost.add(student)
-                            alone.append(student)
-        except BaseException:
-            for process in active_children():  # what they have begun is not waited for
-                process.kill()
-            raise
+                            self.lose(job.student)
+                    elif result := job.take(*said):
+                        idle.append(jobs.pop(line).grading)
+                        self.take(job.student, result, None not in job.parts.values())
+                for job in jobs.values():
+                    if job.end < time.monotonic():  # then it is one that ended
+                        job.grading.process.kill()
         finally:
-            for grader in [*idle, *(grader for _, grader in jobs.values())]:
-                if grader:
-                    grader.shutdown(cancel_futures=True)
+            for grading in [*idle, *(job.grading for job in jobs.values())]:
+                grading.close()
+            if mother:
+                mother.close()
 
-    def grader(self):
-        return ProcessPoolExecutor(1, get_context("spawn"), Grader.begin, (self.hidden, self.seeds))
-
-    def take(self, student, job):
+    def take(self, student, result, complete):
         """Keeps what a grading process says of a student."""
-        try:
-            result = job.result()
-        except BrokenProcessPool:
-            raise
-        except Exception:
-            traceback.print_exc()
-            self.lose(student)
-        else:
-            self.untold[student] = result
-            if result["assignments"]:
-                self.keep(student, self.untold.pop(student))
+        self.untold[student] = result
+        if result["assignments"]:
+            self.keep(student, self.untold.pop(student), complete)
 
     def lose(self, student):
         """The grader itself did not come to an end with this one."""

@@ -4,6 +4,7 @@ Nothing here runs a student's code, and nothing raises an error because of what 
 """
 
 import ast
+import itertools
 import json
 import os
 import re
@@ -16,7 +17,9 @@ from pathlib import Path
 from companion.check import saying
 from companion.check.question import all_questions
 
-LARGEST = 128 * 2**20  # bytes of a file that is read: its cells take many times as much memory
+LARGEST = 128 * 2**20  # bytes of the files that are read of a submission: their cells take many times as much memory
+FILES, CELLS, CODE = 1000, 200_000, 32 * 2**20  # files of a submission, cells of a notebook, letters of their code
+READ = {".ipynb", ".py", ".json", ".txt", ""}
 # Letters of a cell and of a notebook that are parsed, which takes 500 times as much memory. What is beyond runs as well,
 # but its names are looked for in its lines only.
 LONG_CELL, LONG = 200_000, 1_000_000
@@ -104,13 +107,14 @@ def files(path):
             found = [path]
     except OSError:
         return [], [path]
-    for folder, inner, names in os.walk(path, onerror=lambda error: closed.append(Path(error.filename))):
+    walk = os.walk(path, onerror=lambda error: closed.append(Path(error.filename)))
+    for folder, inner, names in itertools.islice(walk, FILES):
         inner[:] = sorted(one for one in inner if one not in SKIPPED)
         found += [Path(folder, name) for name in names if not name.startswith(".")]
-        if len(found) > 1000:
+        if len(found) > FILES:
             break
     plain = []
-    for one in found:
+    for one in found[: FILES + 1]:
         try:
             state = one.lstat()
         except OSError:  # it was taken away meanwhile
@@ -118,6 +122,21 @@ def files(path):
         if stat.S_ISREG(state.st_mode):  # what else there is may never end
             plain.append((state.st_mtime, one.name, one))
     return [one for *_, one in sorted(plain)], [one for one in closed if one.is_dir()]
+
+
+def looked_at(found):
+    """The files of which more is read than the name, and of these the ones for which there is room, the latest first."""
+    notebooks = [one for one in found if one.suffix.lower() in READ or len(found) == 1]
+    room, left = set(), LARGEST
+    for one in reversed(notebooks):
+        try:
+            size = one.stat().st_size
+        except OSError:
+            size = 0
+        if size <= left:
+            left -= size
+            room.add(one)
+    return set(notebooks), room
 
 
 def read(path):
@@ -141,9 +160,11 @@ def read(path):
         cells = [{"cell_type": "code", "source": text}]
     else:
         cells = cells_of(text, notebook)
-    number, left = 0, LONG
+    number, left, room = 0, LONG, CODE
     texts = []
-    for cell in cells:
+    if len(cells) > CELLS:
+        notebook.remarks.append("too_long")
+    for cell in cells[:CELLS]:
         try:
             source = cell.get("source", cell.get("input", ""))
             source = "".join(map(str, source)) if isinstance(source, list) else str(source)
@@ -153,6 +174,10 @@ def read(path):
                 texts.append(source)
                 continue
             number += 1
+            room -= len(source)
+            if room < 0:
+                notebook.remarks += [] if "too_long" in notebook.remarks else ["too_long"]
+                continue
             meta = cell.get("metadata") or {}
             nbgrader = meta.get("nbgrader") or {} if isinstance(meta, dict) else {}
             identity = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else ""
@@ -202,7 +227,7 @@ def cells_of(text, notebook):
         at = re.compile(r"[\s,]*").match(text, at).end()
         try:
             cell, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, MemoryError):
             return cells
         if not isinstance(cell, dict):
             return cells
@@ -438,10 +463,13 @@ def submission(student, path, wanted=()):
     """All that a student sent. wanted: the assignments that were asked for; none for any."""
     found_files, closed = files(path)
     remarks = [("unreadable", one.name) for one in closed]
+    if len(found_files) > FILES:
+        remarks.append(("too_many_files", ""))
     notebooks = []
+    looked, room = looked_at(found_files)
     for file in found_files:
-        if file.suffix.lower() in (".ipynb", ".py", ".json", ".txt", "") or len(found_files) == 1:
-            notebook = read(file)
+        if file in looked:
+            notebook = read(file) if file in room else Notebook(file, remarks=["file_too_large"])
             notebooks.append(notebook)
         else:
             remarks.append(("other_file", file.name))

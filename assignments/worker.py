@@ -16,6 +16,7 @@ import os
 import re
 import select
 import signal
+import socket
 import struct
 import sys
 import tempfile
@@ -511,17 +512,36 @@ def send(target, thing):
         said = said[os.write(target, said) :]
 
 
-def serve(source, target, jail, secret, path):
+def bear(line, secret, path):
+    """Forks one that serves for each line that is handed in. None of them knows of another, and this one reads no job."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
+    while lines := socket.recv_fds(line, 1, 1)[1]:
+        if os.fork() == 0:
+            try:
+                line.close()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                os.setsid()
+                jail = isolation.Jail()
+                jail.zygote(secret, path)
+                isolation.end_with_parent()  # only now: the system forgets it when rights change
+                send(lines[0], {"pid": os.getpid()})
+                serve(lines[0], jail, secret, path)
+            finally:
+                os._exit(0)
+        os.close(lines[0])
+
+
+def serve(line, jail, secret, path):
     """Has each job read, run and answered by a fork: what it leaves in memory is not there when the next one comes."""
     while True:
-        select.select([source], [], [])
+        select.select([line], [], [])
         watcher = os.fork()
         if watcher == 0:
             try:
                 isolation.end_with_parent()
-                job = receive(source)
+                job = receive(line)
                 if job is not None:
-                    send(target, watch(job, jail, secret, path))
+                    send(line, watch(job, jail, secret, path, line))
                     os._exit(0)
             except BaseException:
                 traceback.print_exc()
@@ -530,7 +550,7 @@ def serve(source, target, jail, secret, path):
             return
 
 
-def watch(job, jail, secret, path):
+def watch(job, jail, secret, path, line):
     """Runs a job in a child of a child. Returns how it ended, and what came through its pipe."""
     begin = time.monotonic()
     jail.enter()
@@ -554,7 +574,7 @@ def watch(job, jail, secret, path):
     os.close(pipe), os.close(report)
     inner = struct.unpack("i", read(state, 4) or b"\0" * 4)[0]
     end = begin + job["limits"]["wall"]
-    said, ended = collected(result, end)
+    said, ended = collected(result, end, line)
     if ended is None and not select.select([state], [], [], max(0.1, min(2, end - time.monotonic())))[0]:
         ended = "quit"  # it closed its pipe, and goes on
     status = read(state, 4) if ended is None else b""
@@ -568,12 +588,15 @@ def watch(job, jail, secret, path):
     return {"ended": ended, "seconds": seconds, "said": said.decode("utf-8", "replace")}
 
 
-def collected(result, end):
-    """What comes through a pipe until it is closed, and "time" or "output" if that is too late or too much."""
+def collected(result, end, line):
+    """What comes through a pipe until it is closed, and "time" or "output" if that is too late or too much.
+
+    On the line nothing comes before there is an answer, but its end: then nobody waits for one.
+    """
     said, size = [], 0
     while True:
-        ready, _, _ = select.select([result], [], [], max(0, end - time.monotonic()))
-        if not ready:
+        ready, _, _ = select.select([result, line], [], [], max(0, end - time.monotonic()))
+        if not ready or line in ready:
             return b"".join(said), "time"
         piece = os.read(result, 2**20)
         if not piece:
@@ -627,17 +650,16 @@ def main():
     torch.compile = as_it_is
     torch.backends.mkldnn.set_flags(False)
     isolation.remember_memory()
-    jail = isolation.Jail()
-    secret = [*hidden(torch), *settings["hidden"]]
-    jail.zygote(secret, settings["path"])
+    secret, path = [*hidden(torch), *settings["hidden"]], settings["path"]
     isolation.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the batch's to take
-    send(target, {"ready": True, "fork": hasattr(os, "fork")})
     if hasattr(os, "fork"):
-        serve(source, target, jail, secret, settings["path"])
-    elif (job := receive(source)) is not None:  # a process for each job; asking.py looks at the clock
+        bear(socket.socket(fileno=source), secret, path)
+        return
+    send(target, {"pid": os.getpid()})
+    if (job := receive(source)) is not None:  # a process for each job; asking.py looks at the clock
         begin = time.monotonic()
-        walls = prepare(job, jail, secret, settings["path"])
+        walls = prepare(job, isolation.Jail(), secret, path)
         send(target, {"ended": "", "said": walls + work(job), "seconds": time.monotonic() - begin})
 
 

@@ -571,7 +571,7 @@ def one_bias(weights):
     walls = json.loads(kept["said"].partition("\n")[0])
     assert "files" not in walls or error_of(kept)["text"] == "[]"
     if "processes" in walls:  # there are namespaces
-        network = [os.readlink(f"/proc/{process}/ns/net") for process in ("self", worker.process.pid)]
+        network = [os.readlink(f"/proc/{process}/ns/net") for process in ("self", worker.pid)]
         assert network[0] != network[1]
 
 
@@ -810,7 +810,7 @@ def test_what_follows_from_an_earlier_mistake_costs_nothing(worker, tmp_path, mo
     put(tmp_path, "a", "rnn.ipynb", notebook({"rnn_step": wrong, "rnn": source}))
     monkeypatch.setattr(grade.Grader, "worker", worker)
     monkeypatch.setattr(grade.Grader, "seeds", dict.fromkeys(all_questions(), 5))
-    found = grade.Grader.grade("a", tmp_path / "a", (), "en", asking.LIMITS, None)
+    *_, (_, found) = grade.Grader.grade("a", tmp_path / "a", (), "en", asking.LIMITS, None, {})
     step, rnn = (next(one for one in found["verdicts"] if one["question"] == name) for name in ("rnn_step", "rnn"))
     assert (step["points"], step["mistakes"]) == (0, ["tanh_missing"])
     assert rnn["points"] == points and rnn["mistakes"]
