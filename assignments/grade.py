@@ -420,8 +420,8 @@ def write(output, all_graded, say):
 def abilities(held, language="en"):
     """What separated students' code from the rest here, and what did not."""
     words = pages.words(language)
-    there = "; ".join(said for wall, said in words["walls"].items() if wall in held)
-    missing = "; ".join(said for wall, said in words["walls"].items() if wall not in held)
+    there = " · ".join(said for wall, said in words["walls"].items() if wall in held)
+    missing = " · ".join(said for wall, said in words["walls"].items() if wall not in held)
     said = [words["instructor"][key].format(walls=walls) for key, walls in (("walls_held", there), ("walls_missing", missing)) if walls]
     return " ".join(said)
 

@@ -264,13 +264,14 @@ def judged_so(*mistakes, line=""):
     return asking.Verdict("gates", 0.0, 2, list(mistakes), ["**It raises.**\n`ValueError`\n" + line], walls=["time"])
 
 
-def reviewed(submission, verdict, language="en", numbers=None):
+def judged_only(student, *verdicts, language="en"):
+    return {"student": student, "language": language, "assignments": ["lstm"], "remarks": [], "seeds": {}, "verdicts": [*verdicts]}
+
+
+def reviewed(submission, verdict, language="en"):
     beside = review.beside(submission, "gates", verdict, language)
-    graded = {
-        "student": "ada", "language": language, "assignments": ["lstm"], "remarks": [], "seeds": {},
-        "verdicts": [asdict(verdict) | {"assignment": "lstm"} | beside],
-    }  # fmt: skip
-    made = review.page(graded, {"ada": "ada.html", "bo": "bo.html"}, (None, "bo"), numbers or {})
+    graded = judged_only("ada", asdict(verdict) | {"assignment": "lstm"} | beside, language=language)
+    made = review.page(graded, {"ada": "ada.html", "bo": "bo.html"}, (None, "bo"), {})
     return BeautifulSoup(made, "html.parser"), graded
 
 
@@ -289,11 +290,11 @@ def test_code_stands_beside_what_was_found_with_the_line_marked(tmp_path):
 
 
 def test_long_code_has_a_bound_and_shows_the_line_that_is_named(tmp_path):
-    code = "def gates(x, h, *w):\n" + "\n".join(f"    a = {number}{' ' * 300}# x" for number in range(500))
-    line = saying.words("en")["results"]["line"].format(line=401, code=asking.word(code.split("\n")[400].strip()))
+    code = "def gates(x, h, *w):\n" + "\n".join(f"    a = {number}{' ' * 300}# x" for number in range(200))
+    line = saying.words("en")["results"]["line"].format(line=171, code=asking.word(code.split("\n")[170].strip()))
     page, graded = reviewed(sent_by(tmp_path, code), judged_so("raises_error", line=line))
-    assert page.select_one("pre mark").text.startswith("    a = 399 ")
-    assert f"{501 - review.LINES} more lines" in page.text and len(page.text) < review.LINES * review.LETTERS * 1.2
+    assert page.select_one("pre mark").text.startswith("    a = 169 ")
+    assert f"{201 - review.LINES} more lines" in page.text and len(page.text) < review.LINES * review.LETTERS * 1.2
     assert len(str(graded)) < review.LINES * review.LETTERS * 1.2  # what is stored has the bound, too
 
 
@@ -332,9 +333,8 @@ def test_all_pages_and_tables_give_the_same_marks(tmp_path, monkeypatch):
     rnn = [verdict("rnn", "rnn_cell", 0.0, 2), verdict("rnn", "windows", 3.0, 3)]
     given = {"ada": lstm, "bo": lstm + rnn, "cy": rnn, "dee": []}
     wanted = {"ada": (4.5, 5, 1.5), "bo": (4.75, 10, 1.5), "cy": (3, 5, 0), "dee": (0, 0, 0)}
-    whole = {"language": "en", "remarks": [], "seeds": {}}
     grade.write(tmp_path, [
-        whole | {"student": name, "verdicts": verdicts, "assignments": sorted({one["assignment"] for one in verdicts})}
+        judged_only(name, *verdicts) | {"assignments": sorted({one["assignment"] for one in verdicts})}
         for name, verdicts in given.items()
     ], print)  # fmt: skip
     summary = BeautifulSoup((tmp_path / "summary.html").read_text(encoding="utf-8"), "html.parser")
@@ -361,7 +361,8 @@ def test_an_appeal_is_a_page():
 
     found = []
     for answer, student in ((asked.truth, "ada"), (nearly, "bo"), (raises, "cy")):
-        graded = made_up(student, "en") | {"remarks": [], "verdicts": [verdict_of("en", answer)]}
+        verdict = asking.Verdict("gates", *((2.0, 2, []) if answer is asked.truth else (0.0, 2, ["raises_error"])), [])
+        graded = judged_only(student, asdict(verdict) | {"assignment": "lstm"})
         found.append((graded, {"gates": numbers_of(answer)}))
     names = {"ada": "a.html", "bo": "b.html", "cy": "c.html"}
     every = [BeautifulSoup(review.page(one, names, (None, None), numbers), "html.parser") for one, numbers in found]
@@ -412,11 +413,12 @@ def test_an_appeals_numbers_stay_with_their_grades(tmp_path):
     batch = grade.Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=lambda text: None)
     path = batch.output / "appeals" / "ada.json"
     one = {"probes": [], "wrong": []}
-    graded = made_up("ada", "en") | {"verdicts": [verdict_of("en", nearly)]}
+    wrong = asdict(asking.Verdict("gates", 0.0, 2, ["wrong_values"], [])) | {"assignment": "lstm"}
+    graded = judged_only("ada", wrong)
     batch.keep("ada", graded)
     batch.keep("ada", graded | {"numbers": {"gates": one}})
     assert review.appealed(path) == {"gates": one | {"before": 0.0}}
-    other = {"verdicts": [verdict_of("en", nearly) | {"question": "rnn_step"}]}
+    other = {"verdicts": [wrong | {"question": "rnn_step"}]}
     batch.keep("ada", graded | other | {"numbers": {"rnn_step": one}})
     assert set(review.appealed(path)) == {"gates", "rnn_step"}
     batch.keep("ada", graded)
