@@ -66,7 +66,7 @@ def lines_of(source):
 def piece(file, cell, source, named):
     """A cell as it is stored: its beginning, or what is around the line that is named."""
     lines = lines_of(source.rstrip())
-    first = max(0, named[0] - LINES // 2) if named and named[0] > LINES else 0
+    first = max(0, min(named[0] - LINES // 2, len(lines) - LINES)) if named else 0
     kept = [reading.printable(line.expandtabs(4)) for line in lines[first : first + LINES]]
     kept = [line if len(line) <= LETTERS else line[:LETTERS] + "…" for line in kept]
     return {"file": file, "cell": cell, "first": first + 1, "lines": kept, "named": named, "all": source.rstrip().count("\n") + 1}

@@ -4,7 +4,7 @@ import re
 import sys
 import unicodedata
 from dataclasses import asdict
-from functools import partial
+from functools import cache, partial
 
 import asking
 import grade
@@ -110,10 +110,16 @@ def names_of_mistakes():
 NAMES = ["ada", "<b>太郎</b>", "김철수", "x" * 90]
 
 
+@cache
+def finding_of(answer, question):
+    """To look for a mistake takes a second, in whatever language it is said then."""
+    asked, probed = all_questions()[question], bank(question, 5)
+    return diagnose(probed, [observe(asked.call, answer, probe) for probe in probed.probes])
+
+
 def verdict_of(language, answer, question="gates", **more):
     asked, probed = all_questions()[question], bank(question, 5)
-    found = diagnose(probed, [observe(asked.call, answer, probe) for probe in probed.probes])
-    verdict = asking.concluded(asking.blank(question), asked, probed, found, language)
+    verdict = asking.concluded(asking.blank(question), asked, probed, finding_of(answer, question), language)
     return asdict(verdict) | {"assignment": asked.assignment, "walls": ["time", "files"]} | more
 
 
@@ -302,8 +308,7 @@ def test_long_code_has_a_bound_and_shows_the_line_that_is_named(tmp_path):
 def test_an_answer_that_its_check_called_right_is_to_be_looked_at(tmp_path, language):
     """So is one that counts as not written, and looks written."""
     asked, probed = all_questions()["gates"], bank("gates", 5)
-    found = diagnose(probed, [observe(asked.call, asked.truth, probe) for probe in probed.probes])
-    shown = saying.as_text(saying.Sayer(asked, probed, found, language).paragraphs()[0])
+    shown = saying.as_text(saying.Sayer(asked, probed, finding_of(asked.truth, "gates"), language).paragraphs()[0])
     said = pages.words(language)["instructor"]
 
     def looked_at(*more, code=ASKED_CODE.replace("\t", "    ")):
