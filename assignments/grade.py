@@ -6,9 +6,12 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
     grades/gradebook.db        nbgrader's gradebook
     grades/summary.html        for the instructor
     grades/feedback/*.html     a page for each student, in the language of the assignment
+    grades/review/*.html       the same for the instructor, with the student's code
+    grades/appeals.html        for the instructor: those graded --again
     grades/done/*.json         what is graded so far: an interrupted batch continues with the next submission
     grades/batches.json        the students of each batch
-    grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave
+    grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave,
+                               which their pages in review/ show
 
 Several batches, of one assignment each, may go to one output folder: the latest that graded an assignment counts.
 A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
@@ -24,8 +27,10 @@ import signal
 import sys
 import time
 import traceback
+import unicodedata
 from collections import Counter, deque
 from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from multiprocessing import get_context
 from multiprocessing.connection import wait
@@ -37,6 +42,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import isolation  # noqa: E402  (its folder is on the path only now)
 import pages  # noqa: E402
 import reading  # noqa: E402
+import review  # noqa: E402
 
 from companion.check import saying  # noqa: E402
 
@@ -122,11 +128,11 @@ class Grader:
             verdict, seed, numbers = parts[question]
             if "time_limit" in verdict["mistakes"]:  # what holds up one question need not hold up the batch in all
                 limits = limits | {key: max(2, limits[key] // 3) for key in ("seconds", "wall")}
-            graded["verdicts"].append(verdict)
+            graded["verdicts"].append(verdict | review.beside(sent, question, verdict, graded["language"]))
             if seed is not None:
                 graded["seeds"][question] = seed
             if numbers:
-                graded["numbers"][question] = numbers
+                graded["numbers"][question] = review.compared(numbers)
         yield "", None
         asking.follow_through(graded["verdicts"], sent.answers, said)
         yield "", graded | {"seconds": time.monotonic() - begin}
@@ -312,7 +318,7 @@ class Batch:
 
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
         self.limits = asking.LIMITS | (limits or {})
-        for one in ("done", "feedback", "appeals"):
+        for one in ("done", "feedback", "review", "appeals"):
             (self.output / one).mkdir(parents=True, exist_ok=True)
         os.chmod(self.output, 0o700)  # other students may have accounts here
         self.rename()
@@ -332,7 +338,7 @@ class Batch:
             names = {page_name(one["graded"]["student"]) for one in stored_in(file).values()}
             if len(names) != 1 or file.stem in names:
                 continue
-            for folder, kind in (("done", "json"), ("appeals", "json"), ("feedback", "html")):
+            for folder, kind in (("done", "json"), ("appeals", "json"), ("feedback", "html"), ("review", "html")):
                 old = self.output / folder / f"{file.stem}.{kind}"
                 new = old.with_name(f"{min(names)}.{kind}")
                 if old.exists() and not new.exists():
@@ -449,17 +455,28 @@ class Batch:
 
     def keep(self, student, result, complete=True):
         result = json.loads(json.dumps(result))
-        numbers = result.pop("numbers", None)
-        name = page_name(student)
-        if numbers:
-            store(self.output / "appeals" / f"{name}.json", json.dumps(numbers, indent=1))
+        numbers = result.pop("numbers", None) or {}
         self.graded[student] = result
         batches = stored_in(self.done(student))
+        self.keep_appeal(student, result, numbers, batches.get(self.key))
         batches.pop(self.key, None)  # the latest is the last
         batches[self.key] = {"digest": self.digests[student], "complete": complete, "graded": result}
         store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
         points = " ".join(f"{one['question']} {one['points']:g}/{one['most']}" for one in result["verdicts"])
         self.say(f"[{len(self.graded)}/{len(self.found)}] {student}: {points}")
+
+
+    def keep_appeal(self, student, result, numbers, last):
+        """Numbers stay with the grades that they explain: those of other assignments, too, but of no older answer."""
+        path = self.output / "appeals" / f"{page_name(student)}.json"
+        before = {one["question"]: one["points"] for one in last["graded"]["verdicts"]} if last else {}
+        now = {question: one | {"before": before.get(question, 0)} for question, one in numbers.items()}
+        graded = {one["question"] for one in result["verdicts"]}
+        kept = {question: one for question, one in review.appealed(path).items() if question not in graded} | now
+        if kept:
+            store(path, json.dumps(kept, indent=1))
+        else:
+            path.unlink(missing_ok=True)
 
 
 def write(output, all_graded, say):
@@ -476,21 +493,50 @@ def write(output, all_graded, say):
     for (student, question), points in by_hand.items():
         say(f"{student}, {question}: {points:g} points were given by hand, and stay.")
     all_graded = pages.with_points_by_hand(all_graded, by_hand)
-    for one in all_graded:
+    order, appeals = [*names], []
+    for place, one in enumerate(all_graded):
+        numbers = review.appealed(output / "appeals" / f"{page_name(one['student'])}.json")
+        appeals += [(one, numbers)] if numbers else []
+        around = [order[at] if 0 <= at < len(order) else None for at in (place - 1, place + 1)]
         store(output / "feedback" / names[one["student"]], pages.feedback(one))
+        store(output / "review" / names[one["student"]], review.page(one, names, around, numbers))
+    # in the language of most
+    language = max((one["language"] for one in all_graded), key=[one["language"] for one in all_graded].count, default="en")
+    if appeals:
+        store(output / "appeals.html", review.appeals(appeals, names, language))
+    else:
+        (output / "appeals.html").unlink(missing_ok=True)
     store(output / "grades.csv", pages.grades_csv(all_graded))
-    store(output / "summary.html", pages.summary(all_graded, abilities(held), names))
+    store(output / "summary.html", pages.summary(all_graded, abilities(held, language), names, language, bool(appeals)))
 
 
-def abilities(held):
+def abilities(held, language="en"):
     """What separated students' code from the rest here, and what did not."""
-    said = pages.words("en")["walls"]
-    there = [said[wall] for wall in said if wall in held]
-    missing = [said[wall] for wall in said if wall not in held]
-    text = f"Students' code ran with: {'; '.join(there)}." if there else ""
-    if missing:
-        text += f" What did not hold on this system: {'; '.join(missing)}. Grade in a container or a virtual machine."
-    return text
+    words = pages.words(language)
+    there = " · ".join(said for wall, said in words["walls"].items() if wall in held)
+    missing = " · ".join(said for wall, said in words["walls"].items() if wall not in held)
+    said = [words["instructor"][key].format(walls=walls) for key, walls in (("walls_held", there), ("walls_missing", missing)) if walls]
+    return " ".join(said)
+
+
+def known(asked, there, what):
+    """What was asked for, as it is spelled there. ValueError with the nearest if it is not there."""
+    spelled = {unicodedata.normalize("NFC", one): one for one in there}  # a Mac takes letters and their marks apart
+    found = []
+    for one in asked:
+        if (name := unicodedata.normalize("NFC", one)) not in spelled:
+            folded = {key.casefold(): key for key in spelled}
+            near = [folded[key] for key in get_close_matches(name.casefold(), folded, n=3)] or [*spelled][:5]
+            hint = f" Is it one of these? {', '.join(near)}" if near else ""
+            raise ValueError(f"there is no {what} {one}.{hint}")
+        found.append(spelled[name])
+    return found
+
+
+def positive(text):
+    if (number := int(text)) < 1:
+        raise ValueError
+    return number
 
 
 def interrupted(*_):
@@ -505,13 +551,20 @@ def main():
     parser.add_argument("--output", default="grades", help="where grades and feedback go (grades/)")
     parser.add_argument("--assignment", action="append", default=[], help="grade this assignment only; may be repeated")
     parser.add_argument("--lang", help="the language of all feedback; without it that of each notebook")
-    parser.add_argument("--workers", type=int, help="how many submissions at a time; without it one for each processor")
+    parser.add_argument("--workers", type=positive, help="how many submissions at a time; without it one for each processor")
     parser.add_argument("--again", action="append", default=[], metavar="STUDENT", help="grade this student anew")
     parser.add_argument("--fresh", action="store_true", help="with --again: draw new probes")
-    parser.add_argument("--seconds", type=int, help="processor seconds for a question")
+    parser.add_argument("--seconds", type=positive, help="processor seconds for a question (10); by the clock it has three times as many")
     arguments = parser.parse_args()
     if not os.path.isdir(arguments.submissions):
         parser.error(f"there is no folder {arguments.submissions}")
+    if arguments.fresh and not arguments.again:
+        parser.error("--fresh goes with --again STUDENT")
+    try:  # before anything is graded or written
+        again = known(arguments.again, reading.students(arguments.submissions), "submission of")
+        known(arguments.assignment, {one.assignment: None for one in reading.all_questions().values()}, "assignment")
+    except ValueError as error:
+        parser.error(error)
     for line in saying.unspoken(arguments.lang or "en"):
         print(line)
     limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
@@ -520,8 +573,7 @@ def main():
     on_ending(interrupted)
     try:
         graded = Batch(
-            arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, arguments.again,
-            arguments.fresh,
+            arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again, arguments.fresh,
         ).grade(arguments.workers)  # fmt: skip
     except KeyboardInterrupt:
         sys.exit("Interrupted. The same command continues.")
@@ -530,6 +582,8 @@ def main():
     held = {wall for one in graded.values() for verdict in one["verdicts"] for wall in verdict["walls"]}
     print(abilities(held))
     print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {arguments.output}/summary.html")
+    for student in again:
+        print(f"{student}: {arguments.output}/review/{page_name(student)}.html")
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ class Notebook:
     text: str = ""
     remarks: list = field(default_factory=list)  # keys of the words' [remarks]
     modules: dict = field(default_factory=dict)  # files that its cells write, by path
+    said: str = ""  # what its cells that check have shown, as it is stored
 
 
 @dataclass
@@ -188,6 +189,8 @@ def read(path):
             plain = without_magic(source, long)
             defined, bound = names_seen(plain) if long else names_in(plain)
             notebook.cells.append(Code(plain, str(identity or cell.get("id") or ""), number, defined, bound))
+            if "check" in source:
+                notebook.said += shown_by(cell)
         except (AttributeError, TypeError):
             if "cut_off" not in notebook.remarks:
                 notebook.remarks.append("cut_off")
@@ -195,6 +198,16 @@ def read(path):
     if not notebook.cells and not notebook.remarks:
         notebook.remarks.append("no_code")
     return notebook
+
+
+def shown_by(cell):
+    """The beginning of what a cell has shown as text, as it is stored."""
+    outputs, texts = cell.get("outputs"), []
+    for one in outputs[:20] if isinstance(outputs, list) else ():
+        data = one.get("data", one) if isinstance(one, dict) else None
+        text = data.get("text/plain", data.get("text")) if isinstance(data, dict) else None
+        texts.append("".join(map(str, text[:100])) if isinstance(text, list) else str(text or ""))
+    return "".join(f"{text[:5000]}\n" for text in texts)
 
 
 def decoded(raw, notebook):
