@@ -39,6 +39,8 @@ OUTPUT = 4 * 2**20  # letters of what an answer says, as in worker.py
 LARGEST = 8 * OUTPUT  # bytes of what a worker says: JSON has up to six for a letter
 LONG = 300_000  # letters of the code in which names are looked for
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
+NO_FILE = re.compile(r"No such file or directory: '([^'`\n]{1,100})'$")
+LEFT_OUT = re.compile(r" \(line \d+\)$")  # as reading.py says it of what is no Python
 NO_MODULE = re.compile(r"No module named '([\w.]{1,100})'")
 REFUSED = "a library's own layer"  # the worker's words for it
 AUTOGRAD_REFUSED = re.compile(r"does not require grad|appears to not have been used in the graph")
@@ -510,10 +512,14 @@ class Judging:
             outcomes, errors, others = outcomes_of(said, len(probed.probes))
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
             return failed(verdict, "not_an_answer", words), [], ""
-        verdict.remarks = [words["cell_error"].format(**one) for one in errors[:3]]
+        said = [words["page"]["not_python"] if LEFT_OUT.search(one["text"]) else words["cell_error"] for one in errors[:3]]
+        verdict.remarks = [text.format(**one) for text, one in zip(said, errors)]
         absent = (NO_MODULE.match(one["text"]) for one in errors if one["type"] == "ModuleNotFoundError")
         lacking = {found[1] for found in absent if found}
         verdict.remarks += [words["page"]["no_module"].format(name=name) for name in sorted(lacking)[:3]]
+        lacking = [NO_FILE.search(one["text"]) for one in errors if one["type"] == "FileNotFoundError"]
+        lacking = {found[1] for found in lacking if found}
+        verdict.remarks += [words["page"]["no_file"].format(name=name) for name in sorted(lacking)[:3]]
         if outcomes is None and any(one["cell"] == answer.cell and REFUSED in one["text"] for one in errors):
             return concluded(verdict, asked, probed, Finding(["library_layer"]), self.language), [], ""
         if mistake := missing(outcomes):

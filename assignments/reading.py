@@ -4,12 +4,17 @@ Nothing here runs a student's code, and nothing raises an error because of what 
 """
 
 import ast
+import io
 import itertools
 import json
 import os
 import re
 import stat
+import struct
+import time
 import unicodedata
+import zipfile
+import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +24,7 @@ from companion.check.question import all_questions
 
 LARGEST = 128 * 2**20  # bytes of the files that are read of a submission: their cells take many times as much memory
 FILES, CELLS, CODE = 1000, 200_000, 32 * 2**20  # files of a submission, cells of a notebook, letters of their code
-READ = {".ipynb", ".py", ".json", ".txt", ""}
+READ = {".ipynb", ".py", ".json", ".txt", ""}  # what a name of a file that may have answers ends in
 # Letters of a cell and of a notebook that are parsed, which takes 500 times as much memory. What is beyond runs as well,
 # but its names are looked for in its lines only.
 LONG_CELL, LONG = 200_000, 1_000_000
@@ -27,10 +32,20 @@ SKIPPED = {".ipynb_checkpoints", "__MACOSX", "__pycache__", ".git", ".virtual_do
 MAGIC = re.compile(r"^(\s*)(?:%|!|\?|(?=\S+\?{1,2}\s*$)[\w.]+\?)")
 # `files = !ls`, `t = %timeit -o f()`
 MAGIC_RESULT = re.compile(r"^(\s*\w[\w.\[\]'\", ]*=\s*)[%!]")
+# A cell magic below which there is Python that the notebook runs: what times or captures a cell still defines its names.
+RUNS = re.compile(r"%%(?:time|timeit|capture|prun|memit|debug|snakeviz)\b")
+WRITES = re.compile(r"\s*%%(?:write)?file\s+(-a\s+|--append\s+)?(?:\./)?(\S+)\s*\n")
+RUN = re.compile(r"%run\s+(?:-\w\s+)*[\"']?(?:\./)?((?:\w+/)*\w+)(?:\.py|\.ipynb)?(?![\w./])")
+BEGINS = re.compile(r"[^\s)\]}#]")  # how a line begins with which a statement does, or a part of it such as `else:`
+NO_PYTHON = "raise SyntaxError("  # stands in the place of a statement that is none
+MENDED = 20  # lines of a cell, each of which has all of it parsed again
+DEFINES = re.compile(r"^(?:def|class)\s+\w", re.MULTILINE)
+FENCE = re.compile(r"\s*```\w*\n(.*?)\n```\s*", re.DOTALL)
 STUB = re.compile(r"^[^#\n]*raise\s+NotImplementedError", re.MULTILINE)
 MODULE = re.compile(r"(?:\w+/)*\w+\.py")
 MODULES = 2**20  # bytes of the modules that are handed on
 TOGETHER = 2  # seconds: files whose times are not further apart have one time, as after unzipping
+LISTED = 2**20  # bytes of a zip's list of its files
 CALL = r"\bcheck\(\s*(?:question\s*=\s*)?['\"]{0}['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)"
 SPEAKS = re.compile(r"\bcheck\([^()\n]{0,200}\blang\s*=\s*['\"](\w+)['\"]")
 
@@ -52,6 +67,7 @@ class Notebook:
     remarks: list = field(default_factory=list)  # keys of the words' [remarks]
     modules: dict = field(default_factory=dict)  # files that its cells write, by path
     said: str = ""  # what its cells that check have shown, as it is stored
+    time: float = 0  # when it was saved
 
 
 @dataclass
@@ -127,7 +143,7 @@ def files(path):
 
 def looked_at(found):
     """The files of which more is read than the name, and of these the ones for which there is room, the latest first."""
-    notebooks = [one for one in found if one.suffix.lower() in READ or len(found) == 1]
+    notebooks = [one for one in found if one.suffix.lower() in READ | {".zip"} or len(found) == 1]
     room, left = set(), LARGEST
     for one in reversed(notebooks):
         try:
@@ -140,11 +156,55 @@ def looked_at(found):
     return set(notebooks), room
 
 
+def unpacked(path, raw, left, deep=0):
+    """The files of a zip, and of zips in it, as (path, bytes, time), or None if it is no zip that can be read.
+
+    Nothing is written. left: a list of the number of bytes that may still be taken out.
+    """
+    end = raw.rfind(b"PK\5\6")
+    listed = struct.unpack_from("<L", raw, end + 12)[0] if 0 <= end <= len(raw) - 22 else LISTED + 1
+    if listed > LISTED or raw[max(0, end - 20) :][:4] == b"PK\6\7":  # a list of any length
+        return None
+    found = []
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            for one in archive.infolist()[:1000]:
+                inner = path / printable(one.filename).lstrip("/")
+                parts = inner.relative_to(path).parts
+                plain = one.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and not one.flag_bits & 1
+                if one.is_dir() or not plain or not parts or parts[-1].startswith(".") or SKIPPED & {*parts}:
+                    continue
+                with archive.open(one) as file:
+                    said = file.read(left[0] + 1)
+                left[0] -= len(said)
+                if left[0] < 0:
+                    return None
+                more = unpacked(inner, said, left, deep + 1) if deep < 3 and said[:2] == b"PK" else None
+                found += [(inner, said, time.mktime((*one.date_time, 0, 0, -1)))] if more is None else more
+    except (zipfile.BadZipFile, zlib.error, struct.error, OSError, ValueError, OverflowError, EOFError,
+            NotImplementedError, RuntimeError, MemoryError):  # fmt: skip
+        return None
+    return found
+
+
+def notebooks_of(path):
+    """The notebooks of a file: one, but for a zip."""
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(LARGEST) if file.read(2) == b"PK" and not file.seek(0) else b""
+    except (OSError, MemoryError):
+        raw = b""
+    inside = unpacked(path, raw, [LARGEST]) or ()
+    asked = [one for one in inside if one[0].suffix.lower() in READ] or inside[:1]
+    said = [parsed(raw, Notebook(inner, time=saved)) for inner, raw, saved in sorted(asked, key=lambda one: one[2])]
+    return said or [read(path)]
+
+
 def read(path):
     """A notebook, or what can be had of it."""
     notebook = Notebook(path)
     try:
-        size = path.stat().st_size
+        size, notebook.time = path.stat().st_size, path.lstat().st_mtime
         if size == 0:
             notebook.remarks.append("empty_file")
             return notebook
@@ -155,8 +215,13 @@ def read(path):
     except (OSError, MemoryError):
         notebook.remarks.append("unreadable")
         return notebook
+    return parsed(raw, notebook)
+
+
+def parsed(raw, notebook):
+    path = notebook.path
     text = decoded(raw, notebook)
-    if path.suffix == ".py":
+    if path.suffix.lower() == ".py":
         notebook.remarks.append("not_a_notebook")
         cells = [{"cell_type": "code", "source": text}]
     else:
@@ -171,24 +236,31 @@ def read(path):
             source = "".join(map(str, source)) if isinstance(source, list) else str(source)
             source = source.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").replace("\0", "")
             kind = cell.get("cell_type")
+            meta = cell.get("metadata") or {}
+            nbgrader = meta.get("nbgrader") or {} if isinstance(meta, dict) else {}
+            identity = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else ""
+            identity = str(identity or cell.get("id") or "")
             if kind != "code":
-                texts.append(source)
-                continue
+                if identity not in all_questions() or not DEFINES.search(source):
+                    texts.append(source)
+                    continue
+                # one key too many made a text of an answer's cell
+                source = fenced[1] if (fenced := FENCE.fullmatch(source)) else source
             number += 1
             room -= len(source)
             if room < 0:
                 notebook.remarks += [] if "too_long" in notebook.remarks else ["too_long"]
                 continue
-            meta = cell.get("metadata") or {}
-            nbgrader = meta.get("nbgrader") or {} if isinstance(meta, dict) else {}
-            identity = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else ""
-            if (written := re.match(r"\s*%%writefile\s+(?:\./)?(\S+)\s*\n", source)) and MODULE.fullmatch(written[1]):
-                notebook.modules[written[1]] = source[written.end() :]
+            if (written := WRITES.match(source)) and MODULE.fullmatch(written[2]):
+                above = notebook.modules.get(written[2], "") if written[1] else ""
+                notebook.modules[written[2]] = f"{above}\n{source[written.end() :]}" if above else source[written.end() :]
             left -= len(source)
             long = len(source) > LONG_CELL or left < 0
             plain = without_magic(source, long)
             defined, bound = names_seen(plain) if long else names_in(plain)
-            notebook.cells.append(Code(plain, str(identity or cell.get("id") or ""), number, defined, bound))
+            if NO_PYTHON in plain:
+                defined |= names_seen(source)[0]
+            notebook.cells.append(Code(plain, identity, number, defined, bound))
             if "check" in source:
                 notebook.said += shown_by(cell)
         except (AttributeError, TypeError):
@@ -233,7 +305,8 @@ def cells_of(text, notebook):
     start = re.search(r'"cells"\s*:\s*\[', text)
     if start is None:
         notebook.remarks[:] = ["not_a_notebook"]
-        return []
+        written = re.findall(r"^```[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL) or [text]
+        return [{"cell_type": "code", "source": one} for one in written] if DEFINES.search(text) else []
     notebook.remarks.append("cut_off")
     cells, at, decoder = [], start.end(), json.JSONDecoder(strict=False)
     while True:
@@ -251,27 +324,53 @@ def without_magic(source, long=False):
     """Commands to the notebook are no Python: `pass` stands for them, so that lines keep their numbers."""
     if indent := re.match(r"\n*([ \t]+)", source):  # a notebook takes that away from all lines that have it
         source = "\n".join(line.removeprefix(indent[1]) for line in source.split("\n"))
-    if source.lstrip().startswith("%%"):
-        first, _, rest = source.lstrip().partition("\n")
-        # what times or captures a cell still defines its names
-        return f"pass\n{rest}" if re.match(r"%%(time|timeit|capture|prun)\b", first) else "pass"
-    try:
-        if not long:
-            ast.parse(source)
-            return source
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        pass
-    lines, goes_on = [], False
-    for line in source.split("\n"):
-        magic = MAGIC.match(line) or MAGIC_RESULT.match(line)
-        begun, goes_on = goes_on, bool(goes_on or magic) and line.rstrip().endswith("\\")
-        plain = line.rstrip().rstrip("\\") if begun or magic else line
-        if begun:
-            plain = f"# {plain}"
-        elif magic:
-            plain = magic.re.sub(r"\1pass  # " if magic.re is MAGIC else r"\1get_ipython()  # ", plain)
-        lines.append(plain)
+    if source.lstrip().startswith("%%") and not RUNS.match(source.lstrip()):
+        return "pass"
+    lines = source.split("\n")
+    for _ in range(0 if long else min(MENDED, 1 + LONG_CELL // (1 + len(source)))):
+        try:
+            ast.parse("\n".join(lines))
+            return "\n".join(lines)
+        except SyntaxError as error:
+            place = min(error.lineno or 1, len(lines)) - 1
+            if not without_command(lines, place):
+                without_statement(lines, place, error.msg)
+        except (ValueError, RecursionError, MemoryError):
+            break
+    for place in range(len(lines)):
+        without_command(lines, place)
     return "\n".join(lines)
+
+
+def without_command(lines, place):
+    """Takes a command to the notebook out of a line, and what goes on below it. Returns whether there was one."""
+    magic = MAGIC.match(lines[place]) or MAGIC_RESULT.match(lines[place])
+    if magic is None:
+        return False
+    end = place
+    while lines[end].rstrip().endswith("\\") and end + 1 < len(lines):
+        end += 1
+    plain = [line.rstrip().rstrip("\\") for line in lines[place : end + 1]]
+    if run := RUN.match(plain[0]):
+        plain[0] = f"from {run[1].replace('/', '.')} import *"
+    else:
+        plain[0] = magic.re.sub(r"\1pass  # " if magic.re is MAGIC else r"\1get_ipython()  # ", plain[0])
+    lines[place : end + 1] = [plain[0], *(f"# {line}" for line in plain[1:])]
+    return True
+
+
+def without_statement(lines, place, why):
+    """Takes out the statement that a line belongs to, since it is no Python: all others of the cell may still run.
+
+    What is left of it, such as a decorator, is no Python either, and goes in the next round.
+    """
+    start, end = place, place + 1
+    while start and (not BEGINS.match(lines[start]) or lines[start].startswith(NO_PYTHON)):
+        start -= 1
+    while end < len(lines) and not BEGINS.match(lines[end]):
+        end += 1
+    said = f"{why} (line {place + 1})"
+    lines[start:end] = [f"{NO_PYTHON}{said!r})  # {lines[start]}", *(f"# {line}" for line in lines[start + 1 : end])]
 
 
 def names_seen(source):
@@ -313,8 +412,10 @@ def names_in(source):
         for inner in ast.walk(node) if isinstance(node, ast.If | ast.Try | ast.With) else (node,):
             if isinstance(inner, ast.FunctionDef | ast.ClassDef):
                 defined.add(inner.name)
-            elif isinstance(inner, ast.Assign):
-                bound |= {one.id for one in inner.targets if isinstance(one, ast.Name)}
+            elif isinstance(inner, ast.Assign | ast.AnnAssign) and inner.value:
+                targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
+                names = [one for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+                bound |= {one.id for one in names if isinstance(one.ctx, ast.Store)}
             elif isinstance(inner, ast.ImportFrom | ast.Import):
                 bound |= {(alias.asname or alias.name).split(".")[0] for alias in inner.names}
     return frozenset(defined), frozenset(bound)
@@ -482,8 +583,7 @@ def submission(student, path, wanted=()):
     looked, room = looked_at(found_files)
     for file in found_files:
         if file in looked:
-            notebook = read(file) if file in room else Notebook(file, remarks=["file_too_large"])
-            notebooks.append(notebook)
+            notebooks += notebooks_of(file) if file in room else [Notebook(file, remarks=["file_too_large"])]
         else:
             remarks.append(("other_file", file.name))
     used = {Path(path).name for one in notebooks for path in modules_for(one, notebooks)}
@@ -522,16 +622,10 @@ def ordered(notebooks, found):
     """Notebooks, the one that counts most last: the latest; of one time that of the highest number, as `rnn (1).ipynb`;
     of one number that with the most answers."""
 
-    def time(notebook):
-        try:
-            return notebook.path.lstat().st_mtime
-        except OSError:
-            return 0
-
     group, last, keys = 0, None, {}
-    for one in sorted(notebooks, key=time):
-        group += last is not None and time(one) - last > TOGETHER
-        last = time(one)
+    for one in sorted(notebooks, key=lambda one: one.time):
+        group += last is not None and one.time - last > TOGETHER
+        last = one.time
         number = re.search(r"(?:\(|copy ?|[-_ ]v)(\d{1,9})\)?$", one.path.stem, re.IGNORECASE)
         written = sum(answer.written for answer in found[id(one)].values())
         keys[id(one)] = group, int(number[1]) if number else 0, written, one.path.name

@@ -367,23 +367,45 @@ def statements_of(cells):
         file = f"cell {number}"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         try:
-            statements += [needing.Statement(number, file, node) for node in ast.parse(source, file).body]
+            nodes = [one for node in ast.parse(source, file).body for one in needing.single(node)]
+            statements += [needing.Statement(number, file, node) for node in nodes]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             errors.append({"cell": number, "type": type(error).__name__, "text": str(error)[:300]})
     return statements, errors
 
 
 def execute(statements, space):
-    """Runs statements as a notebook does that goes on after errors. Returns the errors."""
-    errors, flags = [], 0
+    """Runs statements as a notebook does that goes on after errors. Returns the errors.
+
+    Students run cells in any order: what needs a name that is bound further below is run again when the name is there.
+    And a definition is read again without its notes on types, whose module may be missing.
+    """
+    flags, failed = 0, []
     for one in statements:
         flags |= needing.future(one.node)
-        try:
-            exec(compile(ast.Module([one.node], []), one.file, "exec", flags, True), space)
-        except BaseException as error:  # also SystemExit, and what is made by hand
-            errors.append({"cell": one.cell, "line": one.node.lineno, "type": type(error).__name__[:100],
-                           "text": text(error)})  # fmt: skip
-    return errors
+        if said := attempt(one, flags, space):
+            failed.append((one, flags, said))
+    before = None
+    while len(failed) != before:
+        before = len(failed)
+        for place, (one, flags, said) in enumerate(failed):
+            definition = isinstance(one.node, needing.DEFINITIONS)
+            if said["type"] == "NameError" and (definition or said["name"] in space):
+                flags |= needing.NO_TYPES * definition
+                failed[place] = one, flags, attempt(one, flags, space)
+        failed = [one for one in failed if one[-1]]
+    return [said for *_, said in failed]
+
+
+def attempt(one, flags, space):
+    """Runs a statement. Returns its error."""
+    try:
+        exec(compile(ast.Module([one.node], []), one.file, "exec", flags, True), space)
+    except BaseException as error:  # also SystemExit, and what is made by hand
+        name = error.name if type(error) is NameError and isinstance(error.name, str) else ""
+        return {"cell": one.cell, "line": one.node.lineno, "type": type(error).__name__[:100], "text": text(error),
+                "name": name[:300]}  # fmt: skip
+    return None
 
 
 def put_beside(modules):
@@ -446,6 +468,10 @@ def prepare(job, jail, secret, path):
         secret = [*secret, *with_cache(Path(torch.__file__).parent / "nn/modules/rnn.py")]
     walls = jail.child(job["limits"], secret, path)
     tempfile.tempdir = jail.scratch
+    try:
+        os.chdir(jail.scratch)  # what a notebook writes beside it, it may read again
+    except OSError:
+        pass  # it may not, and is told so
     os.environ.clear()
     os.environ.update(
         HOME=jail.scratch, TMPDIR=jail.scratch, PATH="/nowhere", MPLBACKEND="Agg", MPLCONFIGDIR=jail.scratch,

@@ -1,5 +1,6 @@
 """Submissions at the edge of what is read and run: large, closed, false to the last, and right in another way."""
 
+import json
 import os
 import subprocess
 import sys
@@ -48,17 +49,30 @@ def test_a_notebook_with_50_megabytes_of_outputs_is_graded(worker, tmp_path):  #
 
 
 @pytest.mark.parametrize("name", ["lstm.zip", "lstm.ipynb", "lstm"])
-def test_a_zip_is_reported_and_not_unpacked(tmp_path, name):
-    put(tmp_path, "inside", "lstm.ipynb", notebook())
+def test_a_zip_is_read_and_nothing_of_it_is_written(tmp_path, name):
+    inside = put(tmp_path, "inside", "lstm.ipynb", notebook())
     file = put(tmp_path, "a", name, "")
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
-        made.write(tmp_path / "inside" / "lstm.ipynb", "lstm.ipynb")
+        made.write(inside, "homework/lstm.ipynb")
         made.writestr("../../away.txt", "x")
     found = sent(tmp_path, "a")
-    assert "not_a_notebook" in dict(found.remarks) and not found.answers
+    assert dict(found.remarks) == {"not_a_notebook": "away.txt"} and found.answers["gates"].file == "lstm.ipynb"
     assert not list(tmp_path.rglob("away.txt"))
-    put(tmp_path, "a", "later.ipynb", notebook())  # beside a notebook it does no harm
-    assert reading.submission("a", tmp_path / "a").answers["gates"].file == "later.ipynb"
+    later = put(tmp_path, "a", "later.ipynb", notebook({"gates": GATES}))
+    os.utime(later, (inside.stat().st_mtime + 10,) * 2)
+    answers = sent(tmp_path, "a").answers
+    assert answers["gates"].file == "later.ipynb" and answers["lstm"].file == "lstm.ipynb"
+
+
+@pytest.mark.parametrize("limit, most", [("LARGEST", 9999), ("LISTED", 99)])
+def test_a_zip_that_is_a_bomb_is_not_unpacked(tmp_path, monkeypatch, limit, most):
+    file = put(tmp_path, "a", "lstm.zip", "")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("lstm.ipynb", json.dumps(notebook()))
+        made.writestr("zeros.txt", "0" * 9999)
+    assert sent(tmp_path, "a").answers
+    monkeypatch.setattr(reading, limit, most)
+    assert "not_a_notebook" in dict(sent(tmp_path, "a").remarks)
 
 
 @linux
