@@ -34,6 +34,7 @@ HERE = Path(__file__).resolve().parent
 LIMITS = {"seconds": 10, "wall": 30, "memory": 1024, "disk": 64}
 MOST = 200_000  # numbers in a value
 LARGEST = 2**27  # bytes of what a worker says
+LONG = 200_000  # letters of a notebook that are looked through for names
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
 NO_MODULE = re.compile(r"No module named '([\w.]{1,100})'")
 REFUSED = "a library's own layer"  # the worker's words for it
@@ -458,10 +459,11 @@ def follow_through(verdicts, answers, words):
 
 def names_used(answer):
     """All names that an answer uses, and what it uses, but its own."""
-    bodies = {}
+    bodies, left = {}, LONG
     for _, source in answer.cells:
+        left -= len(source)
         try:
-            body = ast.parse(source).body if len(source) < 100_000 else ()
+            body = ast.parse(source).body if left > 0 else ()
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         for node in body:

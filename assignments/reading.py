@@ -11,13 +11,14 @@ import stat
 import unicodedata
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from companion.check import saying
 from companion.check.question import all_questions
 
 LARGEST = 128 * 2**20  # bytes of a file that is read: its cells take many times as much memory
-# Letters of a cell and of a notebook that are parsed, which takes 500 times as much memory. What is beyond runs as well,
+# Letters of a cell and of a submission that are parsed, which takes 500 times as much memory. What is beyond runs as well,
 # but its names are looked for in its lines only.
 LONG_CELL, LONG = 200_000, 1_000_000
 SKIPPED = {".ipynb_checkpoints", "__MACOSX", "__pycache__", ".git", ".virtual_documents"}
@@ -28,7 +29,7 @@ STUB = re.compile(r"^[^#\n]*raise\s+NotImplementedError", re.MULTILINE)
 MODULE = re.compile(r"(?:\w+/)*\w+\.py")
 MODULES = 2**20  # bytes of the modules that are handed on
 TOGETHER = 2  # seconds: files whose times are not further apart have one time, as after unzipping
-CALL = r"\bcheck\(\s*(?:question\s*=\s*)?['\"]{0}['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)"
+CALL = re.compile(r"\bcheck\(\s*(?:question\s*=\s*)?['\"](\w+)['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)")
 SPEAKS = re.compile(r"\bcheck\([^()\n]{0,200}\blang\s*=\s*['\"](\w+)['\"]")
 
 
@@ -39,6 +40,11 @@ class Code:
     number: int = 0
     defined: frozenset = frozenset()  # functions and classes
     bound: frozenset = frozenset()  # other names
+    long: bool = False  # it is not parsed
+    checks: dict = field(default_factory=dict)  # what it has checked: {question: name}
+
+    def unwritten(self, names):
+        return bool(STUB.search(self.source)) if self.long else unwritten(self.source, frozenset(names))
 
 
 @dataclass
@@ -48,6 +54,7 @@ class Notebook:
     text: str = ""
     remarks: list = field(default_factory=list)  # keys of the words' [remarks]
     modules: dict = field(default_factory=dict)  # files that its cells write, by path
+    left: int = 0  # letters that may still be parsed
 
 
 @dataclass
@@ -120,9 +127,9 @@ def files(path):
     return [one for *_, one in sorted(plain)], [one for one in closed if one.is_dir()]
 
 
-def read(path):
-    """A notebook, or what can be had of it."""
-    notebook = Notebook(path)
+def read(path, left=LONG):
+    """A notebook, or what can be had of it. left: how many of its letters may be parsed."""
+    notebook = Notebook(path, left=left)
     try:
         size = path.stat().st_size
         if size == 0:
@@ -141,8 +148,7 @@ def read(path):
         cells = [{"cell_type": "code", "source": text}]
     else:
         cells = cells_of(text, notebook)
-    number, left = 0, LONG
-    texts = []
+    number, texts = 0, []
     for cell in cells:
         try:
             source = cell.get("source", cell.get("input", ""))
@@ -158,11 +164,12 @@ def read(path):
             identity = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else ""
             if (written := re.match(r"\s*%%writefile\s+(?:\./)?(\S+)\s*\n", source)) and MODULE.fullmatch(written[1]):
                 notebook.modules[written[1]] = source[written.end() :]
-            left -= len(source)
-            long = len(source) > LONG_CELL or left < 0
+            notebook.left -= len(source)
+            long = len(source) > LONG_CELL or notebook.left < 0
             plain = without_magic(source, long)
             defined, bound = names_seen(plain) if long else names_in(plain)
-            notebook.cells.append(Code(plain, str(identity or cell.get("id") or ""), number, defined, bound))
+            checks = dict(reversed(CALL.findall(plain))) if "check(" in plain else {}  # its first check of each
+            notebook.cells.append(Code(plain, str(identity or cell.get("id") or ""), number, defined, bound, long, checks))
         except (AttributeError, TypeError):
             if "cut_off" not in notebook.remarks:
                 notebook.remarks.append("cut_off")
@@ -241,10 +248,9 @@ def names_seen(source):
     return frozenset(re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE)), frozenset()
 
 
-def unwritten(source, names=()):
+@lru_cache(maxsize=256)
+def unwritten(source, names=frozenset()):
     """Whether the functions and classes of these names, or all, still are what was handed out."""
-    if len(source) > LONG_CELL:
-        return bool(STUB.search(source))
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -304,7 +310,7 @@ def answers(notebook, questions):
 
 def made(notebook, place, names):
     cell = notebook.cells[place]
-    written = not unwritten(cell.source, names)
+    written = not cell.unwritten(names)
     return Answer(plan(notebook.cells, place), names, written, notebook.path.name, cell.number)
 
 
@@ -316,7 +322,7 @@ def one_below(cells, place, question, names, questions):
     below = [
         number for number in range(place + 1, len(cells))
         if cells[number].defined & mine and cells[number].id not in questions
-        and cells[number].source != cells[place].source and not unwritten(cells[number].source, names)
+        and cells[number].source != cells[place].source and not cells[number].unwritten(names)
     ]  # fmt: skip
     return below[-1] if below else None
 
@@ -324,13 +330,12 @@ def one_below(cells, place, question, names, questions):
 def anchor(notebook, question, questions):
     """The place of the cell with the answer, and the names that the answer may have."""
     cells, wanted = notebook.cells, name_of(question)
-    checked = [(number, found[1]) for number, cell in enumerate(cells)
-               if (found := re.search(CALL.format(re.escape(question)), cell.source))]  # fmt: skip
+    checked = [(number, cell.checks[question]) for number, cell in enumerate(cells) if question in cell.checks]
     names = [*dict.fromkeys([name for _, name in reversed(checked) if "." not in name] + [wanted])]
 
     def best(places):
         """The last one that is written; if none is, the last."""
-        written = [place for place in places if not unwritten(cells[place].source, names)]
+        written = [place for place in places if not cells[place].unwritten(names)]
         return (written or places or [None])[-1]
 
     def defining(name, places):
@@ -341,8 +346,8 @@ def anchor(notebook, question, questions):
     if by_id:
         place = best([one for one in by_id if cells[one].defined | cells[one].bound] or by_id)
         mine = cells[place].defined
-        elsewhere = [one for one in defining(wanted, everywhere) if not unwritten(cells[one].source, names)]
-        if elsewhere and unwritten(cells[place].source, names):  # it was left as it was, and answered in a new cell
+        elsewhere = [one for one in defining(wanted, everywhere) if not cells[one].unwritten(names)]
+        if elsewhere and cells[place].unwritten(names):  # it was left as it was, and answered in a new cell
             mine_too = [one for one in elsewhere if wanted in cells[one].defined and cells[one].id not in questions]
             if mine_too or sum(name_of(one) == wanted for one in questions) == 1:
                 return (mine_too or elsewhere)[-1], names
@@ -395,7 +400,7 @@ def assignments_of(notebook):
     votes, there = {}, {}
     for question, asked in all_questions().items():
         for cell in notebook.cells:
-            sure = 3 * (cell.id == question) + 2 * bool(re.search(CALL.format(re.escape(question)), cell.source))
+            sure = 3 * (cell.id == question) + 2 * (question in cell.checks)
             points = sure + (name_of(question) in cell.defined)
             votes[asked.assignment] = votes.get(asked.assignment, 0) + points
             if sure:
@@ -441,7 +446,7 @@ def submission(student, path, wanted=()):
     notebooks = []
     for file in found_files:
         if file.suffix.lower() in (".ipynb", ".py", ".json", ".txt", "") or len(found_files) == 1:
-            notebook = read(file)
+            notebook = read(file, notebooks[-1].left if notebooks else LONG)
             notebooks.append(notebook)
         else:
             remarks.append(("other_file", file.name))
