@@ -107,7 +107,7 @@ class Grader:
             graded["seeds"][question] = seed
             if numbers:
                 graded["numbers"][question] = numbers
-        asking.follow_through(graded["verdicts"], sent.answers, said)
+        asking.follow_through(graded["verdicts"], sent.answers, said, cls.worker, graded["seeds"], limits)
         return graded | {"seconds": time.monotonic() - begin}
 
 

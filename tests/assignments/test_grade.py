@@ -817,6 +817,8 @@ def again(*a): return rnn_step(*a)
 FOLLOWING = {
     "by the other's mistake": (LOOP, 3, "is that of `rnn_step`"),
     "by its own as well": (LOOP.replace("in input:", "in input.flip(0):"), 0, "uses `rnn_step`"),
+    "by the other's mistake, bound before": (LOOP.replace("(*a): return rnn_step", "(*a, step=rnn_step): return step"), 3, "is that of `rnn_step`"),
+    "by the same, made again, with the other in a sum": (LOOP.replace("again(one", "one @ w.T + b + h @ u.T + d + 0 * again(one"), 0, ""),
     "by the same, made again": (
         LOOP.replace("again(one, h, w, u, b, d)", "one @ w.T + b + h @ u.T + d").replace("rnn_step(*a)", "0"), 0, ""),
 }  # fmt: skip
