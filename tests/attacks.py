@@ -302,7 +302,7 @@ OPEN = {
                 try: found = see(path)
                 except OSError: continue
                 expected = {".nothing", ".empty", "usr", "lib", "lib64", "bin", "dev", "tmp", "scratch", "etc", "fonts", *path.split("/"),
-                            *LIBRARY.split("/"), *PROJECT.split("/"), *sys.prefix.split("/"), *sys.base_prefix.split("/")}
+                            *LIBRARY.split("/"), *PROJECT.split("/"), *sys.prefix.split("/"), *sys.base_prefix.split("/"), *"/".join(sys.path).split("/")}
                 names = {getattr(one, "name", one) for one in found} if isinstance(found, list) else set()
                 opened += [path, names - expected] if names - expected else []
     for path in (SUBMISSIONS + "/ada/lstm.ipynb", OUTPUT + "/batches.json", PROJECT + "/assignments/source/en/lstm.ipynb",
