@@ -187,5 +187,6 @@ def test_nothing_stays_behind_a_grader_that_was_killed(place, setting):
     time.sleep(1)
     process.kill()
     process.wait()
+    process.stdout.close()
     time.sleep(2)
     assert [one for one in there if Path("/proc", str(one)).exists()] == []
