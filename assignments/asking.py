@@ -19,7 +19,7 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -530,11 +530,30 @@ class Judging:
         return concluded(verdict, asked, probed, self.findings[key], self.language), outcomes, others
 
 
-def follow_through(verdicts, answers, words):
+# What is run beside a notebook's cells, so that what {name} gives is something else.
+SPOILING = """
+def spoiled_(made):
+    def other(thing):
+        if isinstance(thing, (tuple, list)):
+            return type(thing)(map(other, thing))
+        if isinstance(thing, dict):
+            return {{key: other(one) for key, one in thing.items()}}
+        return 2 * thing + 1
+    if isinstance(made, type):
+        forward = made.forward
+        made.forward = lambda *given, **named: other(forward(*given, **named))
+        return made
+    return lambda *given, **named: other(made(*given, **named))
+{name} = spoiled_({name})
+"""
+
+
+def follow_through(verdicts, answers, words, worker, seeds, limits=LIMITS):
     """Pays an answer that is wrong only by the mistakes of an earlier one that it uses, and says where they come from.
 
-    The numbers say so: they are those of an answer with these mistakes and no other. No right answer is put in the
-    earlier one's place, as it would be in the student's process. verdicts: as they are stored, in order.
+    The numbers say so: they are those of an answer with these mistakes and no other, and change with what the earlier
+    one gives. No right answer is put in the earlier one's place, as it would be in the student's process. verdicts: as
+    they are stored, in order. seeds: {question: seed}.
     """
     for place, verdict in enumerate(verdicts):
         asked = all_questions()[verdict["question"]]
@@ -547,19 +566,42 @@ def follow_through(verdicts, answers, words):
         mine = set(verdict["mistakes"])
         source = next((one for one in earlier if mine <= set(one["mistakes"])), None)
         if source and mine <= set(asked.names):
-            verdict["points"] = float(asked.points)
-            verdict["remarks"].append(words["page"]["comes_from"].format(name=source["question"]))
+            if depends(worker, asked, answer, source["question"], answers, seeds[asked.name], limits):
+                verdict["points"] = float(asked.points)
+                verdict["remarks"].append(words["page"]["comes_from"].format(name=source["question"]))
         elif earlier:
             verdict["remarks"].append(words["page"]["look_first"].format(name=earlier[0]["question"]))
+
+
+def depends(worker, asked, answer, question, answers, seed, limits):
+    """Whether an answer gives something else when that to an earlier question does: to name it is not to use it. Where
+    that cannot be seen, it is believed."""
+    earlier, probed = answers.get(question), bank(asked.name, seed)
+    there = earlier and earlier.file == answer.file and earlier.cell < answer.cell
+    after = [earlier.cell if there else answer.cell, SPOILING.format(name=all_questions()[question].asks_for)]
+    for one in filter(None, (answer, answer.other)):
+        place = next((place for place, (number, _) in enumerate(one.cells, 1) if number == after[0]), len(one.cells))
+        found = []
+        for cells in (one.cells, [*one.cells[:place], after, *one.cells[place:]]):
+            ended = worker.ask(job_of(asked, probed, replace(one, cells=cells), limits, needed=True))
+            try:
+                found.append(outcomes_of(walls_of(ended["said"])[1], len(probed.probes))[0])
+            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+                return True
+        if not all(found) or not all(map(alike, *found)):
+            return True
+    return False
 
 
 def names_used(answer):
     """All names that an answer uses, and what it uses, but its own."""
     bodies, left = {}, LONG
     for _, source in answer.cells:
+        if len(source) > min(left, 100_000):
+            continue
         left -= len(source)
         try:
-            body = ast.parse(source).body if left > 0 else ()
+            body = ast.parse(source).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         for node in body:

@@ -134,7 +134,7 @@ class Grader:
             if numbers:
                 graded["numbers"][question] = review.compared(numbers)
         yield "", None
-        asking.follow_through(graded["verdicts"], sent.answers, said)
+        asking.follow_through(graded["verdicts"], sent.answers, said, cls.worker, graded["seeds"], limits)
         yield "", graded | {"seconds": time.monotonic() - begin}
 
 
@@ -570,6 +570,8 @@ def main():
     limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
     sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     begin = time.monotonic()
+    # whoever stands among the submissions would import students' files in each process that is started
+    os.environ["PYTHONSAFEPATH"] = "1"
     on_ending(interrupted)
     try:
         graded = Batch(

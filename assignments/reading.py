@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from companion.check import saying
@@ -25,7 +26,7 @@ from companion.check.question import all_questions
 LARGEST = 128 * 2**20  # bytes of the files that are read of a submission: their cells take many times as much memory
 FILES, CELLS, CODE = 1000, 200_000, 32 * 2**20  # files of a submission, cells of a notebook, letters of their code
 READ = {".ipynb", ".py", ".json", ".txt", ""}  # what a name of a file that may have answers ends in
-# Letters of a cell and of a notebook that are parsed, which takes 500 times as much memory. What is beyond runs as well,
+# Letters of a cell and of a submission that are parsed, which takes 500 times as much memory. What is beyond runs as well,
 # but its names are looked for in its lines only.
 LONG_CELL, LONG = 200_000, 1_000_000
 SKIPPED = {".ipynb_checkpoints", "__MACOSX", "__pycache__", ".git", ".virtual_documents"}
@@ -46,7 +47,7 @@ MODULE = re.compile(r"(?:\w+/)*\w+\.py")
 MODULES = 2**20  # bytes of the modules that are handed on
 TOGETHER = 2  # seconds: files whose times are not further apart have one time, as after unzipping
 LISTED = 2**20  # bytes of a zip's list of its files
-CALL = r"\bcheck\(\s*(?:question\s*=\s*)?['\"]{0}['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)"
+CALL = re.compile(r"\bcheck\(\s*(?:question\s*=\s*)?['\"](\w+)['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)")
 SPEAKS = re.compile(r"\bcheck\([^()\n]{0,200}\blang\s*=\s*['\"](\w+)['\"]")
 
 
@@ -57,6 +58,11 @@ class Code:
     number: int = 0
     defined: frozenset = frozenset()  # functions and classes
     bound: frozenset = frozenset()  # other names
+    long: bool = False  # it is not parsed
+    checks: dict = field(default_factory=dict)  # what it has checked: {question: name}
+
+    def unwritten(self, names):
+        return bool(STUB.search(self.source)) if self.long else unwritten(self.source, frozenset(names))
 
 
 @dataclass
@@ -68,6 +74,7 @@ class Notebook:
     modules: dict = field(default_factory=dict)  # files that its cells write, by path
     said: str = ""  # what its cells that check have shown, as it is stored
     time: float = 0  # when it was saved
+    left: int = 0  # letters that may still be parsed
 
 
 @dataclass
@@ -187,8 +194,8 @@ def unpacked(path, raw, left, deep=0):
     return found
 
 
-def notebooks_of(path):
-    """The notebooks of a file: one, but for a zip."""
+def notebooks_of(path, left):
+    """The notebooks of a file: one, but for a zip. left: how many of their letters may be parsed."""
     try:
         with open(path, "rb") as file:
             raw = file.read(LARGEST) if file.read(2) == b"PK" and not file.seek(0) else b""
@@ -196,13 +203,15 @@ def notebooks_of(path):
         raw = b""
     inside = unpacked(path, raw, [LARGEST]) or ()
     asked = [one for one in inside if one[0].suffix.lower() in READ] or inside[:1]
-    said = [parsed(raw, Notebook(inner, time=saved)) for inner, raw, saved in sorted(asked, key=lambda one: one[2])]
-    return said or [read(path)]
+    said = []
+    for inner, raw, saved in sorted(asked, key=lambda one: one[2]):
+        said.append(parsed(raw, Notebook(inner, time=saved, left=said[-1].left if said else left)))
+    return said or [read(path, left)]
 
 
-def read(path):
-    """A notebook, or what can be had of it."""
-    notebook = Notebook(path)
+def read(path, left=LONG):
+    """A notebook, or what can be had of it. left: how many of its letters may be parsed."""
+    notebook = Notebook(path, left=left)
     try:
         size, notebook.time = path.stat().st_size, path.lstat().st_mtime
         if size == 0:
@@ -226,8 +235,7 @@ def parsed(raw, notebook):
         cells = [{"cell_type": "code", "source": text}]
     else:
         cells = cells_of(text, notebook)
-    number, left, room = 0, LONG, CODE
-    texts = []
+    number, room, texts = 0, CODE, []
     if len(cells) > CELLS:
         notebook.remarks.append("too_long")
     for cell in cells[:CELLS]:
@@ -254,13 +262,14 @@ def parsed(raw, notebook):
             if (written := WRITES.match(source)) and MODULE.fullmatch(written[2]):
                 above = notebook.modules.get(written[2], "") if written[1] else ""
                 notebook.modules[written[2]] = f"{above}\n{source[written.end() :]}" if above else source[written.end() :]
-            left -= len(source)
-            long = len(source) > LONG_CELL or left < 0
+            notebook.left -= len(source)
+            long = len(source) > LONG_CELL or notebook.left < 0
             plain = without_magic(source, long)
             defined, bound = names_seen(plain) if long else names_in(plain)
             if NO_PYTHON in plain:
                 defined |= names_seen(source)[0]
-            notebook.cells.append(Code(plain, identity, number, defined, bound))
+            checks = dict(reversed(CALL.findall(plain))) if "check(" in plain else {}  # its first check of each
+            notebook.cells.append(Code(plain, identity, number, defined, bound, long, checks))
             if "check" in source:
                 notebook.said += shown_by(cell)
         except (AttributeError, TypeError):
@@ -378,10 +387,9 @@ def names_seen(source):
     return frozenset(re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE)), frozenset()
 
 
-def unwritten(source, names=()):
+@lru_cache(maxsize=256)
+def unwritten(source, names=frozenset()):
     """Whether the functions and classes of these names, or all, still are what was handed out."""
-    if len(source) > LONG_CELL:
-        return bool(STUB.search(source))
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -443,7 +451,7 @@ def answers(notebook, questions):
 
 def made(notebook, place, names):
     cell = notebook.cells[place]
-    written = not unwritten(cell.source, names)
+    written = not cell.unwritten(names)
     return Answer(plan(notebook.cells, place), names, written, notebook.path.name, cell.number)
 
 
@@ -455,7 +463,7 @@ def one_below(cells, place, question, names, questions):
     below = [
         number for number in range(place + 1, len(cells))
         if cells[number].defined & mine and cells[number].id not in questions
-        and cells[number].source != cells[place].source and not unwritten(cells[number].source, names)
+        and cells[number].source != cells[place].source and not cells[number].unwritten(names)
     ]  # fmt: skip
     return below[-1] if below else None
 
@@ -463,13 +471,12 @@ def one_below(cells, place, question, names, questions):
 def anchor(notebook, question, questions):
     """The place of the cell with the answer, and the names that the answer may have."""
     cells, wanted = notebook.cells, name_of(question)
-    checked = [(number, found[1]) for number, cell in enumerate(cells)
-               if (found := re.search(CALL.format(re.escape(question)), cell.source))]  # fmt: skip
+    checked = [(number, cell.checks[question]) for number, cell in enumerate(cells) if question in cell.checks]
     names = [*dict.fromkeys([name for _, name in reversed(checked) if "." not in name] + [wanted])]
 
     def best(places):
         """The last one that is written; if none is, the last."""
-        written = [place for place in places if not unwritten(cells[place].source, names)]
+        written = [place for place in places if not cells[place].unwritten(names)]
         return (written or places or [None])[-1]
 
     def defining(name, places):
@@ -480,8 +487,8 @@ def anchor(notebook, question, questions):
     if by_id:
         place = best([one for one in by_id if cells[one].defined | cells[one].bound] or by_id)
         mine = cells[place].defined
-        elsewhere = [one for one in defining(wanted, everywhere) if not unwritten(cells[one].source, names)]
-        if elsewhere and unwritten(cells[place].source, names):  # it was left as it was, and answered in a new cell
+        elsewhere = [one for one in defining(wanted, everywhere) if not cells[one].unwritten(names)]
+        if elsewhere and cells[place].unwritten(names):  # it was left as it was, and answered in a new cell
             mine_too = [one for one in elsewhere if wanted in cells[one].defined and cells[one].id not in questions]
             if mine_too or sum(name_of(one) == wanted for one in questions) == 1:
                 return (mine_too or elsewhere)[-1], names
@@ -534,7 +541,7 @@ def assignments_of(notebook):
     votes, there = {}, {}
     for question, asked in all_questions().items():
         for cell in notebook.cells:
-            sure = 3 * (cell.id == question) + 2 * bool(re.search(CALL.format(re.escape(question)), cell.source))
+            sure = 3 * (cell.id == question) + 2 * (question in cell.checks)
             points = sure + (name_of(question) in cell.defined)
             votes[asked.assignment] = votes.get(asked.assignment, 0) + points
             if sure:
@@ -583,7 +590,8 @@ def submission(student, path, wanted=()):
     looked, room = looked_at(found_files)
     for file in found_files:
         if file in looked:
-            notebooks += notebooks_of(file) if file in room else [Notebook(file, remarks=["file_too_large"])]
+            left = notebooks[-1].left if notebooks else LONG
+            notebooks += notebooks_of(file, left) if file in room else [Notebook(file, remarks=["file_too_large"], left=left)]
         else:
             remarks.append(("other_file", file.name))
     used = {Path(path).name for one in notebooks for path in modules_for(one, notebooks)}

@@ -98,7 +98,8 @@ def forget(thing):
 
 
 def shut_autograd():
-    """No gradients by themselves: torch records nothing that it could go back on."""
+    """No gradients by themselves: torch records nothing that it could go back on, for no kind of tensor: from what it had
+    recorded of another device's, whose numbers are this one's, gradients could be fetched node by node."""
     import torch
 
     def refuse(name):
@@ -108,7 +109,7 @@ def shut_autograd():
 
         return instead
 
-    keys = ("AutogradCPU", "AutogradOther", "AutogradNestedTensor")
+    keys = ("Autograd", "AutogradCPU", "AutogradOther", "AutogradNestedTensor")  # the first stands for all devices'
     fall = torch.library.fallthrough_kernel
     for space in sorted({name.split("::")[0] for name in torch._C._dispatch_get_all_op_names()} & {"aten"}):
         library = torch._C._dispatch_library("IMPL", space, "", __file__, 0)
@@ -675,6 +676,7 @@ def main():
     # what compiles code while it runs would need memory that is written and executed, which the walls refuse
     torch.compile = as_it_is
     torch.backends.mkldnn.set_flags(False)
+    linecache.clearcache()  # torch's compiler has read files here that are hidden from now on
     isolation.remember_memory()
     secret, path = [*hidden(torch), *settings["hidden"]], settings["path"]
     isolation.end_with_parent()

@@ -600,9 +600,29 @@ def alone(source, *arguments):
 @walled
 def test_system_calls_are_refused():
     assert alone("""
-assert isolation.refuse_calls()
-refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0))
+assert isolation.refuse_calls(True)
+refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0),
+        isolation.end_with_parent)
+isolation.libc.syscall(448, -1, 0)  # a younger call
+assert isolation.ctypes.get_errno() == isolation.errno.ENOSYS
 """) == ""
+
+
+@walled
+def test_its_owner_can_only_read_a_file(tmp_path):
+    """What an ordinary user's process may do to its files, of which Landlock sees nothing."""
+    (tmp_path / "library.py").write_text("answer = 42")
+    before = (tmp_path / "library.py").stat()
+    assert alone("""
+path = sys.argv[1] + "/library.py"
+assert isolation.refuse_calls(False)
+file = os.open(path, os.O_RDONLY)
+refused(lambda: os.open(path, os.O_RDONLY | os.O_TRUNC), lambda: os.fchmod(file, 0), lambda: os.utime(path),
+        lambda: os.chown(path, -1, os.getgid()), lambda: os.setxattr(path, "user.mark", b"1"),
+        lambda: __import__("fcntl").ioctl(file, 0x80086601, bytes(8)))  # FS_IOC_GETFLAGS
+""", tmp_path) == ""
+    after = (tmp_path / "library.py").stat()
+    assert (after.st_size, after.st_mode, after.st_mtime_ns) == (11, before.st_mode, before.st_mtime_ns)
 
 
 @walled
@@ -798,6 +818,8 @@ def again(*a): return rnn_step(*a)
 FOLLOWING = {
     "by the other's mistake": (LOOP, 3, "is that of `rnn_step`"),
     "by its own as well": (LOOP.replace("in input:", "in input.flip(0):"), 0, "uses `rnn_step`"),
+    "by the other's mistake, bound before": (LOOP.replace("(*a): return rnn_step", "(*a, step=rnn_step): return step"), 3, "is that of `rnn_step`"),
+    "by the same, made again, with the other in a sum": (LOOP.replace("again(one", "one @ w.T + b + h @ u.T + d + 0 * again(one"), 0, ""),
     "by the same, made again": (
         LOOP.replace("again(one, h, w, u, b, d)", "one @ w.T + b + h @ u.T + d").replace("rnn_step(*a)", "0"), 0, ""),
 }  # fmt: skip

@@ -246,7 +246,7 @@ def test_pages_are_in_one_language(written, language):
         page = BeautifulSoup(text, "html.parser").main
         for code in page.select('code, a[href*="#"]'):
             code.decompose()
-        names = {"lstm", "LSTM", "torch", "UTF", "Python", "notebook", "x" * 90}  # Chinese says notebook as well
+        names = {"lstm", "LSTM", "torch", "UTF", "Python", "ipynb", "notebook", "x" * 90}  # Chinese says notebook as well
         assert set(re.findall(r"[A-Za-z]{2,}", page.text)) <= names
 
 
