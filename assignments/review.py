@@ -85,7 +85,7 @@ def odd(sent, question, verdict):
         shared = sum(reading.name_of(one) == name for one in reading.all_questions()) > 1
         places = [
             f"{one.path.name}: {cell.number}" for one in sent.notebooks for cell in one.cells
-            if cell.defined & names and not reading.unwritten(cell.source, names) and not (shared and cell.id != question)
+            if cell.defined & names and not cell.unwritten(names) and not (shared and cell.id != question)
         ]  # fmt: skip
         found += [["written", "; ".join(places[:3])]] if places else []
     return found
