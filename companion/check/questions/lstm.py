@@ -365,7 +365,7 @@ def cell_probes(draw):
     return [
         probe("one_number", draw.few, 1, 1, 1),
         probe("batch_1", draw.few, 1, 3, 2),
-        probe("no_state", draw, 2, 4, 3, state=False, calls=2),
+        probe("no_state", draw, 2, 4, 5, state=False, calls=2),
         probe("several", draw, 3, 4, 5),
     ]
 
