@@ -262,6 +262,8 @@ def parts(markdown):
         "label": r"(?m)^\([\w-]+\)=$",
     }.items():
         for match in re.findall(pattern, rest):
+            if name == "formula":
+                match = re.sub(r"\s*[.,]?\s*\$\$$", " $$", match)  # a sentence ends otherwise in other languages
             found[f"{name} {' '.join(match.split())}"] += 1
         rest = re.sub(pattern, " ", rest)
     for row in re.findall(r"(?m)^\|.*", rest):
