@@ -49,6 +49,8 @@ OWN_OUTPUTS = {
         "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k",
         "unknown-character", "pieces", "pieces-counted",
         "units-found", "quotation-unit", "proof-writer", "solution-forgetting", "solution-surprise",
+        "counts-table", "which-layer-picture", "which-layer-table", "top-p", "forced", "beyond-counting-table",
+        "saturation-picture", "solution-warmth",
     },
     "first_network": {
         "ten-lines", "how-many", "pieces-known", "solution-scores", "solution-bug", "solution-shuffled", "solution-size",
