@@ -9,11 +9,11 @@ the one with the lowest loss while learning. With it five networks learn from fi
 companion/learning/evidence/memory.json.
 """
 
-import argparse
 import itertools
-import multiprocessing
+import sys
 
 import torch
+from evidence_runs import equal_size, main, parameters
 from torch import nn
 
 import companion
@@ -29,7 +29,6 @@ SEEDS, FIRST_SEEDS = {"recall": (0, 1, 2, 3, 4)}, (100, 101)
 LEARNING_RATES = (0.001, 0.003, 0.01, 0.03)
 FIRST_LENGTHS = {"recall": (20, 40)}  # elsewhere all
 BATCHES, BATCH_SIZE = 400, 32
-GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 HIDDEN_SIZE = 32  # of the LSTM; the others have as many parameters
 float64 = {"dtype": torch.float64}
 
@@ -44,22 +43,11 @@ EXPERIMENTS = {
 }
 
 
-def parameters(kind, input_size, hidden_size):
-    """How many parameters a recurrent layer has."""
-    return GATES[kind] * hidden_size * (input_size + hidden_size + 2)
-
-
-def equal_size(kind, input_size):
-    """The number of units with which a layer has about as many parameters as an LSTM of `HIDDEN_SIZE`."""
-    wanted = parameters("LSTM", input_size, HIDDEN_SIZE)
-    return min(range(1, 200), key=lambda size: abs(parameters(kind, input_size, size) - wanted))
-
-
 def network(experiment, kind, start, length, seed):
     """A new model, whose recurrent layer is of the given kind and begins in the given way."""
     input_size, num_outputs = EXPERIMENTS[experiment][:2]
     torch.manual_seed(seed)
-    layer = getattr(companion, kind)(input_size, equal_size(kind, input_size), **float64)
+    layer = getattr(companion, kind)(input_size, equal_size(kind, input_size, HIDDEN_SIZE), **float64)
     reads_vectors = experiment == "adding"
     embedding = nn.Identity() if reads_vectors else companion.Embedding(Recall.vocab_size, input_size, **float64)
     model = SequenceModel(embedding, companion.by_hand(layer), num_outputs)
@@ -119,38 +107,5 @@ def chosen_runs(experiment, first):
             yield experiment, kind, start, length, seed, rate
 
 
-class Runs:
-    """The runs so far, by their settings. Those that are there are not computed again."""
-
-    def __init__(self, stored, workers):
-        self.found, self.workers = {tuple(run[name] for name in NAMES): run for run in stored}, workers
-
-    def all_of(self, wanted):
-        """The runs with the settings that are wanted, in that order."""
-        missing = [settings for settings in wanted if settings not in self.found]
-        if missing:
-            with multiprocessing.get_context("spawn").Pool(self.workers) as pool:
-                for settings, one in zip(missing, pool.imap(run, missing), strict=True):
-                    self.found[settings] = one
-                    evidence.store(NAME, VERSION, list(self.found.values()))
-                    print(*one.values(), flush=True)
-        return [self.found[settings] for settings in wanted]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--again", action="store_true", help="compute anew what is stored")
-    parser.add_argument("--workers", type=int, default=2, help="how many runs at a time")
-    options = parser.parse_args()
-    is_ours = (evidence.FOLDER / f"{NAME}.json").is_file() and evidence.versions(NAME)["program"] == VERSION
-    stored = evidence.load(NAME) if is_ours and not options.again else []
-    runs, all_runs = Runs(stored, options.workers), []
-    for experiment in EXPERIMENTS:
-        first = runs.all_of([*first_runs(experiment)])
-        all_runs += first + runs.all_of([*chosen_runs(experiment, first)])
-    if all_runs != stored:
-        evidence.store(NAME, VERSION, all_runs)
-
-
 if __name__ == "__main__":
-    main()
+    main(sys.modules[__name__])

@@ -9,12 +9,11 @@ Then five other seeds learn each text with it. Written is companion/learning/evi
 held out after each epoch.
 """
 
-import argparse
 import itertools
-import multiprocessing
+import sys
 
 import torch
-from evidence_memory import GATES, parameters
+from evidence_runs import equal_size, main, parameters
 
 import companion
 from companion.learning import evidence
@@ -25,17 +24,12 @@ from companion.learning.windows import ConsecutiveWindows, split
 
 NAME, VERSION = "text", 1  # another version when something else is computed
 NAMES = ("language", "kind", "seed", "learning_rate")
-SEEDS, CHOOSING_SEED, CHOOSING_LANGUAGE = (0, 1, 2, 3, 4), 100, "en"
+SEEDS, FIRST_SEED, FIRST_LANGUAGE = (0, 1, 2, 3, 4), 100, "en"
 LEARNING_RATES = (0.003, 0.01, 0.02)
+EXPERIMENTS, KINDS = ("all languages",), ("RNN", "GRU", "LSTM")
 EPOCHS, BATCH_SIZE, WINDOW_SIZE = 8, 16, 32
 EMBEDDING_DIM, HIDDEN_SIZE = 24, 64  # hidden_size of the LSTM; the others have as many parameters
 float64 = {"dtype": torch.float64}
-
-
-def equal_size(kind):
-    """The number of units with which a layer has about as many parameters as an LSTM of `HIDDEN_SIZE`."""
-    wanted = parameters("LSTM", EMBEDDING_DIM, HIDDEN_SIZE)
-    return min(range(1, 400), key=lambda size: abs(parameters(kind, EMBEDDING_DIM, size) - wanted))
 
 
 def texts(language):
@@ -51,7 +45,7 @@ def run(settings, epochs=EPOCHS):
     language, kind, seed, learning_rate = settings
     vocabulary, learned_from, held_out = texts(language)
     torch.manual_seed(seed)
-    size, hidden_size = len(vocabulary), equal_size(kind)
+    size, hidden_size = len(vocabulary), equal_size(kind, EMBEDDING_DIM, HIDDEN_SIZE)
     layer = companion.by_hand(getattr(companion, kind)(EMBEDDING_DIM, hidden_size, **float64))
     model = SequenceModel(companion.Embedding(size, EMBEDDING_DIM, **float64), layer, size)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
@@ -64,46 +58,19 @@ def run(settings, epochs=EPOCHS):
     return found | {"held_out": losses, "best": min(losses), "loss": round(history[-1].loss, 4)}
 
 
-def choosing():
+def first_runs(_):
     """The settings of the runs by which learning rates are chosen."""
-    for kind, rate in itertools.product(GATES, LEARNING_RATES):
-        yield CHOOSING_LANGUAGE, kind, CHOOSING_SEED, rate
+    for kind, rate in itertools.product(KINDS, LEARNING_RATES):
+        yield FIRST_LANGUAGE, kind, FIRST_SEED, rate
 
 
-def chosen(runs):
-    """The settings of the runs that count, with the learning rates that the others have chosen."""
-    for language, kind in itertools.product(shipped_texts(), GATES):
-        tried = evidence.having(runs, kind=kind, chosen=False)
-        rate = min(tried, key=lambda one: one["best"])["learning_rate"]
+def chosen_runs(_, first):
+    """The settings of the runs that count, with the learning rates that the first have chosen."""
+    for language, kind in itertools.product(shipped_texts(), KINDS):
+        best = min(evidence.having(first, kind=kind), key=lambda one: one["best"])
         for seed in SEEDS:
-            yield language, kind, seed, rate
-
-
-def completed(runs, wanted, workers):
-    """The runs of all that is wanted, in its order: those that are there, and those that are computed now."""
-    found = {tuple(one[name] for name in NAMES): one for one in runs}
-    missing = [settings for settings in wanted if settings not in found]
-    if missing:
-        with multiprocessing.get_context("spawn").Pool(workers) as pool:
-            for one in pool.imap_unordered(run, missing):
-                found[tuple(one[name] for name in NAMES)] = one
-                evidence.store(NAME, VERSION, list(found.values()))
-                print(*one.values(), flush=True)
-    return [found[settings] for settings in wanted]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--again", action="store_true", help="compute anew what is stored")
-    parser.add_argument("--workers", type=int, default=2, help="how many runs at a time")
-    options = parser.parse_args()
-    is_ours = (evidence.FOLDER / f"{NAME}.json").is_file() and evidence.versions(NAME)["program"] == VERSION
-    stored = evidence.load(NAME) if is_ours and not options.again else []
-    tried = completed(stored, [*choosing()], options.workers)
-    runs = tried + completed(tried + stored, [*chosen(tried)], options.workers)
-    if runs != stored:
-        evidence.store(NAME, VERSION, runs)
+            yield language, kind, seed, best["learning_rate"]
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.modules[__name__])

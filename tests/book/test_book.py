@@ -146,7 +146,7 @@ def test_order_of_a_chapter(path):
 @each
 def test_chapters_read_from_the_companion(path):
     lacks = path.stem not in CHAPTERS or editions.read(path.parent).is_draft(path.stem)
-    assert lacks or any("import companion" in cell.source for cell in code(path)), "a chapter reads from the companion: import companion"
+    assert lacks or any(re.search(r"^(?:import|from) companion\b", cell.source, re.MULTILINE) for cell in code(path)), "a chapter reads from the companion: import companion"
 
 
 def notebook(**cells):

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import sys
 
 import pytest
 from repository import ROOT
@@ -16,8 +17,13 @@ def program(name):
     return module
 
 
-@pytest.fixture(scope="module")
-def memory():
+@pytest.fixture(autouse=True)
+def programs(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")  # where they find what they share
+
+
+@pytest.fixture
+def memory(programs):
     return program("evidence_memory")
 
 
@@ -43,15 +49,18 @@ def test_every_file_says_what_computed_it(path):
     assert len({*settings}) == len(settings)
 
 
-def test_memory_has_all_its_runs_of_equal_size_and_the_best_learning_rates(memory, monkeypatch):
-    monkeypatch.setattr(memory, "multiprocessing", None)  # nothing is to be computed
+@pytest.mark.parametrize("name", ["memory", "text"])
+def test_all_runs_are_there_with_the_best_learning_rates(name, monkeypatch):
+    module = program(f"evidence_{name}")
+    runs = sys.modules["evidence_runs"]
+    monkeypatch.setattr(runs, "multiprocessing", None)  # nothing is to be computed
     monkeypatch.setattr(evidence, "store", None)  # nor anything written
-    monkeypatch.setattr("sys.argv", ["evidence_memory.py"])
-    memory.main()  # chooses learning rates by its rule, and finds all that it then asks for
-    counts = evidence.spread(evidence.load("memory", chosen=True), "seed", "kind", "start", "length")
-    assert {spread.count for spread in counts.values()} == {5} and len(counts) == 5 * len(memory.KINDS)
-    for experiment in memory.EXPERIMENTS:
-        sizes = {run["parameters"] for run in evidence.load("memory", experiment=experiment)}
+    runs.main(module, [])  # chooses learning rates by its rule, and finds all that it then asks for
+    settings = [one for one in module.NAMES if one not in ("seed", "learning_rate")]
+    counts = evidence.spread(evidence.load(name, chosen=True), "seed", *settings)
+    assert {spread.count for spread in counts.values()} == {5}
+    for experiment in {run.get("experiment") for run in evidence.load(name)}:
+        sizes = {run["parameters"] for run in evidence.load(name) if run.get("experiment") == experiment}
         assert max(sizes) / min(sizes) < 1.03
 
 
@@ -61,3 +70,12 @@ def test_memory_is_computed_again(memory):
     assert memory.run(settings) == pytest.approx(stored, abs=2e-3)
     layer = memory.network(*settings[:-1]).recurrent
     assert sum(parameter.numel() for parameter in layer.parameters()) == stored["parameters"]
+
+
+def test_text_is_computed_again(programs):
+    """One epoch of it: the loss on what is held out."""
+    text = program("evidence_text")
+    (stored,) = evidence.load("text", language="zh", kind="LSTM", seed=0, chosen=True)
+    again = text.run([stored[name] for name in text.NAMES], epochs=1)
+    assert again["held_out"] == pytest.approx(stored["held_out"][:1], abs=2e-3)
+    assert again["parameters"] == stored["parameters"]
