@@ -13,12 +13,13 @@ import os
 import re
 import secrets
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -30,11 +31,16 @@ from companion.check.question import all_questions, bank
 from companion.check.running import AUTOGRAD, RECURRENT, Outcome
 
 HERE = Path(__file__).resolve().parent
+FORKS = hasattr(os, "fork")
 # Seconds of the processor and of the clock for a question, megabytes of memory beyond torch's own and of files.
 LIMITS = {"seconds": 10, "wall": 30, "memory": 1024, "disk": 64}
 MOST = 200_000  # numbers in a value
-LARGEST = 2**27  # bytes of what a worker says
+OUTPUT = 4 * 2**20  # letters of what an answer says, as in worker.py
+LARGEST = 8 * OUTPUT  # bytes of what a worker says: JSON has up to six for a letter
+LONG = 300_000  # letters of the code in which names are looked for
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
+NO_FILE = re.compile(r"No such file or directory: '([^'`\n]{1,100})'$")
+LEFT_OUT = re.compile(r" \(line \d+\)$")  # as reading.py says it of what is no Python
 NO_MODULE = re.compile(r"No module named '([\w.]{1,100})'")
 REFUSED = "a library's own layer"  # the worker's words for it
 AUTOGRAD_REFUSED = re.compile(r"does not require grad|appears to not have been used in the graph")
@@ -122,45 +128,102 @@ def pieces_of(module, names):
 # The process
 
 
-class Worker:
-    """A process that runs students' code, restarted when it is gone. Used by one thread."""
+def begun(**streams):
+    """A Python without anything of ours, but for worker.py."""
+    environment = {key: one for key, one in os.environ.items() if key in KEPT}
+    environment |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "MPLBACKEND": "Agg"}
+    return subprocess.Popen(
+        [sys.executable, "-I", "-B", str(HERE / "worker.py")], **streams, env=environment,
+        cwd="/" if os.name == "posix" else None, start_new_session=os.name == "posix",
+    )  # fmt: skip
+
+
+def settings(hidden):
+    """What it is told first: where things are, and what nobody may see."""
+    companion = Path(running.__file__).resolve().parents[1]
+    path = [os.path.realpath(one) for one in sys.path if one and os.path.isdir(one)]
+    path = [one for one in path if not Path(one, "companion").is_dir() and "site-packages" in one or is_python(one)]
+    secret = [*map(os.path.realpath, hidden), str(companion)]
+    secret += [str(Path(one, "companion")) for one in path if Path(one, "companion").is_dir()]
+    return {"path": path, "running": running.__file__, "hidden": secret}
+
+
+def packed(thing):
+    said = json.dumps(thing).encode()
+    return struct.pack("<I", len(said)) + said
+
+
+class Mother:
+    """A process that has torch without its layers, and forks one for each Worker that hands it a line: to import torch
+    takes more than a second, to fork a few hundredths. It reads no job."""
 
     def __init__(self, hidden=()):
-        self.hidden, self.process = [os.path.realpath(one) for one in hidden], None
+        self.line, theirs = socket.socketpair()
+        self.process = begun(stdin=theirs, stdout=subprocess.DEVNULL)
+        theirs.close()
+        atexit.register(self.close)
+        self.line.sendall(packed(settings(hidden)))
+
+    def close(self):
+        self.line.close()
+        self.process.kill()
+        self.process.wait()
+
+
+class Worker:
+    """A process that runs students' code, begun anew when it is gone. Used by one thread.
+
+    mothers: the line of a Mother that others have, too. Without it, or when she is gone, the worker has its own.
+    """
+
+    def __init__(self, hidden=(), mothers=None):
+        self.hidden, self.mothers, self.mother, self.ready = hidden, mothers, None, None
+        self.source = self.target = self.line = self.process = None
         atexit.register(self.close)
 
     def start(self):
-        environment = {key: one for key, one in os.environ.items() if key in KEPT}
-        environment |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "MPLBACKEND": "Agg"}
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-B", str(HERE / "worker.py")],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd="/" if os.name == "posix" else None,
-            start_new_session=os.name == "posix",
-        )  # fmt: skip
-        companion = Path(running.__file__).resolve().parents[1]
-        path = [os.path.realpath(one) for one in sys.path if one and os.path.isdir(one)]
-        path = [one for one in path if not Path(one, "companion").is_dir() and "site-packages" in one or is_python(one)]
-        secret = [*self.hidden, str(companion)]
-        secret += [str(Path(one, "companion")) for one in path if Path(one, "companion").is_dir()]
-        self.send({"path": path, "running": running.__file__, "hidden": secret})
-        ready = self.receive(120)
-        if not ready:
+        if FORKS:
+            self.line, theirs = socket.socketpair()
+            self.hand(theirs)
+            theirs.close()
+            self.source, self.target = self.line.makefile("rb"), self.line.makefile("wb")
+        else:
+            self.process = begun(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.source, self.target = self.process.stdout, self.process.stdin
+            self.send(settings(self.hidden))
+        self.ready = self.receive(120)
+        if not self.ready:
+            self.mothers = None
             raise RuntimeError("the process for students' code does not start")
-        self.forks = ready["fork"]
+
+    def hand(self, line):
+        try:
+            if self.mothers:
+                return socket.send_fds(self.mothers, [b"1"], [line.fileno()])
+        except OSError:
+            pass
+        if self.mother:
+            self.mother.close()
+        self.mother = Mother(self.hidden)
+        self.mothers = self.mother.line
+        return socket.send_fds(self.mothers, [b"1"], [line.fileno()])
+
+    @property
+    def pid(self):
+        return self.ready["pid"]
 
     def send(self, thing):
-        said = json.dumps(thing).encode()
-        self.process.stdin.write(struct.pack("<I", len(said)) + said)
-        self.process.stdin.flush()
+        self.target.write(packed(thing))
+        self.target.flush()
 
     def receive(self, seconds):
         """What it says, or None if it ends, or takes longer than that."""
         watch = threading.Timer(seconds, self.kill)
         watch.start()
         try:
-            head = self.process.stdout.read(4)
+            head = self.source.read(4)
             size = struct.unpack("<I", head)[0] if len(head) == 4 else 0
-            return json.loads(self.process.stdout.read(size)) if 0 < size < LARGEST else None
+            return json.loads(self.source.read(size)) if 0 < size < LARGEST else None
         except (ValueError, RecursionError, OSError):
             return None
         finally:
@@ -168,36 +231,55 @@ class Worker:
 
     def ask(self, job):
         """How a job ended: {"ended", "said", "seconds"}."""
-        for _ in range(2):
-            try:
-                if self.process is None or self.process.poll() is not None:
-                    self.start()
-                self.send(job)
-                break
-            except OSError:
-                self.close()
-        begin, wall = time.monotonic(), job["limits"]["wall"]
-        answer = self.receive(wall + 20 if self.forks else wall)
-        if answer is None:
-            self.close()
+        wall = job["limits"]["wall"]
+        for left in (1, 0):
+            self.hand_over(job)
+            begin = time.monotonic()
+            answer = self.receive(wall + 20 if FORKS else wall)
             seconds = time.monotonic() - begin
-            return {"ended": "quit" if seconds < wall else "time", "said": "", "seconds": seconds}
-        if not self.forks:  # the student's code ran in this very process
-            self.close()
-        return answer
+            if answer is None or not FORKS:  # without fork, the student's code ran in this very process
+                self.close()
+            if answer is not None:
+                return ended_of(answer, seconds)
+            if seconds >= wall:
+                return {"ended": "time", "said": "", "seconds": seconds}
+            if not (left and FORKS):  # once it may have been ended by something else
+                return {"ended": "quit", "said": "", "seconds": seconds}
+
+    def hand_over(self, job):
+        for left in (2, 1, 0):
+            try:
+                if not self.ready:
+                    self.start()
+                return self.send(job)
+            except (OSError, RuntimeError):
+                self.close()
+                if not left:
+                    raise
 
     def kill(self):
+        """While it holds its line, its number is no other's."""
         try:
-            os.killpg(self.process.pid, signal.SIGKILL) if os.name == "posix" else self.process.kill()
-        except (OSError, AttributeError):
+            if FORKS:
+                self.line.shutdown(socket.SHUT_RDWR)
+                os.killpg(self.pid, signal.SIGKILL)
+            else:
+                self.process.kill()
+        except (OSError, TypeError):
             pass
 
     def close(self):
-        if self.process is not None:
-            self.kill()
+        """Where nobody is at the other end of its line, it ends by itself, with all that it runs."""
+        self.ready = None
+        for one in (self.target, self.source, self.line):
+            try:
+                one.close() if one else None
+            except OSError:  # what was still to be written
+                pass
+        if self.process:
+            self.process.kill()
             self.process.wait()
-            self.process.stdin.close(), self.process.stdout.close()
-            self.process = None
+        self.source = self.target = self.line = self.process = None
 
 
 KEPT = {"PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "UNROLLED_DEBUG"}
@@ -213,6 +295,16 @@ def is_python(folder):
 
 class Forged(ValueError):
     """Not what the process was asked for."""
+
+
+def ended_of(said, seconds):
+    """What a worker says of a job, within bounds: where there is no fork, the student's own process says it."""
+    text = said.get("said") if isinstance(said, dict) else None
+    if not isinstance(text, str) or not isinstance(said.get("ended"), str):
+        return {"ended": "quit", "said": "", "seconds": seconds}
+    if len(text) > OUTPUT:
+        return {"ended": "output", "said": "", "seconds": seconds}
+    return {"ended": word(said["ended"], 100), "said": text, "seconds": seconds}
 
 
 def outcome_of(said):
@@ -247,9 +339,10 @@ def tensor_of(packed):
 
 
 def words_of(said, most=50):
-    if not isinstance(said, list) or len(said) > most:
+    """As many as anyone would read."""
+    if not isinstance(said, list):
         raise Forged
-    return [word(one) for one in said]
+    return [word(one) for one in said[:most]]
 
 
 def notes_of(said):
@@ -419,10 +512,14 @@ class Judging:
             outcomes, errors, others = outcomes_of(said, len(probed.probes))
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
             return failed(verdict, "not_an_answer", words), [], ""
-        verdict.remarks = [words["cell_error"].format(**one) for one in errors[:3]]
+        said = [words["page"]["not_python"] if LEFT_OUT.search(one["text"]) else words["cell_error"] for one in errors[:3]]
+        verdict.remarks = [text.format(**one) for text, one in zip(said, errors)]
         absent = (NO_MODULE.match(one["text"]) for one in errors if one["type"] == "ModuleNotFoundError")
         lacking = {found[1] for found in absent if found}
         verdict.remarks += [words["page"]["no_module"].format(name=name) for name in sorted(lacking)[:3]]
+        lacking = [NO_FILE.search(one["text"]) for one in errors if one["type"] == "FileNotFoundError"]
+        lacking = {found[1] for found in lacking if found}
+        verdict.remarks += [words["page"]["no_file"].format(name=name) for name in sorted(lacking)[:3]]
         if outcomes is None and any(one["cell"] == answer.cell and REFUSED in one["text"] for one in errors):
             return concluded(verdict, asked, probed, Finding(["library_layer"]), self.language), [], ""
         if mistake := missing(outcomes):
@@ -433,11 +530,30 @@ class Judging:
         return concluded(verdict, asked, probed, self.findings[key], self.language), outcomes, others
 
 
-def follow_through(verdicts, answers, words):
+# What is run beside a notebook's cells, so that what {name} gives is something else.
+SPOILING = """
+def spoiled_(made):
+    def other(thing):
+        if isinstance(thing, (tuple, list)):
+            return type(thing)(map(other, thing))
+        if isinstance(thing, dict):
+            return {{key: other(one) for key, one in thing.items()}}
+        return 2 * thing + 1
+    if isinstance(made, type):
+        forward = made.forward
+        made.forward = lambda *given, **named: other(forward(*given, **named))
+        return made
+    return lambda *given, **named: other(made(*given, **named))
+{name} = spoiled_({name})
+"""
+
+
+def follow_through(verdicts, answers, words, worker, seeds, limits=LIMITS):
     """Pays an answer that is wrong only by the mistakes of an earlier one that it uses, and says where they come from.
 
-    The numbers say so: they are those of an answer with these mistakes and no other. No right answer is put in the
-    earlier one's place, as it would be in the student's process. verdicts: as they are stored, in order.
+    The numbers say so: they are those of an answer with these mistakes and no other, and change with what the earlier
+    one gives. No right answer is put in the earlier one's place, as it would be in the student's process. verdicts: as
+    they are stored, in order. seeds: {question: seed}.
     """
     for place, verdict in enumerate(verdicts):
         asked = all_questions()[verdict["question"]]
@@ -450,18 +566,42 @@ def follow_through(verdicts, answers, words):
         mine = set(verdict["mistakes"])
         source = next((one for one in earlier if mine <= set(one["mistakes"])), None)
         if source and mine <= set(asked.names):
-            verdict["points"] = float(asked.points)
-            verdict["remarks"].append(words["page"]["comes_from"].format(name=source["question"]))
+            if depends(worker, asked, answer, source["question"], answers, seeds[asked.name], limits):
+                verdict["points"] = float(asked.points)
+                verdict["remarks"].append(words["page"]["comes_from"].format(name=source["question"]))
         elif earlier:
             verdict["remarks"].append(words["page"]["look_first"].format(name=earlier[0]["question"]))
 
 
+def depends(worker, asked, answer, question, answers, seed, limits):
+    """Whether an answer gives something else when that to an earlier question does: to name it is not to use it. Where
+    that cannot be seen, it is believed."""
+    earlier, probed = answers.get(question), bank(asked.name, seed)
+    there = earlier and earlier.file == answer.file and earlier.cell < answer.cell
+    after = [earlier.cell if there else answer.cell, SPOILING.format(name=all_questions()[question].asks_for)]
+    for one in filter(None, (answer, answer.other)):
+        place = next((place for place, (number, _) in enumerate(one.cells, 1) if number == after[0]), len(one.cells))
+        found = []
+        for cells in (one.cells, [*one.cells[:place], after, *one.cells[place:]]):
+            ended = worker.ask(job_of(asked, probed, replace(one, cells=cells), limits, needed=True))
+            try:
+                found.append(outcomes_of(walls_of(ended["said"])[1], len(probed.probes))[0])
+            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+                return True
+        if not all(found) or not all(map(alike, *found)):
+            return True
+    return False
+
+
 def names_used(answer):
     """All names that an answer uses, and what it uses, but its own."""
-    bodies = {}
+    bodies, left = {}, LONG
     for _, source in answer.cells:
+        if len(source) > min(left, 100_000):
+            continue
+        left -= len(source)
         try:
-            body = ast.parse(source).body if len(source) < 100_000 else ()
+            body = ast.parse(source).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         for node in body:

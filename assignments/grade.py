@@ -6,9 +6,12 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
     grades/gradebook.db        nbgrader's gradebook
     grades/summary.html        for the instructor
     grades/feedback/*.html     a page for each student, in the language of the assignment
+    grades/review/*.html       the same for the instructor, with the student's code
+    grades/appeals.html        for the instructor: those graded --again
     grades/done/*.json         what is graded so far: an interrupted batch continues with the next submission
     grades/batches.json        the students of each batch
-    grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave
+    grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave,
+                               which their pages in review/ show
 
 Several batches, of one assignment each, may go to one output folder: the latest that graded an assignment counts.
 A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
@@ -24,12 +27,13 @@ import signal
 import sys
 import time
 import traceback
+import unicodedata
 from collections import Counter, deque
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
 from functools import cache
-from multiprocessing import active_children, get_context
+from multiprocessing import get_context
+from multiprocessing.connection import wait
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -38,10 +42,12 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import isolation  # noqa: E402  (its folder is on the path only now)
 import pages  # noqa: E402
 import reading  # noqa: E402
+import review  # noqa: E402
 
 from companion.check import saying  # noqa: E402
 
 
+PATIENCE = 240  # seconds until a grading process has to say something, beside the four times that it asks at most
 MEMORY = 2048  # megabytes that a grading process may take for what students send, beyond torch's own
 
 
@@ -63,7 +69,7 @@ class Grader:
     seeds = {}
 
     @classmethod
-    def begin(cls, hidden, seeds):
+    def begin(cls, hidden, mothers, seeds):
         import torch
 
         import asking
@@ -72,14 +78,19 @@ class Grader:
         isolation.end_with_parent()  # who ends the main process, ends this one
         isolation.limit_own_memory(MEMORY)
         torch.set_num_threads(1)
-        cls.worker, cls.seeds = asking.Worker(hidden), seeds
+        cls.worker, cls.seeds = asking.Worker(hidden, mothers), seeds
 
     @classmethod
-    def grade(cls, student, path, wanted, language, limits, seeds):
-        """What is stored of a submission. seeds: those of an earlier grading, if it is to be repeated."""
+    def grade(cls, student, path, wanted, language, limits, seeds, parts):
+        """What is stored of a submission, at last; before it, what of it is at hand: ("", None) while it is read, then the
+        name of each question with None, and with its part when that is there.
+
+        seeds: those of an earlier grading, if it is to be repeated. parts: those of questions that are not asked again.
+        """
         import asking
 
-        begin = time.monotonic()
+        begin, parts = time.monotonic(), dict(parts)
+        yield "", None
         sent = reading.submission(student, path, wanted)
         if not sent.answers:
             sent.remarks.append(("no_assignment", ""))
@@ -88,31 +99,84 @@ class Grader:
             "assignments": list(wanted) or sent.assignments, "seeds": {}, "numbers": {},
         }  # fmt: skip
         said = pages.words(graded["language"])
-        for question, asked in reading.all_questions().items():
-            if asked.assignment not in graded["assignments"]:
-                continue
-            seed = (seeds or {}).get(question, cls.seeds[question])
-            numbers = None if seeds is None else {}
-            answer = sent.answers.get(question)
-            try:
-                verdict = asking.grade(
-                    cls.worker, question, answer, seed, graded["language"], said, limits, numbers
-                )  # fmt: skip
-            except Exception:  # whatever it is, the other questions are graded
-                traceback.print_exc()
+        questions = [one for one in reading.all_questions().values() if one.assignment in graded["assignments"]]
+        end = begin + 2 * len(questions) * limits["wall"]  # twice what each may take
+        for asked in questions:
+            question = asked.name
+            if question not in parts and time.monotonic() > end:
+                sent.remarks += [] if ("too_slow", "") in sent.remarks else [("too_slow", "")]
+                verdict = asking.failed(asking.blank(question), "time_limit", said, limits["seconds"])
+                parts[question] = asdict(verdict) | {"assignment": asked.assignment}, None, None
+            if question not in parts:
+                yield question, None
+                seed = (seeds or {}).get(question, cls.seeds[question])
+                numbers = None if seeds is None else {}
+                answer = sent.answers.get(question)
+                try:
+                    verdict = asking.grade(
+                        cls.worker, question, answer, seed, graded["language"], said, limits, numbers
+                    )  # fmt: skip
+                except Exception:  # whatever it is, the other questions are graded
+                    traceback.print_exc()
+                    verdict = asking.failed(asking.blank(question), "not_graded", said)
+                parts[question] = asdict(verdict) | {"assignment": asked.assignment}, seed, numbers
+                yield question, parts[question]
+            if parts[question] is None:  # it ended this process whenever it was asked
                 verdict = asking.failed(asking.blank(question), "not_graded", said)
-            if "time_limit" in verdict.mistakes:  # what holds up one question need not hold up the batch in all
+                parts[question] = asdict(verdict) | {"assignment": asked.assignment}, None, None
+                sent.remarks += [] if ("grader_stopped", "") in sent.remarks else [("grader_stopped", "")]
+            verdict, seed, numbers = parts[question]
+            if "time_limit" in verdict["mistakes"]:  # what holds up one question need not hold up the batch in all
                 limits = limits | {key: max(2, limits[key] // 3) for key in ("seconds", "wall")}
-            graded["verdicts"].append(asdict(verdict) | {"assignment": asked.assignment})
-            graded["seeds"][question] = seed
+            graded["verdicts"].append(verdict | review.beside(sent, question, verdict, graded["language"]))
+            if seed is not None:
+                graded["seeds"][question] = seed
             if numbers:
-                graded["numbers"][question] = numbers
-        asking.follow_through(graded["verdicts"], sent.answers, said)
-        return graded | {"seconds": time.monotonic() - begin}
+                graded["numbers"][question] = review.compared(numbers)
+        yield "", None
+        asking.follow_through(graded["verdicts"], sent.answers, said, cls.worker, graded["seeds"], limits)
+        yield "", graded | {"seconds": time.monotonic() - begin}
 
 
-def grade_one(*arguments):
-    return Grader.grade(*arguments)
+def serve(line, *started):
+    """What a grading process does: it takes a submission from the line, and says what `Grader.grade` does."""
+    Grader.begin(*started)
+    try:
+        while True:
+            for part in Grader.grade(*line.recv()):
+                line.send(part)
+    except EOFError:  # the main process is gone
+        pass
+
+
+class Grading:
+    """A grading process, for the main one. On Linux it is forked, with all that it needs in memory; torch has no threads
+    there yet, as nothing was computed."""
+
+    def __init__(self, *started):
+        context = get_context("fork" if isolation.LINUX else "spawn")
+        self.line, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(theirs, *started), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def ask(self, *asked):
+        try:
+            self.line.send(asked)
+        except OSError:  # it is gone, and `said` says so
+            pass
+
+    def said(self):
+        """What it says next; None if it is gone."""
+        try:
+            return self.line.recv()
+        except (EOFError, OSError):
+            return None
+
+    def close(self):
+        self.process.kill()
+        self.process.join()
+        self.line.close()
 
 
 # The batch
@@ -121,12 +185,14 @@ def grade_one(*arguments):
 def digest(path, wanted, language, limits):
     """Of all that decides a grade: the files, what was asked for, and who asks."""
     found = hashlib.sha256(json.dumps([list(wanted), language, limits, sources()]).encode())
-    for file in reading.files(path)[0]:
+    files = reading.files(path)[0]
+    room = reading.looked_at(files)[1]
+    for file in files:
         found.update(file.name.encode("utf-8", "surrogateescape"))
         try:
             size = file.stat().st_size
             found.update(str(size).encode())
-            if size > reading.LARGEST:  # it is not read either
+            if file not in room:  # it is not read either
                 continue
             with open(file, "rb") as opened:
                 while piece := opened.read(2**20):
@@ -206,6 +272,44 @@ def unanswered(student, assignments, language, remarks, mistake):
     }  # fmt: skip
 
 
+@dataclass
+class Job:
+    """A submission that is graded. parts: what is there of it, by question; None of one that is not asked again."""
+
+    student: str
+    patience: float
+    parts: dict = field(default_factory=dict)
+    ends: Counter = field(default_factory=Counter)  # how often a grading process ended, by the question that it was at
+    at: str = ""
+    grading: object = None
+    end: float = 0.0  # of the patience with it
+
+    def begun(self, grading):
+        self.grading, self.at = grading, ""
+        self.wait()
+        return self
+
+    def wait(self):
+        self.end = time.monotonic() + self.patience
+
+    def take(self, question, part):
+        """What a grading process says. Returns what is to be stored, if that is it."""
+        self.wait()
+        self.at = question
+        if question and part is not None:
+            self.parts[question] = part
+        return None if question else part
+
+    def ended(self):
+        """Whether it is to go on, in another process."""
+        self.ends[self.at] += 1
+        if self.ends[self.at] > 1:
+            if not self.at:
+                return False
+            self.parts[self.at] = None
+        return True
+
+
 class Batch:
     """All submissions of a folder. again: students to be graded anew; fresh: with other probes than before."""
 
@@ -214,7 +318,7 @@ class Batch:
 
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
         self.limits = asking.LIMITS | (limits or {})
-        for one in ("done", "feedback", "appeals"):
+        for one in ("done", "feedback", "review", "appeals"):
             (self.output / one).mkdir(parents=True, exist_ok=True)
         os.chmod(self.output, 0o700)  # other students may have accounts here
         self.rename()
@@ -234,7 +338,7 @@ class Batch:
             names = {page_name(one["graded"]["student"]) for one in stored_in(file).values()}
             if len(names) != 1 or file.stem in names:
                 continue
-            for folder, kind in (("done", "json"), ("appeals", "json"), ("feedback", "html")):
+            for folder, kind in (("done", "json"), ("appeals", "json"), ("feedback", "html"), ("review", "html")):
                 old = self.output / folder / f"{file.stem}.{kind}"
                 new = old.with_name(f"{min(names)}.{kind}")
                 if old.exists() and not new.exists():
@@ -285,62 +389,58 @@ class Batch:
             found += [joined(results)] if results else []
         return found
 
+    def mother(self):
+        """Of the processes for students' code, where there can be one."""
+        import asking
+
+        return asking.Mother(self.hidden) if asking.FORKS else None
+
     def run(self, group, workers):
         """Grades a group of students. Each process has one submission at a time: so it is known with which it ended.
 
-        That one may have been its neighbour's victim. So it is tried again when all others are graded, and alone.
+        That one may have been its neighbour's victim. So it goes on when all others are graded, and alone, with the
+        question that was asked; if that ends the process again, with the next.
         """
-        waiting, alone, lost, jobs = deque(group), deque(), set(), {}
-        idle = [None] * workers  # processes start when there is something for them to do
+        waiting, alone, jobs, idle = deque(), deque(), {}, []
+        waiting.extend(Job(student, PATIENCE + 4 * self.limits["wall"]) for student in group)
+        mother = self.mother() if group else None
+        # a quarter of a second, which each process would take for its own: torch does so when gradients are asked for
+        import torch.fx.experimental.symbolic_shapes  # noqa: F401
+
         try:
             while waiting or alone or jobs:
-                while idle and (waiting or alone and not jobs):
-                    student, grader = (waiting or alone).popleft(), idle.pop() or self.grader()
-                    asked = self.found[student], self.wanted, self.language, self.limits, self.repeated.get(student)
-                    try:
-                        jobs[grader.submit(grade_one, student, *asked)] = student, grader
-                    except BrokenProcessPool:  # it was ended while it had nothing to do
-                        grader.shutdown()
-                        idle.insert(0, None)
-                        waiting.appendleft(student)
-                for job in wait(jobs, return_when=FIRST_COMPLETED).done:
-                    student, grader = jobs.pop(job)
-                    try:
-                        self.take(student, job)
-                        idle.append(grader)
-                    except BrokenProcessPool:
-                        grader.shutdown()
-                        idle.insert(0, None)
-                        if student in lost:
-                            self.lose(student)
+                while len(jobs) < workers and (waiting or alone and not jobs):
+                    job = (waiting or alone).popleft()
+                    grading = idle.pop() if idle else Grading(self.hidden, mother and mother.line, self.seeds)
+                    jobs[grading.line] = job.begun(grading)
+                    asked = self.wanted, self.language, self.limits, self.repeated.get(job.student), job.parts
+                    grading.ask(job.student, self.found[job.student], *asked)
+                for line in wait([*jobs], max(0, min(job.end for job in jobs.values()) - time.monotonic())):
+                    job = jobs[line]
+                    said = job.grading.said()
+                    if said is None:
+                        jobs.pop(line).grading.close()
+                        if job.ended():
+                            alone.append(job)
                         else:
-                            lost.add(student)
-                            alone.append(student)
-        except BaseException:
-            for process in active_children():  # what they have begun is not waited for
-                process.kill()
-            raise
+                            self.lose(job.student)
+                    elif result := job.take(*said):
+                        idle.append(jobs.pop(line).grading)
+                        self.take(job.student, result, None not in job.parts.values())
+                for job in jobs.values():
+                    if job.end < time.monotonic():  # then it is one that ended
+                        job.grading.process.kill()
         finally:
-            for grader in [*idle, *(grader for _, grader in jobs.values())]:
-                if grader:
-                    grader.shutdown(cancel_futures=True)
+            for grading in [*idle, *(job.grading for job in jobs.values())]:
+                grading.close()
+            if mother:
+                mother.close()
 
-    def grader(self):
-        return ProcessPoolExecutor(1, get_context("spawn"), Grader.begin, (self.hidden, self.seeds))
-
-    def take(self, student, job):
+    def take(self, student, result, complete):
         """Keeps what a grading process says of a student."""
-        try:
-            result = job.result()
-        except BrokenProcessPool:
-            raise
-        except Exception:
-            traceback.print_exc()
-            self.lose(student)
-        else:
-            self.untold[student] = result
-            if result["assignments"]:
-                self.keep(student, self.untold.pop(student))
+        self.untold[student] = result
+        if result["assignments"]:
+            self.keep(student, self.untold.pop(student), complete)
 
     def lose(self, student):
         """The grader itself did not come to an end with this one."""
@@ -355,17 +455,28 @@ class Batch:
 
     def keep(self, student, result, complete=True):
         result = json.loads(json.dumps(result))
-        numbers = result.pop("numbers", None)
-        name = page_name(student)
-        if numbers:
-            store(self.output / "appeals" / f"{name}.json", json.dumps(numbers, indent=1))
+        numbers = result.pop("numbers", None) or {}
         self.graded[student] = result
         batches = stored_in(self.done(student))
+        self.keep_appeal(student, result, numbers, batches.get(self.key))
         batches.pop(self.key, None)  # the latest is the last
         batches[self.key] = {"digest": self.digests[student], "complete": complete, "graded": result}
         store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
         points = " ".join(f"{one['question']} {one['points']:g}/{one['most']}" for one in result["verdicts"])
         self.say(f"[{len(self.graded)}/{len(self.found)}] {student}: {points}")
+
+
+    def keep_appeal(self, student, result, numbers, last):
+        """Numbers stay with the grades that they explain: those of other assignments, too, but of no older answer."""
+        path = self.output / "appeals" / f"{page_name(student)}.json"
+        before = {one["question"]: one["points"] for one in last["graded"]["verdicts"]} if last else {}
+        now = {question: one | {"before": before.get(question, 0)} for question, one in numbers.items()}
+        graded = {one["question"] for one in result["verdicts"]}
+        kept = {question: one for question, one in review.appealed(path).items() if question not in graded} | now
+        if kept:
+            store(path, json.dumps(kept, indent=1))
+        else:
+            path.unlink(missing_ok=True)
 
 
 def write(output, all_graded, say):
@@ -382,21 +493,50 @@ def write(output, all_graded, say):
     for (student, question), points in by_hand.items():
         say(f"{student}, {question}: {points:g} points were given by hand, and stay.")
     all_graded = pages.with_points_by_hand(all_graded, by_hand)
-    for one in all_graded:
+    order, appeals = [*names], []
+    for place, one in enumerate(all_graded):
+        numbers = review.appealed(output / "appeals" / f"{page_name(one['student'])}.json")
+        appeals += [(one, numbers)] if numbers else []
+        around = [order[at] if 0 <= at < len(order) else None for at in (place - 1, place + 1)]
         store(output / "feedback" / names[one["student"]], pages.feedback(one))
+        store(output / "review" / names[one["student"]], review.page(one, names, around, numbers))
+    # in the language of most
+    language = max((one["language"] for one in all_graded), key=[one["language"] for one in all_graded].count, default="en")
+    if appeals:
+        store(output / "appeals.html", review.appeals(appeals, names, language))
+    else:
+        (output / "appeals.html").unlink(missing_ok=True)
     store(output / "grades.csv", pages.grades_csv(all_graded))
-    store(output / "summary.html", pages.summary(all_graded, abilities(held), names))
+    store(output / "summary.html", pages.summary(all_graded, abilities(held, language), names, language, bool(appeals)))
 
 
-def abilities(held):
+def abilities(held, language="en"):
     """What separated students' code from the rest here, and what did not."""
-    said = pages.words("en")["walls"]
-    there = [said[wall] for wall in said if wall in held]
-    missing = [said[wall] for wall in said if wall not in held]
-    text = f"Students' code ran with: {'; '.join(there)}." if there else ""
-    if missing:
-        text += f" What did not hold on this system: {'; '.join(missing)}. Grade in a container or a virtual machine."
-    return text
+    words = pages.words(language)
+    there = " · ".join(said for wall, said in words["walls"].items() if wall in held)
+    missing = " · ".join(said for wall, said in words["walls"].items() if wall not in held)
+    said = [words["instructor"][key].format(walls=walls) for key, walls in (("walls_held", there), ("walls_missing", missing)) if walls]
+    return " ".join(said)
+
+
+def known(asked, there, what):
+    """What was asked for, as it is spelled there. ValueError with the nearest if it is not there."""
+    spelled = {unicodedata.normalize("NFC", one): one for one in there}  # a Mac takes letters and their marks apart
+    found = []
+    for one in asked:
+        if (name := unicodedata.normalize("NFC", one)) not in spelled:
+            folded = {key.casefold(): key for key in spelled}
+            near = [folded[key] for key in get_close_matches(name.casefold(), folded, n=3)] or [*spelled][:5]
+            hint = f" Is it one of these? {', '.join(near)}" if near else ""
+            raise ValueError(f"there is no {what} {one}.{hint}")
+        found.append(spelled[name])
+    return found
+
+
+def positive(text):
+    if (number := int(text)) < 1:
+        raise ValueError
+    return number
 
 
 def interrupted(*_):
@@ -411,23 +551,31 @@ def main():
     parser.add_argument("--output", default="grades", help="where grades and feedback go (grades/)")
     parser.add_argument("--assignment", action="append", default=[], help="grade this assignment only; may be repeated")
     parser.add_argument("--lang", help="the language of all feedback; without it that of each notebook")
-    parser.add_argument("--workers", type=int, help="how many submissions at a time; without it one for each processor")
+    parser.add_argument("--workers", type=positive, help="how many submissions at a time; without it one for each processor")
     parser.add_argument("--again", action="append", default=[], metavar="STUDENT", help="grade this student anew")
     parser.add_argument("--fresh", action="store_true", help="with --again: draw new probes")
-    parser.add_argument("--seconds", type=int, help="processor seconds for a question")
+    parser.add_argument("--seconds", type=positive, help="processor seconds for a question (10); by the clock it has three times as many")
     arguments = parser.parse_args()
     if not os.path.isdir(arguments.submissions):
         parser.error(f"there is no folder {arguments.submissions}")
+    if arguments.fresh and not arguments.again:
+        parser.error("--fresh goes with --again STUDENT")
+    try:  # before anything is graded or written
+        again = known(arguments.again, reading.students(arguments.submissions), "submission of")
+        known(arguments.assignment, {one.assignment: None for one in reading.all_questions().values()}, "assignment")
+    except ValueError as error:
+        parser.error(error)
     for line in saying.unspoken(arguments.lang or "en"):
         print(line)
     limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
     sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     begin = time.monotonic()
+    # whoever stands among the submissions would import students' files in each process that is started
+    os.environ["PYTHONSAFEPATH"] = "1"
     on_ending(interrupted)
     try:
         graded = Batch(
-            arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, arguments.again,
-            arguments.fresh,
+            arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again, arguments.fresh,
         ).grade(arguments.workers)  # fmt: skip
     except KeyboardInterrupt:
         sys.exit("Interrupted. The same command continues.")
@@ -436,6 +584,8 @@ def main():
     held = {wall for one in graded.values() for verdict in one["verdicts"] for wall in verdict["walls"]}
     print(abilities(held))
     print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {arguments.output}/summary.html")
+    for student in again:
+        print(f"{student}: {arguments.output}/review/{page_name(student)}.html")
 
 
 if __name__ == "__main__":

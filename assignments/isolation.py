@@ -138,9 +138,10 @@ class Jail:
         call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         if os.geteuid() != 0:
             built.append("privileges")
-        if "files" not in built and landlock(hidden, path):
+        mounted = "files" in built
+        if not mounted and landlock(hidden, path):
             built.append("files")
-        if refuse_calls():
+        if refuse_calls(mounted):
             built.append("system_calls")
             if "network" not in built:
                 built.append("network")  # no socket can be opened
@@ -314,7 +315,10 @@ REFUSED = {
     "pidfd_getfd": (438, 438), "kcmp": (312, 272),
     "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138),
     "rt_tgsigqueueinfo": (297, 240), "pidfd_send_signal": (424, 424),
-    "truncate": (76, 45), "chmod": (90, None), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "truncate": (76, 45), "creat": (85, None), "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53),
+    "chown": (92, None), "fchown": (93, 55), "lchown": (94, None), "fchownat": (260, 54), "utime": (132, None),
+    "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88), "setxattr": (188, 5), "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7), "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16),
     "setpgid": (109, 154), "setsid": (112, 157),
     "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "unshare": (272, 97),
     "setns": (308, 268), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
@@ -324,36 +328,43 @@ REFUSED = {
     "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
     "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
     "memfd_create": (319, 279), "memfd_secret": (447, 447),
-    "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190), "semop": (65, 193),
+    "semctl": (66, 191), "semtimedop": (220, 192), "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188),
+    "msgctl": (71, 187), "mq_open": (240, 180), "mq_unlink": (241, 181),
     "open_by_handle_at": (304, 265), "name_to_handle_at": (303, 264),
     "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106), "kexec_load": (246, 104),
     "reboot": (169, 142), "swapon": (167, 224), "personality": (135, 92), "setuid": (105, 146),
     "quotactl": (179, 60), "acct": (163, 89), "settimeofday": (164, 170), "sethostname": (170, 161),
-    "inotify_init1": (294, 26), "fanotify_init": (300, 262), "timer_create": (222, 107), "setpriority": (141, 140),
+    "inotify_init": (253, None), "inotify_init1": (294, 26), "quotactl_fd": (443, 443), "fanotify_init": (300, 262), "timer_create": (222, 107), "setpriority": (141, 140),
     "sched_setattr": (314, 274), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
     "sched_setparam": (142, 118), "ioprio_set": (251, 30), "migrate_pages": (256, 238), "move_pages": (279, 239),
 }  # fmt: skip
+NEWEST = 448  # from this number on there are calls that are younger than this list, and as if there were none
 # Column above, architecture, and by number what depends on arguments.
 MACHINES = {
     "x86_64": (0, 0xC000003E, {"clone": 56, "mmap": 9, "mprotect": 10, "pkey_mprotect": 329, "madvise": 28,
-                               "prlimit64": 302, "fcntl": 72}),
+                               "prlimit64": 302, "fcntl": 72, "prctl": 157, "ioctl": 16, "open": 2, "openat": 257}),
     "aarch64": (1, 0xC00000B7, {"clone": 220, "mmap": 222, "mprotect": 226, "pkey_mprotect": 288, "madvise": 233,
-                                "prlimit64": 261, "fcntl": 25}),
+                                "prlimit64": 261, "fcntl": 25, "prctl": 167, "ioctl": 29, "openat": 56}),
 }
 
 
-def refuse_calls():
-    """A filter in the kernel. False where the machine is another. Refused is answered as if it were not permitted."""
+def refuse_calls(mounted):
+    """A filter in the kernel. False where the machine is another. Refused is answered as if it were not permitted.
+
+    mounted: whether all files are the process's own or read-only, so that it may empty what it can open."""
     if platform.machine() not in MACHINES:
         return False
     column, architecture, some = MACHINES[platform.machine()]
     numbers = [pair[column] for pair in REFUSED.values() if pair[column] is not None]
-    load, equal, at_least, test, give = 0x20, 0x15, 0x35, 0x45, 0x06
+    load, equal, at_least, test, mask, give = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
     kill, allow, refuse = 0x80000000, 0x7FFF0000, 0x50000
     steps = [(load, 0, 0, 4), (equal, 1, 0, architecture), (give, 0, 0, kill), (load, 0, 0, 0)]
     steps += [(at_least, 0, 1, 0x40000000), (give, 0, 0, refuse | errno.EPERM)]  # x86-64's other set of numbers
-    # the C library asks clone3 for a thread first, whose flags no filter can read, and then clone
-    steps += [(equal, 0, 1, 435), (give, 0, 0, refuse | errno.ENOSYS)]
+    # the C library asks clone3 for a thread first, whose flags no filter can read, and then clone; openat2 is alike
+    for number in (435, 437):
+        steps += [(equal, 0, 1, number), (give, 0, 0, refuse | errno.ENOSYS)]
+    steps += [(at_least, 0, 1, NEWEST), (give, 0, 0, refuse | errno.ENOSYS)]
     for number in numbers:
         steps += [(equal, 0, 1, number), (give, 0, 0, refuse | errno.EPERM)]
     # threads may be, processes may not
@@ -365,6 +376,17 @@ def refuse_calls():
               (give, 0, 0, refuse | errno.EPERM)]  # fmt: skip
     steps += [(equal, 0, 6, some["fcntl"]), (load, 0, 0, 24), (equal, 2, 0, 8), (equal, 1, 0, 10), (equal, 0, 1, 15),
               (give, 0, 0, refuse | errno.EPERM), (give, 0, 0, allow)]  # fmt: skip
+    # it ends with its parent (1 is PR_SET_PDEATHSIG)
+    steps += [(equal, 0, 4, some["prctl"]), (load, 0, 0, 16), (equal, 0, 1, 1), (give, 0, 0, refuse | errno.EPERM),
+              (give, 0, 0, allow)]  # fmt: skip
+    # of files nothing but what terminals and pipes are asked: else their owner may mark them
+    steps += [(equal, 0, 5, some["ioctl"]), (load, 0, 0, 24), (mask, 0, 0, 0xFF00), (equal, 1, 0, 0x5400),
+              (give, 0, 0, refuse | errno.EPERM), (give, 0, 0, allow)]  # fmt: skip
+    if not mounted:  # to open for reading and yet truncate (0x200) is no writing to Landlock, as it is asked here
+        for name, flags in (("open", 24), ("openat", 32)):
+            if name in some:
+                steps += [(equal, 0, 4, some[name]), (load, 0, 0, flags), (test, 0, 1, 0x200),
+                          (give, 0, 0, refuse | errno.EACCES), (give, 0, 0, allow)]  # fmt: skip
     # Code comes from files alone, and is not written: what is shut in the libraries' code stays shut.
     executable, writable, anonymous, third, fourth = 4, 2, 0x20, 32, 40
     for name in ("mprotect", "pkey_mprotect"):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 LOADS = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS", "LOAD_CLASSDEREF"}
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 IMPORTS = ast.Import | ast.ImportFrom
+NO_TYPES = __future__.annotations.compiler_flag  # types beside names are not looked at
 BINDING = {"exec", "eval", "globals", "vars", "locals", "setattr"}  # what may bind a name that is not written
 
 
@@ -122,6 +123,11 @@ def stars(one):
     """Whether it may bind any name, or changes how all that follows is read."""
     node = one.node
     return isinstance(node, ast.ImportFrom) and (node.module == "__future__" or node.names[0].name == "*")
+
+
+def single(node):
+    """A statement, or those that it is short for: of `import pandas, numpy` one may be missing, and not the other."""
+    return [ast.copy_location(ast.Import([one]), node) for one in node.names] if isinstance(node, ast.Import) else [node]
 
 
 def future(node):

@@ -23,17 +23,22 @@ STYLE = """
   background: light-dark(#fff, #16181c); color: light-dark(#1b1d20, #e6e7e9); }
 a { color: light-dark(#0b57a4, #8fc7ff); }
 body { font: 1rem/1.55 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }
-body { overflow-wrap: anywhere; }
+body { overflow-wrap: anywhere; } body.wide { max-width: 68rem; } .wide p { max-width: 46rem; }
 h1 { font-size: 1.5rem; } h3 { font-size: 1rem; margin: 1.5rem 0 .5rem; }
 h2 { font-size: 1.15rem; margin-top: 2rem; border-top: 1px solid var(--line); padding-top: 1rem; }
 code { font-family: ui-monospace, monospace; background: light-dark(#eef0f2, #2a2d33); }
 code { padding: 0 .2em; border-radius: 3px; }
-.table { overflow-x: auto; } table { border-collapse: collapse; min-width: 100%; }
+.table { overflow-x: auto; } .table + .table { margin-top: 1rem; } table { border-collapse: collapse; min-width: 100%; }
 th, td { text-align: left; padding: .25rem .8rem .25rem 0; vertical-align: top; border-bottom: 1px solid var(--line); }
 th, td { overflow-wrap: normal; }
 th button { font: inherit; font-weight: 650; color: inherit; background: none; border: 0; padding: 0; cursor: pointer; text-align: left; white-space: nowrap; }
 th[aria-sort=ascending] button::after { content: " ▲"; } th[aria-sort=descending] button::after { content: " ▼"; }
-summary { cursor: pointer; white-space: nowrap; } .quiet { font-size: .9rem; } .bar { fill: var(--bar); } svg { max-width: 30rem; }
+summary { cursor: pointer; } td summary { white-space: nowrap; } .quiet { font-size: .9rem; } .bar { fill: var(--bar); } svg { max-width: 30rem; }
+pre { overflow-x: auto; margin: .4rem 0 1rem; padding: .5rem 0; border: 1px solid var(--line); border-radius: 4px; }
+pre code { background: none; padding: 0; } pre :is(span, mark) { counter-increment: line; }
+mark { background: light-dark(#ffe08a, #6b5200); color: inherit; } td code { white-space: pre; }
+pre :is(span, mark)::before { content: counter(line); display: inline-block; width: 2.6rem; margin-right: .8rem; text-align: right; color: light-dark(#5a6068, #a5abb3); }
+pre mark::before { content: "→ " counter(line); color: inherit; } .shape { font-size: .85rem; display: block; }
 """
 
 # A click on a table's head sorts its rows by that column: by numbers where they begin with some, else by words.
@@ -76,7 +81,12 @@ def marked(paragraph):
     return renderer().render(paragraph)
 
 
-def page(language, title, body, script=""):
+def inline(text):
+    """A line of the words as HTML, without a paragraph around it."""
+    return renderer().renderInline(text)
+
+
+def page(language, title, body, script="", wide=False):
     """A whole page, which asks nothing of any other and runs no script but this one of ours."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"; script-src 'sha256-{digest}'" if script else ""
@@ -84,15 +94,21 @@ def page(language, title, body, script=""):
         f'<!DOCTYPE html>\n<html lang="{words(language)["page"]["html"]}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'{allowed}\">"
-        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head><body><main>\n{body}\n</main>"
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>"
+        f'<body class="{"wide" * wide}"><main>\n{body}\n</main>'
         f"{f'<script>{script}</script>' if script else ''}</body></html>\n"
     )
 
 
-def total(verdicts, said):
-    points = sum(one["points"] for one in verdicts if not one["stretch"])
-    most = sum(one["most"] for one in verdicts if not one["stretch"])
+def marks(verdicts):
+    """Points, the most there are, and those of stretch questions on top: whatever page shows them has them from here."""
+    plain = [one for one in verdicts if not one["stretch"]]
     extra = sum(one["points"] for one in verdicts if one["stretch"])
+    return sum(one["points"] for one in plain), sum(one["most"] for one in plain), extra
+
+
+def total(verdicts, said):
+    points, most, extra = marks(verdicts)
     key = "with_stretch" if extra else "total"
     return said[key].format(points=number(points), most=number(most), extra=number(extra))
 
@@ -103,13 +119,7 @@ def feedback(graded):
     said = words(language)
     title = said["page"]["title"].format(assignment=", ".join(graded["assignments"]))
     body = [f"<h1>{html.escape(title)}</h1>", f"<p>{said['page']['student']}: {html.escape(graded['student'])}</p>"]
-    body.append(f"<p><strong>{total(graded['verdicts'], said['page'])}</strong></p>")
-    if graded["remarks"]:
-        items = [
-            f"<li>{said['remarks'].get(key, key)}{' <code>' + html.escape(file) + '</code>' if file else ''}</li>"
-            for key, file in graded["remarks"]
-        ]
-        body.append(f"<h2>{said['page']['remarks']}</h2><ul>{''.join(items)}</ul>")
+    body += beginning(graded, said)
     body += [about_question(one, said["page"]) for one in graded["verdicts"]]
     walls = next((one["walls"] for one in graded["verdicts"] if one["walls"]), [])
     if walls:
@@ -117,6 +127,18 @@ def feedback(graded):
         body.append(f'<h2>{said["page"]["walls"]}</h2><p class="quiet">{held}</p>')
     body.append(f'<p class="quiet">{said["page"]["graded_at"]}</p>')
     return page(language, title, "\n".join(body))
+
+
+def beginning(graded, said):
+    """The points, and what is to be said of the files."""
+    body = [f"<p><strong>{total(graded['verdicts'], said['page'])}</strong></p>"]
+    if graded["remarks"]:
+        items = [
+            f"<li>{said['remarks'].get(key, key)}{' <code>' + html.escape(file) + '</code>' if file else ''}</li>"
+            for key, file in graded["remarks"]
+        ]
+        body.append(f"<h2>{said['page']['remarks']}</h2><ul>{''.join(items)}</ul>")
+    return body
 
 
 def about_question(verdict, said):
@@ -127,21 +149,13 @@ def about_question(verdict, said):
     return "\n".join([head, *map(marked, verdict["paragraphs"]), *remarks])
 
 
-def table(heads, rows):
-    """A table whose rows can be sorted: heads are words, rows are HTML."""
-    head = "".join(f'<th aria-sort="none"><button type="button">{html.escape(one)}</button></th>' for one in heads)
+def table(heads, rows, label="", sorts=True):
+    """A table whose rows can be sorted: heads are words, rows are HTML. label: what it is, beside others of such heads."""
+    tag, button = ('th aria-sort="none"', '<button type="button">{}</button>') if sorts else ("th", "{}")
+    head = "".join(f"<{tag}>{button.format(html.escape(one))}</th>" for one in heads)
     lines = ["<tr>" + "".join(f"<td>{one}</td>" for one in row) + "</tr>" for row in rows]
     inside = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    return f'<div class="table" tabindex="0" role="region" aria-label="{html.escape(", ".join(heads))}">{inside}</div>'
-
-
-def described(name):
-    """A mistake's one-line description, the checker's or the grader's."""
-    own = words("en")["mistakes"].get(name)
-    try:
-        return marked((own or saying.of_mistake(name, "en"))["says"])
-    except KeyError:
-        return ""
+    return f'<div class="table" tabindex="0" role="group" aria-label="{html.escape(label or ", ".join(heads))}">{inside}</div>'
 
 
 def histogram(shares):
@@ -160,93 +174,135 @@ def histogram(shares):
     return f'<svg viewBox="0 0 400 116" role="img" aria-label="{said}">{"".join(bars)}</svg>'
 
 
-def summary(all_graded, abilities, names):
-    """The instructor's page. names: of each student's page."""
-    links = {
-        student: f'<a href="feedback/{html.escape(name)}">{html.escape(student)}</a>' for student, name in names.items()
-    }
-    body = ["<h1>Summary</h1>", f"<p>{len(all_graded)} submissions.</p>", f"<p>{html.escape(abilities)}</p>"]
-    body.append(look_at(all_graded, links))
-    for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
-        given = [
-            (one["student"], verdict)
-            for one in all_graded
-            for verdict in one["verdicts"]
-            if verdict["assignment"] == assignment
+def summary(all_graded, abilities, names, language="en", appeals=False):
+    """The instructor's page. names: of each student's page; appeals: whether there is a page of them."""
+    return Summary(all_graded, names, language, appeals).page(abilities)
+
+
+class Summary:
+
+    def __init__(self, all_graded, names, language="en", appeals=False):
+        self.all_graded, self.names, self.language, self.appeals = all_graded, names, language, appeals
+        self.words = words(language)
+        self.said = self.words["instructor"]
+
+    def page(self, abilities):
+        said, names = self.said, dict.fromkeys(name for one in self.all_graded for name in one["assignments"])
+        rows = self.to_look_at()
+        ways = [("#look", f"{said['look']} ({len(rows)})")] if rows else []
+        ways += [(f"#{name}", name) for name in names] + [("#students", said["students"])]
+        ways += [("appeals.html", said["appeals"])] if self.appeals else []
+        links = " · ".join(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' for address, text in ways)
+        body = [f"<h1>{said['summary']}</h1>", f"<nav>{links}</nav>"]
+        body.append(f"<p>{said['submissions'].format(count=len(self.all_graded))}</p><p>{html.escape(abilities)}</p>")
+        if rows:
+            body.append(f'<h2 id="look">{said["look"]}</h2>' + self.table(("student", "why", "where"), rows))
+        for assignment in names:
+            given = [
+                (one["student"], verdict)
+                for one in self.all_graded
+                for verdict in one["verdicts"]
+                if verdict["assignment"] == assignment
+            ]
+            body.append(f'<h2 id="{html.escape(assignment)}">{html.escape(assignment)}</h2>')
+            body += [self.distribution(given), self.questions(given), self.frequent(given), self.slowest(given)]
+        body.append(self.students(names))
+        return page(self.language, said["summary"], "\n".join(body), SORT, wide=True)
+
+    def table(self, heads, rows):
+        return table([self.said.get(key, key) for key in heads], rows)
+
+    def link(self, student, question="", by_name=False):
+        """To where the instructor sees what the student wrote: the name of the question, or the student's."""
+        text = f"<code>{question}</code>" if question and not by_name else html.escape(student)
+        return f'<a href="review/{html.escape(self.names[student])}{"#" * bool(question)}{question}">{text}</a>'
+
+    def described(self, name):
+        """A mistake's one-line description, the checker's or the grader's."""
+        own = self.words["mistakes"].get(name)
+        try:
+            return marked((own or saying.of_mistake(name, self.language))["says"])
+        except KeyError:
+            return ""
+
+    def to_look_at(self):
+        """What an instructor had better see, what is most likely the grader's fault first: answers that may be right,
+        no point at all, answers that something ended, and odd files. A reason is said once of a student."""
+        rows = {}
+
+        def add(rank, student, why, where):
+            rows.setdefault((rank, student, why), []).append(where)
+
+        for one in self.all_graded:
+            who = one["student"]
+            for assignment in one["assignments"]:
+                if not any(verdict["points"] for verdict in one["verdicts"] if verdict["assignment"] == assignment):
+                    add(1, who, self.said["no_point"], html.escape(assignment))
+            for verdict in one["verdicts"]:
+                where = self.link(who, verdict["question"])
+                for key, _ in verdict.get("look", ()):
+                    add(0, who, self.said[key], where)
+                for name in ENDED:
+                    if name in verdict["mistakes"]:
+                        add(2, who, self.words["mistakes"][name]["says"], where)
+            for key, file in one["remarks"]:
+                add(3, who, self.words["remarks"].get(key, key), html.escape(file))
+        ranked = sorted(rows.items(), key=lambda row: row[0][0])
+        return [(self.link(who), inline(why), ", ".join(where)) for (_, who, why), where in ranked]
+
+    # Pieces of it. given: (student, verdict) of one assignment
+
+    def distribution(self, given):
+        by_student = {}
+        for student, verdict in given:
+            by_student.setdefault(student, []).append(verdict)
+        sums = map(marks, by_student.values())
+        return f"<h3>{self.said['distribution']}</h3>{histogram([points / (most or 1) for points, most, _ in sums])}"
+
+    def questions(self, given):
+        rows = []
+        for question in dict.fromkeys(verdict["question"] for _, verdict in given):
+            mine = [verdict for _, verdict in given if verdict["question"] == question]
+            right = sum(not verdict["mistakes"] for verdict in mine)
+            mean = sum(verdict["points"] for verdict in mine) / len(mine)
+            rows.append((f"<code>{question}</code>", f"{right} / {len(mine)}", f"{mean:.2f} / {mine[0]['most']}"))
+        return f"<h3>{self.said['questions']}</h3>" + self.table(("question", "right", "mean"), rows)
+
+    def frequent(self, given):
+        """Each mistake once, with those who made it and where."""
+        made = {}
+        for student, verdict in given:
+            for name in verdict["mistakes"]:
+                made.setdefault(name, {}).setdefault(verdict["question"], []).append(student)
+        counts = Counter({name: len({one for students in where.values() for one in students}) for name, where in made.items()})
+        rows = []
+        for name, count in counts.most_common(20):
+            where = made[name]
+            who = [
+                f"<code>{question}</code>: {', '.join(self.link(one, question, by_name=True) for one in students)}"
+                for question, students in where.items()
+            ]
+            said = f"<code>{html.escape(name)}</code>{self.described(name)}"
+            rows.append((count, said, f"<details><summary>{', '.join(f'<code>{one}</code>' for one in where)}</summary>{'<br>'.join(who)}</details>"))
+        return f"<h3>{self.said['frequent']}</h3>" + self.table(("count", "finding", "who"), rows) if rows else ""
+
+    def slowest(self, given):
+        rows = [
+            (f"{verdict['seconds']:.1f} s", self.link(student), self.link(student, verdict["question"]))
+            for student, verdict in sorted(given, key=lambda pair: -pair[1]["seconds"])[:10]
         ]
-        body.append(f"<h2>{html.escape(assignment)}</h2>")
-        body += [distribution(given), questions(given), frequent(given, links), slowest(given, links)]
-    body += [students(all_graded, links)]
-    return page("en", "Summary", "\n".join(body), SORT)
+        return f"<h3>{self.said['slowest']}</h3>" + self.table(("time", "student", "question"), rows)
 
-
-# Pieces of the summary. given: (student, verdict) of one assignment
-
-
-def distribution(given):
-    by_student = {}
-    for student, verdict in given:
-        if not verdict["stretch"]:
-            points, most = by_student.get(student, (0, 0))
-            by_student[student] = points + verdict["points"], most + verdict["most"]
-    shares = [points / (most or 1) for points, most in by_student.values()]
-    return f"<h3>Distribution of points</h3>{histogram(shares)}"
-
-
-def questions(given):
-    rows = []
-    for question in dict.fromkeys(verdict["question"] for _, verdict in given):
-        mine = [verdict for _, verdict in given if verdict["question"] == question]
-        right = sum(not verdict["mistakes"] for verdict in mine)
-        mean = sum(verdict["points"] for verdict in mine) / len(mine)
-        rows.append((f"<code>{question}</code>", f"{right} of {len(mine)}", f"{mean:.2f} of {mine[0]['most']}"))
-    return "<h3>Questions</h3>" + table(("question", "right", "mean points"), rows)
-
-
-def frequent(given, links):
-    """Each mistake once, with those who made it and where."""
-    made = {}
-    for student, verdict in given:
-        for name in verdict["mistakes"]:
-            made.setdefault(name, {}).setdefault(verdict["question"], []).append(student)
-    counts = Counter({name: len({one for students in where.values() for one in students}) for name, where in made.items()})
-    rows = []
-    for name, count in counts.most_common(20):
-        where = made[name]
-        who = [f"<code>{question}</code>: {', '.join(links[one] for one in students)}" for question, students in where.items()]
-        said = f"<code>{html.escape(name)}</code>{described(name)}"
-        rows.append((count, said, f"<details><summary>{', '.join(where)}</summary>{'<br>'.join(who)}</details>"))
-    return "<h3>Most frequent mistakes</h3>" + table(("students", "mistake", "who, where"), rows)
-
-
-def slowest(given, links):
-    rows = [
-        (f"{verdict['seconds']:.1f} s", links[student], f"<code>{verdict['question']}</code>")
-        for student, verdict in sorted(given, key=lambda pair: -pair[1]["seconds"])[:10]
-    ]
-    return "<h3>Slowest</h3>" + table(("time", "student", "question"), rows)
-
-
-def look_at(all_graded, links):
-    """What an instructor had better see: no point at all, answers that something ended, and odd files."""
-    said, rows = words("en"), []
-    for one in all_graded:
-        who = links[one["student"]]
-        for assignment in one["assignments"]:
-            if not any(verdict["points"] for verdict in one["verdicts"] if verdict["assignment"] == assignment):
-                rows.append((who, "No point at all.", html.escape(assignment)))
-        for verdict in one["verdicts"]:
-            rows += [(who, said["mistakes"][name]["says"], f"<code>{verdict['question']}</code>") for name in verdict["mistakes"] if name in ENDED]
-        rows += [(who, said["remarks"].get(key, key), html.escape(file)) for key, file in one["remarks"]]
-    return "<h2>Look at these</h2>" + table(("student", "why", "where"), rows) if rows else ""
-
-
-def students(all_graded, links):
-    said, rows = words("en")["page"], []
-    for one in all_graded:
-        by_hand = [f"<code>{verdict['question']}</code>" for verdict in one["verdicts"] if verdict.get("by_hand")]
-        rows.append((links[one["student"]], total(one["verdicts"], said), ", ".join(by_hand)))
-    return "<h2>Students</h2>" + table(("student", "points", "given by hand"), rows)
+    def students(self, assignments):
+        """All of them, with their points in each assignment."""
+        rows = []
+        for one in self.all_graded:
+            sums = [marks([verdict for verdict in one["verdicts"] if verdict["assignment"] == name]) for name in assignments]
+            points = [f"{number(got)} / {number(most)}" if most else "–" for got, most, _ in sums]
+            by_hand = [f"<code>{verdict['question']}</code>" for verdict in one["verdicts"] if verdict.get("by_hand")]
+            rows.append((self.link(one["student"]), *points, number(sum(extra for *_, extra in sums)), ", ".join(by_hand)))
+        heads = ("student", *(assignments if len(assignments) > 1 else ["points"]), "stretch", "by_hand")
+        return f'<h2 id="students">{self.said["students"]}</h2>' + self.table(heads, rows)
 
 
 # Tables and databases

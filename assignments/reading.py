@@ -4,31 +4,50 @@ Nothing here runs a student's code, and nothing raises an error because of what 
 """
 
 import ast
+import io
+import itertools
 import json
 import os
 import re
 import stat
+import struct
+import time
 import unicodedata
+import zipfile
+import zlib
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from companion.check import saying
 from companion.check.question import all_questions
 
-LARGEST = 128 * 2**20  # bytes of a file that is read: its cells take many times as much memory
-# Letters of a cell and of a notebook that are parsed, which takes 500 times as much memory. What is beyond runs as well,
+LARGEST = 128 * 2**20  # bytes of the files that are read of a submission: their cells take many times as much memory
+FILES, CELLS, CODE = 1000, 200_000, 32 * 2**20  # files of a submission, cells of a notebook, letters of their code
+READ = {".ipynb", ".py", ".json", ".txt", ""}  # what a name of a file that may have answers ends in
+# Letters of a cell and of a submission that are parsed, which takes 500 times as much memory. What is beyond runs as well,
 # but its names are looked for in its lines only.
 LONG_CELL, LONG = 200_000, 1_000_000
 SKIPPED = {".ipynb_checkpoints", "__MACOSX", "__pycache__", ".git", ".virtual_documents"}
 MAGIC = re.compile(r"^(\s*)(?:%|!|\?|(?=\S+\?{1,2}\s*$)[\w.]+\?)")
 # `files = !ls`, `t = %timeit -o f()`
 MAGIC_RESULT = re.compile(r"^(\s*\w[\w.\[\]'\", ]*=\s*)[%!]")
+# A cell magic below which there is Python that the notebook runs: what times or captures a cell still defines its names.
+RUNS = re.compile(r"%%(?:time|timeit|capture|prun|memit|debug|snakeviz)\b")
+WRITES = re.compile(r"\s*%%(?:write)?file\s+(-a\s+|--append\s+)?(?:\./)?(\S+)\s*\n")
+RUN = re.compile(r"%run\s+(?:-\w\s+)*[\"']?(?:\./)?((?:\w+/)*\w+)(?:\.py|\.ipynb)?(?![\w./])")
+BEGINS = re.compile(r"[^\s)\]}#]")  # how a line begins with which a statement does, or a part of it such as `else:`
+NO_PYTHON = "raise SyntaxError("  # stands in the place of a statement that is none
+MENDED = 20  # lines of a cell, each of which has all of it parsed again
+DEFINES = re.compile(r"^(?:def|class)\s+\w", re.MULTILINE)
+FENCE = re.compile(r"\s*```\w*\n(.*?)\n```\s*", re.DOTALL)
 STUB = re.compile(r"^[^#\n]*raise\s+NotImplementedError", re.MULTILINE)
 MODULE = re.compile(r"(?:\w+/)*\w+\.py")
 MODULES = 2**20  # bytes of the modules that are handed on
 TOGETHER = 2  # seconds: files whose times are not further apart have one time, as after unzipping
-CALL = r"\bcheck\(\s*(?:question\s*=\s*)?['\"]{0}['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)"
+LISTED = 2**20  # bytes of a zip's list of its files
+CALL = re.compile(r"\bcheck\(\s*(?:question\s*=\s*)?['\"](\w+)['\"]\s*,\s*(?:answer\s*=\s*)?([\w.]+)")
 SPEAKS = re.compile(r"\bcheck\([^()\n]{0,200}\blang\s*=\s*['\"](\w+)['\"]")
 
 
@@ -39,6 +58,11 @@ class Code:
     number: int = 0
     defined: frozenset = frozenset()  # functions and classes
     bound: frozenset = frozenset()  # other names
+    long: bool = False  # it is not parsed
+    checks: dict = field(default_factory=dict)  # what it has checked: {question: name}
+
+    def unwritten(self, names):
+        return bool(STUB.search(self.source)) if self.long else unwritten(self.source, frozenset(names))
 
 
 @dataclass
@@ -48,6 +72,9 @@ class Notebook:
     text: str = ""
     remarks: list = field(default_factory=list)  # keys of the words' [remarks]
     modules: dict = field(default_factory=dict)  # files that its cells write, by path
+    said: str = ""  # what its cells that check have shown, as it is stored
+    time: float = 0  # when it was saved
+    left: int = 0  # letters that may still be parsed
 
 
 @dataclass
@@ -104,13 +131,14 @@ def files(path):
             found = [path]
     except OSError:
         return [], [path]
-    for folder, inner, names in os.walk(path, onerror=lambda error: closed.append(Path(error.filename))):
+    walk = os.walk(path, onerror=lambda error: closed.append(Path(error.filename)))
+    for folder, inner, names in itertools.islice(walk, FILES):
         inner[:] = sorted(one for one in inner if one not in SKIPPED)
         found += [Path(folder, name) for name in names if not name.startswith(".")]
-        if len(found) > 1000:
+        if len(found) > FILES:
             break
     plain = []
-    for one in found:
+    for one in found[: FILES + 1]:
         try:
             state = one.lstat()
         except OSError:  # it was taken away meanwhile
@@ -120,11 +148,72 @@ def files(path):
     return [one for *_, one in sorted(plain)], [one for one in closed if one.is_dir()]
 
 
-def read(path):
-    """A notebook, or what can be had of it."""
-    notebook = Notebook(path)
+def looked_at(found):
+    """The files of which more is read than the name, and of these the ones for which there is room, the latest first."""
+    notebooks = [one for one in found if one.suffix.lower() in READ | {".zip"} or len(found) == 1]
+    room, left = set(), LARGEST
+    for one in reversed(notebooks):
+        try:
+            size = one.stat().st_size
+        except OSError:
+            size = 0
+        if size <= left:
+            left -= size
+            room.add(one)
+    return set(notebooks), room
+
+
+def unpacked(path, raw, left, deep=0):
+    """The files of a zip, and of zips in it, as (path, bytes, time), or None if it is no zip that can be read.
+
+    Nothing is written. left: a list of the number of bytes that may still be taken out.
+    """
+    end = raw.rfind(b"PK\5\6")
+    listed = struct.unpack_from("<L", raw, end + 12)[0] if 0 <= end <= len(raw) - 22 else LISTED + 1
+    if listed > LISTED or raw[max(0, end - 20) :][:4] == b"PK\6\7":  # a list of any length
+        return None
+    found = []
     try:
-        size = path.stat().st_size
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            for one in archive.infolist()[:1000]:
+                inner = path / printable(one.filename).lstrip("/")
+                parts = inner.relative_to(path).parts
+                plain = one.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and not one.flag_bits & 1
+                if one.is_dir() or not plain or not parts or parts[-1].startswith(".") or SKIPPED & {*parts}:
+                    continue
+                with archive.open(one) as file:
+                    said = file.read(left[0] + 1)
+                left[0] -= len(said)
+                if left[0] < 0:
+                    return None
+                more = unpacked(inner, said, left, deep + 1) if deep < 3 and said[:2] == b"PK" else None
+                found += [(inner, said, time.mktime((*one.date_time, 0, 0, -1)))] if more is None else more
+    except (zipfile.BadZipFile, zlib.error, struct.error, OSError, ValueError, OverflowError, EOFError,
+            NotImplementedError, RuntimeError, MemoryError):  # fmt: skip
+        return None
+    return found
+
+
+def notebooks_of(path, left):
+    """The notebooks of a file: one, but for a zip. left: how many of their letters may be parsed."""
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(LARGEST) if file.read(2) == b"PK" and not file.seek(0) else b""
+    except (OSError, MemoryError):
+        raw = b""
+    inside = unpacked(path, raw, [LARGEST]) or ()
+    asked = [one for one in inside if one[0].suffix.lower() in READ] or inside[:1]
+    said = []
+    for inner, raw, saved in sorted(asked, key=lambda one: one[2]):
+        said.append(parsed(raw, Notebook(inner, time=saved, left=said[-1].left if said else left)))
+    return said or [read(path, left)]
+
+
+def read(path, left=LONG):
+    """A notebook, or what can be had of it. left: how many of its letters may be parsed."""
+    notebook = Notebook(path, left=left)
+    try:
+        size, notebook.time = path.stat().st_size, path.lstat().st_mtime
         if size == 0:
             notebook.remarks.append("empty_file")
             return notebook
@@ -135,34 +224,54 @@ def read(path):
     except (OSError, MemoryError):
         notebook.remarks.append("unreadable")
         return notebook
+    return parsed(raw, notebook)
+
+
+def parsed(raw, notebook):
+    path = notebook.path
     text = decoded(raw, notebook)
-    if path.suffix == ".py":
+    if path.suffix.lower() == ".py":
         notebook.remarks.append("not_a_notebook")
         cells = [{"cell_type": "code", "source": text}]
     else:
         cells = cells_of(text, notebook)
-    number, left = 0, LONG
-    texts = []
-    for cell in cells:
+    number, room, texts = 0, CODE, []
+    if len(cells) > CELLS:
+        notebook.remarks.append("too_long")
+    for cell in cells[:CELLS]:
         try:
             source = cell.get("source", cell.get("input", ""))
             source = "".join(map(str, source)) if isinstance(source, list) else str(source)
             source = source.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").replace("\0", "")
             kind = cell.get("cell_type")
-            if kind != "code":
-                texts.append(source)
-                continue
-            number += 1
             meta = cell.get("metadata") or {}
             nbgrader = meta.get("nbgrader") or {} if isinstance(meta, dict) else {}
             identity = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else ""
-            if (written := re.match(r"\s*%%writefile\s+(?:\./)?(\S+)\s*\n", source)) and MODULE.fullmatch(written[1]):
-                notebook.modules[written[1]] = source[written.end() :]
-            left -= len(source)
-            long = len(source) > LONG_CELL or left < 0
+            identity = str(identity or cell.get("id") or "")
+            if kind != "code":
+                if identity not in all_questions() or not DEFINES.search(source):
+                    texts.append(source)
+                    continue
+                # one key too many made a text of an answer's cell
+                source = fenced[1] if (fenced := FENCE.fullmatch(source)) else source
+            number += 1
+            room -= len(source)
+            if room < 0:
+                notebook.remarks += [] if "too_long" in notebook.remarks else ["too_long"]
+                continue
+            if (written := WRITES.match(source)) and MODULE.fullmatch(written[2]):
+                above = notebook.modules.get(written[2], "") if written[1] else ""
+                notebook.modules[written[2]] = f"{above}\n{source[written.end() :]}" if above else source[written.end() :]
+            notebook.left -= len(source)
+            long = len(source) > LONG_CELL or notebook.left < 0
             plain = without_magic(source, long)
             defined, bound = names_seen(plain) if long else names_in(plain)
-            notebook.cells.append(Code(plain, str(identity or cell.get("id") or ""), number, defined, bound))
+            if NO_PYTHON in plain:
+                defined |= names_seen(source)[0]
+            checks = dict(reversed(CALL.findall(plain))) if "check(" in plain else {}  # its first check of each
+            notebook.cells.append(Code(plain, identity, number, defined, bound, long, checks))
+            if "check" in source:
+                notebook.said += shown_by(cell)
         except (AttributeError, TypeError):
             if "cut_off" not in notebook.remarks:
                 notebook.remarks.append("cut_off")
@@ -170,6 +279,16 @@ def read(path):
     if not notebook.cells and not notebook.remarks:
         notebook.remarks.append("no_code")
     return notebook
+
+
+def shown_by(cell):
+    """The beginning of what a cell has shown as text, as it is stored."""
+    outputs, texts = cell.get("outputs"), []
+    for one in outputs[:20] if isinstance(outputs, list) else ():
+        data = one.get("data", one) if isinstance(one, dict) else None
+        text = data.get("text/plain", data.get("text")) if isinstance(data, dict) else None
+        texts.append("".join(map(str, text[:100])) if isinstance(text, list) else str(text or ""))
+    return "".join(f"{text[:5000]}\n" for text in texts)
 
 
 def decoded(raw, notebook):
@@ -195,14 +314,15 @@ def cells_of(text, notebook):
     start = re.search(r'"cells"\s*:\s*\[', text)
     if start is None:
         notebook.remarks[:] = ["not_a_notebook"]
-        return []
+        written = re.findall(r"^```[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL) or [text]
+        return [{"cell_type": "code", "source": one} for one in written] if DEFINES.search(text) else []
     notebook.remarks.append("cut_off")
     cells, at, decoder = [], start.end(), json.JSONDecoder(strict=False)
     while True:
         at = re.compile(r"[\s,]*").match(text, at).end()
         try:
             cell, at = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, MemoryError):
             return cells
         if not isinstance(cell, dict):
             return cells
@@ -213,27 +333,53 @@ def without_magic(source, long=False):
     """Commands to the notebook are no Python: `pass` stands for them, so that lines keep their numbers."""
     if indent := re.match(r"\n*([ \t]+)", source):  # a notebook takes that away from all lines that have it
         source = "\n".join(line.removeprefix(indent[1]) for line in source.split("\n"))
-    if source.lstrip().startswith("%%"):
-        first, _, rest = source.lstrip().partition("\n")
-        # what times or captures a cell still defines its names
-        return f"pass\n{rest}" if re.match(r"%%(time|timeit|capture|prun)\b", first) else "pass"
-    try:
-        if not long:
-            ast.parse(source)
-            return source
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        pass
-    lines, goes_on = [], False
-    for line in source.split("\n"):
-        magic = MAGIC.match(line) or MAGIC_RESULT.match(line)
-        begun, goes_on = goes_on, bool(goes_on or magic) and line.rstrip().endswith("\\")
-        plain = line.rstrip().rstrip("\\") if begun or magic else line
-        if begun:
-            plain = f"# {plain}"
-        elif magic:
-            plain = magic.re.sub(r"\1pass  # " if magic.re is MAGIC else r"\1get_ipython()  # ", plain)
-        lines.append(plain)
+    if source.lstrip().startswith("%%") and not RUNS.match(source.lstrip()):
+        return "pass"
+    lines = source.split("\n")
+    for _ in range(0 if long else min(MENDED, 1 + LONG_CELL // (1 + len(source)))):
+        try:
+            ast.parse("\n".join(lines))
+            return "\n".join(lines)
+        except SyntaxError as error:
+            place = min(error.lineno or 1, len(lines)) - 1
+            if not without_command(lines, place):
+                without_statement(lines, place, error.msg)
+        except (ValueError, RecursionError, MemoryError):
+            break
+    for place in range(len(lines)):
+        without_command(lines, place)
     return "\n".join(lines)
+
+
+def without_command(lines, place):
+    """Takes a command to the notebook out of a line, and what goes on below it. Returns whether there was one."""
+    magic = MAGIC.match(lines[place]) or MAGIC_RESULT.match(lines[place])
+    if magic is None:
+        return False
+    end = place
+    while lines[end].rstrip().endswith("\\") and end + 1 < len(lines):
+        end += 1
+    plain = [line.rstrip().rstrip("\\") for line in lines[place : end + 1]]
+    if run := RUN.match(plain[0]):
+        plain[0] = f"from {run[1].replace('/', '.')} import *"
+    else:
+        plain[0] = magic.re.sub(r"\1pass  # " if magic.re is MAGIC else r"\1get_ipython()  # ", plain[0])
+    lines[place : end + 1] = [plain[0], *(f"# {line}" for line in plain[1:])]
+    return True
+
+
+def without_statement(lines, place, why):
+    """Takes out the statement that a line belongs to, since it is no Python: all others of the cell may still run.
+
+    What is left of it, such as a decorator, is no Python either, and goes in the next round.
+    """
+    start, end = place, place + 1
+    while start and (not BEGINS.match(lines[start]) or lines[start].startswith(NO_PYTHON)):
+        start -= 1
+    while end < len(lines) and not BEGINS.match(lines[end]):
+        end += 1
+    said = f"{why} (line {place + 1})"
+    lines[start:end] = [f"{NO_PYTHON}{said!r})  # {lines[start]}", *(f"# {line}" for line in lines[start + 1 : end])]
 
 
 def names_seen(source):
@@ -241,10 +387,9 @@ def names_seen(source):
     return frozenset(re.findall(r"^(?:def|class)\s+(\w+)", source, re.MULTILINE)), frozenset()
 
 
-def unwritten(source, names=()):
+@lru_cache(maxsize=256)
+def unwritten(source, names=frozenset()):
     """Whether the functions and classes of these names, or all, still are what was handed out."""
-    if len(source) > LONG_CELL:
-        return bool(STUB.search(source))
     try:
         body = ast.parse(source).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -275,8 +420,10 @@ def names_in(source):
         for inner in ast.walk(node) if isinstance(node, ast.If | ast.Try | ast.With) else (node,):
             if isinstance(inner, ast.FunctionDef | ast.ClassDef):
                 defined.add(inner.name)
-            elif isinstance(inner, ast.Assign):
-                bound |= {one.id for one in inner.targets if isinstance(one, ast.Name)}
+            elif isinstance(inner, ast.Assign | ast.AnnAssign) and inner.value:
+                targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
+                names = [one for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+                bound |= {one.id for one in names if isinstance(one.ctx, ast.Store)}
             elif isinstance(inner, ast.ImportFrom | ast.Import):
                 bound |= {(alias.asname or alias.name).split(".")[0] for alias in inner.names}
     return frozenset(defined), frozenset(bound)
@@ -304,7 +451,7 @@ def answers(notebook, questions):
 
 def made(notebook, place, names):
     cell = notebook.cells[place]
-    written = not unwritten(cell.source, names)
+    written = not cell.unwritten(names)
     return Answer(plan(notebook.cells, place), names, written, notebook.path.name, cell.number)
 
 
@@ -316,7 +463,7 @@ def one_below(cells, place, question, names, questions):
     below = [
         number for number in range(place + 1, len(cells))
         if cells[number].defined & mine and cells[number].id not in questions
-        and cells[number].source != cells[place].source and not unwritten(cells[number].source, names)
+        and cells[number].source != cells[place].source and not cells[number].unwritten(names)
     ]  # fmt: skip
     return below[-1] if below else None
 
@@ -324,13 +471,12 @@ def one_below(cells, place, question, names, questions):
 def anchor(notebook, question, questions):
     """The place of the cell with the answer, and the names that the answer may have."""
     cells, wanted = notebook.cells, name_of(question)
-    checked = [(number, found[1]) for number, cell in enumerate(cells)
-               if (found := re.search(CALL.format(re.escape(question)), cell.source))]  # fmt: skip
+    checked = [(number, cell.checks[question]) for number, cell in enumerate(cells) if question in cell.checks]
     names = [*dict.fromkeys([name for _, name in reversed(checked) if "." not in name] + [wanted])]
 
     def best(places):
         """The last one that is written; if none is, the last."""
-        written = [place for place in places if not unwritten(cells[place].source, names)]
+        written = [place for place in places if not cells[place].unwritten(names)]
         return (written or places or [None])[-1]
 
     def defining(name, places):
@@ -341,8 +487,8 @@ def anchor(notebook, question, questions):
     if by_id:
         place = best([one for one in by_id if cells[one].defined | cells[one].bound] or by_id)
         mine = cells[place].defined
-        elsewhere = [one for one in defining(wanted, everywhere) if not unwritten(cells[one].source, names)]
-        if elsewhere and unwritten(cells[place].source, names):  # it was left as it was, and answered in a new cell
+        elsewhere = [one for one in defining(wanted, everywhere) if not cells[one].unwritten(names)]
+        if elsewhere and cells[place].unwritten(names):  # it was left as it was, and answered in a new cell
             mine_too = [one for one in elsewhere if wanted in cells[one].defined and cells[one].id not in questions]
             if mine_too or sum(name_of(one) == wanted for one in questions) == 1:
                 return (mine_too or elsewhere)[-1], names
@@ -395,7 +541,7 @@ def assignments_of(notebook):
     votes, there = {}, {}
     for question, asked in all_questions().items():
         for cell in notebook.cells:
-            sure = 3 * (cell.id == question) + 2 * bool(re.search(CALL.format(re.escape(question)), cell.source))
+            sure = 3 * (cell.id == question) + 2 * (question in cell.checks)
             points = sure + (name_of(question) in cell.defined)
             votes[asked.assignment] = votes.get(asked.assignment, 0) + points
             if sure:
@@ -438,11 +584,14 @@ def submission(student, path, wanted=()):
     """All that a student sent. wanted: the assignments that were asked for; none for any."""
     found_files, closed = files(path)
     remarks = [("unreadable", one.name) for one in closed]
+    if len(found_files) > FILES:
+        remarks.append(("too_many_files", ""))
     notebooks = []
+    looked, room = looked_at(found_files)
     for file in found_files:
-        if file.suffix.lower() in (".ipynb", ".py", ".json", ".txt", "") or len(found_files) == 1:
-            notebook = read(file)
-            notebooks.append(notebook)
+        if file in looked:
+            left = notebooks[-1].left if notebooks else LONG
+            notebooks += notebooks_of(file, left) if file in room else [Notebook(file, remarks=["file_too_large"], left=left)]
         else:
             remarks.append(("other_file", file.name))
     used = {Path(path).name for one in notebooks for path in modules_for(one, notebooks)}
@@ -481,16 +630,10 @@ def ordered(notebooks, found):
     """Notebooks, the one that counts most last: the latest; of one time that of the highest number, as `rnn (1).ipynb`;
     of one number that with the most answers."""
 
-    def time(notebook):
-        try:
-            return notebook.path.lstat().st_mtime
-        except OSError:
-            return 0
-
     group, last, keys = 0, None, {}
-    for one in sorted(notebooks, key=time):
-        group += last is not None and time(one) - last > TOGETHER
-        last = time(one)
+    for one in sorted(notebooks, key=lambda one: one.time):
+        group += last is not None and one.time - last > TOGETHER
+        last = one.time
         number = re.search(r"(?:\(|copy ?|[-_ ]v)(\d{1,9})\)?$", one.path.stem, re.IGNORECASE)
         written = sum(answer.written for answer in found[id(one)].values())
         keys[id(one)] = group, int(number[1]) if number else 0, written, one.path.name

@@ -16,6 +16,7 @@ import os
 import re
 import select
 import signal
+import socket
 import struct
 import sys
 import tempfile
@@ -97,7 +98,8 @@ def forget(thing):
 
 
 def shut_autograd():
-    """No gradients by themselves: torch records nothing that it could go back on."""
+    """No gradients by themselves: torch records nothing that it could go back on, for no kind of tensor: from what it had
+    recorded of another device's, whose numbers are this one's, gradients could be fetched node by node."""
     import torch
 
     def refuse(name):
@@ -107,7 +109,7 @@ def shut_autograd():
 
         return instead
 
-    keys = ("AutogradCPU", "AutogradOther", "AutogradNestedTensor")
+    keys = ("Autograd", "AutogradCPU", "AutogradOther", "AutogradNestedTensor")  # the first stands for all devices'
     fall = torch.library.fallthrough_kernel
     for space in sorted({name.split("::")[0] for name in torch._C._dispatch_get_all_op_names()} & {"aten"}):
         library = torch._C._dispatch_library("IMPL", space, "", __file__, 0)
@@ -366,23 +368,45 @@ def statements_of(cells):
         file = f"cell {number}"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         try:
-            statements += [needing.Statement(number, file, node) for node in ast.parse(source, file).body]
+            nodes = [one for node in ast.parse(source, file).body for one in needing.single(node)]
+            statements += [needing.Statement(number, file, node) for node in nodes]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             errors.append({"cell": number, "type": type(error).__name__, "text": str(error)[:300]})
     return statements, errors
 
 
 def execute(statements, space):
-    """Runs statements as a notebook does that goes on after errors. Returns the errors."""
-    errors, flags = [], 0
+    """Runs statements as a notebook does that goes on after errors. Returns the errors.
+
+    Students run cells in any order: what needs a name that is bound further below is run again when the name is there.
+    And a definition is read again without its notes on types, whose module may be missing.
+    """
+    flags, failed = 0, []
     for one in statements:
         flags |= needing.future(one.node)
-        try:
-            exec(compile(ast.Module([one.node], []), one.file, "exec", flags, True), space)
-        except BaseException as error:  # also SystemExit, and what is made by hand
-            errors.append({"cell": one.cell, "line": one.node.lineno, "type": type(error).__name__[:100],
-                           "text": text(error)})  # fmt: skip
-    return errors
+        if said := attempt(one, flags, space):
+            failed.append((one, flags, said))
+    before = None
+    while len(failed) != before:
+        before = len(failed)
+        for place, (one, flags, said) in enumerate(failed):
+            definition = isinstance(one.node, needing.DEFINITIONS)
+            if said["type"] == "NameError" and (definition or said["name"] in space):
+                flags |= needing.NO_TYPES * definition
+                failed[place] = one, flags, attempt(one, flags, space)
+        failed = [one for one in failed if one[-1]]
+    return [said for *_, said in failed]
+
+
+def attempt(one, flags, space):
+    """Runs a statement. Returns its error."""
+    try:
+        exec(compile(ast.Module([one.node], []), one.file, "exec", flags, True), space)
+    except BaseException as error:  # also SystemExit, and what is made by hand
+        name = error.name if type(error) is NameError and isinstance(error.name, str) else ""
+        return {"cell": one.cell, "line": one.node.lineno, "type": type(error).__name__[:100], "text": text(error),
+                "name": name[:300]}  # fmt: skip
+    return None
 
 
 def put_beside(modules):
@@ -445,6 +469,10 @@ def prepare(job, jail, secret, path):
         secret = [*secret, *with_cache(Path(torch.__file__).parent / "nn/modules/rnn.py")]
     walls = jail.child(job["limits"], secret, path)
     tempfile.tempdir = jail.scratch
+    try:
+        os.chdir(jail.scratch)  # what a notebook writes beside it, it may read again
+    except OSError:
+        pass  # it may not, and is told so
     os.environ.clear()
     os.environ.update(
         HOME=jail.scratch, TMPDIR=jail.scratch, PATH="/nowhere", MPLBACKEND="Agg", MPLCONFIGDIR=jail.scratch,
@@ -511,17 +539,36 @@ def send(target, thing):
         said = said[os.write(target, said) :]
 
 
-def serve(source, target, jail, secret, path):
+def bear(line, secret, path):
+    """Forks one that serves for each line that is handed in. None of them knows of another, and this one reads no job."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
+    while lines := socket.recv_fds(line, 1, 1)[1]:
+        if os.fork() == 0:
+            try:
+                line.close()
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                os.setsid()
+                jail = isolation.Jail()
+                jail.zygote(secret, path)
+                isolation.end_with_parent()  # only now: the system forgets it when rights change
+                send(lines[0], {"pid": os.getpid()})
+                serve(lines[0], jail, secret, path)
+            finally:
+                os._exit(0)
+        os.close(lines[0])
+
+
+def serve(line, jail, secret, path):
     """Has each job read, run and answered by a fork: what it leaves in memory is not there when the next one comes."""
     while True:
-        select.select([source], [], [])
+        select.select([line], [], [])
         watcher = os.fork()
         if watcher == 0:
             try:
                 isolation.end_with_parent()
-                job = receive(source)
+                job = receive(line)
                 if job is not None:
-                    send(target, watch(job, jail, secret, path))
+                    send(line, watch(job, jail, secret, path, line))
                     os._exit(0)
             except BaseException:
                 traceback.print_exc()
@@ -530,7 +577,7 @@ def serve(source, target, jail, secret, path):
             return
 
 
-def watch(job, jail, secret, path):
+def watch(job, jail, secret, path, line):
     """Runs a job in a child of a child. Returns how it ended, and what came through its pipe."""
     begin = time.monotonic()
     jail.enter()
@@ -554,7 +601,7 @@ def watch(job, jail, secret, path):
     os.close(pipe), os.close(report)
     inner = struct.unpack("i", read(state, 4) or b"\0" * 4)[0]
     end = begin + job["limits"]["wall"]
-    said, ended = collected(result, end)
+    said, ended = collected(result, end, line)
     if ended is None and not select.select([state], [], [], max(0.1, min(2, end - time.monotonic())))[0]:
         ended = "quit"  # it closed its pipe, and goes on
     status = read(state, 4) if ended is None else b""
@@ -568,12 +615,15 @@ def watch(job, jail, secret, path):
     return {"ended": ended, "seconds": seconds, "said": said.decode("utf-8", "replace")}
 
 
-def collected(result, end):
-    """What comes through a pipe until it is closed, and "time" or "output" if that is too late or too much."""
+def collected(result, end, line):
+    """What comes through a pipe until it is closed, and "time" or "output" if that is too late or too much.
+
+    On the line nothing comes before there is an answer, but its end: then nobody waits for one.
+    """
     said, size = [], 0
     while True:
-        ready, _, _ = select.select([result], [], [], max(0, end - time.monotonic()))
-        if not ready:
+        ready, _, _ = select.select([result, line], [], [], max(0, end - time.monotonic()))
+        if not ready or line in ready:
             return b"".join(said), "time"
         piece = os.read(result, 2**20)
         if not piece:
@@ -626,18 +676,18 @@ def main():
     # what compiles code while it runs would need memory that is written and executed, which the walls refuse
     torch.compile = as_it_is
     torch.backends.mkldnn.set_flags(False)
+    linecache.clearcache()  # torch's compiler has read files here that are hidden from now on
     isolation.remember_memory()
-    jail = isolation.Jail()
-    secret = [*hidden(torch), *settings["hidden"]]
-    jail.zygote(secret, settings["path"])
+    secret, path = [*hidden(torch), *settings["hidden"]], settings["path"]
     isolation.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the batch's to take
-    send(target, {"ready": True, "fork": hasattr(os, "fork")})
     if hasattr(os, "fork"):
-        serve(source, target, jail, secret, settings["path"])
-    elif (job := receive(source)) is not None:  # a process for each job; asking.py looks at the clock
+        bear(socket.socket(fileno=source), secret, path)
+        return
+    send(target, {"pid": os.getpid()})
+    if (job := receive(source)) is not None:  # a process for each job; asking.py looks at the clock
         begin = time.monotonic()
-        walls = prepare(job, jail, secret, settings["path"])
+        walls = prepare(job, isolation.Jail(), secret, path)
         send(target, {"ended": "", "said": walls + work(job), "seconds": time.monotonic() - begin})
 
 

@@ -2,11 +2,13 @@
 
 Each submission is the assignment's own solution, half of them with another order of the gates in one answer. The time
 for each submission should be the same for 25, 50 and 100: a batch of twice as many takes twice as long. The sizes are
-measured twice in turn, after a batch that is not counted. Then the largest once more, with five submissions that sleep
-or loop in every question; and stock nbgrader, with two of the same notebooks.
+measured twice in turn, after a batch that is not counted. Then the smallest twice more in turn, as it is and while four
+of its grading processes are killed, and what one of these costs: it should be less than a submission. Then the largest
+once more, with five submissions that sleep or loop in every question; and stock nbgrader, with two of the same notebooks.
 """
 
 import json
+import multiprocessing
 import shutil
 import subprocess
 import sys
@@ -40,16 +42,27 @@ def submit(folder, count, endless=0):
         path.write_text(json.dumps(said), encoding="utf-8")
 
 
-def measure(count, endless=0):
+def measure(count, endless=0, kills=0):
+    left = kills
+
+    def said(_):
+        """After every few submissions one of the processes is killed, in the midst of another."""
+        nonlocal left
+        if left and len(list(Path(folder, "grades", "done").iterdir())) % (count // (kills + 1)) == 0:
+            left -= 1
+            subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -9 {multiprocessing.active_children()[0].pid}"])
+
     with tempfile.TemporaryDirectory() as folder:
         submit(f"{folder}/submitted", count, endless)
         begin = time.monotonic()
-        graded = grade.Batch(f"{folder}/submitted", f"{folder}/grades", say=lambda text: None).grade(2)
+        graded = grade.Batch(f"{folder}/submitted", f"{folder}/grades", say=said).grade(2)
         seconds = time.monotonic() - begin
     right = sum(not verdict["mistakes"] for one in graded.values() for verdict in one["verdicts"])
     without_end = f", {endless} of them without end" if endless else ""
     each = f"{seconds / count:.2f} s each"
-    print(f"{count} submissions{without_end}: {seconds:.0f} s, {each}, {right} answers right", flush=True)
+    killed = f", {kills} processes killed" if kills else ""
+    print(f"{count} submissions{without_end}{killed}: {seconds:.0f} s, {each}, {right} answers right", flush=True)
+    return seconds
 
 
 def stock(count=2):
@@ -87,6 +100,8 @@ def main():
         grade.Batch(f"{folder}/submitted", f"{folder}/grades", say=lambda text: None).grade(2)
     for size in sizes * 2:
         measure(size)
+    quiet, killed = (min(both) for both in zip(*((measure(sizes[0]), measure(sizes[0], kills=4)) for _ in range(2))))
+    print(f"one kill costs {(killed - quiet) / 4 / (quiet / sizes[0]):.1f} times what a submission costs", flush=True)
     measure(sizes[-1], endless=5)
     stock()
 

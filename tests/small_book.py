@@ -67,8 +67,9 @@ def write_chapter(tree, *cells):
     plain = {"text/plain": "<Markdown>"}
     table = new_output("display_data", {"text/markdown": "| a | b |\n|--|--|\n| 1 | $x$ |", **plain})
     code = new_output("display_data", {"text/markdown": "```python\ndef f(): pass\n```", **plain})
+    bar = new_output("display_data", {"text/plain": ""})
     cells = cells or (svg_cell("First picture"), svg_cell("Second picture"))
-    cells = [new_markdown_cell(CHAPTER), *cells, new_code_cell("show()", outputs=[table, code])]
+    cells = [new_markdown_cell(CHAPTER), *cells, new_code_cell("show()", outputs=[bar, table, code])]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=metadata), tree / "book/en/chapter.ipynb")
 

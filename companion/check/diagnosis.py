@@ -30,12 +30,14 @@ GENERAL = (
     "wrong_form",
     "not_a_module",
     "not_callable",
+    "gates_apart",
     "parameter_missing",
     "parameter_shape",
     "raises_error",
     "single_batch_only",
     "no_gradient",
     "not_a_number",
+    "wrong_names",
     "wrong_shape",
     "wrong_values",
     "wrong_gradient",
@@ -76,7 +78,8 @@ class Finding:
     smallest probe on which the answer is wrong, or None. value: the value that is wrong there. first: its first wrong
     place, `expected` and `got` what is there. largest: the largest difference of this value on any probe. spread: on
     the largest of its probes the first wrong place, how many are wrong, and of how many. compared: all values' names.
-    wrong: the wrong ones'. right: what the probes have on which alone the answer is right. error: what an answer raised.
+    wrong: the wrong ones'. missing, unasked: the names that the smallest probe shows to be missing, and to be there though
+    nobody asked. stops: the number of a probe that an answer raised an error on, that of `probe` if it did. right: what the probes have on which alone the answer is right. error: what an answer raised.
     """
 
     mistakes: list
@@ -90,6 +93,9 @@ class Finding:
     spread: tuple | None = None
     compared: list = field(default_factory=list)
     wrong: list = field(default_factory=list)
+    missing: list = field(default_factory=list)
+    unasked: list = field(default_factory=list)
+    stops: int | None = None
     right: list = field(default_factory=list)
     error: dict | None = None
     notes: dict = field(default_factory=dict)
@@ -326,14 +332,18 @@ def general(bank, got, right):
         return [min(errors, key=GENERAL.index)]
     if any(value.isnan().any() for outcome in got for value in outcome.values.values()):
         return ["not_a_number"]
+    lost = {name for one, other in zip(bank.expected, got) for name in one.values.keys() ^ other.values.keys()}
+    if lost:
+        return ["parameter_missing" if all(map(is_gradient, lost)) else "wrong_names"]
     wrong = {name for one, other in zip(bank.expected, got) for name in wrong_values(one, other)}
+    cut = ["no_gradient"] if no_gradient(got) else []
     if any(shape(one, name) != shape(other, name) for one, other in zip(bank.expected, got) for name in wrong):
-        return ["wrong_shape"]
+        return ["wrong_shape", *cut]
     if all(is_gradient(name) for name in wrong):
-        return ["no_gradient" if no_gradient(got) else "wrong_gradient"]
+        return cut or ["wrong_gradient"]
     if all(name.startswith("second_") or is_gradient(name) for name in wrong):
         return ["remembers_last_call"]
-    return ["wrong_values"]
+    return ["wrong_values", *cut]
 
 
 def overwritten(expected, got):
@@ -346,6 +356,14 @@ def with_way_back(expected, got):
     """The same outcome as if its gradients were right."""
     back = {name: value for name, value in expected.values.items() if is_gradient(name)}
     return replace(got, error=None, values=back | got.values)
+
+
+def lacking(expected, got):
+    """The names that one outcome has and the other lacks, both ways: those of parameters, or else of values."""
+    if "missing" in got.notes:
+        return got.notes["missing"], []
+    ours, theirs = expected.values, got.values
+    return [name for name in ours if name not in theirs], [name for name in theirs if name not in ours]
 
 
 def named_error(error):
@@ -374,6 +392,7 @@ def evidence(bank, got, right):
     finding = Finding([], probe=wrong[0], right=[bank.probes[number].name for number in right])
     finding.right = [name for name in finding.right if not any(shares(name, bank.probes[number]) for number in wrong)]
     finding.error = next((outcome.error for outcome in got if outcome.error), None)
+    finding.stops = next((number for number in wrong if got[number].error), None)
     # a probe that shows a wrong number says more than one that ended in an error
     shown = {}
     for number in wrong:
@@ -381,6 +400,7 @@ def evidence(bank, got, right):
         if names:
             shown[number] = names
     if not shown:
+        finding.missing, finding.unasked = lacking(bank.expected[wrong[0]], got[wrong[0]])
         return finding
     # and a wrong shape more than a wrong number
     def misshapen(number, name):
@@ -388,6 +408,8 @@ def evidence(bank, got, right):
 
     finding.probe = number = min(shown, key=lambda number: not any(misshapen(number, name) for name in shown[number]))
     names = shown[number]
+    finding.missing, finding.unasked = lacking(bank.expected[number], got[number])
+    finding.stops = number if got[number].error else finding.stops
     finding.compared = [*dict.fromkeys(name for one in bank.expected for name in one.values)]
     finding.wrong = list(
         dict.fromkeys(name for one, other in zip(bank.expected, got) for name in wrong_values(one, other))

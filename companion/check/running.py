@@ -499,17 +499,21 @@ def set_parameters(module, wanted, outcome):
         elif isinstance(getattr(module, name, None), torch.Tensor):
             found[name] = getattr(module, name)
             amiss["plain"].append(name)
-    for name, parts in by_gate(wanted, has).items():
-        if name not in found:
-            found[name] = [has.pop(part) for part in parts]
-            amiss["renamed"].append([name, ", ".join(parts)])
+    apart = by_gate({name: tensor for name, tensor in wanted.items() if name not in found}, has)
+    gates = {part: has.pop(part) for parts in apart.values() for part in parts}
+    has |= {whole: torch.cat([gates[part].detach() for part in parts]) for whole, parts in apart.items()}
+
+    def take(name, other):
+        parts, parameter = apart.pop(other, ()), has.pop(other)
+        found[name] = [gates.pop(part) for part in parts] or parameter
+        amiss["renamed"].append([name, ", ".join(parts) or other])
+
     for name, alike in by_layer({name: tensor for name, tensor in wanted.items() if name not in found}, has).items():
-        found[name] = has.pop(alike)
-        amiss["renamed"].append([name, alike])
+        take(name, alike)
     for name in wanted:
         if name not in found and (alike := likest(name, wanted[name], has)):
-            found[name] = has.pop(alike)
-            amiss["renamed"].append([name, alike])
+            take(name, alike)
+    has = {name: parameter for name, parameter in has.items() if name not in apart} | gates
     for name in wanted:
         if name not in found:
             amiss["missing"].append(name)
@@ -536,7 +540,9 @@ def set_parameters(module, wanted, outcome):
             parameter.zero_()
     missing = [name for name in amiss["missing"] if "bias" not in name]
     if missing:
-        raise Unfit("parameter_missing", name=", ".join(missing), got=", ".join(dict(module.named_parameters())))
+        rows = {4 * len(parameter) for parameter in has.values() if parameter.dim() == 2}
+        what = "gates_apart" if rows & {len(wanted[name]) for name in missing} else "parameter_missing"
+        raise Unfit(what, name=", ".join(missing), got=", ".join(dict(module.named_parameters())))
     if amiss["missing"]:  # one bias has no right name to have
         amiss["renamed"] = [pair for pair in amiss["renamed"] if "bias" not in pair[0]]
     outcome.notes |= {what: names for what, names in amiss.items() if names}
@@ -615,9 +621,13 @@ def orders_of(names):
 
 
 # Weights of a gate each, such as `self.W_i = nn.Linear(…)`. Only where the names say which is which.
-GATE_WORDS = {"forget": 1, "cand": 2, "cell": 2, "output": 3, "input": 0}
-GATE_LETTERS = {"i": 0, "f": 1, "g": 2, "c": 2, "o": 3}
-RECURRENT_NAME = re.compile(r"(lin(ear)?|fc|w(eights?)?|b(ias)?)?_?[hur]|.*([ifgco]|gate)_?h$")
+GATES = {"input": 0, "i": 0, "forget": 1, "f": 1, "g": 2, "c": 2, "output": 3, "o": 3}
+GATE_WORD = re.compile(
+    r"forget|output|(?P<g>cell|cand(idate)?)(_?(cell|cand(idate)?|update|state|input))?|input|[ifgco](?=(_?([xhbwu]|bias|weight))?$)"
+)
+RECURRENT_NAME = re.compile(r"(lin(ear)?|fc|w(eights?)?|b(ias)?)?_?[hur]|.*([ifgco]|gate)_?h$|.*_h$")
+TAIL = re.compile(r"(_(l|layer)_?\d+|_?\d+)?(_?(reverse|rev|back|backwards?|bwd|fwd|forwards?))?(_(l|layer)_?\d+|_?\d+)?$")
+HEAD = re.compile(r"((rev(erse)?|back(wards?)?|bwd|fwd|forwards?)_)?")
 
 
 def owner(name):
@@ -626,34 +636,31 @@ def owner(name):
 
 def is_recurrent(name):
     """Whether a parameter's name says that it is for the hidden state."""
-    return bool(RECURRENT_NAME.match(owner(name)))
-
-
-def gate(name):
-    """The place of the gate in torch's order that a parameter's name says, or None."""
-    name = owner(name)
-    for word, place in GATE_WORDS.items():
-        if word in name:
-            return place
-    name = name.replace("gate", "").strip("_")
-    return GATE_LETTERS.get(name[-1:], GATE_LETTERS.get(re.sub(r"_?[xh]$", "", name)[-1:]))
+    return bool(RECURRENT_NAME.match(word_of(name)))
 
 
 def by_gate(wanted, has):
-    """The parameters that together are weight_ih, weight_hh and so on, a list of four for each; {} if they are not."""
-    whole = {name[:9]: name for name in wanted if name.startswith("weight_")}
-    if set(whole) != {"weight_ih", "weight_hh"} or len(wanted) > 4:
-        return {}
-    size = wanted[whole["weight_hh"]].shape[1]
-    if wanted[whole["weight_hh"]].shape[0] != 4 * size:
-        return {}
-    shapes = {name: (size, *tensor.shape[1:]) for name, tensor in wanted.items()}
-    found = {name: {} for name in wanted}
-    for part, parameter in has.items():
-        fit = [name for name, shape in shapes.items() if parameter.shape == shape]
-        fit.sort(key=lambda name: ("hh" in name) != is_recurrent(part))
-        if fit and gate(part) is not None:
-            found[fit[0]].setdefault(gate(part), part)
-    if any(len(found[name]) < 4 for name in whole.values()):
-        return {}
-    return {name: [parts[place] for place in range(4)] for name, parts in found.items() if len(parts) == 4}
+    """The parameters that together have a shape that is wanted: four names for each, by one that the whole could have."""
+    shapes, found = {tensor.shape for tensor in wanted.values()}, {}
+    for name, parameter in has.items():
+        if parameter.dim() and (4 * len(parameter), *parameter.shape[1:]) in shapes:
+            whole, place = without_gate(name, parameter)
+            found.setdefault((whole, parameter.shape), {}).setdefault(place, name)
+    return {whole: [parts[place] for place in range(4)] for (whole, _), parts in found.items() if {*range(4)} <= {*parts}}
+
+
+def without_gate(name, parameter):
+    """A parameter's name as it could be for all gates, and the place in torch's order of the one that it says, if any.
+
+    The last word that says a gate is left without it, and begins with `u` if it is for the hidden state, else with `x`.
+    """
+    pieces = re.sub(r"\.(weight|bias)$", "", name.lower()).split(".")
+    for at, piece in reversed([*enumerate(pieces)]):
+        stem, tail = piece[: (end := TAIL.search(piece)).start()], end[0]
+        stem, head = stem[(begin := HEAD.match(stem)).end() :], begin[0]
+        word = stem.replace("gate", "").strip("_")
+        if said := GATE_WORD.search(word):
+            rest = (word[: said.start()] + word[said.end() :]).replace("_", "")
+            pieces[at] = ("u" if RECURRENT_NAME.match(stem) else "x") + rest + head + tail
+            return ".".join(pieces) + (".bias" if parameter.dim() == 1 else ".weight"), 2 if said["g"] else GATES[said[0]]
+    return name, None

@@ -1,5 +1,6 @@
 """A finding in words: of a language, as text and as Markdown."""
 
+import itertools
 import json
 import math
 import re
@@ -7,7 +8,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-from companion.check.diagnosis import NO_ANSWER, is_gradient
+from companion.check.diagnosis import NO_ANSWER, agree, is_gradient
 
 WORDS = files("companion.check") / "words"
 PLACES = files("companion.check") / "places"
@@ -21,9 +22,12 @@ ERRORS = {
     "numpy": r"numpy|NumPy|ndarray",
     "no_init": r"before Module\.__init__\(\)|no attribute '_(parameters|modules|buffers|forward)",
     "graph_gone": r"backward through the graph a second time",
+    "product": r"shapes cannot be multiplied",
+    "broadcast": r"must match the size of tensor b",
     "shapes": r"^(Runtime|Value|Index)Error: .*(shape|size|dimension)",
 }
 UNKNOWN = {"wrong_values", "wrong_gradient"}  # names that say only that it is wrong
+OWN = {"SeveralDimensions", "NoSuchArgument"}  # stand for an answer's error, and say it with its type
 MOST = 16  # numbers of an input that are shown
 
 
@@ -104,6 +108,8 @@ class Sayer:
                 # the same numbers come of gates that are cut rightly and then used in each other's place
                 entry["says"] = self.say("order_used", order=self.listed(order[1][1:].split("_")))
                 entry["advice"] = f"{entry['advice']} {self.say('or_used')}"
+            if name == "raises_error" and finding.stops not in (None, finding.probe):
+                entry["advice"] = self.say("stops_elsewhere", sizes=self.sizes(finding.stops))
             said.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
         said += self.notes()
         if finding.error:
@@ -143,7 +149,8 @@ class Sayer:
     def error(self, error):
         if error["kind"] != "raises_error":
             return self.say("unfit_" + error["kind"], **{key: show(one) or "–" for key, one in error["said"].items()})
-        said = f"`{error['type']}: {error['text']}`" if error["text"] else f"`{error['type']}`"
+        said = ": ".join(one for one in (error["type"], error["text"]) if one and one not in OWN)
+        said = f"`{said}`"
         if error.get("code"):
             said += "\n" + self.say("line", line=error["line"], code=error["code"])
         if "raises_error" in self.finding.mistakes:
@@ -151,6 +158,12 @@ class Sayer:
             hints = [key for key, pattern in ERRORS.items() if re.search(pattern, text)]
             said += "".join("\n" + words(self.language)["errors"][key] for key in hints[:1])
         return said
+
+    def sizes(self, number):
+        """Of a probe: its options, and the shapes of its tensors."""
+        probe = self.bank.probes[number]
+        shapes = {name: tuple(tensor.shape) for name, tensor in probe.tensors.items() if name not in probe.parameters}
+        return self.listed(f"`{name}` = {one}" for name, one in (probe.options | shapes).items())
 
     def example(self):
         """The smallest probe on which the answer is wrong."""
@@ -164,18 +177,29 @@ class Sayer:
             return [*said, self.say("unexpected", value=name, got=show(finding.got))]
         if finding.expected.shape != finding.got.shape:
             shapes = {"expected": tuple(finding.expected.shape), "got": tuple(finding.got.shape)}
-            return [*said, self.say("shapes", value=name, **shapes)]
+            return [*said, self.say("shapes", value=name, **shapes), *self.reordered(finding.expected, finding.got)]
         if finding.expected.numel() <= MOST:
             return [*said, self.say("numbers", value=name, expected=show(finding.expected), got=show(finding.got))]
         at = finding.first
         numbers = {"expected": show(finding.expected[at]), "got": show(finding.got[at])}
         return [*said, self.say("number_at", value=name, place=self.place(finding.value, at), **numbers)]
 
+    def reordered(self, expected, got):
+        """A sentence if what is there is right but for its form, in a list."""
+        if got.numel() != expected.numel() or not 0 < got.dim() <= 4:
+            return []
+        if any(agree(got.permute(order), expected) for order in itertools.permutations(range(got.dim()))):
+            return [self.say("axes_moved")]
+        return [self.say("only_form")] if agree(got.reshape(expected.shape), expected) else []
+
     def honest(self):
         """What can be said without a name: which values, from where on, by how much, and where the answer is right."""
         finding = self.finding
         said = [self.say("unknown")] if UNKNOWN & set(finding.mistakes) else []
-        if finding.wrong:
+        if {"wrong_names", "parameter_missing"} & set(finding.mistakes):
+            lists = {"missing_are": finding.missing, "unasked_are": finding.unasked}
+            said += [self.say(key, values=self.listed(f"`{name}`" for name in names)) for key, names in lists.items() if names]
+        elif finding.wrong:
             # what follows from a wrong result need not be said: its gradients, and the second call
             rank = min(map(self.rank, finding.wrong))
             named = [name for name in finding.compared if self.rank(name) == rank]

@@ -571,7 +571,7 @@ def one_bias(weights):
     walls = json.loads(kept["said"].partition("\n")[0])
     assert "files" not in walls or error_of(kept)["text"] == "[]"
     if "processes" in walls:  # there are namespaces
-        network = [os.readlink(f"/proc/{process}/ns/net") for process in ("self", worker.process.pid)]
+        network = [os.readlink(f"/proc/{process}/ns/net") for process in ("self", worker.pid)]
         assert network[0] != network[1]
 
 
@@ -600,9 +600,29 @@ def alone(source, *arguments):
 @walled
 def test_system_calls_are_refused():
     assert alone("""
-assert isolation.refuse_calls()
-refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0))
+assert isolation.refuse_calls(True)
+refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0),
+        isolation.end_with_parent)
+isolation.libc.syscall(448, -1, 0)  # a younger call
+assert isolation.ctypes.get_errno() == isolation.errno.ENOSYS
 """) == ""
+
+
+@walled
+def test_its_owner_can_only_read_a_file(tmp_path):
+    """What an ordinary user's process may do to its files, of which Landlock sees nothing."""
+    (tmp_path / "library.py").write_text("answer = 42")
+    before = (tmp_path / "library.py").stat()
+    assert alone("""
+path = sys.argv[1] + "/library.py"
+assert isolation.refuse_calls(False)
+file = os.open(path, os.O_RDONLY)
+refused(lambda: os.open(path, os.O_RDONLY | os.O_TRUNC), lambda: os.fchmod(file, 0), lambda: os.utime(path),
+        lambda: os.chown(path, -1, os.getgid()), lambda: os.setxattr(path, "user.mark", b"1"),
+        lambda: __import__("fcntl").ioctl(file, 0x80086601, bytes(8)))  # FS_IOC_GETFLAGS
+""", tmp_path) == ""
+    after = (tmp_path / "library.py").stat()
+    assert (after.st_size, after.st_mode, after.st_mtime_ns) == (11, before.st_mode, before.st_mtime_ns)
 
 
 @walled
@@ -798,6 +818,8 @@ def again(*a): return rnn_step(*a)
 FOLLOWING = {
     "by the other's mistake": (LOOP, 3, "is that of `rnn_step`"),
     "by its own as well": (LOOP.replace("in input:", "in input.flip(0):"), 0, "uses `rnn_step`"),
+    "by the other's mistake, bound before": (LOOP.replace("(*a): return rnn_step", "(*a, step=rnn_step): return step"), 3, "is that of `rnn_step`"),
+    "by the same, made again, with the other in a sum": (LOOP.replace("again(one", "one @ w.T + b + h @ u.T + d + 0 * again(one"), 0, ""),
     "by the same, made again": (
         LOOP.replace("again(one, h, w, u, b, d)", "one @ w.T + b + h @ u.T + d").replace("rnn_step(*a)", "0"), 0, ""),
 }  # fmt: skip
@@ -810,7 +832,7 @@ def test_what_follows_from_an_earlier_mistake_costs_nothing(worker, tmp_path, mo
     put(tmp_path, "a", "rnn.ipynb", notebook({"rnn_step": wrong, "rnn": source}))
     monkeypatch.setattr(grade.Grader, "worker", worker)
     monkeypatch.setattr(grade.Grader, "seeds", dict.fromkeys(all_questions(), 5))
-    found = grade.Grader.grade("a", tmp_path / "a", (), "en", asking.LIMITS, None)
+    *_, (_, found) = grade.Grader.grade("a", tmp_path / "a", (), "en", asking.LIMITS, None, {})
     step, rnn = (next(one for one in found["verdicts"] if one["question"] == name) for name in ("rnn_step", "rnn"))
     assert (step["points"], step["mistakes"]) == (0, ["tanh_missing"])
     assert rnn["points"] == points and rnn["mistakes"]

@@ -3,6 +3,7 @@
 import ast
 import csv
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -10,10 +11,9 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Future, wait
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
+import asking
 import grade
 import pages
 import pytest
@@ -23,7 +23,7 @@ from lstm_answers import CELL, GATES, SOURCES
 from programs import questions
 from sampling import PROVING
 
-from companion.check.question import all_questions
+from companion.check.question import all_questions, bank
 
 ASKED = questions("lstm")
 NAMES = [
@@ -133,39 +133,81 @@ def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypa
     assert {student for student, _ in rows(output)} == {"ada"} and (output / "summary.html").is_file()
 
 
-def test_a_grading_process_that_is_ended_costs_nobody_else(tmp_path, monkeypatch, no_gradebook):
-    """`c` ends its own whenever it is asked, `e` is its neighbour's victim once, `g`'s ended while it was idle."""
-    asked, started, together = [], [], []
+class Ended(BaseException):
+    """A grading process is gone."""
 
-    class Pool:
+
+def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatch, no_gradebook):
+    """`c` ends its own whenever `gates` is asked, `e` is its neighbour's victim once, `g`'s ended while it was idle, and
+    `r` cannot be read."""
+    asked, started, together, read = [], [], [], reading.submission
+
+    class Process:
         def __init__(self, *_):
             started.append(self)
+            self.line = self
 
-        def submit(self, _, student, *__):
-            done = Future()
-            if student == "g" and "g" not in asked:
-                asked.append(student)
-                raise BrokenProcessPool
-            asked.append(student)
-            if student == "c" or student == "e" and asked.count("e") == 1:
-                done.set_exception(BrokenProcessPool())
-            else:
-                done.set_result(made_up(student) | {"seconds": 0})
-            return done
+        def ask(self, *asked):
+            self.parts = grade.Grader.grade(*asked)
 
-        def shutdown(self, **_):
+        def said(self):
+            try:
+                return next(self.parts)
+            except Ended:
+                return None
+
+        def close(self):
             pass
 
-    monkeypatch.setattr(grade, "ProcessPoolExecutor", Pool)
-    monkeypatch.setattr(grade, "wait", lambda jobs, **more: together.append(len(jobs)) or wait(jobs, **more))
-    for student in "abcdefgh":
-        put(tmp_path / "sent", student, "lstm.ipynb", "")
+    def submission(student, *more):
+        if student == "r" or student == "g" and not asked.count("g"):
+            asked.append(student)
+            raise Ended
+        return read(student, *more)
+
+    def judged(worker, question, answer, *_):  # noqa: F811
+        asked.append(answer.file[0] + question)
+        if asked[-1] == "cgates" or asked[-1] == "elstm" and asked.count("elstm") == 1:
+            raise Ended
+        return asking.Verdict(question, 1.0, 1, [], [])
+
+    monkeypatch.setattr(grade, "Grading", Process)
+    monkeypatch.setattr(grade, "wait", lambda jobs, _: together.append(len(jobs)) or jobs)
+    monkeypatch.setattr(grade.Batch, "mother", lambda batch: None)
+    monkeypatch.setattr(grade.Grader, "seeds", dict.fromkeys(all_questions(), 5))
+    monkeypatch.setattr(reading, "submission", submission)
+    monkeypatch.setattr(asking, "grade", judged)
+    for student in "abcdegr":
+        put(tmp_path / "sent", student, f"{student}.ipynb", notebook())
     graded = graded_of(tmp_path / "sent", tmp_path / "grades").grade(2)
-    assert {name for name, one in graded.items() if ["grader_stopped", ""] in one["remarks"]} == {"c"}
-    assert {name for name, one in graded.items() if one["verdicts"][0]["points"]} == set("abdefgh")
-    assert sorted(asked[:-2]) == sorted("abcdefggh") and set(asked[-2:]) == {"c", "e"}
-    assert together[0] == 2 and together[-2:] == [1, 1]
-    assert len(started) <= 2 + 4
+    lost = {(name, one["question"]) for name, all in graded.items() for one in all["verdicts"] if one["mistakes"]}
+    assert lost == {("c", "gates"), *(("r", question) for question in ASKED)}
+    assert {name for name, one in graded.items() if ["grader_stopped", ""] in one["remarks"]} == {"c", "r"}
+    again = ["cgates", "elstm", "g", "r", "r"]
+    assert sorted(asked) == sorted([*again, *(f"{name}{question}" for name in "abcdeg" for question in ASKED)])
+    assert together[0] == 2 and together[-1] == 1 and len(started) <= 2 + 6
+    # what was lost may be the fault of that day
+    assert graded_of(tmp_path / "sent", tmp_path / "grades").todo == ["c", "r"]
+
+
+@linux
+@pytest.mark.heavy
+def test_a_grading_process_that_is_stopped(tmp_path, monkeypatch, no_gradebook):
+    """It says nothing more, and is ended."""
+    for number in range(6):
+        put(tmp_path / "sent", f"s{number}", "lstm.ipynb", notebook())
+    ends = [signal.SIGSTOP]  # one: whoever is hit twice at one question is not graded there
+    monkeypatch.setattr(grade, "PATIENCE", 45 - 4 * asking.LIMITS["wall"])
+
+    def say(_):
+        there = multiprocessing.active_children()
+        if ends and there:
+            os.kill(there[0].pid, ends.pop())
+
+    graded = grade.Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=say).grade(2)
+    assert not ends and len(graded) == 6
+    assert not [one for each in graded.values() for one in each["verdicts"] if one["mistakes"]]
+    assert not multiprocessing.active_children()
 
 
 def test_what_is_too_long_to_be_parsed_is_read_all_the_same(tmp_path, monkeypatch):
@@ -265,7 +307,7 @@ def test_points_given_by_hand_stay(tmp_path):
     assert "1.75 / 2 (given by your instructor)" in pages.feedback(all_graded[0])
     assert "given by" not in pages.feedback(all_graded[1])
     summary = pages.summary(all_graded, "", {"ada": "ada.html", "bo": "bo.html"})
-    assert "<td>1.75 of 2 points</td><td><code>gates</code></td>" in summary
+    assert "<td>1.75 / 2</td><td>0</td><td><code>gates</code></td>" in summary
 
 
 def test_a_question_that_is_added_later_is_in_the_gradebook(tmp_path):
@@ -383,7 +425,7 @@ def test_nothing_goes_on_after_an_interrupted_batch(tmp_path, end):
     running = subprocess.Popen([*COMMAND, str(folder), "--output", str(output), "--workers", "2"],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
     begin = time.monotonic()
-    while len(started := workers_of(running.pid)) < 11:  # a tracker, two graders, and for each a worker and its three
+    while len(started := workers_of(running.pid)) < 11:  # two graders, the workers' mother, two workers, and three for each
         assert running.poll() is None and time.monotonic() - begin < 60
         time.sleep(0.2)
     begin = time.monotonic()
@@ -440,6 +482,40 @@ def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_m
     assert done.stdout.strip().endswith("21"), done.stdout
 
 
+@linux
+def test_workers_of_one_mother(worker):  # noqa: F811
+    """Each has walls of its own. One that is killed is begun anew; one that nobody listens to ends, and what it runs."""
+    walls = judged(worker, "gates", GATES).walls
+    first, second = (asking.Worker([], worker.mothers) for _ in range(2))
+    assert judged(first, "gates", GATES).ok and judged(second, "gates", GATES).ok
+    assert first.mother is second.mother is None
+    spaces = {os.readlink(f"/proc/{process}/ns/mnt") for process in ("self", worker.pid, first.pid, second.pid)}
+    assert len(spaces) == 4 or "processes" not in walls
+    os.kill(first.pid, signal.SIGKILL)
+    assert judged(first, "gates", GATES).ok
+    asked = all_questions()["gates"]
+    sleeping = reading.Answer([[1, "import time\ntime.sleep(10**6)\ndef gates(): pass"]], ["gates"], True)
+    second.send(asking.job_of(asked, bank("gates", 5), sleeping, asking.LIMITS, needed=False))
+    begin, started = time.monotonic(), ()
+    while len(started := {second.pid, *workers_of(second.pid)}) < 4:
+        assert time.monotonic() - begin < 20
+    second.close(), first.close()
+    while any(map(there, started)):
+        assert time.monotonic() - begin < 25  # a question has 30
+        time.sleep(0.05)
+
+
+@linux
+@pytest.mark.heavy
+def test_a_worker_whose_mother_is_gone():
+    mother = asking.Mother()
+    one = asking.Worker([], mother.line)
+    assert judged(one, "gates", GATES).ok
+    mother.process.kill()
+    mother.process.wait()
+    assert judged(one, "gates", GATES).ok and judged(one, "gates", GATES).ok
+
+
 STAYS = """
 import ctypes, os, threading, time
 libc = ctypes.CDLL(None)
@@ -457,4 +533,4 @@ def test_no_process_survives_its_question(worker):  # noqa: F811
     verdict = judged(worker, "gates", STAYS, limits=QUICK)
     assert verdict.mistakes == ["time_limit"] and verdict.seconds < 20  # it has five, and uses no processor
     time.sleep(0.5)
-    assert not [pid for pid in workers_of(worker.process.pid) if there(pid)]
+    assert not [pid for pid in workers_of(worker.pid) if there(pid)]

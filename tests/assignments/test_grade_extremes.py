@@ -1,5 +1,7 @@
 """Submissions at the edge of what is read and run: large, closed, false to the last, and right in another way."""
 
+import json
+import os
 import subprocess
 import sys
 import time
@@ -10,7 +12,7 @@ import grade
 import pytest
 import reading
 from grading import IMPORTS, WORDS, cell, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401 (a fixture)
-from lstm_answers import CELL, GATES
+from lstm_answers import CELL, GATES, SOURCES
 
 
 def verdict_on(worker, folder, student, question="gates"):  # noqa: F811
@@ -47,17 +49,30 @@ def test_a_notebook_with_50_megabytes_of_outputs_is_graded(worker, tmp_path):  #
 
 
 @pytest.mark.parametrize("name", ["lstm.zip", "lstm.ipynb", "lstm"])
-def test_a_zip_is_reported_and_not_unpacked(tmp_path, name):
-    put(tmp_path, "inside", "lstm.ipynb", notebook())
+def test_a_zip_is_read_and_nothing_of_it_is_written(tmp_path, name):
+    inside = put(tmp_path, "inside", "lstm.ipynb", notebook())
     file = put(tmp_path, "a", name, "")
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
-        made.write(tmp_path / "inside" / "lstm.ipynb", "lstm.ipynb")
+        made.write(inside, "homework/lstm.ipynb")
         made.writestr("../../away.txt", "x")
     found = sent(tmp_path, "a")
-    assert "not_a_notebook" in dict(found.remarks) and not found.answers
+    assert dict(found.remarks) == {"not_a_notebook": "away.txt"} and found.answers["gates"].file == "lstm.ipynb"
     assert not list(tmp_path.rglob("away.txt"))
-    put(tmp_path, "a", "later.ipynb", notebook())  # beside a notebook it does no harm
-    assert reading.submission("a", tmp_path / "a").answers["gates"].file == "later.ipynb"
+    later = put(tmp_path, "a", "later.ipynb", notebook({"gates": GATES}))
+    os.utime(later, (inside.stat().st_mtime + 10,) * 2)
+    answers = sent(tmp_path, "a").answers
+    assert answers["gates"].file == "later.ipynb" and answers["lstm"].file == "lstm.ipynb"
+
+
+@pytest.mark.parametrize("limit, most", [("LARGEST", 9999), ("LISTED", 99)])
+def test_a_zip_that_is_a_bomb_is_not_unpacked(tmp_path, monkeypatch, limit, most):
+    file = put(tmp_path, "a", "lstm.zip", "")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("lstm.ipynb", json.dumps(notebook()))
+        made.writestr("zeros.txt", "0" * 9999)
+    assert sent(tmp_path, "a").answers
+    monkeypatch.setattr(reading, limit, most)
+    assert "not_a_notebook" in dict(sent(tmp_path, "a").remarks)
 
 
 @linux
@@ -71,6 +86,61 @@ def test_submissions_that_nobody_may_write(tmp_path, own_mounts):  # noqa: F811
                           capture_output=True, text=True, timeout=120)  # fmt: skip
     assert done.returncode == 0 and "Read-only" in done.stderr, done.stderr
     assert rows(output)["ada", "gates"] == (2, "")
+
+
+def test_what_is_sent_has_bounds(tmp_path, monkeypatch):
+    """Of all files together, the latest first; of files, of cells, and of their code."""
+    whole = put(tmp_path, "a", "lstm.ipynb", notebook())
+    size = whole.stat().st_size
+    older = put(tmp_path, "a", "older.ipynb", notebook())
+    os.utime(older, (1, 1))
+    monkeypatch.setattr(reading, "LARGEST", size + 99)
+    before = grade.digest(tmp_path / "a", (), None, {})
+    older.write_text(older.read_text(encoding="utf-8").replace("torch", "trunk"), encoding="utf-8")
+    os.utime(older, (1, 1))
+    assert grade.digest(tmp_path / "a", (), None, {}) == before  # what is not read is not looked through
+    put(tmp_path, "a", "film.mp4", "x" * size * 3)  # nobody looks into it
+    found = sent(tmp_path, "a")
+    assert ("file_too_large", "older.ipynb") in found.remarks and ("other_file", "film.mp4") in found.remarks
+    assert {one.file for one in found.answers.values()} == {"lstm.ipynb"} and len(found.answers) == len(SOURCES)
+    assert grade.digest(tmp_path / "a", (), None, {}) != before
+    for name in ("b.ipynb", "c.ipynb"):
+        put(tmp_path, "b", name, notebook({"gates": GATES}))
+    monkeypatch.setattr(reading, "FILES", 1)
+    assert ("too_many_files", "") in sent(tmp_path, "b").remarks
+    said = notebook({"gates": GATES})
+    said["cells"] += [cell("x = 1\n" * 100)] * 20
+    for name, most in (("CELLS", 10), ("CODE", 2000)):
+        put(tmp_path, name, "lstm.ipynb", said)
+        with monkeypatch.context() as patched:
+            patched.setattr(reading, "LARGEST", 2**20)
+            patched.setattr(reading, name, most)
+            found = sent(tmp_path, name)
+        assert found.remarks == [("too_long", "lstm.ipynb")] and found.answers["gates"].written
+        assert sum(len(source) for _, source in found.answers["gates"].cells) < 6000
+
+
+def test_answers_that_take_too_long_together(tmp_path, monkeypatch):
+    """Each is in time. The next submission has all of its time."""
+    put(tmp_path, "a", "lstm.ipynb", notebook())
+    slow, asked = asking.blank("gates"), []
+    monkeypatch.setattr(asking, "grade", lambda *_: asked.append(time.sleep(0.05)) or slow)
+    monkeypatch.setattr(grade.Grader, "seeds", dict.fromkeys(SOURCES, 5))
+    limits = asking.LIMITS | {"wall": 0.01}
+    *_, (_, graded) = grade.Grader.grade("a", tmp_path / "a", ("lstm",), None, limits, None, {})
+    late = [one["mistakes"] for one in graded["verdicts"]]
+    assert 0 < len(asked) < len(late) and late == [[]] * len(asked) + [["time_limit"]] * (len(late) - len(asked))
+    assert graded["remarks"] == [("too_slow", "")]
+
+
+@pytest.mark.parametrize("said, ended", [
+    ({"ended": "", "said": "1" * (asking.OUTPUT + 1), "seconds": 1}, "output"),
+    ({"ended": {}, "said": ""}, "quit"), ([], "quit"), ({"ended": "", "said": 1}, "quit"),
+    ({"ended": "`x`" * 99, "said": "", "seconds": float("inf")}, "'x'" * 33 + "'"),
+])  # fmt: skip
+def test_what_a_worker_says_has_bounds(said, ended):
+    """Without fork it is the student's own process that says it."""
+    assert asking.ended_of(said, 2.0) == {"ended": ended, "said": "", "seconds": 2.0}
 
 
 DIFFERENCES = IMPORTS + '''

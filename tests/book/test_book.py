@@ -135,7 +135,8 @@ def test_order_of_a_chapter(path):
     solutions = [cell for cell in code(path) if cell.id.startswith("solution-")]
     if not editions.read(path.parent).is_draft(path.stem):
         assert "exercises" in ids and ids[-1] == "can-do", "a cell `exercises`, and at the very end `can-do`: what the reader can do now"
-        assert len(solutions) >= 3, "three exercises with solutions, in cells whose ids begin with solution-"
+        assert len(solutions) >= 6, "six exercises with solutions, in cells whose ids begin with solution-"
+        assert "further-reading" in ids, "a cell `further-reading`: who found it, and what to read next"
         proofs = [c.id for c in code(path) if re.search(r"\bcompar(e|ison)\b", c.source.splitlines()[-1]) and c.outputs]
         assert any(ids.index(proof) < ids.index("exercises") for proof in proofs), "a cell before the exercises that ends with compare(…)"
     for cell in code(path):

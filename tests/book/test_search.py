@@ -93,7 +93,7 @@ def test_every_edition_has_forty_queries():
     assert set(FINISHED) <= set(QUERIES)
     pages = {path.stem for path in ROOT.glob("book/en/*.*")}
     for language, queries in QUERIES.items():
-        assert len(dict(queries)) == 40, language
+        assert len(dict(queries)) >= 40, language
         assert {page for _, page in queries} <= pages
 
 

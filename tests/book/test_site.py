@@ -121,6 +121,7 @@ def test_outputs_are_tables_and_code(page):
     assert cells[-1].select_one("table td math")
     assert cells[-1].select_one(".highlight-python .k").text == "def"
     assert "<Markdown>" not in page.text and "<Figure>" not in page.text
+    assert all(output.text.strip() for output in cells[-1].select(".output"))  # where a progress bar was, nothing is left
 
 
 def test_pages_load_nothing_from_elsewhere(pristine):

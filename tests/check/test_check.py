@@ -1,5 +1,6 @@
 """Every question of the checker: what is right is right, and what is wrong is told apart and named."""
 
+import itertools
 import json
 import re
 import shutil
@@ -23,7 +24,7 @@ from companion.check import check, saying
 from companion.check.__main__ import mistakes
 from companion.check.diagnosis import GENERAL, agree, alike, close, diagnose, is_gradient
 from companion.check.question import all_questions, bank
-from companion.check.running import Outcome, Probe, observe, run
+from companion.check.running import Outcome, Probe, observe, run, set_parameters
 from finished import FINISHED
 from lstm_answers import CELL, GATES
 from programs import defined, found
@@ -595,6 +596,31 @@ def test_a_linear_for_each_gate_has_other_names_and_nothing_else_is_wrong(x_name
     assert check("lstm_cell", Wrong).mistakes == ["tanh_missing_on_c", "parameter_names"]
 
 
+@pytest.mark.parametrize("name", [
+    "back_W_?_1", pytest.param("l1.back.W_?", marks=pytest.mark.heavy), pytest.param("W_?1_back", marks=pytest.mark.heavy),
+])  # fmt: skip
+@pytest.mark.parametrize("words", ["ifgo", pytest.param(["input", "forget", "candidate", "output"], marks=pytest.mark.heavy)])
+def test_a_weight_for_each_gate_of_each_layer_and_direction_is_taken_for_what_it_is(name, words):
+    H, wanted, made = 2, {}, nn.Module()
+    for layer, back in itertools.product(range(2), range(2)):
+        for side, letter in (("ih", "W"), ("hh", "U")):
+            weight = wanted[f"weight_{side}_l{layer}" + "_reverse" * back] = torch.rand(4 * H, 2 * H if layer else H)
+            path = name.replace("W", letter).replace("1", str(layer)).replace("back", "rev" if back else "forward")
+            for word in words:
+                *inner, last = path.replace("?", word).split(".")
+                within = made
+                for piece in inner:
+                    within._modules.setdefault(piece, nn.Module())
+                    within = within._modules[piece]
+                within.register_parameter(last, nn.Parameter(torch.zeros(H, weight.shape[1])))
+    made.forward = lambda: None
+    outcome = Outcome()
+    found = set_parameters(made, wanted, outcome)
+    assert all(torch.equal(torch.cat(found[one]), wanted[one]) for one in wanted)
+    assert {*outcome.notes} == {"renamed"}
+    assert all(("rev" in parts) == ("reverse" in one) for one, parts in outcome.notes["renamed"])
+
+
 def test_two_linears_have_other_names_and_nothing_else_is_wrong():
     class Cell(nn.Module):
         def __init__(self, input_size, hidden_size):
@@ -705,7 +731,9 @@ STOPPED = {
     "truth": ("gates", lambda x, h, *weights: right_gates(x, h or 0, *weights)),
     "numpy": ("gates", lambda *arguments: [torch.from_numpy(gate.numpy()) for gate in right_gates(*arguments)]),
     "no_init": ("lstm_cell", Forgotten),
-    "shapes": ("gates", lambda x, h, weight_ih, *rest: right_gates(x, h, weight_ih.T, *rest)),
+    "product": ("gates", lambda x, h, weight_ih, *rest: right_gates(x, h, weight_ih.T, *rest)),
+    "broadcast": ("gates", lambda x, h, weight_ih, *rest: right_gates(x + x.sum(1), h, weight_ih, *rest)),
+    "shapes": ("gates", lambda *given: torch.stack(right_gates(*given)).reshape(7, 7)),
 }
 
 
@@ -724,6 +752,15 @@ def test_a_way_back_that_is_cut_once_is_one_mistake_and_another_beside_it_is_nam
     cut = check("rnn_step", step)
     assert cut.mistakes == ["no_gradient"] and "torch.no_grad()" in repr(cut)
     assert check("rnn_step", lambda *given: step(*given[:5], 0 * given[5])).mistakes == ["bias_hh_missing", "no_gradient"]
+    assert check("rnn_step", lambda *given: 3 * step(*given)).mistakes == ["wrong_values", "no_gradient"]
+
+
+def test_an_example_that_goes_through_is_not_said_to_stop(hasty):
+    def step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+        return torch.tanh(x @ weight_ih.T + h @ weight_hh.T + (bias_ih + bias_hh).unsqueeze(1))
+
+    said = repr(check("rnn_step", step))
+    assert "It stops, for one, with `x` = (3, 4), `h` = (3, 5)," in said and "Run the smallest example" not in said
 
 
 def test_numbers_are_not_called_right_where_the_input_was_changed_and_torch_found_no_way_back():
@@ -784,6 +821,41 @@ def test_a_state_cut_in_place_is_told_of_detach_in_place():
         return states
 
     assert "`detach_()`" in repr(check("windows", read_in_windows))
+
+
+def test_a_result_that_is_right_but_for_its_form_is_said_to_be_so(hasty):
+    def said(change):
+        return repr(check("lookup", lambda weight, indices: change(weight[indices])))
+
+    moved, form = (saying.words("en")["results"][one] for one in ("axes_moved", "only_form"))
+    assert moved in said(lambda rows: rows.movedim(-1, 0)) and form in said(torch.flatten)
+
+
+def test_an_input_taken_for_a_state_is_no_batch_of_one(hasty):
+    def cut(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+        i, f, g, o = (x @ weight_ih.T + h @ weight_hh.T + bias_ih + bias_hh).split(x.shape[1], 1)
+        return i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
+
+    result = check("gates", cut)
+    assert result.mistakes == ["raises_error"] and "batch is 1" not in repr(result)
+
+
+def test_an_error_has_the_type_that_python_gave_it(hasty):
+    said = repr(check("one_hot", lambda indices, n: (indices == torch.arange(n).unsqueeze(1)).double()))
+    assert "`flat_indices_only`" in said and "`RuntimeError: The size" in said and "SeveralDimensions" not in said
+
+
+def test_names_that_are_missing_and_names_that_nobody_asked_for_are_said(hasty):
+    probed = bank("parameter_shapes", 0)
+    right = {(*probe.options.values(),): one.values for probe, one in zip(probed.probes, probed.expected)}
+
+    def said(change):
+        return check("parameter_shapes", lambda *sizes: change({name: one.int().tolist() for name, one in right[sizes].items()}))
+
+    other = said(lambda shapes: {name.replace("hh_l1", "h_l1"): one for name, one in shapes.items() if name != "bias_hh_l2"})
+    assert other.mistakes == ["wrong_names"]
+    assert "Missing: `weight_hh_l1`, `bias_hh_l1`, `bias_hh_l2`.\nNot asked for: `weight_h_l1`, `bias_h_l1`." in repr(other)
+    assert "with one layer" in repr(other) and "shape than" not in repr(other)
 
 
 def test_a_wrong_shape_is_shown_by_a_wrong_shape():

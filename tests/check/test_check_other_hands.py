@@ -534,7 +534,7 @@ NAMED_OTHERWISE = [
     ("stacked", FUSED, [("i, f, g, o =", "f, i, g, o =")], {"parameter_names", "gates_f_i_g_o"}),
     ("stacked", FUSED, [("if cell is not self.cells[-1]:", "if True:")],
      {"parameter_names", "dropout_after_last_layer"}),
-    ("stacked", FUSED, GATES, {"parameter_missing"}),
+    ("stacked", FUSED, GATES, {"gates_apart"}),
     ("rnn_cell", LINEAR, [], {"parameter_names"}),
     ("rnn_cell", LINEAR, [("torch.tanh", "torch.sigmoid")], {"parameter_names", "sigmoid_for_tanh"}),
     ("rnn_cell", LINEAR, [("x.new_zeros", "torch.ones")], {"parameter_names", "default_state_ones"}),

@@ -223,7 +223,7 @@ def gates_probes(draw):
 
     return [
         probe("one_number", draw.few, 1, 1, 1),
-        probe("batch_1", draw.few, 1, 2, 2),
+        probe("batch_1", draw.few, 1, 3, 2),
         probe("several", draw, 3, 4, 5),
         probe("several", draw, 2, 6, 3, calls=2),
     ]
@@ -364,8 +364,8 @@ def cell_probes(draw):
 
     return [
         probe("one_number", draw.few, 1, 1, 1),
-        probe("batch_1", draw.few, 1, 2, 2),
-        probe("no_state", draw, 2, 4, 3, state=False, calls=2),
+        probe("batch_1", draw.few, 1, 3, 2),
+        probe("no_state", draw, 2, 4, 5, state=False, calls=2),
         probe("several", draw, 3, 4, 5),
     ]
 
@@ -568,7 +568,7 @@ def layer_probes(draw):
     return [
         probe("one_number", draw.few, 1, 1, 1, 1),
         probe("two_steps", draw.few, 2, 1, 1, 1),
-        probe("batch_1", draw.few, 2, 1, 2, 2),
+        probe("batch_1", draw.few, 2, 1, 3, 2),
         probe("batch_first", draw.few, 2, 3, 1, 2, batch_first=True),
         probe("no_state", draw, 3, 2, 3, 4, state=False, calls=2),
         probe("batch_first", draw, 3, 2, 3, 4, state=False, batch_first=True),
@@ -825,7 +825,7 @@ def backward_probes(draw):
 
     return [
         probe("one_number", draw.few, 1, 1, 1),
-        probe("batch_1", draw.few, 1, 2, 2),
+        probe("batch_1", draw.few, 1, 3, 2),
         probe("several", draw, 3, 4, 5),
     ]
 
