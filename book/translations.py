@@ -49,6 +49,8 @@ OWN_OUTPUTS = {
         "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k",
         "unknown-character", "pieces", "pieces-counted",
         "units-found", "quotation-unit", "proof-writer", "solution-forgetting", "solution-surprise",
+        "counts-table", "which-layer-picture", "which-layer-table", "top-p", "forced", "beyond-counting-table",
+        "saturation-picture", "solution-warmth",
     },
     "first_network": {
         "ten-lines", "how-many", "pieces-known", "solution-scores", "solution-bug", "solution-shuffled", "solution-size",
@@ -262,6 +264,8 @@ def parts(markdown):
         "label": r"(?m)^\([\w-]+\)=$",
     }.items():
         for match in re.findall(pattern, rest):
+            if name == "formula":
+                match = re.sub(r"\s*[.,]?\s*\$\$$", " $$", match)  # a sentence ends otherwise in other languages
             found[f"{name} {' '.join(match.split())}"] += 1
         rest = re.sub(pattern, " ", rest)
     for row in re.findall(r"(?m)^\|.*", rest):
