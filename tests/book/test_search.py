@@ -132,7 +132,7 @@ def test_results_from_a_file(browser, site, language):
         page.locator("ul.search a").first.wait_for()
         page.wait_for_function("Search._pulse_status < 0")
         assert page.locator("p.context").count() == 0
-        assert page.locator("ul.search a").first.get_attribute("href") == "lstm.html"
+        assert page.locator("ul.search a").first.get_attribute("href").partition("#")[0] == "lstm.html"
 
 
 def test_only_the_search_page_loads_the_search(site):
@@ -141,5 +141,7 @@ def test_only_the_search_page_loads_the_search(site):
 
 
 def test_index_is_small(site):
+    """What a phone loads for the first search: so many bytes a page."""
     for path in site.glob("*/searchindex.js"):
-        assert len(gzip.compress(path.read_bytes())) < 45_000, path
+        pages = len([*path.parent.glob("*.html")])
+        assert len(gzip.compress(path.read_bytes())) < 3_500 * pages, path
