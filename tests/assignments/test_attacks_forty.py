@@ -117,7 +117,7 @@ def hand_in(place, segment):
         put(folder, student, "lstm.ipynb", notebook())
     for name, (question, source) in GAIN.items():
         put(folder, name, "lstm.ipynb", code(question, source))
-    known = f"SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME = {[str(folder), str(place / 'grades'), str(library), str(ROOT), os.path.expanduser('~')]!r}\nSEGMENT = {segment}"
+    known = f"SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME = {[str(folder), str(place / 'grades'), str(library), str(ROOT), os.path.expanduser('~')]!r}\nSEGMENT, THREADS = {segment}, {isolation.threads_in_use() + 200}"
     for name, body in OPEN.items():
         source = SHUT.format(body=textwrap.indent(textwrap.dedent(body), "    "), right=SOURCES["gates"])
         put(folder, name, "lstm.ipynb", code("gates", known + source))
