@@ -20,6 +20,7 @@ import ctypes
 import errno
 import os
 import platform
+import re
 import struct
 import sys
 import tempfile
@@ -100,6 +101,14 @@ class Jail:
         if self.spaces:
             call("unshare", NEWPID | NEWNS)
 
+    def threads(self):
+        """How many a student's code may have. The system counts them with all processes of the user, whose limit is the
+        grader's, too: nobody has few, as a user has in a namespace of users of their own. Linux counts so since 5.14."""
+        if os.geteuid() == 0 or self.spaces and release() >= (5, 14):
+            return THREADS
+        most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+        return STARTED_THREADS + (THREADS if most < 0 else max(0, min(THREADS, (most - STARTED_THREADS) // 2)))
+
     def end(self, first, inner):
         """Ends the first process and its child, by their numbers, and all that they started."""
         victims = [(os.kill, first), (os.killpg, first)]
@@ -121,7 +130,7 @@ class Jail:
             size = f"size={limits['disk']}m,mode=1777,nr_inodes=4096"
             call("mount", "tmpfs", self.scratch, "tmpfs", NOSUID | NODEV | NOEXEC, size)
         if resource:
-            limit(limits)
+            limit(limits | {"threads": self.threads()})
             built.append("limits")
         if not LINUX:
             return built
@@ -258,10 +267,10 @@ def limit(limits):
         "RLIMIT_MEMLOCK": (0, 0),
         "RLIMIT_MSGQUEUE": (0, 0),
     }
-    if LINUX:  # of a user, so that elsewhere it would count the instructor's own
-        wanted["RLIMIT_NPROC"] = (64, 64) if os.geteuid() == 0 else ()
+    if LINUX:  # elsewhere the instructor's own are not known
+        wanted["RLIMIT_NPROC"] = (limits["threads"],) * 2
     for name, pair in wanted.items():
-        if pair and hasattr(resource, name):
+        if hasattr(resource, name):
             try:
                 resource.setrlimit(getattr(resource, name), pair)
             except (OSError, ValueError):  # macOS refuses some
@@ -290,13 +299,32 @@ def read_pages():
         return int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE")
 
 
-STARTED = 0
+def threads_in_use():
+    """Of all processes of this user."""
+    found = 0
+    for one in os.listdir("/proc"):
+        try:
+            if one.isdigit() and os.stat(f"/proc/{one}").st_uid == os.getuid():
+                found += len(os.listdir(f"/proc/{one}/task"))
+        except OSError:  # it has ended
+            pass
+    return found
 
 
-def remember_memory():
-    global STARTED
+def release():
+    """Of the system: (6, 1)."""
+    return tuple(map(int, re.findall(r"\d+", platform.release())[:2]))
+
+
+THREADS = 64
+STARTED = STARTED_THREADS = 0
+
+
+def remember():
+    """What is in use before any student's code has run."""
+    global STARTED, STARTED_THREADS
     try:
-        STARTED = read_pages()
+        STARTED, STARTED_THREADS = read_pages(), threads_in_use()
     except OSError:
         STARTED = 8 * 2**30
 

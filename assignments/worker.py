@@ -677,7 +677,7 @@ def main():
     torch.compile = as_it_is
     torch.backends.mkldnn.set_flags(False)
     linecache.clearcache()  # torch's compiler has read files here that are hidden from now on
-    isolation.remember_memory()
+    isolation.remember()
     secret, path = [*hidden(torch), *settings["hidden"]], settings["path"]
     isolation.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the batch's to take

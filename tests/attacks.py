@@ -275,7 +275,8 @@ def gates(*_):
 """),
 }  # fmt: skip
 
-# After something else: what sets `opened`. SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME are folders.
+# After something else: what sets `opened`. SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME are folders, THREADS more than a
+# user has.
 OPEN = {
     "right_ones_in_frames": """
     import gc
@@ -409,9 +410,13 @@ OPEN = {
     """,
     "threads_without_end": """
     import threading
+    small, one, number = ctypes.create_string_buffer(64), ctypes.c_ulong(), 0
+    libc.pthread_attr_init(small), libc.pthread_attr_setstacksize(small, ctypes.c_size_t(16384))
+    while number <= THREADS and libc.pthread_create(ctypes.byref(one), small, libc.pause, None) == 0: number += 1
+    opened += [number] if number > THREADS else []
     threading.stack_size(32768)
     try:
-        while True: threading.Thread(target=time.sleep, args=(99,), daemon=True).start()
+        while not opened: threading.Thread(target=time.sleep, args=(99,), daemon=True).start()
     except BaseException: pass
     time.sleep(4)
     """,

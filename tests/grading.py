@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import asking
 import grade
@@ -93,6 +94,14 @@ def raw(worker, question, cells, names=None, limits=QUICK):
     answer = reading.Answer([[1, IMPORTS], *[[2 + n, one] for n, one in enumerate(cells)]], names or [question], True)
     asking.grade(Listening(), question, answer, 5, "en", WORDS, limits)
     return kept
+
+
+def there(pid):
+    """Whether a process runs. One that has ended keeps its number until whoever inherits it looks, some only now and then."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def error_of(kept):

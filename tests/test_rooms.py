@@ -68,6 +68,16 @@ def test_the_tests_of_a_room_have_its_name():
     assert rooms <= {path.name for path in COMPANION.iterdir()} | {"book", "assignments", "tools"}
 
 
+def test_no_test_hides_another():
+    """Of two with one name Python keeps the later, and the earlier is never run."""
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        bodies = [node.body for node in nodes if isinstance(node, (ast.Module, ast.ClassDef))]
+        for body in bodies:
+            names = [node.name for node in body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+            assert len(names) == len(set(names)), f"{path}: {max(names, key=names.count)}"
+
+
 # ---- What is said of places ----
 
 # Where a path is said from: the project, or a folder that the text is about.

@@ -20,7 +20,7 @@ from pathlib import Path
 import isolation
 import pytest
 from attacks import GAIN, OPEN, SHUT
-from grading import cell, linux, notebook, put, rows, walled
+from grading import cell, linux, notebook, put, rows, there, walled
 from lstm_answers import SOURCES
 from repository import ROOT
 
@@ -117,7 +117,7 @@ def hand_in(place, segment):
         put(folder, student, "lstm.ipynb", notebook())
     for name, (question, source) in GAIN.items():
         put(folder, name, "lstm.ipynb", code(question, source))
-    known = f"SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME = {[str(folder), str(place / 'grades'), str(library), str(ROOT), os.path.expanduser('~')]!r}\nSEGMENT = {segment}"
+    known = f"SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME = {[str(folder), str(place / 'grades'), str(library), str(ROOT), os.path.expanduser('~')]!r}\nSEGMENT, THREADS = {segment}, {isolation.threads_in_use() + 200}"
     for name, body in OPEN.items():
         source = SHUT.format(body=textwrap.indent(textwrap.dedent(body), "    "), right=SOURCES["gates"])
         put(folder, name, "lstm.ipynb", code("gates", known + source))
@@ -165,15 +165,17 @@ def test_nothing_is_gained_or_harmed_or_seen(place, setting):
     assert problems == []
 
 
-def descendants(number):
-    found = []
-    for one in os.listdir("/proc"):
+def generations(number):
+    """The processes that descend from one: its children, their children, and so on."""
+    parents, found = {}, [[number]]
+    for one in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if one.isdigit() and int(Path("/proc", one, "stat").read_text().rpartition(")")[2].split()[1]) == number:
-                found += [int(one), *descendants(int(one))]
+            parents[int(one)] = int(Path("/proc", one, "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             pass
-    return found
+    while found[-1]:
+        found.append([one for one, parent in parents.items() if parent in found[-1]])
+    return found[1:-1]
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
@@ -181,12 +183,13 @@ def test_nothing_stays_behind_a_grader_that_was_killed(place, setting):
     body = textwrap.indent(textwrap.dedent(OPEN["stays_behind"]), "    ").replace("range(3, 64)", "()")
     put(place / "submissions", "mallory", "lstm.ipynb", code("gates", SHUT.format(body=body, right=SOURCES["gates"])))
     process = start(place, SETTINGS[setting])
-    while len(there := descendants(process.pid)) < 6:  # tracker, grader, zygote, watcher, first process, the student's
+    while len(found := generations(process.pid)) < 5:  # mother, worker, watcher, first process, the student's
         assert process.poll() is None
         time.sleep(0.2)
     time.sleep(1)
+    started = {one for generation in [*found, *generations(process.pid)] for one in generation}
     process.kill()
     process.wait()
     process.stdout.close()
     time.sleep(2)
-    assert [one for one in there if Path("/proc", str(one)).exists()] == []
+    assert [one for one in started if there(one)] == []

@@ -598,7 +598,7 @@ def alone(source, *arguments):
 
 
 @walled
-def test_system_calls_are_refused():
+def test_the_filter_alone_refuses_system_calls():
     assert alone("""
 assert isolation.refuse_calls(True)
 refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0),

@@ -18,7 +18,7 @@ import grade
 import pages
 import pytest
 import reading
-from grading import QUICK, cell, here, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401
+from grading import QUICK, cell, here, judged, linux, notebook, own_mounts, put, rows, sent, there, worker  # noqa: F401
 from lstm_answers import CELL, GATES, SOURCES
 from programs import questions
 from sampling import PROVING
@@ -439,13 +439,6 @@ def test_nothing_goes_on_after_an_interrupted_batch(tmp_path, end):
         time.sleep(0.2)
     assert not alive
     assert not list(output.rglob("*.part"))
-
-
-def there(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().split(")")[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def workers_of(pid):
