@@ -570,8 +570,6 @@ def main():
     limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
     sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     begin = time.monotonic()
-    # whoever stands among the submissions would import students' files in each process that is started
-    os.environ["PYTHONSAFEPATH"] = "1"
     on_ending(interrupted)
     try:
         graded = Batch(
@@ -589,4 +587,6 @@ def main():
 
 
 if __name__ == "__main__":
+    # whoever stands among the submissions would import students' files in each process that is started
+    os.environ["PYTHONSAFEPATH"] = "1"
     main()

@@ -171,12 +171,12 @@ def test_every_axis_is_known():
 def test_a_place_that_an_edition_lacks_is_the_english_one(tmp_path, monkeypatch):
     for language in ("en", "ja"):
         known = saying.places(language) | {"site": f"https://example.org/book/{language}/"}
-        there = known["places"] if language == "en" else {"lstm#loop": known["places"]["lstm#loop"]}
+        there = known["places"] if language == "en" else {"lstm#from-cell-to-layer": known["places"]["lstm#from-cell-to-layer"]}
         (tmp_path / f"{language}.json").write_text(json.dumps(known | {"places": there}), encoding="utf-8")
     monkeypatch.setattr(saying, "PLACES", tmp_path)
     monkeypatch.setattr(saying, "places", saying.places.__wrapped__)
     sayer = saying.Sayer(all_questions()["lstm"], None, None, "ja")
-    assert "LSTM：" in sayer.pointer("lstm#loop") and "/ja/lstm.html#loop" in sayer.pointer("lstm#loop")
+    assert "LSTM：" in sayer.pointer("lstm#from-cell-to-layer") and "/ja/lstm.html#from-cell-to-layer" in sayer.pointer("lstm#from-cell-to-layer")
     assert "LSTM: " in sayer.pointer("lstm#six-equations") and "/en/lstm.html#six" in sayer.pointer("lstm#six-equations")
 
 
