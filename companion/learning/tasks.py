@@ -1,4 +1,4 @@
-"""Tasks that memory decides, made by code, and two measurements of memory.
+"""Tasks that memory decides, made by code, and how well a model does them.
 
 Each task is a supply of batches for `companion.learning.training.train`: `epoch(number)` makes new ones, the same for the same
 number. T is their length in time steps, B the size of a batch.
@@ -135,14 +135,3 @@ def accuracy(model, task, epoch=-1):
             right += int((answers == targets)[is_asked].sum())
             asked += int(is_asked.sum())
     return right / asked
-
-
-def gradient_by_distance(model, inputs, targets, loss_function):
-    """How much each time step counts for the loss: ‖∂L/∂x_t‖, the norm of the gradient of the layer's input.
-
-    Returns (T), the newest step first: entry d is that of the step d steps before the last.
-    """
-    x = model.embedding(inputs).detach().requires_grad_()
-    outputs = model.linear(model.recurrent(x)[0])
-    (gradient,) = torch.autograd.grad(loss_function(outputs, targets), x)
-    return gradient.norm(dim=(1, 2)).flip(0)

@@ -13,7 +13,9 @@ from pathlib import Path
 import regex
 import torch
 
-SHIPPED = files("companion.learning") / "texts"
+from companion.learning.files import is_there, read_text
+
+SHIPPED = Path(str(files("companion.learning") / "texts"))
 TIME_MACHINE = "https://d2l-data.s3-accelerate.amazonaws.com/timemachine.txt"
 TIME_MACHINE_HASH = "sha1:090b5e7e70c295757f55df93cb0a180b9691891a"
 
@@ -23,7 +25,7 @@ UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 def shipped_texts():
     """The names of the texts that come with the package: the languages of the book."""
-    return sorted(path.name.removesuffix(".txt") for path in SHIPPED.iterdir() if path.name.endswith(".txt"))
+    return sorted(path.stem for path in SHIPPED.glob("*.txt"))
 
 
 def load_text(source, min_length=1000):
@@ -36,39 +38,18 @@ def load_text(source, min_length=1000):
     FileNotFoundError if there is no such name or file, ConnectionError if the download fails, ValueError for a text
     that is not UTF-8, empty or too short.
     """
+    path = source
     if source in (names := shipped_texts()):
-        raw = (SHIPPED / f"{source}.txt").read_bytes()
+        path = SHIPPED / f"{source}.txt"
     elif source == "time_machine":
-        raw = download(TIME_MACHINE, TIME_MACHINE_HASH, "time_machine.txt").read_bytes()
-    else:
-        path = Path(source)
-        if not is_there(path):
-            known = ", ".join(map(repr, [*names, "time_machine"]))
-            raise FileNotFoundError(f"{str(source)[:80]!r} is neither a file nor one of the texts {known}")
-        if not path.is_file():
-            raise ValueError(f"{str(source)!r} is a folder; give the path of one text file in it")
-        raw = path.read_bytes()
-    try:
-        text = raw.decode("utf-8-sig")  # without a byte-order mark
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{str(source)!r} is not a text in UTF-8 (byte {error.start} cannot be read). If it is text in another "
-            "encoding, read it with Path(...).read_text(encoding=...) and write it back as UTF-8"
-        ) from None
-    text = normalise(text)
-    if not text.strip():
-        raise ValueError(f"{str(source)!r} is empty")
+        path = download(TIME_MACHINE, TIME_MACHINE_HASH, "time_machine.txt")
+    elif not is_there(source):
+        known = ", ".join(map(repr, [*names, "time_machine"]))
+        raise FileNotFoundError(f"{str(source)[:80]!r} is neither a file nor one of the texts {known}")
+    text = normalise(read_text(path))
     if len(text) < min_length:
         raise ValueError(f"{str(source)!r} has {len(text):,} characters; at least {min_length:,} are needed")
     return text
-
-
-def is_there(path):
-    """Whether a file or folder has this path. No file has one that is too long for the system, such as a text."""
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 def download(url, known_hash, name):

@@ -11,7 +11,7 @@ from torch import nn
 import companion
 from companion.layers.initialisation import chrono_
 from companion.learning.sequence_model import OneHot, SequenceModel
-from companion.learning.tasks import Adding, Brackets, Recall, accuracy, gradient_by_distance
+from companion.learning.tasks import Adding, Brackets, Recall, accuracy
 from companion.learning.training import IGNORED, cross_entropy
 
 TASKS = {
@@ -236,19 +236,3 @@ def test_layers_without_a_gate_that_keeps(source):
     for longest in (2, 2.9, -5, math.nan):
         with pytest.raises(ValueError, match=f"longest must be at least 3 time steps, not {longest}"):
             chrono_(source.GRU(2, 3), longest)
-
-
-@pytest.mark.parametrize("name", ["RNN", "GRU", "LSTM"])
-def test_gradient_by_distance(name):
-    layer, _ = pair(name, 4, 5, dtype=torch.float64)
-    model = SequenceModel(companion.Embedding(17, 4, dtype=torch.float64), layer, 8)
-    inputs, targets = next(Recall(6, batch_size=3).epoch(0))
-    norms = gradient_by_distance(model, inputs, targets, cross_entropy)
-    rows = []
-    model.embedding.register_forward_hook(lambda *args: rows.append(args[-1]) or args[-1].retain_grad())
-    cross_entropy(model(inputs)[0], targets).backward()
-    expected = [math.sqrt(sum(g * g for g in step.flatten().tolist())) for step in rows[0].grad]
-    assert norms.tolist() == pytest.approx(expected[::-1], rel=1e-9) and norms.shape == (8,) and min(expected) > 0
-    vectors = SequenceModel(nn.Identity(), pair(name, 2, 5)[0], 1)
-    inputs, targets = next(Adding(5, batch_size=3).epoch(0))
-    assert gradient_by_distance(vectors, inputs, targets, Adding.loss).shape == (5,) and not inputs.requires_grad

@@ -78,7 +78,7 @@ def test_file_in_any_form(tmp_path, raw):
         (b"\xef\xbb\xbf", "is empty"),
         (b" \r\n\t", "is empty"),
         (b"abc", "has 3 characters; at least 4 are needed"),
-        (b"ab\xe9d", r"is not a text in UTF-8 \(byte 2 cannot be read\)"),
+        (b"ab\xe9d", r"is not a text in UTF-8 \(line 1, byte 2 cannot be read\)"),
         ("한국어".encode("utf-16"), "is not a text in UTF-8"),
     ],
 )

@@ -1,0 +1,34 @@
+"""Files that a reader brings: text in UTF-8. What is wrong with one is said with its name, and where, and what to do."""
+
+from pathlib import Path
+
+
+def is_there(path):
+    """Whether a file or folder has this path. No file has one that is too long for the system, such as a text."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def read_text(path):
+    """What stands in a text file, as one string, without a byte-order mark.
+
+    FileNotFoundError if there is no such file, ValueError if it is a folder, is empty or is not UTF-8.
+    """
+    if not is_there(path):
+        raise FileNotFoundError(f"there is no file {str(path)[:80]!r}")
+    if not Path(path).is_file():
+        raise ValueError(f"{str(path)!r} is a folder; give the path of one text file in it")
+    raw = Path(path).read_bytes()
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise ValueError(
+            f"{str(path)!r} is not a text in UTF-8 (line {line}, byte {error.start} cannot be read). If it is text in another "
+            "encoding, read it with Path(...).read_text(encoding=...) and write it back as UTF-8"
+        ) from None
+    if not text.strip():
+        raise ValueError(f"{str(path)!r} is empty")
+    return text
