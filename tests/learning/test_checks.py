@@ -66,6 +66,13 @@ def test_norms(batch):
     assert found.outputs == pytest.approx([sum(one.norm().item() for one in step) / 4 for step in outputs])
 
 
+def outputs_alone():
+    """Returns its outputs alone."""
+    one = nn.Embedding(V, V)
+    one.forward = lambda inputs, state: one.weight[inputs]
+    return one
+
+
 class Last(nn.Module):
     """Answers by its last inputs, `far` steps back: the loss is small where that input is the target's."""
 
@@ -98,6 +105,43 @@ def test_state_that_is_not_carried(batch):
     assert checks.state_carried(Last(0), batch[0]) == (0, 0)  # one that remembers nothing
 
 
+class BatchFirst(nn.Module):
+    def __init__(self, **options):
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding, self.recurrent = nn.Embedding(V, 5), nn.LSTM(5, V, 2, **options)
+
+    def forward(self, inputs, state=None):
+        return self.recurrent(self.embedding(inputs), state)
+
+
+def test_batch_first(batch):
+    """Time is where the check looks for it, or it says so."""
+    one, (inputs, targets) = BatchFirst(batch_first=True), batch
+    for check in (checks.shuffled_past, lambda *given: checks.state_carried(*given[:2])):
+        with pytest.raises(ValueError, match=r"reads batch first: give TimeFirst\(model\)"):
+            check(one, inputs, targets)
+    wrapped, same = checks.TimeFirst(one), BatchFirst()
+    assert checks.state_carried(wrapped, inputs) == pytest.approx(checks.state_carried(same, inputs))
+    assert checks.shuffled_past(wrapped, *batch) == pytest.approx(checks.shuffled_past(same, *batch))
+    assert checks.first_loss(wrapped, *batch) == pytest.approx(checks.first_loss(same, *batch))
+
+
+def test_learned_by_heart_without_dropout(batch):
+    for parts in (BatchFirst(dropout=0.9), BatchFirst()):
+        parts.spare = nn.Dropout(0.9)
+        losses = checks.overfit(parts, *batch, steps=3)
+        assert losses == checks.overfit(BatchFirst(), *batch, steps=3)
+        assert parts.spare.p == 0.9
+
+
+def test_modes_stay(batch):
+    one = model().eval()
+    one.recurrent.train()  # as for gradients on a graphics card
+    checks.first_loss(one, *batch), checks.shuffled_past(one, *batch), checks.state_carried(one, batch[0])
+    assert not one.training and one.recurrent.training
+
+
 def test_shift(batch):
     inputs, targets = batch
     assert checks.shift(inputs, targets)[1] == 1 > max(checks.shift(inputs, targets)[by] for by in (0, 2, 3))
@@ -123,3 +167,11 @@ def test_what_is_no_batch_is_refused(batch):
             assert said in str(raised.value)
     with pytest.raises(ValueError, match="at least 2 time steps, not 1"):
         checks.state_carried(model(), inputs[:1])
+    with pytest.raises(TypeError, match="inputs must be a tensor, not list"):
+        checks.state_carried(model(), inputs.tolist())
+    with pytest.raises(ValueError, match="bidirectional layer has no state to hand on"):
+        checks.state_carried(nn.GRU(5, 7, bidirectional=True), torch.zeros(8, 4, 5))
+    with pytest.raises(ValueError, match=r"must have the same \(T, B\)"):
+        checks.shuffled_past(model(), inputs, targets[1:])
+    with pytest.raises(TypeError, match="must return a pair, outputs and state, not Tensor"):
+        checks.first_loss(outputs_alone(), *batch)
