@@ -65,7 +65,15 @@ class SequenceClassifier(nn.Module):
         self.linear = nn.Linear(size, num_classes, device=weight.device, dtype=weight.dtype)
 
     def forward(self, indices, lengths):
-        """indices: (T, B), padded. lengths: (B), on the CPU. Returns the logits (B, num_classes)."""
+        """indices: (T, B), padded. lengths: (B), on the CPU. Returns the logits (B, num_classes).
+
+        ValueError for lengths that do not belong to these indices: torch may take them without a word.
+        """
+        if tuple(lengths.shape) != (indices.size(1),) or int(lengths.max()) > indices.size(0):
+            raise ValueError(
+                f"indices {tuple(indices.shape)} are {indices.size(1)} sequences of up to {indices.size(0)} elements, "
+                f"with a length for each; the lengths are {tuple(lengths.shape)}, the longest {int(lengths.max())}"
+            )
         return self.linear(self.summarise(self.embedding(indices), lengths))
 
     def summarise(self, x, lengths):
