@@ -80,12 +80,14 @@ class SequenceClassifier(nn.Module):
         """One vector for each sequence: (T, B, input_size) → (B, D * size)."""
         if not self.packed:
             return self.recurrent(x)[0][-1]
-        output, state = self.recurrent(pack_padded_sequence(x, lengths, enforce_sorted=False))
+        packed = pack_padded_sequence(x, lengths, enforce_sorted=False)
+        output, state = self.recurrent(packed)
         if self.summary == "h_n":
             h_n = state[0] if isinstance(state, tuple) else state
             return last_states(h_n, self.recurrent.bidirectional)
         output, _ = pad_packed_sequence(output)
-        return {"mean": mean_over_time, "max": max_over_time}[self.summary](output, lengths)
+        over_time = mean_over_time if self.summary == "mean" else max_over_time
+        return over_time(output, lengths)
 
 
 def learn(model, batches, optimizer, epochs, clip=1.0):
