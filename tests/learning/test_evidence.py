@@ -49,7 +49,7 @@ def test_every_file_says_what_computed_it(path):
     assert len({*settings}) == len(settings)
 
 
-@pytest.mark.parametrize("name", ["memory", "text", "training"])
+@pytest.mark.parametrize("name", ["memory", "series", "text", "training"])
 def test_all_runs_are_there_with_the_best_learning_rates(name, monkeypatch):
     module = program(f"evidence_{name}")
     runs = sys.modules["evidence_runs"]
@@ -94,3 +94,13 @@ def test_text_is_computed_again(programs):
     again = text.run([stored[name] for name in text.NAMES], epochs=1)
     assert again["held_out"] == pytest.approx(stored["held_out"][:1], abs=2e-3)
     assert again["parameters"] == stored["parameters"]
+
+
+def test_series_are_computed_again(programs):
+    """Two epochs of a network, whose error on the second part stands beside each."""
+    module = program("evidence_series")
+    (stored,) = evidence.load("series", experiment="tomorrow", kind="RNN", seed=0)
+    again = module.run([stored[name] for name in module.NAMES], epochs=2)
+    assert again["epochs"] == pytest.approx(stored["epochs"][:2], abs=2e-3)
+    assert again["parameters"] == stored["parameters"] and len(stored["epochs"]) == module.EPOCHS
+    assert stored["second"] == min(stored["epochs"]) == stored["epochs"][stored["best_epoch"] - 1]
