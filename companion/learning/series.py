@@ -134,7 +134,8 @@ class LinearForecast:
     def __init__(self, inputs, targets):
         x = self.rows(inputs)
         if len(x) < x.shape[1]:
-            raise ValueError(f"{len(x):,} windows are too few for {x.shape[1]:,} weights: shorten the windows")
+            few = f"{len(x):,} windows are too few for {x.shape[1]:,} weights"
+            raise ValueError(f"{few}: shorten the windows")
         # W = argmin ‖ x W - y ‖²
         self.weight = torch.linalg.lstsq(x, targets, driver="gelsd").solution
 
