@@ -141,7 +141,7 @@ class LinearForecast:
 
     @staticmethod
     def rows(inputs):
-        """(length, N, variables) → (N, length · variables + 1): a window a row, and a one for the constant."""
+        """(length, N, variables) → (N, length · variables + 1): the last is 1, for b."""
         x = inputs.transpose(0, 1).flatten(1)
         return torch.cat([x, x.new_ones(len(x), 1)], dim=1)
 
