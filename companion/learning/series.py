@@ -141,7 +141,7 @@ class LinearForecast:
 
     @staticmethod
     def rows(inputs):
-        """(length, N, variables) → (N, length · variables + 1): the last is 1, for b."""
+        """(length, N, variables) → (N, length · variables + 1), the last 1, for b."""
         x = inputs.transpose(0, 1).flatten(1)
         return torch.cat([x, x.new_ones(len(x), 1)], dim=1)
 
@@ -214,7 +214,8 @@ def fed_back(model, inputs, steps):
     inputs: (length, N, 1). Returns (N, steps). ValueError for several variables: the others would have to be forecast too.
     """
     if inputs.shape[-1] != 1:
-        raise ValueError(f"only one variable can be fed back, not {inputs.shape[-1]}: forecast all of them, or all steps at once")
+        variables = f"only one variable can be fed back, not {inputs.shape[-1]}"
+        raise ValueError(f"{variables}: ask for all steps at once")
     found = []
     for _ in range(steps):
         found.append(ask(model, inputs)[:, :1])
