@@ -49,7 +49,7 @@ def test_every_file_says_what_computed_it(path):
     assert len({*settings}) == len(settings)
 
 
-@pytest.mark.parametrize("name", ["memory", "text", "training"])
+@pytest.mark.parametrize("name", ["memory", "series", "text", "training"])
 def test_all_runs_are_there_with_the_best_learning_rates(name, monkeypatch):
     module = program(f"evidence_{name}")
     runs = sys.modules["evidence_runs"]
@@ -121,3 +121,13 @@ def test_sequences_are_computed_again(programs):
     for choosing, share in ((False, 4), (True, 3)):
         learned_from, asked = ({one.group for one in part} for part in module.data_of(2, choosing))
         assert not learned_from & asked and len(learned_from) == pytest.approx(share * len(asked), abs=4)
+
+
+def test_series_are_computed_again(programs):
+    """Two epochs of a network, whose error on the second part stands beside each."""
+    module = program("evidence_series")
+    (stored,) = evidence.load("series", experiment="tomorrow", kind="RNN", seed=0)
+    again = module.run([stored[name] for name in module.NAMES], epochs=2)
+    assert again["epochs"] == pytest.approx(stored["epochs"][:2], abs=2e-3)
+    assert again["parameters"] == stored["parameters"] and len(stored["epochs"]) == module.EXPERIMENTS["tomorrow"][3]
+    assert stored["second"] == min(stored["epochs"]) == stored["epochs"][stored["best_epoch"] - 1]
