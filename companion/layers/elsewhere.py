@@ -10,6 +10,8 @@ TORCH = {"RNN": "h", "LSTM": "ifgo", "GRU": "rzn"}
 KERAS = {"RNN": "h", "LSTM": "ifgo", "GRU": "zrn"}
 ONNX = {"RNN": "h", "LSTM": "iofg", "GRU": "zrn"}
 
+NAMES = "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"
+
 
 def reordered(rows, of, to):
     """The rows of all gates, (gates * H, …), from the order `of` into the order `to`, strings of the gates' letters."""
@@ -23,10 +25,11 @@ def from_onnx(kind, W, R, B):
     W: (1, gates * H, input_size). R: (1, gates * H, H). B: (1, 2 * gates * H), the bias of W and then that of R. A GRU must
     have been made with `linear_before_reset` = 1, which is how torch computes it.
     """
-    W, R, B = (array[0] for array in arrays(kind, ONNX, ("W", 3, W), ("R", 3, R), ("B", 2, B)))
-    check_rows(kind, W, R, *B.chunk(2))
-    tensors = {"weight_ih_l0": W, "weight_hh_l0": R, "bias_ih_l0": B.chunk(2)[0], "bias_hh_l0": B.chunk(2)[1]}
-    return {name: reordered(rows, ONNX[kind], TORCH[kind]) for name, rows in tensors.items()}
+    W, R, B = arrays(kind, ONNX, ("W", 3, W), ("R", 3, R), ("B", 2, B))
+    both = [W[0], R[0], *B[0].chunk(2)]
+    check_rows(kind, *both)
+    rows = [reordered(one, ONNX[kind], TORCH[kind]) for one in both]
+    return dict(zip(NAMES, rows, strict=True))
 
 
 def to_onnx(layer):
@@ -48,8 +51,8 @@ def from_keras(kind, kernel, recurrent_kernel, bias):
     )
     b_ih, b_hh = B if kind == "GRU" else (B, torch.zeros_like(B))
     check_rows(kind, W.T, R.T, b_ih, b_hh)
-    tensors = {"weight_ih_l0": W.T, "weight_hh_l0": R.T, "bias_ih_l0": b_ih, "bias_hh_l0": b_hh}
-    return {name: reordered(rows, KERAS[kind], TORCH[kind]) for name, rows in tensors.items()}
+    rows = [reordered(one, KERAS[kind], TORCH[kind]) for one in (W.T, R.T, b_ih, b_hh)]
+    return dict(zip(NAMES, rows, strict=True))
 
 
 def to_keras(layer):
