@@ -46,6 +46,7 @@ def made_up(student, assignment="lstm", points=1.5):
             "seeds": {}}
 
 
+@pytest.mark.heavy
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files of all these names")
 def test_names_of_all_kinds(tmp_path):
     nbgrader = pytest.importorskip("nbgrader.api")
@@ -310,6 +311,7 @@ def test_points_given_by_hand_stay(tmp_path):
     assert "<td>1.75 / 2</td><td>0</td><td><code>gates</code></td>" in summary
 
 
+@pytest.mark.heavy
 def test_a_question_that_is_added_later_is_in_the_gradebook(tmp_path):
     nbgrader = pytest.importorskip("nbgrader.api")
     pages.gradebook(tmp_path / "gradebook.db", [made_up("ada")])
@@ -338,6 +340,7 @@ def test_an_appeal_is_graded_with_the_same_probes_and_shows_them(tmp_path, here)
     assert not any(str(seed) in page for one in (first, new) for seed in one["seeds"].values())
 
 
+@pytest.mark.heavy
 def test_an_interrupted_batch_goes_on_with_the_next(tmp_path, here):  # noqa: F811
     folder, output = tmp_path / "sent", tmp_path / "grades"
     for student in ("ada", "bo", "cy"):
@@ -366,6 +369,7 @@ def test_what_is_handed_in_again_is_graded_again(tmp_path, here):  # noqa: F811
     assert [rows(output)[student, "gates"][0] for student in ("ada", "bo")] == [all_questions()["gates"].points, 0]
 
 
+@pytest.mark.heavy
 def test_what_cannot_be_told_is_taken_for_what_the_others_sent(tmp_path, here):  # noqa: F811
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
@@ -383,6 +387,7 @@ def kept_by(output, folder, wanted, results, say=lambda text: None):
     grade.write(output, batch.all_graded(), say)
 
 
+@pytest.mark.heavy
 def test_several_batches_into_one_folder(tmp_path):
     output, terms = tmp_path / "grades", {name: tmp_path / name for name in ("first", "second")}
     for student in ("ada", "bo", "cy"):

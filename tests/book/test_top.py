@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from browsing import begin, opened
-from repository import ROOT, soup
+from repository import ROOT, frame
+from sampling import PROVING
 from whole_site import Quiet, serving
 
 import editions
@@ -117,9 +118,9 @@ def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, 
             assert "page.js" not in page.evaluate(KEPT)
             server.shutdown()
             server.server_close()
-            for name in pages:
+            for name in pages if PROVING else [name for name in pages if name < "gz"]:  # a figure and formulas among them
                 page.goto(f"{address}/{language}/{name}")
-                title = soup(site / language / name).h1.get_text()
+                title = frame(site / language / name).h1.get_text()
                 assert page.locator("h1").first.inner_text().strip() == title.rstrip("¶").strip()
                 begin(page)
                 for figure in page.locator("[data-figure]").all():
