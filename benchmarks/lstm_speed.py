@@ -3,9 +3,11 @@
     python benchmarks/lstm_speed.py                    the four sizes
     python benchmarks/lstm_speed.py --repeat 30        more rounds: steadier medians
     python benchmarks/lstm_speed.py --long             growth of time and memory to 10,000 steps
+    python benchmarks/lstm_speed.py --machine          what threads, numbers and fusing matter on this machine
 
 The contenders take turns, so that a machine that slows down slows all of them. Printed are medians over the rounds:
-milliseconds for torch's fused LSTM, for the others how many times as long they took. One thread, float32.
+milliseconds for torch's fused LSTM, for the others how many times as long they took. One thread, float32, but for what
+`--machine` says itself.
 """
 
 import argparse
@@ -100,6 +102,50 @@ def table(repeat):
             print(f"  {size!s:20} nn.LSTM {base * 1e3:7.2f} ms   " + "   ".join(cells), flush=True)
 
 
+class Loop(nn.Module):
+    """nn.LSTMCell, called once for every time step."""
+
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.cell = nn.LSTMCell(input_size, hidden_size)
+
+    def forward(self, inputs):
+        state, outputs = None, []
+        for x in inputs:
+            state = self.cell(x, state)
+            outputs.append(state[0])
+        return torch.stack(outputs), state
+
+
+def machine(repeat):
+    """Forward with backward of nn.LSTM, and how many times as long it takes with one thing changed."""
+    every = torch.get_num_threads()
+    print(f"forward with backward; nn.LSTM in float32 with 1 thread, and ratios to it ({every} threads are this machine's default)")
+    for steps, batch, input_size, hidden_size in SIZES:
+        plain = nn.LSTM(input_size, hidden_size)
+        wide = nn.LSTM(input_size, hidden_size, dtype=torch.float64)
+        x = torch.randn(steps, batch, input_size, requires_grad=True)
+        runs = {
+            "nn.LSTM": (plain, x, 1),
+            f"{every} threads": (plain, x, every),
+            "float64": (wide, x.detach().double().requires_grad_(), 1),
+            "a loop over nn.LSTMCell": (Loop(input_size, hidden_size), x, 1),
+        }
+        times = {name: [] for name in runs}
+        for round_ in range(repeat + 2):
+            for name, (run, given, threads) in runs.items():
+                torch.set_num_threads(threads)
+                run(given)  # the first call with other threads starts them
+                took = seconds(run, given, backward=True)
+                if round_ >= 2:
+                    times[name].append(took)
+        medians = {name: statistics.median(values) for name, values in times.items()}
+        base = medians.pop("nn.LSTM")
+        cells = [f"{name} {median / base:5.2f}" for name, median in medians.items()]
+        size = (steps, batch, input_size, hidden_size)
+        print(f"  {size!s:20} nn.LSTM {base * 1e3:7.2f} ms   " + "   ".join(cells), flush=True)
+
+
 def kept_for_backward(run, x):
     """Bytes that the forward pass keeps for the backward pass, each storage counted once."""
     storages = {}
@@ -133,12 +179,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=15, help="rounds that count")
     parser.add_argument("--long", action="store_true", help="growth of time and memory to 10,000 steps")
+    parser.add_argument("--machine", action="store_true", help="what threads, numbers and fusing matter on this machine")
     arguments = parser.parse_args()
-    torch.set_num_threads(1)
+    if not arguments.machine:
+        torch.set_num_threads(1)
     torch.manual_seed(0)
     # said once whenever oneDNN's flags are touched, and about graphics cards only
     warnings.filterwarnings("ignore", message="TF32 acceleration on top of oneDNN")
-    if arguments.long:
+    if arguments.machine:
+        machine(arguments.repeat)
+    elif arguments.long:
         growth()
     else:
         table(arguments.repeat)

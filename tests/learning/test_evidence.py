@@ -45,11 +45,11 @@ def test_every_file_says_what_computed_it(path):
     stored = json.loads(path.read_text(encoding="utf-8"))
     assert stored["versions"].keys() == {"program", "torch"} and stored["runs"]
     assert stored["versions"]["program"] == program(f"evidence_{path.stem}").VERSION
-    settings = [json.dumps({key: run[key] for key in run if not isinstance(run[key], float) or key == "learning_rate"}) for run in stored["runs"]]
+    settings = [json.dumps({key: run[key] for key in run if not isinstance(run[key], float) or key in ("learning_rate", "setting")}) for run in stored["runs"]]
     assert len({*settings}) == len(settings)
 
 
-@pytest.mark.parametrize("name", ["memory", "text", "training"])
+@pytest.mark.parametrize("name", ["memory", "series", "text", "training"])
 def test_all_runs_are_there_with_the_best_learning_rates(name, monkeypatch):
     module = program(f"evidence_{name}")
     runs = sys.modules["evidence_runs"]
@@ -94,3 +94,40 @@ def test_text_is_computed_again(programs):
     again = text.run([stored[name] for name in text.NAMES], epochs=1)
     assert again["held_out"] == pytest.approx(stored["held_out"][:1], abs=2e-3)
     assert again["parameters"] == stored["parameters"]
+
+
+def test_sequences_are_all_there_with_the_best_settings(programs, monkeypatch):
+    """For each kind and fold one model that was asked, with what did best where this fold was not seen."""
+    module = program("evidence_sequences")
+    runs = sys.modules["evidence_runs"]
+    monkeypatch.setattr(runs, "multiprocessing", None)
+    monkeypatch.setattr(evidence, "store", None)
+    runs.main(module, [])
+    asked = evidence.load("sequences", chosen=True)
+    assert {spread.count for spread in evidence.spread(asked, "seed", "kind").values()} == {5}
+    assert len(asked) == 5 * len(module.KINDS)
+    for run in asked:
+        assert run["epochs"] == (1 if run["kind"] == "naive Bayes" else module.best_epoch(run["kind"], run["seed"], run["setting"]))
+    for fold in range(5):  # vocabularies differ from fold to fold
+        sizes = [run["parameters"] for run in asked if run["seed"] == fold and module.KINDS[run["kind"]][1]]
+        assert max(sizes) / min(sizes) < 1.02
+
+
+def test_sequences_are_computed_again(programs):
+    """What is counted; and no country that is asked, nor one that chooses, was learned."""
+    module = program("evidence_sequences")
+    (stored,) = evidence.load("sequences", kind="naive Bayes", seed=2)
+    assert module.run([stored[name] for name in module.NAMES]) == stored
+    for choosing, share in ((False, 4), (True, 3)):
+        learned_from, asked = ({one.group for one in part} for part in module.data_of(2, choosing))
+        assert not learned_from & asked and len(learned_from) == pytest.approx(share * len(asked), abs=4)
+
+
+def test_series_are_computed_again(programs):
+    """Two epochs of a network, whose error on the second part stands beside each."""
+    module = program("evidence_series")
+    (stored,) = evidence.load("series", experiment="tomorrow", kind="RNN", seed=0)
+    again = module.run([stored[name] for name in module.NAMES], epochs=2)
+    assert again["epochs"] == pytest.approx(stored["epochs"][:2], abs=2e-3)
+    assert again["parameters"] == stored["parameters"] and len(stored["epochs"]) == module.EXPERIMENTS["tomorrow"][3]
+    assert stored["second"] == min(stored["epochs"]) == stored["epochs"][stored["best_epoch"] - 1]

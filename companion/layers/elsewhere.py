@@ -1,0 +1,90 @@
+"""Weights of recurrent layers as other libraries keep them: the order of the gates, turned into torch's and back.
+
+H is the hidden_size. A layer is one layer of one direction, as `nn.LSTM(input_size, H)`; its kind is "RNN", "LSTM" or "GRU".
+"""
+
+import torch
+
+# the order in which each library stacks the gates, in torch's letters
+TORCH = {"RNN": "h", "LSTM": "ifgo", "GRU": "rzn"}
+KERAS = {"RNN": "h", "LSTM": "ifgo", "GRU": "zrn"}
+ONNX = {"RNN": "h", "LSTM": "iofg", "GRU": "zrn"}
+
+
+def reordered(rows, of, to):
+    """The rows of all gates, (gates * H, …), from the order `of` into the order `to`, strings of the gates' letters."""
+    gates = dict(zip(of, rows.chunk(len(of)), strict=True))
+    return torch.cat([gates[letter] for letter in to])
+
+
+def from_onnx(kind, W, R, B):
+    """The state_dict of a torch layer, from what ONNX's operator of this kind is given.
+
+    W: (1, gates * H, input_size). R: (1, gates * H, H). B: (1, 2 * gates * H), the bias of W and then that of R. A GRU must
+    have been made with `linear_before_reset` = 1, which is how torch computes it.
+    """
+    W, R, B = (array[0] for array in arrays(kind, ONNX, ("W", 3, W), ("R", 3, R), ("B", 2, B)))
+    check_rows(kind, W, R, *B.chunk(2))
+    tensors = {"weight_ih_l0": W, "weight_hh_l0": R, "bias_ih_l0": B.chunk(2)[0], "bias_hh_l0": B.chunk(2)[1]}
+    return {name: reordered(rows, ONNX[kind], TORCH[kind]) for name, rows in tensors.items()}
+
+
+def to_onnx(layer):
+    """W, R and B, as ONNX's operators want them, from a layer of the companion or of torch.nn."""
+    kind = kind_of(layer)
+    W, R, b_ih, b_hh = (reordered(rows.detach(), TORCH[kind], ONNX[kind]) for rows in layer.all_weights[0])
+    return W[None], R[None], torch.cat([b_ih, b_hh])[None]
+
+
+def from_keras(kind, kernel, recurrent_kernel, bias):
+    """The state_dict of a torch layer, from `layer.get_weights()` of Keras's SimpleRNN, LSTM or GRU.
+
+    kernel: (input_size, gates * H). recurrent_kernel: (H, gates * H). bias: (gates * H), for a GRU (2, gates * H). Keras's
+    GRU without `reset_after` multiplies by the reset gate elsewhere: torch cannot compute it, and it is refused.
+    """
+    biases = 2 if kind == "GRU" else 1
+    W, R, B = arrays(
+        kind, KERAS, ("kernel", 2, kernel), ("recurrent_kernel", 2, recurrent_kernel), ("bias", biases, bias)
+    )
+    b_ih, b_hh = B if kind == "GRU" else (B, torch.zeros_like(B))
+    check_rows(kind, W.T, R.T, b_ih, b_hh)
+    tensors = {"weight_ih_l0": W.T, "weight_hh_l0": R.T, "bias_ih_l0": b_ih, "bias_hh_l0": b_hh}
+    return {name: reordered(rows, KERAS[kind], TORCH[kind]) for name, rows in tensors.items()}
+
+
+def to_keras(layer):
+    """kernel, recurrent_kernel and bias, as `set_weights` of Keras wants them, from a layer of the companion or of torch.nn."""
+    kind = kind_of(layer)
+    W, R, b_ih, b_hh = (reordered(rows.detach(), TORCH[kind], KERAS[kind]) for rows in layer.all_weights[0])
+    return W.T.contiguous(), R.T.contiguous(), torch.stack([b_ih, b_hh]) if kind == "GRU" else b_ih + b_hh
+
+
+def kind_of(layer):
+    kind = {"RNN_TANH": "RNN"}.get(layer.mode, layer.mode)
+    one = layer.num_layers == 1 and not layer.bidirectional and not layer.proj_size
+    if kind not in TORCH or not one or not layer.bias:
+        raise ValueError(f"one layer, one direction, tanh, with biases and without a projection, not {layer}")
+    return kind
+
+
+def arrays(kind, orders, *named):
+    """The arrays as tensors, if there are such layers and they have as many dimensions as they must."""
+    if kind not in orders:
+        raise ValueError(f"kind must be one of {', '.join(orders)}, not {kind!r}")
+    tensors = []
+    for name, dimensions, array in named:
+        tensor = torch.as_tensor(array)
+        if tensor.dim() != dimensions:
+            raise ValueError(f"{name} of a layer {kind} has {dimensions} dimensions, not {tensor.dim()}: {tuple(tensor.shape)}")
+        if dimensions == 3 and len(tensor) != 1:
+            raise ValueError(f"{name} has {len(tensor)} directions: convert one at a time")
+        tensors.append(tensor)
+    return tensors
+
+
+def check_rows(kind, W, R, b_ih, b_hh):
+    """Whether the four have the rows of all gates."""
+    H, gates = R.shape[1], len(TORCH[kind])
+    for name, rows in (("input weights", W), ("recurrent weights", R), ("first bias", b_ih), ("second bias", b_hh)):
+        if len(rows) != gates * H:
+            raise ValueError(f"the {name} have {len(rows)} rows of gates; a layer {kind} with H = {H} has {gates} · {H} = {gates * H}")

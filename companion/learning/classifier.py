@@ -1,0 +1,134 @@
+"""One answer for each sequence: a classifier around a recurrent layer, and how well it does.
+
+Shapes: T time steps of the longest sequence in a batch, B sequences, D directions (2 if bidirectional, else 1).
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from companion.learning.sequence_model import evaluation_of
+from companion.learning.training import check, clip_gradients
+
+SUMMARIES = ("h_n", "mean", "max")
+
+
+def mask_of(lengths, steps=None):
+    """True where a sequence is, False where padding is: bool (T, B). lengths: (B). steps: T, the longest if None."""
+    steps = int(lengths.max()) if steps is None else steps
+    return torch.arange(steps, device=lengths.device)[:, None] < lengths
+
+
+def mean_over_time(output, lengths):
+    """The mean of each sequence's own elements. output: (T, B, size). lengths: (B). Returns (B, size)."""
+    mask = mask_of(lengths, len(output))[:, :, None]
+    return output.masked_fill(~mask, 0).sum(0) / lengths[:, None].to(output.device)
+
+
+def max_over_time(output, lengths):
+    """The largest of each sequence's own elements, for each feature. output: (T, B, size). Returns (B, size)."""
+    mask = mask_of(lengths, len(output))[:, :, None].to(output.device)
+    return output.masked_fill(~mask, -torch.inf).amax(0)
+
+
+def last_states(h_n, bidirectional=False):
+    """The last state of the upmost layer, of both directions if there are two. h_n: (L * D, B, size) → (B, D * size)."""
+    return torch.cat([h_n[-2], h_n[-1]], dim=-1) if bidirectional else h_n[-1]
+
+
+class SequenceClassifier(nn.Module):
+    """Embedding, recurrent layer, one summary of each sequence, linear layer.
+
+    embedding: `companion.Embedding` or `nn.Embedding`. recurrent: an `RNN`, `GRU` or `LSTM` of the companion or of
+    `torch.nn`, time first. num_classes: how many answers there are. summary: "h_n", the last state of each direction;
+    "mean" or "max" of all outputs over time. packed: False lets the layer read padding as if it were part of the
+    sequences, and takes `output[-1]` for "h_n", to show what comes of it.
+
+    ValueError for sizes that do not fit, for a layer with `batch_first`, and for an unknown summary.
+    """
+
+    def __init__(self, embedding, recurrent, num_classes, summary="h_n", packed=True):
+        super().__init__()
+        if embedding.embedding_dim != recurrent.input_size:
+            raise ValueError(
+                f"the embedding makes {embedding.embedding_dim} features, the recurrent layer reads {recurrent.input_size}"
+            )
+        if recurrent.batch_first:
+            raise ValueError("sequences come time first here: make the layer with batch_first=False")
+        if summary not in SUMMARIES:
+            raise ValueError(f"summary must be one of {', '.join(SUMMARIES)}, not {summary!r}")
+        self.embedding, self.recurrent = embedding, recurrent
+        self.summary, self.packed = summary, packed
+        weight = recurrent.weight_ih_l0
+        size = (recurrent.proj_size or recurrent.hidden_size) * (2 if recurrent.bidirectional else 1)
+        self.linear = nn.Linear(size, num_classes, device=weight.device, dtype=weight.dtype)
+
+    def forward(self, indices, lengths):
+        """indices: (T, B), padded. lengths: (B), on the CPU. Returns the logits (B, num_classes).
+
+        ValueError for lengths that do not belong to these indices: torch may take them without a word.
+        """
+        if tuple(lengths.shape) != (indices.size(1),) or int(lengths.max()) > indices.size(0):
+            raise ValueError(
+                f"indices {tuple(indices.shape)} are {indices.size(1)} sequences of up to {indices.size(0)} elements, "
+                f"with a length for each; the lengths are {tuple(lengths.shape)}, the longest {int(lengths.max())}"
+            )
+        return self.linear(self.summarise(self.embedding(indices), lengths))
+
+    def summarise(self, x, lengths):
+        """One vector for each sequence: (T, B, input_size) → (B, D * size)."""
+        if not self.packed:
+            return self.recurrent(x)[0][-1]
+        packed = pack_padded_sequence(x, lengths, enforce_sorted=False)
+        output, state = self.recurrent(packed)
+        if self.summary == "h_n":
+            h_n = state[0] if isinstance(state, tuple) else state
+            return last_states(h_n, self.recurrent.bidirectional)
+        output, _ = pad_packed_sequence(output)
+        over_time = mean_over_time if self.summary == "mean" else max_over_time
+        return over_time(output, lengths)
+
+
+def learn(model, batches, optimizer, epochs, clip=1.0):
+    """Learn from labelled batches, for so many epochs. Returns the mean loss of each epoch, a list of floats.
+
+    model: called as `model(indices, lengths)`, returns logits. batches: (indices, lengths, targets), gone through once
+    an epoch, such as a `DataLoader` with `collate`. clip: the largest norm of the gradients. FloatingPointError for a
+    loss that is no number.
+    """
+    history = []
+    for epoch in range(epochs):
+        model.train()
+        losses = []
+        for indices, lengths, targets in batches:
+            loss = F.cross_entropy(model(indices, lengths), targets)
+            check(loss, "loss", epoch, len(losses))
+            optimizer.zero_grad()
+            loss.backward()
+            clip_gradients(model.parameters(), clip)
+            optimizer.step()
+            losses.append(loss.item())
+        history.append(sum(losses) / len(losses))
+    return history
+
+
+def answers(model, batches):
+    """What a model answers, and what is right: two int64 (N), for all N examples in the order of the batches."""
+    found, right = [], []
+    with evaluation_of(model):
+        for indices, lengths, targets in batches:
+            found.append(model(indices, lengths).argmax(dim=-1))
+            right.append(targets)
+    return torch.cat(found), torch.cat(right)
+
+
+def accuracy(model, batches):
+    """The share of examples that a model answers rightly."""
+    found, right = answers(model, batches)
+    return (found == right).double().mean().item()
+
+
+def confusion(found, right, num_classes):
+    """How often what was answered how: int64 (num_classes, num_classes), a row for each right answer, a column for each given."""
+    return torch.bincount(right * num_classes + found, minlength=num_classes**2).view(num_classes, num_classes)

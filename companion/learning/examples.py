@@ -1,0 +1,131 @@
+"""Examples: texts with a label each, from a file, and in batches although they differ in length.
+
+A file has a line for each example: the text, a tab, the label. A third column may say what belongs together, such as the
+person who wrote it: examples of one group are never divided between what is learned from and what is held out.
+"""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from companion.learning.files import read_text
+from companion.learning.text import normalise
+from companion.learning.windows import generator_of
+
+SHIPPED = Path(str(files("companion.learning") / "names"))
+
+
+class Example(NamedTuple):
+    """A text, the answer to it, and what it belongs to: the text itself where the file says nothing else."""
+
+    text: str
+    label: str
+    group: str
+
+
+def load_examples(source):
+    """The examples of a file, a list of `Example`.
+
+    source: "countries", the names that come with the package, or the path of a text file in UTF-8: text and label on
+    each line, with a tab between, and with a third column on every line or on none. Empty lines are passed over.
+
+    FileNotFoundError if there is no such file. ValueError, with the number of the line, for one that is not as said
+    here, that is not UTF-8, or that has fewer than two labels.
+    """
+    path = SHIPPED / "countries.tsv" if source == "countries" else source
+    examples, columns = [], None
+    for number, line in enumerate(normalise(read_text(path)).split("\n"), start=1):
+        if not line.strip():
+            continue
+        parts = [part.strip() for part in line.split("\t")]
+        columns = columns or len(parts)
+        where = f"{str(path)!r}, line {number}: "
+        if len(parts) == 1:
+            raise ValueError(f"{where}no tab in {line[:40]!r}: text and label are to be separated by one tab")
+        if len(parts) > 3:
+            raise ValueError(f"{where}{len(parts)} columns, where text, label and perhaps a group are expected")
+        if len(parts) != columns:
+            raise ValueError(f"{where}{len(parts)} columns, where the lines before have {columns}. Is the file cut off?")
+        if not all(parts):
+            raise ValueError(f"{where}column {parts.index('') + 1} is empty")
+        text, label, *group = parts
+        examples.append(Example(text, label, group[0] if group else text))
+    labels = {one.label for one in examples}
+    if len(labels) < 2:
+        raise ValueError(f"{str(path)!r} has only one label, {labels.pop()!r}: there is nothing to tell apart")
+    return examples
+
+
+def hold_out(examples, fold=0, folds=5):
+    """Divide examples by group. Returns what is learned from and what is held out, two lists.
+
+    The groups are shuffled, always in the same way, and dealt out to so many `folds`; one of these is held out. So each
+    example is held out in exactly one of `fold` 0, 1, … folds - 1. ValueError if there is no such fold, or too few groups.
+    """
+    groups = sorted({one.group for one in examples})
+    if not 0 <= fold < folds or folds < 2:
+        raise ValueError(f"fold must be a number from 0 to {folds - 1}, and folds at least 2, not {fold} of {folds}")
+    if len(groups) < folds:
+        raise ValueError(f"{len(groups)} groups cannot be dealt out to {folds} folds")
+    order = torch.randperm(len(groups), generator=generator_of(0, 0)).tolist()
+    unseen = {groups[k] for k in order[fold::folds]}
+    return [one for one in examples if one.group not in unseen], [one for one in examples if one.group in unseen]
+
+
+def pairs(examples, encode, labels):
+    """What a `DataLoader` deals out: a list of (indices, number of the label).
+
+    encode: text → int64 (T), such as `Vocabulary.encode`. labels: a list of all labels, in order. ValueError for an
+    example of which nothing is left to read, or with another label.
+    """
+    numbers, found = {label: number for number, label in enumerate(labels)}, []
+    for one in examples:
+        if one.label not in numbers:
+            raise ValueError(f"the label {one.label!r} of {one.text[:40]!r} is not among the {len(labels)} labels")
+        indices = encode(one.text)
+        if len(indices) == 0:
+            raise ValueError(f"nothing is left of {one.text[:40]!r}: a sequence needs at least one element")
+        found.append((indices, numbers[one.label]))
+    return found
+
+
+def collate(batch):
+    """Put sequences of different lengths into one batch: the `collate_fn` of a `DataLoader`.
+
+    batch: a list of (indices, number of the label). Returns the indices (T, B), shorter ones padded with 0; their
+    lengths (B); and the targets (B).
+    """
+    sequences, targets = zip(*batch, strict=True)
+    lengths = torch.tensor([len(sequence) for sequence in sequences])
+    return pad_sequence(sequences), lengths, torch.tensor(targets)
+
+
+class ByLength:
+    """The `batch_sampler` of a `DataLoader`: batches of sequences of about the same length, in another mixture each epoch.
+
+    data: a list of (indices, …). pool: so many sequences at a time are drawn at random, sorted by length and cut into
+    batches; the batches then come in random order. A pool of `batch_size` does not sort, one of all sequences makes
+    nearly the same batches each time. seed: decides all that is random.
+    """
+
+    def __init__(self, data, batch_size=32, pool=512, seed=0):
+        if batch_size < 1 or pool < batch_size:
+            raise ValueError(f"batch_size must be at least 1, and pool at least that, not {batch_size} and {pool}")
+        self.lengths = torch.tensor([len(sequence) for sequence, *_ in data])
+        self.batch_size, self.pool = batch_size, pool
+        self.generator = torch.Generator().manual_seed(seed)
+
+    def __len__(self):
+        """How many batches an epoch has."""
+        whole, rest = divmod(len(self.lengths), self.pool)
+        return whole * -(-self.pool // self.batch_size) - (-rest // self.batch_size)
+
+    def __iter__(self):
+        batches = []
+        for drawn in torch.randperm(len(self.lengths), generator=self.generator).split(self.pool):
+            batches += drawn[self.lengths[drawn].argsort(stable=True)].split(self.batch_size)
+        for k in torch.randperm(len(batches), generator=self.generator):
+            yield batches[k].tolist()

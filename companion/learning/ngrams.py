@@ -1,0 +1,79 @@
+"""Classifiers without memory: they count pieces of a text, and the order of the pieces is lost.
+
+Both here have one table, with a row for each piece and a column for each class. The rows of a text's pieces are added up:
+these are its logits. Naive Bayes fills the table by counting (Maron 1961, Journal of the ACM 8(3)); logistic regression
+learns it as a network does. Pieces of a few characters as a sign of the language: Cavnar and Trenkle 1994.
+"""
+
+from collections import Counter
+
+import torch
+from torch import nn
+
+BEGIN, END = "\x02", "\x03"  # stand before and after a text, so that a piece can say that it is the first, or the last
+
+
+def ngrams(text, longest=3):
+    """All pieces of 1 to `longest` characters, a list of strings. Beginning and end of the text count as characters."""
+    marked = BEGIN + text + END
+    starts = ((n, k) for n in range(1, longest + 1) for k in range(len(marked) - n + 1))
+    return [marked[k : k + n] for n, k in starts if marked[k : k + n] not in (BEGIN, END)]
+
+
+class NGrams:
+    """The pieces of some texts, and their indices from 1 on. Index 0 is any other piece, and padding.
+
+    texts: what the pieces are taken from. longest: how many characters a piece has at most. `len()` counts index 0 too.
+    """
+
+    def __init__(self, texts, longest=3):
+        self.longest = longest
+        found = Counter(piece for text in texts for piece in ngrams(text, longest))
+        self.indices = {piece: index for index, piece in enumerate(sorted(found), start=1)}
+
+    def __len__(self):
+        return len(self.indices) + 1
+
+    def encode(self, text):
+        """The indices of a text's pieces, int64 (their number)."""
+        return torch.tensor([self.indices.get(piece, 0) for piece in ngrams(text, self.longest)])
+
+
+class BagClassifier(nn.Module):
+    """The sum of a table's rows: logistic regression, if the table is learned. It begins with zeros.
+
+    num_ngrams: rows of the table, with row 0, which stays zero. num_classes: how many answers there are.
+    """
+
+    def __init__(self, num_ngrams, num_classes, dtype=None):
+        super().__init__()
+        self.table = nn.Embedding(num_ngrams, num_classes, padding_idx=0, dtype=dtype)
+        self.bias = nn.Parameter(torch.zeros(num_classes, dtype=dtype))
+        nn.init.zeros_(self.table.weight)
+
+    def forward(self, indices, lengths=None):
+        """indices: (T, B), padded with 0. Returns the logits (B, num_classes). lengths are not needed: row 0 adds nothing."""
+        # y = Σ_t W[ i_t ] + b
+        return self.table(indices).sum(0) + self.bias
+
+
+@torch.no_grad()
+def naive_bayes(learned_from, num_ngrams, num_classes, alpha=0.1):
+    """A `BagClassifier` whose table is counted, in float64.
+
+    learned_from: a list of (indices, number of the class). alpha: how often each piece is taken to have been seen in
+    every class before anything is counted, above 0.
+    """
+    if alpha <= 0:
+        raise ValueError(f"alpha must be above 0, not {alpha}: a piece that a class never had would forbid it")
+    model = BagClassifier(num_ngrams, num_classes, dtype=torch.float64)
+    counts = torch.zeros(num_ngrams, num_classes, dtype=torch.float64)
+    texts = torch.zeros(num_classes, dtype=torch.float64)
+    for indices, label in learned_from:
+        counts[:, label] += torch.bincount(indices, minlength=num_ngrams)
+        texts[label] += 1
+    counts = counts[1:] + alpha
+    # W[i, k] = log p( piece i | class k )   b[k] = log p( class k )
+    model.table.weight[1:] = (counts / counts.sum(0)).log()
+    model.bias.copy_((texts / texts.sum()).log())
+    return model

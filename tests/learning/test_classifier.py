@@ -1,0 +1,89 @@
+"""One answer for each sequence: the same whatever stands beside it, and however far it is padded."""
+
+import pytest
+import torch
+from torch import nn
+
+import companion
+from companion.learning.classifier import SUMMARIES, SequenceClassifier, accuracy, answers, confusion, learn
+from companion.learning.examples import collate
+from companion.learning.ngrams import BagClassifier, NGrams, naive_bayes, ngrams
+
+float64 = {"dtype": torch.float64}
+SEQUENCES = [torch.tensor(one) for one in ([1, 2, 3, 4], [5], [6, 1, 6, 1, 6, 1, 2], [2, 2])]
+TARGETS = [0, 1, 2, 1]
+
+
+def model_of(layer, **options):
+    torch.manual_seed(0)
+    return SequenceClassifier(companion.Embedding(7, 3, **float64), layer, 3, **options)
+
+
+@pytest.mark.parametrize("summary", SUMMARIES)
+@pytest.mark.parametrize("bidirectional", [False, True])
+@pytest.mark.parametrize("library", [companion, nn])
+def test_a_sequence_gets_the_answer_that_it_gets_alone(library, bidirectional, summary):
+    """Even its gradients are those of the sequences one by one."""
+    layer = library.LSTM(3, 4, 2, bidirectional=bidirectional, **float64)
+    model = model_of(layer, summary=summary)
+    indices, lengths, _ = collate(list(zip(SEQUENCES, TARGETS, strict=True)))
+    together = model(indices, lengths)
+    alone = torch.cat([model(one[:, None], torch.tensor([len(one)])) for one in SEQUENCES])
+    torch.testing.assert_close(together, alone, rtol=0, atol=1e-12)
+    weights = torch.randn(together.shape, **float64)
+    got, wanted = (torch.autograd.grad((some * weights).sum(), [*model.parameters()]) for some in (together, alone))
+    torch.testing.assert_close(got, wanted, rtol=0, atol=1e-12)
+    padded = model_of(layer, packed=False)
+    assert not torch.allclose(padded(indices, lengths)[1], padded(SEQUENCES[1][:, None], lengths[1:2])[0])
+
+
+def test_wrong_lengths_and_sizes_are_refused():
+    model = model_of(nn.GRU(3, 4, **float64))
+    indices = torch.ones(7, 4, dtype=torch.int64)
+    for wrong in ([7, 1], [8, 1, 1, 1], [7] * 7):
+        with pytest.raises(ValueError, match="4 sequences of up to 7 elements"):
+            model(indices, torch.tensor(wrong))
+    for layer, options, says in (
+        (nn.GRU(4, 4), {}, "makes 3 features, the recurrent layer reads 4"),
+        (nn.GRU(3, 4, batch_first=True), {}, "time first"),
+        (nn.GRU(3, 4), {"summary": "last"}, "h_n, mean, max, not 'last'"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            model_of(layer, **options)
+
+
+def test_it_learns_and_is_counted():
+    model = model_of(nn.GRU(3, 8, **float64))
+    batches = [collate(list(zip(SEQUENCES, TARGETS, strict=True)))] * 2
+    history = learn(model, batches, torch.optim.Adam(model.parameters(), lr=0.05), epochs=30)
+    assert history[0] == pytest.approx(1.1, abs=0.3) and history[-1] < 0.1
+    found, right = answers(model, batches)
+    assert accuracy(model, batches) == 1 and right.tolist() == TARGETS * 2
+    assert confusion(found, right, 3).tolist() == [[2, 0, 0], [0, 4, 0], [0, 0, 2]]
+    assert confusion(torch.tensor([1, 1]), torch.tensor([0, 2]), 3).tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
+
+
+def test_pieces():
+    assert ngrams("ab", 2) == ["a", "b", "\x02a", "ab", "b\x03"]
+    grams = NGrams(["ab"], 2)
+    assert len(grams) == 6 and grams.encode("ac").tolist().count(0) == 3
+    assert sorted(grams.encode("ab").tolist()) == [1, 2, 3, 4, 5]
+
+
+def test_naive_bayes_is_bayes():
+    """Against the formula, for each text and class; and padding adds nothing."""
+    texts, labels, alpha = ["aab", "bb", "ac"], [0, 1, 0], 0.5
+    grams = NGrams(texts, 1)
+    model = naive_bayes([(grams.encode(t), k) for t, k in zip(texts, labels, strict=True)], len(grams), 2, alpha)
+    counts = {0: {"a": 3, "b": 1, "c": 1}, 1: {"a": 0, "b": 2, "c": 0}}
+    got = model(torch.nn.utils.rnn.pad_sequence([grams.encode("abz"), grams.encode("cccc")]))
+    for row, text in enumerate(("ab", "cccc")):
+        for k, prior in ((0, 2 / 3), (1, 1 / 3)):
+            total = sum(counts[k].values()) + 3 * alpha
+            p = prior
+            for sign in text:
+                p *= (counts[k][sign] + alpha) / total
+            assert got[row, k].item() == pytest.approx(torch.tensor(p, **float64).log().item(), abs=1e-12)
+    with pytest.raises(ValueError, match="alpha must be above 0"):
+        naive_bayes([], 3, 2, 0)
+    assert not BagClassifier(4, 2)(torch.tensor([[1, 2]])).any()
