@@ -1,0 +1,131 @@
+"""Vectors for words, from a file: the text format of word2vec and GloVe.
+
+One word a line, then its numbers, all separated by single blanks; as many numbers in every line. word2vec writes a first
+line with two counts, words and numbers; GloVe does not. `python -m companion.learning.vectors` makes the small file that
+comes with the package, from the book's English text.
+"""
+
+import math
+import re
+import sys
+from collections import Counter
+from importlib.resources import files
+from pathlib import Path
+
+import torch
+
+from companion.learning.files import read_text
+from companion.learning.text import load_text
+
+SHIPPED = Path(str(files("companion.learning") / "texts" / "en.vec"))
+
+
+def load_vectors(path, words, dtype=None):
+    """The vectors of a vocabulary's words. Returns them (len(words), dim), and a list of the words that the file lacks.
+
+    path: a file of vectors in UTF-8. words: strings, in the order of their indices; the rows come in that order, zeros
+    for a word that the file lacks. Upper and lower case are different words. The file is read at once: it needs as
+    much memory as it is large, and more.
+
+    FileNotFoundError if there is no such file. ValueError, with the line, for a file that is not UTF-8; for a line with a
+    wrong number of values, or a value that is no finite number; for a word that comes twice; for fewer or more lines than
+    the first one announces, as when a download was cut. ValueError if one of `words` comes twice.
+    """
+    words = list(words)
+    index_of = {word: i for i, word in enumerate(words)}
+    if len(index_of) < len(words):
+        raise ValueError(f"in words {Counter(words).most_common(1)[0][0]!r} comes twice: each word needs one index")
+    found, vectors, seen = set(), None, {}
+    for line, word, values in _lines(path):
+        if word in seen:
+            raise ValueError(f"{str(path)!r}, line {line}: {word!r} stands in line {seen[word]} already")
+        seen[word] = line
+        if vectors is None:
+            vectors = torch.zeros(len(words), len(values), dtype=dtype)
+        if word in index_of:
+            found.add(word)
+            vectors[index_of[word]] = torch.tensor(values, dtype=dtype)
+    return vectors, [word for word in words if word not in found]
+
+
+def _lines(path):
+    """The lines of a file of vectors, one after another: (number of the line, word, list of values)."""
+    # not splitlines(), which also cuts at signs that are words in some files
+    lines = read_text(path).split("\n")
+    if not lines[-1].strip():
+        lines.pop()
+    head = re.fullmatch(r"(\d+) (\d+)\s*", lines[0])
+    count, dim = (int(head[1]), int(head[2])) if head else (len(lines), None)
+    first = 2 if head else 1
+    for number, line in enumerate(lines[first - 1 :], first):
+        parts = line.rstrip(" \r").split(" ")
+        dim = dim or len(parts) - 1
+        values = [_value(part) for part in parts[1:]]
+        # a word may have blanks in it, as some of GloVe's have: what stands before the last `dim` values
+        inside = values[: max(0, len(values) - dim)]
+        where = f"{str(path)!r}, line {number}"
+        if dim < 1 or len(values) < dim or any(value is not None for value in inside):
+            last = ". It is the last line: is the file cut off?" if number == len(lines) else ""
+            raise ValueError(f"{where}: {len(values)} values after {parts[0]!r}, where {dim} are expected{last}")
+        values = values[len(inside) :]
+        for part, value in zip(parts[-dim:], values, strict=True):
+            if value is None or not math.isfinite(value):
+                raise ValueError(f"{where}: {part!r} is no finite number")
+        yield number, " ".join(parts[: len(parts) - dim]), values
+    if len(lines) - first + 1 != count:
+        raise ValueError(f"{str(path)!r}: line 1 announces {count:,} words, {len(lines) - first + 1:,} follow. Is the file cut off?")
+
+
+def _value(text):
+    """A number, or None for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def words_of(text):
+    """The words of an English text in lower case, in order: letters, and apostrophes inside."""
+    return re.findall(r"[a-z]+(?:’[a-z]+)*", text.lower())
+
+
+def count_vectors(words, dim=16, min_count=5, reach=4):
+    """Vectors made by counting which words stand near one another: {word: tensor (dim)}, the most frequent first.
+
+    words: a text's. min_count: how often a word must occur. reach: how many places away still counts as near. Counts
+    become positive pointwise mutual information, log p(v, w) / ( p(v) p(w) ) where that is above 0, and the matrix is
+    taken apart into singular vectors (Levy and Goldberg 2014, Neural word embedding as implicit matrix factorization).
+    """
+    counts = Counter(words)
+    kept = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
+    index_of = {word: i for i, word in enumerate(kept)}
+    if len(kept) < dim:
+        raise ValueError(f"{len(kept)} words occur {min_count} times or more; vectors of {dim} numbers need as many")
+    places = [index_of.get(word, -1) for word in words]
+    near = torch.zeros(len(kept), len(kept), dtype=torch.float64)
+    for k, v in enumerate(places):
+        for w in places[k + 1 : k + 1 + reach]:
+            if v >= 0 and w >= 0:
+                near[v, w] += 1
+                near[w, v] += 1
+    p = near / near.sum()
+    each = p.sum(0)
+    # M = max( 0, log p(v, w) / ( p(v) p(w) ) )
+    M = (p / (each[:, None] * each)).log().nan_to_num(neginf=0.0).clamp(min=0)
+    # M = U Σ Vᵀ,  and a word's vector is its row of U √Σ
+    U, S, _ = torch.linalg.svd(M)
+    vectors = U[:, :dim] * S[:dim].sqrt()
+    # of each column the largest number is positive: its sign is free
+    signs = vectors.gather(0, vectors.abs().argmax(0)[None]).sign()
+    return dict(zip(kept, vectors * signs, strict=True))
+
+
+def write_vectors(path, vectors):
+    """Write {word: tensor (dim)} in word2vec's text format, with three digits after the point."""
+    dim = len(next(iter(vectors.values())))
+    lines = [f"{len(vectors)} {dim}"] + [" ".join([word, *(f"{v:.3f}" for v in one.tolist())]) for word, one in vectors.items()]
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    write_vectors(sys.argv[1] if len(sys.argv) > 1 else SHIPPED, count_vectors(words_of(load_text("en"))))

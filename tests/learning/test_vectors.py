@@ -1,0 +1,84 @@
+"""Files of vectors: read in the order of a vocabulary, refused with the line where they are damaged, and made again."""
+
+import pytest
+import torch
+
+from companion.learning.text import load_text
+from companion.learning.vectors import SHIPPED, count_vectors, load_vectors, words_of, write_vectors
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a file and return its path."""
+
+    def written(text):
+        path = tmp_path / "some.vec"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return written
+
+
+@pytest.mark.parametrize("head", ["", "3 2\n"])
+@pytest.mark.parametrize("ending", ["\n", "", " \n", "\r\n"])
+def test_rows_come_in_the_vocabularys_order(file, head, ending):
+    """With and without a first line; with the blank that word2vec leaves at the end of each, and with the ends of other systems."""
+    lines = ["a 1 2", "b -3 4e-1", "été 5 6"]
+    text = head + (ending or "\n").join(lines) + ending
+    vectors, missing = load_vectors(file(text), ["été", "none", "b"], torch.float64)
+    assert vectors.tolist() == [[5, 6], [0, 0], [-3, 0.4]] and missing == ["none"]
+
+
+def test_a_word_may_have_blanks_or_be_a_number_or_an_odd_sign(file):
+    vectors, missing = load_vectors(file("7 3 4\n. . . 1 2\n\x85 5 6\n\u2028 7 8\n"), [". . .", "7", "\x85", "\u2028"])
+    assert vectors.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]] and not missing
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a 1 2\nb 3\n", r"line 2: 1 values after 'b', where 2 are expected. It is the last line: is the file cut off\?"),
+        ("a 1 2\nb 3\nc 4 5\n", r"line 2: 1 values after 'b', where 2 are expected$"),
+        ("a 1 2\nb 3 4 5\n", "line 2: 3 values after 'b', where 2"),
+        ("a 1 2\n\nb 3 4\n", "line 2: 0 values after ''"),
+        ("a\nb\n", "line 1: 0 values after 'a'"),
+        ("a 1 2\nb 3 x\n", "line 2: 'x' is no finite number"),
+        ("a 1 2\nb 3 nan\n", "line 2: 'nan' is no finite number"),
+        ("a 1 2\nb 3 4\na 5 6\n", "line 3: 'a' stands in line 1 already"),
+        ("3 2\na 1 2\nb 3 4\n", r"line 1 announces 3 words, 2 follow. Is the file cut off\?"),
+        ("1 2\na 1 2\nb 3 4\n", "line 1 announces 1 words, 2 follow"),
+        ("1 3\na 1 2\n", "line 2: 2 values after 'a', where 3"),
+        ("5 2\n", "line 1 announces 5 words, 0 follow"),
+        ("a 1 2\né 3 4\n".encode("latin-1"), "line 2, byte 6"),
+        ("", "is empty"),
+    ],
+)
+def test_what_is_wrong_and_where(file, text, said):
+    with pytest.raises(ValueError, match=said):
+        load_vectors(file(text), ["a"])
+
+
+def test_no_such_file_and_a_word_twice(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        load_vectors(tmp_path / "none.vec", ["a"])
+    with pytest.raises(ValueError, match="in words 'b' comes twice"):
+        load_vectors(SHIPPED, ["a", "b", "b"])
+
+
+def test_the_shipped_file_is_made_from_the_text(tmp_path):
+    made = count_vectors(words_of(load_text("en")))
+    write_vectors(tmp_path / "made.vec", made)
+    stored, missing = load_vectors(SHIPPED, made)
+    again, _ = load_vectors(tmp_path / "made.vec", made)
+    assert not missing and torch.equal(stored[:, 0].sign(), again[:, 0].sign())
+    # similarities, since singular vectors of nearly equal values may differ between machines
+    torch.testing.assert_close(stored @ stored.T, again @ again.T, rtol=0, atol=0.05)
+
+
+def test_words_that_stand_in_the_same_places_are_near():
+    words = "the red cat sat the blue cat sat a red dog ran a blue dog ran".split() * 5
+    vectors = count_vectors(words, dim=3, reach=1)
+    near = torch.cosine_similarity(vectors["red"], vectors["blue"], dim=0)
+    assert near > 0.9 > torch.cosine_similarity(vectors["red"], vectors["ran"], dim=0)
+    with pytest.raises(ValueError, match="8 words occur 5 times or more; vectors of 16"):
+        count_vectors(words)
