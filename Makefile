@@ -20,7 +20,7 @@ GRADES ?= grades
 PAGE ?=
 BIN := .venv/bin
 ENVIRONMENT := .venv/stamp
-# whole files to each core, the longest first
+# whole files to each process, the longest first; how many there are: conftest.py
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: book watch site pdf offline check test prove fuzz audit links lab execute status assignments grade clean

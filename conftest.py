@@ -19,5 +19,12 @@ sys.modules.setdefault("rfc3987_syntax", None)
 
 pytest_plugins = ["nbval.plugin", "receipts", "shares"]
 
-if "PYTEST_XDIST_WORKER" in os.environ:  # there is a process for each core already
+if "PYTEST_XDIST_WORKER" in os.environ:  # there are more processes than cores already
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_xdist_auto_num_workers():
+    """How many processes `--numprocesses auto` is: three for two cores, since for a third of the time a test waits for a
+    browser or for a program that it has started."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(2, 3 * cores // 2)
