@@ -63,6 +63,7 @@ def to_keras(layer):
 
 
 def kind_of(layer):
+    """The kind of a layer; ValueError for one that has no counterpart in the other libraries."""
     kind = {"RNN_TANH": "RNN"}.get(layer.mode, layer.mode)
     one = layer.num_layers == 1 and not layer.bidirectional and not layer.proj_size
     if kind not in TORCH or not one or not layer.bias:
