@@ -213,4 +213,5 @@ def check_batch(inputs, targets=None):
 
 
 def describe(tensor):
+    """The type and the shape of a tensor, for errors."""
     return f"{tensor.dtype} {tuple(tensor.shape)}"
