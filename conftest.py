@@ -17,7 +17,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds
 sys.modules.setdefault("rfc3987_syntax", None)
 
-pytest_plugins = ["nbval.plugin", "receipts", "shares"]
+pytest_plugins = ["nbval.plugin", "kernels", "receipts", "shares"]
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # there are more processes than cores already
     os.environ.setdefault("OMP_NUM_THREADS", "1")
