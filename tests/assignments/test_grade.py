@@ -473,8 +473,7 @@ ATTACKS = {
 # One or two for each wall: what is compared, the checker's own functions, what is said of an answer, the process that
 # runs it, programs and networks, modules.
 BEFORE = (
-    "always equal", "torch patched", "companion patched", "frames and gc", "outcomes without values", "strange notes",
-    "garbage", "os._exit", "kill all", "raises what has no text", "network", "a program", "a module in the way",
+    "always equal", "torch patched", "frames and gc", "outcomes without values", "os._exit", "kill all", "network",
 )  # fmt: skip
 
 

@@ -322,6 +322,7 @@ def test_a_question_that_is_added_later_is_in_the_gradebook(tmp_path):
         assert book.find_submission("lstm", "ada").score == 2.5
 
 
+@pytest.mark.heavy
 def test_an_appeal_is_graded_with_the_same_probes_and_shows_them(tmp_path, here):  # noqa: F811
     folder, output = tmp_path / "sent", tmp_path / "grades"
     wrong = CELL.replace("i, f, g, o = a", "f, i, g, o = a")
@@ -358,6 +359,7 @@ def test_an_interrupted_batch_goes_on_with_the_next(tmp_path, here):  # noqa: F8
     assert {student for (student, question), (points, _) in rows(output).items() if points} == {"ada", "bo", "cy"}
 
 
+@pytest.mark.heavy
 def test_what_is_handed_in_again_is_graded_again(tmp_path, here):  # noqa: F811
     folder, output, said = tmp_path / "sent", tmp_path / "grades", []
     for student in ("ada", "bo"):
@@ -526,6 +528,7 @@ def gates(*a): time.sleep(10**6)
 """
 
 
+@pytest.mark.heavy
 @linux
 def test_no_process_survives_its_question(worker):  # noqa: F811
     verdict = judged(worker, "gates", STAYS, limits=QUICK)

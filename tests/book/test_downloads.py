@@ -45,6 +45,7 @@ def packed(site, tmp_path_factory):
     return copy
 
 
+@pytest.mark.heavy
 def test_archive_is_the_site(site, packed, browser, tmp_path):
     with zipfile.ZipFile(packed / "unrolled.zip") as archive:
         archive.extractall(tmp_path)
@@ -61,6 +62,7 @@ def test_archive_is_the_site(site, packed, browser, tmp_path):
     assert downloads.write_archive(again).read_bytes() == (packed / "unrolled.zip").read_bytes()
 
 
+@pytest.mark.heavy
 def test_pages_lead_to_what_there_is(packed):
     assert broken_links(packed) == []
     size = (packed / "unrolled.zip").stat().st_size

@@ -166,8 +166,8 @@ def test_the_same_table_serves_jupyter_book(tree, page):
     ("cells", "complaint"),
     [
         ([new_markdown_cell(r"Here $\nosuch{x}$ is wrong")], r"Undefined control sequence: \nosuch"),
-        ([svg_cell(None)], "picture without a description"),
-        ([new_markdown_cell("[](nowhere.ipynb)")], "nowhere.ipynb"),
+        pytest.param([svg_cell(None)], "picture without a description", marks=pytest.mark.heavy),
+        pytest.param([new_markdown_cell("[](nowhere.ipynb)")], "nowhere.ipynb", marks=pytest.mark.heavy),
     ],
 )
 def test_a_fault_fails_the_build_and_leaves_the_site(tree, cells, complaint):

@@ -100,7 +100,8 @@ KEPT = """async () => {
 }"""
 
 
-@each
+@pytest.mark.heavy
+@pytest.mark.parametrize("language", ALL)
 def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, language):
     """All its pages, with formulas and figures, and the search; and nothing is fetched before a reader has begun."""
     text = (site / "worker.js").read_text(encoding="utf-8")

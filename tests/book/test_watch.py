@@ -135,6 +135,7 @@ def test_a_fault_is_named_and_leaves_the_last_good_page(watched):
     assert "Mended." in watched.page() and "And sound." in watched.page("/en/")
 
 
+@pytest.mark.heavy
 def test_a_new_chapter_is_picked_up(watched):
     start = len(watched.said)
     (watched.tree / "book/en/other.md").write_text("# Another\n", encoding="utf-8")

@@ -689,7 +689,7 @@ def test_there_is_a_program_for_every_mistake(question):
 
 
 @pytest.mark.parametrize(
-    "question, name", sample([(question, name) for question in WRONG for name in WRONG[question]])
+    "question, name", sample([(question, name) for question in WRONG for name in WRONG[question]], 20)
 )
 def test_every_mistake_is_named(question, name):
     finding = found(question, answer(source(question, name), *WRONG[question][name]), seed=3)

@@ -65,6 +65,7 @@ run.train()
 """
 
 
+@pytest.mark.heavy
 def test_a_run_killed_while_it_is_written_goes_on(tmp_path):
     path = tmp_path / "run.pt"
     tests = ROOT / "tests"

@@ -51,6 +51,7 @@ class Client(NotebookClient):
 shown = []
 
 
+@pytest.mark.heavy
 def test_time_left_in_a_notebook_of_which_nothing_stays():
     root = ROOT
     code = f"""
