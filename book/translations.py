@@ -200,12 +200,36 @@ def code(source):
 
 
 def printed(tree):
-    """The strings that stand in a `print`, f-strings' words included: labels, which an edition says in its language."""
+    """The strings that stand in a `print`, f-strings' words included, and those in a list of rows that a loop prints: labels,
+    which an edition says in its language."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
-            for said in node.args:
-                parts = said.values if isinstance(said, ast.JoinedStr) else [said]
-                yield from (part for part in parts if isinstance(constant(part), str))
+        if is_print(node):
+            yield from (part for part in said(node) if isinstance(constant(part), str))
+        elif isinstance(node, ast.For) and isinstance(node.iter, ast.Tuple | ast.List):
+            yield from (part for part in row_labels(node) if isinstance(constant(part), str))
+
+
+def row_labels(loop):
+    """What each row of a loop over a list holds for the names that the loop prints as they are, and uses for nothing else."""
+    inside = [node for line in loop.body for node in ast.walk(line)]
+    printed = {id(part) for node in inside if is_print(node) for part in said(node)}
+    names = [node for node in inside if isinstance(node, ast.Name)]
+    shown = {node.id for node in names if id(node) in printed} - {node.id for node in names if id(node) not in printed}
+    for row in loop.iter.elts:
+        several = isinstance(loop.target, ast.Tuple) and isinstance(row, ast.Tuple)
+        for name, part in zip(loop.target.elts, row.elts) if several else [(loop.target, row)]:
+            if isinstance(name, ast.Name) and name.id in shown:
+                yield part
+
+
+def said(call):
+    """What a `print` is given, f-strings in their parts."""
+    parts = (part for one in call.args for part in (one.values if isinstance(one, ast.JoinedStr) else [one]))
+    return (part.value if isinstance(part, ast.FormattedValue) else part for part in parts)
+
+
+def is_print(node):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
 
 
 @cache

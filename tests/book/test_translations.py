@@ -164,6 +164,20 @@ def test_printed_labels_are_the_editions_own(source, text, what):
     assert list(translations.differences("page", english, printing(source, text))) == what
 
 
+@pytest.mark.parametrize(
+    "row, loop, what",
+    [
+        ('("全部", 3)', "print(name, n)", []),
+        ('("全部", 4)', "print(name, n)", ["the code differs"]),
+        ('("全部", 3)', "print(name, sizes[name], n)", ["the code differs"]),
+        ('("全部", 3)', "print(n)", ["the code differs"]),
+    ],
+)
+def test_so_are_labels_in_a_list_that_is_printed(row, loop, what):
+    english, other = (printing(f"for name, n in ({first}, ('half', 1)):\n    {loop}", "3") for first in ('("all", 3)', row))
+    assert list(translations.differences("page", english, other)) == what
+
+
 def test_an_edition_may_add_what_there_is_to_read():
     english, more = (new_markdown_cell(f"## More\n\n- [a](a.html)\n{rest}", id="further-reading") for rest in ("", "- [b](b.html)\n"))
     assert not list(translations.differences("page", english, more))
