@@ -58,6 +58,8 @@ def test_every_term_is_explained_somewhere(term):
     for language in FINISHED:
         assert language in term, f"book/terms.yml does not say what {term['en'][0]} is called in {language}"
         (cell,) = [c for c in cells(language, page) if c.id == name]
+        if cell.metadata.get(translations.KEY) == "":
+            continue  # a draft has not got to it yet
         assert any(word.lower() in cell.source.lower() for word in term[language]), language
     for place in term.get("free", ()):
         page, _, name = place.partition("#")
