@@ -3,7 +3,6 @@
 Only a site with an address has them, since such a picture is named by its whole address.
 """
 
-import unicodedata
 from html import escape
 from urllib.parse import urljoin
 
@@ -19,13 +18,19 @@ PICTURE = "article svg.picture, article svg.drawing"
 CARD = """<!DOCTYPE html><html lang="{language}" data-theme="light"><meta charset="utf-8"><style>{style}
 body {{ display: flex; flex-direction: column; width: {width}px; height: {height}px; padding: 56px 72px 48px; background: #fff;
   border-top: 14px solid #0a5bc4; overflow: hidden; }}
-h1 {{ margin: 0; font-size: {letters}px; line-height: 1.2; letter-spacing: -.01em; text-wrap: balance; word-break: auto-phrase; }}
+h1 {{ margin: 0; font-size: 62px; line-height: 1.2; letter-spacing: -.01em; text-wrap: balance; word-break: auto-phrase; }}
 h1:lang(ko) {{ word-break: keep-all; }}
 .about {{ margin: 18px 0 0; font-size: 27px; line-height: 1.45; color: #59636e; }}
 .art {{ flex: 1; min-height: 0; margin: 28px 0; display: flex; align-items: center; }}
 .art svg {{ width: 100%; height: 100%; max-width: none !important; margin: 0; }}
 .book {{ margin: 0; font-size: 25px; font-weight: 650; }}
-</style><body><h1>{title}</h1>{about}<div class="art">{art}</div><p class="book">{book}</p></body></html>"""
+</style><body><h1>{title}</h1>{about}<div class="art">{art}</div><p class="book">{book}</p>
+<script>
+{{ // a title stands on two lines at most, wherever its phrases break
+  const title = document.querySelector("h1");
+  for (let letters = 62; letters > 36 && title.offsetHeight > 2.9 * letters; letters -= 2) title.style.fontSize = `${{letters - 2}}px`;
+}}
+</script></body></html>"""
 
 
 def write(site, there, base):
@@ -63,9 +68,7 @@ def card(page, edition, name, cover):
     title = page.h1.get_text().removesuffix("¶").strip()
     front = name == "index"
     art = page.select_one("article .picture-frame svg") or page.select_one(PICTURE) or cover
-    ems = sum(1 if unicodedata.east_asian_width(letter) in "WF" else 0.52 for letter in title)
     return CARD.format(
-        letters=62 if ems < 28 else 50,  # so that it stands on two lines
         language=edition.html, style=page.style.string, width=WIDTH, height=HEIGHT, title=escape(title), art=art,
         about=f'<p class="about">{escape(edition.about)}</p>' if front else "",
         book=edition.name if front else f"Unrolled · {edition.name}",
