@@ -49,10 +49,8 @@ def serve(command, folder, environment, path, started):
     os.environ.update(environment, JPY_PARENT_PID=str(os.getppid()))
     sys.path[:], sys.argv[:] = path, command[2:]  # after python -m
 
-    import numpy
     from ipykernel.kernelapp import IPKernelApp
 
-    numpy.random.seed()  # drawn anew, as torch's seed and that of `random` are
     IPKernelApp.launch_instance()
 
 

@@ -282,6 +282,7 @@ def test_fonts_of_each_language():
     assert "line-break: strict" in css and re.search(r"html:lang\(ko\) {[^}]*word-break: keep-all", css)
 
 
+@pytest.mark.heavy
 def test_addresses_with_a_base(tmp_path):
     tree = tmp_path / "tree"
     write_tree(tree, "en", "ja")

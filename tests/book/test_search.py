@@ -78,6 +78,7 @@ def test_python_and_javascript_split_alike(in_javascript, text):
     assert split(text) == in_javascript(text)
 
 
+@pytest.mark.heavy
 def test_pages_are_split_alike(in_javascript):
     for path in ROOT.glob("book/*/*.ipynb"):
         for cell in nbformat.read(path, 4).cells:

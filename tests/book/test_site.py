@@ -197,6 +197,7 @@ def test_what_is_gone_leaves_the_site(tree):
     assert not (tree / "_build/html/zh").exists()
 
 
+@pytest.mark.heavy
 def test_building_again_keeps_the_search_index(tree):
     """Sphinx makes none where no page has changed, and renews one page's entries where one has."""
     index, before = tree / "_build/html/en/searchindex.js", (tree / "_build/html/en/searchindex.js").read_bytes()

@@ -480,7 +480,8 @@ HIDES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("question", sample(["gates", "lstm_cell", "one_bias", "lstm_backward"], 4))
+@pytest.mark.heavy
+@pytest.mark.parametrize("question", ["gates", "lstm_cell", "one_bias", "lstm_backward"])
 def test_nearly_all_pairs_are_told_apart(question):
     # of a state in a wrong form nothing is compared, so that it hides whatever else is wrong
     equal = [(one, other) for one, other in equal_pairs(question) if "state_returned_nested" not in one | other]
