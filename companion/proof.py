@@ -10,7 +10,7 @@ from torch.nn.utils.rnn import PackedSequence
 ABSOLUTE_BOUND = 1e-10
 RELATIVE_BOUND = 1e-5
 
-STATELESS = nn.Embedding | nn.Linear  # the kinds that give one output and have no state
+STATELESS = nn.Embedding | nn.Linear | nn.MultiheadAttention | nn.TransformerEncoderLayer  # the kinds that have no state
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,13 @@ class Comparison(list):
         return "\n".join(lines + [f"| `{name}` | {shape} | {difference} |" for name, shape, difference in rows])
 
 
-def compare(scratch, reference, input=None, state=None, seed=0):
+def compare(scratch, reference, input=None, state=None, seed=0, **call):
     """Run a scratch module and its torch namesake on the same numbers, and compare all that comes out.
 
     scratch, reference: modules of the same shape: cells, layers, embeddings or linear layers; the weights of
-    `reference` are copied into `scratch`. input, state: what both are called with; random where None (embeddings and
-    linear layers have no state). seed: of the random input, the state, the loss and, for modules in training mode with dropout, the masks.
+    `reference` are copied into `scratch`. input, state: what both are called with; random where None (embeddings, linear
+    layers and attention have no state; the input of attention is a tuple, query, key and value). call: what else they are
+    called with by name, such as masks. seed: of the random input, the state, the loss and, for modules in training mode with dropout, the masks.
 
     The loss is a sum of all outputs and final states with random weights, so that every number counts in the
     gradients. Returns a `Comparison`, one `Row` for `output`, each final state, the gradient of the input and of
@@ -75,7 +76,7 @@ def compare(scratch, reference, input=None, state=None, seed=0):
         state = _random_state(reference, input, generator)
 
     names = _names(reference)
-    ours, theirs = (_run(module, input, state, seed, names) for module in (scratch, reference))
+    ours, theirs = (_run(module, input, state, seed, names, call) for module in (scratch, reference))
     exact = next(reference.parameters()).dtype == torch.float64
     rows = []
     for name, value in theirs.items():
@@ -95,6 +96,13 @@ def _random_input(module, generator, time=5, batch=3):
         indices = torch.randint(module.num_embeddings, (batch, time), generator=generator, device="cpu")
         return indices.to(module.weight.device)
     weight = next(module.parameters())
+    if isinstance(module, nn.MultiheadAttention):
+        sizes = ((time - 1, module.embed_dim), (time, module.kdim), (time, module.vdim))
+        shapes = [(batch, t, size) if module.batch_first else (t, batch, size) for t, size in sizes]
+        return tuple(_random(weight, shape, generator) for shape in shapes)
+    if isinstance(module, nn.TransformerEncoderLayer):
+        shape = (batch, time) if module.self_attn.batch_first else (time, batch)
+        return _random(weight, (*shape, module.self_attn.embed_dim), generator)
     if isinstance(module, nn.Linear):
         return _random(weight, (batch, module.in_features), generator)
     if isinstance(module, nn.RNNCellBase):
@@ -123,7 +131,7 @@ def _random_state(module, input, generator):
     return states if len(states) == 2 else states[0]
 
 
-def _run(module, input, state, seed, names):
+def _run(module, input, state, seed, names, call):
     """All numbers that come out of a module, by name: outputs, final states, gradients."""
     leaves = {}
 
@@ -135,6 +143,8 @@ def _run(module, input, state, seed, names):
     if isinstance(input, PackedSequence):
         data, *order = input
         input = PackedSequence(leaf("input.grad", data), *order)
+    elif isinstance(input, tuple):
+        input = tuple(leaf(f"{name}.grad", x) for name, x in zip(("query", "key", "value"), input, strict=True))
     else:
         input = leaf("input.grad", input)
     if isinstance(state, torch.Tensor):
@@ -144,7 +154,8 @@ def _run(module, input, state, seed, names):
     module.zero_grad()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        result = module(input) if state is None else module(input, state)
+        given = input if type(input) is tuple else (input,)
+        result = module(*given, **call) if state is None else module(*given, state, **call)
 
     values = dict(zip(names, _flat(result), strict=False))
     generator = torch.Generator("cpu").manual_seed(seed + 1)
@@ -163,6 +174,8 @@ def _run(module, input, state, seed, names):
 
 def _names(module):
     """What torch's documentation calls the results of one of its modules."""
+    if isinstance(module, nn.MultiheadAttention):
+        return ["attn_output", "attn_output_weights"]
     if isinstance(module, STATELESS):
         return ["output"]
     if isinstance(module, nn.RNNCellBase):
@@ -176,7 +189,7 @@ def _flat(result):
         return [result.data]
     if isinstance(result, torch.Tensor):
         return [result]
-    return [tensor for part in result for tensor in _flat(part)]
+    return [tensor for part in result if part is not None for tensor in _flat(part)]
 
 
 def _difference(ours, theirs):

@@ -1,0 +1,162 @@
+"""What attention is good for: the runs on which the chapter on it rests, an hour on one core.
+
+    python benchmarks/evidence_attention.py           compute what is missing; it may be stopped and started again
+    python benchmarks/evidence_attention.py --again   compute all of it anew
+
+*words*: English numerals of up to nine digits are read in words and written in digits, by encoder and decoder without attention
+at four sizes, and with attention, dot products or additive, with as many parameters as the second of these. *joined*: the same
+as one sequence, by a language model, an LSTM (also with twice the steps, since one takes it half the time) or a transformer. *text*: the same two on the English text, beside what
+evidence_text.py has of it. For each kind the learning rate is chosen first, on a seed of its own, by the loss on what is
+held out; then five other seeds learn with it. Written is companion/learning/evidence/attention.json.
+"""
+
+import itertools
+import sys
+import time
+
+import torch
+from evidence_runs import main
+from torch import nn
+
+from companion.layers.additive import AdditiveAttention
+from companion.layers.embedding import Embedding
+from companion.learning import evidence
+from companion.learning.encoder_decoder import EncoderDecoder
+from companion.learning.numerals import TRAINED, JoinedNumerals, Numerals, all_right
+from companion.learning.sequence_model import SequenceModel, evaluation_of
+from companion.learning.text import Vocabulary, load_text
+from companion.learning.training import IGNORED, evaluate, train
+from companion.learning.transformer_model import TransformerModel
+from companion.learning.windows import ConsecutiveWindows, RandomWindows, split
+
+NAME, VERSION = "attention", 1  # another version when something else is computed
+NAMES = ("experiment", "kind", "seed", "learning_rate")
+SEEDS, FIRST_SEED, LEARNING_RATES = (0, 1, 2, 3, 4), 100, (0.001, 0.003, 0.01, 0.02)
+EPOCHS, BATCHES, ASKED = 20, 100, 300  # ASKED: held-out numbers of each length
+# hidden_size of the decoder, or d_model
+KINDS = {
+    "words": {"fixed 16": 16, "fixed 42": 42, "fixed 64": 64, "fixed 128": 128, "dot product": 32, "additive": 34},
+    "joined": {"LSTM": 57, "LSTM, twice the steps": 57, "transformer": 32},
+    "text": {"LSTM": 72, "transformer": 40},
+}
+EXPERIMENTS = tuple(KINDS)
+EMBEDDING_DIM, HEADS, BLOCKS = 16, 4, 2
+TEXT_EPOCHS, TEXT_BATCH, TEXT_WINDOW = 24, 16, 64
+
+
+def new_model(experiment, kind, num_inputs, num_outputs):
+    """A new network of this kind; torch's layers, which compute the same as ours, sooner."""
+    size = KINDS[experiment][kind]
+    if kind == "transformer":
+        blocks = [nn.TransformerEncoderLayer(size, HEADS, 2 * size, dropout=0.0) for _ in range(BLOCKS)]
+        return TransformerModel(Embedding(num_inputs, size), blocks, num_outputs)
+    if experiment != "words":
+        return SequenceModel(Embedding(num_inputs, EMBEDDING_DIM), nn.LSTM(EMBEDDING_DIM, size), num_outputs)
+    attention = None
+    if kind == "dot product":
+        attention = nn.MultiheadAttention(size, 1)
+    elif kind == "additive":
+        attention = AdditiveAttention(size, size, size)
+    encoder = nn.LSTM(EMBEDDING_DIM, size // 2, bidirectional=True)
+    decoder = nn.LSTM(EMBEDDING_DIM, size)
+    return EncoderDecoder(
+        Embedding(num_inputs, EMBEDDING_DIM), encoder, Embedding(num_outputs, EMBEDDING_DIM), decoder, num_outputs, attention
+    )
+
+
+def run(settings):
+    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`."""
+    torch.set_num_threads(1)
+    experiment, _, seed, _ = settings
+    torch.manual_seed(seed)
+    measured = text_run(settings) if experiment == "text" else numerals_run(settings)
+    return dict(zip(NAMES, settings, strict=True)) | {"chosen": seed in SEEDS} | measured
+
+
+def learn(model, batches, learning_rate, epochs, **options):
+    """Train with a learning rate that rises and falls. Returns the history and the seconds that a step took."""
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    steps = epochs * len(batches)
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, steps, pct_start=0.1, cycle_momentum=False)
+    began = time.perf_counter()
+    history = train(model, batches, optimizer, epochs, scheduler=scheduler, progress=False, **options)
+    return history, (time.perf_counter() - began) / steps
+
+
+def numerals_run(settings):
+    experiment, kind, seed, learning_rate = settings
+    task = (Numerals if experiment == "words" else JoinedNumerals)("en", batches=BATCHES, seed=seed)
+    num_inputs = len(task.words) if experiment == "words" else task.vocab_size
+    model = new_model(experiment, kind, num_inputs, len(task.signs))
+    _, per_step = learn(model, task, learning_rate, EPOCHS * (2 if "twice" in kind else 1))
+    right, losses = {}, []
+    for length in range(4, TRAINED + 4):
+        batch = task.batch(task.held_out(length, ASKED))
+        with evaluation_of(model):
+            right[length] = round(all_right(model(batch[0])[0], batch[1]).double().mean().item(), 4)
+        losses.append(evaluate(model, Once(batch)))
+    held_out = sum(losses[: TRAINED - 3]) / (TRAINED - 3)  # of the lengths that it learned from
+    sizes = {"parameters": sum(p.numel() for p in model.parameters()), "per_step": round(per_step, 4)}
+    return sizes | {"right": [right[length] for length in sorted(right)], "best": round(held_out, 5)}
+
+
+class Once:
+    """One batch, as `evaluate` takes them."""
+
+    carried = False
+
+    def __init__(self, batch):
+        self.batch = batch
+
+    def epoch(self, number):
+        return [self.batch]
+
+
+class SecondHalves:
+    """Windows that overlap by half, for a model without a state: asked is the second half of each, the first is given."""
+
+    carried = False
+
+    def __init__(self, indices, window_size):
+        half = window_size // 2
+        starts = torch.arange(0, len(indices) - window_size, half)
+        places = starts + torch.arange(window_size)[:, None]
+        self.inputs, self.targets = indices[places], indices[places + 1]
+        self.targets[:half] = IGNORED
+
+    def epoch(self, number):
+        return [(self.inputs, self.targets)]
+
+
+def text_run(settings):
+    experiment, kind, seed, learning_rate = settings
+    text = load_text("en")
+    vocabulary = Vocabulary(text)
+    learned_from, held_out = split(vocabulary.encode(text), held_out=0.1)
+    model = new_model(experiment, kind, len(vocabulary), len(vocabulary))
+    if kind == "LSTM":  # it carries its state from window to window, and so it is asked
+        batches, unread = ConsecutiveWindows(learned_from, TEXT_BATCH, TEXT_WINDOW), ConsecutiveWindows(held_out, 1, 500)
+    else:  # it has nothing to carry: it is asked for the second half of each window, and sees at least the first
+        batches, unread = RandomWindows(learned_from, TEXT_BATCH, TEXT_WINDOW, seed=seed), SecondHalves(held_out, TEXT_WINDOW)
+    history, per_step = learn(model, batches, learning_rate, TEXT_EPOCHS, held_out=unread)
+    losses = [round(epoch.held_out, 4) for epoch in history]
+    sizes = {"parameters": sum(p.numel() for p in model.parameters()), "per_step": round(per_step, 4)}
+    return sizes | {"held_out": losses, "best": min(losses)}
+
+
+def first_runs(experiment):
+    """The settings of the runs by which learning rates are chosen."""
+    for kind, rate in itertools.product(KINDS[experiment], LEARNING_RATES):
+        yield experiment, kind, FIRST_SEED, rate
+
+
+def chosen_runs(experiment, first):
+    """The settings of the runs that count, with the learning rates that the first have chosen."""
+    for kind in KINDS[experiment]:
+        best = min(evidence.having(first, kind=kind), key=lambda one: one["best"])
+        for seed in SEEDS:
+            yield experiment, kind, seed, best["learning_rate"]
+
+
+if __name__ == "__main__":
+    main(sys.modules[__name__])

@@ -1,0 +1,45 @@
+"""Additive attention: a small network says how much each word matters for the next step.
+
+Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, "Neural machine translation by jointly learning to align and translate"
+(2015), arXiv 1409.0473, appendix A.1.2.
+"""
+
+import torch
+from torch import nn
+
+
+class AdditiveAttention(nn.Module):
+    """Attention whose scores are a sum put through tanh; called as `MultiheadAttention` is, time first.
+
+    query_size, key_size: features of queries and keys. attention_size: of the sum in between.
+
+    Parameters: `weight_q` (attention_size, query_size), `weight_k` (attention_size, key_size), `bias` and `v`
+    (attention_size), all drawn from U(-1/√attention_size, 1/√attention_size). RuntimeError for sizes that do not fit.
+    """
+
+    def __init__(self, query_size, key_size, attention_size, device=None, dtype=None):
+        super().__init__()
+        shapes = {
+            "weight_q": (attention_size, query_size), "weight_k": (attention_size, key_size),
+            "bias": (attention_size,), "v": (attention_size,),
+        }  # fmt: skip
+        bound = attention_size**-0.5
+        for name, shape in shapes.items():
+            weight = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
+            setattr(self, name, nn.init.uniform_(weight, -bound, bound))
+
+    def forward(self, query, key, value, key_padding_mask=None):
+        """query: (T, B, query_size). key: (S, B, key_size). value: (S, B, value_size). key_padding_mask: bool (B, S), True
+        where there is nothing to look at. Returns the contexts (T, B, value_size) and the weights (B, T, S).
+        """
+        # (T, 1, B, …) + (S, B, …): every query with every key
+        q, k = (query @ self.weight_q.T)[:, None], key @ self.weight_k.T + self.bias
+        # e_tj = v · tanh( W_q q_t + W_k k_j + b )
+        score = (torch.tanh(q + k) @ self.v).permute(2, 0, 1)
+        if key_padding_mask is not None:
+            score = score.masked_fill(key_padding_mask[:, None], -torch.inf)
+        # a_t = softmax( e_t )
+        weights = torch.softmax(score, dim=-1)
+        # c_t = Σ_j a_tj v_j
+        context = weights @ value.transpose(0, 1)
+        return context.transpose(0, 1), weights

@@ -1,0 +1,98 @@
+"""One block of a transformer: every step looks at all others, then thinks for itself.
+
+Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762, section 3. Layer norm: Ba, Kiros and Hinton
+(2016), arXiv 1607.06450. Norms before instead of after: Xiong et al. (2020), arXiv 2002.04745.
+"""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from companion.layers.attention import MultiheadAttention
+from companion.layers.linear import Dropout, Linear
+
+
+class LayerNorm(nn.Module):
+    """Every vector with mean 0 and variance 1, then scaled and shifted, as `torch.nn.LayerNorm` over one dimension.
+
+    Parameters: `weight` (size), ones at first, and `bias` (size), zeros at first, or None without.
+    """
+
+    def __init__(self, size, eps=1e-5, bias=True, device=None, dtype=None):
+        super().__init__()
+        self.eps = eps
+        self.weight = nn.Parameter(torch.ones(size, device=device, dtype=dtype))
+        bias = nn.Parameter(torch.zeros(size, device=device, dtype=dtype)) if bias else None
+        self.register_parameter("bias", bias)
+
+    def forward(self, x):
+        """x: (*, size). Returns the same shape."""
+        # μ = mean of x,   σ² = mean of ( x - μ )²
+        x = x - x.mean(-1, keepdim=True)
+        variance = x.square().mean(-1, keepdim=True)
+        # y = w ⊙ ( x - μ ) / √( σ² + ε ) + b
+        y = self.weight * (x * torch.rsqrt(variance + self.eps))
+        return y if self.bias is None else y + self.bias
+
+
+class TransformerEncoderLayer(nn.Module):
+    """Attention among all steps, and two linear layers for each, as `torch.nn.TransformerEncoderLayer`.
+
+    d_model: features E of a step. nhead: heads. dim_feedforward: features between the two linear layers. dropout:
+    probability of zeroing a number, at four places, while training. activation: "relu", "gelu", or a function.
+    layer_norm_eps: ε of both norms. batch_first: batches are (B, T, E). norm_first: norms stand before attention and linear
+    layers, not after the sums. bias: with biases, or without.
+
+    Parameters: those of `self_attn`, a `MultiheadAttention`, of `linear1` and `linear2`, `norm1` and `norm2`.
+    RuntimeError for an activation that is not known.
+    """
+
+    def __init__(
+        self,
+        d_model,
+        nhead,
+        dim_feedforward=2048,
+        dropout=0.1,
+        activation=F.relu,
+        layer_norm_eps=1e-5,
+        batch_first=False,
+        norm_first=False,
+        bias=True,
+        device=None,
+        dtype=None,
+    ):
+        super().__init__()
+        kind = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **kind)
+        self.linear1 = Linear(d_model, dim_feedforward, bias, **kind)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, **kind)
+        self.norm_first = norm_first
+        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias, **kind)
+        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias, **kind)
+        self.dropout, self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout), Dropout(dropout)
+        if isinstance(activation, str):
+            if activation not in ("relu", "gelu"):
+                raise RuntimeError(f"activation should be relu/gelu, not {activation}")
+            activation = getattr(F, activation)
+        self.activation = activation
+
+    def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
+        """src: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. The masks are `attn_mask` and
+        `key_padding_mask` of `MultiheadAttention.forward`. Returns the shape of `src`.
+        """
+
+        def look(x):
+            return self.dropout1(self.self_attn(x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)[0])
+
+        def think(x):
+            return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+
+        if self.norm_first:
+            # y = x + attention( norm( x ) )
+            y = src + look(self.norm1(src))
+            # z = y + W_2 φ( W_1 norm( y ) + b_1 ) + b_2
+            return y + think(self.norm2(y))
+        # y = norm( x + attention( x ) )
+        y = self.norm1(src + look(src))
+        # z = norm( y + W_2 φ( W_1 y + b_1 ) + b_2 )
+        return self.norm2(y + think(y))

@@ -1,0 +1,107 @@
+"""Readers of numerals: for each language two trained models, one with attention and one without, that come with the package.
+
+    python -m companion.learning.numeral_readers          train the readers of all languages and store them
+    python -m companion.learning.numeral_readers en       one of them: a minute and a half on one core
+
+They are trained in float32, and end differently on every processor. So what the book shows of them comes from the weights
+as they are stored here, in float16, and computed with in float64.
+"""
+
+import argparse
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import nn
+
+from companion.layers import attention, lstm
+from companion.layers.embedding import Embedding
+from companion.learning.encoder_decoder import EncoderDecoder
+from companion.learning.numerals import LANGUAGES, TRAINED, Numerals, all_right
+from companion.learning.sequence_model import evaluation_of
+from companion.learning.training import train
+
+SHIPPED = Path(str(files("companion.learning") / "readers"))
+KINDS = ("attention", "fixed")  # with attention; with nothing but the encoder's last state
+EMBEDDING_DIM, HIDDEN_SIZE = 16, {"attention": 32, "fixed": 42}  # about as many parameters
+EPOCHS, BATCHES, LEARNING_RATE = 20, 100, 0.01
+
+
+def new_reader(
+    language, kind="attention", hidden_size=None, *, LSTM=lstm.LSTM, MultiheadAttention=attention.MultiheadAttention, dtype=None
+):
+    """A reader before training. hidden_size: as its kind has it if None. LSTM, MultiheadAttention: ours, or torch's."""
+    task, size = Numerals(language), hidden_size or HIDDEN_SIZE[kind]
+    return EncoderDecoder(
+        Embedding(len(task.words), EMBEDDING_DIM, dtype=dtype),
+        LSTM(EMBEDDING_DIM, size // 2, bidirectional=True, dtype=dtype),
+        Embedding(len(task.signs), EMBEDDING_DIM, dtype=dtype),
+        LSTM(EMBEDDING_DIM, size, dtype=dtype),
+        len(task.signs),
+        MultiheadAttention(size, 1, dtype=dtype) if kind == "attention" else None,
+    )
+
+
+def load_reader(language, kind="attention", dtype=torch.float64):
+    """A shipped reader: (model, task). FileNotFoundError for a language that has none, ValueError for an unknown kind."""
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    path = path_of(language)
+    if not path.is_file():
+        known = ", ".join(sorted(repr(p.stem) for p in SHIPPED.glob("*.safetensors")))
+        raise FileNotFoundError(f"there is no reader for {language!r}, only for {known}")
+    with safe_open(path, framework="pt") as file:
+        names = [name for name in file.keys() if name.startswith(f"{kind}.")]
+        weights = {name.removeprefix(f"{kind}."): file.get_tensor(name).to(dtype) for name in names}
+    model = new_reader(language, kind, dtype=dtype)
+    model.load_state_dict(weights)
+    return model.eval(), Numerals(language)
+
+
+def path_of(language):
+    """The file of a language's weights."""
+    return SHIPPED / f"{language}.safetensors"
+
+
+def train_reader(language, kind, epochs=EPOCHS, batches=BATCHES, progress=True):
+    """Train a reader on numbers of up to `TRAINED` digits. Returns (model, history)."""
+    torch.manual_seed(0)
+    task = Numerals(language, batches=batches)
+    # torch's layers compute the same numbers as ours, sooner
+    model = new_reader(language, kind, LSTM=nn.LSTM, MultiheadAttention=nn.MultiheadAttention)
+    optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, LEARNING_RATE, epochs * batches, pct_start=0.1, cycle_momentum=False
+    )
+    return model, train(model, task, optimizer, epochs, scheduler=scheduler, progress=progress)
+
+
+def exact(model, task, length, count=200):
+    """The share of held-out numbers of so many digits that a model writes without a fault."""
+    with evaluation_of(model):
+        inputs, targets = task.batch(task.held_out(length, count))
+        return all_right(model(inputs)[0], targets).double().mean().item()
+
+
+def main():
+    """Train and store the readers that are named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("languages", nargs="*", help="default: all")
+    torch.set_num_threads(1)
+    for language in parser.parse_args().languages or LANGUAGES:
+        weights = {}
+        for kind in KINDS:
+            model, _ = train_reader(language, kind, EPOCHS, BATCHES)
+            weights |= {f"{kind}.{name}": weight.half().contiguous() for name, weight in model.state_dict().items()}
+            task, count = Numerals(language), sum(p.numel() for p in model.parameters())
+            shares = " ".join(f"{exact(model, task, length):.3f}" for length in range(4, TRAINED + 4))
+            print(f"{language}, {kind}, {count:,} parameters: of 4 to {TRAINED + 3} digits {shares} right", flush=True)
+        SHIPPED.mkdir(exist_ok=True)
+        save_file(weights, path_of(language), {"words": json.dumps(Numerals(language).words, ensure_ascii=False)})
+
+
+if __name__ == "__main__":
+    main()
