@@ -5,9 +5,9 @@
 
 *words*: English numerals of up to nine digits are read in words and written in digits, by encoder and decoder without attention
 at four sizes, and with attention, dot products or additive, with as many parameters as the second of these. *joined*: the same
-as one sequence, by a language model, an LSTM (also with twice the steps, since one takes it half the time) or a transformer. *text*: the same two on the English text, beside what
-evidence_text.py has of it. For each kind the learning rate is chosen first, on a seed of its own, by the loss on what is
-held out; then five other seeds learn with it. Written is companion/learning/evidence/attention.json.
+as one sequence, by a language model, an LSTM (also with twice the steps, since one takes it half the time) or a transformer.
+*text*: these two on the English text. For each kind the learning rate is chosen first, on a seed of its own, by the loss on what
+is held out; then five other seeds learn with it. Written is companion/learning/evidence/attention.json.
 """
 
 import itertools
@@ -64,23 +64,25 @@ def new_model(experiment, kind, num_inputs, num_outputs):
     )
 
 
-def run(settings):
-    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`."""
+def run(settings, epochs=None):
+    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`. epochs: of
+    a text, all if None."""
     torch.set_num_threads(1)
     experiment, _, seed, _ = settings
     torch.manual_seed(seed)
-    measured = text_run(settings) if experiment == "text" else numerals_run(settings)
+    measured = text_run(settings, epochs) if experiment == "text" else numerals_run(settings)
     return dict(zip(NAMES, settings, strict=True)) | {"chosen": seed in SEEDS} | measured
 
 
-def learn(model, batches, learning_rate, epochs, **options):
-    """Train with a learning rate that rises and falls. Returns the history and the seconds that a step took."""
+def learn(model, batches, learning_rate, planned, epochs=None, **options):
+    """Train with a learning rate that rises and falls over the epochs that are planned, and stop after `epochs`, after all of
+    them if None. Returns the history and the seconds that a step took."""
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
-    steps = epochs * len(batches)
+    steps, epochs = planned * len(batches), epochs or planned
     scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, steps, pct_start=0.1, cycle_momentum=False)
     began = time.perf_counter()
     history = train(model, batches, optimizer, epochs, scheduler=scheduler, progress=False, **options)
-    return history, (time.perf_counter() - began) / steps
+    return history, (time.perf_counter() - began) / (epochs * len(batches))
 
 
 def numerals_run(settings):
@@ -128,7 +130,7 @@ class SecondHalves:
         return [(self.inputs, self.targets)]
 
 
-def text_run(settings):
+def text_run(settings, epochs):
     experiment, kind, seed, learning_rate = settings
     text = load_text("en")
     vocabulary = Vocabulary(text)
@@ -138,7 +140,7 @@ def text_run(settings):
         batches, unread = ConsecutiveWindows(learned_from, TEXT_BATCH, TEXT_WINDOW), ConsecutiveWindows(held_out, 1, 500)
     else:  # it has nothing to carry: it is asked for the second half of each window, and sees at least the first
         batches, unread = RandomWindows(learned_from, TEXT_BATCH, TEXT_WINDOW, seed=seed), SecondHalves(held_out, TEXT_WINDOW)
-    history, per_step = learn(model, batches, learning_rate, TEXT_EPOCHS, held_out=unread)
+    history, per_step = learn(model, batches, learning_rate, TEXT_EPOCHS, epochs, held_out=unread)
     losses = [round(epoch.held_out, 4) for epoch in history]
     sizes = {"parameters": sum(p.numel() for p in model.parameters()), "per_step": round(per_step, 4)}
     return sizes | {"held_out": losses, "best": min(losses)}

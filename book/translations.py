@@ -52,12 +52,16 @@ OWN_OUTPUTS = {
         "counts-table", "which-layer-picture", "which-layer-table", "top-p", "forced", "beyond-counting-table",
         "saturation-picture", "solution-warmth",
     },
+    "attention": {
+        "settings", "read-aloud", "fixed-made", "batch", "learns", "forced-and-free-counted", "search-counted",
+        "length-normalised", "weights-picture", "attention-figure", "solution-which", "solution-mixing",
+    },
     "first_network": {
         "ten-lines", "how-many", "pieces-known", "solution-scores", "solution-bug", "solution-shuffled", "solution-size",
     },
 }  # fmt: skip
 # And these have other code: the settings of the edition.
-OWN_CODE = {"language_model": {"text-loaded"}, "first_network": {"language"}, "embedding": {"learned-settings"}}
+OWN_CODE = {"attention": {"settings"}, "language_model": {"text-loaded"}, "first_network": {"language"}, "embedding": {"learned-settings"}}
 # Here an edition adds what there is to read in its own language.
 MORE_TO_READ = "further-reading"
 

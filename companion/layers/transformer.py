@@ -82,10 +82,13 @@ class TransformerEncoderLayer(nn.Module):
         """
 
         def look(x):
-            return self.dropout1(self.self_attn(x, x, x, src_key_padding_mask, False, src_mask, is_causal=is_causal)[0])
+            masks = {"key_padding_mask": src_key_padding_mask, "attn_mask": src_mask}
+            x, _ = self.self_attn(x, x, x, need_weights=False, is_causal=is_causal, **masks)
+            return self.dropout1(x)
 
         def think(x):
-            return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+            x = self.dropout(self.activation(self.linear1(x)))
+            return self.dropout2(self.linear2(x))
 
         if self.norm_first:
             # y = x + attention( norm( x ) )

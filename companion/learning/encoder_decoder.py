@@ -81,7 +81,8 @@ class EncoderDecoder(nn.Module):
         weights = None
         if self.attention is not None:
             # c_t = Σ_j a_tj s_j:   the states of all words, each as much as it is looked at
-            context, weights = self.attention(h, read.memory, read.memory, key_padding_mask=read.padding)
+            s, padding = read
+            context, weights = self.attention(h, s, s, key_padding_mask=padding)
             # h̃_t = tanh( W_c [ h_t, c_t ] + b )
             h = torch.tanh(self.join(torch.cat([h, context], dim=-1)))
         return self.linear(h), state, weights

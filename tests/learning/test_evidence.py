@@ -123,6 +123,30 @@ def test_sequences_are_computed_again(programs):
         assert not learned_from & asked and len(learned_from) == pytest.approx(share * len(asked), abs=4)
 
 
+def test_attention_is_all_there_with_the_best_learning_rates(programs, monkeypatch):
+    """Five seeds of each kind, and those that are held beside each other of one size."""
+    module = program("evidence_attention")
+    runs = sys.modules["evidence_runs"]
+    monkeypatch.setattr(runs, "multiprocessing", None)
+    monkeypatch.setattr(evidence, "store", None)
+    runs.main(module, [])
+    chosen = evidence.load("attention", chosen=True)
+    assert {spread.count for spread in evidence.spread(chosen, "seed", "experiment", "kind").values()} == {5}
+    for kinds in (("fixed 42", "dot product", "additive"), module.KINDS["joined"]):
+        sizes = {run["parameters"] for run in chosen if run["kind"] in kinds and run["experiment"] != "text"}
+        assert max(sizes) / min(sizes) < 1.03
+    assert max(sizes := {run["parameters"] for run in evidence.having(chosen, experiment="text")}) / min(sizes) < 1.01
+
+
+def test_attention_is_computed_again(programs):
+    """An epoch of the text, by a transformer."""
+    module = program("evidence_attention")
+    (stored,) = evidence.load("attention", experiment="text", kind="transformer", seed=0, chosen=True)
+    again = module.run([stored[name] for name in module.NAMES], epochs=1)
+    assert again["held_out"] == pytest.approx(stored["held_out"][:1], abs=5e-3)
+    assert again["parameters"] == stored["parameters"]
+
+
 def test_series_are_computed_again(programs):
     """Two epochs of a network, whose error on the second part stands beside each."""
     module = program("evidence_series")
