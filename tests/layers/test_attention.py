@@ -4,8 +4,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from namesakes import agree, examples, outcome, pair
+from namesakes import agree, examples, flat, outcome, pair
 from torch import nn
+from torch.autograd import gradcheck, gradgradcheck
+from torch.func import functional_call, grad, vmap
 from torch.nn import functional as F
 
 import companion
@@ -154,6 +156,34 @@ def test_block(p, activation, batch_first, norm_first, bias, batched, mask, padd
     with torch.no_grad():  # in evaluation torch computes the block in one function
         ours, theirs = ours.eval(), theirs.eval()
         torch.testing.assert_close(ours(x, **call), theirs(x, **call), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["MultiheadAttention", "TransformerEncoderLayer"])
+def test_gradients_of_gradients_and_of_each_example(name):
+    torch.manual_seed(0)
+    module = getattr(companion, name)(4, 2, *([3, 0.0, torch.tanh] if "Trans" in name else []), **float64)
+    x = randn(3, 2, 4).requires_grad_()
+    names, parameters = zip(*module.named_parameters(), strict=True)
+
+    def run(x, *parameters):
+        given = (x, x, x) if name == "MultiheadAttention" else (x,)
+        result = functional_call(module, dict(zip(names, parameters, strict=True)), given)
+        return result if isinstance(result, torch.Tensor) else result[0]
+
+    assert gradcheck(run, (x, *parameters)) and gradgradcheck(run, (x, *parameters))
+    each = vmap(grad(lambda x: run(x[:, None], *parameters).square().sum()), in_dims=1)(x)
+    for b in range(2):
+        alone = grad(lambda x: run(x[:, None], *parameters).square().sum())(x[:, b])  # noqa: B023
+        torch.testing.assert_close(each[b], alone, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["MultiheadAttention", "TransformerEncoderLayer"])
+def test_shapes_on_the_meta_device(name):
+    """No number is looked at: shapes come out where there are no numbers."""
+    ours, theirs = pair(name, 4, 2, device="meta")
+    x, padding = torch.empty(5, 3, 4, device="meta"), torch.empty(3, 5, dtype=torch.bool, device="meta")
+    given = (x, x, x, padding) if name == "MultiheadAttention" else (x, None, padding)
+    assert [t.shape for t in flat(ours(*given))] == [t.shape for t in flat(theirs(*given))]
 
 
 def x_of(*shape):

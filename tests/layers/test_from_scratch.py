@@ -15,7 +15,7 @@ import companion
 # What torch would compute a layer, a fused step or a look-up with.
 TORCHS_OWN = {
     "rnn_tanh", "rnn_relu", "lstm", "gru", "rnn_tanh_cell", "rnn_relu_cell", "lstm_cell", "gru_cell",
-    "embedding", "embedding_renorm_", "linear", "dropout",
+    "embedding", "embedding_renorm_", "linear", "dropout", "multi_head_attention_forward", "scaled_dot_product_attention", "layer_norm",
 }  # fmt: skip
 CASES = [
     ("RNN", (3, 5), {}),
@@ -25,6 +25,8 @@ CASES = [
     ("GRU", (3, 5, 2), {"bidirectional": True}),
     ("GRUCell", (3, 5), {}),
     ("Embedding", (4, 3), {"max_norm": 1.0, "padding_idx": 0}),
+    ("MultiheadAttention", (3, 1), {"dropout": 0.5}),
+    ("TransformerEncoderLayer", (3, 1, 5), {}),
 ]
 
 
@@ -46,7 +48,7 @@ def test_works_without_torchs_own(name, args, kwargs):
     x = torch.tensor([[1, 2], [0, 3]]) if name == "Embedding" else torch.rand(2, 3)
     for module, expected in ((ours, False), (theirs, True)):
         with Calls() as calls:
-            module(x)
+            module(x, x, x) if name == "MultiheadAttention" else module(x)
         assert bool(calls.names & TORCHS_OWN) is expected, calls.names
 
 

@@ -26,7 +26,8 @@ LAYERS = ["RNN", "LSTM", "GRU"]
 CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
 RECURRENT = LAYERS + CELLS
 ALL = [*RECURRENT, "Embedding"]
-TORCHS = {info.module_cls.__name__: info for info in module_db if info.module_cls.__name__ in ALL}
+WITH_ATTENTION = [*ALL, "MultiheadAttention", "TransformerEncoderLayer"]
+TORCHS = {info.module_cls.__name__: info for info in module_db if info.module_cls.__name__ in WITH_ATTENTION}
 float64 = {"dtype": torch.float64}
 
 
@@ -46,7 +47,7 @@ def close(ours, theirs, dtype=torch.float64):
 
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", WITH_ATTENTION)
 def test_torchs_inputs(name, dtype, training):
     cases = list(torchs_inputs(name, dtype, training))
     assert cases
@@ -190,7 +191,7 @@ def test_by_hand_reaches_every_layer_of_a_model():
     assert not companion.by_hand(model, on=False)[0].unroll_by_hand
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", WITH_ATTENTION)
 @pytest.mark.parametrize("how", ["pickle", "deepcopy", "torch.save"])
 def test_copies(name, how):
     for args, kwargs, call_args, call_kwargs in torchs_inputs(name):
