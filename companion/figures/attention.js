@@ -3,7 +3,7 @@ import { decode, readSafetensors } from "./steps.js";
 import { GREEN, ON_COLOUR, ORANGE, button, change, drawing, fill, fixed, group, html, loader, player, report, say, show, slider, svg, textbox, toggle } from "./kit.js";
 
 const [LEFT, WIDTH, HIGH] = [66, 290, 19]; // of the grid, and of a row
-const END = "∎";
+const END = "□";
 const sign = (index) => (index === 0 ? END : `${index - 1}`);
 
 /* The words of a text as it is typed, as companion.learning.numerals.split has them. */
