@@ -112,3 +112,26 @@ class Figure(anywidget.AnyWidget):
         data, metadata = super()._repr_mimebundle_(**kwargs)
         data["image/svg+xml"] = picture(self.language, self.name)
         return data, metadata
+
+
+class Loading(Figure):
+    """A figure whose page asks for a file when its reader does: in a notebook it is Python that answers.
+
+    A class that inherits says which ones there are: `files`, name → path.
+    """
+
+    files = {}
+
+    def __init__(self, language="en", **values):
+        super().__init__(language, **values)
+        self.on_msg(self._answer)
+
+    def _answer(self, _, content, buffers):
+        """Hand a page the file that it asks for: one of `files`, and nothing else."""
+        name = content.get("want") if isinstance(content, dict) else None
+        if not isinstance(name, str):
+            return
+        if name in self.files:
+            self.send({"have": name}, [self.files[name].read_bytes()])
+        else:
+            self.send({"lacks": name, "why": f"there is no file {name!r}"})

@@ -5,7 +5,7 @@ from functools import cache
 import torch
 from traitlets import Dict, Int, TraitError, Unicode, default, validate
 
-from companion.figures.figure import Figure, Number, script
+from companion.figures.figure import Loading, Number, script
 from companion.learning.generation import probabilities
 from companion.learning.text import characters, normalise
 from companion.learning.writer import load_writer, path_of
@@ -19,7 +19,7 @@ MOST = {"beginning": 400, "written": 2000}  # characters: a page reads them in l
 writer_of = cache(load_writer)
 
 
-class Writing(Figure):
+class Writing(Loading):
     """The writer of a language, the probabilities of its next character, and a look at one of its units.
 
     beginning: what it reads first, 1 to 400 characters. written: what it has written since, up to 2000. temperature:
@@ -28,6 +28,7 @@ class Writing(Figure):
     """
 
     _esm = script("writing")
+    files = {f"writers/{language}.safetensors": path_of(language) for language in BEGINNINGS}
     beginning = Unicode().tag(sync=True)
     written = Unicode("").tag(sync=True)
     temperature = Number(1.0, min=0, max=2).tag(sync=True)
@@ -39,7 +40,6 @@ class Writing(Figure):
     def __init__(self, language="en", **values):
         super().__init__(language, **values)
         self.set_trait("writer", self._writer())
-        self.on_msg(self._answer)
 
     @property
     def text(self):
@@ -109,17 +109,6 @@ class Writing(Figure):
             "text": self.text, "characters": [self._vocabulary.characters[i] for i in known],
             "logits": [round(logits[i].item(), 3) for i in known],
         }  # fmt: skip
-
-    def _answer(self, _, content, buffers):
-        """Hand a page the weights that it asks for: those of a writer, and nothing else."""
-        name = content.get("want") if isinstance(content, dict) else None
-        files = {f"writers/{language}.safetensors": path_of(language) for language in BEGINNINGS}
-        if not isinstance(name, str):
-            return
-        if name in files:
-            self.send({"have": name}, [files[name].read_bytes()])
-        else:
-            self.send({"lacks": name, "why": f"there is no writer {name!r}"})
 
     @default("beginning")
     def _beginning(self):
