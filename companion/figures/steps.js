@@ -264,3 +264,78 @@ export const characters = (text) => {
   const normal = text.replace(/\r\n?/g, "\n").normalize("NFC");
   return Intl.Segmenter ? Array.from(new Intl.Segmenter().segment(normal), ({ segment }) => segment) : [...normal];
 };
+
+/* ---- Reading with attention ---- */
+
+/* The words of a number as it is typed, as companion.learning.numerals splits it: in English at blanks, hyphens and commas,
+ * elsewhere sign by sign. */
+export const numeralWords = (text, language) => {
+  const normal = text.normalize("NFC");
+  return language === "en" ? normal.toLowerCase().split(/[\s,-]+/u).filter(Boolean) : [...normal].filter((sign) => sign.trim());
+};
+
+/* One layer of an LSTM by the name that it has in a state_dict. */
+const layerOf = (w, name, direction = "") => ({
+  weight_ih: w[`${name}.weight_ih_l0${direction}`],
+  weight_hh: w[`${name}.weight_hh_l0${direction}`],
+  bias_ih: w[`${name}.bias_ih_l0${direction}`],
+  bias_hh: w[`${name}.bias_hh_l0${direction}`],
+});
+
+/* s_1 … s_S, each [ h→_j, h←_j ], and the state that the decoder begins with: both directions where they end. Weights are
+ * named as in companion.learning.encoder_decoder.EncoderDecoder's state_dict: { memory, state: [h, c] } */
+export const encode = (indices, w) => {
+  const read = indices.map((index) => w["source.weight"][index]);
+  const [forward, backward] = [layerOf(w, "encoder"), layerOf(w, "encoder", "_reverse")];
+  const zeros = Array.from(forward.weight_hh[0], () => 0);
+  const there = lstm(read, forward, [zeros, zeros]);
+  const back = lstm([...read].reverse(), backward, [zeros, zeros]).reverse();
+  return {
+    memory: there.map(({ h }, j) => [...h, ...back[j].h]),
+    state: [[...there.at(-1).h, ...back[0].h], [...there.at(-1).c, ...back[0].c]],
+  };
+};
+
+/* nn.MultiheadAttention with one head: { context, weights }
+ *   q = W_q h + b_q    k_j = W_k s_j + b_k    v_j = W_v s_j + b_v        α_j = softmax_j( q · k_j / √H )
+ *   context = W_o ( Σ_j α_j v_j ) + b_o */
+export const attend = (h, memory, w) => {
+  const size = h.length;
+  const projected = (k, x) => {
+    const [from, to] = [k * size, (k + 1) * size];
+    const bias = w["attention.in_proj_bias"];
+    return times(w["attention.in_proj_weight"].slice(from, to), x).map((value, n) => value + bias[from + n]);
+  };
+  const query = projected(0, h);
+  const weights = probabilities(memory.map((s) => dot(query, projected(1, s)) / Math.sqrt(size)));
+  const mixed = rowTimes(weights, memory.map((s) => projected(2, s)));
+  const context = times(w["attention.out_proj.weight"], mixed).map((value, n) => value + w["attention.out_proj.bias"][n]);
+  return { context, weights };
+};
+
+/* One step of the decoder, after the sign `index`: { step, weights, y }. Where w has no attention, weights are null.
+ *   h_t = LSTM( y_{t-1}, h_{t-1} )    h̃_t = tanh( W_c [ h_t, context ] + b )    y = W h̃_t + b */
+export const decodeStep = (index, state, memory, w) => {
+  const step = lstmCell(w["target.weight"][index], state, layerOf(w, "decoder"));
+  let [h, weights] = [step.h, null];
+  if (w["join.weight"]) {
+    const looked = attend(h, memory, w);
+    weights = looked.weights;
+    h = times(w["join.weight"], [...h, ...looked.context]).map((value, n) => Math.tanh(value + w["join.bias"][n]));
+  }
+  return { step, weights, y: times(w["linear.weight"], h).map((value, n) => value + w["linear.bias"][n]) };
+};
+
+/* The likeliest sign at each step, up to the end, 0: [{ index, p, weights }, …]. After `longest` signs only the end may come. */
+export const writeNumber = (indices, w, longest) => {
+  let { memory, state } = encode(indices, w);
+  const rows = [];
+  for (let index = 0; rows.length === 0 || index !== 0; ) {
+    const { step, weights, y } = decodeStep(index, state, memory, w);
+    const p = rows.length < longest ? probabilities(y) : oneHot(0, y.length);
+    index = p.indexOf(Math.max(...p));
+    rows.push({ index, p: p[index], weights });
+    state = [step.h, step.c];
+  }
+  return rows;
+};

@@ -127,8 +127,8 @@ def test_words_are_used(name):
 
 def test_a_language_without_a_picture_gets_the_english_one():
     assert picture("es", "writing") == picture("en", "writing") != picture("ja", "writing")
-    with pytest.raises(FileNotFoundError, match=r"python book/draw.py attention"):
-        picture("en", "attention")
+    with pytest.raises(FileNotFoundError, match=r"python book/draw.py nothing"):
+        picture("en", "nothing")
 
 
 def test_words_of_figures_that_are_there():
