@@ -178,9 +178,9 @@ const render = ({ model, el }) => {
     const { index, p, weights } = rows[shown() - 1];
     const most = weights ? weights.indexOf(Math.max(...weights)) : -1;
     picture.set(rows, shown(), most);
-    const key = `${weights ? "said" : "said_fixed"}${index ? "" : "_end"}`;
+    const [goesOn, ends] = weights ? [words.said, words.said_end] : [words.said_fixed, words.said_fixed_end];
     const looked = weights ? { word: fill(words.quoted, { word: all.words[most] }), weight: fixed(weights[most]) } : {};
-    now.set(fill(words[key], { sign: signOf(index), p: fixed(p), ...looked }));
+    now.set(fill(index ? goesOn : ends, { sign: signOf(index), p: fixed(p), ...looked }));
     const texts = KINDS.map((one) => all[one].slice(0, -1).map((row) => signOf(row.index)).join(""));
     compared.set(texts, KINDS.indexOf(kind()));
   };

@@ -1,7 +1,7 @@
 """A trained reader turns a number in words into digits, and shows which words it looks at for each."""
 
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import torch
@@ -59,9 +59,7 @@ class Attention(Loading):
     def written(self, text=None, attention=None):
         """What is written for the text, or for another one, as `Written`: the likeliest sign at each step."""
         kind = KINDS[0] if (self.attention if attention is None else attention) else KINDS[1]
-        model, task = reader_of(self._own, kind)
-        source = task.encode(self.words_read(text))[:, None]
-        return write(model, task, source)
+        return write(self._own, kind, tuple(self.words_read(text)))
 
     @property
     def _own(self):
@@ -101,8 +99,11 @@ def example_of(number, language):
     return (" " if language == "en" else "").join(in_words(number, language))
 
 
-def write(model, task, source):
+@lru_cache(maxsize=100)
+def write(language, kind, words):
     """The likeliest sign at each step, as `companion.learning.search.greedy` writes, and how likely it was."""
+    model, task = reader_of(language, kind)
+    source = task.encode(list(words))[:, None]
     sign, signs, p, looks = torch.zeros(1, 1, dtype=torch.int64), [], [], []
     with torch.no_grad():
         read, state = model.read(source, torch.tensor([len(source)]))
@@ -118,8 +119,8 @@ def write(model, task, source):
 
 
 def rows(written):
-    """What was written as the script has it: its signs, the end as 0; probabilities and weights with three digits."""
-    rounded = lambda values: [round(value, 3) for value in values]  # noqa: E731
+    """What was written as the script has it: its signs, the end as 0; probabilities and weights with five digits."""
+    rounded = lambda values: [round(value, 5) for value in values]  # noqa: E731
     return [
         {"index": index, "p": p, **({} if written.weights is None else {"weights": rounded(written.weights[k].tolist())})}
         for k, (index, p) in enumerate(

@@ -33,7 +33,7 @@ SHOWN = """() => document.querySelector("figure").outerHTML
 LETTERS = """() => [...document.querySelectorAll("svg text")]
     .filter(one => one.textContent.trim() && one.getClientRects().length).map(one => {
         const { left, right } = one.getBoundingClientRect();
-        return [one.textContent, left, right, parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a];
+        return [one.textContent, left, right, parseFloat(getComputedStyle(one).fontSize) * Math.hypot(one.getScreenCTM().a, one.getScreenCTM().b)];
     })"""
 # Of the numbers on squares that are not faded: the number, and its contrast to the square on the page.
 CONTRASTS = """() => {
@@ -75,7 +75,7 @@ def others(value, trait):
     elif isinstance(value, bool):
         yield not value
     elif isinstance(value, str):
-        yield from (value[:-1], value[1:], value + "e")
+        yield from (value[:-1], value[1:], value + "e", value.rpartition(" ")[0])
     else:
         ends = [getattr(trait, "max", None), getattr(trait, "min", None)]
         yield from (end for end in ends if end is not None and math.isfinite(end))
