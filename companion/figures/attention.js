@@ -10,8 +10,8 @@ const signOf = (index) => (index === 0 ? END : `${index - 1}`);
 /* Reads numbers in words, with attention and without. */
 const reader = (file) => {
   const { weights, metadata } = readSafetensors(file);
-  const words = JSON.parse(metadata.words);
-  const indices = new Map(words.map((word, index) => [word, index]).slice(1)); // the first is padding
+  const known = JSON.parse(metadata.words);
+  const indices = new Map(known.map((word, index) => [word, index]).slice(1)); // the first is padding
   const of = Object.fromEntries(KINDS.map((kind) => [kind, {}]));
   for (const [name, weight] of Object.entries(weights)) {
     const [kind] = name.split(".", 1);
@@ -30,7 +30,7 @@ const reader = (file) => {
  * where words are many, and have their numbers where they are few. English words stand upwards, signs upright. */
 const grid = (words, upwards) => {
   const [left, width, high] = [58, 300, 21];
-  const top = upwards ? 66 : 26;
+  const top = upwards ? 78 : 26;
   const element = drawing(words, 360, 200);
   let [rows, heads, frame] = [[], [], null];
   return {
@@ -39,7 +39,7 @@ const grid = (words, upwards) => {
     make(found, T) {
       const size = Math.min(width / found.length, 40);
       const digits = size >= 29 ? 2 : null;
-      const font = upwards ? Math.min(13, size) : Math.min(15, size - 0.5);
+      const font = upwards ? Math.min(12, size) : Math.min(15, size - 0.5);
       heads = found.map((word, j) => {
         const x = left + (j + 0.5) * size;
         const at = upwards ? { transform: `translate(${x.toFixed(2)} ${top - 5}) rotate(-90)`, "text-anchor": "start" } : { x: x.toFixed(2), y: top - 12, "text-anchor": "middle" };

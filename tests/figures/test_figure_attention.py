@@ -134,7 +134,7 @@ def test_one_digit_after_another(browser):
             weight, word = found.weights[k].max().item(), read[int(found.weights[k].argmax())]
             begin = f"Writes {found.digits[k]}" if k < T - 1 else "Ends"
             assert said == f"{begin} with probability {found.p[k]:.2f}, and looks mostly at ‘{word}’ ({weight:.2f})."
-            assert (rows, frame, value, output) == (k + 1, 66 + 21 * k, str(k + 1), f"{k + 1} / {T}")
+            assert (rows, frame, value, output) == (k + 1, 78 + 21 * k, str(k + 1), f"{k + 1} / {T}")
             assert box == seen[0][4]
         move(page, attention=False, t=2)
         assert page.locator(".report").first.text_content().startswith("Writes 1 with probability")
