@@ -19,7 +19,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from companion import figures
-from companion.learning import writer
+from companion.learning import numeral_readers, writer
 from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read
 
 from .pictures import inline
@@ -87,7 +87,7 @@ def write_scripts(app):
     if app.builder.format != "html":
         return
     folder = Path(app.outdir, "_static", "figures")
-    (folder / "writers").mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     shared = [f"{module}.js" for module in dict.fromkeys(one for name in NAMES for one in modules(name)[:-1])]
     def plain(file):
         """A module without its comments, which the package keeps: pages need not carry them."""
@@ -100,12 +100,14 @@ def write_scripts(app):
     for name in NAMES:
         text = IMPORT.sub(r"const \g<names> = unrolledFigures;\n", plain(f"{name}.js")).replace("export default", "return")
         (folder / f"{name}.js").write_text(f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8")
-    weights = writer.path_of(edition_of(app).language)
-    if weights.is_file():
-        data = weights.read_bytes()
-        (folder / "writers" / weights.name).write_bytes(data)
-        text = f'window.unrolledFile = "{base64.b64encode(data).decode()}";\n'
-        (folder / "writers" / f"{weights.name}.js").write_text(text, encoding="utf-8")
+    for room, path_of in (("writers", writer.path_of), ("readers", numeral_readers.path_of)):
+        weights = path_of(edition_of(app).language)
+        (folder / room).mkdir(exist_ok=True)
+        if weights.is_file():
+            data = weights.read_bytes()
+            (folder / room / weights.name).write_bytes(data)
+            text = f'window.unrolledFile = "{base64.b64encode(data).decode()}";\n'
+            (folder / room / f"{weights.name}.js").write_text(text, encoding="utf-8")
 
 
 def add_scripts(app, pagename, templatename, context, doctree):

@@ -1,9 +1,10 @@
 """Figures that answer, on the book's pages and in notebooks: one class and one script each."""
 
+from companion.figures.attention import Attention
 from companion.figures.gates import Gates
 from companion.figures.lookup import Lookup
 from companion.figures.shapes import Shapes
 from companion.figures.unrolling import Unrolling
 from companion.figures.writing import Writing
 
-__all__ = ["Gates", "Lookup", "Shapes", "Unrolling", "Writing"]
+__all__ = ["Attention", "Gates", "Lookup", "Shapes", "Unrolling", "Writing"]

@@ -96,6 +96,20 @@ class Figure(anywidget.AnyWidget):
         super().__init__(language=language, **values)
         self.set_trait("words", words(language, self.name))
 
+    def answer(self, files):
+        """Hand a page the files that it asks for: name → path, and nothing else."""
+
+        def answered(_, content, buffers):
+            name = content.get("want") if isinstance(content, dict) else None
+            if not isinstance(name, str):
+                return
+            if name in files:
+                self.send({"have": name}, [files[name].read_bytes()])
+            else:
+                self.send({"lacks": name, "why": f"there is no file {name!r}"})
+
+        self.on_msg(answered)
+
     @property
     def name(self):
         """That of its files, and of its table of words."""

@@ -295,6 +295,54 @@ export const stepper = (model, name, { label, min, max, step = 1, any = false })
   return html("div", { class: "control stepper" }, named(id, label), less, input, more, range);
 };
 
+/* ---- Weights that come when they are asked for ---- */
+
+const PATIENCE = 6000; // milliseconds until a page that has got no answer says what to do
+
+/* A button that asks for a file, and what is said meanwhile. said: load, again, loading, lacking, unanswered. take(buffer):
+ * reads it, or throws. arrived(focused): then; whether the reader stands on the button. Returns element and stop. */
+export const loader = (model, { file, bytes }, said, take, arrived) => {
+  const size = `${Math.round(bytes / 1000)} kB`;
+  let [patience, done] = [null, false];
+  const notice = html("p", { class: "report", role: "status" });
+  const failed = (why) => {
+    clearTimeout(patience);
+    patience = null;
+    say(notice, why);
+    say(load, fill(said.again, { size }));
+  };
+  const ask = () => {
+    if (patience !== null) return;
+    say(notice, said.loading);
+    patience = setTimeout(() => failed(said.unanswered), PATIENCE);
+    try {
+      model.send({ want: file });
+    } catch {
+      failed(said.unanswered);
+    }
+  };
+  const answered = ({ have, lacks, why }, buffers) => {
+    if (done || (have ?? lacks) !== file) return;
+    if (!have) return failed(fill(said.lacking, { why }));
+    try {
+      const { buffer, byteOffset, byteLength } = buffers[0];
+      take(buffer.slice(byteOffset, byteOffset + byteLength));
+    } catch (error) {
+      return failed(fill(said.lacking, { why: error.message }));
+    }
+    done = true;
+    clearTimeout(patience);
+    arrived(document.activeElement === load || load.getRootNode().activeElement === load);
+  };
+  const load = button(fill(said.load, { size }), ask);
+  model.on("msg:custom", answered);
+  const stop = () => {
+    model.off("msg:custom", answered);
+    clearTimeout(patience);
+  };
+  return { element: html("div", { class: "strip" }, load, notice), stop };
+};
+
 /* ---- The figure ---- */
 
 /* Show the parts in `el`, with the caption under them. `draw` is called now, and at most once a frame after one of the

@@ -226,6 +226,62 @@ export const writeStep = (index, state, w) => {
   return { step, y };
 };
 
+/* ---- Attention ---- */
+
+/* W x + b for the rows k · size … of a stacked weight and bias, W: (n · size, N) */
+const block = (W, b, k, size, x) => times(W.slice(k * size, (k + 1) * size), x).map((value, n) => value + b[k * size + n]);
+
+/* nn.MultiheadAttention with one head: what one query, (E), gets from a memory of S vectors, and the weights, (S). */
+export const attendOver = (query, memory, w, name = "attention") => {
+  const [W, b, size] = [w[`${name}.in_proj_weight`], w[`${name}.in_proj_bias`], query.length];
+  // q = W_q h + b_q,   k_j = W_k s_j + b_k,   v_j = W_v s_j + b_v
+  const q = block(W, b, 0, size, query);
+  const [keys, values] = [1, 2].map((k) => memory.map((s) => block(W, b, k, size, s)));
+  // a = softmax( q · k_j / √E )
+  const weights = probabilities(keys.map((k) => dot(q, k) / Math.sqrt(size)));
+  // c = Σ_j a_j v_j,   and W_o c + b_o
+  const context = q.map((_, n) => weights.reduce((sum, a, j) => sum + a * values[j][n], 0));
+  return { output: block(w[`${name}.out_proj.weight`], w[`${name}.out_proj.bias`], 0, size, context), weights };
+};
+
+const lstmOf = (w, name, direction = "") =>
+  Object.fromEntries(["weight_ih", "weight_hh", "bias_ih", "bias_hh"].map((one) => [one, w[`${name}.${one}_l0${direction}`]]));
+
+/* An LSTM in two directions over words, given as indices: { memory, state }. memory: (S, 2 hidden_size). */
+export const encode = (indices, w) => {
+  const x = indices.map((index) => w["source.weight"][index]);
+  const zeros = w["encoder.weight_hh_l0"][0].map(() => 0);
+  const run = (inputs, direction) => lstm(inputs, lstmOf(w, "encoder", direction), [zeros, zeros]);
+  const [there, back] = [run(x, ""), run([...x].reverse(), "_reverse")];
+  const last = (part) => [...there.at(-1)[part], ...back.at(-1)[part]];
+  return { memory: there.map((step, j) => [...step.h, ...back[x.length - 1 - j].h]), state: [last("h"), last("c")] };
+};
+
+/* What an EncoderDecoder writes, the likeliest sign at each step, as companion.learning.search.greedy: a list of
+ * { sign, p, weights }, the end (sign 0) included. weights: null without attention. */
+export const decode = (indices, w, longest) => {
+  const { memory, state } = encode(indices, w);
+  const [found, decoder] = [[], lstmOf(w, "decoder")];
+  let [now, sign] = [state, 0];
+  for (let t = 0; t <= longest && (t === 0 || sign !== 0); t++) {
+    // h_t = LSTM( y_{t-1}, h_{t-1} )
+    const step = lstmCell(w["target.weight"][sign], now, decoder);
+    now = [step.h, step.c];
+    let [h, weights] = [step.h, null];
+    if (w["attention.in_proj_weight"]) {
+      const looked = attendOver(step.h, memory, w);
+      weights = looked.weights;
+      // h̃_t = tanh( W_c [ h_t, c_t ] + b )
+      h = times(w["join.weight"], [...step.h, ...looked.output]).map((value, n) => Math.tanh(value + w["join.bias"][n]));
+    }
+    const p = probabilities(times(w["linear.weight"], h).map((value, n) => value + w["linear.bias"][n]));
+    // at the last of all places only the end may come
+    sign = t === longest ? 0 : p.indexOf(Math.max(...p));
+    found.push({ sign, p: t === longest ? 1 : p[sign], weights });
+  }
+  return found;
+};
+
 /* Names → weights of a .safetensors file in float16, as rows of float64, and its metadata: { weights, metadata }. */
 export const readSafetensors = (buffer) => {
   const view = new DataView(buffer);

@@ -1,12 +1,11 @@
 /* A trained writer goes on from a beginning, one character after the other. */
 import { characters, draw, probabilities, readSafetensors, uniform, writeStep } from "./steps.js";
-import { BLUE, GREEN, ORANGE, button, change, drawing, fill, fixed, group, html, label, report, say, show, slider, still, svg, symbol } from "./kit.js";
+import { BLUE, GREEN, ORANGE, button, change, drawing, fill, fixed, group, html, label, loader, report, say, show, slider, still, svg, symbol } from "./kit.js";
 
 const ROWS = 8; // of characters; one more stands for all others
 const RUN = 200; // characters that are written at a go
 const PAUSE = 100; // milliseconds between two of them
 const MOST = { beginning: 400, written: 2000 }; // as in writing.py
-const PATIENCE = 6000; // milliseconds until a page that has got no answer says what to do
 
 const visible = (character) => ({ " ": "␣", "\n": "⏎" })[character] ?? character;
 
@@ -129,7 +128,6 @@ const coloured = (element) => {
 const render = ({ model, el }) => {
   const words = model.get("words");
   const writer = model.get("writer"); // its file and what is known of it before it is loaded
-  const size = `${Math.round(writer.bytes / 1000)} kB`;
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
@@ -220,41 +218,11 @@ const render = ({ model, el }) => {
     change(box, { "aria-invalid": null });
   };
 
-  // The weights come when they are asked for.
-  let patience = null;
-  const notice = html("p", { class: "report", role: "status" });
-  const failed = (why) => {
-    clearTimeout(patience);
-    patience = null;
-    say(notice, why);
-    say(load, fill(words.again, { size }));
-  };
-  const ask = () => {
-    if (patience !== null) return;
-    say(notice, words.loading);
-    patience = setTimeout(() => failed(words.unanswered), PATIENCE);
-    try {
-      model.send({ want: writer.file });
-    } catch {
-      failed(words.unanswered);
-    }
-  };
-  const answered = ({ have, lacks, why }, buffers) => {
-    if (loaded || (have ?? lacks) !== writer.file) return;
-    if (!have) return failed(fill(words.lacking, { why }));
-    try {
-      const { buffer, byteOffset, byteLength } = buffers[0];
-      loaded = reader(buffer.slice(byteOffset, byteOffset + byteLength));
-    } catch (error) {
-      return failed(fill(words.lacking, { why: error.message }));
-    }
-    clearTimeout(patience);
-    const focused = document.activeElement === load || el.getRootNode().activeElement === load;
+  const read = (buffer) => (loaded = reader(buffer));
+  const waiting = loader(model, writer, words, read, (focused) => {
     update();
     if (focused) run.focus();
-  };
-  const load = button(fill(words.load, { size }), ask);
-  model.on("msg:custom", answered);
+  });
 
   const picture = diagram(words, take);
   const others = Array.from({ length: ROWS }, (_, k) => button(" ", () => take(k)));
@@ -263,7 +231,6 @@ const render = ({ model, el }) => {
   const page = html("div", { class: "written", tabindex: 0, role: "group", "aria-label": words.text }, begun, written);
   const [chosen, unit] = [report(), report()];
   const scale = html("span", { class: "scale" }, "−1", html("i"), "1");
-  const waiting = html("div", { class: "strip" }, load, notice);
   const later = [
     html("div", { class: "strip others", role: "group", "aria-label": words.others }, html("span", {}, words.others), others),
     html(
@@ -280,7 +247,7 @@ const render = ({ model, el }) => {
       unit.element),
   ];
   const arrive = () => {
-    change(waiting, { hidden: loaded !== null });
+    change(waiting.element, { hidden: loaded !== null });
     change(page, { hidden: !loaded && !model.get("written") });
     for (const element of later) change(element, { hidden: loaded === null });
   };
@@ -320,7 +287,7 @@ const render = ({ model, el }) => {
     html("div", { class: "controls" },
       slider(model, "temperature", { label: [`${words.temperature} `, symbol("τ")], min: 0, max: 2, step: 0.05 }),
       slider(model, "seed", { label: words.seed, min: 0, max: 99, step: 1, show: (n) => `${n}` })),
-    waiting, later[1], page, later[2], later[3],
+    waiting.element, later[1], page, later[2], later[3],
   ];
   const texts = ["beginning", "written"];
   for (const name of texts) model.on(`change:${name}`, taken);
@@ -330,9 +297,8 @@ const render = ({ model, el }) => {
   return () => {
     for (const name of texts) model.off(`change:${name}`, taken);
     model.off("change:beginning", follow);
-    model.off("msg:custom", answered);
     clearInterval(timer);
-    clearTimeout(patience);
+    waiting.stop();
     remove();
   };
 };

@@ -39,7 +39,7 @@ class Writing(Figure):
     def __init__(self, language="en", **values):
         super().__init__(language, **values)
         self.set_trait("writer", self._writer())
-        self.on_msg(self._answer)
+        self.answer({f"writers/{language}.safetensors": path_of(language) for language in BEGINNINGS})
 
     @property
     def text(self):
@@ -109,17 +109,6 @@ class Writing(Figure):
             "text": self.text, "characters": [self._vocabulary.characters[i] for i in known],
             "logits": [round(logits[i].item(), 3) for i in known],
         }  # fmt: skip
-
-    def _answer(self, _, content, buffers):
-        """Hand a page the weights that it asks for: those of a writer, and nothing else."""
-        name = content.get("want") if isinstance(content, dict) else None
-        files = {f"writers/{language}.safetensors": path_of(language) for language in BEGINNINGS}
-        if not isinstance(name, str):
-            return
-        if name in files:
-            self.send({"have": name}, [files[name].read_bytes()])
-        else:
-            self.send({"lacks": name, "why": f"there is no writer {name!r}"})
 
     @default("beginning")
     def _beginning(self):

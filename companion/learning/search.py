@@ -14,10 +14,11 @@ from companion.learning.sequence_model import evaluation_of
 
 
 class Found(NamedTuple):
-    """A sequence, its log probability, and the attention's weights at each step (T, S), or None."""
+    """A sequence and its log probability; of `greedy` also each sign's probability, and the weights (T, S) or None."""
 
     sequence: list
     log_p: float
+    p: list | None = None
     weights: torch.Tensor | None = None
 
 
@@ -39,7 +40,7 @@ def greedy(model, source, lengths, longest=20):
     for b, row in enumerate(signs):
         steps = row.index(0) + 1
         seen = None if looks[0] is None else torch.cat([look[b, :, : lengths[b]] for look in looks[:steps]])
-        found.append(Found(row[: steps - 1], scores[b, :steps].sum().item(), seen))
+        found.append(Found(row[: steps - 1], scores[b, :steps].sum().item(), scores[b, :steps].exp().tolist(), seen))
     return found
 
 

@@ -25,7 +25,7 @@ WRITTEN = [(language, name) for language, tables in TABLES.items() for name in K
 CONTROLS = ":is(input, select, button, summary, textarea, [tabindex='0']):visible:not(:disabled)"
 OPEN = "for (const one of document.querySelectorAll('details')) one.open = true"
 # What is shown only where it fits the others: a step of training moves the rows that were read.
-SHOWN_WITH_OTHERS = {"lookup": {"last_step"}}
+SHOWN_WITH_OTHERS = {"lookup": {"last_step"}, "attention": {"text"}}
 # All that a figure shows: what is in it, and what its controls stand at.
 SHOWN = """() => document.querySelector("figure").outerHTML
     + JSON.stringify([...document.querySelectorAll("input, select")].map(one => [one.value, one.checked]))"""
@@ -33,7 +33,7 @@ SHOWN = """() => document.querySelector("figure").outerHTML
 LETTERS = """() => [...document.querySelectorAll("svg text")]
     .filter(one => one.textContent.trim() && one.getClientRects().length).map(one => {
         const { left, right } = one.getBoundingClientRect();
-        return [one.textContent, left, right, parseFloat(getComputedStyle(one).fontSize) * one.getScreenCTM().a];
+        return [one.textContent, left, right, parseFloat(getComputedStyle(one).fontSize) * Math.hypot(one.getScreenCTM().a, one.getScreenCTM().b)];
     })"""
 # Of the numbers on squares that are not faded: the number, and its contrast to the square on the page.
 CONTRASTS = """() => {
@@ -75,7 +75,7 @@ def others(value, trait):
     elif isinstance(value, bool):
         yield not value
     elif isinstance(value, str):
-        yield from (value[:-1], value[1:], value + "e")
+        yield from (value[:-1], value[1:], value + "e", value.rpartition(" ")[0])
     else:
         ends = [getattr(trait, "max", None), getattr(trait, "min", None)]
         yield from (end for end in ends if end is not None and math.isfinite(end))
@@ -127,8 +127,8 @@ def test_words_are_used(name):
 
 def test_a_language_without_a_picture_gets_the_english_one():
     assert picture("es", "writing") == picture("en", "writing") != picture("ja", "writing")
-    with pytest.raises(FileNotFoundError, match=r"python book/draw.py attention"):
-        picture("en", "attention")
+    with pytest.raises(FileNotFoundError, match=r"python book/draw.py nothing"):
+        picture("en", "nothing")
 
 
 def test_words_of_figures_that_are_there():
