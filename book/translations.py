@@ -54,7 +54,7 @@ OWN_OUTPUTS = {
     },
     "attention": {
         "settings", "read-aloud", "fixed-made", "batch", "learns", "forced-and-free-counted", "search-counted",
-        "length-normalised", "weights-picture", "attention-figure", "solution-bug", "solution-which", "solution-mixing",
+        "length-normalised", "weights-picture", "attention-figure", "solution-which", "solution-mixing",
     },
     "first_network": {
         "ten-lines", "how-many", "pieces-known", "solution-scores", "solution-bug", "solution-shuffled", "solution-size",
