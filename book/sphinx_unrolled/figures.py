@@ -100,14 +100,14 @@ def write_scripts(app):
     for name in NAMES:
         text = IMPORT.sub(r"const \g<names> = unrolledFigures;\n", plain(f"{name}.js")).replace("export default", "return")
         (folder / f"{name}.js").write_text(f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8")
-    for room, path_of in (("writers", writer.path_of), ("readers", numeral_readers.path_of)):
-        weights = path_of(edition_of(app).language)
-        (folder / room).mkdir(exist_ok=True)
+    for trained in (writer, numeral_readers):
+        weights = trained.path_of(edition_of(app).language)
         if weights.is_file():
-            data = weights.read_bytes()
-            (folder / room / weights.name).write_bytes(data)
+            data, there = weights.read_bytes(), folder / weights.parent.name
+            there.mkdir(exist_ok=True)
+            (there / weights.name).write_bytes(data)
             text = f'window.unrolledFile = "{base64.b64encode(data).decode()}";\n'
-            (folder / room / f"{weights.name}.js").write_text(text, encoding="utf-8")
+            (there / f"{weights.name}.js").write_text(text, encoding="utf-8")
 
 
 def add_scripts(app, pagename, templatename, context, doctree):

@@ -1,139 +1,203 @@
-/* A reader of numerals writes digits, step by step, and shows at which words it looks. */
-import { decode, readSafetensors } from "./steps.js";
-import { GREEN, ON_COLOUR, ORANGE, button, change, drawing, fill, fixed, group, html, loader, player, report, say, show, slider, svg, textbox, toggle } from "./kit.js";
+/* A trained reader turns a number in words into digits, and shows which words it looks at for each. */
+import { numeralWords, readSafetensors, writeNumber } from "./steps.js";
+import { GREEN, button, change, drawing, fill, fixed, html, label, loader, player, report, say, show, slider, square, svg, toggle } from "./kit.js";
 
-const [LEFT, WIDTH, HIGH] = [66, 290, 19]; // of the grid, and of a row
-const END = "□";
-const sign = (index) => (index === 0 ? END : `${index - 1}`);
+const MOST = { words: 25, digits: 12 }; // as in attention.py
+const KINDS = ["attention", "fixed"];
+const END = "⏎";
+const signOf = (index) => (index === 0 ? END : `${index - 1}`);
 
-/* The words of a text as it is typed, as companion.learning.numerals.split has them. */
-const split = (text, spaced) => (spaced ? text.toLowerCase().split(/[\s,-]+/).filter(Boolean) : [...text].filter((one) => one.trim()));
-
-/* A column for each word, a row for each sign; the more is taken from a word, the stronger its square. */
-const diagram = (words, rows, spaced) => {
-  const top = spaced ? 88 : 30;
-  const text = (x, y, content, attributes) =>
-    svg("text", { x, y, "font-size": 12, fill: "currentColor", "dominant-baseline": "central", ...attributes }, content);
-  const middle = { "text-anchor": "middle" };
-  const whole = svg("g");
-  const draw = (read, written, shown, attend) => {
-    const wide = Math.min(WIDTH / read.length, 34);
-    const x = (j) => LEFT + j * wide;
-    const size = Math.min(13, spaced ? wide + 2 : wide);
-    const heads = read.map((word, j) => {
-      const [at, y] = [x(j) + wide / 2, top - 6];
-      if (!spaced) return text(at, y - 6, word, { ...middle, "font-size": Math.min(15, wide + 2) });
-      return text(at, y, word, { "font-size": size, transform: `rotate(-90 ${at.toFixed(2)} ${y})` });
-    });
-    const lines = written.slice(0, shown).map(({ sign: index, p, weights }, t) => {
-      const y = top + t * HIGH;
-      const now = t === shown - 1;
-      const squares = read.map((_, j) => {
-        const a = weights && attend ? weights[j] : 0;
-        const ground = svg("rect", {
-          x: x(j).toFixed(2), y, width: wide.toFixed(2), height: HIGH, stroke: "currentColor", "stroke-opacity": 0.25,
-          fill: ORANGE, "fill-opacity": a.toFixed(3),
-        });
-        if (wide < 22 || a < 0.05) return ground;
-        const colour = a > 0.8 ? ON_COLOUR : "currentColor";
-        return svg("g", {}, ground, text(x(j) + wide / 2, y + HIGH / 2, fixed(a, 1), { ...middle, "font-size": 11, fill: colour }));
-      });
-      const bold = now ? 700 : null;
-      return svg(
-        "g", {},
-        text(16, y + HIGH / 2, sign(index), { ...middle, "font-size": 14, "font-weight": bold, fill: now ? GREEN : "currentColor" }),
-        text(58, y + HIGH / 2, fixed(p), { "text-anchor": "end", "font-size": 11, "font-weight": bold }),
-        squares,
-        now ? svg("rect", { x: 2, y, width: x(read.length) - 2, height: HIGH, fill: "none", stroke: GREEN, "stroke-width": 2 }) : null,
-      );
-    });
-    whole.replaceChildren(...heads, text(58, top - 12, "p", { "text-anchor": "end", "font-style": "italic" }), ...lines);
+/* Reads numbers in words, with attention and without. */
+const reader = (file) => {
+  const { weights, metadata } = readSafetensors(file);
+  const known = JSON.parse(metadata.words);
+  const indices = new Map(known.map((word, index) => [word, index]).slice(1)); // the first is padding
+  const of = Object.fromEntries(KINDS.map((kind) => [kind, {}]));
+  for (const [name, weight] of Object.entries(weights)) {
+    const [kind] = name.split(".", 1);
+    of[kind][name.slice(kind.length + 1)] = weight;
+  }
+  return {
+    unknown: (found) => [...new Set(found)].filter((word) => !indices.has(word)),
+    read(text, found) {
+      const read = found.map((word) => indices.get(word));
+      return { text, words: found, ...Object.fromEntries(KINDS.map((kind) => [kind, writeNumber(read, of[kind], MOST.digits)])) };
+    },
   };
-  return { element: drawing(words, 360, top + rows * HIGH + 4, whole), draw };
+};
+
+/* The grid: a column for each word, a row for each sign that was written, with its probability. Squares become smaller
+ * where words are many, and have their numbers where they are few. English words stand upwards, signs upright. */
+const grid = (words, upwards) => {
+  const [left, width, high] = [58, 300, 21];
+  const top = upwards ? 78 : 26;
+  const element = drawing(words, 360, 200);
+  let [rows, heads, frame] = [[], [], null];
+  return {
+    element,
+    /* As large as all that will be written, so that nothing moves while it is. */
+    make(found, T) {
+      const size = Math.min(width / found.length, 40);
+      const digits = size >= 29 ? 2 : null;
+      const font = upwards ? Math.min(12, size) : Math.min(15, size - 0.5);
+      heads = found.map((word, j) => {
+        const x = left + (j + 0.5) * size;
+        const at = upwards ? { transform: `translate(${x.toFixed(2)} ${top - 5}) rotate(-90)`, "text-anchor": "start" } : { x: x.toFixed(2), y: top - 12, "text-anchor": "middle" };
+        return svg("text", { ...at, "font-size": font.toFixed(2), fill: "currentColor", "dominant-baseline": "central" }, word);
+      });
+      rows = Array.from({ length: T }, (_, k) => {
+        const y = top + k * high;
+        const sign = label(14, y + high / 2, " ", { "font-size": 15 });
+        const p = label(50, y + high / 2, " ", { "font-size": 11, "text-anchor": "end" });
+        const cells = found.map((_, j) => square(left + j * size, y, size, high, { digits, size: 11 }));
+        return { element: svg("g", {}, sign, p, svg("g", {}, cells.map((one) => one.element))), sign, p, cells };
+      });
+      frame = svg("rect", { x: 3, width: left - 3 + found.length * size + 2, height: high, rx: 3, fill: "none", stroke: GREEN, "stroke-width": 2 });
+      say(element, ...heads, ...rows.map((row) => row.element), frame);
+      change(element, { viewBox: `0 0 360 ${top + T * high + 4}` });
+    },
+    /* So many rows of what was written; the last of them is framed, and the word that it looks at most is bold. */
+    set(written, shown, most) {
+      rows.forEach(({ element, sign, p, cells }, k) => {
+        const { index, p: chance, weights } = written[k] ?? {};
+        const there = k < shown;
+        say(sign, there ? signOf(index) : " ");
+        say(p, there ? fixed(chance) : " ");
+        change(sign, { "font-weight": k === shown - 1 ? 700 : null });
+        change(element.lastChild, { opacity: weights ? null : 0.4 });
+        cells.forEach((one, j) => one.set(weights?.[j] ?? 0, { shown: there && Boolean(weights) }));
+      });
+      heads.forEach((head, j) => change(head, { "font-weight": j === most ? 700 : null }));
+      change(frame, { y: top + (shown - 1) * high, visibility: shown ? null : "hidden" });
+    },
+  };
+};
+
+/* What both readers have written, one below the other; from where they part, in bold. */
+const both = (words) => {
+  const lines = KINDS.map((_, k) => [html("span", {}, k ? words.without : words.with), html("output", {})]);
+  return {
+    element: html("div", { class: "both" }, lines),
+    set(texts, now) {
+      const parting = [...texts[0]].findIndex((digit, k) => digit !== texts[1][k]);
+      const common = parting < 0 ? texts[0].length : parting;
+      texts.forEach((text, k) => {
+        say(lines[k][1], text.slice(0, common), html("b", {}, text.slice(common)));
+        for (const one of lines[k]) change(one, { class: k === now ? "now" : null });
+      });
+    },
+  };
 };
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const known = model.get("reader"); // its file, and what it writes of one text
+  const source = model.get("reader"); // its file, and what is known of it before it is loaded
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
   };
-  const stored = (kind) => known[kind].signs.map((index, t) => ({ sign: index, p: known[kind].p[t], weights: known[kind].weights?.[t] ?? null }));
-  const storedText = { read: known.words, attention: stored("attention"), fixed: stored("fixed") };
+  let loaded = null;
 
-  let loaded = null; // { indices: word → index, attention, fixed: weights }
-  const take = (buffer) => {
-    const { weights, metadata } = readSafetensors(buffer);
-    const of = (kind) =>
-      Object.fromEntries(Object.entries(weights).filter(([name]) => name.startsWith(`${kind}.`)).map(([name, w]) => [name.slice(kind.length + 1), w]));
-    loaded = { indices: new Map(JSON.parse(metadata.words).map((word, index) => [word, index])), attention: of("attention"), fixed: of("fixed") };
+  /* What both readers write for the text as it is now; nothing if that is not known. */
+  let result = null;
+  const found = () => {
+    const text = model.get("text");
+    if (result?.text !== text || result.by !== loaded) {
+      const read = loaded ? loaded.read(text, numeralWords(text, source.language)) : source.known.find((one) => one.text === text);
+      result = { ...read, text, by: loaded };
+      result.words ??= numeralWords(text, source.language);
+    }
+    return result;
   };
-  const wrong = (text) => {
-    const read = split(text, known.spaced);
-    const unknown = [...new Set(read)].filter((word) => !loaded.indices.has(word));
+  const kind = () => KINDS[model.get("attention") ? 0 : 1];
+  const length = () => found()[kind()]?.length ?? 1;
+  const shown = () => Math.min(model.get("t"), length());
+
+  // A number in words: what cannot be read stays in its box, and the model keeps what it has.
+  const id = `attention-${Math.random().toString(36).slice(2, 8)}`;
+  const complaint = html("p", { id: `${id}-said`, class: "report", role: "status" });
+  const wrongWith = (read) => {
+    const unknown = loaded.unknown(read);
     if (!read.length) return words.empty;
     if (unknown.length) return fill(words.unknown, { words: unknown.join(words.comma) });
-    return read.length > known.most ? fill(words.long, { most: known.most }) : "";
+    return read.length > MOST.words ? fill(words.long, { count: read.length, most: MOST.words }) : "";
   };
-
-  /* What both write of the text; of one that cannot be read, or not yet, of the last that could be. */
-  let last = storedText;
-  let lastText = known.text;
-  const now = () => {
-    const text = model.get("text");
-    if (!loaded || text === lastText || wrong(text)) return last;
-    const read = split(text, known.spaced);
-    const indices = read.map((word) => loaded.indices.get(word));
-    lastText = text;
-    return (last = { read, attention: decode(indices, loaded.attention, known.longest), fixed: decode(indices, loaded.fixed, known.longest) });
+  const typed = (event) => {
+    if (event.isComposing) return; // half a syllable is no sign yet
+    const wrong = wrongWith(numeralWords(box.value, source.language));
+    say(complaint, wrong);
+    change(box, { "aria-invalid": wrong ? "true" : null });
+    if (!wrong) set({ text: box.value.normalize("NFC"), t: MOST.digits + 1 });
   };
-
-  const rows = known.longest + 1;
-  const picture = diagram(words, rows, known.spaced);
-  const [said, both] = [report(), report()];
-  const box = textbox(model, "text", { label: words.number, maxlength: 400 });
-  const complaint = html("p", { class: "report", role: "status" });
-  const examples = known.examples.map((example, k) =>
-    button(fill(words.example, { k: k + 1 }), () => set({ text: example, step: rows }), { title: example, "aria-label": example }),
-  );
-  const later = html("div", {}, box, complaint, html("div", { class: "strip", role: "group", "aria-label": words.examples }, html("span", {}, words.examples), examples));
-  const waiting = loader(model, known, words, take, (focused) => {
-    update();
-    if (focused) later.querySelector("input").focus();
+  const box = html("textarea", {
+    id, rows: 2, maxlength: 400, spellcheck: "false", "aria-describedby": `${id}-said`, oninput: typed, oncompositionend: typed,
   });
-  const play = player(model, "step", { min: 0, max: rows, words, pause: 500 });
-
-  const update = () => {
-    change(waiting.element, { hidden: loaded !== null });
-    change(later, { hidden: loaded === null });
-    const why = loaded ? wrong(model.get("text")) : "";
-    say(complaint, why);
-    change(later.querySelector("input"), { "aria-invalid": why ? "true" : null });
-    const { read, ...kinds } = now();
-    const attend = model.get("attend");
-    const written = kinds[attend ? "attention" : "fixed"];
-    const shown = Math.min(model.get("step"), written.length);
-    picture.draw(read, written, shown, attend);
-    const digits = (signs) => signs.filter((one) => one.sign !== 0).map((one) => sign(one.sign)).join("");
-    both.set(fill(words.both, { attention: digits(kinds.attention), fixed: digits(kinds.fixed) }));
-    if (shown === 0) return said.set(fill(words.begins, { count: read.length }));
-    const { sign: index, p, weights } = written[shown - 1];
-    const what = { step: shown, sign: index === 0 ? words.end : fill(words.quoted, { word: sign(index) }), p: fixed(p) };
-    if (!attend) return said.set(fill(words.writes, what));
-    const most = weights.indexOf(Math.max(...weights));
-    said.set(fill(words.writes, what) + words.between + fill(words.looks, { word: fill(words.quoted, { word: read[most] }), a: fixed(weights[most]) }));
+  const follow = () => {
+    if (box.value.normalize("NFC") === model.get("text")) return;
+    box.value = model.get("text");
+    say(complaint, "");
+    change(box, { "aria-invalid": null });
   };
+
+  const picture = grid(words, source.language === "en");
+  const [now, compared] = [report(), both(words)];
+  const move = slider(model, "t", {
+    label: words.written, min: 1, max: MOST.digits + 1, step: 1, show: () => `${shown()} / ${length()}`,
+  });
+  const [input, output] = [move.querySelector("input"), move.querySelector("output")];
+  const play = player(model, "t", { min: 1, max: length, words, pause: 700 });
+  const choose = (text) => set({ text, t: MOST.digits + 1 });
+  const examples = source.examples.map(([number, text]) => button(`${number}`, () => choose(text)));
+  const typing = html("div", {}, html("label", { for: id }, words.label), box, complaint);
+  const waiting = loader(model, source, { load: words.load, lacking: words.lacking }, reader, (it, focused) => {
+    loaded = it;
+    update();
+    if (focused) box.focus();
+  });
+
+  let made = "";
+  const update = () => {
+    const all = found();
+    const rows = all[kind()];
+    const T = Math.max(...KINDS.map((one) => all[one]?.length ?? 1)); // the grid stays when attention is switched
+    const shape = JSON.stringify([all.words, T]);
+    if (made !== shape) picture.make(all.words, T);
+    made = shape;
+    change(typing, { hidden: loaded === null });
+    change(input, { max: length(), disabled: !rows });
+    change(play, { disabled: !rows });
+    if (Number(input.value) !== shown()) input.value = shown();
+    say(output, `${shown()} / ${length()}`);
+    change(input, { "aria-valuetext": output.textContent });
+    examples.forEach((one, k) => change(one, { "aria-pressed": source.examples[k][1] === all.text ? "true" : "false" }));
+    change(compared.element, { hidden: !rows });
+    if (!rows) {
+      picture.set([], 0);
+      return now.set(words.unread);
+    }
+    const { index, p, weights } = rows[shown() - 1];
+    const most = weights ? weights.indexOf(Math.max(...weights)) : -1;
+    picture.set(rows, shown(), most);
+    const [goesOn, ends] = weights ? [words.said, words.said_end] : [words.said_fixed, words.said_fixed_end];
+    const looked = weights ? { word: fill(words.quoted, { word: all.words[most] }), weight: fixed(weights[most]) } : {};
+    now.set(fill(index ? goesOn : ends, { sign: signOf(index), p: fixed(p), ...looked }));
+    const texts = KINDS.map((one) => all[one].slice(0, -1).map((row) => signOf(row.index)).join(""));
+    compared.set(texts, KINDS.indexOf(kind()));
+  };
+
   const parts = [
-    picture.element,
-    html("div", { class: "strip" }, play, slider(model, "step", { label: words.step, min: 0, max: rows, step: 1, show: (n) => `${n}` })),
-    said.element, both.element,
-    group(words.settings, toggle(model, "attend", { label: words.attend })),
-    waiting.element, later,
+    picture.element, now.element,
+    html("div", { class: "strip" }, play, move, toggle(model, "attention", { label: words.attention })),
+    compared.element,
+    html("div", { class: "strip", role: "group", "aria-label": words.examples }, html("span", {}, words.examples), examples),
+    waiting.element, typing,
   ];
-  const remove = show(model, el, parts, ["text", "step", "attend"], update);
+  model.on("change:text", follow);
+  follow();
+  const remove = show(model, el, parts, ["text", "attention", "t"], update);
   return () => {
-    waiting.stop();
+    model.off("change:text", follow);
+    waiting.remove();
     remove();
   };
 };

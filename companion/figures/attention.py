@@ -1,82 +1,118 @@
-"""A trained reader turns a number in words into digits, and shows where it looks."""
+"""A trained reader turns a number in words into digits, and shows which words it looks at for each."""
 
-from functools import cache
+import unicodedata
+from functools import cache, lru_cache
+from typing import NamedTuple
 
+import torch
 from traitlets import Bool, Dict, Int, TraitError, Unicode, default, validate
 
-from companion.figures.figure import Figure, script
+from companion.figures.figure import Loading, script
 from companion.learning.numeral_readers import KINDS, load_reader, path_of
 from companion.learning.numerals import LANGUAGES, in_words, split
 from companion.learning.search import greedy
 
-NUMBER = 412_007  # as in the chapter
-EXAMPLES = (7_012_400, 300_000_045, 813_266_118, 566_661_373, 4_000_000_001)  # the last is longer than any it learned from
-MOST = 30  # words
-LONGEST = 13  # digits that are written at most
+# The first stands there at the beginning. Then a short one, one with zeros where the reader without attention goes wrong,
+# one with none, and one that is longer than any that the readers learned from.
+EXAMPLES = {language: [412007, 305, zeros, 987654321, 1234567890] for language, zeros in zip(
+    LANGUAGES, (700800009, 600030015, 90000400, 300405006), strict=True
+)}  # fmt: skip
+MOST = 25  # words
+LONGEST = 12  # digits
 
 reader_of = cache(load_reader)
 
 
-class Attention(Figure):
-    """Encoder and decoder with attention, and without: what they write, step by step, and where they look.
+class Written(NamedTuple):
+    """digits: what was written, a string. p: the probability of each digit and of the end, (T). weights: (T, S), or None."""
 
-    text: a number in words of the language, 1 to 30 of them. step: how many signs are shown, 0 to 14. attend: with
-    attention, or with the encoder's last state alone. A language without a reader gets the English one.
+    digits: str
+    p: torch.Tensor
+    weights: torch.Tensor | None
+
+
+class Attention(Loading):
+    """The reader of numerals of a language, with attention and without.
+
+    text: a number in words, 1 to 25 of those that the reader knows. attention: whether the reader with attention is
+    shown, or the one that has only the encoder's last state. t: how many steps are shown, 1 to 13; there may be fewer.
+    A language without a reader gets the English one.
     """
 
     _esm = script("attention")
+    files = {f"readers/{language}.safetensors": path_of(language) for language in LANGUAGES}
     text = Unicode().tag(sync=True)
-    step = Int(LONGEST + 1, min=0, max=LONGEST + 1).tag(sync=True)
-    attend = Bool(True).tag(sync=True)
+    attention = Bool(True).tag(sync=True)
+    t = Int(LONGEST + 1, min=1, max=LONGEST + 1).tag(sync=True)
     reader = Dict(read_only=True).tag(sync=True)  # what the page knows before it has the weights
-    moved = ("text", "step", "attend")
+    moved = ("text", "attention", "t")
 
     def __init__(self, language="en", **values):
         super().__init__(language, **values)
         self.set_trait("reader", self._reader())
-        self.answer({f"readers/{language}.safetensors": path_of(language) for language in LANGUAGES})
 
-    def written(self, attend=None):
-        """What is written of the text: a `companion.learning.search.Found`. attend: as the figure has it if None."""
-        model, task = reader_of(self._own, KINDS[0] if (self.attend if attend is None else attend) else KINDS[1])
-        words = task.encode(self.text)
-        (found,) = greedy(model, words[:, None], words.new_tensor([len(words)]), LONGEST)
-        return found
+    def words_read(self, text=None):
+        """The words of the text, or of another one, as the encoder reads them: a list."""
+        return split(unicodedata.normalize("NFC", self.text if text is None else text), self._own)
 
-    def digits(self, attend=None):
-        """The same as a string."""
-        return reader_of(self._own)[1].decode(self.written(attend).sequence)
+    def written(self, text=None, attention=None):
+        """What is written for the text, or for another one, as `Written`: the likeliest sign at each step."""
+        kind = KINDS[0] if (self.attention if attention is None else attention) else KINDS[1]
+        return write(self._own, kind, tuple(self.words_read(text)))
 
     @property
     def _own(self):
         return self.language if self.language in LANGUAGES else "en"
 
     def _reader(self):
-        """Its file and bytes, examples, and what both kinds write of the text as it is now."""
-        path = path_of(self._own)
-        between = " " if self._own == "en" else ""
-        known = {
-            "file": f"readers/{path.name}", "bytes": path.stat().st_size, "spaced": self._own == "en",
-            "text": self.text, "words": split(self.text, self._own), "most": MOST, "longest": LONGEST,
-            "examples": [between.join(in_words(number, self._own)) for number in (NUMBER, *EXAMPLES)],
+        """Its file and bytes; the examples, and what is written for them and for the text as it is now."""
+        path, texts = path_of(self._own), {example_of(number, self._own): number for number in EXAMPLES[self._own]}
+        return {
+            "file": f"readers/{path.name}", "bytes": path.stat().st_size, "language": self._own,
+            "examples": [[number, text] for text, number in texts.items()],
+            "known": [
+                {"text": text, "words": self.words_read(text), **{kind: rows(self.written(text, kind == KINDS[0])) for kind in KINDS}}
+                for text in dict.fromkeys([self.text, *texts])
+            ],
         }  # fmt: skip
-        for attend, kind in zip((True, False), KINDS, strict=True):
-            found = self.written(attend)
-            known[kind] = {"signs": [*found.sequence, 0], "p": [round(p, 4) for p in found.p]}
-            if attend:
-                known[kind]["weights"] = [[round(a, 3) for a in row] for row in found.weights.tolist()]
-        return known
 
     @default("text")
     def _text(self):
-        return (" " if self._own == "en" else "").join(in_words(NUMBER, self._own))
+        return example_of(EXAMPLES[self._own][0], self._own)
 
     @validate("text")
     def _is_known(self, proposal):
+        text = unicodedata.normalize("NFC", proposal["value"])
+        words, (_, task) = self.words_read(text), reader_of(self._own)
+        if not 1 <= len(words) <= MOST:
+            raise TraitError(f"text must have 1 to {MOST} words, not {len(words)}")
         try:
-            count = len(reader_of(self._own)[1].encode(proposal["value"]))
+            task.encode(words)
         except ValueError as error:
             raise TraitError(f"text: {error}") from None
-        if count > MOST:
-            raise TraitError(f"text has {count} words; at most {MOST} are allowed")
-        return proposal["value"]
+        return text
+
+
+def example_of(number, language):
+    """A number in words, as one would type it."""
+    return (" " if language == "en" else "").join(in_words(number, language))
+
+
+@lru_cache(maxsize=100)
+def write(language, kind, words):
+    """The likeliest sign at each step, as `companion.learning.search.greedy` writes, and how likely it was."""
+    model, task = reader_of(language, kind)
+    source = task.encode(list(words))[:, None]
+    (found,) = greedy(model, source, torch.tensor([len(source)]), LONGEST)
+    return Written(task.decode(found.sequence), torch.tensor(found.p, dtype=torch.float64), found.weights)
+
+
+def rows(written):
+    """What was written as the script has it: its signs, the end as 0; probabilities and weights with five digits."""
+    rounded = lambda values: [round(value, 5) for value in values]  # noqa: E731
+    return [
+        {"index": index, "p": p, **({} if written.weights is None else {"weights": rounded(written.weights[k].tolist())})}
+        for k, (index, p) in enumerate(
+            zip([*(1 + int(digit) for digit in written.digits), 0], rounded(written.p.tolist()), strict=True)
+        )
+    ]

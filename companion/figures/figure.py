@@ -96,20 +96,6 @@ class Figure(anywidget.AnyWidget):
         super().__init__(language=language, **values)
         self.set_trait("words", words(language, self.name))
 
-    def answer(self, files):
-        """Hand a page the files that it asks for: name → path, and nothing else."""
-
-        def answered(_, content, buffers):
-            name = content.get("want") if isinstance(content, dict) else None
-            if not isinstance(name, str):
-                return
-            if name in files:
-                self.send({"have": name}, [files[name].read_bytes()])
-            else:
-                self.send({"lacks": name, "why": f"there is no file {name!r}"})
-
-        self.on_msg(answered)
-
     @property
     def name(self):
         """That of its files, and of its table of words."""
@@ -126,3 +112,26 @@ class Figure(anywidget.AnyWidget):
         data, metadata = super()._repr_mimebundle_(**kwargs)
         data["image/svg+xml"] = picture(self.language, self.name)
         return data, metadata
+
+
+class Loading(Figure):
+    """A figure whose page asks for a file when its reader does: in a notebook it is Python that answers.
+
+    A class that inherits says which ones there are: `files`, name → path.
+    """
+
+    files = {}
+
+    def __init__(self, language="en", **values):
+        super().__init__(language, **values)
+        self.on_msg(self._answer)
+
+    def _answer(self, _, content, buffers):
+        """Hand a page the file that it asks for: one of `files`, and nothing else."""
+        name = content.get("want") if isinstance(content, dict) else None
+        if not isinstance(name, str):
+            return
+        if name in self.files:
+            self.send({"have": name}, [self.files[name].read_bytes()])
+        else:
+            self.send({"lacks": name, "why": f"there is no file {name!r}"})

@@ -227,10 +227,11 @@ export const group = (name, ...children) =>
 
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/* A button that lets a whole number run from min to max, a step every `pause` milliseconds. For a reader who wants no
+/* A button that lets a whole number run from min to max, a step every `pause` milliseconds; max may be a function. For a reader who wants no
  * motion it goes to the end at once. Stops when the reader takes over. */
 export const player = (model, name, { min, max, words, pause = 250 }) => {
   let [timer, own] = [null, false];
+  const end = () => (typeof max === "function" ? max() : max);
   const set = (value) => {
     own = true;
     model.set(name, value);
@@ -243,14 +244,14 @@ export const player = (model, name, { min, max, words, pause = 250 }) => {
     say(play, words.play);
   };
   const step = () => {
-    if (!play.isConnected || model.get(name) >= max) return stop();
+    if (!play.isConnected || model.get(name) >= end()) return stop();
     set(model.get(name) + 1);
-    if (model.get(name) >= max) stop();
+    if (model.get(name) >= end()) stop();
   };
   const start = () => {
     if (timer !== null) return stop();
-    if (still()) return set(max);
-    if (model.get(name) >= max) set(min);
+    if (still()) return set(end());
+    if (model.get(name) >= end()) set(min);
     timer = setInterval(step, pause);
     say(play, words.pause);
   };
@@ -295,13 +296,15 @@ export const stepper = (model, name, { label, min, max, step = 1, any = false })
   return html("div", { class: "control stepper" }, named(id, label), less, input, more, range);
 };
 
-/* ---- Weights that come when they are asked for ---- */
+/* ---- What comes when it is asked for ---- */
 
 const PATIENCE = 6000; // milliseconds until a page that has got no answer says what to do
 
-/* A button that asks for a file, and what is said meanwhile. said: load, again, loading, lacking, unanswered. take(buffer):
- * reads it, or throws. arrived(focused): then; whether the reader stands on the button. Returns element and stop. */
-export const loader = (model, { file, bytes }, said, take, arrived) => {
+/* A button that asks for a file by its name and says its size in bytes. said: `load` and `lacking`, of this figure.
+ * parse makes of the file what the figure wants, and may throw: then it can be asked again. arrived(it, focused) is called
+ * once; focused: the reader is still at the button, which goes away. */
+export const loader = (model, { file, bytes }, said, parse, arrived) => {
+  const words = model.get("words");
   const size = `${Math.round(bytes / 1000)} kB`;
   let [patience, done] = [null, false];
   const notice = html("p", { class: "report", role: "status" });
@@ -309,38 +312,44 @@ export const loader = (model, { file, bytes }, said, take, arrived) => {
     clearTimeout(patience);
     patience = null;
     say(notice, why);
-    say(load, fill(said.again, { size }));
+    say(ask, fill(words.again, { size }));
   };
-  const ask = () => {
+  const want = () => {
     if (patience !== null) return;
-    say(notice, said.loading);
-    patience = setTimeout(() => failed(said.unanswered), PATIENCE);
+    say(notice, words.loading);
+    patience = setTimeout(() => failed(words.unanswered), PATIENCE);
     try {
       model.send({ want: file });
     } catch {
-      failed(said.unanswered);
+      failed(words.unanswered);
     }
   };
   const answered = ({ have, lacks, why }, buffers) => {
     if (done || (have ?? lacks) !== file) return;
     if (!have) return failed(fill(said.lacking, { why }));
+    let found;
     try {
       const { buffer, byteOffset, byteLength } = buffers[0];
-      take(buffer.slice(byteOffset, byteOffset + byteLength));
+      found = parse(buffer.slice(byteOffset, byteOffset + byteLength));
     } catch (error) {
       return failed(fill(said.lacking, { why: error.message }));
     }
     done = true;
     clearTimeout(patience);
-    arrived(document.activeElement === load || load.getRootNode().activeElement === load);
+    const focused = ask.getRootNode().activeElement === ask;
+    change(element, { hidden: true });
+    arrived(found, focused);
   };
-  const load = button(fill(said.load, { size }), ask);
+  const ask = button(fill(said.load, { size }), want);
+  const element = html("div", { class: "strip" }, ask, notice);
   model.on("msg:custom", answered);
-  const stop = () => {
-    model.off("msg:custom", answered);
-    clearTimeout(patience);
+  return {
+    element,
+    remove() {
+      model.off("msg:custom", answered);
+      clearTimeout(patience);
+    },
   };
-  return { element: html("div", { class: "strip" }, load, notice), stop };
 };
 
 /* ---- The figure ---- */

@@ -226,62 +226,6 @@ export const writeStep = (index, state, w) => {
   return { step, y };
 };
 
-/* ---- Attention ---- */
-
-/* W x + b for the rows k · size … of a stacked weight and bias, W: (n · size, N) */
-const block = (W, b, k, size, x) => times(W.slice(k * size, (k + 1) * size), x).map((value, n) => value + b[k * size + n]);
-
-/* nn.MultiheadAttention with one head: what one query, (E), gets from a memory of S vectors, and the weights, (S). */
-export const attendOver = (query, memory, w, name = "attention") => {
-  const [W, b, size] = [w[`${name}.in_proj_weight`], w[`${name}.in_proj_bias`], query.length];
-  // q = W_q h + b_q,   k_j = W_k s_j + b_k,   v_j = W_v s_j + b_v
-  const q = block(W, b, 0, size, query);
-  const [keys, values] = [1, 2].map((k) => memory.map((s) => block(W, b, k, size, s)));
-  // a = softmax( q · k_j / √E )
-  const weights = probabilities(keys.map((k) => dot(q, k) / Math.sqrt(size)));
-  // c = Σ_j a_j v_j,   and W_o c + b_o
-  const context = q.map((_, n) => weights.reduce((sum, a, j) => sum + a * values[j][n], 0));
-  return { output: block(w[`${name}.out_proj.weight`], w[`${name}.out_proj.bias`], 0, size, context), weights };
-};
-
-const lstmOf = (w, name, direction = "") =>
-  Object.fromEntries(["weight_ih", "weight_hh", "bias_ih", "bias_hh"].map((one) => [one, w[`${name}.${one}_l0${direction}`]]));
-
-/* An LSTM in two directions over words, given as indices: { memory, state }. memory: (S, 2 hidden_size). */
-export const encode = (indices, w) => {
-  const x = indices.map((index) => w["source.weight"][index]);
-  const zeros = w["encoder.weight_hh_l0"][0].map(() => 0);
-  const run = (inputs, direction) => lstm(inputs, lstmOf(w, "encoder", direction), [zeros, zeros]);
-  const [there, back] = [run(x, ""), run([...x].reverse(), "_reverse")];
-  const last = (part) => [...there.at(-1)[part], ...back.at(-1)[part]];
-  return { memory: there.map((step, j) => [...step.h, ...back[x.length - 1 - j].h]), state: [last("h"), last("c")] };
-};
-
-/* What an EncoderDecoder writes, the likeliest sign at each step, as companion.learning.search.greedy: a list of
- * { sign, p, weights }, the end (sign 0) included. weights: null without attention. */
-export const decode = (indices, w, longest) => {
-  const { memory, state } = encode(indices, w);
-  const [found, decoder] = [[], lstmOf(w, "decoder")];
-  let [now, sign] = [state, 0];
-  for (let t = 0; t <= longest && (t === 0 || sign !== 0); t++) {
-    // h_t = LSTM( y_{t-1}, h_{t-1} )
-    const step = lstmCell(w["target.weight"][sign], now, decoder);
-    now = [step.h, step.c];
-    let [h, weights] = [step.h, null];
-    if (w["attention.in_proj_weight"]) {
-      const looked = attendOver(step.h, memory, w);
-      weights = looked.weights;
-      // h̃_t = tanh( W_c [ h_t, c_t ] + b )
-      h = times(w["join.weight"], [...step.h, ...looked.output]).map((value, n) => Math.tanh(value + w["join.bias"][n]));
-    }
-    const p = probabilities(times(w["linear.weight"], h).map((value, n) => value + w["linear.bias"][n]));
-    // at the last of all places only the end may come
-    sign = t === longest ? 0 : p.indexOf(Math.max(...p));
-    found.push({ sign, p: t === longest ? 1 : p[sign], weights });
-  }
-  return found;
-};
-
 /* Names → weights of a .safetensors file in float16, as rows of float64, and its metadata: { weights, metadata }. */
 export const readSafetensors = (buffer) => {
   const view = new DataView(buffer);
@@ -319,4 +263,79 @@ export const uniform = (seed, place) => {
 export const characters = (text) => {
   const normal = text.replace(/\r\n?/g, "\n").normalize("NFC");
   return Intl.Segmenter ? Array.from(new Intl.Segmenter().segment(normal), ({ segment }) => segment) : [...normal];
+};
+
+/* ---- Reading with attention ---- */
+
+/* The words of a number as it is typed, as companion.learning.numerals splits it: in English at blanks, hyphens and commas,
+ * elsewhere sign by sign. */
+export const numeralWords = (text, language) => {
+  const normal = text.normalize("NFC");
+  return language === "en" ? normal.toLowerCase().split(/[\s,-]+/u).filter(Boolean) : [...normal].filter((sign) => sign.trim());
+};
+
+/* One layer of an LSTM by the name that it has in a state_dict. */
+const layerOf = (w, name, direction = "") => ({
+  weight_ih: w[`${name}.weight_ih_l0${direction}`],
+  weight_hh: w[`${name}.weight_hh_l0${direction}`],
+  bias_ih: w[`${name}.bias_ih_l0${direction}`],
+  bias_hh: w[`${name}.bias_hh_l0${direction}`],
+});
+
+/* s_1 … s_S, each [ h→_j, h←_j ], and the state that the decoder begins with: both directions where they end. Weights are
+ * named as in companion.learning.encoder_decoder.EncoderDecoder's state_dict: { memory, state: [h, c] } */
+export const encode = (indices, w) => {
+  const read = indices.map((index) => w["source.weight"][index]);
+  const [forward, backward] = [layerOf(w, "encoder"), layerOf(w, "encoder", "_reverse")];
+  const zeros = Array.from(forward.weight_hh[0], () => 0);
+  const there = lstm(read, forward, [zeros, zeros]);
+  const back = lstm([...read].reverse(), backward, [zeros, zeros]).reverse();
+  return {
+    memory: there.map(({ h }, j) => [...h, ...back[j].h]),
+    state: [[...there.at(-1).h, ...back[0].h], [...there.at(-1).c, ...back[0].c]],
+  };
+};
+
+/* nn.MultiheadAttention with one head: { context, weights }
+ *   q = W_q h + b_q    k_j = W_k s_j + b_k    v_j = W_v s_j + b_v        α_j = softmax_j( q · k_j / √H )
+ *   context = W_o ( Σ_j α_j v_j ) + b_o */
+export const attend = (h, memory, w) => {
+  const size = h.length;
+  const projected = (k, x) => {
+    const [from, to] = [k * size, (k + 1) * size];
+    const bias = w["attention.in_proj_bias"];
+    return times(w["attention.in_proj_weight"].slice(from, to), x).map((value, n) => value + bias[from + n]);
+  };
+  const query = projected(0, h);
+  const weights = probabilities(memory.map((s) => dot(query, projected(1, s)) / Math.sqrt(size)));
+  const mixed = rowTimes(weights, memory.map((s) => projected(2, s)));
+  const context = times(w["attention.out_proj.weight"], mixed).map((value, n) => value + w["attention.out_proj.bias"][n]);
+  return { context, weights };
+};
+
+/* One step of the decoder, after the sign `index`: { step, weights, y }. Where w has no attention, weights are null.
+ *   h_t = LSTM( y_{t-1}, h_{t-1} )    h̃_t = tanh( W_c [ h_t, context ] + b )    y = W h̃_t + b */
+export const decodeStep = (index, state, memory, w) => {
+  const step = lstmCell(w["target.weight"][index], state, layerOf(w, "decoder"));
+  let [h, weights] = [step.h, null];
+  if (w["join.weight"]) {
+    const looked = attend(h, memory, w);
+    weights = looked.weights;
+    h = times(w["join.weight"], [...h, ...looked.context]).map((value, n) => Math.tanh(value + w["join.bias"][n]));
+  }
+  return { step, weights, y: times(w["linear.weight"], h).map((value, n) => value + w["linear.bias"][n]) };
+};
+
+/* The likeliest sign at each step, up to the end, 0: [{ index, p, weights }, …]. After `longest` signs only the end may come. */
+export const writeNumber = (indices, w, longest) => {
+  let { memory, state } = encode(indices, w);
+  const rows = [];
+  for (let index = 0; rows.length === 0 || index !== 0; ) {
+    const { step, weights, y } = decodeStep(index, state, memory, w);
+    const p = rows.length < longest ? probabilities(y) : oneHot(0, y.length);
+    index = p.indexOf(Math.max(...p));
+    rows.push({ index, p: p[index], weights });
+    state = [step.h, step.c];
+  }
+  return rows;
 };

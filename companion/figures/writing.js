@@ -218,8 +218,8 @@ const render = ({ model, el }) => {
     change(box, { "aria-invalid": null });
   };
 
-  const read = (buffer) => (loaded = reader(buffer));
-  const waiting = loader(model, writer, words, read, (focused) => {
+  const waiting = loader(model, writer, { load: words.load, lacking: words.lacking }, reader, (found, focused) => {
+    loaded = found;
     update();
     if (focused) run.focus();
   });
@@ -247,7 +247,6 @@ const render = ({ model, el }) => {
       unit.element),
   ];
   const arrive = () => {
-    change(waiting.element, { hidden: loaded !== null });
     change(page, { hidden: !loaded && !model.get("written") });
     for (const element of later) change(element, { hidden: loaded === null });
   };
@@ -297,8 +296,8 @@ const render = ({ model, el }) => {
   return () => {
     for (const name of texts) model.off(`change:${name}`, taken);
     model.off("change:beginning", follow);
+    waiting.remove();
     clearInterval(timer);
-    waiting.stop();
     remove();
   };
 };

@@ -5,7 +5,7 @@ from functools import cache
 import torch
 from traitlets import Dict, Int, TraitError, Unicode, default, validate
 
-from companion.figures.figure import Figure, Number, script
+from companion.figures.figure import Loading, Number, script
 from companion.learning.generation import probabilities
 from companion.learning.text import characters, normalise
 from companion.learning.writer import load_writer, path_of
@@ -19,7 +19,7 @@ MOST = {"beginning": 400, "written": 2000}  # characters: a page reads them in l
 writer_of = cache(load_writer)
 
 
-class Writing(Figure):
+class Writing(Loading):
     """The writer of a language, the probabilities of its next character, and a look at one of its units.
 
     beginning: what it reads first, 1 to 400 characters. written: what it has written since, up to 2000. temperature:
@@ -28,6 +28,7 @@ class Writing(Figure):
     """
 
     _esm = script("writing")
+    files = {f"writers/{language}.safetensors": path_of(language) for language in BEGINNINGS}
     beginning = Unicode().tag(sync=True)
     written = Unicode("").tag(sync=True)
     temperature = Number(1.0, min=0, max=2).tag(sync=True)
@@ -39,7 +40,6 @@ class Writing(Figure):
     def __init__(self, language="en", **values):
         super().__init__(language, **values)
         self.set_trait("writer", self._writer())
-        self.answer({f"writers/{language}.safetensors": path_of(language) for language in BEGINNINGS})
 
     @property
     def text(self):

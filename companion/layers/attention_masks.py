@@ -2,7 +2,8 @@
 
 A mask that is added is 0 where a query may look and -∞ where it must not. Where a query may look nowhere at all, the scores
 would be -∞ everywhere, and softmax 0 / 0. torch's function then gives zeros, and its layer does if it needs no weights; with
-weights it gives nan, and so does ours.
+weights it gives nan, and so does ours. In evaluation without gradients torch takes a fused way, which gives nan for such a
+query in any case; ours stays as it is.
 """
 
 import warnings
@@ -93,15 +94,21 @@ def of_layer(layer, query, key, value, key_padding_mask, attn_mask, is_causal, n
     return for_keys
 
 
-def kinds(key_padding_mask, attn_mask):
+def of_block(src, src_mask, src_key_padding_mask):
+    """Check the kinds of a transformer's masks. Returns both as masks that are added."""
+    kinds(src_key_padding_mask, src_mask, ("src_key_padding_mask", "src_mask"))
+    return {"key_padding_mask": added(src_key_padding_mask, src), "attn_mask": added(src_mask, src)}
+
+
+def kinds(key_padding_mask, attn_mask, names=("key_padding_mask", "attn_mask")):
     """Check the types of both masks."""
-    for name, mask in (("key_padding_mask", key_padding_mask), ("attn_mask", attn_mask)):
+    for name, mask in zip(names, (key_padding_mask, attn_mask), strict=True):
         if mask is not None and mask.dtype != torch.bool and not mask.is_floating_point():
             raise AssertionError(f"only bool and floating types of {name} are supported")
         if mask is key_padding_mask is not None and attn_mask is not None and mask.dtype != attn_mask.dtype:
             warnings.warn(
-                "Support for mismatched key_padding_mask and attn_mask is deprecated. Use same type for both instead.",
-                stacklevel=5,  # the line that calls the layer
+                f"Support for mismatched {names[0]} and {names[1]} is deprecated. Use same type for both instead.",
+                stacklevel=6,  # the line that calls the layer
             )
 
 

@@ -52,4 +52,4 @@ class Dropout(nn.Module):
         return dropout(x, self.p) if self.training and self.p > 0 else x
 
     def extra_repr(self):
-        return f"p={self.p}"
+        return f"p={self.p}, inplace=False"

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from companion.layers import attention_masks
 from companion.layers.attention import MultiheadAttention
 from companion.layers.linear import Dropout, Linear
 
@@ -33,6 +34,9 @@ class LayerNorm(nn.Module):
         # y = w ⊙ ( x - μ ) / √( σ² + ε ) + b
         y = self.weight * (x * torch.rsqrt(variance + self.eps))
         return y if self.bias is None else y + self.bias
+
+    def extra_repr(self):
+        return f"{(*self.weight.shape,)}, eps={self.eps}, elementwise_affine=True, bias={self.bias is not None}"
 
 
 class TransformerEncoderLayer(nn.Module):
@@ -65,11 +69,12 @@ class TransformerEncoderLayer(nn.Module):
         kind = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **kind)
         self.linear1 = Linear(d_model, dim_feedforward, bias, **kind)
+        self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, bias, **kind)
         self.norm_first = norm_first
         self.norm1 = LayerNorm(d_model, layer_norm_eps, bias, **kind)
         self.norm2 = LayerNorm(d_model, layer_norm_eps, bias, **kind)
-        self.dropout, self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout), Dropout(dropout)
+        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
         if isinstance(activation, str):
             if activation not in ("relu", "gelu"):
                 raise RuntimeError(f"activation should be relu/gelu, not {activation}")
@@ -81,8 +86,9 @@ class TransformerEncoderLayer(nn.Module):
         `key_padding_mask` of `MultiheadAttention.forward`. Returns the shape of `src`.
         """
 
+        masks = attention_masks.of_block(src, src_mask, src_key_padding_mask)
+
         def look(x):
-            masks = {"key_padding_mask": src_key_padding_mask, "attn_mask": src_mask}
             x, _ = self.self_attn(x, x, x, need_weights=False, is_causal=is_causal, **masks)
             return self.dropout1(x)
 

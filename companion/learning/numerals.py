@@ -202,7 +202,7 @@ def known_words(language):
 def split(text, language):
     """The words of a text as it is typed: in English at blanks, hyphens and commas, elsewhere sign by sign."""
     if language == "en":
-        return re.split(r"[\s,-]+", text.lower().strip(" ,-\n\t"))
+        return re.findall(r"[^\s,-]+", text.lower())
     return [sign for sign in text if not sign.isspace()]
 
 

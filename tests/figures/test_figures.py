@@ -25,7 +25,7 @@ WRITTEN = [(language, name) for language, tables in TABLES.items() for name in K
 CONTROLS = ":is(input, select, button, summary, textarea, [tabindex='0']):visible:not(:disabled)"
 OPEN = "for (const one of document.querySelectorAll('details')) one.open = true"
 # What is shown only where it fits the others: a step of training moves the rows that were read.
-SHOWN_WITH_OTHERS = {"lookup": {"last_step"}, "attention": {"text"}}
+SHOWN_WITH_OTHERS = {"lookup": {"last_step"}}
 # All that a figure shows: what is in it, and what its controls stand at.
 SHOWN = """() => document.querySelector("figure").outerHTML
     + JSON.stringify([...document.querySelectorAll("input, select")].map(one => [one.value, one.checked]))"""

@@ -12,6 +12,7 @@ from repository import ROOT, soup
 from sampling import sample
 
 from companion.figures import figure
+from companion.figures.attention import example_of
 from companion.figures.figure import picture
 from editions import ORIGINAL
 
@@ -205,3 +206,24 @@ def test_weights_come_when_they_are_asked_for(browser, site, address, start, lan
     (weights,) = {url for url in asked if "writers/" in url}  # the page asks its worker, and the worker the server
     path = site / language / "_static/figures/writers" / weights.rpartition("/")[2].partition("?")[0]
     assert len(gzip.compress(path.read_bytes())) < 300_000
+
+
+@pytest.mark.parametrize(("language", "start"), [held(language, start) for language in FINISHED for start in STARTS])
+def test_the_reader_of_numerals_comes_as_the_writer_does(browser, site, address, start, language):
+    """When it is asked for, and then both kinds write what they write in Python."""
+    asked = []
+    with browser.new_context(viewport={"width": 360, "height": 800}) as context:
+        context.on("request", lambda request: asked.append(request.url))
+        with opened(context, f"{site.as_uri() if start == 'file' else address}/{language}/{PLACES['attention']}.html") as page:
+            place = page.locator('[data-figure="attention"]')
+            begin(page)
+            place.locator("figure[lang] figcaption").wait_for()
+            assert not any("readers/" in url for url in asked)
+            place.get_by_role("button").filter(has_text="kB").click()
+            place.locator("textarea").wait_for()
+            figure_here = KINDS["attention"](language, text=example_of(20_050, language))
+            place.locator("textarea").fill(figure_here.text)
+            expected = [figure_here.written(attention=kind).digits for kind in (True, False)]
+            written = "() => [...document.querySelectorAll('.both output')].map(one => one.textContent)"
+            page.wait_for_function(f"expected => `${{({written})()}}` === `${{expected}}`", arg=expected)
+    assert any("readers/" in url for url in asked)

@@ -19,6 +19,10 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from companion.figures.figure import read
+from companion.learning.numeral_readers import KINDS, LANGUAGES, load_reader
+from companion.learning.numeral_readers import path_of as reader_path_of
+from companion.learning.numerals import in_words, split
+from companion.learning.search import greedy
 from companion.learning.text import characters, shipped_texts
 from companion.learning.writer import load_writer, path_of
 
@@ -513,3 +517,77 @@ def test_all_numbers_of_float16(ask):
     other = base64.b64encode(save({"w": torch.zeros(2)})).decode()
     call = f"data => {{ try {{ ({call})(data) }} catch (error) {{ return `${{error}}` }} }}"
     assert ask(call, [other]) == ["TypeError: w is F32, not F16"]
+
+
+# Reading with attention
+
+
+@compares("numeralWords")
+def test_numeral_words(ask):
+    """Split as companion.learning.numerals splits: hyphens, commas, blanks of all kinds, and signs without any."""
+    drawn = random.Random(0)
+    parts = ["Four", "hundred", "-", ", ", "  ", "\t", "\n", "\u3000", "\u00a0", "四", "万", "사", "𠮷", "x"]
+    cases = [["".join(drawn.choices(parts, k=drawn.randrange(12))), language] for _ in range(MANY // 4) for language in LANGUAGES]
+    expected = [[word for word in split(text, language) if word] for text, language in cases]
+    assert ask("of => s.numeralWords(...of)", cases) == expected
+
+
+@compares("attend")
+def test_attend(ask):
+    """nn.MultiheadAttention with one head, memories of all lengths, weights from none to saturated."""
+    cases, theirs = [], []
+    for case in range(MANY // 3):
+        size, length = int(torch.randint(1, 9, ())), int(torch.randint(1, 26, ()))
+        factor, scale = SCALES[case % len(SCALES)]
+        layer = nn.MultiheadAttention(size, 1, **DOUBLE)
+        with torch.no_grad():
+            for parameter in layer.parameters():
+                parameter.copy_(randn(*parameter.shape) * min(factor, 30))
+        h, memory = randn(1, size) * min(scale, 30), randn(length, size) * min(scale, 30)
+        with torch.no_grad():
+            context, looked = layer(h, memory, memory)
+        cases.append([h[0], memory, {f"attention.{name}": weight for name, weight in layer.state_dict().items()}])
+        theirs.append((context[0], looked[0]))
+    ours = ask("of => { const { context, weights } = s.attend(...of); return [context, weights] }", cases)
+    for one, other in zip(ours, theirs, strict=True):
+        same(one, [*other], rtol=1e-9, atol=1e-9)
+
+
+@compares("encode", "decodeStep", "writeNumber")
+@pytest.mark.parametrize(
+    "language", [pytest.param(one, marks=[pytest.mark.heavy] * (one not in ("en", "zh"))) for one in LANGUAGES]
+)
+def test_reader_of_numerals(ask, language):
+    """Both kinds of reader, from their file: memory and state, each step's logits and weights, and what is written."""
+    call = "data => (window.file = s.readSafetensors(Uint8Array.from(atob(data), c => c.charCodeAt(0)).buffer), null)"
+    ask(call, [base64.b64encode(reader_path_of(language).read_bytes()).decode()])
+    numbers = [7, 412007, 90000400, 987654321, 1234567890, 777777777777]
+    for kind in KINDS:
+        model, task = load_reader(language, kind)
+        sources = [task.encode(in_words(number, language)) for number in numbers]
+        call = f"""([indices, signs]) => {{
+            const entries = Object.entries(file.weights).filter(([name]) => name.startsWith("{kind}."));
+            const w = Object.fromEntries(entries.map(([name, weight]) => [name.slice({len(kind) + 1}), weight]));
+            const {{ memory, state }} = s.encode(indices, w);
+            let now = state;
+            const steps = signs.map((sign) => {{
+                const {{ step, weights, y }} = s.decodeStep(sign, now, memory, w);
+                now = [step.h, step.c];
+                return [y, weights];
+            }});
+            return [memory, state, steps.map(([y]) => y), steps.map(([, weights]) => weights), s.writeNumber(indices, w, 12)];
+        }}"""
+        found = [greedy(model, source[:, None], torch.tensor([len(source)]), 12)[0] for source in sources]
+        signs = [[0, *one.sequence] for one in found]
+        ours = ask(call, [[source.tolist(), given] for source, given in zip(sources, signs, strict=True)])
+        for source, given, one, (memory, state, y, weights, rows) in zip(sources, signs, found, ours, strict=True):
+            with torch.no_grad():
+                read, (h, c) = model.read(source[:, None], torch.tensor([len(source)]))
+                logits, _, _ = model.write(torch.tensor(given)[:, None], read, (h, c))
+            same([memory, *state, y], [read.memory[:, 0], h[0, 0], c[0, 0], logits[:, 0]], rtol=0, atol=1e-6)
+            if one.weights is None:
+                assert weights == [None] * len(given)
+            else:
+                same([weights, [row["weights"] for row in rows]], [one.weights] * 2, rtol=0, atol=1e-6)
+            assert [row["index"] for row in rows] == [*one.sequence, 0]
+            assert sum(math.log(row["p"]) for row in rows) == pytest.approx(one.log_p, abs=1e-6)

@@ -101,6 +101,14 @@ def test_layer(options, T, S, B, batched, mask, padding, need_weights, average, 
     assert len(result) == 4 + need_weights + len([*theirs.parameters()])
 
 
+@pytest.mark.parametrize("name", ["MultiheadAttention", "TransformerEncoderLayer"])
+@pytest.mark.parametrize("bias", [False, True])
+def test_repr(name, bias):
+    """As torch's; only the output's linear layer has a plainer name."""
+    ours, theirs = pair(name, 4, 2, bias=bias)
+    assert repr(ours) == repr(theirs).replace("NonDynamicallyQuantizableLinear", "Linear")
+
+
 @pytest.mark.parametrize("is_last", [False, True])
 @pytest.mark.parametrize("need_weights", [False, True])
 def test_a_query_that_may_look_nowhere(need_weights, is_last):
@@ -234,6 +242,31 @@ def test_what_is_refused_is_refused_in_torchs_words(case):
 
 
 @pytest.mark.parametrize(
+    "masks",
+    [
+        (torch.zeros(2, 2, dtype=torch.int64), None),
+        (None, torch.zeros(3, 2, dtype=torch.int64)),
+        (torch.zeros(2, 2), hidden(3, 2)),
+        (hidden(3, 2), None),
+        (None, None, True),
+    ],
+)
+def test_what_the_block_refuses(masks):
+    call = x_of(2, 3, 4), *masks
+    ours, theirs = (outcome(lambda s=s: s.TransformerEncoderLayer(4, 2)(*call)) for s in (companion, nn))
+    assert ours == theirs
+    assert theirs[0] or theirs[1], "torch takes this"
+
+
+def test_the_warning_names_the_line_that_calls():
+    x, masks = x_of(2, 3, 4), (torch.zeros(2, 2), hidden(3, 2))
+    with pytest.warns(UserWarning, match="mismatched") as caught:
+        companion.TransformerEncoderLayer(4, 2)(x, *masks)
+        companion.MultiheadAttention(4, 2)(x, x, x, masks[1], True, masks[0])
+    assert [warning.filename for warning in caught] == [__file__] * 2
+
+
+@pytest.mark.parametrize(
     "options", [{"attn_mask": torch.zeros(2, 2, dtype=torch.int64)}, {"attn_mask": torch.zeros(2, 2), "is_causal": True}]
 )
 def test_what_the_function_refuses(options):
@@ -251,21 +284,23 @@ def test_additive_attention_is_its_double_loop(T, S, B, query_size, key_size, si
     padding = mask_of("bool", B, S) if masked else None
 
     def loop(query, key, value, padding):
-        contexts = torch.zeros(T, B, 3, **float64)
+        contexts, weights = torch.zeros(T, B, 3, **float64), torch.zeros(B, T, S, **float64)
         for t in range(T):
             for b in range(B):
                 seen = [j for j in range(S) if padding is None or not padding[b, j]]
                 e = [layer.v @ torch.tanh(layer.weight_q @ query[t, b] + layer.weight_k @ key[j, b] + layer.bias) for j in seen]
                 total = sum(one.exp() for one in e)
-                contexts[t, b] = sum(one.exp() / total * value[j, b] for one, j in zip(e, seen, strict=True))
-        return contexts
+                for one, j in zip(e, seen, strict=True):
+                    weights[b, t, j] = one.exp() / total
+                contexts[t, b] = sum(weights[b, t, j].clone() * value[j, b] for j in seen)
+        return contexts, weights
 
     results = []
-    for run in (lambda *x: layer(*x)[0], loop):
+    for run in (layer, loop):
         leaves = [x.clone().requires_grad_() for x in inputs]
         layer.zero_grad()
-        context = run(*leaves, padding)
-        (context * torch.arange(context.numel(), **float64).view_as(context)).sum().backward()
-        results.append([context.detach(), *(x.grad for x in leaves), *(p.grad.clone() for p in layer.parameters())])
+        outputs = run(*leaves, padding)
+        sum((out * torch.arange(out.numel(), **float64).view_as(out)).sum() for out in outputs).backward()
+        results.append([*(out.detach() for out in outputs), *(x.grad for x in leaves), *(p.grad.clone() for p in layer.parameters())])
     for mine, other in zip(*results, strict=True):
         torch.testing.assert_close(mine, other, rtol=0, atol=1e-10)
