@@ -6,7 +6,7 @@ so that none is left over when the others have nothing more to do."""
 LONGEST = [
     "test_pages.py", "/language_model.ipynb", "/training.ipynb", "/memory.ipynb", "test_attacks_forty.py", "test_grade.py",
     "test_check.py", "test_grade_ends.py", "test_check_lstm_parameters.py", "test_downloads.py", "test_figures_site.py",
-    "test_site.py", "test_figures.py", "test_search.py", "/first_network.ipynb", "/sequences.ipynb", "/series.ipynb",
+    "test_site.py", "test_figures.py", "test_search.py", "/first_network.ipynb", "/attention.ipynb", "/sequences.ipynb", "/series.ipynb",
 ]  # fmt: skip
 
 

@@ -955,6 +955,7 @@ def few(tmp_path):
     return folder
 
 
+@pytest.mark.heavy
 def test_a_batch_from_end_to_end(few, tmp_path):
     output = tmp_path / "grades"
     here = Path(grade.__file__)

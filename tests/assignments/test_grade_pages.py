@@ -171,7 +171,7 @@ def written(tmp_path_factory):
 PAGES = [*FINISHED, "summary", "review"]
 
 
-@pytest.mark.parametrize("name", chosen(PAGES, "review"))
+@pytest.mark.parametrize("name", chosen(PAGES))
 def test_pages_are_accessible_and_fit_the_screen(browser, written, name):
     with opened(browser, written[name].as_uri(), viewport={"width": 360, "height": 700}, color_scheme="light", bypass_csp=True) as page:
         for width in (360, 1280):

@@ -155,6 +155,7 @@ def notebook(**cells):
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id=id) for id, source in cells.items()])
 
 
+@pytest.mark.heavy
 def test_nbval_really_compares(tmp_path):
     """A stored output that is wrong by one character fails."""
     sums = notebook(right="1 + 2", wrong="1 + 2")

@@ -28,9 +28,9 @@ def only(edition, *names):
     return short
 
 
-# Printing a book takes half a minute: a short one in `make test`, all four in `make prove`.
+# Printing a book takes half a minute, even a short one: in `make prove` alone.
 SHORT = only(editions.read(editions.BOOK / "zh"), "rnn", "gru")
-CASES = [pytest.param(SHORT, id="short"), *(pytest.param(one, id=one.language, marks=pytest.mark.heavy) for one in ALL)]
+CASES = [pytest.param(one, id=id, marks=pytest.mark.heavy) for id, one in [("short", SHORT), *((one.language, one) for one in ALL)]]
 each = pytest.mark.parametrize("edition", CASES)
 
 
@@ -157,6 +157,7 @@ def solutions(edition):
                 yield name, cell.id, plain(line)
 
 
+@pytest.mark.heavy
 def test_solutions_are_printed(printed):
     """On the pages they are folded."""
     text = plain("".join(page.extract_text() for page in printed(SHORT).pages))

@@ -104,6 +104,7 @@ def test_what_rests_on_a_change_runs_again_and_nothing_else(project):
         path.write_bytes(before) if before is not None else path.unlink()  # what it was has its receipt still
 
 
+@pytest.mark.heavy
 def test_two_processes_tell_the_same(project):
     (project / "weights.bin").write_bytes(b"others")
     assert ran(project, "-p", "xdist", "--numprocesses", "2", "--dist", "loadfile") == {"program"}
