@@ -51,7 +51,7 @@ prove: $(ENVIRONMENT)
 	$(PYTEST) --prove tests book/*/*.ipynb assignments/source/*/*.ipynb
 
 fuzz: $(ENVIRONMENT)
-	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py
+	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_scan.py
 
 audit: $(ENVIRONMENT)
 	$(BIN)/python book/audit/audit.py $(foreach name,$(PAGE),--page $(name))

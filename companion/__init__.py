@@ -5,12 +5,14 @@ from companion.layers.attention import MultiheadAttention, scaled_dot_product_at
 from companion.layers.embedding import Embedding
 from companion.layers.gru import GRU, GRUCell
 from companion.layers.lstm import LSTM, LSTMCell
+from companion.layers.minimal import MinGRU, MinLSTM
 from companion.layers.rnn import RNN, RNNCell
+from companion.layers.scan import scan
 from companion.layers.through_time import by_hand
 from companion.layers.transformer import TransformerEncoderLayer
 from companion.proof import Comparison, compare
 
 __all__ = [
-    "GRU", "LSTM", "RNN", "AdditiveAttention", "Comparison", "Embedding", "GRUCell", "LSTMCell", "MultiheadAttention", "RNNCell",
-    "TransformerEncoderLayer", "by_hand", "compare", "scaled_dot_product_attention",
+    "GRU", "LSTM", "RNN", "AdditiveAttention", "Comparison", "Embedding", "GRUCell", "LSTMCell", "MinGRU", "MinLSTM",
+    "MultiheadAttention", "RNNCell", "TransformerEncoderLayer", "by_hand", "compare", "scan", "scaled_dot_product_attention",
 ]  # fmt: skip

@@ -248,7 +248,7 @@ class RNNBase(nn.Module):
         x: (sum(sizes), input_size), the rows of one time step after another's. state: a tuple of (L * D, B, size).
         Returns the last layer's outputs, one for each direction, and the last state of every layer and direction.
         """
-        run = self.unroll_by_hand or unroll
+        run = self.unroll_by_hand or self._step.unroll or unroll
         ends = []
         for layer in range(self.num_layers):
             if layer > 0:

@@ -52,6 +52,7 @@ class Step:
     name = ""  # what errors call it
     gates = 1  # how many blocks of hidden_size rows stand above each other in the weights
     is_pair = False  # whether the state is (h, c), or h alone
+    unroll = None  # what takes the place of the loop over time, if there is a way without it: see `scan.py`
 
     def shapes(self, below, hidden_size, size, bias):
         """The parameters, name → shape, in torch's order; None for one that is left out. There must be a `weight_ih`.

@@ -28,20 +28,24 @@ def by_hand(module, on=True):
     """
     for layer in module.modules():
         if isinstance(layer, RNNBase):
-            layer.unroll_by_hand = unroll if on else None
+            layer.unroll_by_hand = unroll if on and kind_of(layer._step) else None
     return module
 
 
 def unroll(step, x, sizes, start, w, reverse):
     """Take one layer's steps in one direction. Returns its output (N, size) and its last state, a tuple of (B, size)."""
-    # of that very class: a subclass may have equations of its own
-    kind = next((kind for kind in Kind.__subclasses__() if kind.step is type(step)), None)
+    kind = kind_of(step)
     if kind is None or errors.autocast_dtype(x) or torch.jit.is_tracing() or transformed():
         return unroll_by_autograd(step, x, sizes, start, w, reverse)  # these want autograd's own operations
     # RNN and GRU have no projection
     w = (w.ih, w.hh, w.b_ih, w.b_hh, getattr(w, "hr", None))
     output, *end = ThroughTime.apply(kind(step), sizes, reverse, x, *w, *start)
     return output, tuple(end)
+
+
+def kind_of(step):
+    """What is known of a step's way back, or None. Of that very class: a subclass may have equations of its own."""
+    return next((kind for kind in Kind.__subclasses__() if kind.step is type(step)), None)
 
 
 def transformed():

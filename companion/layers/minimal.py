@@ -1,0 +1,90 @@
+"""Minimal gated units: gates that see the input alone, so that no step has to wait for the one before.
+
+Leo Feng, Frederick Tung, Mohamed Osama Ahmed, Yoshua Bengio and Hossein Hajimirsadeghi, "Were RNNs all we needed?" (2024),
+arXiv 2410.01201, sections 3.1 and 3.2.
+"""
+
+import torch
+
+from companion.layers import scan
+from companion.layers.recurrent import RNNBase
+from companion.layers.step import Step
+
+
+class LinearStep(Step):
+    """A step h_t = a_t ⊙ h_{t-1} + b_t. A subclass says what a and b are: `coefficients(sums)`."""
+
+    unroll = staticmethod(scan.unroll)
+
+    def shapes(self, below, hidden_size, size, bias):
+        rows = self.gates * hidden_size
+        return {"weight_ih": (rows, below), "weight_hh": None, "bias_ih": (rows,) if bias else None, "bias_hh": None}
+
+    def step(self, sums, state, w):
+        """sums: W x_t + b, (B, gates * hidden_size). state: (h,), (B, hidden_size). Returns the new (h,)."""
+        a, b = self.coefficients(sums)
+        # h_t = a_t ⊙ h_{t-1} + b_t
+        return (a * state[0] + b,)
+
+
+class MinGRUStep(LinearStep):
+    """A GRU without a reset gate, whose update gate and candidate do not see the state."""
+
+    name = "MinGRU"
+    gates = 2
+
+    def coefficients(self, sums):
+        """sums: (*, 2 * hidden_size), those of z, then those of n. Returns a and b, each (*, hidden_size)."""
+        z, n = sums.chunk(2, dim=-1)
+        # z_t = σ( W_iz x_t + b_iz )
+        z = torch.sigmoid(z)
+        # h_t = z_t ⊙ h_{t-1}  +  ( 1 - z_t ) ⊙ ( W_in x_t + b_in )
+        return z, (1 - z) * n
+
+
+class MinLSTMStep(LinearStep):
+    """An LSTM with one state, whose two gates do not see it and share out 1."""
+
+    name = "MinLSTM"
+    gates = 3
+
+    def coefficients(self, sums):
+        """sums: (*, 3 * hidden_size), those of i, f, g. Returns a and b, each (*, hidden_size)."""
+        i, f, g = sums.chunk(3, dim=-1)
+        # i_t = σ( W_ii x_t + b_ii ),   f_t = σ( W_if x_t + b_if )
+        i, f = torch.sigmoid(i), torch.sigmoid(f)
+        # h_t = f_t / ( f_t + i_t ) ⊙ h_{t-1}  +  i_t / ( f_t + i_t ) ⊙ ( W_ig x_t + b_ig )
+        return f / (f + i), i / (f + i) * g
+
+
+class MinGRU(RNNBase):
+    """A minimal gated recurrent unit over sequences, called as `torch.nn.GRU` is.
+
+    MinGRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+    device=None, dtype=None): as in `GRU`. As there, z keeps the old state; in the paper it takes the new one.
+
+    Parameters of layer k: `weight_ih_l{k}` (2 * hidden_size, input_size), from the second layer on (2 * hidden_size,
+    D * hidden_size); `bias_ih_l{k}` (2 * hidden_size); the rows are those of z, n. Called as `output, h_n = layer(input, h_0)`;
+    shapes and errors at `RNNBase.forward`. All time steps are computed by one scan.
+    """
+
+    _step = MinGRUStep()
+
+    def __init__(self, *args, **kwargs):
+        super().__init__("MinGRU", *args, **kwargs)
+
+
+class MinLSTM(RNNBase):
+    """A minimal LSTM over sequences, with one state; called as `torch.nn.GRU` is.
+
+    MinLSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+    device=None, dtype=None): as in `GRU`.
+
+    Parameters of layer k: `weight_ih_l{k}` (3 * hidden_size, input_size), from the second layer on (3 * hidden_size,
+    D * hidden_size); `bias_ih_l{k}` (3 * hidden_size); the rows are those of i, f, g. Else as `MinGRU`.
+    """
+
+    _step = MinLSTMStep()
+
+    def __init__(self, *args, **kwargs):
+        super().__init__("MinLSTM", *args, **kwargs)

@@ -1,0 +1,115 @@
+"""A recurrence that does not wait: where the new state depends on the old one only linearly, the loop can be cut in pieces.
+
+    h_t = a_t ⊙ h_{t-1} + b_t
+
+Two steps in a row are one step of the same kind, a_2 ⊙ ( a_1 ⊙ h + b_1 ) + b_2 = ( a_2 ⊙ a_1 ) ⊙ h + ( a_2 ⊙ b_1 + b_2 ), so steps
+can be put together in any grouping (Guy Blelloch, "Prefix sums and their applications", 1990). Here in chunks: all chunks
+take their steps side by side, each from zeros, and then each is told what came before it.
+
+Shapes: T time steps, then any others (*), the same for a and b; h_0: (*).
+"""
+
+import math
+
+import torch
+
+from companion.layers.recurrent import unroll as unroll_by_loop
+from companion.layers.through_time import transformed
+
+
+def loop(a, b, h_0):
+    """The recurrence as it stands: one step after another. Returns h_1 … h_T, (T, *)."""
+    h, states = h_0, []
+    for a_t, b_t in zip(a, b, strict=True):
+        # h_t = a_t ⊙ h_{t-1} + b_t
+        h = a_t * h + b_t
+        states.append(h)
+    return torch.stack(states)
+
+
+def pairs(a, b, h_0):
+    """The same as a tree: two steps become one, half as many remain, until there is one. Returns h_1 … h_T, (T, *)."""
+    if len(a) == 1:
+        return a * h_0 + b
+    even = len(a) // 2 * 2
+    a_1, a_2, b_1, b_2 = a[0:even:2], a[1:even:2], b[0:even:2], b[1:even:2]
+    # h_2 = ( a_2 ⊙ a_1 ) ⊙ h_0 + ( a_2 ⊙ b_1 + b_2 ),   h_4 from h_2, …
+    second = pairs(a_2 * a_1, a_2 * b_1 + b_2, h_0)
+    # h_1 = a_1 ⊙ h_0 + b_1,   h_3 from h_2, …
+    first = a_1 * torch.cat([h_0[None], second[:-1]]) + b_1
+    states = torch.stack([first, second], dim=1).flatten(0, 1)
+    return states if even == len(a) else torch.cat([states, (a[-1] * states[-1] + b[-1])[None]])
+
+
+def chunks(a, b, h_0, size=None):
+    """The same in chunks of `size` steps, about √T if None. Returns h_1 … h_T, (T, *)."""
+    T = len(a)
+    size = size or math.isqrt(T - 1) + 1
+    count = -(-T // size)
+    # chunks of one size: at the end, steps that change nothing
+    more = (count * size - T, *a.shape[1:])
+    a = torch.cat([a, a.new_ones(more)]).unflatten(0, (count, size))
+    b = torch.cat([b, b.new_zeros(more)]).unflatten(0, (count, size))
+    # within all chunks at once:  A_t = a_t ⊙ … ⊙ a_1,   H_t = the state if the chunk began at zeros
+    A, H = [a[:, 0]], [b[:, 0]]
+    for t in range(1, size):
+        A.append(a[:, t] * A[-1])
+        H.append(a[:, t] * H[-1] + b[:, t])
+    # from chunk to chunk:  h ← A_size ⊙ h + H_size
+    begin = torch.stack([h_0, *loop(A[-1], H[-1], h_0)[:-1]])[:, None]
+    # h_t = A_t ⊙ h_0 + H_t
+    A, H = torch.stack(A, dim=1), torch.stack(H, dim=1)
+    return torch.addcmul(H, A, begin).flatten(0, 1)[:T]
+
+
+class Scan(torch.autograd.Function):
+    """`chunks`, with its gradient, which is the same recurrence backwards in time."""
+
+    @staticmethod
+    def forward(a, b, h_0):
+        return chunks(a, b, h_0)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        a, _, h_0 = inputs
+        ctx.save_for_backward(a, h_0, output)
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, h_0, h = ctx.saved_tensors
+        # δ_t = ∂L/∂h_t + a_{t+1} ⊙ δ_{t+1}
+        later = torch.cat([torch.zeros_like(a[:1]), a[1:].flip(0)])
+        delta = scan(later, grad.flip(0), torch.zeros_like(h_0)).flip(0)
+        # ∂L/∂a_t = δ_t ⊙ h_{t-1},   ∂L/∂b_t = δ_t,   ∂L/∂h_0 = a_1 ⊙ δ_1
+        return delta * torch.cat([h_0[None], h[:-1]]), delta, a[0] * delta[0]
+
+
+def scan(a, b, h_0=None):
+    """All states of h_t = a_t ⊙ h_{t-1} + b_t, in about 2 √T steps one after another instead of T.
+
+    a, b: (T, *). h_0: (*), zeros if None. Returns h_1 … h_T, (T, *). ValueError for shapes that differ or no step at all.
+    """
+    if a.shape != b.shape or (h_0 is not None and h_0.shape != a.shape[1:]):
+        state = "" if h_0 is None else f", h_0 {tuple(h_0.shape)}"
+        raise ValueError(f"a and b must be of one shape, and h_0 as one step of them: a {tuple(a.shape)}, b {tuple(b.shape)}{state}")
+    if len(a) == 0:
+        raise ValueError("there is no time step: a and b are empty")
+    return Scan.apply(a, b, torch.zeros_like(a[0]) if h_0 is None else h_0)
+
+
+def unroll(step, x, sizes, start, w, reverse):
+    """As `companion.layers.recurrent.unroll`, for a step with `coefficients`: all time steps by one scan."""
+    if transformed():
+        return unroll_by_loop(step, x, sizes, start, w, reverse)  # vmap and its kin want autograd's own operations
+    a, b = step.coefficients(step.ahead(x, w))
+    T, B = len(sizes), sizes[0]
+    # a packed batch as a rectangle: where a sequence has no element, a step that changes nothing
+    places = torch.cat([t * B + torch.arange(rows, device=x.device) for t, rows in enumerate(sizes)])
+    a = a.new_ones(T * B, a.size(1)).index_copy(0, places, a).unflatten(0, (T, B))
+    b = b.new_zeros(T * B, b.size(1)).index_copy(0, places, b).unflatten(0, (T, B))
+    if reverse:
+        a, b = a.flip(0), b.flip(0)
+    h = scan(a, b, start[0])
+    end = h[-1]
+    h = h.flip(0) if reverse else h
+    return h.flatten(0, 1).index_select(0, places), (end,)
