@@ -4,6 +4,7 @@
 # make check      the texts, and the notebooks that differ from the last commit: half a minute
 # make test       everything that is checked: the models, the site, and every output of every notebook
 # make fuzz       the models against torch over more than 10,000 random configurations
+# make outside    matrix states and mLSTM against the same equations in the package transformers; needs a network
 # make pdf        the site, with every edition printed as a PDF; needs Chromium
 # make offline    the site, packed into _build/html/unrolled.zip to be read without a network
 # make audit      Lighthouse's figures for every page, as a phone sees it; needs Node.js and Chromium
@@ -23,7 +24,7 @@ ENVIRONMENT := .venv/stamp
 # whole files to each process, the longest first; how many there are: conftest.py
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book watch site pdf offline check test prove fuzz audit links lab execute status assignments grade clean
+.PHONY: book watch site pdf offline check test prove fuzz outside audit links lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
@@ -51,7 +52,14 @@ prove: $(ENVIRONMENT)
 	$(PYTEST) --prove tests book/*/*.ipynb assignments/source/*/*.ipynb
 
 fuzz: $(ENVIRONMENT)
-	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_scan.py
+	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_newton.py tests/layers/test_scan.py tests/layers/test_selective.py tests/layers/test_matrix_state.py tests/layers/test_matrix_layers.py
+
+# an environment on top of the book's, for what nothing else here needs
+outside: $(ENVIRONMENT)
+	$(BIN)/python -m venv _build/outside
+	$(BIN)/python -c "import sysconfig as s; print(s.get_path('purelib'))" > $$(_build/outside/bin/python -c "import sysconfig as s; print(s.get_path('purelib'))")/book.pth
+	_build/outside/bin/python -m pip install --quiet --editable .[outside]
+	_build/outside/bin/python -m pytest tests/layers/outside.py
 
 audit: $(ENVIRONMENT)
 	$(BIN)/python book/audit/audit.py $(foreach name,$(PAGE),--page $(name))

@@ -56,6 +56,7 @@ OWN_OUTPUTS = {
         "settings", "read-aloud", "fixed-made", "batch", "learns", "forced-and-free-counted", "search-counted",
         "length-normalised", "weights-picture", "attention-figure", "solution-which", "solution-mixing",
     },
+    "matrix_state": {"matrix-figure"},
     "first_network": {
         "ten-lines", "how-many", "pieces-known", "solution-scores", "solution-bug", "solution-shuffled", "solution-size",
     },

@@ -2,17 +2,22 @@
 
 from companion.layers.additive import AdditiveAttention
 from companion.layers.attention import MultiheadAttention, scaled_dot_product_attention
+from companion.layers.blocks import Blocks
 from companion.layers.embedding import Embedding
 from companion.layers.gru import GRU, GRUCell
+from companion.layers.linear_attention import DeltaNet, GatedDeltaNet, GatedLinearAttention, LinearAttention
 from companion.layers.lstm import LSTM, LSTMCell
 from companion.layers.minimal import MinGRU, MinLSTM
+from companion.layers.mlstm import MLSTM
 from companion.layers.rnn import RNN, RNNCell
 from companion.layers.scan import scan
+from companion.layers.selective import SelectiveSSM
 from companion.layers.through_time import by_hand
 from companion.layers.transformer import TransformerEncoderLayer
 from companion.proof import Comparison, compare
 
 __all__ = [
-    "GRU", "LSTM", "RNN", "AdditiveAttention", "Comparison", "Embedding", "GRUCell", "LSTMCell", "MinGRU", "MinLSTM",
-    "MultiheadAttention", "RNNCell", "TransformerEncoderLayer", "by_hand", "compare", "scan", "scaled_dot_product_attention",
+    "GRU", "LSTM", "MLSTM", "RNN", "AdditiveAttention", "Blocks", "Comparison", "DeltaNet", "Embedding", "GRUCell", "GatedDeltaNet",
+    "GatedLinearAttention", "LSTMCell", "LinearAttention", "MinGRU", "MinLSTM", "MultiheadAttention", "RNNCell",
+    "SelectiveSSM", "TransformerEncoderLayer", "by_hand", "compare", "scan", "scaled_dot_product_attention",
 ]  # fmt: skip

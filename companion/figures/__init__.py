@@ -3,8 +3,10 @@
 from companion.figures.attention import Attention
 from companion.figures.gates import Gates
 from companion.figures.lookup import Lookup
+from companion.figures.pairs import Pairs
+from companion.figures.scan import Scan
 from companion.figures.shapes import Shapes
 from companion.figures.unrolling import Unrolling
 from companion.figures.writing import Writing
 
-__all__ = ["Attention", "Gates", "Lookup", "Shapes", "Unrolling", "Writing"]
+__all__ = ["Attention", "Gates", "Lookup", "Pairs", "Scan", "Shapes", "Unrolling", "Writing"]

@@ -3,8 +3,8 @@
     h_t = a_t ⊙ h_{t-1} + b_t
 
 Two steps in a row are one step of the same kind, a_2 ⊙ ( a_1 ⊙ h + b_1 ) + b_2 = ( a_2 ⊙ a_1 ) ⊙ h + ( a_2 ⊙ b_1 + b_2 ), so steps
-can be put together in any grouping (Guy Blelloch, "Prefix sums and their applications", 1990). Here in chunks: all chunks
-take their steps side by side, each from zeros, and then each is told what came before it.
+can be put together in any grouping (Guy Blelloch, "Prefix sums and their applications", 1990): in pairs, as a tree, or in chunks
+that take their steps side by side. `scan` takes the tree, which is the fastest of them here (`benchmarks/evidence_speed.py`).
 
 Shapes: T time steps, then any others (*), the same for a and b; h_0: (*).
 """
@@ -17,28 +17,33 @@ from companion.layers.recurrent import unroll as unroll_by_loop
 from companion.layers.through_time import transformed
 
 
-def loop(a, b, h_0):
-    """The recurrence as it stands: one step after another. Returns h_1 … h_T, (T, *)."""
+def loop(a, b, h_0, times=torch.mul):
+    """The recurrence as it stands: one step after another. Returns h_1 … h_T, (T, *).
+
+    times: how a multiplies; with `torch.matmul`, a may be square matrices, b and h_0 columns.
+    """
     h, states = h_0, []
     for a_t, b_t in zip(a, b, strict=True):
         # h_t = a_t ⊙ h_{t-1} + b_t
-        h = a_t * h + b_t
+        h = times(a_t, h) + b_t
         states.append(h)
     return torch.stack(states)
 
 
-def pairs(a, b, h_0):
+def pairs(a, b, h_0, times=torch.mul):
     """The same as a tree: two steps become one, half as many remain, until there is one. Returns h_1 … h_T, (T, *)."""
     if len(a) == 1:
-        return a * h_0 + b
+        return times(a, h_0) + b
     even = len(a) // 2 * 2
     a_1, a_2, b_1, b_2 = a[0:even:2], a[1:even:2], b[0:even:2], b[1:even:2]
     # h_2 = ( a_2 ⊙ a_1 ) ⊙ h_0 + ( a_2 ⊙ b_1 + b_2 ),   h_4 from h_2, …
-    second = pairs(a_2 * a_1, a_2 * b_1 + b_2, h_0)
+    second = pairs(times(a_2, a_1), times(a_2, b_1) + b_2, h_0, times)
     # h_1 = a_1 ⊙ h_0 + b_1,   h_3 from h_2, …
-    first = a_1 * torch.cat([h_0[None], second[:-1]]) + b_1
+    first = times(a_1, torch.cat([h_0[None], second[:-1]])) + b_1
     states = torch.stack([first, second], dim=1).flatten(0, 1)
-    return states if even == len(a) else torch.cat([states, (a[-1] * states[-1] + b[-1])[None]])
+    if even < len(a):
+        states = torch.cat([states, (times(a[-1], states[-1]) + b[-1])[None]])
+    return states
 
 
 def chunks(a, b, h_0, size=None):
@@ -50,7 +55,7 @@ def chunks(a, b, h_0, size=None):
     more = (count * size - T, *a.shape[1:])
     a = torch.cat([a, a.new_ones(more)]).unflatten(0, (count, size))
     b = torch.cat([b, b.new_zeros(more)]).unflatten(0, (count, size))
-    # within all chunks at once:  A_t = a_t ⊙ … ⊙ a_1,   H_t = the state if the chunk began at zeros
+    # within all chunks at once:  A_t = a_t ⊙ … ⊙ a_1,   H_t = h_t if it began at zeros
     A, H = [a[:, 0]], [b[:, 0]]
     for t in range(1, size):
         A.append(a[:, t] * A[-1])
@@ -63,11 +68,11 @@ def chunks(a, b, h_0, size=None):
 
 
 class Scan(torch.autograd.Function):
-    """`chunks`, with its gradient, which is the same recurrence backwards in time."""
+    """`pairs`, with its gradient, which is the same recurrence backwards in time."""
 
     @staticmethod
     def forward(a, b, h_0):
-        return chunks(a, b, h_0)
+        return pairs(a, b, h_0)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -85,7 +90,7 @@ class Scan(torch.autograd.Function):
 
 
 def scan(a, b, h_0=None):
-    """All states of h_t = a_t ⊙ h_{t-1} + b_t, in about 2 √T steps one after another instead of T.
+    """All states of h_t = a_t ⊙ h_{t-1} + b_t, in about 2 log₂ T rounds one after another instead of T.
 
     a, b: (T, *). h_0: (*), zeros if None. Returns h_1 … h_T, (T, *). ValueError for shapes that differ or no step at all.
     """

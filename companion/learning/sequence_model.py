@@ -27,8 +27,8 @@ class SequenceModel(nn.Module):
     """Embedding, recurrent layer, linear layer.
 
     embedding: turns what is read into vectors: `companion.Embedding`, `nn.Embedding`, `OneHot`, or `nn.Identity()`
-    where vectors are read. recurrent: an `RNN`, `GRU` or `LSTM` of the companion or of `torch.nn`. num_outputs: how
-    many numbers leave at each time step; for a language model, the size of the vocabulary.
+    where vectors are read. recurrent: a recurrent layer of the companion or of `torch.nn`, or `Blocks` of them. num_outputs:
+    how many numbers leave at each time step; for a language model, the size of the vocabulary.
 
     ValueError for sizes that do not fit, for a bidirectional layer, which reads what it is asked to predict, and for
     one with `batch_first`: here time comes first.
@@ -45,7 +45,7 @@ class SequenceModel(nn.Module):
             raise ValueError("sequences come time first here: make the layer with batch_first=False")
         self.embedding = embedding
         self.recurrent = recurrent
-        weight = recurrent.weight_ih_l0
+        weight = next(recurrent.parameters())
         size = recurrent.proj_size or recurrent.hidden_size
         self.linear = nn.Linear(size, num_outputs, device=weight.device, dtype=weight.dtype)
 

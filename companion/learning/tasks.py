@@ -4,6 +4,8 @@ Each task is a supply of batches for `companion.learning.training.train`: `epoch
 number. T is their length in time steps, B the size of a batch.
 """
 
+import itertools
+
 import torch
 
 from companion.learning.sequence_model import evaluation_of
@@ -123,6 +125,67 @@ class Adding(Task):
     def loss(outputs, targets):
         """The mean squared error of the last output. outputs: (length, B, 1). targets: (B)."""
         return (outputs[-1, :, 0] - targets).square().mean()
+
+
+class Cups(Task):
+    """A ball lies under the first of some cups; at each step two of them change places, or none: where is it now?
+
+    With two cups it is the question whether there were evenly or oddly many changes. cups: how many. length: of a sequence.
+    inputs: indices (length, B), 0 nothing, p the p-th pair of places of `pairs`. targets: (length, B), where the ball is after
+    the step. By guessing, one in `cups` is right.
+    """
+
+    def __init__(self, cups, length, **options):
+        super().__init__(**options)
+        if cups < 2 or length < 1:
+            raise ValueError(f"there must be two cups and one step at least, not {cups} and {length}")
+        self.length = length
+        self.pairs = list(itertools.combinations(range(cups), 2))
+        self.vocab_size = 1 + len(self.pairs)
+        # moves[p, place]: where a ball goes by the change p
+        moves = [list(range(cups)) for _ in range(self.vocab_size)]
+        for move, (one, other) in zip(moves[1:], self.pairs, strict=True):
+            move[one], move[other] = other, one
+        self.moves = torch.tensor(moves)
+
+    def batch(self, generator):
+        inputs = torch.randint(self.vocab_size, (self.length, self.batch_size), generator=generator)
+        place, targets = torch.zeros(self.batch_size, dtype=torch.long), []
+        for changes in inputs:
+            place = self.moves[changes, place]
+            targets.append(place)
+        return inputs, torch.stack(targets)
+
+
+class Rewritten(Task):
+    """Values are written under keys, over older ones too; then for one key after another: which value was its last?
+
+    keys, values: how many there are. writes: how many are written, at least `keys`: each key once, the others at random. inputs:
+    indices (writes + keys, B), key * values + value where it is written, keys * values + key where it is asked for. targets: of
+    the same shape, the value at the questions, `IGNORED` before. By guessing, one in `values` is right.
+    """
+
+    def __init__(self, keys, values, writes, **options):
+        super().__init__(**options)
+        if not (keys >= 1 and values >= 2 and writes >= keys):
+            raise ValueError(f"there must be a key, two values, and as many writes as keys, not {keys}, {values} and {writes}")
+        self.keys, self.values, self.writes = keys, values, writes
+        self.vocab_size = keys * values + keys
+
+    def batch(self, generator):
+        B = self.batch_size
+        random = lambda *shape: torch.rand(*shape, generator=generator)  # noqa: E731
+        others = torch.randint(self.keys, (self.writes - self.keys, B), generator=generator)
+        keys = torch.cat([torch.arange(self.keys)[:, None].expand(-1, B), others])
+        keys = keys.gather(0, random(self.writes, B).argsort(0))
+        values = torch.randint(self.values, (self.writes, B), generator=generator)
+        last = torch.zeros(self.keys, B, dtype=torch.long)
+        for key, value in zip(keys, values, strict=True):
+            last[key, torch.arange(B)] = value
+        asked = random(self.keys, B).argsort(0)
+        targets = torch.full((self.writes + self.keys, B), IGNORED)
+        targets[self.writes :] = last.gather(0, asked)
+        return torch.cat([keys * self.values + values, self.keys * self.values + asked]), targets
 
 
 def accuracy(model, task, epoch=-1):

@@ -115,8 +115,8 @@ def perplexity(loss):
 
 
 def detach(state):
-    """The same numbers without their past, so that gradients end here. state: a tensor, or a tuple of tensors."""
-    return state.detach() if isinstance(state, torch.Tensor) else tuple(s.detach() for s in state)
+    """The same numbers without their past, so that gradients end here. state: a tensor, or a tuple of states."""
+    return state.detach() if isinstance(state, torch.Tensor) else tuple(detach(s) for s in state)
 
 
 @torch.no_grad()

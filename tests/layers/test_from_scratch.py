@@ -28,6 +28,8 @@ CASES = [
     ("MultiheadAttention", (3, 1), {"dropout": 0.5}),
     ("TransformerEncoderLayer", (3, 1, 5), {}),
 ]
+# layers that torch has not got; F.normalize, F.logsigmoid and F.softplus are arithmetic
+OURS = ["MinGRU", "MinLSTM", "LinearAttention", "GatedLinearAttention", "DeltaNet", "GatedDeltaNet", "MLSTM", "SelectiveSSM", "Blocks"]
 
 
 class Calls(TorchFunctionMode):
@@ -50,6 +52,14 @@ def test_works_without_torchs_own(name, args, kwargs):
         with Calls() as calls:
             module(x, x, x) if name == "MultiheadAttention" else module(x)
         assert bool(calls.names & TORCHS_OWN) is expected, calls.names
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_what_torch_has_not_got_works_without_it(name):
+    layer = companion.Blocks([companion.LSTM(3, 3), companion.MLSTM(3, 3)]) if name == "Blocks" else getattr(companion, name)(3, 3)
+    with Calls() as calls:
+        layer(torch.rand(2, 3))
+    assert calls.names and not calls.names & TORCHS_OWN, calls.names
 
 
 def test_everything_public_is_described():

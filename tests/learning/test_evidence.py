@@ -5,6 +5,7 @@ import json
 import sys
 
 import pytest
+import torch
 from repository import ROOT
 
 from companion.learning import evidence
@@ -49,7 +50,7 @@ def test_every_file_says_what_computed_it(path):
     assert len({*settings}) == len(settings)
 
 
-@pytest.mark.parametrize("name", ["memory", "series", "text", "training"])
+@pytest.mark.parametrize("name", ["memory", "recurrences", "series", "text", "training"])
 def test_all_runs_are_there_with_the_best_learning_rates(name, monkeypatch):
     module = program(f"evidence_{name}")
     runs = sys.modules["evidence_runs"]
@@ -155,3 +156,24 @@ def test_series_are_computed_again(programs):
     assert again["epochs"] == pytest.approx(stored["epochs"][:2], abs=2e-3)
     assert again["parameters"] == stored["parameters"] and len(stored["epochs"]) == module.EXPERIMENTS["tomorrow"][3]
     assert stored["second"] == min(stored["epochs"]) == stored["epochs"][stored["best_epoch"] - 1]
+
+
+def test_recurrences_are_computed_again(programs):
+    """A game of two cups, by an LSTM; and as many parameters in a model of blocks."""
+    module = program("evidence_recurrences")
+    (stored,) = evidence.load("recurrences", experiment="two cups", kind="LSTM", seed=0, chosen=True)
+    again = module.run([stored[name] for name in module.NAMES])
+    assert again["accuracy"] == stored["accuracy"] == 1 and again["parameters"] == stored["parameters"]
+    (stored,) = evidence.load("recurrences", experiment="text", kind="MinGRU, in blocks", seed=0, chosen=True)
+    with torch.device("meta"):
+        assert module.count(module.text_model(stored["kind"], 54)) == stored["parameters"]
+
+
+def test_speed_is_all_there(programs):
+    """Every size and way that its program measures, and what is claimed of them with much to spare."""
+    module = program("evidence_speed")
+    for what in ("time", "kept"):
+        runs = evidence.load("speed", what=what)
+        assert [tuple(run["size"]) for run in runs] == module.SIZES
+        assert all(run.keys() == {"what", "size", *module.WAYS} and run["nn.LSTM"] == 1 for run in runs)
+    assert [tuple(run["size"]) for run in evidence.load("speed", what="length")] == module.LONGER

@@ -11,7 +11,7 @@ from torch import nn
 import companion
 from companion.layers.initialisation import chrono_
 from companion.learning.sequence_model import OneHot, SequenceModel
-from companion.learning.tasks import Adding, Brackets, Recall, accuracy
+from companion.learning.tasks import Adding, Brackets, Cups, Recall, Rewritten, accuracy
 from companion.learning.training import IGNORED, cross_entropy
 
 TASKS = {
@@ -19,6 +19,8 @@ TASKS = {
     "recall of many gaps": Recall((0, 9), batch_size=6, batches=3),
     "brackets": Brackets(12, deepest=3, batch_size=6, batches=3),
     "adding": Adding(7, batch_size=6, batches=3),
+    "cups": Cups(4, 7, batch_size=6, batches=3),
+    "rewritten": Rewritten(3, 4, 7, batch_size=6, batches=3),
 }
 
 
@@ -97,6 +99,48 @@ def test_adding_asks_for_the_marked_two(length, dtype):
     assert math.isclose(Adding.loss(outputs, targets), by_hand, rel_tol=1e-5)
 
 
+@pytest.mark.parametrize(("cups", "length"), [(2, 1), (2, 9), (3, 20), (5, 40)])
+def test_cups_say_where_the_ball_is(cups, length):
+    """By what lies in each place, which is exchanged, and looked through after each step."""
+    task, seen, places = Cups(cups, length, batch_size=50, batches=4), set(), set()
+    assert task.vocab_size == 1 + len(task.pairs) == 1 + cups * (cups - 1) // 2 and len({*task.pairs}) == len(task.pairs)
+    for inputs, targets in task.epoch(0):
+        assert inputs.shape == targets.shape == (length, 50) and inputs.dtype == targets.dtype == torch.int64
+        for word, answer in zip(inputs.T.tolist(), targets.T.tolist(), strict=True):
+            table = ["ball"] + [None] * (cups - 1)
+            for change, place in zip(word, answer, strict=True):
+                if change:
+                    one, other = task.pairs[change - 1]
+                    table[one], table[other] = table[other], table[one]
+                assert table[place] == "ball"
+                seen.add(change)
+                places.add(place)
+            if cups == 2:
+                assert answer == [sum(word[: t + 1]) % 2 for t in range(length)]
+    assert seen == {*range(task.vocab_size)} and places == {*range(cups)}
+
+
+@pytest.mark.parametrize(("keys", "values", "writes"), [(1, 2, 1), (3, 2, 3), (4, 5, 12), (2, 3, 9)])
+def test_rewritten_asks_for_the_last_value(keys, values, writes):
+    task, seen, first_written, first_asked = Rewritten(keys, values, writes, batch_size=60, batches=4), set(), set(), set()
+    assert task.vocab_size == keys * values + keys
+    for inputs, targets in task.epoch(0):
+        assert inputs.shape == targets.shape == (writes + keys, 60) and inputs.dtype == targets.dtype == torch.int64
+        for word, answer in zip(inputs.T.tolist(), targets.T.tolist(), strict=True):
+            kept = {}
+            for index in word[:writes]:
+                key, value = divmod(index, values)
+                assert key < keys
+                kept[key] = value
+            asked = [index - keys * values for index in word[writes:]]
+            assert sorted(asked) == sorted(kept) == [*range(keys)]
+            assert answer == [IGNORED] * writes + [kept[key] for key in asked]
+            seen |= {*word}
+            first_written.add(word[0] // values)
+            first_asked.add(asked[0])
+    assert seen == {*range(task.vocab_size)} and first_written == first_asked == {*range(keys)}
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -107,6 +151,11 @@ def test_adding_asks_for_the_marked_two(length, dtype):
         (lambda: Brackets(7), "not 7 and 8"),
         (lambda: Brackets(8, 0), "not 8 and 0"),
         (lambda: Adding(1), "length must be at least 2, not 1"),
+        (lambda: Cups(1, 5), "there must be two cups and one step at least, not 1 and 5"),
+        (lambda: Cups(3, 0), "not 3 and 0"),
+        (lambda: Rewritten(0, 2, 3), "there must be a key, two values, and as many writes as keys, not 0, 2 and 3"),
+        (lambda: Rewritten(2, 1, 3), "not 2, 1 and 3"),
+        (lambda: Rewritten(4, 2, 3), "not 4, 2 and 3"),
     ],
 )
 def test_tasks_that_cannot_be(make, words):
@@ -149,6 +198,8 @@ def test_accuracy_and_chance():
     assert 0.09 < accuracy(Answers(torch.zeros_like, 8), recall) < 0.16
     assert 0.28 < accuracy(Answers(torch.zeros_like, 3), brackets) < 0.39
     assert 0.69 < accuracy(Answers(opened_last, 3), Brackets(40, batches=10)) < 0.71
+    cups, rewritten = Cups(3, 30, batches=20), Rewritten(4, 5, 6, batches=20)
+    assert 0.3 < accuracy(Answers(torch.ones_like, 3), cups) < 0.36 and 0.17 < accuracy(Answers(torch.ones_like, 5), rewritten) < 0.23
     rows = torch.cat([targets for _, targets in Adding(9, batches=100).epoch(0)])
     assert math.isclose((rows - 1).square().mean(), 1 / 6, rel_tol=0.1)
     # by hand, over the batches of another epoch than any that is learned from

@@ -1,0 +1,127 @@
+"""What does it save not to wait? A minimal gated unit by loop, tree and chunks, beside GRU and LSTM: ratios of time, and memory.
+
+    python benchmarks/evidence_speed.py               measure, print and store: a quarter of an hour on one core
+    python benchmarks/evidence_speed.py --repeat 9    more rounds: steadier medians
+
+Forward with backward, float32, one thread; as many features go in as come out. All take turns, so that a machine that slows down
+slows all; kept are medians over the rounds, as multiples of torch's fused `nn.LSTM`. "kept": the megabytes that are kept from the
+way forward for the way back, which do not depend on the machine. Of sequences that grow ever longer there are also seconds, which do.
+Written is companion/learning/evidence/speed.json.
+"""
+
+import argparse
+import copy
+import statistics
+import sys
+import time
+
+import torch
+from evidence_recurrences import KINDS, TEXT_BATCH, TEXT_WINDOW, text_model
+from lstm_speed import seconds
+from torch import nn
+from torch.autograd.graph import saved_tensors_hooks
+
+from companion import MinGRU
+from companion.layers import scan
+from companion.learning import evidence
+from companion.learning.training import cross_entropy
+
+NAME, VERSION = "speed", 1  # another version when something else is measured
+NAMES = ("what", "size")
+SIZES = [(256, 32, 128), (1024, 8, 128), (4096, 2, 128), (4096, 2, 512)]  # time steps, batch, features
+LONGER = [(256, 4, 64), (1024, 4, 64), (4096, 4, 64), (16384, 4, 64)]
+
+
+def by(way):
+    """A maker of layers that take their time steps in this way: a function of scan.py, or None for the loop of a layer."""
+
+    def make(*sizes):
+        layer = MinGRU(*sizes)
+        layer._step = copy.copy(layer._step)
+        if way is None:
+            layer._step.unroll = None
+        elif way is not scan.scan:
+            layer._step.unroll = lambda step, x, sizes, start, w, _: over(way, step, x, sizes, start, w)
+        return layer
+
+    return make
+
+
+def over(way, step, x, sizes, start, w):
+    a, b = (part.unflatten(0, (len(sizes), sizes[0])) for part in step.coefficients(step.ahead(x, w)))
+    h = way(a, b, start[0])
+    return h.flatten(0, 1), (h[-1],)
+
+
+WAYS = {"nn.LSTM": nn.LSTM, "nn.GRU": nn.GRU, "loop": by(None), "chunks": by(scan.chunks), "tree": by(scan.pairs), "scan": by(scan.scan)}
+
+
+def measured(size, ways, repeat):
+    """For each way the median of its seconds, and the megabytes that it keeps for the way back."""
+    steps, batch, features = size
+    layers = {name: WAYS[name](features, features) for name in ways}
+    x = torch.randn(steps, batch, features, requires_grad=True)
+    times = {name: [] for name in layers}
+    for round_ in range(repeat + 1):
+        for name, layer in layers.items():
+            took = seconds(layer, x, backward=True)
+            if round_:  # one round to warm up
+                times[name].append(took)
+    return {name: (statistics.median(times[name]), kept(layer, x)) for name, layer in layers.items()}
+
+
+def kept(layer, x):
+    """The megabytes of all tensors that autograd holds of a run forward, each storage counted once."""
+    storages = {}
+
+    def hold(tensor):
+        storages[tensor.untyped_storage().data_ptr()] = tensor
+        return tensor
+
+    with saved_tensors_hooks(hold, lambda tensor: tensor):
+        output, _ = layer(x)
+    mine = {one.untyped_storage().data_ptr() for one in (x, *layer.parameters())}
+    return sum(one.untyped_storage().nbytes() for place, one in storages.items() if place not in mine) / 1e6
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeat", type=int, default=5, help="rounds that count")
+    repeat = parser.parse_args(arguments).repeat
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    runs = []
+    print("multiples of nn.LSTM's time, forward with backward, and in brackets of what it keeps\n(time steps, batch, features)")
+    for size in SIZES:
+        found = measured(size, WAYS, repeat)
+        took, memory = found["nn.LSTM"]
+        for what, k, whole in (("time", 0, took), ("kept", 1, memory)):
+            runs.append({"what": what, "size": size} | {name: round(one[k] / whole, 3) for name, one in found.items()})
+        print(f"  {size!s:15}", "   ".join(f"{name} {one[0] / took:.2f} ({one[1] / memory:.2f})" for name, one in found.items()), flush=True)
+    print("the scan over ever longer sequences, as multiples of the first length: time (kept)")
+    for size in LONGER:
+        took, memory = measured(size, ["scan"], repeat)["scan"]
+        runs.append({"what": "length", "size": size, "seconds": round(took, 4), "kept": round(memory, 2)})
+        first = runs[2 * len(SIZES)]
+        ratios = f"{took / first['seconds']:6.1f} ({memory / first['kept']:.1f})"
+        print(f"  {size!s:15}", ratios, f"  length × {size[0] // LONGER[0][0]}", flush=True)
+    print("a step of training on the English text, as a multiple of the LSTM's")
+    signs = 54
+    models = {kind: text_model(kind, signs) for kind in KINDS["text"]}
+    inputs = torch.randint(signs, (TEXT_WINDOW, TEXT_BATCH))
+    times = {kind: [] for kind in models}
+    for round_ in range(3 * repeat + 1):
+        for kind, model in models.items():
+            began = time.perf_counter()
+            cross_entropy(model(inputs)[0], inputs).backward()
+            if round_:
+                times[kind].append(time.perf_counter() - began)
+    medians = {kind: statistics.median(kept_) for kind, kept_ in times.items()}
+    for kind, median in medians.items():
+        runs.append({"what": "text", "kind": kind, "ratio": round(median / medians["LSTM"], 2)})
+        print(f"  {kind:33} {runs[-1]['ratio']:.1f}", flush=True)
+    evidence.store(NAME, VERSION, runs)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

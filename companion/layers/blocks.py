@@ -1,0 +1,62 @@
+"""Recurrent layers one above the other as today's models have them: each adds to what it read, and a small network follows."""
+
+from torch import nn
+from torch.nn.utils.rnn import PackedSequence
+
+from companion.layers.linear import Linear
+from companion.layers.transformer import LayerNorm
+
+
+class Blocks(nn.Module):
+    """A stack of recurrent layers, called as one of them: `output, state = blocks(input, state)`.
+
+    layers: with as many features out as in, and without `batch_first`. Layer norm stands before each recurrent layer and before
+    each pair of linear layers, which has twice as many features between; what they make is added (the placement of Xiong et al.
+    2020, arXiv 2002.04745). input: (T, B, hidden_size); the output has the same shape. The state is a tuple of the layers' states.
+    ValueError for no layer, for sizes that differ, and for another number of states; what the layers refuse is refused.
+    """
+
+    num_layers, bidirectional, batch_first, proj_size = 1, False, False, 0
+
+    def __init__(self, layers):
+        super().__init__()
+        layers = list(layers)
+        sizes = {size for layer in layers for size in (layer.input_size, layer.proj_size or layer.hidden_size)}
+        if len(sizes) != 1 or any(layer.batch_first or layer.bidirectional for layer in layers):
+            raise ValueError("layers must have one size, that of what they read and make, one direction, and time first")
+        (size,) = sizes
+        self.input_size = self.hidden_size = size
+        like = {"device": (weight := next(layers[0].parameters())).device, "dtype": weight.dtype}
+        self.layers = nn.ModuleList(layers)
+        self.norms = nn.ModuleList(LayerNorm(size, **like) for _ in layers)
+        self.networks = nn.ModuleList(
+            nn.Sequential(LayerNorm(size, **like), Linear(size, 2 * size, **like), nn.GELU(), Linear(2 * size, size, **like)) for _ in layers
+        )
+
+    def forward(self, x, state=None):
+        """x: (T, B, hidden_size). state: what was returned for what came before, or None. Returns the output and the state."""
+        states, after = self._checked(x, state), []
+        for layer, norm, network, before in zip(
+            self.layers, self.norms, self.networks, states, strict=True
+        ):
+            # x ← x + layer( norm( x ) ):   what is new is added, the way back to x is free
+            y, new = layer(norm(x), before)
+            x = x + y
+            # x ← x + W_2 gelu( W_1 norm( x ) )
+            x = x + network(x)
+            after.append(new)
+        return x, tuple(after)
+
+    def _checked(self, x, state):
+        """The states before, a list with one for each layer."""
+        if isinstance(x, PackedSequence):
+            raise TypeError("Blocks reads no packed sequences: pad at the end, and ignore the outputs there")
+        weight = self.norms[0].weight
+        if x.dtype != weight.dtype:
+            raise ValueError(f"Blocks: input is {x.dtype}, the weights are {weight.dtype}. Convert input: input.to({weight.dtype})")
+        if x.size(-1) != self.input_size:
+            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.size(-1)}")
+        states = [None] * len(self.layers) if state is None else state
+        if len(states) != len(self.layers):
+            raise ValueError(f"Blocks: Expected {len(self.layers)} states, one for each layer, got {len(states)}")
+        return states

@@ -1,0 +1,91 @@
+"""Recurrent layers whose state is a matrix: linear attention, with forgetting, with the delta rule, with both.
+
+The equations of the state, and the papers, are in `matrix_state.py`. Here is what an input becomes: questions and keys, brought
+to length 1, values, and gates with one number for each head.
+"""
+
+import torch
+from torch.nn import functional as F
+
+from companion.layers import matrix_state
+from companion.layers.sequence_layer import SequenceLayer
+
+
+class LinearAttention(SequenceLayer):
+    """What is written stays, and adds up: masked attention without a softmax.
+
+    hidden_size: features of the output. num_heads: into how many parts they fall, each with a matrix of its own. Rows of the
+    parameters: those of q, k, v, hidden_size each. State: (B, num_heads, hidden_size / num_heads, hidden_size / num_heads), in
+    the order values, keys. The other arguments, and how it is called: `SequenceLayer`.
+    """
+
+    forgets = corrects = False
+    way = staticmethod(matrix_state.chunks)  # or `matrix_state.loop`
+
+    def __init__(self, input_size, hidden_size, num_heads=1, **options):
+        if num_heads < 1 or hidden_size % num_heads:
+            raise ValueError(f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}")
+        self.num_heads = num_heads
+        super().__init__(input_size, hidden_size, **options)
+
+    def rows(self):
+        return [self.hidden_size] * 3 + [self.num_heads] * (self.forgets + self.corrects)
+
+    def state_shapes(self):
+        size = self.hidden_size // self.num_heads
+        return [(self.num_heads, size, size)]
+
+    def extra_repr(self):
+        heads = f", num_heads={self.num_heads}" if self.num_heads > 1 else ""
+        return super().extra_repr() + heads
+
+    def run(self, q, k, v, *gates_and_state):
+        *gates, (S,) = gates_and_state
+        # (T, B, hidden_size) → (T, B, heads, size of a head)
+        q, k, v = (x.unflatten(-1, (self.num_heads, -1)) for x in (q, k, v))
+        # q_t / |q_t|,   k_t / |k_t|
+        q, k = F.normalize(q, dim=-1), F.normalize(k, dim=-1)
+        log_alpha, beta = torch.zeros_like(q[..., 0]), torch.ones_like(q[..., 0])
+        # α_t = σ( W_α x_t + b_α ),   or 1
+        if self.forgets:
+            log_alpha = F.logsigmoid(gates[0])
+        # β_t = σ( W_β x_t + b_β ), at most `most`,   or 1
+        if self.corrects:
+            beta = self.most * torch.sigmoid(gates[-1])
+        output, S = self.way(q, k, v, log_alpha, beta, S, self.corrects)
+        return output.flatten(-2), (S,)
+
+
+class GatedLinearAttention(LinearAttention):
+    """Linear attention that forgets: the state is multiplied by a gate α at each step, one for each head.
+
+    Rows of the parameters: those of q, k, v, hidden_size each, then of α, num_heads. Such are RetNet (Sun et al. 2023,
+    arXiv 2307.08621), where α is fixed, and Mamba-2 (Dao and Gu 2024, arXiv 2405.21060).
+    """
+
+    forgets = True
+
+
+class DeltaNet(LinearAttention):
+    """Linear attention that corrects: what is written is the difference to what the key finds already.
+
+    most: the largest β, 1 or 2. Above 1 a factor of the state becomes negative, and it can follow what swaps (Grazzi et al. 2024,
+    arXiv 2411.12537). Rows of the parameters: those of q, k, v, hidden_size each, then of β, num_heads.
+    """
+
+    corrects = True
+
+    def __init__(self, input_size, hidden_size, num_heads=1, most=1.0, **options):
+        if not 0 < most <= 2:
+            raise ValueError(f"most must be above 0 and at most 2, or the state would grow without end, got {most}")
+        super().__init__(input_size, hidden_size, num_heads, **options)
+        self.most = most
+
+    def extra_repr(self):
+        return super().extra_repr() + (f", most={self.most}" if self.most != 1 else "")
+
+
+class GatedDeltaNet(DeltaNet):
+    """The delta rule, with forgetting. Rows of the parameters: those of q, k, v, hidden_size each, then of α and of β, num_heads."""
+
+    forgets = True

@@ -1,0 +1,74 @@
+"""Selection: a state that decides by its input how long a step lasts for it.
+
+Albert Gu and Tri Dao, "Mamba: Linear-time sequence modeling with selective state spaces" (2023), arXiv 2312.00752, section 3;
+with fixed steps it is S4D: Albert Gu, Ankit Gupta, Karan Goel and Christopher Ré (2022), arXiv 2206.11893.
+"""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from companion.layers.scan import scan
+from companion.layers.sequence_layer import SequenceLayer
+
+
+def discretised(delta, A, B):
+    """What a state h' = A h + B x does in a time Δ in which x is held: h(t + Δ) = Ā h(t) + B̄ x. Returns Ā and B̄.
+
+    delta, A, B: tensors that fit one another; each number of the state is on its own.
+    """
+    # Ā = exp( Δ A )
+    z = delta * A
+    # B̄ = ( exp( Δ A ) - 1 ) / A · B,   which for A → 0 is Δ B
+    small = z.abs() < 1e-8
+    return z.exp(), delta * B * torch.where(small, 1 + z / 2, torch.expm1(z) / torch.where(small, 1, z))
+
+
+class SelectiveSSM(SequenceLayer):
+    """A selective state space: hidden_size channels, each with state_size numbers that fade at rates of their own.
+
+    The layer S6 of Mamba alone, without the convolution and the gate around it. selective: whether Δ, B and C depend on the
+    input. If not, only their biases are there, and the layer is S4D, with real A. Rows of the parameters: those of u and Δ,
+    hidden_size each, then of B and C, state_size each; and `A_log` (hidden_size, state_size), `D` (hidden_size). State: (B,
+    hidden_size, state_size). The other arguments, and how it is called: `SequenceLayer`.
+    """
+
+    def __init__(self, input_size, hidden_size, state_size=16, selective=True, **options):
+        if state_size < 1:
+            raise ValueError(f"state_size must be 1 or more, got {state_size}")
+        self.state_size, self.selective = state_size, selective
+        super().__init__(input_size, hidden_size, **options)
+        like = self.weight_ih_l0
+        # A = -1, …, -state_size at first
+        rates = torch.arange(1.0, state_size + 1, device=like.device, dtype=like.dtype)
+        self.A_log = nn.Parameter(rates.log().repeat(hidden_size, 1))
+        self.D = nn.Parameter(like.new_ones(hidden_size))
+        # Δ from 0.001 to 0.1 at first, spread evenly over their logarithms: softplus( b ) = Δ
+        delta = (math.log(1e-3) + torch.rand(hidden_size, device=like.device, dtype=like.dtype) * math.log(100)).exp()
+        with torch.no_grad():
+            self.bias_ih_l0[hidden_size : 2 * hidden_size] = torch.log(torch.expm1(delta))
+
+    def rows(self):
+        return [self.hidden_size] * 2 + [self.state_size] * 2
+
+    def state_shapes(self):
+        return [(self.hidden_size, self.state_size)]
+
+    def run(self, u, delta, B, C, state):
+        if not self.selective:
+            bias = self.bias_ih_l0.split(self.parts)
+            delta, B, C = map(torch.Tensor.expand_as, bias[1:], (delta, B, C))
+        # Δ_t = softplus( W_Δ x_t + b_Δ )
+        delta = F.softplus(delta)[..., None]
+        # a_t = exp( Δ_t A ),   b_t = Δ_t B_t u_t,   with A = -exp( A_log )
+        a = torch.exp(delta * -self.A_log.exp())
+        b = delta * B[..., None, :] * u[..., None]
+        # h_t = a_t ⊙ h_{t-1} + b_t
+        h = scan(a, b, state[0])
+        # y_t = h_t C_t + D ⊙ u_t
+        return (h * C[..., None, :]).sum(-1) + self.D * u, (h[-1],)
+
+    def extra_repr(self):
+        return super().extra_repr() + f", state_size={self.state_size}" + ("" if self.selective else ", selective=False")

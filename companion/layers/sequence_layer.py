@@ -1,0 +1,103 @@
+"""What the layers of after the LSTM share: one linear map of the input, a state of any shape, and the checks.
+
+A new layer is a subclass that says how the rows of its linear map fall into parts, which shapes its state has, and, in
+`run`, what it computes of them. It is called as the recurrent layers are.
+"""
+
+import math
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import PackedSequence
+
+from companion.layers.linear import affine
+
+
+class SequenceLayer(nn.Module):
+    """Base of a layer called as `output, state = layer(input, state)`, one layer in one direction.
+
+    `state` is what the layer returned for what came before; zeros if None. Parameters: `weight_ih_l0` (rows, input_size) and
+    `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size.
+    """
+
+    num_layers, bidirectional, proj_size = 1, False, 0
+
+    def __init__(self, input_size, hidden_size, batch_first=False, device=None, dtype=None):
+        super().__init__()
+        if min(input_size, hidden_size) < 1:
+            raise ValueError(f"input_size and hidden_size must be 1 or more, got {input_size} and {hidden_size}")
+        self.input_size, self.hidden_size, self.batch_first = input_size, hidden_size, batch_first
+        self.parts = self.rows()
+        self.weight_ih_l0 = nn.Parameter(torch.empty(sum(self.parts), input_size, device=device, dtype=dtype))
+        self.bias_ih_l0 = nn.Parameter(torch.empty(sum(self.parts), device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Draw every parameter from U(-k, k) with k = 1 / sqrt(input_size)."""
+        k = 1 / math.sqrt(self.input_size)
+        for parameter in self.parameters():
+            nn.init.uniform_(parameter, -k, k)
+
+    def rows(self):
+        """How many rows of the linear map belong to each part: a list."""
+        raise NotImplementedError
+
+    def state_shapes(self):
+        """The shapes of the state's tensors, of one sequence: a list."""
+        raise NotImplementedError
+
+    def run(self, *parts_and_state):
+        """The parts, (T, B, their rows) each, then the state, a tuple of (B, *shape). Returns the output and the new state."""
+        raise NotImplementedError
+
+    def forward(self, input, state=None):
+        """Run over whole sequences.
+
+        input: (T, B, input_size), (B, T, input_size) with `batch_first`, (T, input_size) for one sequence without a batch.
+        state: a tensor, or a tuple if the layer has several, (B, *) each, (*) for one sequence. Returns the output, laid out as
+        the input, with hidden_size features, and the state after the last time step. TypeError for a PackedSequence, RuntimeError
+        and ValueError for other shapes and types, as of the recurrent layers.
+        """
+        x, state = self._checked(input, state)
+        # W x_t + b, in its parts
+        parts = affine(x, self.weight_ih_l0, self.bias_ih_l0).split(self.parts, dim=-1)
+        output, state = self.run(*parts, state)
+        if input.dim() == 2:
+            output, state = output[:, 0], tuple(s[0] for s in state)
+        elif self.batch_first:
+            output = output.transpose(0, 1)
+        return output, state if len(state) > 1 else state[0]
+
+    def _checked(self, input, state):
+        """The input as (T, B, input_size), and the state as a tuple of (B, *)."""
+        name, weight = type(self).__name__, self.weight_ih_l0
+        if isinstance(input, PackedSequence):
+            raise TypeError(f"{name} reads no packed sequences: pad at the end, and ignore the outputs there")
+        if input.dim() not in (2, 3):
+            raise ValueError(f"{name}: Expected input to be 2D or 3D, got {input.dim()}D instead")
+        if input.dtype != weight.dtype:
+            raise ValueError(f"{name}: input is {input.dtype}, the weights are {weight.dtype}. Convert input: input.to({weight.dtype})")
+        if input.size(-1) != self.input_size:
+            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
+        x = input[:, None] if input.dim() == 2 else input.transpose(0, 1) if self.batch_first else input
+        if len(x) == 0:
+            raise RuntimeError("Expected sequence length to be larger than 0")
+        shapes = self.state_shapes()
+        if state is None:
+            return x, self.first_state(x, [(x.size(1), *shape) for shape in shapes])
+        state = tuple(state) if len(shapes) > 1 else (state,)
+        expected = [shape if input.dim() == 2 else (x.size(1), *shape) for shape in shapes]
+        got = [tuple(s.shape) if isinstance(s, torch.Tensor) else type(s).__name__ for s in state]
+        if got != expected:
+            raise RuntimeError(f"{name}: Expected state of {expected}, got {got}")
+        for s in state:
+            if s.dtype != weight.dtype:
+                raise ValueError(f"{name}: state is {s.dtype}, the weights are {weight.dtype}. Convert state: state.to({weight.dtype})")
+        return x, tuple(s[None] for s in state) if input.dim() == 2 else state
+
+    def first_state(self, x, shapes):
+        """The state before anything was read: zeros of these shapes, for a batch."""
+        return tuple(x.new_zeros(shape) for shape in shapes)
+
+    def extra_repr(self):
+        return f"{self.input_size}, {self.hidden_size}" + (", batch_first=True" if self.batch_first else "")

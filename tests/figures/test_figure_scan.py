@@ -1,0 +1,77 @@
+"""A linear recurrence of eight steps, by loop, tree and chunks."""
+
+import base64
+import itertools
+import json
+
+import pytest
+import torch
+from figure_page import figure_page, in_states, move
+from traitlets import TraitError
+
+from companion.figures import Scan
+from companion.figures.figure import read
+
+OPEN = "async source => { globalThis.s = await import(`data:text/javascript;base64,${source}`) }"
+CUTS = [[*cuts] for count in range(8) for cuts in itertools.combinations(range(1, 8), count)]
+
+
+def test_all_ways_find_the_states_in_as_many_rounds_as_they_say(browser):
+    """All 128 cuts, with random numbers: every state once and as the companion's loop has it, no sooner than what it needs."""
+    torch.manual_seed(0)
+    cases = []
+    for way, cuts in [("loop", []), ("tree", []), *(("chunks", cuts) for cuts in CUTS)]:
+        a, b, h_0 = (4 * torch.rand(n, dtype=torch.float64) - 2 for n in (8, 8, 1))
+        cases.append({"way": way, "a": a.tolist(), "b": b.tolist(), "h_0": h_0.item(), "cuts": cuts})
+    with browser.new_page() as page:
+        page.evaluate(OPEN, base64.b64encode(read("rounds.js").encode()).decode())
+        found = page.evaluate("cases => cases.map(({ way, a, b, h_0, cuts }) => s.inRounds(way, a, b, h_0, cuts))", json.loads(json.dumps(cases)))
+    for case, result in zip(cases, found, strict=True):
+        way, cuts, rounds = case["way"], case["cuts"], result["rounds"]
+        states = {one["t"]: one["h"] for round_ in rounds for one in round_ if "h" in one}
+        assert sum("h" in one for round_ in rounds for one in round_) == 8
+        expected = Scan(**{name: case[name] for name in ("a", "b", "h_0")}).states()
+        assert [states[t] for t in range(1, 9)] == pytest.approx(expected.tolist(), rel=1e-9, abs=1e-9)
+        edges = [0, *cuts, 8]
+        longest = max(end - start for start, end in itertools.pairwise(edges))
+        assert len(rounds) == {"loop": 8, "tree": 7, "chunks": longest + len(cuts)}[way]
+        joined = sum("from" in one for round_ in rounds for one in round_)
+        assert result["times"] == 2 * joined + 8 and joined == {"loop": 0, "tree": 7, "chunks": 7 - len(cuts)}[way]
+        pieces = {(t, t) for t in range(1, 9)}
+        known = {0}
+        for round_ in rounds:  # what is used was there a round before
+            for one in round_:
+                needed = [piece for piece in pieces if piece[0] == one.get("from") and piece[1] < one.get("to", 0)]
+                assert needed if "from" in one else any(start - 1 in known for start, end in pieces if end == one["t"])
+            pieces |= {(one["from"], one["to"]) for one in round_ if "from" in one}
+            known |= {one["t"] for one in round_ if "h" in one}
+
+
+def test_a_reader_cuts_plays_and_changes_a_step(browser):
+    with figure_page(browser, "scan") as page:
+        report = page.locator(".report")
+        assert report.text_content().startswith("Chunks of 3, 3, 2: 2 rounds within all chunks at once, 2 from chunk to chunk, and one for the rest. 5 rounds, 18 ")
+        page.get_by_role("button", name="cut after step 6").press("Enter")
+        assert page.evaluate("model.get('cuts')") == [3]
+        page.get_by_role("button", name="cut after step 1").click()
+        assert page.evaluate("model.get('cuts')") == [1, 3]
+        for cuts in ([], [1, 2, 3, 4, 5, 6, 7]):
+            move(page, cuts=cuts)
+            assert report.text_content().endswith("That is as long as the loop.")
+        page.get_by_role("button", name="tree").click()
+        assert not page.get_by_role("button", name="cut after step 1").is_visible()
+        page.get_by_role("slider", name="a2").wait_for(state="hidden")
+        page.get_by_label("step t").fill("2")
+        page.get_by_role("slider", name="a2").press("ArrowRight")
+        assert page.evaluate("model.get('a')[1]") == pytest.approx(1.1)
+        drawn = "() => document.querySelectorAll('svg.drawing > g:last-of-type > *').length"
+        counts = in_states(page, [{"way": way, "shown": shown} for way in ("loop", "tree") for shown in range(9)], drawn)
+        assert counts[:9] == [2 * n for n in range(9)]  # a state, and the number of the round
+        assert counts[9:] == [0, 5, 8, 10, 12, 14, 17, 22, 22]
+
+
+@pytest.mark.parametrize("wrong", [{"a": [0.5] * 7}, {"b": [3] * 8}, {"cuts": [3, 1]}, {"cuts": [8]}, {"cuts": [2, 2]}, {"way": "ring"}, {"t": 9}])
+def test_out_of_range(wrong):
+    with pytest.raises(TraitError):
+        Scan(**wrong)
+    assert repr(Scan(way="tree")) == "Scan(way='tree')"

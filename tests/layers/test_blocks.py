@@ -1,0 +1,94 @@
+"""Blocks of layers: their equations, in pieces, what they refuse; and that matrix states learn, alone and in blocks."""
+
+import copy
+import pickle
+
+import pytest
+import torch
+from namesakes import flat
+from torch.nn.utils.rnn import pack_sequence
+
+from companion import GRU, LSTM, MLSTM, Blocks, DeltaNet, Embedding, MinGRU
+from companion.learning.generation import generate
+from companion.learning.sequence_model import SequenceModel
+from companion.learning.text import Vocabulary
+from companion.learning.training import train
+from companion.learning.windows import ConsecutiveWindows
+
+float64 = {"dtype": torch.float64}
+
+
+def close(ours, theirs):
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-10)
+
+
+
+def blocks_of(size=4, **options):
+    return Blocks(layer(size, size, **options) for layer in (LSTM, DeltaNet, MLSTM, MinGRU))
+
+
+def test_blocks_are_their_equations_in_pieces_too():
+    torch.manual_seed(0)
+    blocks, x = blocks_of(**float64), torch.randn(6, 2, 4, **float64)
+    output, end = blocks(x)
+    expected, ends = x, []
+    for layer, norm, network in zip(blocks.layers, blocks.norms, blocks.networks, strict=True):
+
+        def normed(x, norm):
+            return (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + 1e-5).sqrt() * norm.weight + norm.bias
+
+        made, state = layer(normed(expected, norm))
+        expected = expected + made
+        first, _, second = network[1:]
+        z = normed(expected, network[0]) @ first.weight.T + first.bias
+        assert first.weight.shape == (8, 4)
+        expected = expected + (z * (1 + torch.erf(z / 2**0.5)) / 2) @ second.weight.T + second.bias
+        ends.append(state)
+    close([output, *flat(end)], [expected, *flat(ends)])
+    assert [len(s) if isinstance(s, tuple) else 1 for s in end] == [2, 1, 3, 1]
+    first, state = blocks(x[:2])
+    second, state = blocks(x[2:], state)
+    close([torch.cat([first, second]), *flat(state)], [output, *flat(end)])
+    close([blocks(x[:, 1])[0]], [output[:, 1]])
+    twin = blocks_of(**float64)
+    twin.load_state_dict(blocks.state_dict())
+    for other in (twin, copy.deepcopy(blocks), pickle.loads(pickle.dumps(blocks))):
+        close(flat(other(x)), flat((output, end)))
+    # what an LSTM's projection makes counts, not what is inside it
+    assert Blocks([LSTM(4, 7, proj_size=4)])(torch.randn(3, 2, 4))[0].shape == (3, 2, 4)
+
+
+def test_what_blocks_refuse():
+    wrong = [], [GRU(4, 4), GRU(5, 5)], [GRU(4, 5)], [GRU(4, 4, batch_first=True)], [GRU(4, 4, bidirectional=True)], [LSTM(4, 4, proj_size=2)]
+    for layers in wrong:
+        with pytest.raises(ValueError, match="layers must have one size, that of what they read and make, one direction, and time first"):
+            Blocks(layers)
+    blocks, x = blocks_of(), torch.randn(5, 2, 4)
+    state = blocks(x)[1]
+    for error, words, *arguments in (
+        (TypeError, "Blocks reads no packed sequences", pack_sequence([x[:, 0], x[:2, 1]])),
+        (ValueError, "Blocks: input is torch.float64, the weights are torch.float32", x.double()),
+        (RuntimeError, "Expected 4, got 1", x[..., :1]),
+        (ValueError, "Blocks: Expected 4 states, one for each layer, got 3", x, state[:3]),
+        (RuntimeError, "Expected sequence length to be larger than 0", x[:0]),
+        (ValueError, "2D or 3D", x[None]),
+        (RuntimeError, "MLSTM: Expected state of", x, (state[0], state[1], state[2][:2], state[3])),
+    ):
+        with pytest.raises(error, match=words):
+            blocks(*arguments)
+
+
+@pytest.mark.parametrize("kind", [DeltaNet, MLSTM, Blocks])
+def test_learns_and_writes(kind):
+    """In the place of an LSTM, with a state that is carried from window to window, of tensors, tuples, or tuples of them."""
+    torch.manual_seed(0)
+    text = "a rose is a rose is a rose. " * 24
+    vocabulary = Vocabulary(text)
+    recurrent = Blocks([DeltaNet(16, 16, 2), MLSTM(16, 16, 2)]) if kind is Blocks else kind(16, 16, 2)
+    model = SequenceModel(Embedding(len(vocabulary), 16), recurrent, len(vocabulary))
+    batches = ConsecutiveWindows(vocabulary.encode(text), 4, 16)
+    history = train(model, batches, torch.optim.Adam(model.parameters(), lr=0.02), 6, progress=False)
+    assert history[-1].loss < 0.5 * history[0].loss
+    written = generate(model, vocabulary, "a rose is ", 30, temperature=0)
+    assert written.startswith("a rose is ") and len(written) == 40

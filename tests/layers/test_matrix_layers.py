@@ -1,0 +1,299 @@
+"""Layers whose state is a matrix: their equations in a plain loop, in pieces, without overflow, in their place, and refused."""
+
+import copy
+import math
+import pickle
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from namesakes import examples, flat
+from torch.autograd import gradcheck, gradgradcheck
+from torch.func import functional_call, grad, vmap
+from torch.nn.utils.rnn import pack_sequence
+
+from companion import MLSTM, DeltaNet, GatedDeltaNet, GatedLinearAttention, LinearAttention
+from companion.layers.mlstm import stabilised
+
+float64 = {"dtype": torch.float64}
+KINDS = {
+    "linear": (LinearAttention, {}),
+    "gated": (GatedLinearAttention, {}),
+    "delta": (DeltaNet, {}),
+    "delta to 2": (DeltaNet, {"most": 2}),
+    "gated delta": (GatedDeltaNet, {}),
+    "gated delta to 2": (GatedDeltaNet, {"most": 2}),
+    "mlstm": (MLSTM, {}),
+}
+kinds = pytest.mark.parametrize(("kind", "more"), KINDS.values(), ids=KINDS)
+
+
+def randn(*shape):
+    return torch.randn(shape, **float64)
+
+
+def close(ours, theirs, atol=1e-10):
+    """Within 1e-10 of the largest number, where that is above 1."""
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=atol * max(1.0, other.detach().abs().max().item()))
+
+
+def state_of(layer, B=None):
+    """A state that is not zeros, as the layer takes it; an mLSTM's logarithm may be anything."""
+    state = tuple(randn(*(() if B is None else (B,)), *shape) for shape in layer.state_shapes())
+    return state if len(state) > 1 else state[0]
+
+
+def σ(x):
+    return 1 / (1 + (-x).exp())
+
+
+def by_equations(layer, x, state):
+    """One sequence, (T, input_size): one step after another, one head after another, from the weights alone."""
+    size, heads = layer.hidden_size // layer.num_heads, layer.num_heads
+    is_mlstm = isinstance(layer, MLSTM)
+    wide = 4 if is_mlstm else 3
+    state, outputs = flat(state), []
+    for x_t in x:
+        sums = layer.weight_ih_l0 @ x_t + layer.bias_ih_l0
+        wides, gates = sums[: wide * layer.hidden_size], sums[wide * layer.hidden_size :]
+        read, new = [], []
+        for head in range(heads):
+            parts = [wides[p * layer.hidden_size + head * size :][:size] for p in range(wide)]
+            g = [gates[p * heads + head] for p in range(len(gates) // heads)]
+            if is_mlstm:
+                q, k, v, o = parts
+                k, i, f = k / math.sqrt(size), g[0].exp(), σ(g[1])
+                C, n = f * state[0][head] + i * torch.outer(v, k), f * state[1][head] + i * k
+                read.append(σ(o) * (C @ q) / (n @ q).abs().clamp(min=1))
+                new.append((C, n))
+            else:
+                q, k, v = parts
+                q, k = q / q.norm(), k / k.norm()
+                alpha = σ(g[0]) if isinstance(layer, (GatedLinearAttention, GatedDeltaNet)) else 1
+                S = alpha * state[0][head]
+                if isinstance(layer, DeltaNet):
+                    v = layer.most * σ(g[-1]) * (v - S @ k)
+                S = S + torch.outer(v, k)
+                read.append(S @ q)
+                new.append((S,))
+        state = [torch.stack(parts) for parts in zip(*new, strict=True)]
+        outputs.append(torch.cat(read))
+    return torch.stack(outputs), state
+
+
+@kinds
+@pytest.mark.parametrize("heads", [1, 3])
+def test_a_layer_is_its_equations(kind, more, heads):
+    """Outputs, state and gradients, from any state. An mLSTM without the scaling: there n and C stand for e^m times what is kept."""
+    torch.manual_seed(0)
+    layer, x = kind(4, 6, heads, **more, **float64), randn(5, 2, 4)
+    state = state_of(layer, 2)
+    leaves = [x.requires_grad_(), *layer.parameters()]
+    output, after = layer(x, state)
+    by_row = []
+    for row in range(2):
+        before = [part[row] for part in flat(state)]
+        if kind is MLSTM:
+            C, n, m = before
+            before = [m.exp()[:, None, None] * C, m.exp()[:, None] * n]
+        by_row.append(by_equations(layer, x[:, row], before))
+    expected = torch.stack([out for out, _ in by_row], dim=1)
+    ends = [torch.stack(parts) for parts in zip(*(end for _, end in by_row), strict=True)]
+    if kind is MLSTM:
+        C, n, m = after
+        after = m.exp()[..., None, None] * C, m.exp()[..., None] * n
+    close([output, *flat(after)], [expected, *ends])
+    gradients = []
+    for out, end in ((output, flat(after)), (expected, ends)):
+        weights = torch.arange(out.numel(), **float64).view_as(out).sin()
+        gradients.append(torch.autograd.grad((out * weights).sum() + sum(part.sin().sum() for part in end), leaves))
+    close(*gradients)
+
+
+@kinds
+def test_pieces_are_the_whole(kind, more):
+    """More than one chunk long; in a batch, for one sequence, and with the batch first."""
+    torch.manual_seed(0)
+    layer, x = kind(3, 4, 2, **more, **float64), randn(70, 2, 3)
+    whole, end = layer(x)
+    assert whole.shape == (70, 2, 4) and [s.shape for s in flat(end)] == [(2, *shape) for shape in layer.state_shapes()]
+    outputs, state = [], None
+    for piece in x.split([1, 66, 3]):
+        output, state = layer(piece, state)
+        outputs.append(output)
+    close([torch.cat(outputs), *flat(state)], [whole, *flat(end)])
+
+    outputs, state = [], None
+    for piece in x[:, 1].split([2, 68]):
+        output, state = layer(piece, state)
+        outputs.append(output)
+    close([torch.cat(outputs), *flat(state)], [whole[:, 1], *(part[1] for part in flat(end))])
+
+    first = kind(3, 4, 2, batch_first=True, **more, **float64)
+    first.load_state_dict(layer.state_dict())
+    output, state = first(x.transpose(0, 1))
+    close([output.transpose(0, 1), *flat(state)], [whole, *flat(end)])
+    assert layer(x[:, :0])[0].shape == (70, 0, 4)
+
+
+@kinds
+def test_gradients_of_gradients(kind, more):
+    torch.manual_seed(0)
+    layer = kind(2, 2, **more, **float64).requires_grad_(False)
+    inputs = [x.requires_grad_() for x in (randn(3, 1, 2), *flat(state_of(layer, 1)))]
+
+    def run(x, *state):
+        output, after = layer(x, state if len(state) > 1 else state[0])
+        return output, *flat(after)
+
+    assert gradcheck(run, inputs, fast_mode=True) and gradgradcheck(run, inputs, fast_mode=True)
+
+
+# ---- mLSTM: exponentials that overflow ----
+
+
+def mlstm(i=0.0, f=0.0, heads=1, **options):
+    """An mLSTM whose gates have these biases."""
+    torch.manual_seed(0)
+    layer = MLSTM(3, 4, heads, **({**float64} | options))
+    with torch.no_grad():
+        layer.bias_ih_l0[16 : 16 + heads], layer.bias_ih_l0[16 + heads :] = i, f
+    return layer
+
+
+def gradients_of(layer, x, state=None):
+    x = x.clone().requires_grad_()
+    output, after = layer(x, state)
+    return output, after, torch.autograd.grad(output.sin().sum(), [x, *layer.parameters()])
+
+
+def by_logarithms(layer, x):
+    """The same in exact integers of e: what is read, as sums of v (k · q) e^(log), the largest exponent taken away at the end."""
+    outputs, W, b = [], layer.weight_ih_l0, layer.bias_ih_l0
+    parts = [(W @ x_t + b).split(layer.parts) for x_t in x]
+    for t, (q, _, _, o, _, _) in enumerate(parts):
+        # what was written at s is worth e^(ĩ_s + Σ log f) at t
+        logs = [parts[s][4] + sum(-torch.log1p((-parts[r][5]).exp()) for r in range(s + 1, t + 1)) for s in range(t + 1)]
+        largest = max(logs)
+        weights = [(log - largest).exp() * (k @ q) / 2 for log, (_, k, *_) in zip(logs, parts, strict=False)]
+        total = sum(weights).abs()
+        below = torch.maximum(total, (-largest).exp())
+        outputs.append(σ(o) * sum(w * p[2] for w, p in zip(weights, parts, strict=False)) / below)
+    return torch.stack(outputs)
+
+
+@pytest.mark.parametrize("i", [-20.0, 0.0, 800.0])
+def test_input_gates_that_overflow(i):
+    """exp( 800 ) is more than a float64 can be; what leaves the layer is finite, right, and has finite gradients."""
+    layer, x = mlstm(i=i), randn(6, 2, 3)
+    output, _, gradients = gradients_of(layer, x)
+    expected = torch.stack([by_logarithms(layer, x[:, row]) for row in range(2)], dim=1)
+    close([output], [expected])
+    assert all(g.isfinite().all() for g in gradients)
+    state = [torch.zeros(1, 4, 4, **float64), torch.zeros(1, 4, **float64)]
+    plain, _ = by_equations(layer, x[:, 0], state)
+    assert plain.isfinite().all() == (i < 800)
+
+
+@pytest.mark.parametrize(("i", "f"), [(-1000.0, -1000.0), (-1000.0, 5.0), (1000.0, -1000.0), (1000.0, 5.0)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_no_gate_makes_nan(i, f, dtype):
+    """Nor does a question of zeros, though what it is divided by is e^-1000 then."""
+    layer, x = mlstm(i, f, dtype=dtype), randn(6, 2, 3).to(dtype)
+    for zeros in (False, True):
+        if zeros:
+            layer.weight_ih_l0.data[:4], layer.bias_ih_l0.data[:4] = 0, 0
+        output, state, gradients = gradients_of(layer, x)
+        assert all(one.isfinite().all() for one in (output, *state, *([] if zeros else gradients)))
+        assert (output.abs().max() > 1e-30) == (i > 0 and not zeros)
+
+
+@settings(max_examples=examples(20))
+@given(st.floats(-5, 500), st.integers(1, 2), st.integers(0, 99))
+def test_a_constant_on_all_input_gates_changes_nothing_where_n_q_is_above_1(constant, heads, seed):
+    """It multiplies C and n by one factor, which m takes up; below 1 it is seen, since the 1 under the line stays what it is."""
+    layers = [mlstm(12.0, 3.0, heads), mlstm(12.0 + constant, 3.0, heads)]
+    torch.manual_seed(seed)
+    x, (C, n, m) = randn(1, 20, 3), state_of(layers[0], 20)
+    (one, (C_1, n_1, m_1)), (other, (C_2, n_2, m_2)) = (
+        layer(x, (C, n, m + 12 + shift)) for layer, shift in zip(layers, (0, constant), strict=True)
+    )
+    close([C_2, n_2, m_2 - constant], [C_1, n_1, m_1])
+    q = (x[0] @ layers[0].weight_ih_l0[:4].T + layers[0].bias_ih_l0[:4]).unflatten(-1, (heads, -1))
+    log = ((n_1 * q).sum(-1).abs().log() + m_1).repeat_interleave(4 // heads, dim=-1)
+    above = (log >= 0) & (log + constant >= 0)
+    assert above.any()
+    close([other[0][above]], [one[0][above]])
+
+
+def test_m_says_only_how_far_c_and_n_are_scaled():
+    """C / 5, n / 5 and m + log 5 are the same state; and what m adds to a gate, it takes from the next."""
+    torch.manual_seed(0)
+    layer, x = mlstm(), randn(5, 2, 3)
+    C, n, m = state_of(layer, 2)
+    close([layer(x, (C / 5, n / 5, m + math.log(5)))[0]], [layer(x, (C, n, m))[0]])
+    log_f, log_i, m_0 = (x.requires_grad_() for x in (-randn(4, 2).abs(), randn(4, 2), randn(2)))
+    f, i, m = stabilised(log_f, log_i, m_0)
+    # of what was written first, log i_1 + log f_2 + log f_3 + log f_4 is there, and of what was there before m_0 and all log f
+    for there, expected in ((i[0] + f[1:].sum(0) + m[-1], ([0, 1, 1, 1], [1, 0, 0, 0], 0)), (f.sum(0) + m[-1], ([1] * 4, [0] * 4, 1))):
+        found = torch.autograd.grad(there.sum(), [log_f, log_i, m_0], retain_graph=True)
+        close(found, [torch.tensor(one, **float64)[..., None].expand(*found[k].shape[:-1], 2) for k, one in enumerate(expected)])
+
+
+# ---- In their place ----
+
+
+@kinds
+def test_in_torchs_place(kind, more):
+    layer = kind(2, 6, 3, **more, **float64)
+    rows = 24 + 6 if kind is MLSTM else 18 + 3 * ("Gated" in kind.__name__) + 3 * ("Delta" in kind.__name__)
+    names, parameters = zip(*layer.named_parameters(), strict=True)
+    assert names == ("weight_ih_l0", "bias_ih_l0") and parameters[0].shape == (rows, 2) and parameters[1].shape == (rows,)
+    assert all(p.abs().max() <= 2**-0.5 and p.abs().max() > 0.5 for p in parameters)
+    assert repr(layer) == f"{kind.__name__}(2, 6, num_heads=3{', most=2' if more else ''})"
+    assert repr(kind(2, 3, batch_first=True)) == f"{kind.__name__}(2, 3, batch_first=True)"
+    twin, x = kind(2, 6, 3, **more, **float64), randn(4, 5, 2)
+    twin.load_state_dict(layer.state_dict())
+    expected = flat(layer(x))
+    for other in (twin, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        close(flat(other(x)), expected, atol=0)
+    with torch.device("meta"):
+        assert layer.to("meta")(torch.empty(4, 5, 2, **float64))[0].shape == (4, 5, 6)
+    each = vmap(grad(lambda x: functional_call(twin, dict(twin.named_parameters()), x)[0].square().sum()), in_dims=1)(x)
+    (together,) = torch.autograd.grad(twin(y := x.clone().requires_grad_())[0].square().sum(), y)
+    close([each], [together.transpose(0, 1)])
+
+
+@kinds
+def test_what_a_layer_refuses(kind, more):
+    layer, x, name = kind(3, 4, 2, **more), torch.randn(5, 2, 3), kind.__name__
+    state = layer(x)[1]
+    expected = str([(2, *shape) for shape in layer.state_shapes()])
+    refused = [
+        (TypeError, f"{name} reads no packed sequences", pack_sequence([x[:, 0], x[:2, 1]])),
+        (ValueError, f"{name}: Expected input to be 2D or 3D, got 4D instead", x[None]),
+        (ValueError, f"{name}: input is torch.float64, the weights are torch.float32", x.double()),
+        (RuntimeError, "Expected 3, got 4", torch.randn(5, 2, 4)),
+        (RuntimeError, "Expected sequence length to be larger than 0", x[:0]),
+        (RuntimeError, f"{name}: Expected state of {expected}, got", x, torch.zeros(1)),
+        (RuntimeError, f"{name}: Expected state of {expected}, got", x, (state, state) if kind is not MLSTM else state[:2]),
+        (RuntimeError, f"{name}: Expected state of {expected}, got", x, layer(x[:, 0])[1]),
+    ]
+    wrong = tuple(s.double() for s in flat(state))
+    refused.append((ValueError, f"{name}: state is torch.float64", x, wrong if kind is MLSTM else wrong[0]))
+    for error, words, *arguments in refused:
+        with pytest.raises(error) as caught:
+            layer(*arguments)
+        assert words in str(caught.value)
+    for heads, size in ((3, 4), (0, 4), (-1, 4), (5, 4)):
+        with pytest.raises(ValueError, match=f"hidden_size must be a multiple of num_heads, got {size} and {heads}"):
+            kind(3, size, heads)
+    for sizes in ((0, 4), (3, 0), (3, -2)):
+        with pytest.raises(ValueError, match=f"must be 1 or more, got {sizes[0]} and {sizes[1]}"):
+            kind(*sizes)
+    if "most" in more:
+        for most in (0, -1, 2.1, math.nan):
+            with pytest.raises(ValueError, match=f"most must be above 0 and at most 2, .*, got {most}"):
+                kind(3, 4, most=most)

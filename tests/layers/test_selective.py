@@ -1,0 +1,111 @@
+"""A selective state space: its scan is a plain loop, its time steps are exact where they say so."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from namesakes import examples
+from torch.nn import functional as F
+
+from companion import SelectiveSSM
+from companion.layers.selective import discretised
+
+float64 = {"dtype": torch.float64}
+
+
+def by_loop(layer, x, h):
+    """The equations of the docstring, number by number. x: (T, B, input_size). h: (B, hidden_size, state_size)."""
+    A, outputs = -torch.exp(layer.A_log), []
+    sizes = [layer.hidden_size] * 2 + [layer.state_size] * 2
+    for x_t in x:
+        sums = x_t @ layer.weight_ih_l0.T + layer.bias_ih_l0
+        u, delta, B, C = sums.split(sizes, dim=-1)
+        if not layer.selective:
+            delta, B, C = (part.expand(len(x_t), -1) for part in layer.bias_ih_l0.split(sizes)[1:])
+        delta = torch.log1p(torch.exp(delta))
+        rows = []
+        for b in range(len(x_t)):
+            channels = [
+                torch.stack([torch.exp(delta[b, i] * A[i, n]) * h[b, i, n] + delta[b, i] * B[b, n] * u[b, i] for n in range(layer.state_size)])
+                for i in range(layer.hidden_size)
+            ]
+            rows.append(torch.stack(channels))
+        h = torch.stack(rows)
+        outputs.append((h * C[:, None]).sum(-1) + layer.D * u)
+    return torch.stack(outputs), h
+
+
+@settings(max_examples=examples(20))
+@given(st.integers(1, 9), st.integers(1, 3), st.integers(1, 3), st.booleans(), st.booleans(), st.booleans(), st.integers(0, 99))
+def test_scan_is_the_loop(T, B, state_size, selective, batch_first, with_state, seed):
+    """Outputs, the last state, and every gradient."""
+    torch.manual_seed(seed)
+    layer = SelectiveSSM(2, 3, state_size, selective, batch_first=batch_first, **float64)
+    x, h_0 = torch.randn(T, B, 2, **float64), torch.randn(B, 3, state_size, **float64)
+    if not with_state:
+        h_0 = torch.zeros_like(h_0)
+    found = []
+    for run in ("layer", "loop"):
+        leaves = [x.clone().requires_grad_(), h_0.clone().requires_grad_()]
+        if run == "loop":
+            output, h_n = by_loop(layer, *leaves)
+        else:
+            start = leaves[1] if with_state else None
+            output, h_n = layer(leaves[0].transpose(0, 1) if batch_first else leaves[0], start)
+            output = output.transpose(0, 1) if batch_first else output
+        loss = (output * torch.arange(output.numel(), **float64).view_as(output)).sum() + h_n.sin().sum()
+        wanted = [leaves[0], *layer.parameters(), *([leaves[1]] if with_state else [])]
+        found.append([output, h_n, *torch.autograd.grad(loss, wanted)])
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10)
+
+
+def test_pieces_are_the_whole_and_one_sequence_is_a_batch_of_it():
+    torch.manual_seed(0)
+    layer, x = SelectiveSSM(2, 3, 4, **float64), torch.randn(9, 2, 2, **float64)
+    whole, end = layer(x)
+    first, state = layer(x[:4])
+    second, last = layer(x[4:], state)
+    torch.testing.assert_close(torch.cat([first, second]), whole, rtol=0, atol=1e-12)
+    torch.testing.assert_close(last, end, rtol=0, atol=1e-12)
+    alone, alone_end = layer(x[:, 1])
+    torch.testing.assert_close(alone, whole[:, 1], rtol=0, atol=1e-12)
+    torch.testing.assert_close(alone_end, end[1], rtol=0, atol=1e-12)
+
+
+def test_without_selection_it_is_a_convolution():
+    """With the kernel K_s = Σ_n C_n exp( Δ A_n )^s Δ B_n."""
+    torch.manual_seed(0)
+    layer, x = SelectiveSSM(2, 3, 4, selective=False, **float64), torch.randn(12, 1, 2, **float64)
+    u_bias, delta, B, C = layer.bias_ih_l0.split([3, 3, 4, 4])
+    u = x[:, 0] @ layer.weight_ih_l0[:3].T + u_bias
+    delta = F.softplus(delta)[:, None]
+    powers = torch.exp(delta * -layer.A_log.exp())[None] ** torch.arange(12.0, **float64)[:, None, None]
+    kernel = (powers * delta * B * C).sum(-1)
+    expected = torch.stack([sum(kernel[t - s] * u[s] for s in range(t + 1)) for t in range(12)]) + layer.D * u
+    torch.testing.assert_close(layer(x)[0][:, 0], expected, rtol=0, atol=1e-12)
+
+
+def test_a_step_of_time_is_exact():
+    """Against the exponential of the matrix that holds A and B; and its limits for A → 0."""
+    delta, A, B = torch.tensor([0.01, 0.5, 3.0, 0.7, 0.7], **float64), torch.tensor([-1.0, -2.0, -0.3, 0.0, -1e-12], **float64), torch.tensor([1.0, -2.0, 0.5, 3.0, 3.0], **float64)
+    a, b = discretised(delta, A, B)
+    zero = torch.zeros_like(A)
+    augmented = torch.linalg.matrix_exp(delta[:, None, None] * torch.stack([torch.stack([A, B], -1), torch.stack([zero, zero], -1)], -2))
+    torch.testing.assert_close(torch.stack([a, b], -1), augmented[:, 0], rtol=1e-12, atol=1e-12)
+    A.requires_grad_()
+    discretised(delta, A, B)[1].sum().backward()
+    assert A.grad.isfinite().all()
+
+
+def test_what_it_begins_with_and_what_is_refused():
+    torch.manual_seed(0)
+    layer = SelectiveSSM(2, 500, 3)
+    delta = F.softplus(layer.bias_ih_l0[500:1000])
+    assert 0.000999 < delta.min() < 0.0015 and 0.07 < delta.max() < 0.1001
+    assert torch.allclose(layer.A_log.exp(), torch.arange(1.0, 4).expand(500, 3))
+    assert repr(SelectiveSSM(2, 5, selective=False)) == "SelectiveSSM(2, 5, state_size=16, selective=False)"
+    with pytest.raises(ValueError, match="state_size must be 1 or more, got 0"):
+        SelectiveSSM(2, 3, 0)
+    with pytest.raises(RuntimeError, match="SelectiveSSM: Expected state"):
+        layer(torch.randn(4, 2, 2), torch.zeros(2, 3, 3))
