@@ -11,7 +11,7 @@ from companion.page.show import coloured, prose, source
 def test_source_is_the_functions_own_without_its_description():
     shown = source(detach).data
     assert shown.startswith("```python\ndef detach(state):\n") and "gradients end here" not in shown
-    assert "s.detach() for s in state" in shown
+    assert "tuple(detach(s) for s in state)" in shown
 
 
 def test_prose_breaks_lines_and_shows_signs_as_they_are():
