@@ -2,9 +2,12 @@
 
 import base64
 import functools
+import json
 from contextlib import contextmanager
 
 from draw import KINDS, page_of
+
+from companion.figures.figure import IMPORT, modules, read
 
 
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
@@ -29,6 +32,30 @@ def in_states(page, states, look="() => null"):
 def move(page, **values):
     """Set traits as Python would, and wait for the drawing."""
     in_states(page, [values])
+
+
+OPEN = "async source => { globalThis.s = await import(`data:text/javascript;base64,${source}`) }"
+# JSON knows neither infinities nor what is not a number, and takes an array of floats for an object.
+ASK = """([call, cases]) => {
+    const plain = (key, value) => typeof value === "number" && !Number.isFinite(value) ? `${value}`
+        : value instanceof Float64Array ? Array.from(value) : value;
+    return JSON.stringify(cases.map(eval(call)), plain);
+}"""
+
+
+@contextmanager
+def asking(browser, name):
+    """ask(call, cases): what a function of a case, written in JavaScript, returns for each; `s` are the exports of a module
+    of companion/figures and of those that it imports."""
+    source = "\n".join(IMPORT.sub("", read(f"{module}.js")) for module in modules(name))
+    with browser.new_page() as page:
+        page.evaluate(OPEN, base64.b64encode(source.encode()).decode())
+
+        def ask(call, cases):
+            sent = json.dumps(cases, default=lambda tensor: tensor.tolist(), allow_nan=False)
+            return json.loads(page.evaluate(f"text => ({ASK})([{json.dumps(call)}, JSON.parse(text)])", sent))
+
+        yield ask
 
 
 class Sheet:

@@ -1,15 +1,7 @@
 /* The arithmetic of the figures, each step once. Vectors are arrays of numbers, matrices arrays of rows, in float64.
  * Names, shapes and orders are torch's: tests/figures/test_figures_steps.py holds every function to torch in a browser. */
 
-export const sigmoid = (z) => 1 / (1 + Math.exp(-z));
-
-export const dot = (a, b) => {
-  let sum = 0;
-  for (let k = 0; k < a.length; k++) sum += a[k] * b[k];
-  return sum;
-};
-
-export const norm = (a) => Math.sqrt(dot(a, a));
+import { dot, sigmoid } from "./numbers.js";
 
 /* W x, W: (M, N), x: (N) */
 export const times = (W, x) => W.map((row) => dot(row, x));
@@ -248,14 +240,6 @@ const float16 = (bits) => {
   if (exponent === 0) return sign * fraction * 2 ** -24;
   if (exponent === 31) return fraction ? NaN : sign * Infinity;
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-};
-
-/* A number from [0, 1) for each place of a text, in no visible order: mulberry32. */
-export const uniform = (seed, place) => {
-  const a = (Math.imul(0x9e3779b1, seed + 1) + Math.imul(0x6d2b79f5, place + 1)) | 0;
-  let b = Math.imul(a ^ (a >>> 15), a | 1);
-  b ^= b + Math.imul(b ^ (b >>> 7), b | 61);
-  return ((b ^ (b >>> 14)) >>> 0) / 2 ** 32;
 };
 
 /* The characters of a text in one form, as companion.learning.text counts them. A browser that cannot split a text into them

@@ -1,5 +1,6 @@
 /* An RNN over 50 steps: its state and the gradient in colours, their lengths on a logarithmic axis, and one step large. */
-import { norm, rnn, rnnGradients, rnnSlopes, scaled } from "./steps.js";
+import { norm } from "./numbers.js";
+import { rnn, rnnGradients, rnnSlopes, scaled } from "./steps.js";
 import { ON_COLOUR, BLUE, GREEN, ORANGE, PURPLE, arrow, change, choice, drawing, fill, fixed, html, label, player, report, say, show, slider, svg, symbol } from "./kit.js";
 
 const STEPS = 50;

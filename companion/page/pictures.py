@@ -4,6 +4,7 @@ Figures are stored as SVG and compared to the letter by the tests, so nothing in
 Only mathematics and numbers are drawn: a figure serves every language, and its words stand in the text around it.
 """
 
+import hashlib
 import io
 import re
 import statistics
@@ -58,7 +59,14 @@ def svg(figure):
         # letters are drawn large and scaled down: their scale needs its digits
         return match[0] if match[0].startswith("scale") else f"{round(float(match[0]), 2) + 0.0:g}"
 
-    return re.sub(r"scale\([^)]*\)|-?\d+\.\d{3,}", shorten, buffer.getvalue())
+    return renamed(re.sub(r"scale\([^)]*\)|-?\d+\.\d{3,}", shorten, buffer.getvalue()))
+
+
+def renamed(text):
+    """An SVG whose clips are called after what is printed of them: matplotlib's names follow from their last digits."""
+    for name, clip in re.findall(r'<clipPath id="(\w+)">(.*?)</clipPath>', text, re.DOTALL):
+        text = text.replace(name, "p" + hashlib.sha256(clip.encode()).hexdigest()[:10])
+    return text
 
 
 if shell := get_ipython():

@@ -59,7 +59,7 @@ def test_a_reader_cuts_plays_and_changes_a_step(browser):
             move(page, cuts=cuts)
             assert report.text_content().endswith("That is as long as the loop.")
         page.get_by_role("button", name="tree").click()
-        assert not page.get_by_role("button", name="cut after step 1").is_visible()
+        page.get_by_role("button", name="cut after step 1").wait_for(state="hidden")
         page.get_by_role("slider", name="a2").wait_for(state="hidden")
         page.get_by_label("step t").fill("2")
         page.get_by_role("slider", name="a2").press("ArrowRight")

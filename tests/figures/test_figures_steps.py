@@ -13,6 +13,7 @@ import warnings
 
 import pytest
 import torch
+from figure_page import asking
 from safetensors.torch import save
 from torch import nn
 from torch.nn import functional as F
@@ -32,14 +33,6 @@ DOUBLE = {"dtype": torch.float64}
 SCALES = [(1, 1), (3, 1), (1, 1e-3), (1e-3, 1), (1, 30), (30, 1), (1, 1e3), (1e3, 1), (0, 1), (1, 0)]
 COMPARED = set()  # the exports that a test of this file holds to torch
 
-OPEN = "async source => { globalThis.s = await import(`data:text/javascript;base64,${source}`) }"
-# JSON knows neither infinities nor what is not a number, and takes an array of floats for an object.
-ASK = """([call, cases]) => {
-    const plain = (key, value) => typeof value === "number" && !Number.isFinite(value) ? `${value}`
-        : value instanceof Float64Array ? Array.from(value) : value;
-    return JSON.stringify(cases.map(eval(call)), plain);
-}"""
-
 
 def compares(*names):
     """Mark a test as the one that compares these exports."""
@@ -49,14 +42,7 @@ def compares(*names):
 
 @pytest.fixture(scope="module")
 def ask(browser):
-    """ask(call, cases): what a function of a case, written in JavaScript, returns for each; `s` are the exports."""
-    with browser.new_page() as page:
-        page.evaluate(OPEN, base64.b64encode(read("steps.js").encode()).decode())
-
-        def ask(call, cases):
-            sent = json.dumps(cases, default=lambda tensor: tensor.tolist(), allow_nan=False)
-            return json.loads(page.evaluate(f"text => ({ASK})([{json.dumps(call)}, JSON.parse(text)])", sent))
-
+    with asking(browser, "steps") as ask:
         yield ask
 
 
@@ -104,8 +90,9 @@ def randn(*shape):
 
 def test_every_export_is_compared():
     """A new function of steps.js needs a comparison here."""
-    exports = re.findall(r"^export (?:const|function|class) (\w+)", read("steps.js"), re.MULTILINE)
-    assert len(exports) == len(re.findall(r"^export ", read("steps.js"), re.MULTILINE))
+    source = read("numbers.js") + read("steps.js")
+    exports = re.findall(r"^export (?:const|function|class) (\w+)", source, re.MULTILINE)
+    assert len(exports) == len(re.findall(r"^export ", source, re.MULTILINE))
     assert COMPARED == {*exports}
 
 
@@ -463,6 +450,16 @@ def test_uniform(ask):
     u = u.view(seeds, places)
     for one, other in ((u[:, 1:], u[:, :-1]), (u[1:], u[:-1]), (u[1:, 1:], u[:-1, :-1]), (u[:, 7:], u[:, :-7])):
         assert abs(torch.corrcoef(torch.stack([one.flatten(), other.flatten()]))[0, 1]) < 0.03
+
+
+@compares("normal")
+def test_normal(ask):
+    """Box and Muller's formula, and its tails: by chance one of 3,000 lies beyond 3.6, and none beyond 6."""
+    cases = [*itertools.product(range(10), range(300))]
+    u, v = (torch.tensor(ask(f"([seed, place]) => s.uniform(seed, 2 * place + {k})", cases), **DOUBLE) for k in (0, 1))
+    found = torch.tensor(ask("([seed, place]) => s.normal(seed, place)", cases), **DOUBLE)
+    torch.testing.assert_close(found, (-2 * torch.log1p(-u)).sqrt() * torch.cos(2 * math.pi * v), rtol=1e-9, atol=1e-9)
+    assert abs(found.mean()) < 0.06 and abs(found.std() - 1) < 0.05 and 2.8 < found.abs().max() < 6
 
 
 @compares("characters")

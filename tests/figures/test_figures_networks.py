@@ -1,0 +1,223 @@
+"""The models that learn on a page are companion.SequenceModel: outputs, all gradients, and their weights after fifty steps of
+Adam, from the same start and the same data."""
+
+import re
+from collections import Counter
+
+import pytest
+import torch
+from figure_page import asking
+from torch.nn import functional as F
+
+import companion
+from companion.figures.figure import read
+from companion.learning.sequence_model import SequenceModel
+from companion.learning.tasks import Recall
+from companion.learning.training import clip_gradients
+
+DOUBLE = {"dtype": torch.float64}
+SIZES = {"vocab_size": 7, "embedding_dim": 3, "hidden_size": 4, "num_outputs": 5}
+each_kind = pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+
+
+@pytest.fixture(scope="module")
+def ask(browser):
+    with asking(browser, "networks") as ask:
+        yield ask
+
+
+def model_of(kind, sizes, values=None):
+    """The model with its numbers in the order in which the page has them."""
+    recurrent = getattr(companion, kind)(sizes["embedding_dim"], sizes["hidden_size"], **DOUBLE)
+    embedding = companion.Embedding(sizes["vocab_size"], sizes["embedding_dim"], **DOUBLE)
+    model = SequenceModel(embedding, companion.by_hand(recurrent), sizes["num_outputs"])
+    if values is not None:
+        torch.nn.utils.vector_to_parameters(torch.as_tensor(values, **DOUBLE), model.parameters())
+    return model
+
+
+def numbers(tensors):
+    return torch.cat([tensor.detach().flatten() for tensor in tensors])
+
+
+def same(ours, theirs, bound=1e-11):
+    torch.testing.assert_close(torch.tensor(ours, **DOUBLE).flatten(), theirs.detach().flatten(), rtol=bound, atol=bound)
+
+
+def test_every_export_is_named_here():
+    exports = re.findall(r"^export const (\w+)", read("networks.js"), re.MULTILINE)
+    with open(__file__, encoding="utf-8") as file:
+        missing = {*exports} - {*re.findall(r"s\.(\w+)", file.read())}
+    assert exports and not missing
+
+
+@each_kind
+def test_names_and_shapes(ask, kind):
+    (found,) = ask("sizes => s.parametersOf(kind, sizes)".replace("kind", repr(kind)), [SIZES])
+    assert found == [[name, [*p.shape]] for name, p in model_of(kind, SIZES).named_parameters()]
+
+
+# Everything of one sequence whose loss is asked at each step with a target: outputs, states, the loss, and all gradients.
+LEARN = """({ kind, sizes, values, indices, targets, until }) => {
+    const model = s.modelOf(kind, sizes, Float64Array.from(values));
+    const tape = s.read(model, indices);
+    const gradients = s.modelOf(kind, sizes);
+    const dh = new Float64Array(tape.h.length);
+    let loss = 0;
+    const y = indices.map((_, t) => s.logitsAt(model, tape, t + 1));
+    targets.forEach((target, t) => {
+        if (target === null) return;
+        const one = s.crossEntropy(y[t], target);
+        loss += one.loss;
+        s.backFromLogits(model, tape, t + 1, one.d, dh, gradients.w);
+    });
+    const { dx, a, b } = s.back(model, tape, dh, gradients.w, until);
+    return { y: y.map((row) => [...row]), loss, dx, dh, a, b, gradients: gradients.values };
+}"""
+
+
+@each_kind
+def test_outputs_and_gradients(ask, kind):
+    """Of sequences of one to nine steps; some gates are saturated, some losses are asked only at the end."""
+    torch.manual_seed(0)
+    cases, expected = [], []
+    for case in range(30):
+        model = model_of(kind, SIZES)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter.mul_((1, 3, 10)[case % 3])
+        steps = 1 + case % 9
+        indices = torch.randint(7, (steps,))
+        targets = torch.randint(5, (steps,)).tolist()
+        if case % 2:
+            targets[:-1] = [None] * (steps - 1)
+        values = numbers(model.parameters())
+        cases.append({"kind": kind, "sizes": SIZES, "values": values, "indices": indices, "targets": targets, "until": 0})
+        x = model.embedding(indices)[:, None]
+        states, state = [torch.zeros(1, 1, 4, **DOUBLE).requires_grad_()], None
+        if kind == "LSTM":
+            state = states[0], torch.zeros(1, 1, 4, **DOUBLE)
+        else:
+            state = states[0]
+        for x_t in x:
+            output, state = model.recurrent(x_t[None], state)
+            states.append(state[0] if kind == "LSTM" else state)
+        y = model.linear(torch.cat(states[1:])[:, 0])
+        loss = sum(F.cross_entropy(y[t], torch.tensor(target)) for t, target in enumerate(targets) if target is not None)
+        dx, *rest = torch.autograd.grad(loss, [x, *states, *model.parameters()])
+        expected.append((y, loss, dx, numbers(rest[: steps + 1]), numbers(rest[steps + 1 :])))
+    for found, (y, loss, dx, dh, gradients) in zip(ask(LEARN, cases), expected, strict=True):
+        same(found["y"], y)
+        same(found["loss"], loss)
+        same(found["dx"], dx)
+        same(found["dh"], dh)
+        same(found["gradients"], gradients)
+
+
+@each_kind
+def test_a_window_cuts_the_way_back(ask, kind):
+    """As torch does where the state is detached; and the gradient of W_hh is the sum of its steps: b_t h_{t-1}ᵀ."""
+    torch.manual_seed(1)
+    model = model_of(kind, SIZES)
+    indices = torch.randint(7, (8,))
+    case = {"kind": kind, "sizes": SIZES, "values": numbers(model.parameters()), "indices": indices, "targets": [None] * 7 + [2]}
+    for until in (0, 3, 7):
+        x = model.embedding(indices)[:, None]
+        state = None
+        with torch.no_grad():
+            if until:
+                _, state = model.recurrent(x[:until])
+        output, _ = model.recurrent(x[until:], state)
+        gradients = torch.autograd.grad(F.cross_entropy(model.linear(output[-1]), torch.tensor([2])), [*model.parameters()])
+        (found,) = ask(LEARN, [case | {"until": until}])
+        same(found["gradients"], numbers(gradients))
+    whole, _ = model.recurrent(model.embedding(indices)[:, None])
+    before = torch.cat([torch.zeros(1, 4, **DOUBLE), whole[:-1, 0]])
+    (found,) = ask(LEARN, [case | {"until": 0}])
+    of_steps = torch.tensor(found["b"], **DOUBLE).view(8, -1)
+    place = sum(p.numel() for p in list(model.parameters())[:2])
+    same(found["gradients"][place : place + of_steps.shape[1] * 4], of_steps.T @ before)
+
+
+START = """({ kind, sizes, seed, longest }) => {
+    const model = s.begin(kind, sizes, seed);
+    if (kind !== "RNN") s.remember(model, s.chronoBiases(sizes.hidden_size, longest, seed), true);
+    return model.values;
+}"""
+
+
+@each_kind
+def test_where_it_begins(ask, kind):
+    """The embedding spread as N(0, 1), the rest within ±1/√H and all over it; chrono biases as `companion.chrono_` puts them."""
+    sizes = {"vocab_size": 40, "embedding_dim": 20, "hidden_size": 25, "num_outputs": 9}
+    (values,) = ask("([kind, sizes]) => s.begin(kind, sizes, 3).values", [[kind, sizes]])
+    model = model_of(kind, sizes, values)
+    drawn = model.embedding.weight
+    assert abs(drawn.mean()) < 0.15 and abs(drawn.std() - 1) < 0.1
+    for name, parameter in list(model.named_parameters())[1:]:
+        assert parameter.abs().max() <= 0.2, name
+        assert parameter.abs().max() > 0.15 and abs(parameter.mean()) < 0.5 / parameter.numel() ** 0.5, name
+    (chrono,) = ask(START, [{"kind": kind, "sizes": sizes, "seed": 3, "longest": 50}])
+    if kind == "RNN":
+        assert chrono == values
+        return
+    biases = model_of(kind, sizes, chrono).recurrent
+    keep = biases.bias_ih_l0.detach().chunk(4 if kind == "LSTM" else 3)
+    assert (keep[1] >= 0).all() and (keep[1] <= torch.tensor(49.0).log()).all() and keep[1].std() > 0.3
+    assert not biases.bias_hh_l0.detach().chunk(len(keep))[1].any()
+    if kind == "LSTM":
+        assert torch.equal(keep[0], -keep[1])
+    changed = [k for k, (one, other) in enumerate(zip(values, chrono, strict=True)) if one != other]
+    assert len(changed) == 25 * (4 if kind == "LSTM" else 2)
+
+
+def test_recall(ask):
+    """Each symbol and each noise about as often; the question at the end; another batch is another one."""
+    options = {"gap": 6, "symbols": 4, "batch_size": 400}
+    (one,), (other,) = (ask("([number, options]) => s.recallBatch(5, number, options)", [[number, options]]) for number in (0, 1))
+    assert one != other
+    task = Recall(6)
+    assert {len(indices) for indices, _ in one} == {8} and task.vocab_size == 2 * task.symbols + 1
+    for indices, target in one:
+        assert indices[0] == target and indices[-1] == 8 and all(4 <= k < 8 for k in indices[1:-1])
+    for counts, total in ((Counter(t for _, t in one), 400), (Counter(k for i, _ in one for k in i[1:-1]), 2400)):
+        assert len(counts) == 4 and all(abs(n - total / 4) < 5 * (total * 3 / 16) ** 0.5 for n in counts.values())
+
+
+FIFTY = """({ kind, sizes, values, options, lr, clip }) => {
+    const model = s.modelOf(kind, sizes, Float64Array.from(values));
+    const adam = s.adamOf(model.values.length);
+    const told = [];
+    for (let step = 0; step < 50; step++) {
+        const { loss, right, gradients } = s.lossOf(model, s.recallBatch(7, step, options));
+        told.push([loss, right, s.clipNorm(gradients, clip)]);
+        s.adamStep(model.values, gradients, adam, lr);
+    }
+    return { values: model.values, told };
+}"""
+
+
+@each_kind
+def test_fifty_steps_of_adam_are_torchs(ask, kind):
+    """Losses, lengths of the gradients, and all weights at the end; some gradients are shortened and some are not."""
+    torch.manual_seed(2)
+    sizes = {"vocab_size": 9, "embedding_dim": 5, "hidden_size": 8, "num_outputs": 4}
+    options = {"gap": 5, "symbols": 4, "batch_size": 6}
+    model = model_of(kind, sizes)
+    start = numbers(model.parameters())
+    batches = ask("([number, options]) => s.recallBatch(7, number, options)", [[k, options] for k in range(50)])
+    optimizer, told = torch.optim.Adam(model.parameters(), lr=0.02), []
+    for batch in batches:
+        inputs, targets = torch.tensor([one for one, _ in batch]).T, torch.tensor([target for _, target in batch])
+        y = model(inputs)[0][-1]
+        loss = F.cross_entropy(y, targets)
+        optimizer.zero_grad()
+        loss.backward()
+        told.append([loss.item(), int((y.argmax(-1) == targets).sum()), float(clip_gradients(model.parameters(), 0.45))])
+        optimizer.step()
+    (found,) = ask(FIFTY, [{"kind": kind, "sizes": sizes, "values": start, "options": options, "lr": 0.02, "clip": 0.45}])
+    same(found["told"], torch.tensor(told, **DOUBLE), 1e-8)
+    same(found["values"], numbers(model.parameters()), 1e-8)
+    lengths = [length for *_, length in told]
+    assert min(lengths) < 0.45 < max(lengths)
+    assert (numbers(model.parameters()) - start).abs().max() > 0.2
