@@ -138,7 +138,7 @@ const render = ({ model, el }) => {
     if (wrong.length) return fill(words.wrong, { wrong: list(wrong), left: MOST - wrong.length });
     const result = last && fill(last.n === 0 ? words.shown : last.n === 1 ? words.at_once : last.n > MOST ? words.not_found : words.found, { character: named(last.truth), n: last.n });
     const theirs = last && fill(words.guesses, { guesses: list(guesses[tries.length - 1]) });
-    return [result, theirs, truth === undefined ? words.end : last ? null : words.begin].filter(Boolean).join(words.between);
+    return [result, theirs, truth === undefined ? words.end : last ? null : model.get("choosing") ? words.begin_choosing : words.begin].filter(Boolean).join(words.between);
   };
 
   const draw = () => {
@@ -181,20 +181,22 @@ const render = ({ model, el }) => {
       const numbers = one ? [`${Math.round(100 * one.first)} %`, fixed(one.tries, 1), many < ROUGH ? "–" : `≤ ${fixed(one.bound, 1)}`, n ? fixed(one.bits, 1) : "–"] : ["–", "–", "–", "–"];
       [...row.children].slice(1).forEach((child, k) => say(child, numbers[k]));
     });
+    change(results, { hidden: !many });
     say(count, fill(words.over, { count: many }));
     say(bound, isChoice ? words.bound_choosing : words.bound);
     say(note, fill(isChoice ? words.note_choosing : words.note, { size }));
   };
 
+  const results = html("div", {},
+    html("table", { class: "standings" }, count, html("thead", {}, head), html("tbody", {}, rows)),
+    html("details", {}, html("summary", {}, words.what), note));
   const parts = [
+    text, typing, choosing, said.element,
+    html("div", { class: "strip" }, jump, play, anew),
+    element, results,
     html("div", { class: "controls" },
       passages.length > 1 ? stepper(model, "passage", { label: words.passage, min: 1, max: passages.length }) : null,
       toggle(model, "choosing", { label: words.choosing })),
-    text, typing, choosing, said.element,
-    html("div", { class: "strip" }, jump, play, anew),
-    element,
-    html("table", { class: "standings" }, count, html("thead", {}, head), html("tbody", {}, rows)),
-    note,
   ];
   const traits = ["passage", "choosing", "tries"];
   const begin = () => own || (stop(), (wrong = []), (last = null), model.get("tries").length && set({ tries: [] }));
