@@ -1,6 +1,6 @@
 /* Shannon's game: the reader guesses one character after the other, and counts and a writer guess the same ones. */
 import { characters } from "./steps.js";
-import { MOST, capped, compared, standings } from "./tries.js";
+import { MOST, compared, standings } from "./tries.js";
 import { BLUE, GREEN, ON_COLOUR, ORANGE, button, change, drawing, fill, fixed, html, label, report, say, show, stepper, still, svg, toggle } from "./kit.js";
 
 const [COLUMNS, LEFT, WIDTH, TOP, HIGH] = [20, 46, 15.6, 32, 18];
@@ -33,11 +33,12 @@ const render = ({ model, el }) => {
   const names = [words.you, ...players];
   const here = () => {
     const [passage, tries] = [model.get("passage") - 1, model.get("tries")];
-    const { given, first, choices, guesses, ...own } = passages[passage];
+    const { given, first, choices, likeliest, ...own } = passages[passage];
     const text = letters[passage];
     const place = given + tries.length;
-    const ranks = model.get("choosing") ? own.among : own.tries;
-    return { text, given, first, tries, place, ranks, bits: own.bits, truth: text[place], choices: characters(choices[tries.length] ?? ""), guesses: guesses.map(characters) };
+    const theirs = (model.get("choosing") ? own.among : own.tries).map((digits) => [...digits].map(Number));
+    const before = tries.length - 1;
+    return { text, given, first, tries, place, theirs, bits: own.bits, truth: text[place], choices: characters(choices[tries.length] ?? choices.at(-1)), likeliest: characters(choices[before] ?? "")[likeliest[before]] };
   };
   const named = (character) => ({ " ": words.space, "\n": words.newline })[character] ?? fill(words.quoted, { character });
   const list = (some) => some.map(named).join(words.comma);
@@ -115,7 +116,7 @@ const render = ({ model, el }) => {
   });
   const typing = html("form", { class: "strip", onsubmit: (event) => (event.preventDefault(), take()) },
     html("label", { for: id }, words.type), box, html("button", { type: "submit" }, words.guess));
-  const six = Array.from({ length: MOST + 1 }, (_, k) => button(" ", () => here().choices[k] && guess(here().choices[k])));
+  const six = Array.from({ length: MOST + 1 }, (_, k) => button(" ", () => guess(here().choices[k])));
   const choosing = html("div", { class: "strip six", role: "group", "aria-label": words.choose }, six);
 
   const text = html("p", { class: "passage" });
@@ -134,16 +135,16 @@ const render = ({ model, el }) => {
   const head = html("tr", {}, html("th", { scope: "col" }, words.who), html("th", { scope: "col" }, words.first), html("th", { scope: "col" }, words.tries), bound, html("th", { scope: "col" }, words.bits));
   const note = html("p", { class: "note" });
 
-  const sentence = ({ truth, guesses, tries }) => {
+  const sentence = ({ truth, likeliest }) => {
     if (wrong.length) return fill(words.wrong, { wrong: list(wrong), left: MOST - wrong.length });
-    const result = last && fill(last.n === 0 ? words.shown : last.n === 1 ? words.at_once : last.n > MOST ? words.not_found : words.found, { character: named(last.truth), n: last.n });
-    const theirs = last && fill(words.guesses, { guesses: list(guesses[tries.length - 1]) });
-    return [result, theirs, truth === undefined ? words.end : last ? null : model.get("choosing") ? words.begin_choosing : words.begin].filter(Boolean).join(words.between);
+    const result = last && fill(last.n === 0 && timer === null ? words.shown : last.n === 1 ? words.at_once : last.n > 1 && last.n <= MOST ? words.found : words.not_found, { character: named(last.truth), n: last.n });
+    const first = last && fill(words.likeliest, { character: named(likeliest) });
+    return [result, first, truth === undefined ? words.end : last ? null : model.get("choosing") ? words.begin_choosing : words.begin].filter(Boolean).join(words.between);
   };
 
   const draw = () => {
     const now = here();
-    const { text: all, given, first, tries, place, ranks, truth, choices } = now;
+    const { text: all, given, first, tries, place, theirs, truth, choices } = now;
     const isChoice = model.get("choosing");
     const done = truth === undefined;
     const marks = tries.map((n, k) => html("span", { class: n > 1 ? "late" : null }, all[given + k] === "\n" ? "⏎" : all[given + k]));
@@ -151,10 +152,10 @@ const render = ({ model, el }) => {
     said.set(sentence(now));
     change(typing, { hidden: isChoice });
     change(choosing, { hidden: !isChoice });
-    change(box, { disabled: done });
+    change(box, { readonly: done });
     six.forEach((one, k) => {
-      say(one, seen(choices[k] ?? " "));
-      change(one, { "aria-label": choices[k] ? named(choices[k]) : words.choose, "aria-disabled": done || wrong.includes(choices[k]) ? "true" : null });
+      say(one, seen(choices[k]));
+      change(one, { "aria-label": named(choices[k]), "aria-disabled": done || wrong.includes(choices[k]) ? "true" : null });
     });
     say(jump, wrong.length ? words.show : words.skip);
     change(jump, { "aria-disabled": done || (isChoice && wrong.length > 0) ? "true" : null });
@@ -166,7 +167,7 @@ const render = ({ model, el }) => {
       return [
         upright(x(k) + WIDTH / 2, 16, seen(character), isGiven ? { opacity: 0.65 } : {}),
         isGiven ? null : cell(k, 0, tries[at - given]),
-        ...(at < first ? [] : ranks.map((one, n) => cell(k, n + 1, capped(one[at - first])))),
+        ...(at < first ? [] : theirs.map((one, n) => cell(k, n + 1, one[at - first]))),
       ].filter(Boolean);
     }), ...(done ? [] : [
       svg("rect", { x: x(place - start) + 0.5, y: 4, width: WIDTH - 1, height: TOP + names.length * HIGH - 4, rx: 3, fill: GREEN, "fill-opacity": 0.14, stroke: GREEN }),
@@ -174,7 +175,7 @@ const render = ({ model, el }) => {
     ]));
 
     const skipped = given - first;
-    const table = standings(tries, ranks.map((one) => one.slice(skipped)), now.bits, isChoice ? 1 : size - MOST);
+    const table = standings(tries, theirs.map((one) => one.slice(skipped)), now.bits, isChoice ? 1 : size - MOST);
     const many = compared(tries).length;
     rows.forEach((row, n) => {
       const one = table[n];
@@ -191,7 +192,7 @@ const render = ({ model, el }) => {
     html("table", { class: "standings" }, count, html("thead", {}, head), html("tbody", {}, rows)),
     html("details", {}, html("summary", {}, words.what), note));
   const parts = [
-    text, typing, choosing, said.element,
+    text, typing, choosing, html("div", { class: "outcome" }, said.element),
     html("div", { class: "strip" }, jump, play, anew),
     element, results,
     html("div", { class: "controls" },

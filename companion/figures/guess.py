@@ -88,13 +88,14 @@ def rank(p, index):
 
 @cache
 def played(language, text, given):
-    """What the page knows of the players: their tries for each place, among all characters and among the candidates, and -log2 p of
-    what came. `first`: the place to which the first tries belong; bits, candidates and the writer's guesses begin at `given`."""
+    """What the page knows of the players: their tries for each place, among all characters and among the candidates, a digit each,
+    and -log2 p of what came. `first`: the place to which the first tries belong; bits, candidates, and which of them the writer
+    holds likeliest, begin at `given`."""
     vocabulary = writer_of(language)[1]
     indices = vocabulary.encode(text, strict=True).tolist()
     p = distributions(language, text)
     first = max(1, given - BEFORE)
-    tries, among, bits, choices, guesses = [], [], [], [], []
+    tries, among, bits, choices, likeliest = [], [], [], [], ""
     for place in range(first, len(indices)):
         truth, here = indices[place], p[:, place - 1]
         ranked = here.argsort(dim=1, descending=True, stable=True)
@@ -104,11 +105,12 @@ def played(language, text, given):
         if place >= given:
             bits.append([round(-math.log2(one[truth]), 6) for one in here])
             choices.append("".join(vocabulary.characters[index] for index in six))
-            guesses.append("".join(vocabulary.characters[index] for index in ranked[-1].tolist()[:4] if index)[:3])
+            likeliest += str(six.index(ranked[-1, 0]))
     columns = lambda rows: [list(column) for column in zip(*rows, strict=True)]  # noqa: E731
+    digits = lambda rows: ["".join(str(min(n, MOST + 1)) for n in column) for column in columns(rows)]  # noqa: E731
     return {
-        "text": text, "given": given, "first": first, "choices": choices, "guesses": guesses,
-        "tries": columns(tries), "among": columns(among), "bits": columns(bits),
+        "text": text, "given": given, "first": first, "choices": choices, "likeliest": likeliest,
+        "tries": digits(tries), "among": digits(among), "bits": columns(bits),
     }  # fmt: skip
 
 
@@ -179,7 +181,7 @@ class Guess(Figure):
         skipped = here["given"] - here["first"]
         all_tries = {"you": [self.tries[k] for k in guessed]} if guessed else {}
         for name, tries in zip(PLAYERS, here["among" if self.choosing else "tries"], strict=True):
-            all_tries[name] = [min(tries[skipped + k], MOST + 1) for k in places]
+            all_tries[name] = [int(tries[skipped + k]) for k in places]
         mean = lambda numbers: sum(numbers) / len(places)  # noqa: E731
         bits = {name: mean([one[k] for k in places]) for name, one in zip(PLAYERS, here["bits"], strict=True)}
         rest = CHOICES - MOST if self.choosing else self.game["size"] - MOST

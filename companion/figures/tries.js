@@ -4,9 +4,6 @@ export const MOST = 5;
 
 export const mean = (numbers) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
 
-/* A rank among all characters as tries: what is not found within MOST is shown. */
-export const capped = (rank) => Math.min(rank, MOST + 1);
-
 /* Bits that tries leave at most (Shannon 1951, section 5). rest: how many characters are left after MOST wrong ones. */
 export const shannon = (tries, rest) => {
   const shares = Array.from({ length: MOST + 1 }, (_, k) => mean(tries.map((n) => (n === k + 1 ? 1 : 0))));
@@ -20,10 +17,10 @@ export const compared = (tries) => {
 };
 
 /* The reader's row and one for each player: { first, tries, bound, bits }, null for one who has guessed nothing. rest as above. */
-export const standings = (tries, ranks, bits, rest) => {
+export const standings = (tries, theirs, bits, rest) => {
   const places = compared(tries);
   const row = (own, p) => ({ first: mean(own.map((n) => (n === 1 ? 1 : 0))), tries: mean(own), bound: shannon(own, rest), bits: p && mean(p) });
   const at = (list) => places.map((k) => list[k]);
-  if (!places.length) return [null, ...ranks.map(() => null)];
-  return [tries[places[0]] ? row(at(tries)) : null, ...ranks.map((own, n) => row(at(own).map(capped), at(bits[n])))];
+  if (!places.length) return [null, ...theirs.map(() => null)];
+  return [tries[places[0]] ? row(at(tries)) : null, ...theirs.map((own, n) => row(at(own), at(bits[n])))];
 };

@@ -39,17 +39,16 @@ def test_players_expect_what_counts_and_writer_expect(language):
     for place in [*range(first, len(indices))][:: 1 if language == "en" else 16]:
         past, truth = indices[:place].tolist(), indices[place].item()
         for n, p in enumerate([*(counts.probabilities(past) for counts in counted), expected[place - 1]]):
-            tries = here["tries"][n][place - first]
-            assert (p > p[truth] + 1e-12).sum() < tries <= (p > p[truth] - 1e-12).sum()
+            likelier, as_likely = (int((p > p[truth] + tie).sum()) for tie in (1e-12, -1e-12))
+            assert min(likelier + 1, 6) <= int(here["tries"][n][place - first]) <= min(as_likely, 6)
             if place >= given:
                 assert 2 ** -here["bits"][n][place - given] == pytest.approx(p[truth].item(), abs=1e-6)
                 six = vocabulary.encode(here["choices"][place - given]).tolist()
                 assert truth in six and len({*six}) == 6 and 0 not in six and six == sorted(six)
-                among = here["among"][n][place - first]
+                among = int(here["among"][n][place - first])
                 assert (p[six] > p[truth] + 1e-12).sum() < among <= (p[six] > p[truth] - 1e-12).sum()
         if place >= given:
-            likeliest = [i for i in expected[place - 1].argsort(descending=True).tolist() if i][:3]
-            assert vocabulary.encode(here["guesses"][place - given]).tolist() == likeliest
+            assert six[int(here["likeliest"][place - given])] == expected[place - 1].argmax()
 
 
 def test_the_writers_learned_from_the_texts_as_they_are():
@@ -60,6 +59,17 @@ def test_the_writers_learned_from_the_texts_as_they_are():
         found = passages(language)
         assert len({*found}) == 3 and all(re.search("[.!?。！？][”’」』]*$", one) for one in found)
         assert {len(one) for one in counts_of(language)[0].followers} == {0, 1}
+
+
+def test_what_begins_is_harder_than_what_goes_on():
+    """As the chapter says of the LSTM: after a space or a punctuation mark it is less often right at once, in every language."""
+    for language in ("en", "ja", "ko", "zh"):
+        at_once = {True: [], False: []}
+        for one in Guess(language).game["passages"]:
+            for before, tries in zip(one["text"][one["first"] - 1 :], one["tries"][-1], strict=False):
+                at_once[before.isalnum() or before in "’-"].append(tries == "1")
+        begins, goes_on = (sum(at_once[inside]) / len(at_once[inside]) for inside in (False, True))
+        assert begins < goes_on - 0.2, (language, begins, goes_on)
 
 
 def test_all_at_once_is_what_counts_say():
@@ -79,8 +89,8 @@ def test_bounds_and_standings_of_the_page_are_those_of_python(browser):
             for played in (tries, [0, 0, 0], [0, 4, 0, 1, 6], []):
                 figure = Guess(passage=2, choosing=choosing, tries=played)
                 here = figure.game["passages"][1]
-                ranks = [one[here["given"] - here["first"] :] for one in here["among" if choosing else "tries"]]
-                rows = page.evaluate("asked => s.standings(...asked)", [played, ranks, here["bits"], 1 if choosing else figure.game["size"] - MOST])
+                theirs = [[*map(int, one[here["given"] - here["first"] :])] for one in here["among" if choosing else "tries"]]
+                rows = page.evaluate("asked => s.standings(...asked)", [played, theirs, here["bits"], 1 if choosing else figure.game["size"] - MOST])
                 expected = figure.standings()
                 for name, row in zip(["you", *PLAYERS], rows, strict=True):
                     assert (row is None) == (name not in expected)
@@ -96,7 +106,7 @@ def test_a_reader_plays_by_keyboard(browser):
     given = figure.game["passages"][0]["given"]
     tries = lambda: page.evaluate("model.get('tries')")  # noqa: E731
     with figure_page(browser, "guess", text=OWN) as page:
-        rest, said = OWN[given:], page.locator(".report")
+        rest = OWN[given:]
         page.keyboard.press("Tab")
         page.keyboard.type(f"x{rest[0]}")
         page.keyboard.type(f"{rest[1:9]}QQ")  # the same again is no other guess
@@ -119,7 +129,7 @@ def test_a_reader_plays_by_keyboard(browser):
         page.get_by_label("Next character").type(rest)
         assert tries() == [1] * len(rest)
         page.wait_for_function("() => document.querySelector('.report').textContent.endsWith('The passage is complete.')")
-        assert said.is_visible() and not page.locator("input[type=text]").is_enabled()
+        assert not page.locator("input[type=text]").is_editable()
 
 
 def test_what_is_being_composed_is_no_guess_yet(browser):
