@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 import torch
-from traitlets import Bool, Dict, Int, List, TraitError, Unicode, observe, validate
+from traitlets import Bool, Dict, Int, List, TraitError, default, observe, validate
 
 from companion.figures.figure import Figure, script
 from companion.figures.writing import writer_of
@@ -22,7 +22,7 @@ GIVEN = {"en": 45, "ja": 25, "ko": 35, "zh": 25}  # characters that are shown at
 GUESSED = (45, 60)  # how many are guessed, so that a sentence ends there
 BEFORE = 19  # of the characters that are shown at first, so many have their tries in the drawing
 LONGEST = 200
-CHOOSING = {"ja": True, "ko": True, "zh": True}  # there are hundreds of characters, and not on every keyboard
+CHOOSING = ("ja", "ko", "zh")  # there are hundreds of characters, and not on every keyboard
 SENTENCE = re.compile(r"[.!?。！？][”’」』]* ?")
 
 
@@ -152,7 +152,6 @@ class Guess(Figure):
         else:
             parts = [(one, GIVEN[known]) for one in passages(known)]
         self._games = [played(known, *part) for part in parts]
-        values.setdefault("choosing", CHOOSING.get(language, False))
         super().__init__(language, **values)
         self.set_trait("game", {"players": list(PLAYERS), "size": len(vocabulary) - 1, "language": known, "passages": self._games})
         self._made = True
@@ -202,6 +201,10 @@ class Guess(Figure):
         if not 20 <= length <= LONGEST:
             raise TraitError(f"text has {length} characters; from 20 to {LONGEST} are allowed")
         return length
+
+    @default("choosing")
+    def _is_easier(self):
+        return self.language in CHOOSING
 
     @validate("passage")
     def _is_there(self, proposal):
