@@ -57,6 +57,7 @@ OWN_OUTPUTS = {
         "length-normalised", "weights-picture", "attention-figure", "solution-which", "solution-mixing",
     },
     "matrix_state": {"matrix-figure"},
+    "training": {"guess-figure"},
     "first_network": {
         "ten-lines", "how-many", "pieces-known", "solution-scores", "solution-bug", "solution-shuffled", "solution-size",
     },

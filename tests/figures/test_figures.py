@@ -72,6 +72,7 @@ def others(value, trait):
         for k, one in enumerate(value):
             inner = getattr(trait, "_trait", None)
             yield from ([*value[:k], other, *value[k + 1 :]] for other in others(one, inner))
+        yield [*value, 1]
     elif isinstance(value, bool):
         yield not value
     elif isinstance(value, str):

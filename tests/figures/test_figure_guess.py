@@ -1,0 +1,203 @@
+"""Shannon's game: the tries and surprises of counts and writer, and a reader who plays."""
+
+import base64
+import math
+import re
+
+import pytest
+import torch
+from figure_page import figure_page
+from safetensors import safe_open
+from traitlets import TraitError
+
+from companion.figures import Guess
+from companion.figures.figure import read
+from companion.figures.guess import MOST, ORDERS, PLAYERS, all_at_once, counts_of, held_out_text, passages, shannon
+from companion.figures.writing import writer_of
+from companion.learning.counts import Counts
+from companion.learning.text import load_text
+from companion.learning.windows import split
+from companion.learning.writer import fingerprint, path_of
+
+OPEN = "async source => { globalThis.s = await import(`data:text/javascript;base64,${source}`) }"
+OWN = "He felt for the bench and sat down on it, and began to laugh."
+ROWS = "() => [...document.querySelectorAll('tbody tr')].map(row => [...row.children].map(cell => cell.textContent))"
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_players_expect_what_counts_and_writer_expect(language):
+    """Their tries and surprises at every place that is guessed, computed here one by one, in text that none of them has read."""
+    model, vocabulary = writer_of(language)
+    learned_from, unread = split(vocabulary.encode(load_text(language)))
+    assert held_out_text(language) == vocabulary.decode(unread)
+    assert all(one["text"] in held_out_text(language) for one in Guess(language).game["passages"])
+    here = Guess(language).game["passages"][0]
+    indices, given, first = vocabulary.encode(here["text"], strict=True), here["given"], here["first"]
+    with torch.no_grad():
+        expected = torch.softmax(model(indices[:-1, None])[0][:, 0], dim=1)
+    counted = [Counts(learned_from, len(vocabulary), order) for order in ORDERS]
+    for place in [*range(first, len(indices))][:: 1 if language == "en" else 16]:
+        past, truth = indices[:place].tolist(), indices[place].item()
+        for n, p in enumerate([*(counts.probabilities(past) for counts in counted), expected[place - 1]]):
+            likelier, as_likely = (int((p > p[truth] + tie).sum()) for tie in (1e-12, -1e-12))
+            assert min(likelier + 1, 6) <= int(here["tries"][n][place - first]) <= min(as_likely, 6)
+            if place >= given:
+                assert 2 ** -here["bits"][n][place - given] == pytest.approx(p[truth].item(), abs=1e-6)
+                six = vocabulary.encode(here["choices"][place - given]).tolist()
+                assert truth in six and len({*six}) == 6 and 0 not in six and six == sorted(six)
+                among = int(here["among"][n][place - first])
+                assert (p[six] > p[truth] + 1e-12).sum() < among <= (p[six] > p[truth] - 1e-12).sum()
+        if place >= given:
+            assert six[int(here["likeliest"][place - given])] == expected[place - 1].argmax()
+
+
+def test_the_writers_learned_from_the_texts_as_they_are():
+    """And so from all but their last tenth, of which the passages are: whole sentences, three different ones."""
+    for language in ("en", "ja", "ko", "zh"):
+        with safe_open(path_of(language), framework="pt") as file:
+            assert file.metadata()["text"] == fingerprint(load_text(language))
+        found = passages(language)
+        assert len({*found}) == 3 and all(re.search("[.!?。！？][”’」』]*$", one) for one in found)
+        assert {len(one) for one in counts_of(language)[0].followers} == {0, 1}
+
+
+def test_what_begins_is_harder_than_what_goes_on():
+    """As the chapter says of the LSTM: after a space or a punctuation mark it is less often right at once, in every language."""
+    for language in ("en", "ja", "ko", "zh"):
+        at_once = {True: [], False: []}
+        for one in Guess(language).game["passages"]:
+            for before, tries in zip(one["text"][one["first"] - 1 :], one["tries"][-1], strict=False):
+                at_once[before.isalnum() or before in "’-"].append(tries == "1")
+        begins, goes_on = (sum(at_once[inside]) / len(at_once[inside]) for inside in (False, True))
+        assert begins < goes_on - 0.15, (language, begins, goes_on)
+
+
+def test_all_at_once_is_what_counts_say():
+    counts = counts_of("en")[2]
+    for past in ([], [29], [22, 32, 29, 2, 23, 25], [1, 1, 1]):
+        torch.testing.assert_close(all_at_once(counts, past), counts.probabilities(past), rtol=1e-12, atol=0)
+
+
+def test_bounds_and_standings_of_the_page_are_those_of_python(browser):
+    tries = [1, 1, 2, 6, 1, 3, 1, 6]
+    by_hand = 0.5 * 1 + 2 * (1 / 8) * 3 + 0.25 * 2 + 0.25 * math.log2(48)
+    assert shannon(tries, 48) == pytest.approx(by_hand, abs=1e-12)
+    assert shannon([1] * 5, 48) == 0 and shannon([6] * 5, 48) == pytest.approx(math.log2(48))
+    with browser.new_page() as page:
+        page.evaluate(OPEN, base64.b64encode(read("tries.js").encode()).decode())
+        for choosing in (False, True):
+            for played in (tries, [0, 0, 0], [0, 4, 0, 1, 6], []):
+                figure = Guess(passage=2, choosing=choosing, tries=played)
+                here = figure.game["passages"][1]
+                theirs = [[*map(int, one[here["given"] - here["first"] :])] for one in here["among" if choosing else "tries"]]
+                rows = page.evaluate("asked => s.standings(...asked)", [played, theirs, here["bits"], 1 if choosing else figure.game["size"] - MOST])
+                expected = figure.standings()
+                for name, row in zip(["you", *PLAYERS], rows, strict=True):
+                    assert (row is None) == (name not in expected)
+                    if row:
+                        first, tried, bound, bits = expected[name]
+                        assert [row["first"], row["tries"], row["bound"]] == pytest.approx([first, tried, bound], abs=1e-12)
+                        assert row.get("bits") == pytest.approx(bits, abs=1e-12)
+                assert figure.bits == {name: one[3] for name, one in expected.items() if name != "you"}
+
+
+def test_a_reader_plays_by_keyboard(browser):
+    figure = Guess(text=OWN)
+    given = figure.game["passages"][0]["given"]
+    tries = lambda: page.evaluate("model.get('tries')")  # noqa: E731
+    with figure_page(browser, "guess", text=OWN) as page:
+        rest = OWN[given:]
+        page.keyboard.press("Tab")
+        page.keyboard.type(f"x{rest[0]}")
+        page.keyboard.type(f"{rest[1:9]}QQ")  # the same again is no other guess
+        assert tries() == [2, *[1] * 8]
+        page.wait_for_function("() => document.querySelector('.report').textContent.startsWith('Not ‘Q’. Wrong guesses that you have left: 4')")
+        page.keyboard.type("RSTU")
+        assert tries()[9:] == [6]
+        page.wait_for_function("c => document.querySelector('.report').textContent.startsWith(`It was ${c}.`)", arg="a space" if rest[9] == " " else f"‘{rest[9]}’")
+        figure.tries = tries()
+        assert page.locator(".passage").text_content() == figure.text + "?"
+        name, first, tried, bound, _ = page.evaluate(ROWS)[0]
+        at_once, mean, bits, _ = figure.standings()["you"]
+        assert (name, first, tried, bound) == ("you", f"{100 * at_once:.0f} %", f"{mean:.1f}", f"≤ {bits:.1f}")
+        page.get_by_role("button", name="Skip").press("Enter")
+        assert tries()[10:] == [0]
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")  # begin again
+        assert tries() == [] and not page.locator("table").is_visible()
+        page.get_by_label("Next character").type(rest)
+        assert tries() == [1] * len(rest)
+        page.wait_for_function("() => document.querySelector('.report').textContent.endsWith('The passage is complete.')")
+        assert not page.locator("input[type=text]").is_editable()
+
+
+def test_what_is_being_composed_is_no_guess_yet(browser):
+    """Korean: a syllable counts when it is made; the next one may have begun by then. Phones compose English as well."""
+    compose = """([texts, end, going]) => {
+        const box = document.querySelector("input[type=text]");
+        if (going) box.dispatchEvent(new CompositionEvent("compositionend"));
+        box.dispatchEvent(new CompositionEvent("compositionstart"));
+        for (const text of texts) {
+            box.value = text;
+            box.dispatchEvent(new InputEvent("input", { isComposing: true }));
+        }
+        if (end) box.dispatchEvent(new CompositionEvent("compositionend"));
+        return new Promise(done => setTimeout(() => done([model.get("tries"), box.value]), 5));
+    }"""
+    with figure_page(browser, "guess", "ko", choosing=False) as page:
+        here = Guess("ko").game["passages"][0]
+        one, two = here["text"][here["given"] :][:2]
+        assert page.evaluate(compose, [["ㄱ", "가", one], False]) == [[], one]
+        assert page.evaluate(compose, [[one + "ㄱ"], False, True]) == [[], one + "ㄱ"]
+        assert page.evaluate(compose, [[one + two], True]) == [[1, 1], ""]
+    with figure_page(browser, "guess") as page:
+        here = Guess().game["passages"][0]
+        assert page.evaluate(compose, [[here["text"][here["given"]]], False]) == [[1], ""]
+
+
+def test_a_reader_chooses_and_lets_the_others_play(browser):
+    with figure_page(browser, "guess", "ja", clock=True) as page:
+        here = Guess("ja").game["passages"][0]
+        truth = here["text"][here["given"]]
+        tries = lambda: page.evaluate("model.get('tries')")  # noqa: E731
+        buttons = page.locator(".six button")
+        (wrong, right), k = ("も", truth), here["choices"][0].index(truth)
+        wrong = next(one for one in here["choices"][0] if one != truth)
+        buttons.nth(here["choices"][0].index(wrong)).click()
+        page.clock.run_for(50)
+        assert buttons.nth(here["choices"][0].index(wrong)).get_attribute("aria-disabled") == "true"
+        page.get_by_role("button", name="答えを見る").click(force=True)  # the last of six would be no secret
+        assert tries() == []
+        page.get_by_role("button", name=f"「{right}」").press("Enter")
+        assert tries() == [2] and page.evaluate("document.activeElement === document.querySelectorAll('.six button')[%d]" % k)
+        play = page.get_by_role("button", name="LSTMにまかせる")
+        play.click()
+        page.clock.run_for(1600)
+        assert tries() == [2, 0, 0, 0]
+        page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))")
+        page.clock.run_for(5000)
+        assert tries() == [2, 0, 0, 0] and play.is_visible()
+        page.get_by_role("checkbox").uncheck()
+        assert tries() == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"passage": 4}, "passage"), ({"tries": [7]}, "tries"), ({"tries": [1] * 99}, "tries has 99 numbers; passage 1 has "),
+        ({"text": OWN, "passage": 2}, "passage must be 1, not 2"), ({"text": "short"}, "text has 5 characters; from 20 to 200"),
+        ({"text": OWN + "ξ"}, "text: not in the vocabulary of 54 characters: 'ξ'"),
+    ],
+)  # fmt: skip
+def test_out_of_range(wrong, message):
+    with pytest.raises(TraitError, match=re.escape(message)):
+        Guess(**wrong)
+
+
+def test_another_passage_begins_anew():
+    figure = Guess(tries=[1, 2])
+    figure.passage = 3
+    assert figure.tries == [] and repr(figure) == "Guess(passage=3)"
+    assert repr(Guess(text=OWN, tries=[1])) == f"Guess(text={OWN!r}, tries=[1])"
+    assert Guess("xx").text == Guess().text
