@@ -179,7 +179,7 @@ const render = ({ model, el }) => {
     const many = compared(tries).length;
     rows.forEach((row, n) => {
       const one = table[n];
-      const numbers = one ? [`${Math.round(100 * one.first)} %`, fixed(one.tries, 1), many < ROUGH ? "–" : `≤ ${fixed(one.bound, 1)}`, n ? fixed(one.bits, 1) : "–"] : ["–", "–", "–", "–"];
+      const numbers = one ? [`${Math.round(100 * one.first)}\u00a0%`, fixed(one.tries, 1), many < ROUGH ? "–" : `≤ ${fixed(one.bound, 1)}`, n ? fixed(one.bits, 1) : "–"] : ["–", "–", "–", "–"];
       [...row.children].slice(1).forEach((child, k) => say(child, numbers[k]));
     });
     change(results, { hidden: !many });

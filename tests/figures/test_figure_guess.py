@@ -119,7 +119,7 @@ def test_a_reader_plays_by_keyboard(browser):
         assert page.locator(".passage").text_content() == figure.text + "?"
         name, first, tried, bound, _ = page.evaluate(ROWS)[0]
         at_once, mean, bits, _ = figure.standings()["you"]
-        assert (name, first, tried, bound) == ("you", f"{100 * at_once:.0f} %", f"{mean:.1f}", f"≤ {bits:.1f}")
+        assert (name, first, tried, bound) == ("you", f"{100 * at_once:.0f}\N{NO-BREAK SPACE}%", f"{mean:.1f}", f"≤ {bits:.1f}")
         page.get_by_role("button", name="Skip").press("Enter")
         assert tries()[10:] == [0]
         page.keyboard.press("Tab")
