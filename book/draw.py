@@ -72,6 +72,20 @@ def drawings(browser, name):
     return {f"{name}.{language}.svg": svg for language, svg in drawn.items()}
 
 
+def learned(browser):
+    """How the figure Learning ends: losses, each the mean of five steps, shares that are right, and what the gates keep."""
+    figure = KINDS["learning"](gap=19)  # another one than it shows at first, which has an end already
+    with browser.new_page() as page:
+        page.set_content(page_of(figure))
+        page.wait_for_selector("figcaption")
+        page.evaluate("model.set('gap', 20), model.set('goal', 300)")
+        page.wait_for_function("model.get('steps') === 300", timeout=120_000)
+        losses, memories, said = page.evaluate("[model.get('losses'), model.get('memories'), document.querySelector('.report').textContent]")
+    means = [[round(sum(one[k : k + 5]) / 5, 2) for k in range(0, 300, 5)] for one in losses]
+    right = [int(number) / 100 for number in re.findall(r"(\d+)\u00a0%", said)[:2]]
+    return {"steps": 300, "losses": means, "right": right, "memories": [[[round(f, 2) for f in row] for row in one] for one in memories]}
+
+
 def main():
     """Draw the figures that are named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -79,7 +93,9 @@ def main():
     names = parser.parse_args().figures or list(KINDS)
     with running() as browser:
         for name in names:
-            for old in PICTURES.glob(f"{name}.*"):
+            if name == "learning":
+                (PICTURES / "learning.json").write_text(json.dumps(learned(browser)) + "\n", encoding="utf-8")
+            for old in PICTURES.glob(f"{name}.*svg"):
                 old.unlink()
             for file, svg in drawings(browser, name).items():
                 (PICTURES / file).write_text(svg, encoding="utf-8")

@@ -20,7 +20,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from companion import figures
 from companion.learning import numeral_readers, writer
-from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read
+from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read, source, without_comments
 
 from .pictures import inline
 from .words import edition_of
@@ -88,17 +88,17 @@ def write_scripts(app):
         return
     folder = Path(app.outdir, "_static", "figures")
     folder.mkdir(parents=True, exist_ok=True)
-    shared = [f"{module}.js" for module in dict.fromkeys(one for name in NAMES for one in modules(name)[:-1])]
-    def plain(file):
-        """A module without its comments, which the package keeps: pages need not carry them."""
-        return re.sub(r"^ *(?:/\*.*?\*/|//[^\n]*)\n", "", read(file), flags=re.MULTILINE | re.DOTALL)
+    shared = dict.fromkeys(one for name in NAMES for one in modules(name)[:-1])
 
-    exports = [found["name"] for file in shared for found in EXPORT.finditer(read(file))]
-    parts = [HOST.read_text(encoding="utf-8"), *(EXPORT.sub("", IMPORT.sub("", plain(file))) for file in shared)]
+    def plain(module):
+        return without_comments(source(module))
+
+    exports = [found["name"] for module in shared for found in EXPORT.finditer(read(f"{module}.js"))]
+    parts = [HOST.read_text(encoding="utf-8"), *(EXPORT.sub("", IMPORT.sub("", plain(module))) for module in shared)]
     text = f"window.unrolledFigures = (() => {{\n{''.join(parts)}\nreturn {{ mount, {', '.join(exports)} }};\n}})();\n"
     (folder / "common.js").write_text(text, encoding="utf-8")
     for name in NAMES:
-        text = IMPORT.sub(r"const \g<names> = unrolledFigures;\n", plain(f"{name}.js")).replace("export default", "return")
+        text = IMPORT.sub(r"const \g<names> = unrolledFigures;\n", plain(name)).replace("export default", "return")
         (folder / f"{name}.js").write_text(f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8")
     for trained in (writer, numeral_readers):
         weights = trained.path_of(edition_of(app).language)

@@ -3,6 +3,7 @@
 from companion.figures.attention import Attention
 from companion.figures.gates import Gates
 from companion.figures.guess import Guess
+from companion.figures.learning import Learning
 from companion.figures.lookup import Lookup
 from companion.figures.pairs import Pairs
 from companion.figures.scan import Scan
@@ -10,4 +11,4 @@ from companion.figures.shapes import Shapes
 from companion.figures.unrolling import Unrolling
 from companion.figures.writing import Writing
 
-__all__ = ["Attention", "Gates", "Guess", "Lookup", "Pairs", "Scan", "Shapes", "Unrolling", "Writing"]
+__all__ = ["Attention", "Gates", "Guess", "Learning", "Lookup", "Pairs", "Scan", "Shapes", "Unrolling", "Writing"]

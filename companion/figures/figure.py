@@ -1,9 +1,11 @@
 """What the figures share in Python. The figure itself, its drawing and its arithmetic, is a script: `<name>.js`.
 
 A page takes a script as one text. So a figure's module is joined with those that it imports, `steps.js` and `kit.js`:
-they are modules of the same folder, which import and export by name, one statement a line.
+they are modules of the same folder, which import and export by name, one statement a line. What is to run beside the page's
+own thread is imported as a text: `import NAME from "./module.js" with { type: "text" };`.
 """
 
+import json
 import math
 import re
 import tomllib
@@ -16,6 +18,7 @@ from traitlets import CFloat, Dict, Unicode
 
 HERE = files("companion.figures")
 IMPORT = re.compile(r'^import (?P<names>\{[^}]*\}) from "\./(?P<module>\w+)\.js";\n', re.MULTILINE)
+TEXT = re.compile(r'^import (?P<name>\w+) from "\./(?P<module>\w+)\.js" with \{ type: "text" \};\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=const (?P<name>\w+))", re.MULTILINE)
 
 
@@ -23,6 +26,20 @@ EXPORT = re.compile(r"^export (?=const (?P<name>\w+))", re.MULTILINE)
 def read(name):
     """A file of this folder."""
     return (HERE / name).read_text(encoding="utf-8")
+
+
+def source(name):
+    """A module in which what it imports as a text stands as one: all the modules that this is made of, without comments."""
+
+    def told(match):
+        return f"const {match['name']} = {json.dumps(without_comments(script(match['module'])), ensure_ascii=False)};\n"
+
+    return TEXT.sub(told, read(f"{name}.js"))
+
+
+def without_comments(text):
+    """A module without its comments, which the package keeps: pages need not carry them."""
+    return re.sub(r"^ *(?:/\*.*?\*/|//[^\n]*)\n", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def modules(name):
@@ -36,7 +53,7 @@ def modules(name):
 @cache
 def script(name):
     """A figure's script as one module, whose default export is `{ render }`."""
-    *needed, own = (IMPORT.sub("", read(f"{module}.js")) for module in modules(name))
+    *needed, own = (IMPORT.sub("", source(module)) for module in modules(name))
     return "\n".join([*(EXPORT.sub("", module) for module in needed), own])
 
 

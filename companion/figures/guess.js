@@ -1,7 +1,7 @@
 /* Shannon's game: the reader guesses one character after the other, and counts and a writer guess the same ones. */
 import { characters } from "./steps.js";
 import { MOST, compared, standings } from "./tries.js";
-import { BLUE, GREEN, ON_COLOUR, ORANGE, button, change, drawing, fill, fixed, html, label, report, say, show, stepper, still, svg, toggle } from "./kit.js";
+import { BLUE, GREEN, ON_COLOUR, ORANGE, button, change, drawing, fill, fixed, html, label, report, say, show, stepper, still, svg, toggle, whenUnseen } from "./kit.js";
 
 const [COLUMNS, LEFT, WIDTH, TOP, HIGH] = [20, 46, 15.6, 32, 18];
 const ROUGH = 10; // so many tries are few for a bound
@@ -94,8 +94,6 @@ const render = ({ model, el }) => {
     say(play, words.pause);
   };
   const play = button(words.watch, watch, { class: "play" });
-  const away = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting || stop());
-  const hidden = () => document.hidden && stop();
 
   // Typing. What an input method has not made a character of yet is no guess; English needs none, and phones compose it all the same.
   const id = `guess-${Math.random().toString(36).slice(2, 8)}`;
@@ -206,12 +204,10 @@ const render = ({ model, el }) => {
   model.on("change:choosing", begin);
   model.on("change:tries", follow);
   const remove = show(model, el, parts, traits, draw);
-  away.observe(el);
-  document.addEventListener("visibilitychange", hidden);
+  const look = whenUnseen(el, stop);
   return () => {
     for (const [name, listener] of [["passage", begin], ["choosing", begin], ["tries", follow]]) model.off(`change:${name}`, listener);
-    document.removeEventListener("visibilitychange", hidden);
-    away.disconnect();
+    look();
     clearInterval(timer);
     remove();
   };

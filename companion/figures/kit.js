@@ -117,6 +117,30 @@ export const squares = (x, y, rows, columns, width, height = width, options = {}
   };
 };
 
+const LEVELS = 20; // of a colour's strength: finer than the eye tells apart in squares this small
+
+/* Many small squares, a row for each unit and a column for each step: `set(columns, limit)`. All squares of one strength are
+ * one path: few to change, quick to draw. */
+export const mosaic = (x, y, width, height) => {
+  const path = (colour) => (_, level) => svg("path", { fill: colour, "fill-opacity": ((level + 1) / LEVELS).toFixed(2) });
+  const paths = [BLUE, ORANGE].map((colour) => Array.from({ length: LEVELS }, path(colour)));
+  return {
+    element: svg("g", { "shape-rendering": "crispEdges" }, paths),
+    set(columns, limit, wide = width) {
+      const d = paths.map((levels) => levels.map(() => ""));
+      const across = wide === width ? wide : (wide + 0.1).toFixed(1); // no gap where a column's edge is rounded
+      columns.forEach((column, k) =>
+        column.forEach((value, unit) => {
+          const level = Math.round(Math.min(Math.abs(value) / limit, 1) * LEVELS) - 1;
+          if (level < 0) return;
+          d[value < 0 ? 0 : 1][level] += `M${(x + k * wide).toFixed(1)} ${y + unit * height}h${across}v${height}h-${across}z`;
+        }),
+      );
+      paths.forEach((levels, sign) => levels.forEach((one, level) => change(one, { d: d[sign][level] })));
+    },
+  };
+};
+
 /* A line through points [x, y], with a head at its end. */
 export const arrow = (points, attributes = {}) => {
   const [[x_0, y_0], [x, y]] = points.slice(-2);
@@ -258,6 +282,18 @@ export const player = (model, name, { min, max, words, pause = 250 }) => {
   const play = button(words.play, start, { class: "play" });
   model.on(`change:${name}`, () => own || timer === null || stop());
   return play;
+};
+
+/* Call `stop` when an element is out of sight or its tab is hidden. Returns what ends the watch. */
+export const whenUnseen = (element, stop) => {
+  const away = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting || stop());
+  const hidden = () => document.hidden && stop();
+  away.observe(element);
+  document.addEventListener("visibilitychange", hidden);
+  return () => {
+    away.disconnect();
+    document.removeEventListener("visibilitychange", hidden);
+  };
 };
 
 /* A number, typed or moved by a step: with the arrow keys, or with two buttons for a finger. What is out of range or no

@@ -53,6 +53,9 @@ export const remember = ({ kind, sizes, w }, b, rarely) => {
 export const chronoBiases = (hidden_size, longest, seed) =>
   Array.from({ length: hidden_size }, (_, k) => Math.log(1 + (longest - 2) * uniform(seed, k)));
 
+/* An RNN's states begin by staying what they are: W_hh = I (Le, Jaitly and Hinton 2015). */
+export const identity = ({ sizes, w }) => w[W_HH].forEach((_, k) => (w[W_HH][k] = k % (sizes.hidden_size + 1) ? 0 : 1));
+
 /* ---- Products ---- */
 
 /* out += W x, W: (rows, columns). Each vector begins at its own place of its array. */

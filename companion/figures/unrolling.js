@@ -1,10 +1,9 @@
 /* An RNN over 50 steps: its state and the gradient in colours, their lengths on a logarithmic axis, and one step large. */
 import { norm } from "./numbers.js";
 import { rnn, rnnGradients, rnnSlopes, scaled } from "./steps.js";
-import { ON_COLOUR, BLUE, GREEN, ORANGE, PURPLE, arrow, change, choice, drawing, fill, fixed, html, label, player, report, say, show, slider, svg, symbol } from "./kit.js";
+import { ON_COLOUR, BLUE, GREEN, ORANGE, PURPLE, arrow, change, choice, drawing, fill, fixed, html, label, mosaic, player, report, say, show, slider, svg, symbol } from "./kit.js";
 
 const STEPS = 50;
-const LEVELS = 20; // of a colour's strength: finer than the eye tells apart in squares this small
 const [LEFT, WIDE, TALL] = [39, 6.4, 7]; // where the columns begin, and how large a square is
 const [TOP, HIGH, DECADES] = [166, 132, 6]; // the axis: from 1e-06 to 1e+06
 
@@ -34,26 +33,6 @@ const compute = (model) => {
     steepness: gradients.map(norm),
     linear: rnnGradients(ones, last, w, "relu").map(norm),
     limits: [states, gradients].map((rows) => Math.min(1, Math.max(...rows.flat().map(Math.abs))) || 1), // full colour
-  };
-};
-
-/* A row for each unit and a column for each step. All squares of one strength are one path: few to change, quick to draw. */
-const strip = (y) => {
-  const path = (colour) => (_, level) => svg("path", { fill: colour, "fill-opacity": ((level + 1) / LEVELS).toFixed(2) });
-  const paths = [BLUE, ORANGE].map((colour) => Array.from({ length: LEVELS }, path(colour)));
-  return {
-    element: svg("g", { "shape-rendering": "crispEdges" }, paths),
-    set(columns, limit) {
-      const d = paths.map((levels) => levels.map(() => ""));
-      columns.forEach((column, k) =>
-        column.forEach((value, unit) => {
-          const level = Math.round(Math.min(Math.abs(value) / limit, 1) * LEVELS) - 1;
-          if (level < 0) return;
-          d[value < 0 ? 0 : 1][level] += `M${(LEFT + k * WIDE).toFixed(1)} ${y + unit * TALL}h${WIDE}v${TALL}h-${WIDE}z`;
-        }),
-      );
-      paths.forEach((levels, sign) => levels.forEach((one, level) => change(one, { d: d[sign][level] })));
-    },
   };
 };
 
@@ -90,7 +69,7 @@ const upright = (x, y, text, attributes) => {
 /* All 50 steps. turn: what to do when the reader points at one. */
 const whole = (words, turn) => {
   const [right, bottom] = [LEFT + STEPS * WIDE, TOP + HIGH];
-  const [states, gradients] = [strip(18), strip(82)];
+  const [states, gradients] = [18, 82].map((y) => mosaic(LEFT, y, WIDE, TALL));
   const curve = (stroke) => svg("path", { fill: "none", stroke, "stroke-width": 2.5, "stroke-linejoin": "round" });
   const dashed = { fill: "none", stroke: PURPLE, "stroke-width": 1.2, "stroke-dasharray": "4 3" };
   const curves = { lengths: curve(BLUE), steepness: curve(PURPLE), linear: svg("path", dashed) };

@@ -1,0 +1,181 @@
+/* Two networks that learn to recall, on the same data: their losses, and what they keep of one sequence. */
+import LEARNER from "./learner.js" with { type: "text" };
+import { BLUE, ORANGE, button, change, choice, drawing, fill, fixed, html, label, mosaic, report, say, show, slider, still, svg, symbol, whenUnseen } from "./kit.js";
+
+const COLOURS = [BLUE, ORANGE];
+const [LEFT, RIGHT, TOP, BOTTOM] = [34, 352, 14, 126]; // the axes of the loss
+const [UNIT, HIGH, APART] = [16, 5, 186]; // units, a unit's row, and from one network to the next
+const [FRAME, AT_ONCE, SHOWN] = [24, 100, 20]; // milliseconds between two pictures; steps where no motion is wanted; batches of a mean
+const SYMBOLS = 4;
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+/* 200, 500, 1000, 2000 …: where an axis ends that has room for `steps`. */
+const endOf = (steps) => {
+  for (let power = 100; ; power *= 10) for (const first of [2, 5, 10]) if (first * power >= steps) return first * power;
+};
+
+/* At most 160 points of a curve over so many steps, each the mean of the losses around it. */
+const curveOf = (losses, steps, end, most) => {
+  const size = Math.max(1, Math.ceil(losses.length / 160));
+  const points = [];
+  for (let k = 0; k < losses.length; k += size) {
+    const part = losses.slice(k, k + size);
+    const x = LEFT + (((k + part.length / 2) / losses.length) * steps / end) * (RIGHT - LEFT);
+    points.push(`${x.toFixed(1)} ${(BOTTOM - (Math.min(mean(part), most) / most) * (BOTTOM - TOP)).toFixed(1)}`);
+  }
+  return points.length ? `M${points.join("L")}` : "";
+};
+
+const axes = () => {
+  const [ends, most] = [label(RIGHT, BOTTOM + 12, " ", { "font-size": 11, "text-anchor": "end" }), 2];
+  const guessed = svg("path", { stroke: "currentColor", "stroke-opacity": 0.5, "stroke-dasharray": "4 3" });
+  const chance = label(RIGHT, 0, " ", { "font-size": 11, "text-anchor": "end" });
+  const curves = COLOURS.map((stroke) => svg("path", { fill: "none", stroke, "stroke-width": 2, "stroke-linejoin": "round" }));
+  const ticks = [0, 1, 2].map((value) => label(LEFT - 8, BOTTOM - (value / most) * (BOTTOM - TOP), `${value}`, { "font-size": 11 }));
+  return {
+    element: svg(
+      "g", {}, svg("path", { d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}`, stroke: "currentColor", "stroke-opacity": 0.4, fill: "none" }),
+      guessed, chance, curves, ends, ticks, label(14, TOP - 6, "L"), label(LEFT, BOTTOM + 12, "0", { "font-size": 11 }),
+    ),
+    set(losses, steps, answers) {
+      const [end, y] = [endOf(steps), BOTTOM - (Math.log(answers) / most) * (BOTTOM - TOP)];
+      say(ends, `${end}`);
+      say(chance, `log ${answers}`);
+      change(chance, { y: y - 8 });
+      change(guessed, { d: `M${LEFT} ${y}H${RIGHT}` });
+      curves.forEach((curve, k) => change(curve, { d: curveOf(losses[k], steps, end, most) }));
+    },
+  };
+};
+
+/* What a network keeps: a row for each unit, a column for each step. */
+const memory = (k) => {
+  const [x, y, wide] = [8 + k * APART, 168, 160];
+  const squares = mosaic(x, y, 4, HIGH);
+  const [name, last] = [label(x, y - 10, " ", { "font-size": 12, "text-anchor": "start", fill: COLOURS[k] }), label(x + wide, y + UNIT * HIGH + 10, " ", { "font-size": 11 })];
+  return {
+    element: svg(
+      "g", {}, squares.element, svg("rect", { x, y, width: wide, height: UNIT * HIGH, fill: "none", stroke: COLOURS[k], "stroke-width": 1.5 }),
+      name, last, label(x + 2, y + UNIT * HIGH + 10, "1", { "font-size": 11 }),
+    ),
+    set(columns, kind) {
+      say(name, ...label(0, 0, { RNN: "h_t", GRU: "z_t", LSTM: "f_t" }[kind]).childNodes);
+      say(last, columns.length ? `${columns.length}` : " ");
+      squares.set(columns, 1, wide / Math.max(columns.length, 1));
+    },
+  };
+};
+
+const TRAITS = ["kind", "gap", "learning_rate", "start", "bias", "seed", "examples"];
+
+const render = ({ model, el }) => {
+  const words = model.get("words");
+  let worker = null; // begun when it is needed: a page that nobody plays has none
+  let [run, busy, playing, losses, right, memories, weights] = [0, false, false, [[], []], [[], []], null, null];
+  let ended = model.get("ended"); // until then, how it ends, learned beforehand
+  const [loss, kept, said] = [axes(), [memory(0), memory(1)], report()];
+  const element = drawing(words, 360, 264, loss.element, kept.map((one) => one.element));
+
+  const set = (values) => {
+    for (const [name, value] of Object.entries(values)) model.set(name, value);
+    model.save_changes();
+  };
+  /* What Python sees, when the learning rests. */
+  const share = () => weights && set({ steps: losses[0].length, losses: losses.map((one) => [...one]), weights: weights.map((one) => [...one]), memories });
+
+  const ask = (until, milliseconds, settings) => {
+    if (!worker) {
+      worker = new Worker(URL.createObjectURL(new Blob([LEARNER], { type: "text/javascript" })));
+      worker.onmessage = arrived;
+    }
+    busy = true;
+    worker.postMessage({ run, settings, until, milliseconds, learning_rate: model.get("learning_rate") });
+  };
+  /* On with it: up to the goal that Python has set, or for ever. */
+  const goOn = () => {
+    if (busy || !playing) return;
+    const [steps, goal] = [losses[0].length, model.get("goal")];
+    if (goal && steps >= goal) return pause();
+    ask(still() ? Math.min(goal || Infinity, steps + AT_ONCE) : goal || Infinity, still() ? Infinity : FRAME);
+    if (still() && !goal) playing = false;
+  };
+  const pause = () => {
+    playing = false;
+    say(play, words.play);
+    if (!busy) share();
+  };
+  const start = () => {
+    if (ended.steps) anew();
+    playing = true;
+    say(play, still() ? words.play : words.pause);
+    goOn();
+  };
+  const anew = () => {
+    run += 1;
+    ended = {};
+    pause();
+    [losses, right, memories, weights] = [[[], []], [[], []], null, null];
+    draw();
+    const settings = Object.fromEntries([...TRAITS, "symbols"].map((name) => [name, model.get(name)]));
+    ask(0, 0, { ...settings, weights: model.get("begin_with").length ? model.get("begin_with") : null });
+  };
+  const play = button(words.play, () => (playing ? pause() : start()), { class: "play" });
+  const arrived = ({ data }) => {
+    if (data.run !== run) return;
+    busy = false;
+    data.losses.forEach((found, k) => losses[k].push(...found));
+    data.right.forEach((found, k) => right[k].push(...found));
+    [memories, weights] = [data.memories, data.weights];
+    draw();
+    if (playing) requestAnimationFrame(goOn);
+    else pause();
+  };
+
+  const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+  const draw = () => {
+    const [kind, start, examples] = ["kind", "start", "examples"].map((name) => model.get(name));
+    const answers = examples.length ? Math.max(...examples.map(([, target]) => target)) + 1 : SYMBOLS;
+    const now = ended.steps ? ended : { losses, memories, steps: losses[0].length, right: right.map((one) => mean(one.slice(-SHOWN))) };
+    const steps = now.steps;
+    loss.set(now.losses, steps, answers);
+    kept.forEach((one, k) => one.set(now.memories?.[k] ?? [], kind));
+    const other = words[kind === "RNN" ? "with_identity" : start === "chrono" ? "with_chrono" : "with_bias"];
+    const begun = fill(other, { bias: fixed(model.get("bias"), 1) });
+    const gate = kind === "RNN" || !now.memories ? "" : words.between + fill(words.gates, { of: kind === "LSTM" ? "f" : "z", before: fixed(mean(now.memories[0].flat())), after: fixed(mean(now.memories[1].flat())) });
+    said.set(steps ? fill(words.said, { steps, torch: percent(now.right[0]), begun, other: percent(now.right[1]), chance: percent(1 / answers) }) + gate + (ended.steps ? words.between + words.press : "") : words.ready);
+    change(bias, { hidden: kind === "RNN" || start !== "bias" });
+    change(starts, { hidden: kind === "RNN" });
+  };
+
+  const options = (names) => names.map((name) => [name, words[`start_${name}`]]);
+  const bias = slider(model, "bias", { label: [`${words.bias} `, symbol("b")], min: 0, max: 6, step: 0.5, show: (value) => fixed(value, 1) });
+  const starts = choice(model, "start", { label: words.start, options: options(["chrono", "bias"]) });
+  const parts = [
+    html("div", { class: "strip" }, play, button(words.anew, anew), button(words.other_data, () => set({ seed: (model.get("seed") + 1) % 100 }))),
+    element, said.element,
+    html(
+      "div", { class: "controls" },
+      choice(model, "kind", { label: words.kind, options: ["RNN", "GRU", "LSTM"].map((kind) => [kind, kind]) }),
+      slider(model, "gap", { label: words.gap, min: 1, max: 60, step: 1, show: (gap) => `${gap}` }),
+      choice(model, "learning_rate", { label: words.learning_rate, options: [0.001, 0.003, 0.01, 0.03].map((rate) => [rate, `${rate}`]) }),
+      starts, bias,
+    ),
+  ];
+  const begins = [...TRAITS.filter((name) => name !== "learning_rate"), "begin_with"];
+  const goal = () => (model.get("goal") > losses[0].length ? start() : pause());
+  for (const name of begins) model.on(`change:${name}`, anew);
+  model.on("change:goal", goal);
+  const remove = show(model, el, parts, ["learning_rate"], draw);
+  const look = whenUnseen(element, pause);
+  if (!ended.steps) anew();
+  return () => {
+    for (const name of begins) model.off(`change:${name}`, anew);
+    model.off("change:goal", goal);
+    look();
+    worker?.terminate();
+    remove();
+  };
+};
+
+export default { render };

@@ -1,0 +1,120 @@
+"""Two networks that learn on the page: as torch would, and only while somebody looks."""
+
+import json
+
+import pytest
+import torch
+from draw import learned
+from figure_page import figure_page, move
+from torch.nn import functional as F
+from traitlets import TraitError
+
+from companion.figures import Learning
+from companion.figures.figure import read
+from companion.learning.training import clip_gradients
+
+RESTS = "steps => model.get('steps') === steps && model.get('weights').length === 2"
+
+
+def flat(model):
+    return torch.nn.utils.parameters_to_vector(model.parameters()).detach()
+
+
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+def test_after_fifty_steps_its_weights_are_torchs(browser, kind):
+    """From the same start and the same data, which a notebook gave: losses and weights of both networks."""
+    torch.manual_seed(0)
+    examples = [([*torch.randint(6, (7,)).tolist()], k % 3) for k in range(40)]
+    figure = Learning(kind=kind, examples=examples, learning_rate=0.03)
+    models = [figure._model() for _ in range(2)]
+    start = [flat(model).tolist() for model in models]
+    given = {"examples": figure.examples, "begin_with": start, "learning_rate": 0.03, "kind": kind}
+    with figure_page(browser, "learning", **given) as page:
+        move(page, goal=50)
+        page.wait_for_function(RESTS, arg=50)
+        losses, weights, said = page.evaluate("[model.get('losses'), model.get('weights'), document.querySelector('.report').textContent]")
+    for model, found, told in zip(models, weights, losses, strict=True):
+        optimizer, ours = torch.optim.Adam(model.parameters(), lr=0.03), []
+        for step in range(50):
+            batch = [examples[(step * 16 + k) % 40] for k in range(16)]
+            y = model(torch.tensor([indices for indices, _ in batch]).T)[0][-1]
+            loss = F.cross_entropy(y, torch.tensor([target for _, target in batch]))
+            optimizer.zero_grad()
+            loss.backward()
+            clip_gradients(model.parameters(), 1)
+            optimizer.step()
+            ours.append(loss.item())
+        torch.testing.assert_close(torch.tensor(told), torch.tensor(ours), rtol=1e-6, atol=1e-6)
+        torch.testing.assert_close(torch.tensor(found, dtype=torch.float64), flat(model), rtol=1e-6, atol=1e-6)
+    assert ours[-1] < 0.7 * ours[0] and said.startswith("After 50 steps blue has ")
+    figure.set_trait("weights", weights)
+    assert torch.equal(flat(figure.models()[1]), torch.tensor(weights[1], dtype=torch.float64))
+
+
+def test_it_starts_stops_and_begins_anew(browser):
+    """By keys; a figure that is paused, out of sight or of another kind is still."""
+    steps = "() => Number(document.querySelector('.report').textContent.match(/After (\\d+)/)?.[1] ?? 0)"
+    with figure_page(browser, "learning", gap=3) as page:
+        play = page.get_by_role("button", name="Play")
+        assert page.locator(".report").text_content().endswith("Press Play.")
+        play.press("Enter")
+        page.wait_for_function(f"({steps})() > 20")
+        page.get_by_role("button", name="Pause").press("Enter")
+        page.wait_for_function("model.get('steps') > 0")
+        rests = page.evaluate(steps)
+        assert page.evaluate("model.get('losses').map(one => one.length)") == [rests, rests]
+        page.wait_for_timeout(200)
+        assert page.evaluate(steps) == rests
+        page.get_by_role("combobox", name="Kind").select_option("GRU")
+        page.wait_for_function("model.get('steps') === 0")
+        page.get_by_role("button", name="Play").click()
+        page.wait_for_function(f"({steps})() > 5")
+        page.evaluate("document.body.style.paddingTop = '4000px'")  # pushed out of sight
+        page.get_by_role("button", name="Play").wait_for(state="attached")
+        page.evaluate("document.body.style.paddingTop = ''")
+        rests = page.evaluate(steps)
+        page.get_by_role("button", name="Other weights and data").click()
+        page.wait_for_function("model.get('steps') === 0")
+        assert rests > 5 and page.evaluate("model.get('seed')") == 1
+    with figure_page(browser, "learning", gap=3, motion="reduce") as page:
+        page.get_by_role("button", name="Play").press("Enter")  # who wants no motion sees what a hundred steps have done
+        page.wait_for_function(RESTS, arg=100)
+        assert page.locator(".report").text_content().startswith("After 100 steps")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"gap": 0}, {"kind": "CNN"}, {"bias": 7}, {"learning_rate": 0.5}, {"examples": [[[0, 1], -1]]}, {"examples": [[[], 1]]}, {"examples": [3]}, {"begin_with": [[1.0], [2.0]]}],
+)
+def test_out_of_range(wrong):
+    with pytest.raises(TraitError):
+        Learning(**wrong)
+    assert repr(Learning(gap=5)) == "Learning(gap=5)"
+    with pytest.raises(RuntimeError, match="has not told its weights yet"):
+        Learning().models()
+
+
+@pytest.mark.heavy
+def test_what_the_chapter_says_of_it(browser):
+    """An LSTM that begins as torch's learns over five steps of noise and not over fifteen; one that remembers learns over both;
+    with one bias of 1 it still guesses over twenty, with 3 it does not."""
+    asked = [({"gap": 5}, 300, True, True), ({"gap": 15}, 1000, False, True)]
+    asked += [({"gap": 20, "start": "bias", "bias": bias}, 1000, False, bias == 3) for bias in (1, 3)]
+    for setting, steps, blue, orange in asked:
+        with figure_page(browser, "learning", **setting) as page:
+            page.set_default_timeout(60_000)
+            move(page, goal=steps)
+            page.wait_for_function(RESTS, arg=steps)
+            ends = [sum(one[-20:]) / 20 for one in page.evaluate("model.get('losses')")]
+            page.set_default_timeout(10_000)
+        assert [end < 0.1 for end in ends] == [blue, orange], (setting, ends)
+
+
+@pytest.mark.heavy
+def test_it_shows_at_first_how_it_ends(browser):
+    """What stands there before anybody plays is what the page itself learns in 300 steps, to the last digit that is kept."""
+    stored = json.loads(read("pictures/learning.json"))
+    found = learned(browser)
+    assert found["steps"] == stored["steps"] and found["right"] == stored["right"]
+    for name in ("losses", "memories"):
+        torch.testing.assert_close(torch.tensor(found[name]), torch.tensor(stored[name]), rtol=0, atol=0.011)
