@@ -94,7 +94,7 @@ def main():
     with running() as browser:
         for name in names:
             if name == "learning":
-                (PICTURES / "learning.json").write_text(json.dumps(learned(browser)) + "\n", encoding="utf-8")
+                (PICTURES.parent / "learned.json").write_text(json.dumps(learned(browser)) + "\n", encoding="utf-8")
             for old in PICTURES.glob(f"{name}.*svg"):
                 old.unlink()
             for file, svg in drawings(browser, name).items():

@@ -28,7 +28,7 @@ class Learning(Figure):
     0 is until the reader stops it.
 
     What the page tells when it rests: steps, losses (of both, one a step), weights (of both, in the order of the parameters) and memories, what it draws of the gates.
-    Before anybody has moved anything it shows how it ends: pictures/learning.json, which `python book/draw.py learning` learns.
+    Before anybody has moved anything it shows how it ends: learned.json, which `python book/draw.py learning` learns.
     """
 
     _esm = script("learning")
@@ -52,7 +52,7 @@ class Learning(Figure):
     def __init__(self, language="en", **values):
         super().__init__(language, **values)
         if repr(self) == "Learning()":
-            self.set_trait("ended", json.loads(read("pictures/learning.json")))
+            self.set_trait("ended", json.loads(read("learned.json")))
 
     def models(self):
         """Both models with the weights that the page has told, in float64: `companion.SequenceModel`. RuntimeError before."""

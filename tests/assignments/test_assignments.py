@@ -208,6 +208,7 @@ def test_students_are_told_that_nothing_is_written_yet(source, student):
     assert mistakes == {question.name: ["not_written"] for question in source.questions}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("source", chosen(ENGLISH, ENGLISH[0]), ids=name_of)
 def test_the_students_version_runs_as_a_notebook(source, student):
     """No cell fails, and each check says so calmly. The code of other languages is the same."""

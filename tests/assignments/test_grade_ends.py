@@ -287,6 +287,7 @@ def test_no_source_is_too_deep_to_be_read(tmp_path):
     assert done.stdout == "1\n" * len(DEEP), done.stderr[-500:]
 
 
+@pytest.mark.heavy
 def test_points_given_by_hand_stay(tmp_path):
     nbgrader = pytest.importorskip("nbgrader.api")
     book = tmp_path / "gradebook.db"

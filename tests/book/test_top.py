@@ -136,6 +136,7 @@ TITLES = """async () => (await Promise.all(["a", "b", "c"].map(async name =>
     (await (await caches.match(`${name}.html`))?.text())?.match(/<title>(.*)</)[1] ?? ""))).join()"""
 
 
+@pytest.mark.heavy
 def test_a_new_book_takes_the_place_of_the_one_kept(browser, tmp_path):
     """Also of pages that nobody opens again; and what is gone is forgotten."""
     pages = {name: tmp_path / "en" / f"{name}.html" for name in ("a", "b", "c")}

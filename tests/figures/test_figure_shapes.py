@@ -238,6 +238,7 @@ def test_while_somebody_types(browser):
         assert lengths.input_value() == "4, 1"
 
 
+@pytest.mark.heavy
 def test_controls_stay_where_they_are(browser):
     """Whoever presses + twice finds it under the finger the second time, whatever the figure has to say."""
     with figure_page(browser, "shapes") as page:

@@ -1,6 +1,7 @@
 """The models that learn on a page are companion.SequenceModel: outputs, all gradients, and their weights after fifty steps of
 Adam, from the same start and the same data."""
 
+import json
 import re
 from collections import Counter
 
@@ -169,6 +170,13 @@ def test_where_it_begins(ask, kind):
         assert torch.equal(keep[0], -keep[1])
     changed = [k for k, (one, other) in enumerate(zip(values, chrono, strict=True)) if one != other]
     assert len(changed) == 25 * (4 if kind == "LSTM" else 2)
+
+
+def test_an_rnn_may_begin_with_the_identity(ask):
+    start, values = ask("identity => { const model = s.begin('RNN', sizes, 3); if (identity) s.identity(model); return model.values }".replace("sizes", json.dumps(SIZES)), [False, True])
+    one, other = (dict(model_of("RNN", SIZES, found).named_parameters()) for found in (start, values))
+    assert torch.equal(other.pop("recurrent.weight_hh_l0"), torch.eye(4, **DOUBLE))
+    assert all(torch.equal(one[name], parameter) for name, parameter in other.items())
 
 
 def test_recall(ask):
