@@ -10,6 +10,9 @@ thread does from the beginning of a frame to that of the next, in its own proces
 not count: script, style, layout, paint and garbage. Chromium runs on one core where the system can say so. Printed are
 median, 99th percentile and largest, on this machine and on one so many times slower, which Chromium simulates by
 interrupting: for that the machine has to be quiet. A screen takes a frame every 16.7 ms.
+
+A figure that plays is then let play for some seconds, as it begins, on all cores: new pictures a second, and frames of the
+page. What works beside the page's thread, which Chromium does not slow, is slowed by a clock that runs faster, and by waiting.
 """
 
 import argparse
@@ -31,6 +34,45 @@ from draw import KINDS, page_of  # noqa: E402
 CATEGORIES = ["toplevel", "cc", "__metadata"]
 SLIDERS = "input[type=range]:visible:enabled"
 PRESS = "() => document.querySelectorAll('button').forEach(one => one.disabled || !one.checkVisibility() || one.click())"
+
+# Beside the page: each task sees its time run so many times faster, and then waits for the time that it would have taken.
+SLOWER = """rate => {
+    const slow = `
+        const real = performance.now.bind(performance), quick = onmessage;
+        performance.now = () => real() * ${rate};
+        onmessage = (event) => {
+            const begin = real(), send = self.postMessage, kept = [];
+            self.postMessage = (one) => kept.push(one);
+            quick(event);
+            const end = begin + (real() - begin) * ${rate};
+            while (real() < end);
+            self.postMessage = send;
+            kept.forEach((one) => send.call(self, one));
+        };`;
+    window.Blob = class extends Blob {
+        constructor(parts, options) {
+            super(options?.type === "text/javascript" ? [...parts, slow] : parts, options);
+        }
+    };
+}"""
+# Changes of the drawing and frames of the page, counted for so many milliseconds.
+PLAYED = """async milliseconds => {
+    document.querySelector("button.play").click();
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    let [frames, pictures, changed] = [0, 0, false];
+    const observer = new MutationObserver(() => (changed = true));
+    observer.observe(document.querySelector("figure svg"), { subtree: true, attributes: true, childList: true });
+    const begin = performance.now();
+    while (performance.now() < begin + milliseconds) {
+        await new Promise(requestAnimationFrame);
+        frames += 1;
+        pictures += changed ? 1 : 0;
+        changed = false;
+    }
+    observer.disconnect();
+    document.querySelector("button.play").click();
+    return [pictures, frames].map((count) => (1000 * count) / (performance.now() - begin));
+}"""
 
 
 @contextmanager
@@ -125,6 +167,20 @@ def measure(browser, name, rate, moves, width):
     return found, len(sliders)
 
 
+def play(browser, name, rate, width, seconds=5):
+    """Pictures and frames a second of a figure that plays, or None for one that does not."""
+    with browser.new_page(viewport={"width": width, "height": 800}) as page:
+        page.expose_function("want", want)
+        page.set_content(page_of(KINDS[name]()))
+        page.evaluate(SLOWER, rate)
+        page.wait_for_selector("figcaption")
+        if not page.locator("button.play").count():
+            return None
+        page.locator("button.play").scroll_into_view_if_needed()
+        page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": rate})
+        return page.evaluate(PLAYED, 1000 * seconds)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figures", nargs="*", choices=[*KINDS, []], help="default: all")
@@ -146,6 +202,13 @@ def main():
                 late = statistics.quantiles(work, n=100, method="inclusive")[98]
                 cells = "".join(f"{value:10.2f}" for value in (statistics.median(work), late, max(work)))
                 print(f"{name:12} {rate:7g}× {sliders:9} {len(work):8}{cells}", flush=True)
+        browser.close()
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        for name in arguments.figures or KINDS:
+            for rate in arguments.slower:
+                if found := play(browser, name, rate, arguments.width):
+                    print("{:12} {:7g}× plays: {:.0f} pictures and {:.0f} frames a second".format(name, rate, *found), flush=True)
         browser.close()
 
 

@@ -5,7 +5,7 @@ import { BLUE, ORANGE, button, change, choice, drawing, fill, fixed, html, label
 const COLOURS = [BLUE, ORANGE];
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 352, 14, 126]; // the axes of the loss
 const [UNIT, HIGH, APART] = [16, 5, 186]; // units, a unit's row, and from one network to the next
-const [FRAME, AT_ONCE, SHOWN] = [24, 100, 20]; // milliseconds between two pictures; steps where no motion is wanted; batches of a mean
+const [FRAME, AT_ONCE, SHOWN] = [12, 100, 20]; // milliseconds between two pictures; steps where no motion is wanted; batches of a mean
 const SYMBOLS = 4;
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -127,11 +127,24 @@ const render = ({ model, el }) => {
     data.losses.forEach((found, k) => losses[k].push(...found));
     data.right.forEach((found, k) => right[k].push(...found));
     [memories, weights] = [data.memories, data.weights];
-    draw();
-    if (playing) requestAnimationFrame(goOn);
-    else pause();
+    if (playing) {
+      goOn(); // it learns on while this is drawn
+      drawSoon();
+    } else {
+      draw();
+      pause();
+    }
   };
 
+  let planned = false;
+  const drawSoon = () => {
+    if (planned) return;
+    planned = true;
+    requestAnimationFrame(() => {
+      planned = false;
+      draw();
+    });
+  };
   const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
   const draw = () => {
     const [kind, start, examples] = ["kind", "start", "examples"].map((name) => model.get(name));
