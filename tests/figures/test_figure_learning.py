@@ -71,9 +71,12 @@ def test_it_starts_stops_and_begins_anew(browser):
         page.get_by_role("button", name="Play").click()
         page.wait_for_function(f"({steps})() > 5")
         page.evaluate("document.body.style.paddingTop = '4000px'")  # pushed out of sight
-        page.get_by_role("button", name="Play").wait_for(state="attached")
-        page.evaluate("document.body.style.paddingTop = ''")
+        play.wait_for(state="attached")
+        page.wait_for_function("model.get('steps') > 0")
         rests = page.evaluate(steps)
+        page.wait_for_timeout(200)
+        assert page.evaluate(steps) == rests == page.evaluate("model.get('steps')")
+        page.evaluate("document.body.style.paddingTop = ''")
         page.get_by_role("button", name="Other weights and data").click()
         page.wait_for_function("model.get('steps') === 0")
         assert rests > 5 and page.evaluate("model.get('seed')") == 1

@@ -193,6 +193,16 @@ def test_both_ways(live, name):
 
 
 @pytest.mark.heavy
+def test_python_sets_a_goal_and_reads_what_was_learned(live):
+    """From examples of its own; the page learns, and its weights arrive as those of two models."""
+    examples = "[([k % 2, 2 + k, 9], k % 2) for k in range(6)]"
+    live.evaluate(PYTHON, f"learning.examples, learning.goal = {examples}, 30")
+    told = "print(learning.steps, [len(one) for one in learning.losses], len(learning.models()))"
+    assert until(lambda: live.evaluate(PYTHON, "print(learning.steps)") == "30\n")
+    assert live.evaluate(PYTHON, told) == "30 [30, 30] 2\n"
+
+
+@pytest.mark.heavy
 def test_stored(browser, lab):
     """A stored notebook that is trusted shows the figures alive before a cell has run. Until then they are text."""
     _, folder, data = lab
