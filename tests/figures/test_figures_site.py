@@ -99,10 +99,10 @@ def test_one_picture_serves_all_if_it_can(name):
 
 @pytest.mark.parametrize(("language", "name", "start"), [held(*pair, start) for pair in PAIRS for start in STARTS if start == "served" or {ORIGINAL, "gates"} & {*pair}])
 def test_alive_on_the_page(browser, site, address, start, language, name):
-    """Dragged and moved with the keys, a control changes what the figure shows. Nothing is asked of another host."""
+    """Dragged, tapped and moved with the keys, a control changes what the figure shows. Nothing is asked of another host."""
     base = site.as_uri() if start == "file" else address
     asked = []
-    with browser.new_context(viewport={"width": 360, "height": 800}) as context:
+    with browser.new_context(viewport={"width": 360, "height": 800}, has_touch=True) as context:
         context.on("request", lambda request: asked.append(request.url))
         with opened(context, f"{base}/{language}/{PLACES[name]}.html") as page:
             place = page.locator(f'[data-figure="{name}"]')
@@ -121,19 +121,19 @@ def test_alive_on_the_page(browser, site, address, start, language, name):
                 far = 0.1 if value - low > high - value else 0.9
                 page.mouse.move(box["x"] + box["width"] * far, box["y"] + box["height"] / 2, steps=5)
                 page.mouse.up()
-                key = "ArrowRight"
+                tap, key = slider.tap, "ArrowRight"  # in its middle
             else:
                 slider = place.locator("input[type=number]").first
                 before = shown()
                 slider.locator("xpath=following-sibling::button").last.click()
-                key = "ArrowUp"
+                tap, key = slider.locator("xpath=preceding-sibling::button").last.tap, "ArrowUp"
             changed = "([name, before]) => document.querySelector(`[data-figure=${name}] figure`).innerHTML !== before"
             page.wait_for_function(changed, arg=[name, before])
-            page.wait_for_timeout(100)
-            before = shown()
-            slider.press(key)
-            slider.press(key)
-            page.wait_for_function(changed, arg=[name, before])
+            for move in (tap, lambda: [slider.press(key) for _ in range(2)]):
+                page.wait_for_timeout(100)
+                before = shown()
+                move()
+                page.wait_for_function(changed, arg=[name, before])
             assert page.evaluate("document.documentElement.scrollWidth") <= 360
             # neither hidden by the theme's scripts nor pushed out of its column by its styles
             edge = place.bounding_box()
