@@ -975,6 +975,7 @@ def test_a_batch_from_end_to_end(few, tmp_path):
     assert (output / "done" / "ada.json").stat().st_mtime_ns == stamp and rows(output) == found
 
 
+@pytest.mark.heavy
 def test_nbgraders_gradebook_has_the_points(tmp_path):
     api = pytest.importorskip("nbgrader.api")
     verdict = {"assignment": "lstm", "question": "gates", "points": 1.5, "most": 2, "stretch": False}

@@ -260,6 +260,7 @@ def test_a_submission_that_is_taken_away_or_changed_meanwhile(tmp_path, monkeypa
     assert reading.files(tmp_path / "gone")[0] == []
 
 
+@pytest.mark.heavy
 def test_large_notebooks_are_read_in_time(tmp_path):
     said = notebook()
     size = 100_000 if PROVING else 20_000
@@ -276,6 +277,7 @@ DEEP = [
 ]  # fmt: skip
 
 
+@pytest.mark.heavy
 def test_no_source_is_too_deep_to_be_read(tmp_path):
     """In a process of its own, which the stack's end would end."""
     folders = [str(Path(grade.__file__).parents[number]) for number in (0, 1)]

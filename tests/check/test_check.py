@@ -244,7 +244,8 @@ def test_text_keeps_code_apart_from_words():
 LONG_LIST = "import companion.check.__main__ as main; main.mistakes = lambda: ['raises_error'] * 20_000; main.run()"
 
 
-@pytest.mark.parametrize("command", [("-c", LONG_LIST), pytest.param(("-m", "companion.check"), marks=pytest.mark.heavy)])
+@pytest.mark.heavy
+@pytest.mark.parametrize("command", [("-c", LONG_LIST), ("-m", "companion.check")])
 def test_the_list_ends_when_nobody_reads_on(command):
     process = subprocess.Popen([sys.executable, *command, "--list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.readline()
