@@ -13,7 +13,7 @@ import jinja2
 from editions import BOOK, ORIGINAL, editions
 
 TEMPLATES = BOOK / "top"
-LATER = re.compile(r"/writers/|/readers/|/_sources/|/cards/|\.map$|/objects\.inv$|/genindex\.html$")  # not kept before it is asked for
+LATER = re.compile(r"/writers/|/writers_small/|/readers/|/_sources/|/cards/|\.map$|/objects\.inv$|/genindex\.html$")  # not kept before it is asked for
 
 
 def write(site, base):

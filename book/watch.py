@@ -37,7 +37,7 @@ SITE = WATCH / "html"
 # Looking at some 150 files takes a millisecond or two: often enough, everywhere the same, and on disks of a network too.
 PAUSE, SETTLED = 0.1, 0.04
 SHARED = [BOOK / "pictures", BOOK / "sphinx_unrolled", BOOK / "top"]
-SHARED += [ROOT / "assignments", ROOT / "companion/figures", ROOT / "companion/learning/writers", ROOT / "companion/learning/readers"]
+SHARED += [ROOT / "assignments", ROOT / "companion/figures", ROOT / "companion/learning/writers", ROOT / "companion/learning/writers_small", ROOT / "companion/learning/readers"]
 FILES = [ROOT / "_config.yml", ROOT / "_toc.yml", BOOK / "editions.py", BOOK / "terms.yml"]
 # What a change asks for: only what stands above the editions; of an edition the pages that have changed, which Sphinx
 # finds; all its pages written again, from what Sphinx has read; or all from the beginning, in a new process, because

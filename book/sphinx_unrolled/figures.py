@@ -19,7 +19,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from companion import figures
-from companion.learning import numeral_readers, writer
+from companion.learning import numeral_readers, small_writers, writer
 from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read, source, without_comments
 
 from .pictures import inline
@@ -104,7 +104,7 @@ def write_scripts(app):
         names = dict.fromkeys(one.strip() for found in imported for one in found["names"].strip("{} ").split(","))
         text = f"const {{ {', '.join(names)} }} = unrolledFigures;\n" + "".join(map(plain, own)).replace("export default", "return")
         (folder / f"{name}.js").write_text(f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8")
-    for trained in (writer, numeral_readers):
+    for trained in (writer, small_writers, numeral_readers):
         weights = trained.path_of(edition_of(app).language)
         if weights.is_file():
             data, there = weights.read_bytes(), folder / weights.parent.name

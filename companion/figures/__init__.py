@@ -6,10 +6,13 @@ from companion.figures.guess import Guess
 from companion.figures.learning import Learning
 from companion.figures.lookup import Lookup
 from companion.figures.pairs import Pairs
+from companion.figures.past import Past
 from companion.figures.scan import Scan
 from companion.figures.shapes import Shapes
 from companion.figures.shares import Shares
 from companion.figures.unrolling import Unrolling
 from companion.figures.writing import Writing
 
-__all__ = ["Attention", "Gates", "Guess", "Learning", "Lookup", "Pairs", "Scan", "Shapes", "Shares", "Unrolling", "Writing"]
+__all__ = [
+    "Attention", "Gates", "Guess", "Learning", "Lookup", "Pairs", "Past", "Scan", "Shapes", "Shares", "Unrolling", "Writing",
+]  # fmt: skip

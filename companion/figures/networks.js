@@ -80,10 +80,10 @@ const addBack = (d, from, W, dW, rows, columns, x, at, dx, to) => {
 
 /* ---- Forward ---- */
 
-/* Read T indices from a state of zeros, and keep what the way back needs:
+/* Read T indices, from a state of zeros or from that of another tape after `from.t` steps, and keep what the way back needs:
  *   x (T, E)   gates (T, parts, H)   h, c (T + 1, H), the states before the first step and after each
  *   m (T, H)   what reset gate or output gate is multiplied with: W_hn h_{t-1} + b_hn, or tanh( c_t ) */
-export const read = ({ kind, sizes, w }, indices) => {
+export const read = ({ kind, sizes, w }, indices, from = null) => {
   const [T, E, H] = [indices.length, sizes.embedding_dim, sizes.hidden_size];
   const rows = PARTS[kind] * H;
   const tape = {
@@ -91,6 +91,7 @@ export const read = ({ kind, sizes, w }, indices) => {
     h: new Float64Array((T + 1) * H), c: new Float64Array(kind === "LSTM" ? (T + 1) * H : 0),
   };
   const { x, gates, h, c, m } = tape;
+  if (from) for (const name of ["h", "c"]) tape[name].set(from.tape[name].subarray(from.t * H, (from.t + 1) * H));
   const before = new Float64Array(rows); // W_hh h_{t-1} + b_hh
   for (let t = 0; t < T; t++) {
     const [a, now] = [t * rows, (t + 1) * H];

@@ -33,13 +33,7 @@ EPOCHS, BATCH_SIZE, WINDOW_SIZE, LEARNING_RATE, WEIGHT_DECAY = 24, 4, 32, 0.01, 
 
 def load_writer(language, dtype=torch.float64):
     """The writer of a shipped text: (model, vocabulary). FileNotFoundError for a language that has none."""
-    path = path_of(language)
-    if not path.is_file():
-        known = ", ".join(sorted(repr(p.name.removesuffix(".safetensors")) for p in SHIPPED.iterdir()))
-        raise FileNotFoundError(f"there is no writer for {language!r}, only for {known}")
-    with safe_open(path, framework="pt") as file:
-        vocabulary = Vocabulary.of(json.loads(file.metadata()["characters"]))
-        weights = {name: file.get_tensor(name).to(dtype) for name in file.keys()}
+    weights, vocabulary = stored(path_of(language), dtype)
     model = new_writer(len(vocabulary), dtype=dtype)
     model.load_state_dict(weights)
     return by_hand(model.eval()), vocabulary
@@ -48,6 +42,23 @@ def load_writer(language, dtype=torch.float64):
 def path_of(language):
     """The file of a writer's weights."""
     return Path(str(SHIPPED / f"{language}.safetensors"))
+
+
+def stored(path, dtype=torch.float64):
+    """What a file of `store` has: (weights, vocabulary). FileNotFoundError if there is none, which names those that there are."""
+    if not path.is_file():
+        known = ", ".join(sorted(repr(one.stem) for one in path.parent.glob("*.safetensors")))
+        raise FileNotFoundError(f"there is no writer for {path.stem!r}, only for {known}")
+    with safe_open(path, framework="pt") as file:
+        vocabulary = Vocabulary.of(json.loads(file.metadata()["characters"]))
+        return {name: file.get_tensor(name).to(dtype) for name in file.keys()}, vocabulary
+
+
+def store(weights, vocabulary, path):
+    """Keep weights in float16, with the characters, and which text they were learned from: that of the file's name."""
+    metadata = {"characters": json.dumps(vocabulary.characters), "text": fingerprint(load_text(path.stem))}
+    path.parent.mkdir(exist_ok=True)
+    save_file({name: weight.half().contiguous() for name, weight in weights.items()}, path, metadata)
 
 
 def new_writer(vocab_size, lstm=LSTM, dtype=None):
@@ -67,13 +78,19 @@ def hidden_size(vocab_size):
 
 def train_writer(language, progress=True):
     """Train a writer on all but the last tenth of its text. Returns (model, vocabulary, history)."""
+    # torch's layer computes the same numbers as ours, and on most processors sooner
+    return learn(language, lambda vocab_size: new_writer(vocab_size, nn.LSTM), progress)
+
+
+def learn(language, new_model, progress=True):
+    """Let new_model(vocab_size) learn a text as all writers do. Returns (model, vocabulary, history)."""
     torch.manual_seed(0)
     text = load_text(language)
     vocabulary = Vocabulary(text)
     learned_from, held_out = split(vocabulary.encode(text))
     batches = ConsecutiveWindows(learned_from, BATCH_SIZE, WINDOW_SIZE)
     unread = ConsecutiveWindows(held_out, 1, 500)
-    model = new_writer(len(vocabulary), nn.LSTM)  # the same numbers as ours, and on most processors sooner
+    model = new_model(len(vocabulary))
     optimizer = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     scheduler = torch.optim.lr_scheduler.OneCycleLR(
         optimizer, LEARNING_RATE, EPOCHS * len(batches), pct_start=0.1, cycle_momentum=False
@@ -94,10 +111,8 @@ def main():
     torch.set_num_threads(1)
     for language in parser.parse_args().languages or shipped_texts():
         model, vocabulary, history = train_writer(language)
-        metadata = {"characters": json.dumps(vocabulary.characters), "text": fingerprint(load_text(language))}
         path = path_of(language)
-        path.parent.mkdir(exist_ok=True)
-        save_file({name: weight.half().contiguous() for name, weight in model.state_dict().items()}, path, metadata)
+        store(model.state_dict(), vocabulary, path)
         last = history[-1]
         print(
             f"{language}: perplexity {perplexity(last.loss):.1f}, on what is held out {perplexity(last.held_out):.1f}; "

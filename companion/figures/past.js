@@ -1,0 +1,219 @@
+/* Three networks expect the character at a place of a text: bars under the characters before it say how much each one mattered. */
+import { gradientsAt, lossAt, modelsOf, reach, takenAwayAt } from "./past_measures.js";
+import { characters, readSafetensors } from "./steps.js";
+import { BLUE, GREEN, ORANGE, button, change, drawing, fill, fixed, html, label, loader, report, say, show, slider, svg, symbol } from "./kit.js";
+
+const [LEFT, RIGHT, LETTER, BAND, BAR, LINE] = [34, 358, 20, 23, 20, 98];
+const KINDS = ["RNN", "GRU", "LSTM"];
+const MOST = 120; // characters, as in past.py
+const HALVES = [0.5, 0.9];
+
+const wide = (character) => (/[\u1100-\u11ff\u2e80-\uffdc]/.test(character) ? 15.5 : character === " " ? 8 : 11.5);
+
+/* Where each character stands: { x, width, line }. Lines end at blanks where there are some, and at new lines. */
+const placesOf = (text) => {
+  const places = [];
+  let [x, line, begin] = [LEFT, 0, 0];
+  text.forEach((character, k) => {
+    const width = wide(character);
+    if (x + width > RIGHT) {
+      const blank = text.lastIndexOf(" ", k - 1);
+      const from = blank > begin && k - blank < 12 && character !== " " ? blank + 1 : k;
+      [x, line, begin] = [LEFT, line + 1, from];
+      for (let moved = from; moved < k; moved++) {
+        Object.assign(places[moved], { x, line });
+        x += places[moved].width;
+      }
+    }
+    places.push({ x, width, line });
+    x += width;
+    if (character === "\n") [x, line, begin] = [LEFT, line + 1, k + 1];
+  });
+  return places;
+};
+
+/* The networks of a file: what they make of a place of a text, each thing once. */
+const networksOf = (file) => {
+  const { weights, metadata } = readSafetensors(file);
+  const models = modelsOf(weights, KINDS);
+  const known = new Map(JSON.parse(metadata.characters).map((character, index) => [character, index]));
+  const kept = new Map();
+  return {
+    unknown: (text) => [...new Set(text)].filter((character) => !known.has(character)),
+    asked(text, place, measure) {
+      const key = JSON.stringify([text, place, measure]);
+      if (!kept.has(key)) {
+        const indices = text.map((character) => known.get(character));
+        const ask = measure === "gradient" ? gradientsAt : takenAwayAt;
+        if (kept.size > 200) kept.clear();
+        kept.set(key, Object.fromEntries(KINDS.map((kind) =>
+          [kind, { loss: lossAt(models[kind], indices, place), values: ask(models[kind], indices, place) }])));
+      }
+      return kept.get(key);
+    },
+  };
+};
+
+/* Where the place stands in a text that has been changed: with what stands after it, if that is as it was. */
+const follow = (before, now, place) => {
+  const rest = before.slice(place);
+  const same = rest.join("") === now.slice(-rest.length).join("");
+  const wanted = same || rest.length === 1 ? now.length - rest.length : place;
+  return Math.min(Math.max(wanted, 1), now.length - 1);
+};
+
+const render = ({ model, el }) => {
+  const words = model.get("words");
+  const stored = model.get("networks");
+  const set = (values) => {
+    for (const [name, value] of Object.entries(values)) model.set(name, value);
+    model.save_changes();
+  };
+  const text = () => characters(model.get("text"));
+  const place = () => Math.min(model.get("place"), text().length - 1);
+  const named = (character) => ({ " ": words.space, "\n": words.newline })[character] ?? fill(words.quoted, { character });
+  let loaded = null;
+
+  /* kind → { loss, values }, or null where it is not known yet. */
+  const asked = () => {
+    const measure = model.get("measure");
+    if (loaded) return loaded.asked(text(), place(), measure);
+    if (model.get("text") !== stored.text || place() !== stored.place) return null;
+    return Object.fromEntries(KINDS.map((kind) => [kind, { loss: stored.asked[kind].loss, values: stored.asked[kind][measure] }]));
+  };
+
+  const tiles = svg("g");
+  const element = drawing(words, 360, 3 * LINE, tiles);
+  const said = report();
+  const draw = (found, shown) => {
+    const [all, at] = [text(), place()];
+    const places = placesOf(all);
+    const top = (k) => places[k].line * LINE + 4;
+    const limit = found && Math.max(...KINDS.flatMap((kind) => shown[kind].map(Math.abs)));
+    const base = (k, n) => top(k) + LETTER + (n + 1) * BAND - 1;
+    const letter = (character, k) => label(places[k].x + places[k].width / 2, top(k) + LETTER / 2, " ", {
+      "font-size": character === "\n" ? 10 : 14, opacity: k > at ? 0.4 : null, "font-weight": k === at ? 700 : null,
+    });
+    const column = (k, attributes) =>
+      svg("rect", { x: places[k].x, y: top(k), width: places[k].width, height: LINE - 6, rx: 2, fill: "currentColor", "fill-opacity": 0, ...attributes });
+    const line = (from, to, n, attributes) => {
+      const parts = [];
+      for (let k = from; k < to; ) {
+        let end = k;
+        while (end + 1 < to && places[end + 1].line === places[k].line) end++;
+        parts.push(`M${places[k].x.toFixed(1)} ${base(k, n) + 0.5}H${(places[end].x + places[end].width).toFixed(1)}`);
+        k = end + 1;
+      }
+      return svg("path", { d: parts.join(""), stroke: "currentColor", fill: "none", ...attributes });
+    };
+    const lines = places[at - 1].line;
+    const bands = KINDS.flatMap((kind, n) => [
+      ...Array.from({ length: lines + 1 }, (_, k) =>
+        label(LEFT - 4, k * LINE + 4 + LETTER + (n + 0.5) * BAND + 4, " ", { "font-size": 10.5, "text-anchor": "end" })).map((one) => (say(one, kind), one)),
+      line(0, at, n, { "stroke-opacity": 0.25 }),
+      ...(found ? [
+        line(at - reach(found[kind].values, HALVES[1]), at, n, { "stroke-width": 2, "stroke-opacity": 0.7 }),
+        ...shown[kind].map((value, k) => {
+          const height = (BAR * Math.abs(value)) / limit;
+          return height < 0.2 ? null : svg("rect", {
+            x: (places[k].x + 1).toFixed(1), y: (base(k, n) - height).toFixed(2), width: (places[k].width - 2).toFixed(1), height: height.toFixed(2),
+            fill: value < 0 ? BLUE : ORANGE,
+          });
+        }),
+      ] : []),
+    ]);
+    const letters = all.map((character, k) => {
+      const one = letter(character, k);
+      say(one, character === "\n" ? "⏎" : character);
+      return one;
+    });
+    const choose = all.map((_, k) => k && column(k, { cursor: "pointer", onclick: () => set({ place: k }) }));
+    say(tiles, column(at, { "fill-opacity": 0.22, fill: GREEN, stroke: GREEN }), ...[...bands, ...letters, ...choose].filter(Boolean));
+    change(element, { viewBox: `0 0 360 ${(places.at(-1).line + 1) * LINE}` });
+  };
+
+  const rows = KINDS.map((kind) => {
+    const cells = Array.from({ length: 4 }, () => html("td"));
+    return { cells, row: html("tr", {}, html("th", { scope: "row" }, kind), cells) };
+  });
+  const head = [words.network, symbol("p"), words.bits, words.half, words.most].map((one) => html("th", { scope: "col" }, one));
+  const table = html("table", { class: "standings" }, html("thead", {}, html("tr", {}, head)), html("tbody", {}, rows.map(({ row }) => row)));
+
+  const measures = ["without", "gradient"].map((measure) => button(words[measure], () => set({ measure })));
+  const where = slider(model, "place", { label: words.place, min: 1, max: MOST - 1, step: 1, show: (k) => `${k + 1}` });
+  const waiting = loader(model, stored, { load: words.load, lacking: words.lacking }, networksOf, (found, focused) => {
+    loaded = found;
+    update();
+    if (focused) box.focus();
+  });
+
+  // The text: what cannot be read stays in its box, and the model keeps what it has.
+  const id = `past-${Math.random().toString(36).slice(2, 8)}`;
+  const complaint = html("p", { id: `${id}-said`, class: "report", role: "status" });
+  const typed = (event) => {
+    if (event.isComposing) return; // half a syllable is no character yet
+    const read = characters(box.value);
+    const unknown = loaded.unknown(read);
+    const count = read.length < 2 || read.length > MOST ? fill(words.length, { most: MOST }) : "";
+    const wrong = unknown.length ? fill(words.unknown, { characters: unknown.join(" ") }) : count;
+    say(complaint, wrong);
+    change(box, { "aria-invalid": wrong ? "true" : null });
+    if (!wrong) set({ place: follow(text(), read, place()), text: read.join("") });
+  };
+  const box = html("textarea", {
+    id, rows: 2, maxlength: MOST, spellcheck: "false", "aria-describedby": `${id}-said`, oninput: typed, oncompositionend: typed,
+  });
+  const own = html("div", {}, html("label", { for: id }, words.text), box, complaint);
+
+  const percent = (share) => `${Math.round(100 * share)}`;
+  const chance = (loss) => {
+    const p = Math.exp(-loss);
+    return p < 0.0005 ? "< 0.001" : fixed(p, p < 0.005 ? 3 : 2);
+  };
+  const update = () => {
+    const [found, measure, at] = [asked(), model.get("measure"), place()];
+    change(own, { hidden: loaded === null });
+    const followed = characters(box.value).join("") === model.get("text");
+    if (!followed && !box.hasAttribute("aria-invalid")) box.value = model.get("text");
+    const input = where.querySelector("input");
+    change(input, { max: text().length - 1 });
+    if (Number(input.value) !== at) input.value = at;
+    measures.forEach((one, k) => change(one, { "aria-pressed": `${["without", "gradient"][k] === measure}` }));
+    const sum = (values) => values.reduce((total, value) => total + Math.abs(value), 0);
+    // a gradient's length means nothing without the others: what is shown is its share
+    const shown = found && Object.fromEntries(KINDS.map((kind) => {
+      const { values } = found[kind];
+      return [kind, measure === "gradient" ? values.map((value) => value / sum(values)) : values];
+    }));
+    draw(found, shown);
+    rows.forEach(({ cells }, k) => {
+      const one = found && found[KINDS[k]];
+      const told = one ? [chance(one.loss), fixed(one.loss / Math.LN2, 1), ...HALVES.map((share) => `${reach(one.values, share)}`)] : ["–", "–", "–", "–"];
+      cells.forEach((cell, n) => say(cell, told[n]));
+    });
+    if (!found) return said.set(words.unread);
+    const most = KINDS.map((kind) => {
+      const [values, { loss }] = [shown[kind], found[kind]];
+      const k = values.reduce((best, value, one) => (Math.abs(value) >= Math.abs(values[best]) ? one : best), 0);
+      return fill(words[`said_${measure}`], {
+        kind, character: named(text()[k]), back: at - k, p: chance(loss),
+        without: chance(loss + values[k]), share: percent(values[k]),
+      });
+    });
+    said.set([fill(words.asked, { character: named(text()[at]) }), ...most].join(words.between));
+  };
+
+  const parts = [
+    html("div", { class: "strip", role: "group", "aria-label": words.measure }, html("span", {}, words.measure), measures),
+    element,
+    html("div", { class: "strip" }, where),
+    waiting.element, own, said.element, table,
+  ];
+  const remove = show(model, el, parts, ["text", "place", "measure"], update);
+  return () => {
+    waiting.remove();
+    remove();
+  };
+};
+
+export default { render };

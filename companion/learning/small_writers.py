@@ -1,0 +1,87 @@
+"""Small writers: for each text of the package an RNN, a GRU and an LSTM with as many weights, to be compared with each other.
+
+    python -m companion.learning.small_writers          train the three of every text and store them, a minute a text
+    python -m companion.learning.small_writers en       those of one
+
+They learn as the writer does (companion/learning/writer.py), and each has about a third of its weights.
+"""
+
+import argparse
+import math
+from importlib.resources import files
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from companion.layers import gru, lstm, rnn
+from companion.layers.embedding import Embedding
+from companion.layers.through_time import by_hand
+from companion.learning.sequence_model import SequenceModel
+from companion.learning.text import shipped_texts
+from companion.learning.writer import learn, store, stored
+
+SHIPPED = Path(str(files("companion.learning") / "writers_small"))
+OURS = {"RNN": rnn.RNN, "GRU": gru.GRU, "LSTM": lstm.LSTM}
+PARTS = {"RNN": 1, "GRU": 3, "LSTM": 4}  # of a layer's rows
+EMBEDDING_DIM, MOST_WEIGHTS = 16, 45_000  # 90 kB each in float16: a page loads all three
+
+
+def load_small_writers(language, dtype=torch.float64):
+    """The three of a shipped text: (kind → model, vocabulary). FileNotFoundError for a language that has none."""
+    weights, vocabulary = stored(path_of(language), dtype)
+    models = {}
+    for kind in OURS:
+        models[kind] = new_small_writer(len(vocabulary), kind, dtype=dtype)
+        own = {name: weight for name, weight in weights.items() if name.startswith(f"{kind}.")}
+        models[kind].load_state_dict({name.removeprefix(f"{kind}."): weight for name, weight in own.items()})
+        by_hand(models[kind].eval())
+    return models, vocabulary
+
+
+def path_of(language):
+    """The file of a language's three."""
+    return SHIPPED / f"{language}.safetensors"
+
+
+def new_small_writer(vocab_size, kind, layers=OURS, dtype=None):
+    """One of them before training. layers: kind → layer: the companion's, or torch's."""
+    embedding = Embedding(vocab_size, EMBEDDING_DIM, dtype=dtype)
+    return SequenceModel(embedding, layers[kind](EMBEDDING_DIM, hidden_size(vocab_size, kind), dtype=dtype), vocab_size)
+
+
+def weights_of(vocab_size, kind, size):
+    """How many weights one with so many units has."""
+    return vocab_size * EMBEDDING_DIM + PARTS[kind] * size * (EMBEDDING_DIM + size + 2) + vocab_size * (size + 1)
+
+
+def hidden_size(vocab_size, kind):
+    """Units: as many as `MOST_WEIGHTS` allow an LSTM; another kind has those that give it about as many weights."""
+    most = max(size for size in range(1, 256) if weights_of(vocab_size, "LSTM", size) <= MOST_WEIGHTS)
+    wanted = weights_of(vocab_size, "LSTM", most)
+    return min(range(1, 512), key=lambda size: abs(weights_of(vocab_size, kind, size) - wanted))
+
+
+def train_small_writer(language, kind, progress=True):
+    """Train one on all but the last tenth of its text. Returns (model, vocabulary, history)."""
+    layers = {kind: getattr(nn, kind)}  # the same numbers as ours, and on most processors sooner
+    return learn(language, lambda vocab_size: new_small_writer(vocab_size, kind, layers), progress)
+
+
+def main():
+    """Train and store those of the texts that are named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("languages", nargs="*", help="default: all")
+    torch.set_num_threads(1)
+    for language in parser.parse_args().languages or shipped_texts():
+        weights = {}
+        for kind in OURS:
+            model, vocabulary, history = train_small_writer(language, kind)
+            weights |= {f"{kind}.{name}": weight for name, weight in model.state_dict().items()}
+            count, bits = sum(p.numel() for p in model.parameters()), history[-1].held_out / math.log(2)
+            print(f"{language}, {kind}: {count:,} weights, {bits:.2f} bits a character on what is held out", flush=True)
+        store(weights, vocabulary, path_of(language))
+
+
+if __name__ == "__main__":
+    main()
