@@ -2,7 +2,7 @@
 
 A notebook stores the figure's state as any widget's. On the page the figure's picture stands in its place, with the
 state beside it; two scripts, which only pages with the figure load, put the figure itself there: `common.js` has what all
-figures share, `<name>.js` the figure. They are classic scripts, because a page that is a file may not load modules.
+figures share, `<name>.js` the figure and the other modules that it is made of. They are classic scripts, because a page that is a file may not load modules.
 """
 
 import base64
@@ -88,17 +88,21 @@ def write_scripts(app):
         return
     folder = Path(app.outdir, "_static", "figures")
     folder.mkdir(parents=True, exist_ok=True)
-    shared = dict.fromkeys(one for name in NAMES for one in modules(name)[:-1])
+    needed = {name: modules(name)[:-1] for name in NAMES}
+    shared = [module for module in next(iter(needed.values())) if all(module in modules for modules in needed.values())]
 
     def plain(module):
-        return without_comments(source(module))
+        return EXPORT.sub("", IMPORT.sub("", without_comments(source(module))))
 
     exports = [found["name"] for module in shared for found in EXPORT.finditer(read(f"{module}.js"))]
-    parts = [HOST.read_text(encoding="utf-8"), *(EXPORT.sub("", IMPORT.sub("", plain(module))) for module in shared)]
+    parts = [HOST.read_text(encoding="utf-8"), *map(plain, shared)]
     text = f"window.unrolledFigures = (() => {{\n{''.join(parts)}\nreturn {{ mount, {', '.join(exports)} }};\n}})();\n"
     (folder / "common.js").write_text(text, encoding="utf-8")
     for name in NAMES:
-        text = IMPORT.sub(r"const \g<names> = unrolledFigures;\n", plain(name)).replace("export default", "return")
+        own = [module for module in [*needed[name], name] if module not in shared]
+        imported = [found for module in own for found in IMPORT.finditer(read(f"{module}.js")) if found["module"] in shared]
+        names = dict.fromkeys(one.strip() for found in imported for one in found["names"].strip("{} ").split(","))
+        text = f"const {{ {', '.join(names)} }} = unrolledFigures;\n" + "".join(map(plain, own)).replace("export default", "return")
         (folder / f"{name}.js").write_text(f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8")
     for trained in (writer, numeral_readers):
         weights = trained.path_of(edition_of(app).language)

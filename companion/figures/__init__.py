@@ -8,7 +8,8 @@ from companion.figures.lookup import Lookup
 from companion.figures.pairs import Pairs
 from companion.figures.scan import Scan
 from companion.figures.shapes import Shapes
+from companion.figures.shares import Shares
 from companion.figures.unrolling import Unrolling
 from companion.figures.writing import Writing
 
-__all__ = ["Attention", "Gates", "Guess", "Learning", "Lookup", "Pairs", "Scan", "Shapes", "Unrolling", "Writing"]
+__all__ = ["Attention", "Gates", "Guess", "Learning", "Lookup", "Pairs", "Scan", "Shapes", "Shares", "Unrolling", "Writing"]

@@ -6,14 +6,9 @@ import torch
 from traitlets import Dict, Enum, Int, List, TraitError, validate
 
 from companion.figures.figure import Figure, Number, read, script
-from companion.layers.embedding import Embedding
-from companion.layers.gru import GRU
-from companion.layers.lstm import LSTM
-from companion.layers.rnn import RNN
-from companion.learning.sequence_model import SequenceModel
+from companion.figures.networks import LAYERS, model_of
 
 EMBEDDING_DIM, HIDDEN_SIZE, SYMBOLS = 8, 16, 4  # as in learner.js
-LAYERS = {"RNN": RNN, "GRU": GRU, "LSTM": LSTM}
 
 
 class Learning(Figure):
@@ -64,12 +59,8 @@ class Learning(Figure):
         words = [index for indices, _ in self.examples for index in indices]
         vocab_size = max(words) + 1 if words else 2 * SYMBOLS + 1
         answers = max(target for _, target in self.examples) + 1 if words else SYMBOLS
-        recurrent = LAYERS[self.kind](EMBEDDING_DIM, HIDDEN_SIZE, dtype=torch.float64)
-        embedding = Embedding(vocab_size, EMBEDDING_DIM, dtype=torch.float64)
-        model = SequenceModel(embedding, recurrent, answers)
-        if values is not None:
-            torch.nn.utils.vector_to_parameters(torch.tensor(values, dtype=torch.float64), model.parameters())
-        return model
+        sizes = {"vocab_size": vocab_size, "embedding_dim": EMBEDDING_DIM, "hidden_size": HIDDEN_SIZE, "num_outputs": answers}
+        return model_of(self.kind, sizes, values)
 
     @validate("examples")
     def _can_be_learned(self, proposal):

@@ -204,6 +204,30 @@ export const back = ({ kind, sizes, w }, tape, dh, d, until = 0) => {
   return found;
 };
 
+/* Of a sequence that is asked after its last step: what comes to dL/dW_hh through each step t = 1 … T,
+ *   share_t = ⟨ δb_t h_{t-1}ᵀ, G ⟩ / ⟨ G, G ⟩ = δb_tᵀ G h_{t-1} / ‖G‖²   where G is the whole, so that the shares add up to 1;
+ * lengths: ‖dL/dx_t‖, t = 1 … T; lost: the length of what G lacks if the way back ends after `window` steps, as a part of ‖G‖. */
+export const sharesOf = (model, indices, target, window) => {
+  const { kind, sizes } = model;
+  const [T, E, H, rows] = [indices.length, sizes.embedding_dim, sizes.hidden_size, PARTS[kind] * sizes.hidden_size];
+  const tape = read(model, indices);
+  const { d: dy } = crossEntropy(logitsAt(model, tape, T), target);
+  const [[whole, { dx, b }], [part]] = [0, T - window].map((until) => {
+    const [gradients, dh] = [modelOf(kind, sizes), new Float64Array(tape.h.length)];
+    backFromLogits(model, tape, T, dy, dh, gradients.w);
+    return [gradients.w[W_HH], back(model, tape, dh, gradients.w, until)];
+  });
+  const square = norm(whole) ** 2;
+  const steps = Array.from({ length: T }, (_, t) => t);
+  const shares = steps.map((t) => {
+    const Gh = new Float64Array(rows);
+    addProduct(Gh, 0, whole, rows, H, tape.h, t * H);
+    return Gh.reduce((sum, value, r) => sum + value * b[t * rows + r], 0) / square;
+  });
+  const lengths = steps.map((t) => norm(dx.subarray(t * E, (t + 1) * E)));
+  return { shares, lengths, lost: norm(whole.map((value, k) => value - part[k])) / norm(whole) };
+};
+
 /* Mean loss of a batch that is asked after its last step, [indices, target] each; how many the model has right; dL/dw. */
 export const lossOf = (model, batch) => {
   const { kind, sizes } = model;

@@ -6,6 +6,7 @@ import torch
 from traitlets import Dict, Int, TraitError, Unicode, default, validate
 
 from companion.figures.figure import Loading, Number, script
+from companion.figures.numbers import uniform
 from companion.learning.generation import probabilities
 from companion.learning.text import characters, normalise
 from companion.learning.writer import load_writer, path_of
@@ -137,12 +138,3 @@ class Writing(Loading):
         if proposal["value"] >= size:
             raise TraitError(f"unit must be from 0 to {size - 1}, not {proposal['value']}: the writer has {size} units")
         return proposal["value"]
-
-
-def uniform(seed, place):
-    """A number from [0, 1) for each place of a text, in no visible order: mulberry32, as in steps.js."""
-    low = 0xFFFFFFFF  # 32 bits
-    a = (0x9E3779B1 * (seed + 1) + 0x6D2B79F5 * (place + 1)) & low
-    b = ((a ^ a >> 15) * (a | 1)) & low
-    b ^= (b + (b ^ b >> 7) * (b | 61)) & low
-    return (b ^ b >> 14) / 2**32

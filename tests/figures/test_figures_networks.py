@@ -115,6 +115,34 @@ def test_outputs_and_gradients(ask, kind):
         same(found["gradients"], gradients)
 
 
+SHARES = """({ kind, sizes, values, indices, target, window }) =>
+    s.sharesOf(s.modelOf(kind, sizes, Float64Array.from(values)), indices, target, window)"""
+
+
+@each_kind
+def test_shares_of_each_step(ask, kind):
+    """Where each step has a W_hh of its own, autograd tells what comes through it; and what a window leaves out."""
+    torch.manual_seed(0)
+    cases, expected = [], []
+    for window in (1, 4, 9):
+        model, indices, target = model_of(kind, SIZES), torch.randint(7, (9,)), torch.randint(5, ())
+        cases.append({"kind": kind, "sizes": SIZES, "values": numbers(model.parameters()), "indices": indices, "target": target, "window": window})
+        own = [model.recurrent.weight_hh_l0.detach().clone().requires_grad_() for _ in indices]
+        x, state = model.embedding(indices).detach().requires_grad_(), ()
+        for x_t, weight_hh in zip(x, own):
+            output, state = torch.func.functional_call(model.recurrent, {"weight_hh_l0": weight_hh}, (x_t[None, None], *state))
+            state = (state,)
+        *parts, dx = torch.autograd.grad(F.cross_entropy(model.linear(output[-1, 0]), target), [*own, x])
+        parts = torch.stack(parts)
+        whole = parts.sum(0)
+        shares = (parts * whole).sum(dim=(1, 2)) / whole.square().sum()
+        expected.append((shares, dx.norm(dim=-1), parts[: 9 - window].sum(0).norm() / whole.norm()))
+    for found, (shares, lengths, lost) in zip(ask(SHARES, cases), expected, strict=True):
+        same(found["shares"], shares)
+        same(found["lengths"], lengths)
+        same(found["lost"], lost)
+
+
 @each_kind
 def test_a_window_cuts_the_way_back(ask, kind):
     """As torch does where the state is detached; and the gradient of W_hh is the sum of its steps: b_t h_{t-1}ᵀ."""
