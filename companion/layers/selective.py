@@ -22,7 +22,7 @@ def discretised(delta, A, B):
     # Ā = exp( Δ A )
     z = delta * A
     # B̄ = ( exp( Δ A ) - 1 ) / A · B,   which for A → 0 is Δ B
-    small = z.abs() < 1e-8
+    small = z.abs() < torch.finfo(z.dtype).eps ** 0.5
     return z.exp(), delta * B * torch.where(small, 1 + z / 2, torch.expm1(z) / torch.where(small, 1, z))
 
 
