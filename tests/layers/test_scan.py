@@ -67,12 +67,24 @@ def test_wrong_shapes_are_refused():
         scan(x, x, torch.rand(4))
     with pytest.raises(ValueError, match="there is no time step"):
         scan(x[:0], x[:0])
+    with pytest.raises(ValueError, match="shorter"):
+        loop(x, x[1:], x[0])
 
 
 def in_a_loop(layer):
     layer._step = copy.copy(layer._step)
     layer._step.unroll = None
     return layer
+
+
+def steps_back(tensor):
+    """How many operations autograd has noted on the way to a tensor."""
+    found, todo = set(), [tensor.grad_fn]
+    while todo:
+        if (one := todo.pop()) and one not in found:
+            found.add(one)
+            todo += [before for before, _ in one.next_functions]
+    return len(found)
 
 
 @settings(max_examples=examples(60))
@@ -142,10 +154,11 @@ def test_in_torchs_place(kind):
     names, parameters = zip(*layer.named_parameters(), strict=True)
     assert names == ("weight_ih_l0", "bias_ih_l0") and repr(layer) == f"{kind.__name__}(2, 3)"
     assert parameters[0].shape == ((2 if kind is MinGRU else 3) * 3, 2)
+    x = torch.randn(4, 5, 2, **float64)
+    assert steps_back(layer(x)[0]) == steps_back(layer(x.repeat(9, 1, 1))[0]) < steps_back(in_a_loop(copy.deepcopy(layer))(x)[0])
     assert by_hand(layer) is layer and layer.unroll_by_hand is None  # its way back is a scan already
     twin = kind(2, 3, **float64)
     twin.load_state_dict(layer.state_dict())
-    x = torch.randn(4, 5, 2, **float64)
     close(layer(x), twin(x))
     each = vmap(grad(lambda x: functional_call(layer, dict(zip(names, parameters, strict=True)), x)[0].square().sum()), in_dims=1)(x)
     (together,) = torch.autograd.grad(layer(y := x.clone().requires_grad_())[0].square().sum(), y)
