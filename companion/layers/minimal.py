@@ -4,6 +4,8 @@ Leo Feng, Frederick Tung, Mohamed Osama Ahmed, Yoshua Bengio and Hossein Hajimir
 arXiv 2410.01201, sections 3.1 and 3.2.
 """
 
+import math
+
 import torch
 
 from companion.layers import scan
@@ -47,6 +49,13 @@ class MinLSTMStep(LinearStep):
 
     name = "MinLSTM"
     gates = 3
+
+    def ahead(self, x, w):
+        """W x + b for every row of `x`. Where σ would be 0 for i and for f, both are raised: there only their difference counts."""
+        sums = super().ahead(x, w)
+        i, f, _ = sums.detach().chunk(3, dim=-1)
+        more = (0.9 * math.log(torch.finfo(sums.dtype).tiny) - torch.maximum(i, f)).clamp(min=0)
+        return sums + torch.cat([more, more, torch.zeros_like(more)], dim=-1)
 
     def coefficients(self, sums):
         """sums: (*, 3 * hidden_size), those of i, f, g. Returns a and b, each (*, hidden_size)."""

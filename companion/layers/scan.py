@@ -92,14 +92,18 @@ class Scan(torch.autograd.Function):
 def scan(a, b, h_0=None):
     """All states of h_t = a_t ⊙ h_{t-1} + b_t, in about 2 log₂ T rounds one after another instead of T.
 
-    a, b: (T, *). h_0: (*), zeros if None. Returns h_1 … h_T, (T, *). ValueError for shapes that differ or no step at all.
+    a, b: (T, *), real or complex. h_0: (*), zeros if None. Returns h_1 … h_T, (T, *). ValueError for shapes that differ or no
+    step at all.
     """
     if a.shape != b.shape or (h_0 is not None and h_0.shape != a.shape[1:]):
         state = "" if h_0 is None else f", h_0 {tuple(h_0.shape)}"
         raise ValueError(f"a and b must be of one shape, and h_0 as one step of them: a {tuple(a.shape)}, b {tuple(b.shape)}{state}")
     if len(a) == 0:
         raise ValueError("there is no time step: a and b are empty")
-    return Scan.apply(a, b, torch.zeros_like(a[0]) if h_0 is None else h_0)
+    h_0 = torch.zeros_like(b[0]) if h_0 is None else h_0
+    if transformed() or any(x.is_complex() for x in (a, b, h_0)):
+        return pairs(a, b, h_0)  # autograd's own: it knows vmap and its kin, and what to conjugate
+    return Scan.apply(a, b, h_0)
 
 
 def unroll(step, x, sizes, start, w, reverse):

@@ -22,7 +22,7 @@ def discretised(delta, A, B):
     # Ā = exp( Δ A )
     z = delta * A
     # B̄ = ( exp( Δ A ) - 1 ) / A · B,   which for A → 0 is Δ B
-    small = z.abs() < 1e-8
+    small = z.abs() < torch.finfo(z.dtype).eps ** 0.5
     return z.exp(), delta * B * torch.where(small, 1 + z / 2, torch.expm1(z) / torch.where(small, 1, z))
 
 
@@ -41,14 +41,26 @@ class SelectiveSSM(SequenceLayer):
         self.state_size, self.selective = state_size, selective
         super().__init__(input_size, hidden_size, **options)
         like = self.weight_ih_l0
-        # A = -1, …, -state_size at first
-        rates = torch.arange(1.0, state_size + 1, device=like.device, dtype=like.dtype)
-        self.A_log = nn.Parameter(rates.log().repeat(hidden_size, 1))
-        self.D = nn.Parameter(like.new_ones(hidden_size))
-        # Δ from 0.001 to 0.1 at first, spread evenly over their logarithms: softplus( b ) = Δ
-        delta = (math.log(1e-3) + torch.rand(hidden_size, device=like.device, dtype=like.dtype) * math.log(100)).exp()
-        with torch.no_grad():
-            self.bias_ih_l0[hidden_size : 2 * hidden_size] = torch.log(torch.expm1(delta))
+        self.A_log = nn.Parameter(like.new_empty(hidden_size, state_size))
+        self.D = nn.Parameter(like.new_empty(hidden_size))
+        self.reset_rates()
+
+    def reset_parameters(self):
+        """Draw the parameters anew, as those of a new layer are."""
+        super().reset_parameters()
+        if hasattr(self, "D"):  # the base class draws its own before there are others
+            self.reset_rates()
+
+    @torch.no_grad()
+    def reset_rates(self):
+        """How the states fade at first, and how long a step is."""
+        H, like = self.hidden_size, {"device": self.D.device, "dtype": self.D.dtype}
+        # A = -1, …, -state_size
+        self.A_log[:] = torch.arange(1.0, self.state_size + 1, **like).log()
+        self.D.fill_(1)
+        # Δ from 0.001 to 0.1, spread evenly over their logarithms: softplus( b ) = Δ
+        delta = (math.log(1e-3) + torch.rand(H, **like) * math.log(100)).exp()
+        self.bias_ih_l0[H : 2 * H] = torch.log(torch.expm1(delta))
 
     def rows(self):
         return [self.hidden_size] * 2 + [self.state_size] * 2

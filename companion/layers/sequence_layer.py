@@ -33,9 +33,9 @@ class SequenceLayer(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """Draw every parameter from U(-k, k) with k = 1 / sqrt(input_size)."""
+        """Draw the weights and biases of the linear map from U(-k, k) with k = 1 / sqrt(input_size)."""
         k = 1 / math.sqrt(self.input_size)
-        for parameter in self.parameters():
+        for parameter in (self.weight_ih_l0, self.bias_ih_l0):
             nn.init.uniform_(parameter, -k, k)
 
     def rows(self):

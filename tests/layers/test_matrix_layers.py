@@ -254,12 +254,14 @@ def test_in_torchs_place(kind, more):
     assert all(p.abs().max() <= 2**-0.5 and p.abs().max() > 0.5 for p in parameters)
     assert repr(layer) == f"{kind.__name__}(2, 6, num_heads=3{', most=2' if more else ''})"
     assert repr(kind(2, 3, batch_first=True)) == f"{kind.__name__}(2, 3, batch_first=True)"
+    assert {p.device.type for p in kind(2, 6, 3, **more, device="meta").parameters()} == {"meta"}
     twin, x = kind(2, 6, 3, **more, **float64), randn(4, 5, 2)
     twin.load_state_dict(layer.state_dict())
     expected = flat(layer(x))
     for other in (twin, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         close(flat(other(x)), expected, atol=0)
     with torch.device("meta"):
+        close(flat(layer(x)), expected, atol=0)  # nothing is made anywhere but where the input is
         assert layer.to("meta")(torch.empty(4, 5, 2, **float64))[0].shape == (4, 5, 6)
     each = vmap(grad(lambda x: functional_call(twin, dict(twin.named_parameters()), x)[0].square().sum()), in_dims=1)(x)
     (together,) = torch.autograd.grad(twin(y := x.clone().requires_grad_())[0].square().sum(), y)

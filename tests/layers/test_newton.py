@@ -29,6 +29,7 @@ def solved(kind, T, B, scale, iterations, diagonal=False, seed=0):
 def test_after_k_iterations_k_states_are_exact(kind, T, B, scale, diagonal, seed):
     """Whatever the rest: so that T iterations always suffice."""
     output, found = solved(kind, T, B, scale, T, diagonal, seed)
+    assert len(found) == T
     for k, h in enumerate(found, 1):
         torch.testing.assert_close(h[:k], output[:k], rtol=0, atol=1e-10)
 
@@ -52,16 +53,20 @@ def test_large_weights_do_not_converge_soon_and_do_at_last():
 
 
 def test_any_function_from_any_state():
-    """And the scan of matrices that it rests on: a tree is the loop."""
+    """With its gradients, and all of it where the inputs are; and the scan of matrices that it rests on: a tree is the loop."""
     torch.manual_seed(0)
-    W, x, h_0 = torch.randn(3, 3, **float64) / 2, torch.randn(9, 2, 3, **float64), torch.randn(2, 3, **float64)
+    W, x, h_0 = leaves = torch.randn(3, 3, **float64) / 2, torch.randn(9, 2, 3, **float64), torch.randn(2, 3, **float64)
+    for leaf in leaves:
+        leaf.requires_grad_()
     f = lambda h, x: torch.sin(W @ h + x)  # noqa: E731
     expected, h = [], h_0
     for x_t in x:
         h = vmap(f)(h, x_t)
         expected.append(h)
-    *_, found = newton(f, x, h_0, 9)
-    torch.testing.assert_close(found, torch.stack(expected), rtol=0, atol=1e-10)
+    with torch.device("meta"):
+        *_, found = newton(f, x, h_0, 9)
+    for one, other in zip(*([h, *torch.autograd.grad(h.sin().sum(), leaves)] for h in (found, torch.stack(expected))), strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-10)
     for T in (1, 2, 7, 8):
         a, b, start = torch.randn(T, 2, 3, 3, **float64), torch.randn(T, 2, 3, 1, **float64), torch.randn(2, 3, 1, **float64)
         torch.testing.assert_close(pairs(a, b, start, torch.matmul), loop(a, b, start, torch.matmul), rtol=1e-10, atol=1e-10)
@@ -69,7 +74,8 @@ def test_any_function_from_any_state():
 
 def test_what_is_refused():
     x = torch.randn(5, 2, 3)
-    for layer in (companion.GRU(3, 4, num_layers=2), companion.RNN(3, 4, bidirectional=True), companion.LSTM(3, 4, proj_size=2), torch.nn.LSTM(3, 4)):
+    more = {"num_layers": 2}, {"bidirectional": True}, {"proj_size": 2}, {"batch_first": True}
+    for layer in (*(companion.LSTM(3, 4, **one) for one in more), torch.nn.LSTM(3, 4)):
         with pytest.raises(ValueError, match="one layer in one direction"):
             next(solve(layer, x, 1))
     with pytest.raises(ValueError, match=r"input must be \(time steps, batch, 3\), got \(5, 2, 4\)"):

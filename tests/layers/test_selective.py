@@ -5,6 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from namesakes import examples
+from torch.func import vmap
 from torch.nn import functional as F
 
 from companion import SelectiveSSM
@@ -68,6 +69,7 @@ def test_pieces_are_the_whole_and_one_sequence_is_a_batch_of_it():
     second, last = layer(x[4:], state)
     torch.testing.assert_close(torch.cat([first, second]), whole, rtol=0, atol=1e-12)
     torch.testing.assert_close(last, end, rtol=0, atol=1e-12)
+    torch.testing.assert_close(vmap(lambda x: layer(x)[0], in_dims=1, out_dims=1)(x), whole, rtol=0, atol=1e-12)
     alone, alone_end = layer(x[:, 1])
     torch.testing.assert_close(alone, whole[:, 1], rtol=0, atol=1e-12)
     torch.testing.assert_close(alone_end, end[1], rtol=0, atol=1e-12)
@@ -87,23 +89,30 @@ def test_without_selection_it_is_a_convolution():
 
 
 def test_a_step_of_time_is_exact():
-    """Against the exponential of the matrix that holds A and B; and its limits for A → 0."""
-    delta, A, B = torch.tensor([0.01, 0.5, 3.0, 0.7, 0.7], **float64), torch.tensor([-1.0, -2.0, -0.3, 0.0, -1e-12], **float64), torch.tensor([1.0, -2.0, 0.5, 3.0, 3.0], **float64)
+    """Against the exponential of the matrix that holds A and B, with its gradient; and its limits for A → 0."""
+    delta, B = torch.tensor([0.01, 0.5, 3.0, 0.7, 0.7, 0.7, 0.7], **float64), torch.tensor([1.0, -2.0, 0.5, 3.0, 3.0, 3.0, 3.0], **float64)
+    A = torch.tensor([-1.0, -2.0, -0.3, 0.0, -1e-12, -1e-6, -1e-4], **float64, requires_grad=True)
     a, b = discretised(delta, A, B)
     zero = torch.zeros_like(A)
     augmented = torch.linalg.matrix_exp(delta[:, None, None] * torch.stack([torch.stack([A, B], -1), torch.stack([zero, zero], -1)], -2))
     torch.testing.assert_close(torch.stack([a, b], -1), augmented[:, 0], rtol=1e-12, atol=1e-12)
-    A.requires_grad_()
-    discretised(delta, A, B)[1].sum().backward()
-    assert A.grad.isfinite().all()
+    expected, rough = torch.autograd.grad(augmented[:, 0].sum(), A)[0], (x.float() for x in (delta, A, B))
+    torch.testing.assert_close(torch.autograd.grad((a + b).sum(), A)[0], expected, rtol=1e-8, atol=1e-8)
+    torch.testing.assert_close(torch.autograd.grad(sum(discretised(*rough)).sum(), A)[0], expected, rtol=1e-3, atol=1e-3)
 
 
 def test_what_it_begins_with_and_what_is_refused():
     torch.manual_seed(0)
     layer = SelectiveSSM(2, 500, 3)
     delta = F.softplus(layer.bias_ih_l0[500:1000])
-    assert 0.000999 < delta.min() < 0.0015 and 0.07 < delta.max() < 0.1001
-    assert torch.allclose(layer.A_log.exp(), torch.arange(1.0, 4).expand(500, 3))
+    assert 0.000999 < delta.min() < 0.0015 and 0.096 < delta.max() < 0.1001 and 0.007 < delta.median() < 0.014
+    assert torch.allclose(layer.A_log.exp(), torch.arange(1.0, 4).expand(500, 3)) and (layer.D == 1).all()
+    new = [p.clone() for p in layer.parameters()]
+    torch.manual_seed(0)
+    layer.reset_parameters()
+    assert all(torch.equal(p, q) for p, q in zip(layer.parameters(), new, strict=True))
+    assert {(p.device.type, p.dtype) for p in SelectiveSSM(2, 3, device="meta", **float64).parameters()} == {("meta", torch.float64)}
+    assert repr(layer) == "SelectiveSSM(2, 500, state_size=3)"
     assert repr(SelectiveSSM(2, 5, selective=False)) == "SelectiveSSM(2, 5, state_size=16, selective=False)"
     with pytest.raises(ValueError, match="state_size must be 1 or more, got 0"):
         SelectiveSSM(2, 3, 0)
