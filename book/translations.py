@@ -49,7 +49,7 @@ OWN_OUTPUTS = {
         "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k",
         "unknown-character", "pieces", "pieces-counted",
         "units-found", "quotation-unit", "proof-writer", "solution-forgetting", "solution-surprise",
-        "counts-table", "which-layer-picture", "which-layer-table", "top-p", "forced", "beyond-counting-table",
+        "counts-table", "which-layer-picture", "which-layer-table", "top-p", "forced", "beyond-counting-table", "past-figure", "past-over-places",
         "saturation-picture", "solution-warmth",
     },
     "attention": {

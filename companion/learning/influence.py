@@ -12,10 +12,11 @@ def gradients(model, past, target):
     model: a `SequenceModel`. past: indices (T, B), what was read. target: indices (B), what came next; p is the probability
     that the model gave it. Returns (T, B).
     """
-    x = model.embedding(past).detach().requires_grad_()
-    h, _ = model.recurrent(x)
-    losses = F.cross_entropy(model.linear(h[-1]), target, reduction="sum")  # of B texts that know nothing of each other
-    (dx,) = torch.autograd.grad(losses, x)
+    with torch.enable_grad():
+        x = model.embedding(past).detach().requires_grad_()
+        h, _ = model.recurrent(x)
+        losses = F.cross_entropy(model.linear(h[-1]), target, reduction="sum")  # of B texts that know nothing of each other
+        (dx,) = torch.autograd.grad(losses, x)
     return dx.norm(dim=-1)
 
 

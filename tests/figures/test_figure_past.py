@@ -1,0 +1,113 @@
+"""Which past did it use? The page finds in the small writers what Python finds, and shows it."""
+
+import re
+
+import pytest
+import torch
+from figure_page import asking, figure_page, in_states
+from traitlets import TraitError
+
+import companion
+from companion.figures import Past
+from companion.figures.past import PLACES, TEXTS
+from companion.learning import influence
+from companion.learning.sequence_model import SequenceModel
+from companion.learning.small_writers import path_of
+from sampling import sample
+
+KINDS = ["RNN", "GRU", "LSTM"]
+# kind → weights by their names, in rows, as a file has them
+MEASURED = """({ weights, indices, place }) => {
+    const rows = Object.fromEntries(Object.entries(weights).map(([name, value]) =>
+        [name, value.map((row) => Array.isArray(row) ? Float64Array.from(row) : row)]));
+    const models = s.modelsOf(rows, ["RNN", "GRU", "LSTM"]);
+    return Object.values(models).map((model) => {
+        const [gradient, without] = [s.gradientsAt(model, indices, place), s.takenAwayAt(model, indices, place)];
+        return [s.lossAt(model, indices, place), gradient, without, s.reach(gradient, 0.9), s.reach(without, 0.5)];
+    });
+}"""
+
+
+def test_all_measures_are_those_of_python(browser):
+    """Of new models with large weights, at the first place, at one in the middle and at the last."""
+    torch.manual_seed(0)
+    double = {"dtype": torch.float64}
+    models = {kind: SequenceModel(companion.Embedding(9, 4, **double), getattr(companion, kind)(4, 6, **double), 9) for kind in KINDS}
+    for model in models.values():
+        for p in model.parameters():
+            p.data *= 2
+    weights = {f"{kind}.{name}": p.detach() for kind, model in models.items() for name, p in model.named_parameters()}
+    indices = torch.randint(9, (30,))
+    with asking(browser, "past_measures") as ask:
+        found = ask(MEASURED, [{"weights": weights, "indices": indices, "place": place} for place in (1, 11, 29)])
+    for place, of_all in zip((1, 11, 29), found, strict=True):
+        past, target = indices[:place], indices[place]
+        for model, (loss, *rest) in zip(models.values(), of_all, strict=True):
+            gradient = influence.gradients(model, past[:, None], target[None])[:, 0]
+            without = influence.taken_away(model, past, target)
+            assert abs(loss - influence.surprise(model, past[:, None], target).item()) < 1e-11
+            for ours, theirs in zip(rest[:2], (gradient, without), strict=True):
+                torch.testing.assert_close(torch.tensor(ours, **double), theirs, rtol=1e-10, atol=1e-11)
+            assert rest[2:] == [int(influence.reach(gradient, 0.9)), int(influence.reach(without, 0.5))]
+
+
+def weights(file):
+    return path_of(re.fullmatch(r"writers_small/(\w+)\.safetensors", file)[1]).read_bytes()
+
+
+SHOWN = "() => [...document.querySelectorAll('table.standings tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+
+
+def rows(figure):
+    """What the table should say."""
+    told = []
+    for kind in KINDS:
+        loss = figure.surprise(kind)
+        p = torch.tensor(-loss).exp().item()
+        chance = "< 0.001" if p < 0.0005 else f"{p:.3f}" if p < 0.005 else f"{p:.2f}"
+        told.append([kind, chance, f"{loss / torch.log(torch.tensor(2.0)).item():.1f}", str(figure.reach(kind, 0.5)), str(figure.reach(kind))])
+    return told
+
+
+@pytest.mark.parametrize("language", sample(sorted(TEXTS, key="en".__ne__), len(TEXTS)))
+def test_with_its_weights_the_page_finds_what_python_finds(browser, language):
+    """At first without them, from what is stored; then at every place of the reader's own text, by both measures."""
+    with figure_page(browser, "past", language, want=weights) as page:
+        assert page.evaluate(SHOWN) == rows(Past(language))
+        (unknown,) = in_states(page, [{"place": 3}], SHOWN)
+        assert {cell for row in unknown for cell in row[1:]} == {"–"}
+        page.get_by_role("button").filter(has_text="kB").click()
+        page.locator("textarea").wait_for()
+        own = TEXTS[language][2:40]
+        page.locator("textarea").fill(own)
+        states = [{"text": own, "place": place, "measure": measure} for place in (1, 7, 20) for measure in ("gradient", "without")]
+        for state, shown in zip(states, in_states(page, states, SHOWN), strict=True):
+            assert shown == rows(Past(language, **state)), state
+
+
+def test_a_reader_chooses_a_place_and_writes(browser):
+    with figure_page(browser, "past", want=weights) as page:
+        page.get_by_role("button", name="gradient").press("Enter")
+        page.get_by_role("button").filter(has_text="kB").press("Enter")
+        page.locator("textarea").wait_for()
+        page.locator("svg.drawing rect[cursor=pointer]").nth(4).click()
+        assert page.evaluate("[model.get('place'), model.get('measure')]") == [5, "gradient"]
+        page.get_by_role("slider", name="place").press("ArrowRight")
+        assert page.evaluate("model.get('place')") == 6
+        page.locator("textarea").fill("The fox ☃")
+        assert "☃" in page.locator("p.report[role=status]").nth(1).text_content()
+        assert page.evaluate("model.get('text')") == TEXTS["en"]  # what cannot be read changes nothing
+        page.locator("textarea").fill("The fox")
+        page.wait_for_function("model.get('text') === 'The fox' && model.get('place') < 7")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [({"text": "a"}, "from 2 to 120"), ({"text": "☃☃"}, "text"), ({"text": "abc", "place": 3}, "place must be from 1 to 2"), ({"measure": "love"}, "measure"), ({"text": "a" * 121}, "121 characters")],
+)
+def test_out_of_range(wrong, message):
+    with pytest.raises(TraitError, match=message):
+        Past(**wrong)
+    with pytest.raises(ValueError, match="kind must be one of RNN, GRU, LSTM"):
+        Past().surprise("CNN")
+    assert PLACES["en"] == Past().place
