@@ -13,7 +13,6 @@ import math
 
 import torch
 
-from companion.layers.recurrent import unroll as unroll_by_loop
 from companion.layers.through_time import transformed
 
 
@@ -108,8 +107,6 @@ def scan(a, b, h_0=None):
 
 def unroll(step, x, sizes, start, w, reverse):
     """As `companion.layers.recurrent.unroll`, for a step with `coefficients`: all time steps by one scan."""
-    if transformed():
-        return unroll_by_loop(step, x, sizes, start, w, reverse)  # vmap and its kin want autograd's own operations
     a, b = step.coefficients(step.ahead(x, w))
     T, B = len(sizes), sizes[0]
     # a packed batch as a rectangle: where a sequence has no element, a step that changes nothing

@@ -31,6 +31,7 @@ def blocks_of(size=4, **options):
 def test_blocks_are_their_equations_in_pieces_too():
     torch.manual_seed(0)
     blocks, x = blocks_of(**float64), torch.randn(6, 2, 4, **float64)
+    assert len({*blocks.norms}) == len({*blocks.networks}) == 4
     output, end = blocks(x)
     expected, ends = x, []
     for layer, norm, network in zip(blocks.layers, blocks.norms, blocks.networks, strict=True):
