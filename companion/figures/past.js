@@ -1,6 +1,6 @@
 /* Three networks expect the character at a place of a text: bars under the characters before it say how much each one mattered. */
 import READER from "./past_reader.js" with { type: "text" };
-import { characters, readSafetensors } from "./steps.js";
+import { characters, readSafetensors } from "./reading.js";
 import { BLUE, GREEN, ORANGE, button, change, drawing, fill, fixed, html, label, loader, report, say, show, slider, svg, symbol } from "./kit.js";
 
 const [LEFT, RIGHT, LETTER, BAND, BAR, LINE] = [34, 358, 20, 23, 20, 98];
@@ -137,7 +137,7 @@ const render = ({ model, el }) => {
       say(one, character === "\n" ? "⏎" : character);
       return one;
     });
-    const choose = all.map((_, k) => k && column(k, { cursor: "pointer", onclick: () => set({ place: k }) }));
+    const choose = loaded ? all.map((_, k) => k && column(k, { cursor: "pointer", onclick: () => set({ place: k }) })) : [];
     say(tiles, column(at, { "fill-opacity": 0.22, fill: GREEN, stroke: GREEN }), ...[...bands, ...letters, ...choose].filter(Boolean));
     change(element, { viewBox: `0 0 360 ${(places.at(-1).line + 1) * LINE}` });
   };
