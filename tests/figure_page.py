@@ -44,10 +44,10 @@ ASK = """([call, cases]) => {
 
 
 @contextmanager
-def asking(browser, name):
-    """ask(call, cases): what a function of a case, written in JavaScript, returns for each; `s` are the exports of a module
-    of companion/figures and of those that it imports."""
-    source = "\n".join(IMPORT.sub("", read(f"{module}.js")) for module in modules(name))
+def asking(browser, *names):
+    """ask(call, cases): what a function of a case, written in JavaScript, returns for each; `s` are the exports of
+    modules of companion/figures and of those that they import."""
+    source = "\n".join(IMPORT.sub("", read(f"{module}.js")) for module in dict.fromkeys(one for name in names for one in modules(name)))
     with browser.new_page() as page:
         page.evaluate(OPEN, base64.b64encode(source.encode()).decode())
 

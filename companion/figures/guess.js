@@ -1,5 +1,5 @@
 /* Shannon's game: the reader guesses one character after the other, and counts and a writer guess the same ones. */
-import { characters } from "./steps.js";
+import { characters } from "./reading.js";
 import { MOST, compared, standings } from "./tries.js";
 import { BLUE, GREEN, ON_COLOUR, ORANGE, button, change, drawing, fill, fixed, html, label, report, say, show, stepper, still, svg, toggle, whenUnseen } from "./kit.js";
 

@@ -1,12 +1,11 @@
 /* Three networks expect the character at a place of a text: bars under the characters before it say how much each one mattered. */
-import { gradientsAt, lossAt, modelsOf, reach, takenAwayAt } from "./past_measures.js";
-import { characters, readSafetensors } from "./steps.js";
+import READER from "./past_reader.js" with { type: "text" };
+import { characters, readSafetensors } from "./reading.js";
 import { BLUE, GREEN, ORANGE, button, change, drawing, fill, fixed, html, label, loader, report, say, show, slider, svg, symbol } from "./kit.js";
 
 const [LEFT, RIGHT, LETTER, BAND, BAR, LINE] = [34, 358, 20, 23, 20, 98];
 const KINDS = ["RNN", "GRU", "LSTM"];
 const MOST = 120; // characters, as in past.py
-const HALVES = [0.5, 0.9];
 
 const wide = (character) => (/[\u1100-\u11ff\u2e80-\uffdc]/.test(character) ? 15.5 : character === " " ? 8 : 11.5);
 
@@ -32,25 +31,36 @@ const placesOf = (text) => {
   return places;
 };
 
-/* The networks of a file: what they make of a place of a text, each thing once. */
-const networksOf = (file) => {
+/* The networks of a file: what they make of a place of a text, each thing once. They are asked beside the page's thread: what
+ * is not known yet is null, and `arrived` is called when it is there. */
+const networksOf = (file, arrived) => {
   const { weights, metadata } = readSafetensors(file);
-  const models = modelsOf(weights, KINDS);
   const known = new Map(JSON.parse(metadata.characters).map((character, index) => [character, index]));
   const kept = new Map();
+  let [asked, wanted] = [null, null]; // the question that is being answered, and the next
+  const reader = new Worker(URL.createObjectURL(new Blob([READER], { type: "text/javascript" })));
+  reader.postMessage({ weights, kinds: KINDS });
+  const ask = () => {
+    if (asked || !wanted) return;
+    reader.postMessage(wanted); // the newest: for those before it nobody waits any more
+    [asked, wanted] = [wanted.key, null];
+  };
+  reader.onmessage = ({ data: { key, found } }) => {
+    if (kept.size > 200) kept.clear();
+    kept.set(key, found);
+    asked = null;
+    ask();
+    arrived();
+  };
   return {
     unknown: (text) => [...new Set(text)].filter((character) => !known.has(character)),
     asked(text, place, measure) {
       const key = JSON.stringify([text, place, measure]);
-      if (!kept.has(key)) {
-        const indices = text.map((character) => known.get(character));
-        const ask = measure === "gradient" ? gradientsAt : takenAwayAt;
-        if (kept.size > 200) kept.clear();
-        kept.set(key, Object.fromEntries(KINDS.map((kind) =>
-          [kind, { loss: lossAt(models[kind], indices, place), values: ask(models[kind], indices, place) }])));
-      }
-      return kept.get(key);
+      if (!kept.has(key) && key !== asked) wanted = { key, indices: text.map((character) => known.get(character)), place, measure };
+      ask();
+      return kept.get(key) ?? null;
     },
+    remove: () => reader.terminate(),
   };
 };
 
@@ -79,7 +89,7 @@ const render = ({ model, el }) => {
     const measure = model.get("measure");
     if (loaded) return loaded.asked(text(), place(), measure);
     if (model.get("text") !== stored.text || place() !== stored.place) return null;
-    return Object.fromEntries(KINDS.map((kind) => [kind, { loss: stored.asked[kind].loss, values: stored.asked[kind][measure] }]));
+    return Object.fromEntries(KINDS.map((kind) => [kind, { loss: stored.asked[kind].loss, ...stored.asked[kind][measure] }]));
   };
 
   const tiles = svg("g");
@@ -112,7 +122,7 @@ const render = ({ model, el }) => {
         label(LEFT - 4, k * LINE + 4 + LETTER + (n + 0.5) * BAND + 4, " ", { "font-size": 10.5, "text-anchor": "end" })).map((one) => (say(one, kind), one)),
       line(0, at, n, { "stroke-opacity": 0.25 }),
       ...(found ? [
-        line(at - reach(found[kind].values, HALVES[1]), at, n, { "stroke-width": 2, "stroke-opacity": 0.7 }),
+        line(at - found[kind].reaches[1], at, n, { "stroke-width": 2, "stroke-opacity": 0.7 }),
         ...shown[kind].map((value, k) => {
           const height = (BAR * Math.abs(value)) / limit;
           return height < 0.2 ? null : svg("rect", {
@@ -127,7 +137,7 @@ const render = ({ model, el }) => {
       say(one, character === "\n" ? "⏎" : character);
       return one;
     });
-    const choose = all.map((_, k) => k && column(k, { cursor: "pointer", onclick: () => set({ place: k }) }));
+    const choose = loaded ? all.map((_, k) => k && column(k, { cursor: "pointer", onclick: () => set({ place: k }) })) : [];
     say(tiles, column(at, { "fill-opacity": 0.22, fill: GREEN, stroke: GREEN }), ...[...bands, ...letters, ...choose].filter(Boolean));
     change(element, { viewBox: `0 0 360 ${(places.at(-1).line + 1) * LINE}` });
   };
@@ -141,7 +151,7 @@ const render = ({ model, el }) => {
 
   const measures = ["without", "gradient"].map((measure) => button(words[measure], () => set({ measure })));
   const where = slider(model, "place", { label: words.place, min: 1, max: MOST - 1, step: 1, show: (k) => `${k + 1}` });
-  const waiting = loader(model, stored, { load: words.load, lacking: words.lacking }, networksOf, (found, focused) => {
+  const waiting = loader(model, stored, { load: words.load, lacking: words.lacking }, (file) => networksOf(file, () => update()), (found, focused) => {
     loaded = found;
     update();
     if (focused) box.focus();
@@ -186,9 +196,11 @@ const render = ({ model, el }) => {
       return [kind, measure === "gradient" ? values.map((value) => value / sum(values)) : values];
     }));
     draw(found, shown);
+    change(table, { "aria-busy": loaded && !found ? "true" : null });
+    if (loaded && !found) return; // the answer comes soon, and so long the last one stands
     rows.forEach(({ cells }, k) => {
       const one = found && found[KINDS[k]];
-      const told = one ? [chance(one.loss), fixed(one.loss / Math.LN2, 1), ...HALVES.map((share) => `${reach(one.values, share)}`)] : ["–", "–", "–", "–"];
+      const told = one ? [chance(one.loss), fixed(one.loss / Math.LN2, 1), ...one.reaches] : ["–", "–", "–", "–"];
       cells.forEach((cell, n) => say(cell, told[n]));
     });
     if (!found) return said.set(words.unread);
@@ -212,6 +224,7 @@ const render = ({ model, el }) => {
   const remove = show(model, el, parts, ["text", "place", "measure"], update);
   return () => {
     waiting.remove();
+    loaded?.remove();
     remove();
   };
 };

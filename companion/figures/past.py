@@ -75,9 +75,13 @@ class Past(Loading):
     def _networks(self):
         """Their file, bytes, kinds, and what they make of the place as it is now."""
         path = path_of(self._own)
-        rounded = lambda tensor: [round(value, 4) for value in tensor.tolist()]  # noqa: E731
+
+        def told(values):
+            reaches = [int(influence.reach(values, share)) for share in (0.5, 0.9)]
+            return {"values": [round(value, 4) for value in values.tolist()], "reaches": reaches}
+
         asked = {
-            kind: {"loss": round(self.surprise(kind), 4), "gradient": rounded(self.gradient(kind)), "without": rounded(self.without(kind))}
+            kind: {"loss": round(self.surprise(kind), 4), "gradient": told(self.gradient(kind)), "without": told(self.without(kind))}
             for kind in OURS
         }
         return {

@@ -1,6 +1,7 @@
 /* A trained writer goes on from a beginning, one character after the other. */
 import { uniform } from "./numbers.js";
-import { characters, draw, probabilities, readSafetensors, writeStep } from "./steps.js";
+import { characters, readSafetensors } from "./reading.js";
+import { draw, probabilities, writeStep } from "./steps.js";
 import { BLUE, GREEN, ORANGE, button, change, drawing, fill, fixed, group, html, label, loader, report, say, show, slider, still, svg, symbol } from "./kit.js";
 
 const ROWS = 8; // of characters; one more stands for all others

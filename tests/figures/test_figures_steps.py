@@ -42,7 +42,7 @@ def compares(*names):
 
 @pytest.fixture(scope="module")
 def ask(browser):
-    with asking(browser, "steps") as ask:
+    with asking(browser, "steps", "reading") as ask:
         yield ask
 
 
@@ -89,8 +89,8 @@ def randn(*shape):
 
 
 def test_every_export_is_compared():
-    """A new function of steps.js needs a comparison here."""
-    source = read("numbers.js") + read("steps.js")
+    """A new function of these modules needs a comparison here."""
+    source = read("numbers.js") + read("steps.js") + read("reading.js")
     exports = re.findall(r"^export (?:const|function|class) (\w+)", source, re.MULTILINE)
     assert len(exports) == len(re.findall(r"^export ", source, re.MULTILINE))
     assert COMPARED == {*exports}
