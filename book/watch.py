@@ -27,7 +27,7 @@ from pathlib import Path
 
 import build
 import editions
-import live
+import reload
 import top
 import yaml
 
@@ -339,12 +339,12 @@ def main():
     for leftover in SITE.iterdir():
         if leftover.is_dir() and leftover.name not in folders():
             shutil.rmtree(leftover)
-    news, read = live.News(), [arguments.edition or editions.ORIGINAL]
+    news, read = reload.News(), [arguments.edition or editions.ORIGINAL]
 
     def note(folder):
         read[0] = folder if folder in folders() else read[0]
 
-    server = build.listen(arguments.port, functools.partial(live.Handler, directory=SITE, news=news, note=note))
+    server = build.listen(arguments.port, functools.partial(reload.Handler, directory=SITE, news=news, note=note))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     with lock, contextlib.suppress(KeyboardInterrupt):
         watch(arguments.edition, news, lambda: read[0])

@@ -65,7 +65,7 @@ def test_is_read_in_one_sitting(path):
 def test_the_tests_of_a_room_have_its_name():
     """Beside the rooms of the companion, those of the book, the assignments and the tools of this project."""
     rooms = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
-    assert rooms <= {path.name for path in COMPANION.iterdir()} | {"book", "assignments", "tools"}
+    assert rooms <= {path.name for path in COMPANION.iterdir()} | {"book", "live", "assignments", "tools"}
 
 
 def test_no_test_hides_another():

@@ -72,7 +72,7 @@ def watched(tmp_path_factory):
     tree = tmp_path_factory.mktemp("watch") / "tree"
     copy_shared(tree)
     write_table(tree)
-    for name in ("watch.py", "live.py", "live.js"):
+    for name in ("watch.py", "reload.py", "reload.js"):
         shutil.copy(ROOT / "book" / name, tree / "book")
     copy_edition(tree, "en")
     (tree / "book/en/index.md").write_text("# Small\n", encoding="utf-8")
@@ -95,7 +95,7 @@ def watched(tmp_path_factory):
 
 def test_what_is_saved_arrives_at_a_page_that_listens(watched):
     since = re.search(r'<script data-since="(\d+)">', watched.page())[1]
-    connection, stream = watched.connect(f"/live?since={since}")
+    connection, stream = watched.connect(f"/reload?since={since}")
     watched.write("Saved at last.", SHOWN)
     deadline = time.monotonic() + PATIENCE
     line = next(line for line in stream if line.startswith(b"data:") or time.monotonic() > deadline)

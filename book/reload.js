@@ -1,6 +1,6 @@
 // Put into each page by the server of `make watch`, never into a file of the site: load the page again when it has changed.
 (() => {
-  const { since } = document.currentScript.dataset, opened = `live ${location.pathname}`;
+  const { since } = document.currentScript.dataset, opened = `reload ${location.pathname}`;
 
   // The worker that `make book` may have left at this address would answer with what it kept.
   document.documentElement.removeAttribute("data-worker");
@@ -30,7 +30,7 @@
   let source = null;
   const listen = () => {
     source?.close();
-    source = document.hidden ? null : new EventSource(`/live?since=${since}`);
+    source = document.hidden ? null : new EventSource(`/reload?since=${since}`);
     if (source) source.onmessage = ({ data }) => JSON.parse(data).some(isShown) && reload();
   };
   document.addEventListener("visibilitychange", listen);

@@ -1,4 +1,4 @@
-"""The server of `make watch`. It puts live.js into each page that it sends, and tells it which files have changed."""
+"""The server of `make watch`. It puts reload.js into each page that it sends, and tells it which files have changed."""
 
 import http.server
 import json
@@ -35,7 +35,7 @@ class News:
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
-    """Answers with the files of a folder, and at /live with what changes in it. note: called with each page's folder."""
+    """Answers with the files of a folder, and at /reload with what changes in it. note: called with each page's folder."""
 
     def __init__(self, *arguments, news, note, **options):
         self.news, self.note = news, note
@@ -43,7 +43,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
     def do_GET(self):
         address = urlsplit(self.path)
-        if address.path == "/live":
+        if address.path == "/reload":
             return self.go_on_telling(int(parse_qs(address.query)["since"][0]))
         path = Path(self.translate_path(self.path))
         if path.is_dir() and address.path.endswith("/"):
