@@ -5,7 +5,7 @@ from .module import Module
 
 
 class _Loss(Module):
-    def __init__(self, reduction="mean"):
+    def __init__(self, *, reduction="mean"):
         super().__init__()
         self.reduction = reduction
 
@@ -29,8 +29,8 @@ class L1Loss(_Loss):
 class _WeightedLoss(_Loss):
     """With a weight for each class, a buffer."""
 
-    def __init__(self, weight=None, reduction="mean"):
-        super().__init__(reduction)
+    def __init__(self, weight=None, *, reduction="mean"):
+        super().__init__(reduction=reduction)
         self.register_buffer("weight", weight)
 
 
@@ -45,8 +45,8 @@ class BCELoss(_WeightedLoss):
 class BCEWithLogitsLoss(_WeightedLoss):
     """The same of σ( x )."""
 
-    def __init__(self, weight=None, reduction="mean", pos_weight=None):
-        super().__init__(weight, reduction)
+    def __init__(self, weight=None, *, reduction="mean", pos_weight=None):
+        super().__init__(weight, reduction=reduction)
         self.register_buffer("pos_weight", pos_weight)
 
     def forward(self, input, target):
@@ -59,8 +59,8 @@ class BCEWithLogitsLoss(_WeightedLoss):
 class NLLLoss(_WeightedLoss):
     """-log p of the target, of log p. ignore_index: the target where nothing is asked."""
 
-    def __init__(self, weight=None, ignore_index=-100, reduction="mean"):
-        super().__init__(weight, reduction)
+    def __init__(self, weight=None, *, ignore_index=-100, reduction="mean"):
+        super().__init__(weight, reduction=reduction)
         self.ignore_index = ignore_index
 
     def forward(self, input, target):
@@ -71,8 +71,8 @@ class NLLLoss(_WeightedLoss):
 class CrossEntropyLoss(NLLLoss):
     """The same of log softmax( x ). label_smoothing: the share of the target that all classes have in common."""
 
-    def __init__(self, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
-        super().__init__(weight, ignore_index, reduction)
+    def __init__(self, weight=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0):
+        super().__init__(weight, ignore_index=ignore_index, reduction=reduction)
         self.label_smoothing = label_smoothing
 
     def forward(self, input, target):
