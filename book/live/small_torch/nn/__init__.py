@@ -1,6 +1,6 @@
 """Layers, losses, first numbers, and what is done with all parameters of a model."""
 
-from . import functional, init, parameter, utils  # noqa: F401
+from . import functional, init, modules, utils  # noqa: F401
 from .attention import MultiheadAttention, TransformerEncoderLayer  # noqa: F401
 from .containers import ModuleDict, ModuleList, Sequential  # noqa: F401
 from .layers import (  # noqa: F401

@@ -188,8 +188,7 @@ class RNNBase(Module):
 
     def _check_dimensions(self, input, hx, is_pair):
         """Whether there is a batch."""
-        name, dim = type(self).__name__ if self.mode[:3] != "RNN" else "RNN", input.dim()
-        name = {"LSTM": "LSTM", "GRU": "GRU"}.get(self.mode, "RNN")
+        name, dim = self.mode.partition("_")[0], input.dim()
         if dim not in (2, 3):
             got = f"{dim}D tensor" if name == "RNN" else f"{dim}D"
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {got} instead")
@@ -301,7 +300,7 @@ class RNNCellBase(Module):
         is_pair, name = isinstance(kind, Lstm), type(self).__name__
         if input.dim() not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
-        for k, one in enumerate(hx or ()):
+        for k, one in enumerate(() if hx is None else hx):
             if one.dim() not in (1, 2):
                 which = f"hx[{k}]" if is_pair else "hidden"
                 raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {one.dim()}D instead")
