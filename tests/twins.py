@@ -14,7 +14,7 @@ MODULES = torch.nn.Module | small_torch.nn.Module
 def numbers(t, *shape, seed=0, dtype="float64", grad=False):
     """A tensor of this torch, with numbers that are the same for both."""
     array = np.random.default_rng([seed, *shape]).standard_normal(shape)
-    return t.tensor(array.tolist(), dtype=getattr(t, dtype)).requires_grad_(grad).reshape(shape)
+    return t.tensor(array.tolist(), dtype=getattr(t, dtype)).reshape(shape).requires_grad_(grad)
 
 
 def outcome(program, t):

@@ -417,6 +417,7 @@ def with_extra(t):
         def extra_repr(self):
             return "one,\ntwo"
 
+    t.manual_seed(4)
     module = Named()
     module.part = t.nn.Sequential(t.nn.LSTM(2, 3, num_layers=2), t.nn.Sequential())
     module.parts = t.nn.ModuleDict({"a": t.nn.GRU(2, 3), "b": t.nn.RNN(2, 3, bias=False)})
@@ -522,6 +523,7 @@ def moved(t):
 
 
 def rows(t):
+    t.manual_seed(4)
     layers = t.nn.ModuleList([t.nn.Linear(1, k) for k in range(1, 5)])
     layers.append(t.nn.Tanh()).extend([t.nn.Tanh(), t.nn.Linear(1, 1)])
     layers.insert(1, t.nn.ReLU())
@@ -537,6 +539,7 @@ def rows(t):
 
 
 def in_a_dictionary(t):
+    t.manual_seed(4)
     parts = t.nn.ModuleDict([["a", t.nn.Tanh()], ["b", t.nn.ReLU()]])
     parts["c"] = t.nn.Linear(1, 1)
     parts.update({"d": t.nn.Identity()})

@@ -1,9 +1,11 @@
 """A module: parameters, buffers and other modules under names, and what is done with all of them at once."""
 
+import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 
 from .. import Tensor, dtype, empty, no_grad
+from ..autograd import record_many
 from ..tensor import Handle
 
 TABLES = ("_parameters", "_buffers", "_modules")  # where a module keeps what it was given, by name
@@ -17,6 +19,8 @@ class Parameter(Tensor):
 
     def __init__(self, data=None, requires_grad=True):
         data = empty(0) if data is None else data
+        if requires_grad and not (data.is_floating_point() or data.is_complex()):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         super().__init__(data._array)
         self._version, self.device, self.requires_grad = data._version, data.device, requires_grad
 
@@ -177,7 +181,7 @@ class Module:
         elif buffers is not None and name in buffers:
             if not isinstance(value, Tensor | None):
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.Tensor, torch.nn.Buffer or None expected)"
+                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
                 )
             buffers[name] = value
         else:
@@ -486,48 +490,51 @@ def hooked(hooks, hook, first):
 
 
 class BackwardHooks:
-    """What a module's backward hooks need for one call: the gradients on their way through."""
+    """What a module's backward hooks need for one call: they stand on the gradients' way, behind and before the module."""
 
     def __init__(self, module):
-        self.hooks, self.module, self.sizes, self.grad_output = [*module._backward_hooks.values()], module, None, None
+        self.module, self.hooks, self.grad_output = module, [*module._backward_hooks.values()], None
 
     def inputs(self, args):
-        """The same inputs; when their gradients are known, the hooks are called."""
-        self.has_inputs = any(isinstance(one, Tensor) and one.requires_grad for one in args)
-        return self._through(args, self.ready) if self.has_inputs else args
+        """The same inputs; when their gradients are known, the hooks are called, and may return others."""
+        self.count, self.waits = len(args), any(isinstance(one, Tensor) and one.requires_grad for one in args)
+        return through(args, self.call) if self.waits else args
 
     def outputs(self, result):
         """The same outputs; their gradients are noted."""
-        several = isinstance(result, tuple)
-        found = self._through(result if several else (result,), self.note)
-        return found if several else found[0]
+        found = through(result if isinstance(result, tuple) else (result,), self.note)
+        return found if isinstance(result, tuple) else found[0]
 
     def note(self, gradients):
         self.grad_output = gradients
-        return gradients if self.has_inputs else self.ready((None,) * self.sizes) and gradients
+        if not self.waits:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+                "require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+                "#torch.nn.Module.register_full_backward_hook for more details.",
+                stacklevel=5,
+            )
+            self.call((None,) * self.count)
+        return gradients
 
-    def ready(self, gradients):
+    def call(self, gradients):
         for hook in self.hooks:
             changed = hook(self.module, gradients, self.grad_output)
             if changed is not None:
                 gradients = changed if isinstance(changed, tuple) else (changed,)
         return gradients
 
-    def _through(self, things, rule):
-        from ..autograd import record_many
 
-        self.sizes = len(things) if self.sizes is None else self.sizes
-        places = [i for i, one in enumerate(things) if isinstance(one, Tensor)]
+def through(things, rule):
+    """The same things; their gradients, a tuple with None for what is no tensor, go through `rule` on their way back."""
+    places = [place for place, one in enumerate(things) if isinstance(one, Tensor)]
+    tensors = [things[place] for place in places]
 
-        def back(*given):
-            gradients = [None] * len(things)
-            for place, gradient in zip(places, given):
-                gradients[place] = gradient
-            gradients = rule(tuple(gradients))
-            return [gradients[place] for place in places]
+    def back(*given):
+        gradients = dict.fromkeys(range(len(things))) | dict(zip(places, given))
+        changed = rule(tuple(gradients.values()))
+        return [changed[place] for place in places]
 
-        tensors = [things[place] for place in places]
-        things = list(things)
-        for place, one in zip(places, record_many([one._array for one in tensors], "BackwardHook", tensors, back)):
-            things[place] = one
-        return tuple(things)
+    made = record_many([one._array for one in tensors], "BackwardHookFunction", tensors, back)
+    made = dict(enumerate(things)) | dict(zip(places, made))
+    return tuple(made.values())
