@@ -69,7 +69,17 @@ def _with_out(function):
     """The function, which puts its result into `out`, if that is given."""
 
     def call(*arguments, out=None, **options):
-        result = function(*arguments, **options)
+        try:
+            result = function(*arguments, **options)
+        except AttributeError as error:
+            for place, one in enumerate(arguments, 1):
+                if isinstance(one, (tuple, list, str)) or one is None:
+                    name = function.__code__.co_varnames[place - 1]
+                    kind = type(one).__name__
+                    raise TypeError(
+                        f"{function.__name__}(): argument {name!r} (position {place}) must be Tensor, not {kind}"
+                    ) from error
+            raise
         if out is None:
             return result
         if out.shape != result.shape:
@@ -176,8 +186,9 @@ def typename(obj):
     return obj.type() if isinstance(obj, Tensor) else f"{type(obj).__module__}.{type(obj).__qualname__}"
 
 
-from . import backends, cuda, func, jit, nn, optim, utils, version  # noqa: E402, F401
+from . import _C, backends, cuda, func, jit, nn, optim, utils, version  # noqa: E402, F401
 from .serialization import load, save  # noqa: E402, F401
+from .sparse import sparse_coo_tensor  # noqa: E402, F401
 
 
 def __getattr__(name):

@@ -4,6 +4,7 @@ All come from one sequence of 32 bits, the Mersenne Twister's (Matsumoto & Nishi
 torch makes of it is written out here: how many bits a number takes, and in which order.
 """
 
+import contextlib
 import math
 import pickle
 import secrets
@@ -151,3 +152,16 @@ class Generator:
             up_to[-1] = 1
             out[:] = np.searchsorted(up_to, self.unit(num_samples, np.float64).astype(row.dtype), "left")
         return found.reshape(weights.shape[:-1] + (num_samples,))
+
+
+@contextlib.contextmanager
+def fork_rng(devices=(), enabled=True):
+    """Inside, random numbers may be drawn at will: afterwards all goes on as if none had been."""
+    from .creation import default_generator
+
+    before = default_generator.get_state()
+    try:
+        yield
+    finally:
+        if enabled:
+            default_generator.set_state(before)
