@@ -17,7 +17,7 @@ KINDS = {
     "AdamW": {},
     "AdamW, all": {"betas": (0.8, 0.99), "weight_decay": 0.3, "amsgrad": True},
     "RMSprop": {},
-    "RMSprop, all": {"alpha": 0.8, "momentum": 0.5, "centered": True, "weight_decay": 0.1},
+    "RMSprop, all": {"alpha": 0.8, "eps": 0.1, "momentum": 0.5, "centered": True, "weight_decay": 0.1},
     "Adagrad": {},
     "Adagrad, all": {"lr_decay": 0.1, "initial_accumulator_value": 0.5, "weight_decay": 0.1},
 }

@@ -90,8 +90,11 @@ class Optimizer:
                 for parameter in group["params"]:
                     if parameter.grad is not None:
                         g = self._dense(parameter.grad)._array
-                        self.update(parameter._array, -g if group.get("maximize") else g, self.state[parameter], group)
+                        state = self.state.get(parameter, {})
+                        self.update(parameter._array, -g if group.get("maximize") else g, state, group)
                         parameter._version[0] += 1
+                        if state:
+                            self.state[parameter] = state
         return loss
 
     def _dense(self, gradient):
@@ -139,11 +142,11 @@ class Optimizer:
         self.param_groups = given
 
     def __repr__(self):
-        lines = [f"{type(self).__name__} ("]
+        text = f"{type(self).__name__} ("
         for number, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {number}")
-            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
-        return "\n".join(lines) + "\n)"
+            options = [f"    {name}: {group[name]}\n" for name in sorted(group) if name != "params"]
+            text += f"\nParameter Group {number}\n" + "".join(options)
+        return text + ")"
 
 
 def check(**values):

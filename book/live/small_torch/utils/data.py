@@ -98,6 +98,7 @@ class RandomSampler(SequentialSampler):
         if generator is None:
             generator = Generator().manual_seed(any_number())
         yield from randperm(len(self), generator=generator).tolist()
+        randperm(len(self), generator=generator)  # torch draws once more, for a rest that is always empty
 
 
 class BatchSampler(Sampler):
