@@ -290,23 +290,26 @@ class RMSprop(Optimizer):
         count(state)
         if group["weight_decay"]:
             g = g + group["weight_decay"] * p
-        # v ← α v + ( 1 - α ) g²
-        (v,) = memory(state, p, "square_avg")
+        kept = ["square_avg"] + ["momentum_buffer"] * bool(group["momentum"]) + ["grad_avg"] * group["centered"]
+        v, *others = memory(state, p, *kept)
+        # v ← α v + ( 1 - α ) g²;   centered: without the square of the mean
         v *= alpha
         v += (1 - alpha) * g * g
         if group["centered"]:
-            (mean,) = memory(state, p, "grad_avg")
+            mean = others[-1]
             mean += (1 - alpha) * (g - mean)
             v = v - mean * mean
         size = np.sqrt(v)
         size += group["eps"]
-        if group["momentum"]:
-            (b,) = memory(state, p, "momentum_buffer")
-            b *= group["momentum"]
-            b += g / size
-            p += -lr * b
-        else:
+        if not group["momentum"]:
+            # p ← p - lr g / ( √v + ε )
             p += -lr * g / size
+            return
+        # b ← momentum b + g / ( √v + ε ),   p ← p - lr b
+        b = others[0]
+        b *= group["momentum"]
+        b += g / size
+        p += -lr * b
 
 
 class Adagrad(Optimizer):

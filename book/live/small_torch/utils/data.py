@@ -188,5 +188,7 @@ class DataLoader:
 
 
 def converted(item):
-    """A single item, an array of numpy as a tensor."""
-    return as_tensor(item) if isinstance(item, np.ndarray) else item
+    """A single item: an array of numpy as a tensor, a tuple as a list."""
+    if isinstance(item, np.ndarray):
+        return as_tensor(item)
+    return [converted(part) for part in item] if isinstance(item, tuple | list) else item
