@@ -41,9 +41,9 @@ LAYERS = {
     ),
     "sequential": (
         lambda t, **k: t.nn.Sequential(
-            t.nn.Linear(4, 6, **k), t.nn.Tanh(), t.nn.Linear(6, 5, **k), t.nn.ReLU(), t.nn.Sigmoid(), t.nn.Flatten(),
+            t.nn.Linear(4, 6, **k), t.nn.ReLU(inplace=True), t.nn.Linear(6, 6, **k), t.nn.LeakyReLU(0.1, True), t.nn.Tanh(), t.nn.Linear(6, 5, **k), t.nn.ReLU(), t.nn.Sigmoid(), t.nn.Flatten(),
             t.nn.Identity(3, x=4), t.nn.GELU(), t.nn.SiLU(), t.nn.Softplus(2.0), t.nn.LeakyReLU(), t.nn.GELU("tanh"),
-            t.nn.LogSoftmax(1), t.nn.Softmax(dim=-1), t.nn.Dropout(0.0), t.nn.ReLU(inplace=True), t.nn.LeakyReLU(0.1, True),
+            t.nn.LogSoftmax(1), t.nn.Softmax(dim=-1), t.nn.Dropout(0.0),
         ),
         lambda t, d: numbers(t, 2, 3, 4, dtype=d, grad=True),
     ),
@@ -78,7 +78,8 @@ def test_layer(name, dtype):
         t.manual_seed(3)
         return make(t, dtype=getattr(t, dtype))
 
-    agree(made, 0)
+    normal = "embedding" in name or "other keys" in name  # these differ between processors, torch's too
+    agree(made, FLOATS[dtype] if normal else 0)
 
     def ran(t):
         module, inputs = made(t), give(t, dtype)
@@ -672,7 +673,7 @@ def test_first_numbers(name, shape):
         returned = FIRST[name](t, x)
         return x, returned is x, x.grad_fn is None, t.rand(1)
 
-    agree(drawn, 0)
+    agree(drawn, 2e-6 if "normal" in name else 0)
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 2, 3)])
@@ -824,9 +825,10 @@ def test_files():
         t.save(kept, file)
         file.seek(0)
         found = t.load(file, map_location="cpu", weights_only=True)
+        assert found.pop("dtype") is t.float64
         return found, found["two"][0] is found["two"][1], type(found["two"][0]).__name__, repr(found["shape"])
 
-    agree(ran, 0)
+    agree(ran, 1e-6)
 
     def of_path(t):
         file = io.BytesIO()

@@ -283,7 +283,7 @@ def normal_(tensor, mean=0.0, std=1.0, *, generator=None):
 
 
 def random_(tensor, low=0, high=None, *, generator=None):
-    low, high = (0, low) if high is None else (low, high)
+    low, high = (0, low or 2**63) if high is None else (low, high)
     return in_place(tensor, (generator or default_generator).randint(low, high, tensor._array.shape))
 
 

@@ -1,6 +1,6 @@
 """Functions of functions. They call with one row after another, where torch calculates with all rows at once."""
 
-from . import autograd, enable_grad, is_grad_enabled, stack
+from . import is_grad_enabled, stack
 from .autograd.functional import jacobian
 
 
@@ -76,20 +76,13 @@ def jacrev(func, argnums=0):
         def of_one(x):
             return func(*args[:argnums], x, *args[argnums + 1 :])
 
-        return jacobian(of_one, args[argnums], create_graph=is_grad_enabled())
+        x = args[argnums]
+        again = is_grad_enabled() and (x.requires_grad or of_one(x).requires_grad)  # somebody outside wants gradients
+        return jacobian(of_one, x, create_graph=again)
 
     return derivatives
 
 
 def grad(func, argnums=0):
     """A function that computes the gradient of `func`, whose value is a single number, for its argument argnums."""
-
-    def gradient(*args):
-        again = is_grad_enabled()
-        with enable_grad():
-            x = args[argnums]
-            x = x.view_as(x) if x.requires_grad else x.detach().requires_grad_()
-            value = func(*args[:argnums], x, *args[argnums + 1 :])
-            return autograd.grad(value, x, create_graph=again)[0]
-
-    return gradient
+    return jacrev(func, argnums)

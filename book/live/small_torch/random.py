@@ -69,7 +69,7 @@ class Generator:
         if low > high:
             raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low:g} > to={high:g}")
         kind = np.dtype(dtype).type
-        return self.rand(shape, dtype) * kind(kind(high) - kind(low)) + kind(low)
+        return multiply_add(self.rand(shape, dtype), kind(kind(high) - kind(low)), kind(low))
 
     def randn(self, shape, dtype):
         return self.normal(shape, 0.0, 1.0, dtype)
@@ -86,7 +86,7 @@ class Generator:
         found[:whole] = self.box_muller(found[:whole])
         if whole < count:  # the last 16 once more, so that they are whole
             found[-16:] = self.box_muller(self.unit(16, dtype))
-        return (found * kind(std) + kind(mean)).reshape(shape)
+        return multiply_add(found, kind(std), kind(mean)).reshape(shape)
 
     @staticmethod
     def box_muller(uniform):
@@ -165,3 +165,22 @@ def fork_rng(devices=(), enabled=True):
     finally:
         if enabled:
             default_generator.set_state(before)
+
+
+def multiply_add(x, factor, term):
+    """x · factor + term, rounded once, as processors do that have one instruction for both."""
+    if x.dtype != np.float64:
+        return (x.astype(np.float64) * float(factor) + float(term)).astype(x.dtype)
+    product = x * factor
+    (a, a_rest), (b, b_rest) = halves(x), halves(factor)
+    lost = ((a * b - product) + a * b_rest + a_rest * b) + a_rest * b_rest  # what rounding the product has lost
+    total = product + term
+    other = total - product
+    return total + ((product - (total - other)) + (term - other) + lost)
+
+
+def halves(x):
+    """Two numbers with half the digits each, whose sum is x (Dekker 1971)."""
+    upper = x * 134217729.0
+    upper = upper - (upper - x)
+    return upper, x - upper

@@ -405,7 +405,7 @@ def cat(tensors, dim=0):
             if i != at and a != b:
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {at}. Expected size {a} but got size {b} for tensor number "
-                    f"{tensors.index(one) if False else number} in the list."
+                    f"{number} in the list."
                 )
     sizes = [one._array.shape[at] for one in given]
     return record(

@@ -193,7 +193,7 @@ class Tensor:
     @property
     def data(self):
         """The same numbers, without a memory, and without anybody noticing what is done to them."""
-        out = type(self)(self._array, requires_grad=False) if False else Tensor(self._array)
+        out = Tensor(self._array)
         out.device = self.device
         return out
 

@@ -331,3 +331,6 @@ class LogSoftmax(Module):
     def forward(self, input):
         """input: (*). Returns the same shape."""
         return F.log_softmax(input, self.dim)
+
+    def extra_repr(self):
+        return f"dim={self.dim}"

@@ -32,7 +32,7 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
 
-class IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What `load_state_dict` returns: the names that did not fit."""
 
     def __repr__(self):
@@ -152,40 +152,37 @@ class Module:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name, value):
-        tables = [self.__dict__.get(table) for table in TABLES]
-        parameters, buffers, modules = tables
-        if isinstance(value, Parameter | Module):
-            kind, table = ("parameters", parameters) if isinstance(value, Parameter) else ("module", modules)
-            if table is None:
-                raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
-            for other in (self.__dict__, *tables):
-                if other is not table:
-                    other.pop(name, None)
-            self._non_persistent_buffers_set.discard(name)
-            if table is parameters:
-                self.register_parameter(name, value)
-            else:
-                modules[name] = value
+        parameters, buffers, modules = tables = [self.__dict__.get(table) for table in TABLES]
+        if isinstance(value, Parameter):
+            self._take_out(name, "parameters", parameters)
+            self.register_parameter(name, value)
         elif parameters is not None and name in parameters:
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
             parameters[name] = None
-        elif modules is not None and name in modules:
-            if value is not None:
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
-                )
-            modules[name] = None
-        elif buffers is not None and name in buffers:
-            if not isinstance(value, Tensor | None):
-                raise TypeError(
-                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
-                )
-            buffers[name] = value
+        elif isinstance(value, Module):
+            self._take_out(name, "module", modules)
+            modules[name] = value
+        elif any(table and name in table for table in tables):
+            kinds = (Tensor, "buffer", "torch.nn.Buffer, torch.Tensor") if name in buffers else (
+                Module, "child module", "torch.nn.Module"
+            )
+            if not isinstance(value, kinds[0] | None):
+                raise TypeError(f"cannot assign '{typename(value)}' as {kinds[1]} '{name}' ({kinds[2]} or None expected)")
+            (buffers if name in buffers else modules)[name] = value
         else:
             object.__setattr__(self, name, value)
+
+    def _take_out(self, name, kind, table):
+        """Whatever else has this name."""
+        if table is None:
+            raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
+        for other in (self.__dict__, self._parameters, self._buffers, self._modules):
+            if other is not table:
+                other.pop(name, None)
+        self._non_persistent_buffers_set.discard(name)
 
     def __delattr__(self, name):
         for table in map(self.__dict__.get, TABLES):
@@ -309,7 +306,7 @@ class Module:
                 else:
                     parameter.data = changed
                 if parameter.grad is not None:
-                    self._parameters[name].grad = fn(parameter.grad).requires_grad_(parameter.grad.requires_grad)
+                    parameter.grad.data = fn(parameter.grad)
             for name, buffer in self._buffers.items():
                 self._buffers[name] = buffer if buffer is None else fn(buffer)
         return self
@@ -420,7 +417,7 @@ class Module:
                     errors.insert(0, f"{kind} key(s) in state_dict: {quoted}. ")
         if errors:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
-        return IncompatibleKeys(missing, unexpected)
+        return _IncompatibleKeys(missing, unexpected)
 
     def _load(self, given, prefix, assign, missing, unexpected, errors):
         own = self._own_state()

@@ -306,14 +306,14 @@ class RNNCellBase(Module):
                 raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {one.dim()}D instead")
         batched = input.dim() == 2
         x = input if batched else input.unsqueeze(0)
+        if is_pair and batched and isinstance(hx, Tensor):
+            raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
         if hx is None:
-            hx = (zeros(x.size(0), self.hidden_size, dtype=x.dtype, device=x.device),) * (1 + is_pair)
-        elif is_pair and batched:
-            if isinstance(hx, Tensor):
-                raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
-            if len(hx) != 2:
-                raise RuntimeError("lstm_cell expects two hidden states")
-        state = tuple(hx) if batched else tuple(one.unsqueeze(0) for one in (hx[0], hx[1])[: 1 + is_pair])
+            state = (zeros(x.size(0), self.hidden_size, dtype=x.dtype, device=x.device),) * (1 + is_pair)
+        else:
+            state = tuple(hx if batched else (one.unsqueeze(0) for one in hx))
+        if len(state) != 1 + is_pair:
+            raise RuntimeError("lstm_cell expects two hidden states")
         self._check_sizes(x, state)
         same_dtype((x, *state), self.weight_ih, self.bias)
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, None)

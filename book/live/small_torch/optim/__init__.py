@@ -90,8 +90,11 @@ class Optimizer:
                 for parameter in group["params"]:
                     if parameter.grad is not None:
                         g = self._dense(parameter.grad)._array
-                        self.update(parameter._array, -g if group.get("maximize") else g, self.state[parameter], group)
+                        state = self.state.get(parameter, {})
+                        self.update(parameter._array, -g if group.get("maximize") else g, state, group)
                         parameter._version[0] += 1
+                        if state:
+                            self.state[parameter] = state
         return loss
 
     def _dense(self, gradient):
@@ -139,11 +142,11 @@ class Optimizer:
         self.param_groups = given
 
     def __repr__(self):
-        lines = [f"{type(self).__name__} ("]
+        text = f"{type(self).__name__} ("
         for number, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {number}")
-            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
-        return "\n".join(lines) + "\n)"
+            options = [f"    {name}: {group[name]}\n" for name in sorted(group) if name != "params"]
+            text += f"\nParameter Group {number}\n" + "".join(options)
+        return text + ")"
 
 
 def check(**values):
@@ -287,23 +290,26 @@ class RMSprop(Optimizer):
         count(state)
         if group["weight_decay"]:
             g = g + group["weight_decay"] * p
-        # v ← α v + ( 1 - α ) g²
-        (v,) = memory(state, p, "square_avg")
+        kept = ["square_avg"] + ["momentum_buffer"] * bool(group["momentum"]) + ["grad_avg"] * group["centered"]
+        v, *others = memory(state, p, *kept)
+        # v ← α v + ( 1 - α ) g²;   centered: without the square of the mean
         v *= alpha
         v += (1 - alpha) * g * g
         if group["centered"]:
-            (mean,) = memory(state, p, "grad_avg")
+            mean = others[-1]
             mean += (1 - alpha) * (g - mean)
             v = v - mean * mean
         size = np.sqrt(v)
         size += group["eps"]
-        if group["momentum"]:
-            (b,) = memory(state, p, "momentum_buffer")
-            b *= group["momentum"]
-            b += g / size
-            p += -lr * b
-        else:
+        if not group["momentum"]:
+            # p ← p - lr g / ( √v + ε )
             p += -lr * g / size
+            return
+        # b ← momentum b + g / ( √v + ε ),   p ← p - lr b
+        b = others[0]
+        b *= group["momentum"]
+        b += g / size
+        p += -lr * b
 
 
 class Adagrad(Optimizer):

@@ -98,6 +98,7 @@ class RandomSampler(SequentialSampler):
         if generator is None:
             generator = Generator().manual_seed(any_number())
         yield from randperm(len(self), generator=generator).tolist()
+        randperm(len(self), generator=generator)  # torch draws once more, for a rest that is always empty
 
 
 class BatchSampler(Sampler):
@@ -187,5 +188,7 @@ class DataLoader:
 
 
 def converted(item):
-    """A single item, an array of numpy as a tensor."""
-    return as_tensor(item) if isinstance(item, np.ndarray) else item
+    """A single item: an array of numpy as a tensor, a tuple as a list."""
+    if isinstance(item, np.ndarray):
+        return as_tensor(item)
+    return [converted(part) for part in item] if isinstance(item, tuple | list) else item
