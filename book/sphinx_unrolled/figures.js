@@ -47,12 +47,12 @@ const beside = (script) => async (name) => {
 };
 
 /* kind → function that shows such a figure in an element, and returns its model */
-const show = {};
+const kinds = {};
 
 /* Put the figure in the place of its picture, wherever the page has it: when that comes near, or the reader begins. */
 const mount = (name, { render }) => {
   const answer = beside(document.currentScript);
-  show[name] = (el, state, changed) => {
+  kinds[name] = (el, state, changed) => {
     const model = staticModel(state, answer, changed);
     render({ model, el });
     return model;
@@ -62,7 +62,7 @@ const mount = (name, { render }) => {
     if (!waiting.delete(el)) return;
     const state = JSON.parse(el.querySelector("script").textContent);
     el.replaceChildren();
-    show[name](el, state);
+    kinds[name](el, state);
   };
   const near = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) place(target);

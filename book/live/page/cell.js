@@ -80,7 +80,7 @@ export class Cell {
         onChange: () => this.write(this.editor?.text() ?? this.text),
         onRun: () => this.page.press(this.id),
         onRunNext: () => this.page.runNext(this),
-        onLeave: () => this.editing.focus(),
+        onLeave: () => this.button.focus(),
       });
       this.editor.parent = parent;
       this.editing.hidden = true;
@@ -171,7 +171,7 @@ export class Cell {
     if (this.stored) this.stored.hidden = yes;
     this.under?.remove();
     if (!yes || this.yours.childElementCount || this.stored) {
-      const text = element("span", { textContent: words[yes ? (this.older ? "older" : "yours") : "books"] });
+      const text = element("span", { textContent: words[yes ? (this.older ? "older" : "yours") : "books"], className: this.older ? "run-older" : "" });
       this.under = element("div", { className: "run-under" }, text);
       if (this.stored) {
         const button = element("button", { type: "button", textContent: words[yes ? "show_books" : "show_yours"] });
@@ -189,8 +189,7 @@ export class Cell {
   age(older) {
     if (this.older === older) return;
     this.older = older;
-    const text = this.under?.firstChild;
-    if (text && !this.yours.hidden) text.textContent = this.page.words[older ? "older" : "yours"];
+    if (this.under && !this.yours.hidden) this.showYours(true);
   }
 
   /* The book's output again. */

@@ -17,8 +17,8 @@ export const shownFigure = async (place, { name, state, id }, page) => {
     document.head.append(element("link", { rel: "stylesheet", href: new URL("figures.css", page.script) }));
     await loaded(new URL("common.js", scripts));
   }
-  if (!unrolledFigures.show[name]) await loaded(new URL(`${name}.js`, scripts));
-  models.set(id, unrolledFigures.show[name](place, state, (changes) => page.kernel?.change(id, changes)));
+  if (!unrolledFigures.kinds[name]) await loaded(new URL(`${name}.js`, scripts));
+  models.set(id, unrolledFigures.kinds[name](place, state, (changes) => page.kernel?.change(id, changes)));
 };
 
 /* Python has changed a figure. */

@@ -61,12 +61,12 @@ export class Outputs {
 
   /* What is printed goes on where it ended. A million lines would hold up any page: all but the first are counted only. */
   print(name, text) {
-    const room = MOST_SIGNS - this.signs, lines = text.split("\n").length - 1;
-    if (this.left || room <= 0 || this.lines >= MOST_LINES) return this.leave(lines);
-    const cut = text.slice(0, room).split("\n").slice(0, MOST_LINES - this.lines + 1);
-    const kept = cut.join("\n");
+    const whole = text.split(/(?<=\n)/).length;
+    if (this.left) return this.leave(whole);
+    const lines = text.slice(0, MOST_SIGNS - this.signs).split(/(?<=\n)/).slice(0, MOST_LINES - this.lines);
+    const kept = lines.join("");
     this.signs += kept.length;
-    this.lines += cut.length - 1;
+    this.lines += kept.split("\n").length - 1;
     if (this.stream?.name !== name) {
       const block = printed(`stream ${name}`, []);
       this.place.append(block);
@@ -82,7 +82,7 @@ export class Outputs {
         stream.block.classList.toggle("no-columns", !stream.text.trimEnd().includes("\n"));
       });
     }
-    if (kept.length < text.length) this.leave(lines - (cut.length - 1));
+    if (kept.length < text.length) this.leave(Math.max(1, whole - lines.length));
   }
 
   /* Say how much more there was. */

@@ -89,6 +89,7 @@ class Page {
   actions = {
     load: () => this.agree(),
     again: () => this.begin(),
+    not_now: () => this.close(),
     close: () => this.close(),
     stop: () => this.stop(),
     anyway: () => this.run(this.asker),
@@ -121,7 +122,7 @@ class Page {
       loaded = localStorage.getItem("live");
     } catch {}
     if (loaded === this.version) this.begin();
-    else this.offer("ask", { size: megabytes(manifest.size), honest: this.honest }, "load", "close");
+    else this.offer("ask", { size: megabytes(manifest.size), honest: this.honest }, "load", "not_now");
   }
 
   /* Say it, and put the reader before the answers. */
@@ -177,7 +178,7 @@ class Page {
     if (this.started) return;
     this.started = true;
     for (const cell of this.cells) cell.start();
-    this.cells[0]?.cell.before(element("p", { className: "run-honest" }, ...inline(this.honest)));
+    this.cells[0]?.cell.previousElementSibling.before(element("p", { className: "run-honest" }, ...inline(this.honest)));
   }
 
   /* What else can be done with a cell: a menu at its last button. */

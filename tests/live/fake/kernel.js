@@ -1,9 +1,10 @@
 /* Stands in for Python where tests look at the page alone: it knows a few forms of a line, and says what it was asked. */
 
+const said = (type, text) => (type.endsWith("json") ? JSON.parse(text) : text.replaceAll("\\n", "\n"));
 const FORMS = [
   [/^print\((\d+) lines\)$/, (n) => [{ output_type: "stream", name: "stdout", text: "a line\n".repeat(+n) }]],
   [/^print\("(.*)"\)$/, (text) => [{ output_type: "stream", name: "stdout", text: `${text}\n` }]],
-  [/^show (\S+) (.*)$/, (type, text) => [{ output_type: "display_data", data: { [type]: text.replaceAll("\\n", "\n") }, metadata: {} }]],
+  [/^show (\S+) (.*)$/, (type, text) => [{ output_type: "display_data", data: { [type]: said(type, text) }, metadata: {} }]],
 ];
 
 export const start = ({ onProgress }) => {
