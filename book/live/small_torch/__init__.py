@@ -1,1 +1,189 @@
-"""The torch of the pages: what of torch the chapters use, in numpy, small enough to be read."""
+"""The torch of the pages: what of torch the chapters use, in numpy, small enough to be read.
+
+Begin with `autograd`: the tape. `tensor` is what it records, `pointwise`, `reductions`, `shapes` and `matrices` are the
+operations, each with its rule for gradients; `nn` and `optim` stand on them. Numbers, types, shapes, messages and random
+numbers are torch's; tests hold each to the real one. What is not here says so.
+"""
+
+import math as _math
+
+from . import dtypes
+from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: F401
+from .dtypes import (  # noqa: F401
+    Size, complex64, complex128, device, dtype, finfo, float16, float32, float64, get_default_dtype, iinfo, int8, int16, int32,
+    int64, promote_types, set_default_dtype, uint8,
+)  # fmt: skip
+from .tensor import Tensor, result_type  # noqa: F401
+from . import autograd, creation, matrices, pointwise, reductions, shapes
+from .creation import default_generator  # noqa: F401
+from .matrices import linalg  # noqa: F401
+from .printing import set_printoptions  # noqa: F401
+from .random import Generator  # noqa: F401
+
+__version__ = "2.13.0+small"  # whose numbers and messages these are
+bool, half, float, double, short, int, long = dtypes.bool_, float16, float32, float64, int16, int32, int64  # noqa: A001
+cfloat, cdouble = complex64, complex128
+bfloat16 = dtypes.dtype("bfloat16", "float32", "f", "BFloat16")  # a name to compare with; no tensor is of this type
+inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
+strided, contiguous_format, preserve_format = "torch.strided", "torch.contiguous_format", "torch.preserve_format"
+
+# Operations on tensors are functions of torch and methods of tensors, the same ones.
+_POINTWISE = """
+    abs absolute acos add addcdiv addcmul allclose angle arctanh asin asinh atan atan2 atanh ceil clamp clamp_max clamp_min clip
+    conj cos cosh div eq equal erf exp exp2 expm1 floor floor_divide fmod frac ge gt imag isclose isfinite isinf isnan le lerp
+    log log10 log1p log2 logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mul nan_to_num ne neg
+    negative pow real reciprocal relu remainder round rsqrt rsub sgn sigmoid sign sin sinh sqrt square sub tan tanh trunc where
+"""
+_REDUCTIONS = """
+    all amax amin aminmax any argmax argmin argsort bincount corrcoef count_nonzero cov cummax cummin cumprod cumsum diff histc
+    kthvalue log_softmax logcumsumexp logsumexp max mean median min mode nanmean nansum norm prod quantile searchsorted softmax sort std std_mean
+    sum topk unique unique_consecutive var var_mean
+"""
+_SHAPES = """
+    broadcast_tensors broadcast_to broadcast_shapes cat cartesian_prod chunk clone combinations concat concatenate diag diag_embed
+    diagonal flatten flip gather hstack index_add index_copy index_fill index_put index_select masked_scatter masked_select
+    meshgrid movedim narrow nonzero numel permute ravel repeat_interleave reshape roll scatter scatter_add select split squeeze stack swapaxes
+    t take_along_dim tensor_split tile transpose tril triu unbind unflatten unsqueeze vstack
+"""
+_METHODS = "contiguous expand expand_as repeat reshape_as unfold view view_as"
+_MATRICES = """
+    addmm baddbmm bmm cdist cross det dot einsum inverse kron matmul matrix_power mm mv outer pdist svd tensordot trace
+"""
+_CREATION = """
+    arange as_tensor asarray bernoulli complex empty empty_like eye from_numpy full full_like get_rng_state initial_seed linspace
+    logspace manual_seed multinomial normal ones ones_like rand rand_like randint randint_like randn randn_like randperm seed
+    set_rng_state tensor tril_indices triu_indices zeros zeros_like
+"""
+_NEW = """
+    bernoulli_ copy_ exponential_ fill_ fill_diagonal_ new_empty new_full new_ones new_tensor new_zeros normal_ random_ set_
+    uniform_ zero_
+"""
+_IN_PLACE = """
+    abs add addcdiv addcmul addmm ceil clamp clamp_max clamp_min clip cos cumsum div exp expm1 floor index_add index_copy index_fill index_put
+    lerp log log1p masked_fill masked_scatter mul neg pow reciprocal relu remainder round rsqrt scatter scatter_add sigmoid sign
+    sin sqrt square sub tanh tril triu trunc
+"""
+
+
+def _with_out(function):
+    """The function, which puts its result into `out`, if that is given."""
+
+    def call(*arguments, out=None, **options):
+        result = function(*arguments, **options)
+        if out is None:
+            return result
+        if out.shape != result.shape:
+            out._array = _empty(result._array)
+        return out._become(result)
+
+    call.__name__, call.__doc__ = function.__name__, function.__doc__
+    call.__wrapped__ = function
+    return call
+
+
+def _empty(array):
+    import numpy
+
+    return numpy.empty_like(array)
+
+
+def _in_place(function):
+    def change(self, *arguments, **options):
+        return self._become(function(self, *arguments, **options))
+
+    change.__name__ = function.__name__ + "_"
+    return change
+
+
+for _module, _names in ((pointwise, _POINTWISE), (reductions, _REDUCTIONS), (shapes, _SHAPES), (matrices, _MATRICES)):
+    for _name in _names.split():
+        _function = getattr(_module, _name)
+        globals()[_name] = _with_out(_function)
+        setattr(Tensor, _name, _function)
+for _name in _METHODS.split():
+    setattr(Tensor, _name, getattr(shapes, _name))
+for _name in _CREATION.split():
+    globals()[_name] = getattr(creation, _name)
+for _name in _NEW.split():
+    setattr(Tensor, _name, getattr(creation, _name))
+for _name in _IN_PLACE.split():
+    setattr(Tensor, _name + "_", _in_place(getattr(Tensor, _name)))
+
+Tensor.bernoulli, Tensor.multinomial = creation.bernoulli, creation.multinomial
+Tensor.size = Tensor.size
+Tensor.where = lambda self, condition, other: pointwise.where(condition, self, other)
+Tensor.T = property(lambda self: self.permute(*range(self.ndim)[::-1]))
+Tensor.mT = property(lambda self: self.transpose(-2, -1))
+Tensor.H = Tensor.mH = property(lambda self: self.transpose(-2, -1).conj())
+Tensor.real, Tensor.imag = property(pointwise.real), property(pointwise.imag)
+for _name, _dtype in dict(
+    bool=bool, half=half, float=float, double=double, short=short, int=int, long=long, cfloat=cfloat, cdouble=cdouble
+).items():
+    setattr(Tensor, _name, lambda self, _dtype=_dtype: self.to(_dtype))
+for _name in "add sub mul floordiv:floor_divide truediv:div mod:remainder pow matmul eq ne lt le gt ge".split():
+    _operator, _, _name = _name.partition(":")
+    setattr(Tensor, f"__{_operator}__", getattr(Tensor, _name or _operator))
+    if _operator not in ("eq", "ne", "lt", "le", "gt", "ge"):
+        _swapped = lambda self, other, _f=getattr(Tensor, _name or _operator): _f(other, self)  # noqa: E731
+        setattr(Tensor, f"__r{_operator}__", _swapped)
+        setattr(Tensor, f"__i{_operator}__", _in_place(getattr(Tensor, _name or _operator)))
+Tensor.__neg__, Tensor.__abs__ = pointwise.neg, pointwise.abs
+
+true_divide = divide = div  # noqa: F821
+multiply, subtract, greater, less = mul, sub, gt, lt  # noqa: F821
+
+
+def is_tensor(obj):
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input):
+    return input.is_floating_point()
+
+
+def is_complex(input):
+    return input.is_complex()
+
+
+def get_num_threads():
+    return 1
+
+
+def set_num_threads(threads):
+    """Nothing: the page has one."""
+
+
+set_num_interop_threads = set_num_threads
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Nothing: the small torch has no others."""
+
+
+def are_deterministic_algorithms_enabled():
+    return True
+
+
+def get_autocast_dtype(device_type):
+    return bfloat16
+
+
+def is_autocast_enabled(device_type="cpu"):
+    return False
+
+
+def typename(obj):
+    return obj.type() if isinstance(obj, Tensor) else f"{type(obj).__module__}.{type(obj).__qualname__}"
+
+
+from . import backends, cuda, func, jit, nn, optim, utils, version  # noqa: E402, F401
+from .serialization import load, save  # noqa: E402, F401
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise AttributeError(
+        f"torch.{name} is not in the small torch of the pages, which has what the chapters use: run the notebook on a computer "
+        "with torch for all the others"
+    )

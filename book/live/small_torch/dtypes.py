@@ -1,0 +1,153 @@
+"""Types of numbers, which one comes out of two, shapes and devices."""
+
+import numpy as np
+
+
+class dtype:
+    """A type of numbers: `torch.float32`. One object each, so that `is` compares."""
+
+    def __init__(self, name, array_type, kind, title):
+        self.name, self.np, self.title = name, np.dtype(array_type), title
+        self.kind = "bifc".index(kind)  # its category: of two categories the later one wins
+        self.is_floating_point, self.is_complex = kind == "f", kind == "c"
+        self.itemsize = self.np.itemsize
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+    def __reduce__(self):
+        return find, (self.name,)
+
+    def to_complex(self):
+        return {"float64": complex128, "float32": complex64}.get(self.name, self)
+
+    def to_real(self):
+        return {"complex128": float64, "complex64": float32}.get(self.name, self)
+
+
+bool_ = dtype("bool", "bool", "b", "Bool")
+uint8 = dtype("uint8", "uint8", "i", "Byte")
+int8 = dtype("int8", "int8", "i", "Char")
+int16 = dtype("int16", "int16", "i", "Short")
+int32 = dtype("int32", "int32", "i", "Int")
+int64 = dtype("int64", "int64", "i", "Long")
+float16 = dtype("float16", "float16", "f", "Half")
+float32 = dtype("float32", "float32", "f", "Float")
+float64 = dtype("float64", "float64", "f", "Double")
+complex64 = dtype("complex64", "complex64", "c", "ComplexFloat")
+complex128 = dtype("complex128", "complex128", "c", "ComplexDouble")
+
+ALL = [bool_, uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128]
+BY_ARRAY = {one.np: one for one in ALL}
+default = [float32]  # a list, so that set_default_dtype changes what everybody sees
+
+
+def find(name):
+    return next(one for one in ALL if one.name == name)
+
+
+def of(array):
+    """The dtype of a numpy array."""
+    try:
+        return BY_ARRAY[array.dtype]
+    except KeyError:
+        raise TypeError(f"can't convert np.ndarray of type {array.dtype}: the small torch has no such numbers") from None
+
+
+def of_number(number):
+    """What a Python number is taken for: its category counts, not its size."""
+    if isinstance(number, (bool, np.bool_)):
+        return bool_
+    if isinstance(number, (int, np.integer)):
+        return int64
+    return default[0].to_complex() if isinstance(number, complex) else default[0]
+
+
+def promoted(first, second):
+    """The type that holds both: https://pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc."""
+    return first if first is second else BY_ARRAY[np.promote_types(first.np, second.np)] if first.kind == second.kind else (
+        max(first, second, key=lambda one: one.kind) if 3 not in (first.kind, second.kind) else _complex(first, second)
+    )
+
+
+def _complex(first, second):
+    other, complex_ = sorted((first, second), key=lambda one: one.kind)
+    return complex128 if other is float64 else complex_
+
+
+def promote_types(type1, type2):
+    return promoted(type1, type2)
+
+
+def set_default_dtype(d):
+    if not d.is_floating_point:
+        raise TypeError(f"only floating-point types are supported as the default type, but got {d}")
+    default[0] = d
+
+
+def get_default_dtype():
+    return default[0]
+
+
+class finfo:
+    """The limits of a floating-point type."""
+
+    def __init__(self, type=None):
+        self.dtype = (type or default[0]).name
+        found = np.finfo((type or default[0]).np)
+        self.bits = found.bits
+        self.eps, self.max, self.min = float(found.eps), float(found.max), float(found.min)
+        self.tiny = self.smallest_normal = float(found.tiny)
+        self.resolution = float(found.resolution)
+
+
+class iinfo:
+    """The limits of a type of whole numbers."""
+
+    def __init__(self, type):
+        found = np.iinfo(type.np)
+        self.bits, self.max, self.min, self.dtype = found.bits, int(found.max), int(found.min), type.name
+
+
+class Size(tuple):
+    """A shape: a tuple that says so."""
+
+    __slots__ = ()
+
+    def numel(self):
+        return int(np.prod(self, dtype=np.int64))
+
+    def __repr__(self):
+        return f"torch.Size([{', '.join(map(str, self))}])"
+
+    def __getitem__(self, index):
+        found = tuple.__getitem__(self, index)
+        return Size(found) if isinstance(index, slice) else found
+
+    def __add__(self, other):
+        return Size(tuple.__add__(self, tuple(other)))
+
+
+class device:
+    """Where a tensor lies: here always `cpu`, or `meta`, which has a shape and no numbers."""
+
+    def __init__(self, type="cpu", index=None):
+        name, _, number = str(type).partition(":")
+        if name not in ("cpu", "meta"):
+            raise RuntimeError(f"the small torch of this book computes on the cpu of the page; it has no device {name!r}")
+        self.type, self.index = name, int(number) if number else index
+
+    def __str__(self):
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __repr__(self):
+        return f"device(type={self.type!r}" + ("" if self.index is None else f", index={self.index}") + ")"
+
+    def __eq__(self, other):
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self):
+        return hash((self.type, self.index))
+
+
+cpu = device("cpu")

@@ -1,0 +1,407 @@
+"""Products of matrices, and what linear algebra asks of them."""
+
+import math
+
+import numpy as np
+
+from .autograd import record
+from .pointwise import fit
+from .shapes import movedim, reshape, transpose, tril, triu, unsqueeze
+from .tensor import Tensor
+
+
+def same_type(first, second):
+    if first._array.dtype != second._array.dtype:
+        names = {"Long": "long int", "Int": "int", "Bool": "bool"}
+        a, b = (names.get(one.dtype.title, one.dtype.title.lower()) for one in (first, second))
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
+
+
+def matmul(input, other):
+    """The product of matrices, stacked along the axes before the last two; of a vector with a matrix; of two vectors."""
+    if not isinstance(other, Tensor):
+        raise TypeError(f"matmul(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
+    a, b = input, other
+    if not a.ndim or not b.ndim:
+        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
+    inner = b._array.shape[-2] if b.ndim > 1 else b._array.shape[0]
+    if a._array.shape[-1] != inner:
+        raise unfit(a._array.shape, b._array.shape)
+    same_type(a, b)
+    if a.ndim > 2 and b.ndim <= 2 and a._array.flags.c_contiguous:  # one large product instead of many small ones
+        shape = a._array.shape
+        array = (a._array.reshape(-1, shape[-1]) @ b._array).reshape(shape[:-1] + b._array.shape[1:])
+    else:
+        array = a._array @ b._array
+
+    def rule(g):
+        if a.ndim == 1 and b.ndim == 1:
+            return g * b, g * a
+        wide_a = unsqueeze(a, 0) if a.ndim == 1 else a
+        wide_b = unsqueeze(b, 1) if b.ndim == 1 else b
+        g = unsqueeze(g, -2) if a.ndim == 1 else unsqueeze(g, -1) if b.ndim == 1 else g
+        ga = gb = None
+        if a._requires_grad:
+            ga = reshape(fit(matmul(g, adjoint(wide_b)), wide_a._array.shape), *a.shape)
+        if b._requires_grad:
+            if wide_b.ndim == 2 and wide_a.ndim > 2:
+                flat = reshape(wide_a, -1, wide_a._array.shape[-1])
+                gb = matmul(adjoint(flat), reshape(g, -1, g._array.shape[-1]))
+            else:
+                gb = fit(matmul(adjoint(wide_a), g), wide_b._array.shape)
+            gb = reshape(gb, *b.shape)
+        return ga, gb
+
+    saved = [one for one, need in ((b, a), (a, b)) if need._requires_grad]
+    return record(array, "Mm" if a.ndim == b.ndim == 2 else "Bmm", (a, b), rule, saved)
+
+
+def unfit(a, b):
+    """What torch says of matrices that do not fit."""
+    if len(a) == 1 and len(b) == 1:
+        return RuntimeError(f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, but got {a[0]} and {b[0]} elements respectively")  # fmt: skip
+    if len(b) == 1:
+        return RuntimeError(f"size mismatch, got input ({math.prod(a[:-1])}), mat ({math.prod(a[:-1])}x{a[-1]}), vec ({b[0]})")
+    if len(a) > 2 and len(b) > 2:
+        batch = math.prod(np.broadcast_shapes(a[:-2], b[:-2]))
+        return RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {a[-1]}] but got: [{batch}, {b[-2]}]."
+        )
+    a = (1, a[0]) if len(a) == 1 else (math.prod(a[:-1]), a[-1])
+    return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[-2]}x{b[-1]})")
+
+
+def adjoint(x):
+    """Transposed, and conjugate."""
+    from .pointwise import conj
+
+    return conj(transpose(x, -2, -1))
+
+
+def mm(input, mat2):
+    if input.ndim != 2:
+        raise RuntimeError("self must be a matrix")
+    if mat2.ndim != 2:
+        raise RuntimeError("mat2 must be a matrix")
+    return matmul(input, mat2)
+
+
+def bmm(input, mat2):
+    if input.ndim != 3 or mat2.ndim != 3:
+        raise RuntimeError(f"batch{1 + (input.ndim == 3)} must be a 3D tensor")
+    if input._array.shape[0] != mat2._array.shape[0]:
+        raise RuntimeError(
+            f"Expected size for first two dimensions of batch2 tensor to be: [{input._array.shape[0]}, {input._array.shape[2]}] but "
+            f"got: [{mat2._array.shape[0]}, {mat2._array.shape[1]}]."
+        )
+    return matmul(input, mat2)
+
+
+def mv(input, vec):
+    return matmul(input, vec)
+
+
+def dot(input, other):
+    """The sum of the products, of two vectors."""
+    if input.ndim != 1 or other.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {other.ndim}D tensors")
+    return matmul(input, other)
+
+
+def outer(input, vec2):
+    return unsqueeze(input, 1) * unsqueeze(vec2, 0)
+
+
+def addmm(input, mat1, mat2, *, beta=1, alpha=1):
+    """beta · input + alpha · mat1 @ mat2"""
+    product = mm(mat1, mat2)
+    product = product if alpha == 1 else product * alpha
+    return product + (input if beta == 1 else input * beta) if beta else product
+
+
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    product = bmm(batch1, batch2)
+    product = product if alpha == 1 else product * alpha
+    return product + (input if beta == 1 else input * beta) if beta else product
+
+
+def einsum(equation, *operands_):
+    """Products and sums, said by letters."""
+    if len(operands_) == 1 and isinstance(operands_[0], (list, tuple)):
+        operands_ = tuple(operands_[0])
+    equation = equation.replace(" ", "")
+    if "..." in equation:
+        equation = spelt_out(equation, operands_)
+    inputs, _, output = equation.partition("->")
+    terms = inputs.split(",")
+    if "->" not in equation:
+        letters = inputs.replace(",", "")
+        output = "".join(sorted(one for one in set(letters) if letters.count(one) == 1))
+    array = np.einsum(f"{inputs}->{output}", *(one._array for one in operands_), optimize=len(terms) > 2)
+
+    def rule(g):
+        found = []
+        for i, (term, x) in enumerate(zip(terms, operands_)):
+            if not x._requires_grad:
+                found.append(None)
+                continue
+            others = [(t, o) for j, (t, o) in enumerate(zip(terms, operands_)) if j != i]
+            known = set(output).union(*(t for t, _ in others))
+            reached = "".join(one for one in dict.fromkeys(term) if one in known)
+            part = einsum(",".join([output, *(t for t, _ in others)]) + "->" + reached, g, *(o for _, o in others))
+            sizes = dict(zip(term, x._array.shape))
+            if reached != term:  # what is summed over alone, or is a diagonal
+                if len(set(term)) < len(term):
+                    raise NotImplementedError("the small torch has no gradient of einsum for a letter twice in one term")
+                for place, one in enumerate(term):
+                    if one not in reached:
+                        part = unsqueeze(part, place)
+                part = part.expand([sizes[one] for one in term])
+            found.append(part)
+        return found
+
+    return record(np.asarray(array), "Einsum", operands_, rule, operands_)
+
+
+def spelt_out(equation, operands_):
+    inputs, arrow, output = equation.partition("->")
+    free = [one for one in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if one not in equation]
+    terms, longest = [], 0
+    for term, x in zip(inputs.split(","), operands_):
+        n = x.ndim - len(term.replace("...", ""))
+        longest = max(longest, n)
+        terms.append((term, n))
+    letters = "".join(free[:longest])
+    spelt = ",".join(term.replace("...", letters[longest - n :] if n else "") for term, n in terms)
+    if not arrow:
+        once = [one for one in sorted(set(inputs) - set(".,")) if inputs.count(one) == 1]
+        output = "..." + "".join(once)
+    return f"{spelt}->{output.replace('...', letters)}"
+
+
+def tensordot(a, b, dims=2):
+    first, second = (list(range(a.ndim - dims, a.ndim)), list(range(dims))) if isinstance(dims, int) else dims
+    rest_a = [i for i in range(a.ndim) if i not in first]
+    rest_b = [i for i in range(b.ndim) if i not in second]
+    n = math.prod(a._array.shape[i] for i in first)
+    out = reshape(a.permute(rest_a + first), -1, n) @ reshape(b.permute(second + rest_b), n, -1)
+    return reshape(out, *(a._array.shape[i] for i in rest_a), *(b._array.shape[i] for i in rest_b))
+
+
+def cross(input, other, dim=-1):
+    a, b = movedim(input, dim, 0), movedim(other, dim, 0)
+    from .shapes import stack
+
+    return stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
+
+
+def cdist(x1, x2, p=2.0):
+    """Distances of each row to each row."""
+    return (unsqueeze(x1, -2) - unsqueeze(x2, -3)).norm(p, -1)
+
+
+def pdist(input, p=2.0):
+    """Distances of each row to each later row."""
+    first, second = np.triu_indices(input._array.shape[0], 1)
+    return (input[Tensor(first)] - input[Tensor(second)]).norm(p, -1)
+
+
+def trace(input):
+    return input.diagonal().sum()
+
+
+def kron(input, other):
+    return Tensor(np.kron(input._array, other._array))
+
+
+class linalg:
+    """torch.linalg"""
+
+    LinAlgError = np.linalg.LinAlgError
+
+    @staticmethod
+    def norm(A, ord=None, dim=None, keepdim=False):
+        if isinstance(dim, (tuple, list)) and len(dim) == 2 or ord is not None and dim is None and A.ndim == 2:
+            return linalg.matrix_norm(A, "fro" if ord is None else ord, keepdim=keepdim)
+        return A.norm(2 if ord is None else ord, dim, keepdim)
+
+    @staticmethod
+    def vector_norm(x, ord=2, dim=None, keepdim=False):
+        return x.norm(ord, dim, keepdim)
+
+    @staticmethod
+    def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False):
+        """Frobenius' norm, the largest singular value (2), their sum ("nuc"), the largest sum of a column (1) or row (inf)."""
+        if ord == "fro":
+            return A.norm(2, dim, keepdim)
+        if ord == 1:
+            return A.abs().sum(-2).amax(-1)
+        if ord == math.inf:
+            return A.abs().sum(-1).amax(-1)
+        S = linalg.svdvals(A)
+        return S.sum(-1) if ord == "nuc" else S[..., 0] if ord == 2 else S[..., -1]
+
+    @staticmethod
+    def svd(A, full_matrices=True):
+        U, S, Vh = np.linalg.svd(A._array, full_matrices)
+        return linalg._SVD(Tensor(U), linalg.svdvals(A) if A.requires_grad else Tensor(S), Tensor(Vh))
+
+    @staticmethod
+    def svdvals(A):
+        U, S, Vh = np.linalg.svd(A._array, full_matrices=False)
+        U, Vh = Tensor(U), Tensor(Vh)
+        return record(S, "LinalgSvd", (A,), lambda g: (U * unsqueeze(g, -2)) @ Vh)
+
+    @staticmethod
+    def eig(A):
+        values, vectors = np.linalg.eig(A._array)
+        return linalg._EIG(Tensor(_complex(values)), Tensor(_complex(vectors)))
+
+    @staticmethod
+    def eigvals(A):
+        return Tensor(_complex(np.linalg.eigvals(A._array)))
+
+    @staticmethod
+    def eigh(A, UPLO="L"):
+        return linalg._EIG(*map(Tensor, np.linalg.eigh(A._array, UPLO)))
+
+    @staticmethod
+    def eigvalsh(A, UPLO="L"):
+        return Tensor(np.linalg.eigvalsh(A._array, UPLO))
+
+    @staticmethod
+    def qr(A, mode="reduced"):
+        return linalg._QR(*map(Tensor, np.linalg.qr(A._array, mode)))
+
+    @staticmethod
+    def matrix_rank(A, tol=None):
+        return Tensor(np.asarray(np.linalg.matrix_rank(A._array, tol), np.int64))
+
+    @staticmethod
+    def det(A):
+        return record(np.asarray(np.linalg.det(A._array)), "LinalgDet", (A,), lambda g: g[..., None, None] * linalg.det(A)[..., None, None] * transpose(linalg.inv(A), -2, -1), [A])  # fmt: skip
+
+    @staticmethod
+    def inv(A):
+        array = np.linalg.inv(A._array)
+        return record(array, "LinalgInvEx", (A,), lambda g: -(transpose(linalg.inv(A), -2, -1) @ g @ transpose(linalg.inv(A), -2, -1)), [A])  # fmt: skip
+
+    @staticmethod
+    def solve(A, B):
+        """X with A X = B."""
+        return linalg._solved(A, B, np.linalg.solve, linalg.solve, lambda g: g)
+
+    @staticmethod
+    def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
+        """X with A X = B (left) or X A = B, where only one triangle of A is looked at."""
+        if not left:
+            out = linalg.solve_triangular(
+                transpose(A, -2, -1), transpose(B, -2, -1), upper=not upper, unitriangular=unitriangular
+            )
+            return transpose(out, -2, -1)
+        part = triu if upper else tril
+
+        def numbers(a, b):
+            a = np.triu(a) if upper else np.tril(a)
+            if unitriangular:
+                a = a - a * np.eye(a.shape[-1], dtype=a.dtype) + np.eye(a.shape[-1], dtype=a.dtype)
+            return np.linalg.solve(a, b)
+
+        def again(A, B):
+            return linalg.solve_triangular(A, B, upper=not upper, unitriangular=unitriangular)
+
+        keep = (lambda g: part(g, 1 if upper else -1)) if unitriangular else part
+        return linalg._solved(A, B, numbers, again, keep)
+
+    @staticmethod
+    def _solved(A, B, numbers, again, keep):
+        vector = B.ndim == 1
+        wide = unsqueeze(B, -1) if vector else B
+        shape = np.broadcast_shapes(A._array.shape[:-2], wide._array.shape[:-2])
+        array = numbers(np.broadcast_to(A._array, shape + A._array.shape[-2:]), np.broadcast_to(wide._array, shape + wide._array.shape[-2:]))
+
+        def rule(g):
+            gB = again(adjoint(A), g)
+            X = linalg._solved(A, wide, numbers, again, keep) if A._requires_grad or wide._requires_grad else Tensor(array)
+            return fit(keep(-(gB @ adjoint(X))), A._array.shape), fit(gB, wide._array.shape)
+
+        out = record(array, "LinalgSolve", (A, wide), rule, [A])
+        return out.squeeze(-1) if vector else out
+
+    @staticmethod
+    def lstsq(A, B, rcond=None, *, driver=None):
+        """The X that brings A X nearest to B."""
+        vector = B.ndim == 1
+        solution, residuals, rank, values = np.linalg.lstsq(A._array, B._array, rcond=None)
+        return linalg._LSTSQ(Tensor(solution), Tensor(residuals), Tensor(np.asarray(rank)), Tensor(values))
+
+    @staticmethod
+    def pinv(A):
+        return Tensor(np.linalg.pinv(A._array))
+
+    @staticmethod
+    def cholesky(A):
+        return Tensor(np.linalg.cholesky(A._array))
+
+    @staticmethod
+    def matrix_power(A, n):
+        if n < 0:
+            return linalg.matrix_power(linalg.inv(A), -n)
+        if n == 0:
+            return Tensor(np.broadcast_to(np.eye(A._array.shape[-1], dtype=A._array.dtype), A._array.shape).copy())
+        out = A
+        for _ in range(n - 1):
+            out = out @ A
+        return out
+
+    @staticmethod
+    def matrix_exp(A):
+        size = max(0, int(np.ceil(np.log2(max(np.abs(A._array).sum(-1).max(), 1e-30)))) + 4)
+        x, out = A / 2**size, linalg.matrix_power(A, 0)
+        term = out
+        for k in range(1, 20):
+            term = term @ x / k
+            out = out + term
+        for _ in range(size):
+            out = out @ out
+        return out
+
+    @staticmethod
+    def cond(A, p=None):
+        S = linalg.svdvals(A)
+        return S[..., 0] / S[..., -1]
+
+
+def _complex(array):
+    return array.astype(np.complex64 if array.dtype in (np.float32, np.complex64) else np.complex128)
+
+
+def _returns(name, *fields):
+    from .reductions import pair
+
+    return pair(name, fields)
+
+
+linalg._SVD = _returns("linalg_svd", "U", "S", "Vh")
+linalg._EIG = _returns("linalg_eig", "eigenvalues", "eigenvectors")
+linalg._QR = _returns("linalg_qr", "Q", "R")
+linalg._LSTSQ = _returns("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
+
+
+def svd(input, some=True):
+    U, S, Vh = linalg.svd(input, full_matrices=not some)
+    return U, S, adjoint(Vh)
+
+
+def det(input):
+    return linalg.det(input)
+
+
+def inverse(input):
+    return linalg.inv(input)
+
+
+def matrix_power(input, n):
+    return linalg.matrix_power(input, n)
+
+

@@ -1,0 +1,387 @@
+"""What layers and losses compute, as functions of tensors."""
+
+import math
+import warnings
+
+import numpy as np
+
+from .. import dtypes, pointwise
+from ..autograd import record
+from ..creation import bernoulli_
+from ..matrices import matmul
+from ..pointwise import exp, masked, sigmoid, softplus_of, tanh  # noqa: F401
+from ..reductions import log_softmax, softmax  # noqa: F401
+from ..shapes import add_rows, cat, gather, getitem, squeeze, unsqueeze
+from ..tensor import Tensor
+
+
+def linear(input, weight, bias=None):
+    """x Wᵀ + b, for the last axis of x."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"linear(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    if input._array.shape[-1:] != weight._array.shape[1:]:
+        rows = math.prod(input._array.shape[:-1])
+        raise RuntimeError(
+            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input._array.shape[-1]} and "
+            f"{weight._array.shape[1]}x{weight._array.shape[0]})"
+        )
+    if input.dtype is not weight.dtype:
+        raise RuntimeError(
+            f"mat1 and mat2 must have the same dtype, but got {input.dtype.title} and {weight.dtype.title}"
+        )
+    product = matmul(input, weight.t() if weight.ndim == 2 else weight)
+    if bias is None:
+        return product
+    out = product + bias
+    if out._grad_fn is not None and input.ndim == 2:
+        out._grad_fn.title = "Addmm"
+    return out
+
+
+def relu(input, inplace=False):
+    return input._become(pointwise.relu(input)) if inplace else pointwise.relu(input)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    out = pointwise.where(input > 0, input, input * negative_slope)
+    return input._become(out) if inplace else out
+
+
+def elu(input, alpha=1.0):
+    return pointwise.where(input > 0, input, alpha * pointwise.expm1(input.clamp(max=0)))
+
+
+def gelu(input, approximate="none"):
+    """x · Φ(x)"""
+    if approximate == "tanh":
+        return 0.5 * input * (1 + tanh(math.sqrt(2 / math.pi) * (input + 0.044715 * input**3)))
+    return input * 0.5 * (1 + pointwise.erf(input * math.sqrt(0.5)))
+
+
+def silu(input, inplace=False):
+    return input * sigmoid(input)
+
+
+def softplus(input, beta=1, threshold=20):
+    """log(1 + eᵝˣ) / β; x itself where βx is above the threshold."""
+    scaled = input._array * beta
+    with np.errstate(all="ignore"):
+        array = np.where(scaled > threshold, input._array, softplus_of(scaled) / beta).astype(input._array.dtype)
+    high = scaled > threshold
+    return record(array, "Softplus", (input,), lambda g: pointwise.where(Tensor(high), g, g * sigmoid(input * beta)), [input])
+
+
+def logsigmoid(input):
+    """log σ(x)"""
+    with np.errstate(all="ignore"):
+        array = -softplus_of(-input._array)
+    return record(array, "LogSigmoid", (input,), lambda g: g * sigmoid(-input), [input])
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0):
+    return input.clamp(min_val, max_val)
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """Each number dropped with probability p, the others divided by 1 − p; nothing when not training."""
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0 or not input.numel():
+        return input
+    if p == 1:
+        out = input * 0
+    else:
+        mask = bernoulli_(Tensor(np.empty(input._array.shape, input._array.dtype)), 1 - p)
+        mask._array /= mask._array.dtype.type(1 - p)
+        out = input * mask
+    return input._become(out) if inplace else out
+
+
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    """Row i of the weight for each index i. No gradient comes to the row padding_idx."""
+    if not isinstance(input, Tensor):
+        raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}")
+    if input.dtype not in (dtypes.int64, dtypes.int32):
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+            f"torch.{input.dtype.title}Tensor instead (while checking arguments for embedding)"
+        )
+    n = weight._array.shape[0]
+    if input.numel() and (input._array.min() < 0 or input._array.max() >= n):
+        raise IndexError("index out of range in self")
+    if padding_idx is not None:
+        assert -n <= padding_idx < n, "Padding_idx must be within num_embeddings"
+        padding_idx %= n
+    if max_norm is not None:  # rows that are looked up and too long are shortened, for good
+        rows = np.unique(input._array)
+        length = (np.abs(weight._array[rows]) ** norm_type).sum(1) ** (1 / norm_type)
+        long = length > max_norm
+        weight._array[rows[long]] *= (max_norm / (length[long] + 1e-7))[:, None].astype(weight._array.dtype)
+        weight._version[0] += 1
+    index, shape = input._array, weight._array.shape
+
+    def rule(g):
+        out = np.zeros(shape, g._array.dtype)
+        rows = g._array.reshape(-1, shape[1])
+        if scale_grad_by_freq:
+            counts = np.bincount(index.reshape(-1), minlength=n)
+            rows = rows / counts[index.reshape(-1), None].astype(rows.dtype)
+        add_rows(out, index, rows)
+        if padding_idx is not None:
+            out[padding_idx] = 0
+        return record(out, "EmbeddingBackward", (g,), lambda h: embedding(input, h, padding_idx))
+
+    return record(weight._array[index], "Embedding", (weight,), rule)
+
+
+def one_hot(tensor, num_classes=-1):
+    """A one at the place that each index names, zeros elsewhere."""
+    if tensor.dtype is not dtypes.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    index = tensor._array
+    if index.size and index.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        num_classes = int(index.max()) + 1
+    elif index.size and index.max() >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return Tensor((index[..., None] == np.arange(num_classes)).astype(np.int64))
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12):
+    """x / ‖x‖, along an axis."""
+    return input / input.norm(p, dim, True).clamp_min(eps).expand_as(input)
+
+
+def cosine_similarity(x1, x2, dim=1, eps=1e-8):
+    return (x1 * x2).sum(dim) / (x1.norm(2, dim).clamp_min(eps) * x2.norm(2, dim).clamp_min(eps))
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    """(x − mean) / √(variance + ε) · weight + bias, over the last axes."""
+    axes = tuple(range(-len(tuple(normalized_shape)), 0))
+    if tuple(input._array.shape[axes[0] :]) != tuple(normalized_shape):
+        raise RuntimeError(
+            f"Given normalized_shape={list(normalized_shape)}, expected input with shape [*, {', '.join(map(str, normalized_shape))}], "
+            f"but got input of size{list(input.shape)}"
+        )
+    away = input - input.mean(axes, True)
+    out = away * (away * away).mean(axes, True).add(eps).rsqrt()
+    out = out if weight is None else out * weight
+    return out if bias is None else out + bias
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    axes = tuple(range(-len(tuple(normalized_shape)), 0))
+    eps = np.finfo(input._array.dtype).eps if eps is None else eps
+    out = input * (input * input).mean(axes, True).add(float(eps)).rsqrt()
+    return out if weight is None else out * weight
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
+    """Each channel (axis 1) minus its mean, divided by its deviation: over the batch when training, the running ones otherwise."""
+    channels, axes = input._array.shape[1], tuple(i for i in range(input.ndim) if i != 1)
+    for name, one in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
+        if one is not None and one.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {one.numel()}")
+    shape = (1, channels) + (1,) * (input.ndim - 2)
+    if training:
+        mean = input.mean(axes)
+        away = input - mean.reshape(shape)
+        var = (away * away).mean(axes)
+        if running_mean is not None:
+            count = input.numel() // channels
+            running_mean._array[...] = (1 - momentum) * running_mean._array + momentum * mean._array
+            running_var._array[...] = (1 - momentum) * running_var._array + momentum * var._array * (count / (count - 1))
+    else:
+        mean, var = running_mean, running_var
+        away = input - mean.reshape(shape)
+    out = away * (var.reshape(shape) + eps).rsqrt()
+    out = out if weight is None else out * weight.reshape(shape)
+    return out if bias is None else out + bias.reshape(shape)
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    """softmax(Q Kᵀ / √d + mask) V"""
+    scale = 1 / math.sqrt(query._array.shape[-1]) if scale is None else scale
+    scores = (query * scale) @ key.transpose(-2, -1)
+    if is_causal:
+        scores = scores.masked_fill(Tensor(np.triu(np.ones(scores._array.shape[-2:], bool), 1)), -math.inf)
+    if attn_mask is not None:
+        if attn_mask.dtype is dtypes.bool_:
+            scores = scores.masked_fill(~attn_mask, -math.inf)
+        else:
+            scores = scores + attn_mask
+    weights = softmax(scores, -1)
+    if attn_mask is not None and attn_mask.dtype is dtypes.bool_:  # who may look nowhere sees zeros
+        none = ~np.broadcast_to(attn_mask._array, scores._array.shape).any(-1, keepdims=True)
+        weights = weights.masked_fill(Tensor(none), 0.0)
+    return dropout(weights, dropout_p) @ value
+
+
+def pad(input, pad, mode="constant", value=None):
+    """Numbers added at the ends: (left, right) of the last axis, then of the one before, …"""
+    if mode != "constant":
+        raise NotImplementedError(f"pad with mode={mode!r} is not in the small torch")
+    widths = [(0, 0)] * (input.ndim - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
+    if min(min(pair) for pair in widths) < 0:
+        cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, input._array.shape))
+        flat = [one for pair in reversed(widths) for one in (max(pair[0], 0), max(pair[1], 0))]
+        return globals()["pad"](getitem(input, cut), flat, value=value)
+    inside = tuple(slice(a, a + n) for (a, _), n in zip(widths, input._array.shape))
+    array = np.pad(input._array, widths, constant_values=0 if value is None else value)
+    return record(array, "ConstantPadNd", (input,), lambda g: getitem(g, inside))
+
+
+def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    """Sums of products along the last axis: input (N, C, L), weight (C_out, C / groups, k)."""
+    if dilation != 1:
+        raise NotImplementedError("conv1d with dilation is not in the small torch")
+    x = pad(input, (padding, padding)) if padding else input
+    windows = x.unfold(-1, weight._array.shape[-1], stride)  # (N, C, L', k)
+    if groups == 1:
+        out = (windows.transpose(1, 2).flatten(2) @ weight.flatten(1).t()).transpose(1, 2)
+    elif groups == weight._array.shape[0] == x._array.shape[1]:
+        out = (windows * weight[:, 0][:, None, :]).sum(-1)
+    else:
+        parts = zip(windows.chunk(groups, 1), weight.chunk(groups, 0))
+        out = cat([(a.transpose(1, 2).flatten(2) @ b.flatten(1).t()).transpose(1, 2) for a, b in parts], 1)
+    return out if bias is None else out + bias[:, None]
+
+
+# Losses
+
+
+def reduced(loss, reduction):
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+
+
+def same_shape(input, target):
+    if target.shape != input.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely lead to "
+            "incorrect results due to broadcasting. Please ensure they have the same size.",
+            stacklevel=3,
+        )
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """(x − target)²"""
+    same_shape(input, target)
+    away = input - target
+    return titled(reduced(away * away, reduction), "MseLoss")
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
+    """|x − target|"""
+    same_shape(input, target)
+    return reduced((input - target).abs(), reduction)
+
+
+def smooth_l1_loss(input, target, reduction="mean", beta=1.0):
+    same_shape(input, target)
+    away = (input - target).abs()
+    return reduced(pointwise.where(away < beta, 0.5 * away * away / beta, away - 0.5 * beta), reduction)
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0):
+    same_shape(input, target)
+    away = (input - target).abs()
+    return reduced(pointwise.where(away < delta, 0.5 * away * away, delta * (away - 0.5 * delta)), reduction)
+
+
+def titled(out, name):
+    if out._grad_fn is not None:
+        out._grad_fn.title = name
+    return out
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
+    """−( y log x + (1 − y) log(1 − x) ), the logarithms no lower than −100"""
+    if input.numel() and (input._array.min() < 0 or input._array.max() > 1):
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    loss = (target - 1) * (1 - input).log().clamp(min=-100) - target * input.log().clamp(min=-100)
+    return titled(reduced(loss if weight is None else loss * weight, reduction), "BinaryCrossEntropy")
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
+    """The same of σ(x), without overflow."""
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    if pos_weight is None:
+        loss = (1 - target) * input - logsigmoid(input)
+    else:
+        loss = (1 - target) * input - ((pos_weight - 1) * target + 1) * logsigmoid(input)
+    return titled(reduced(loss if weight is None else loss * weight, reduction), "BinaryCrossEntropyWithLogits")
+
+
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
+    """Minus the number that stands at the target's place: input (N, C, …), target (N, …)."""
+    if target.dtype not in (dtypes.int64, dtypes.uint8):
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.title}")
+    if input.ndim == 1:
+        if target.ndim:
+            raise ValueError(f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size ({target._array.shape[0]}).")
+        out = nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, None, ignore_index, None, reduction)
+        return squeeze(out, 0) if reduction == "none" else out
+    if input._array.shape[0] != target._array.shape[0] and target.ndim:
+        raise ValueError(
+            f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size ({target._array.shape[0]})."
+        )
+    wanted = [input._array.shape[0], *input._array.shape[2:]]
+    if list(target.shape) != wanted:
+        raise RuntimeError(f"Expected target size {wanted}, got {list(target.shape)}")
+    classes = input._array.shape[1]
+    kept = target._array != ignore_index
+    wrong = target._array[kept & ((target._array < 0) | (target._array >= classes))]
+    if wrong.size:
+        raise IndexError(f"Target {wrong[0]} is out of bounds.")
+    index = Tensor(np.where(kept, target._array, 0))
+    share = np.where(kept, 1, 0).astype(input._array.dtype)
+    if weight is not None:
+        share = share * weight._array[index._array]
+    loss = masked(-squeeze(gather(input, 1, unsqueeze(index, 1)), 1), ~kept) * Tensor(share)
+    if reduction == "none":
+        return titled(loss, "NllLoss")
+    if reduction == "sum":
+        return titled(loss.sum(), "NllLoss")
+    with np.errstate(all="ignore"):
+        return titled(loss.sum() / Tensor(share.sum()), "NllLoss" if input.ndim == 2 else "NllLoss2D")
+
+
+def cross_entropy(
+    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
+):
+    """−log softmax(x) at the target's place: input (N, C, …), target (N, …), or probabilities of input's shape."""
+    dim = 0 if input.ndim == 1 else 1
+    logs = log_softmax(input, dim)
+    if target.dtype.kind > 1 and target.shape == input.shape:
+        target = target if not label_smoothing else target * (1 - label_smoothing) + label_smoothing / input._array.shape[dim]
+        shape = [1] * input.ndim
+        shape[dim] = -1
+        loss = -(logs * target if weight is None else logs * target * weight.reshape(shape)).sum(dim)
+        if reduction == "mean":
+            return loss.sum() / (loss.numel() if loss.ndim else 1)
+        return reduced(loss, reduction)
+    exact = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
+    if not label_smoothing:
+        return exact
+    classes, kept = input._array.shape[dim], target._array != ignore_index
+    spread = masked(-(logs if weight is None else logs * weight.reshape([-1 if i == dim else 1 for i in range(input.ndim)])).sum(dim), ~kept)
+    if reduction == "mean":
+        share = kept.sum() if weight is None else weight._array[target._array[kept]].sum()
+        spread = spread.sum() / float(share)
+    elif reduction == "sum":
+        spread = spread.sum()
+    return exact * (1 - label_smoothing) + spread * (label_smoothing / classes)
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """target · (log target − x)"""
+    logs = target if log_target else target.clamp_min(np.finfo(target._array.dtype).tiny).log()
+    loss = (target.exp() if log_target else target) * (logs - input)
+    return loss.sum() / input._array.shape[0] if reduction == "batchmean" else reduced(loss, reduction)
+
+

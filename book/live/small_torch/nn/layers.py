@@ -1,0 +1,333 @@
+"""The layers without a memory: parameters of the right shapes and first numbers, for what `functional` computes."""
+
+import math
+
+from .. import empty, int64, no_grad, ones, tensor, zeros
+from . import functional as F
+from . import init
+from .module import Module, Parameter
+
+
+class Identity(Module):
+    """Returns its input. Whatever it is made with is ignored."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, input):
+        """input: (*). Returns it."""
+        return input
+
+
+class Linear(Module):
+    """W x + b for every vector.
+
+    Parameters: `weight` (out_features, in_features) and `bias` (out_features), or None without, both at first from
+    U(-1/√in, 1/√in).
+    """
+
+    def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = Parameter(empty(out_features, in_features, device=device, dtype=dtype))
+        self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Draw the first numbers."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))  # the same as U(-1/√in, 1/√in)
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input):
+        """input: (*, in_features). Returns (*, out_features)."""
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self):
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class Embedding(Module):
+    """A table of vectors: index i gets row i.
+
+    Parameter: `weight` (num_embeddings, embedding_dim), at first from N(0, 1), the row `padding_idx` zeros. The other
+    arguments are those of `functional.embedding`. AssertionError for a padding_idx outside the table.
+    """
+
+    def __init__(
+        self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False,
+        sparse=False, _weight=None, _freeze=False, device=None, dtype=None,
+    ):  # fmt: skip
+        super().__init__()
+        if padding_idx is not None:
+            if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
+                raise AssertionError("Padding_idx must be within num_embeddings")
+            padding_idx += num_embeddings if padding_idx < 0 else 0
+        self.num_embeddings, self.embedding_dim, self.padding_idx = num_embeddings, embedding_dim, padding_idx
+        self.max_norm, self.norm_type = max_norm, norm_type
+        self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
+        shape = [num_embeddings, embedding_dim]
+        if _weight is not None and list(_weight.shape) != shape:
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        self.weight = Parameter(empty(shape, device=device, dtype=dtype) if _weight is None else _weight, not _freeze)
+        if _weight is None:
+            self.reset_parameters()
+
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, *args, **kwargs):
+        """With this table (num_embeddings, embedding_dim); freeze: it does not learn."""
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        return cls(*embeddings.shape, *args, **kwargs, _weight=embeddings, _freeze=freeze)
+
+    def reset_parameters(self):
+        """Draw the first numbers."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            with no_grad():
+                self.weight[self.padding_idx].fill_(0)
+
+    def forward(self, input):
+        """input: indices (*). Returns (*, embedding_dim)."""
+        return F.embedding(
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
+        )
+
+    def extra_repr(self):
+        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+        changed = [f", {name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        return f"{self.num_embeddings}, {self.embedding_dim}" + "".join(changed)
+
+
+class _DropoutNd(Module):
+    def __init__(self, p=0.5, inplace=False):
+        super().__init__()
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        self.p, self.inplace = p, inplace
+
+    def extra_repr(self):
+        return f"p={self.p}, inplace={self.inplace}"
+
+
+class Dropout(_DropoutNd):
+    """While training, sets each number to zero with probability p and divides the others by 1 - p."""
+
+    def forward(self, input):
+        """input: (*). Returns the same shape."""
+        return F.dropout(input, self.p, self.training, self.inplace)
+
+
+class LayerNorm(Module):
+    """Every vector with mean 0 and variance 1, then scaled and shifted.
+
+    normalized_shape: the last axes, which together are one vector. Parameters: `weight`, ones at first, and `bias`, zeros,
+    both of this shape.
+    """
+
+    def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
+        super().__init__()
+        shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
+        for name, there in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
+            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if there else None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Ones and zeros."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input):
+        """input: (*, *normalized_shape). Returns the same shape."""
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self):
+        affine = f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
+        return f"{self.normalized_shape}, eps={self.eps}, {affine}"
+
+
+class BatchNorm1d(Module):
+    """Every feature with mean 0 and variance 1 over the batch, then scaled and shifted.
+
+    While training mean and variance are those of the batch, and running means of them are kept in the buffers
+    `running_mean` and `running_var`, for later. momentum: the share of the new ones; None for plain means.
+    """
+
+    _version = 2
+
+    def __init__(
+        self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, device=None, dtype=None, *,
+        bias=True,
+    ):  # fmt: skip
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        kind = {"device": device, "dtype": dtype}
+        for name, there in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, Parameter(empty(num_features, **kind)) if there else None)
+        self.register_buffer("running_mean", zeros(num_features, **kind) if track_running_stats else None)
+        self.register_buffer("running_var", ones(num_features, **kind) if track_running_stats else None)
+        self.register_buffer("num_batches_tracked", tensor(0, dtype=int64) if track_running_stats else None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Ones and zeros."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, input):
+        """input: (B, num_features) or (B, num_features, T). Returns the same shape."""
+        if input.dim() not in (2, 3):
+            raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
+        momentum = self.momentum or 0.0
+        if self.training and self.track_running_stats:
+            self.num_batches_tracked.add_(1)
+            momentum = 1 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
+        kept = (self.running_mean, self.running_var) if not self.training or self.track_running_stats else (None, None)
+        of_batch = self.training or self.running_mean is None
+        return F.batch_norm(input, *kept, self.weight, self.bias, of_batch, momentum, self.eps)
+
+    def extra_repr(self):
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
+            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
+        )
+
+
+class Flatten(Module):
+    """Joins the axes from start_dim to end_dim."""
+
+    def __init__(self, start_dim=1, end_dim=-1):
+        super().__init__()
+        self.start_dim, self.end_dim = start_dim, end_dim
+
+    def forward(self, input):
+        """input: (*). Returns fewer axes."""
+        return input.flatten(self.start_dim, self.end_dim)
+
+    def extra_repr(self):
+        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+# Functions of each number, as modules
+
+
+class Tanh(Module):
+    """tanh( x )"""
+
+    def forward(self, input):
+        """input: (*). Returns the same shape."""
+        return input.tanh()
+
+
+class Sigmoid(Module):
+    """σ( x ) = 1 / ( 1 + exp( -x ) )"""
+
+    def forward(self, input):
+        """input: (*). Returns the same shape."""
+        return input.sigmoid()
+
+
+class ReLU(Module):
+    """max( 0, x )"""
+
+    def __init__(self, inplace=False):
+        super().__init__()
+        self.inplace = inplace
+
+    def forward(self, input):
+        """input: (*). Returns the same shape."""
+        return F.relu(input, inplace=self.inplace)
+
+    def extra_repr(self):
+        return "inplace=True" if self.inplace else ""
+
+
+class GELU(Module):
+    """x Φ( x ), with Φ the normal distribution. approximate: "none", or "tanh" for a formula that is nearly the same."""
+
+    def __init__(self, approximate="none"):
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input):
+        """input: (*). Returns the same shape."""
+        return F.gelu(input, approximate=self.approximate)
+
+    def extra_repr(self):
+        return f"approximate={self.approximate!r}"
+
+
+class SiLU(Module):
+    """x σ( x )"""
+
+    def forward(self, input):
+        """input: (*). Returns the same shape."""
+        return F.silu(input)
+
+
+class Softplus(Module):
+    """log( 1 + exp( β x ) ) / β; x itself where β x is above the threshold."""
+
+    def __init__(self, beta=1.0, threshold=20.0):
+        super().__init__()
+        self.beta, self.threshold = beta, threshold
+
+    def forward(self, input):
+        """input: (*). Returns the same shape."""
+        return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self):
+        return f"beta={self.beta}, threshold={self.threshold}"
+
+
+class LeakyReLU(Module):
+    """x where it is positive, else negative_slope · x."""
+
+    def __init__(self, negative_slope=0.01, inplace=False):
+        super().__init__()
+        self.negative_slope, self.inplace = negative_slope, inplace
+
+    def forward(self, input):
+        """input: (*). Returns the same shape."""
+        return F.leaky_relu(input, self.negative_slope, self.inplace)
+
+    def extra_repr(self):
+        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
+
+
+class Softmax(Module):
+    """exp( x ), divided by its sum along an axis."""
+
+    def __init__(self, dim=None):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input):
+        """input: (*). Returns the same shape."""
+        return F.softmax(input, self.dim)
+
+    def extra_repr(self):
+        return f"dim={self.dim}"
+
+
+class LogSoftmax(Module):
+    """log softmax( x ) along an axis."""
+
+    def __init__(self, dim=None):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input):
+        """input: (*). Returns the same shape."""
+        return F.log_softmax(input, self.dim)

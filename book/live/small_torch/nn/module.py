@@ -1,0 +1,540 @@
+"""A module: parameters, buffers and other modules under names, and what is done with all of them at once."""
+
+import warnings
+from collections import OrderedDict, namedtuple
+from collections.abc import Mapping
+
+from .. import Tensor, dtype, empty, no_grad
+from ..autograd import record_many
+from ..tensor import Handle
+
+TABLES = ("_parameters", "_buffers", "_modules")  # where a module keeps what it was given, by name
+
+
+class Parameter(Tensor):
+    """A tensor that is to learn: a module that gets one for an attribute counts it among its parameters.
+
+    data: its numbers, which are not copied. requires_grad: whether it learns.
+    """
+
+    def __init__(self, data=None, requires_grad=True):
+        data = empty(0) if data is None else data
+        if requires_grad and not (data.is_floating_point() or data.is_complex()):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+        super().__init__(data._array)
+        self._version, self.device, self.requires_grad = data._version, data.device, requires_grad
+
+    def __deepcopy__(self, memo):
+        memo[id(self)] = copied = Parameter(self.detach().clone(), self.requires_grad)
+        return copied
+
+    def __repr__(self):
+        return "Parameter containing:\n" + super().__repr__()
+
+
+class IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    """What `load_state_dict` returns: the names that did not fit."""
+
+    def __repr__(self):
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+
+
+def typename(thing):
+    """What torch calls a thing's type in its messages."""
+    if isinstance(thing, Tensor):
+        return thing.type()
+    kind = thing if isinstance(thing, type) else type(thing)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def indented(text):
+    return text.replace("\n", "\n  ")
+
+
+class Module:
+    """What all layers and models are: a subclass makes its parameters in `__init__`, and computes in `forward`."""
+
+    def __init__(self, *args, **kwargs):
+        name = f"{type(self).__name__}.__init__()"
+        if kwargs:
+            raise TypeError(f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if args:
+            raise TypeError(f"{name} takes 1 positional argument but {len(args) + 1} were given")
+        tables = {table: {} for table in TABLES}
+        hooks = {"_forward_pre_hooks": {}, "_forward_hooks": {}, "_backward_hooks": {}}
+        self.__dict__.update({"training": True, **tables, "_non_persistent_buffers_set": set(), **hooks})
+
+    def forward(self, *input):
+        """What the module computes; a subclass says it."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    def __call__(self, *args, **kwargs):
+        if not (self._backward_hooks or self._forward_pre_hooks or self._forward_hooks):
+            return self.forward(*args, **kwargs)
+        for hook, with_kwargs in [*self._forward_pre_hooks.values()]:
+            changed = hook(self, args, kwargs) if with_kwargs else hook(self, args)
+            if changed is not None and with_kwargs:
+                args, kwargs = changed
+            elif changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
+        around = BackwardHooks(self) if self._backward_hooks else None
+        args = around.inputs(args) if around else args
+        result = self.forward(*args, **kwargs)
+        for hook, with_kwargs in [*self._forward_hooks.values()]:
+            changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
+            result = result if changed is None else changed
+        return around.outputs(result) if around else result
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """Call `hook(module, args)` before `forward`; what it returns, if anything, stands for the arguments."""
+        return hooked(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        """Call `hook(module, args, output)` after `forward`; what it returns, if anything, stands for the output."""
+        return hooked(self._forward_hooks, (hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are known."""
+        return hooked(self._backward_hooks, hook, prepend)
+
+    # What a module has, by name
+
+    def register_parameter(self, name, param):
+        """Add a parameter, or None for one that this module could have and has not."""
+        self._check_new(name, "parameter", "cannot assign parameter before Module.__init__() call")
+        if not isinstance(param, Parameter | None):
+            raise TypeError(
+                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+            )
+        if param is not None and param.grad_fn is not None:
+            raise ValueError(
+                f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
+                f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name, tensor, persistent=True):
+        """Add a tensor that does not learn; a `state_dict` has it if it is persistent."""
+        self._check_new(name, "buffer", "cannot assign buffer before Module.__init__() call")
+        if not isinstance(tensor, Tensor | None):
+            raise TypeError(
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+            )
+        self._buffers[name] = tensor
+        (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
+
+    def add_module(self, name, module):
+        """Add another module as a part of this one."""
+        if not isinstance(module, Module | None):
+            raise TypeError(f"{typename(module)} is not a Module subclass")
+        self._check_new(name, "module", "cannot assign module before Module.__init__() call")
+        self._modules[name] = module
+
+    register_module = add_module
+
+    def _check_new(self, name, kind, too_early):
+        if "_parameters" not in self.__dict__:
+            raise AttributeError(too_early)
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
+        if hasattr(self, name) and name not in getattr(self, f"_{kind}s"):
+            raise KeyError(f"attribute '{name}' already exists")
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+
+    def __getattr__(self, name):
+        for table in TABLES:
+            found = self.__dict__.get(table, {})
+            if name in found:
+                return found[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name, value):
+        tables = [self.__dict__.get(table) for table in TABLES]
+        parameters, buffers, modules = tables
+        if isinstance(value, Parameter | Module):
+            kind, table = ("parameters", parameters) if isinstance(value, Parameter) else ("module", modules)
+            if table is None:
+                raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
+            for other in (self.__dict__, *tables):
+                if other is not table:
+                    other.pop(name, None)
+            self._non_persistent_buffers_set.discard(name)
+            if table is parameters:
+                self.register_parameter(name, value)
+            else:
+                modules[name] = value
+        elif parameters is not None and name in parameters:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                )
+            parameters[name] = None
+        elif modules is not None and name in modules:
+            if value is not None:
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
+                )
+            modules[name] = None
+        elif buffers is not None and name in buffers:
+            if not isinstance(value, Tensor | None):
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
+                )
+            buffers[name] = value
+        else:
+            object.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        for table in map(self.__dict__.get, TABLES):
+            if name in table:
+                del table[name]
+                self._non_persistent_buffers_set.discard(name)
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self):
+        names = {*object.__dir__(self), *self._parameters, *self._buffers, *self._modules}
+        return sorted(name for name in names if not name[0].isdigit())
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        """This module and all inside it, each with its name, and once."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
+
+    def modules(self):
+        """This module and all inside it."""
+        for _, module in self.named_modules():
+            yield module
+
+    def named_children(self):
+        """The modules that are parts of this one, with their names."""
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self):
+        """The modules that are parts of this one."""
+        for _, module in self.named_children():
+            yield module
+
+    def _named(self, table, prefix, recurse, remove_duplicate):
+        seen = set()
+        for path, module in self.named_modules(None, prefix, remove_duplicate) if recurse else [(prefix, self)]:
+            for name, tensor in getattr(module, table).items():
+                if tensor is not None and id(tensor) not in seen:
+                    if remove_duplicate:
+                        seen.add(id(tensor))
+                    yield f"{path}.{name}" if path else name, tensor
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        """All parameters with their names; recurse: those of the parts too."""
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse=True):
+        """All parameters: what an optimizer is given."""
+        for _, parameter in self.named_parameters(recurse=recurse):
+            yield parameter
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        """All buffers with their names."""
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse=True):
+        """All buffers."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def get_submodule(self, target):
+        """The module with a name such as "layers.0"; AttributeError if there is none."""
+        module = self
+        for name in target.split(".") if target else ():
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module
+
+    def get_parameter(self, target):
+        """The parameter with a name such as "layers.0.weight"; AttributeError if there is none."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        if not isinstance(getattr(module, name), Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return getattr(module, name)
+
+    def get_buffer(self, target):
+        """The buffer of this name; AttributeError if there is none."""
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        if name not in module._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return module._buffers[name]
+
+    # What is done with all of it
+
+    def apply(self, fn):
+        """Call a function with every module inside, and then with this one."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self, fn):
+        for module in self.children():
+            module._apply(fn)
+        with no_grad():
+            for name, parameter in self._parameters.items():
+                if parameter is None:
+                    continue
+                changed = fn(parameter)
+                if changed.device != parameter.device:
+                    self._parameters[name] = Parameter(changed, parameter.requires_grad)
+                else:
+                    parameter.data = changed
+                if parameter.grad is not None:
+                    self._parameters[name].grad = fn(parameter.grad).requires_grad_(parameter.grad.requires_grad)
+            for name, buffer in self._buffers.items():
+                self._buffers[name] = buffer if buffer is None else fn(buffer)
+        return self
+
+    def to(self, *args, **kwargs):
+        """Change the type or the place of all parameters and buffers. Whole numbers keep their type."""
+        wanted = [one for one in (*args, *kwargs.values()) if isinstance(one, dtype)]
+        wanted += [one.dtype for one in args if isinstance(one, Tensor)]
+        for one in wanted:
+            if not (one.is_floating_point or one.is_complex):
+                raise TypeError(
+                    f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={one}"
+                )
+        places = [one for one in args if not isinstance(one, dtype | Tensor | bool)] + [
+            one for name, one in kwargs.items() if name == "device"
+        ]
+
+        def change(tensor):
+            changes = tensor.is_floating_point() or tensor.is_complex()
+            tensor = tensor.to(wanted[-1]) if wanted and changes else tensor
+            return tensor.to(places[-1]) if places and places[-1] is not None else tensor
+
+        return self._apply(change)
+
+    def _floating(self, change):
+        return self._apply(lambda tensor: change(tensor) if tensor.is_floating_point() else tensor)
+
+    def double(self):
+        """All parameters and buffers with fractions in float64."""
+        return self._floating(Tensor.double)
+
+    def float(self):
+        """All parameters and buffers with fractions in float32."""
+        return self._floating(Tensor.float)
+
+    def half(self):
+        """All parameters and buffers with fractions in float16."""
+        return self._floating(Tensor.half)
+
+    def type(self, dst_type):
+        """All parameters and buffers in a type."""
+        return self._apply(lambda tensor: tensor.type(dst_type))
+
+    def cpu(self):
+        """All parameters and buffers where there are numbers."""
+        return self._apply(Tensor.cpu)
+
+    def train(self, mode=True):
+        """Say to this module and all inside that they are learning (or not): what dropout looks at."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self):
+        """As `train(False)`."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad=True):
+        """Whether all parameters learn."""
+        for parameter in self.parameters():
+            parameter.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none=True):
+        """Forget all gradients."""
+        for parameter in self.parameters():
+            if set_to_none:
+                parameter.grad = None
+            elif parameter.grad is not None:
+                parameter.grad = parameter.grad.detach()
+                parameter.grad.zero_()
+
+    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+        """All parameters and persistent buffers by name. They share their numbers with the module."""
+        found = OrderedDict() if destination is None else destination
+        if not hasattr(found, "_metadata"):
+            found._metadata = OrderedDict()
+        found._metadata[prefix[:-1]] = {"version": getattr(self, "_version", 1)}
+        for name, tensor in self._own_state().items():
+            found[prefix + name] = tensor if keep_vars else tensor.detach()
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=found, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        return found
+
+    def _own_state(self):
+        lasting = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
+        return {name: tensor for name, tensor in {**self._parameters, **lasting}.items() if tensor is not None}
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        """Copy numbers into the parameters and buffers of these names (assign: put the tensors in their places).
+
+        RuntimeError if a shape does not fit or, with strict, if the names are not exactly the module's. Returns the names
+        that are missing and those that are not expected.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        missing, unexpected, errors = [], [], []
+        self._load(dict(state_dict), "", assign, missing, unexpected, errors)
+        if strict:
+            kinds = (("Unexpected", unexpected), ("Missing", missing))
+            for kind, names in kinds:
+                if names:
+                    quoted = ", ".join(f'"{name}"' for name in names)
+                    errors.insert(0, f"{kind} key(s) in state_dict: {quoted}. ")
+        if errors:
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
+        return IncompatibleKeys(missing, unexpected)
+
+    def _load(self, given, prefix, assign, missing, unexpected, errors):
+        own = self._own_state()
+        for name, tensor in own.items():
+            key = prefix + name
+            if key not in given:
+                missing.append(key)
+                continue
+            new = given[key]
+            if not isinstance(new, Tensor):
+                errors.append(
+                    f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                    f"checkpoint but received {type(new)}"
+                )
+                continue
+            if tensor.shape == () and new.shape == (1,):
+                new = new[0]
+            if new.shape != tensor.shape:
+                errors.append(
+                    f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in "
+                    f"current model is {tensor.shape}."
+                )
+            elif assign:
+                is_parameter = isinstance(tensor, Parameter)
+                setattr(self, name, Parameter(new, tensor.requires_grad) if is_parameter else new)
+            else:
+                with no_grad():
+                    tensor.copy_(new)
+        for key in given:
+            if key.startswith(prefix):
+                first, *rest = key[len(prefix) :].split(".", 1)
+                if first not in (self._modules if rest else own):
+                    unexpected.append(key)
+        for name, module in self._modules.items():
+            if module is not None:
+                inside = f"{prefix}{name}."
+                of_it = {key: value for key, value in given.items() if key.startswith(inside)}
+                module._load(of_it, inside, assign, missing, unexpected, errors)
+
+    # How it looks
+
+    def _get_name(self):
+        return type(self).__name__
+
+    def extra_repr(self):
+        """What stands between the parentheses; a subclass says it."""
+        return ""
+
+    def __repr__(self):
+        lines = self.extra_repr().split("\n") if self.extra_repr() else []
+        parts = [f"({name}): {indented(repr(module))}" for name, module in self._modules.items()]
+        if len(lines) == 1 and not parts:
+            return f"{self._get_name()}({lines[0]})"
+        lines += parts
+        return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
+
+
+def hooked(hooks, hook, first):
+    """Add a hook, behind the others or before them; returns what takes it away."""
+    others = dict(hooks)
+    handle = Handle(hooks, hook)
+    if first:
+        for number, other in others.items():
+            del hooks[number]
+            hooks[number] = other
+    return handle
+
+
+class BackwardHooks:
+    """What a module's backward hooks need for one call: they stand on the gradients' way, behind and before the module."""
+
+    def __init__(self, module):
+        self.module, self.hooks, self.grad_output = module, [*module._backward_hooks.values()], None
+
+    def inputs(self, args):
+        """The same inputs; when their gradients are known, the hooks are called, and may return others."""
+        self.count, self.waits = len(args), any(isinstance(one, Tensor) and one.requires_grad for one in args)
+        return through(args, self.call) if self.waits else args
+
+    def outputs(self, result):
+        """The same outputs; their gradients are noted."""
+        found = through(result if isinstance(result, tuple) else (result,), self.note)
+        return found if isinstance(result, tuple) else found[0]
+
+    def note(self, gradients):
+        self.grad_output = gradients
+        if not self.waits:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
+                "require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+                "#torch.nn.Module.register_full_backward_hook for more details.",
+                stacklevel=5,
+            )
+            self.call((None,) * self.count)
+        return gradients
+
+    def call(self, gradients):
+        for hook in self.hooks:
+            changed = hook(self.module, gradients, self.grad_output)
+            if changed is not None:
+                gradients = changed if isinstance(changed, tuple) else (changed,)
+        return gradients
+
+
+def through(things, rule):
+    """The same things; their gradients, a tuple with None for what is no tensor, go through `rule` on their way back."""
+    places = [place for place, one in enumerate(things) if isinstance(one, Tensor)]
+    tensors = [things[place] for place in places]
+
+    def back(*given):
+        gradients = dict.fromkeys(range(len(things))) | dict(zip(places, given))
+        changed = rule(tuple(gradients.values()))
+        return [changed[place] for place in places]
+
+    made = record_many([one._array for one in tensors], "BackwardHookFunction", tensors, back)
+    made = dict(enumerate(things)) | dict(zip(places, made))
+    return tuple(made.values())

@@ -1,0 +1,379 @@
+"""RNN, LSTM and GRU: layers, directions, dropout, batches, packed sequences, and what is refused, in torch's words.
+
+What a layer computes is in `through_time.py`. L layers, D directions (2 if bidirectional, else 1), T time steps, B sequences.
+"""
+
+import math
+import warnings
+from numbers import Number
+
+from .. import Tensor, cat, empty, stack, zeros
+from . import functional as F
+from . import init
+from .module import Module, Parameter
+from .through_time import Elman, Gru, Lstm, run
+from .utils.rnn import PackedSequence
+
+KINDS = {"RNN_TANH": Elman(), "RNN_RELU": Elman(relu=True), "LSTM": Lstm(), "GRU": Gru()}
+# What a product with a bias calls a type, and what one without
+C_NAMES = {
+    "float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int", "int32": "int", "int16": "short int",
+    "int8": "signed char", "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>",
+    "complex128": "c10::complex<double>",
+}  # fmt: skip
+
+
+def draw(module):
+    """Every parameter from U(-k, k) with k = 1 / √hidden_size."""
+    k = 1 / math.sqrt(module.hidden_size) if module.hidden_size > 0 else 0
+    for parameter in module.parameters():
+        init.uniform_(parameter, -k, k)
+
+
+def same_dtype(tensors, weight, bias):
+    """Check that what meets a weight in a product has its type."""
+    for one in tensors:
+        if one.dtype is not weight.dtype:
+            if bias:
+                names = one.dtype.title, weight.dtype.title
+                raise RuntimeError("mat1 and mat2 must have the same dtype, but got {} and {}".format(*names))
+            names = C_NAMES[one.dtype.name], C_NAMES[weight.dtype.name]
+            raise RuntimeError("expected m1 and m2 to have the same dtype, but got: {} != {}".format(*names))
+
+
+class RNNBase(Module):
+    """What the three layers share; mode is "RNN_TANH", "RNN_RELU", "LSTM" or "GRU".
+
+    Parameters, for layer k, all from U(-1/√hidden_size, 1/√hidden_size): `weight_ih_l{k}` (gates · hidden_size, features of
+    what it reads), `weight_hh_l{k}` (gates · hidden_size, size), `bias_ih_l{k}` and `bias_hh_l{k}` (gates · hidden_size) and,
+    with a projection, `weight_hr_l{k}` (proj_size, hidden_size); with `_reverse` those of the other direction. size is
+    proj_size, or hidden_size without one.
+    """
+
+    def __init__(
+        self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+        proj_size=0, device=None, dtype=None,
+    ):  # fmt: skip
+        super().__init__()
+        self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.dropout, self.bidirectional = bias, batch_first, float(dropout), bidirectional
+        self.proj_size = proj_size
+        self._check_arguments(dropout)
+        size, rows, kind = proj_size or hidden_size, KINDS[mode].gates * hidden_size, {"device": device, "dtype": dtype}
+        self._all_weights = []
+        for layer in range(num_layers):
+            below = input_size if layer == 0 else size * (2 if bidirectional else 1)
+            shapes = {"weight_ih": (rows, below), "weight_hh": (rows, size)}
+            shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {}
+            shapes |= {"weight_hr": (proj_size, hidden_size)} if proj_size else {}
+            for suffix in self._suffixes(layer):
+                for name, shape in shapes.items():
+                    setattr(self, name + suffix, Parameter(empty(shape, **kind)))
+                self._all_weights.append([name + suffix for name in shapes])
+        self.reset_parameters()
+
+    def _check_arguments(self, dropout):
+        if not isinstance(dropout, Number) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
+            raise ValueError(
+                "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+            )
+        if dropout > 0 and self.num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
+                f"greater than 1, but got dropout={dropout} and num_layers={self.num_layers}",
+                stacklevel=4,  # the line that makes the layer
+            )
+        for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int)):
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise TypeError(f"{name} should be of type {kind.__name__}, got: {type(value).__name__}")
+            if kind is int and value <= 0:
+                raise ValueError(f"{name} must be greater than zero")
+        if self.num_layers <= 0:
+            raise ValueError("num_layers must be greater than zero")
+        if self.proj_size < 0:
+            raise ValueError("proj_size should be a positive integer or zero to disable projections")
+        if self.proj_size >= self.hidden_size:
+            raise ValueError("proj_size has to be smaller than hidden_size")
+        if self.mode not in KINDS:
+            raise ValueError("Unrecognized RNN mode: " + self.mode)
+
+    def _suffixes(self, layer):
+        return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
+
+    def reset_parameters(self):
+        """Draw the first numbers."""
+        draw(self)
+
+    def flatten_parameters(self):
+        """Does nothing: torch's lays the weights out for a graphics card."""
+
+    @property
+    def all_weights(self):
+        """The parameters, a list for each layer and direction."""
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    @property
+    def _flat_weights_names(self):
+        return [name for names in self._all_weights for name in names]
+
+    @property
+    def _flat_weights(self):
+        return [getattr(self, name) for name in self._flat_weights_names]
+
+    def forward(self, input, hx=None):
+        """Returns the output of the last layer, and the last state of all layers and directions.
+
+        input: (T, B, input_size), (B, T, input_size) with batch_first, (T, input_size) for one sequence, or a
+        `PackedSequence`. hx: the first state, (L D, B, size), (L D, size) for one sequence; of an LSTM a pair, c with
+        hidden_size; zeros if None. The output is laid out as the input, with D size features, and the last state as hx.
+        """
+        packed, is_pair = isinstance(input, PackedSequence), self.mode == "LSTM"
+        to_sorted = to_caller = None
+        if packed:
+            x, batch_sizes, to_sorted, to_caller = input
+            batched, sizes = True, batch_sizes.tolist()
+        else:
+            batched = self._check_dimensions(input, hx, is_pair)
+            x = input if batched else input.unsqueeze(1)
+            time_first = not (batched and self.batch_first)
+            x = x if time_first else x.transpose(0, 1)
+        weight = getattr(self, self._all_weights[0][0])
+        self._check_input(x, weight, 2 if packed else 3)
+        sizes = sizes if packed else [x.size(1)] * x.size(0)
+        state = self._first_state(x, hx, sizes[0] if packed else x.size(1), batched, is_pair, to_sorted)
+        if not packed:
+            for what, tensors in (("hidden", state), ("parameter", [weight])):
+                for one in tensors:
+                    if one.device != x.device:
+                        raise RuntimeError(
+                            f"Input and {what} tensors are not at the same device, found input tensor at {x.device} and "
+                            f"{what} tensor at {one.device}"
+                        )
+        if not sizes:
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+        same_dtype(state, weight, self.bias)
+
+        output, ends = self._run(x, sizes, state)
+
+        state = tuple((stack if batched else cat)(one) for one in zip(*ends))
+        if to_caller is not None:
+            state = tuple(one.index_select(1, to_caller) for one in state)
+        if packed:
+            output = PackedSequence(output, batch_sizes, to_sorted, to_caller)
+        elif not batched:
+            output = output.squeeze(1)
+        elif not time_first:
+            output = output.transpose(0, 1)
+        return output, state if is_pair else state[0]
+
+    def _run(self, x, sizes, state):
+        """All layers, each on the output of the one below. Returns the last one's output, and every last state."""
+        ends = []
+        for layer in range(self.num_layers):
+            if layer and self.dropout and self.training:
+                x = F.dropout(x, self.dropout)
+            outputs = []
+            for suffix in self._suffixes(layer):
+                names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+                names = [name + suffix if name + suffix in self._all_weights[len(ends)] else None for name in names]
+                weights = [None if name is None else getattr(self, name) for name in names]
+                start = tuple(one[len(ends)] for one in state)
+                reverse = suffix.endswith("reverse")
+                output, end = run(KINDS[self.mode], x, sizes, start, weights, reverse)
+                outputs.append(output)
+                ends.append(end)
+            x = outputs[0] if len(outputs) == 1 else cat(outputs, dim=-1)
+        return x, ends
+
+    def _check_dimensions(self, input, hx, is_pair):
+        """Whether there is a batch."""
+        name, dim = self.mode.partition("_")[0], input.dim()
+        if dim not in (2, 3):
+            got = f"{dim}D tensor" if name == "RNN" else f"{dim}D"
+            raise ValueError(f"{name}: Expected input to be 2D or 3D, got {got} instead")
+        kind = "batched" if dim == 3 else "unbatched"
+        if hx is None:
+            pass
+        elif is_pair:
+            if hx[0].dim() != dim or hx[1].dim() != dim:
+                raise RuntimeError(
+                    f"For {kind} {dim}-D input, hx and cx should also be {dim}-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) "
+                    "tensors"
+                )
+        elif hx.dim() != dim:
+            raise RuntimeError(f"For {kind} {dim}-D input, hx should also be {dim}-D but got {hx.dim()}-D tensor")
+        return dim == 3
+
+    def _check_input(self, x, weight, dim):
+        if x.dtype is not weight.dtype:
+            raise ValueError(
+                f"RNN input dtype ({x.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
+                f"input.to({weight.dtype}), or convert model: model.to({x.dtype})"
+            )
+        if x.dim() != dim:
+            raise RuntimeError(f"input must have {dim} dimensions, got {x.dim()}")
+        if x.size(-1) != self.input_size:
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.size(-1)}"
+            )
+
+    def _first_state(self, x, hx, batch, batched, is_pair, to_sorted):
+        """The state before the first time step: a tuple of (L D, B, …), in the order of the sorted batch."""
+        count = self.num_layers * (2 if self.bidirectional else 1)
+        shapes = [(count, batch, self.proj_size or self.hidden_size), (count, batch, self.hidden_size)][: 1 + is_pair]
+        if hx is None:
+            return tuple(zeros(shape, dtype=x.dtype, device=x.device) for shape in shapes)
+        state = tuple(hx) if is_pair else (hx,)
+        if not batched:
+            state = tuple(one.unsqueeze(1) for one in state)
+        if to_sorted is not None:
+            state = tuple(one.index_select(1, to_sorted) for one in state)
+        for k, (one, shape) in enumerate(zip(state, shapes)):
+            if one.shape != shape:
+                which = f"hidden[{k}]" if is_pair else "hidden"
+                raise RuntimeError(f"Expected {which} size {shape}, got {list(one.shape)}")
+        if len(state) != len(shapes):
+            raise RuntimeError("lstm expects two hidden states")
+        return state
+
+    def extra_repr(self):
+        usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
+        changed = [f", {name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        return f"{self.input_size}, {self.hidden_size}" + "".join(changed)
+
+
+def no_projection(options):
+    if "proj_size" in options:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+
+
+class RNN(RNNBase):
+    """h_t = tanh( W_ih x_t + b_ih + W_hh h_{t-1} + b_hh ), or with relu; the arguments are those of `RNNBase`."""
+
+    def __init__(self, *args, **kwargs):
+        no_projection(kwargs)
+        if len(args) > 3:
+            nonlinearity, args = args[3], args[:3] + args[4:]
+        else:
+            nonlinearity = kwargs.pop("nonlinearity", "tanh")
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
+        super().__init__(f"RNN_{nonlinearity.upper()}", *args, **kwargs)
+        self.nonlinearity = nonlinearity
+
+
+class LSTM(RNNBase):
+    """Long short-term memory; the arguments are those of `RNNBase`."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__("LSTM", *args, **kwargs)
+
+
+class GRU(RNNBase):
+    """A gated recurrent unit; the arguments are those of `RNNBase`."""
+
+    def __init__(self, *args, **kwargs):
+        no_projection(kwargs)
+        super().__init__("GRU", *args, **kwargs)
+
+
+class RNNCellBase(Module):
+    """What the three cells share: one time step. Their parameters are a layer's, without `_l0`."""
+
+    def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
+        super().__init__()
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows, kind = num_chunks * hidden_size, {"device": device, "dtype": dtype}
+        self.weight_ih = Parameter(empty(rows, input_size, **kind))
+        self.weight_hh = Parameter(empty(rows, hidden_size, **kind))
+        for name in ("bias_ih", "bias_hh"):
+            self.register_parameter(name, Parameter(empty(rows, **kind)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Draw the first numbers."""
+        draw(self)
+
+    def _run(self, kind, input, hx):
+        """One time step. input: (B, input_size) or (input_size). hx: a tuple, or None. Returns the new state, a tuple."""
+        is_pair, name = isinstance(kind, Lstm), type(self).__name__
+        if input.dim() not in (1, 2):
+            raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
+        for k, one in enumerate(() if hx is None else hx):
+            if one.dim() not in (1, 2):
+                which = f"hx[{k}]" if is_pair else "hidden"
+                raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {one.dim()}D instead")
+        batched = input.dim() == 2
+        x = input if batched else input.unsqueeze(0)
+        if hx is None:
+            hx = (zeros(x.size(0), self.hidden_size, dtype=x.dtype, device=x.device),) * (1 + is_pair)
+        elif is_pair and batched:
+            if isinstance(hx, Tensor):
+                raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
+            if len(hx) != 2:
+                raise RuntimeError("lstm_cell expects two hidden states")
+        state = tuple(hx) if batched else tuple(one.unsqueeze(0) for one in (hx[0], hx[1])[: 1 + is_pair])
+        self._check_sizes(x, state)
+        same_dtype((x, *state), self.weight_ih, self.bias)
+        weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, None)
+        _, state = run(kind, x, [len(x)], state, weights)
+        return state if batched else tuple(one.squeeze(0) for one in state)
+
+    def _check_sizes(self, x, state):
+        if x.size(1) != self.input_size:
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {x.size(1)} expected {self.input_size}"
+            )
+        for k, one in enumerate(state):
+            if one.size(0) != x.size(0):
+                raise RuntimeError(
+                    f"Input batch size {x.size(0)} doesn't match hidden{k} batch size {one.size(0)}"
+                )
+            if one.size(1) != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{k} has inconsistent hidden_size: got {one.size(1)}, expected {self.hidden_size}"
+                )
+
+    def extra_repr(self):
+        parts = [f"{self.input_size}, {self.hidden_size}"]
+        parts += [f"bias={self.bias}"] if self.bias is not True else []
+        nonlinearity = getattr(self, "nonlinearity", "tanh")
+        return ", ".join(parts + ([f"nonlinearity={nonlinearity}"] if nonlinearity != "tanh" else []))
+
+
+class RNNCell(RNNCellBase):
+    """One time step of `RNN`."""
+
+    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, 1, device, dtype)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, input, hx=None):
+        """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
+        kind = KINDS.get(f"RNN_{self.nonlinearity.upper()}")
+        if kind is None:
+            raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
+        return self._run(kind, input, None if hx is None else (hx,))[0]
+
+
+class LSTMCell(RNNCellBase):
+    """One time step of `LSTM`."""
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, 4, device, dtype)
+
+    def forward(self, input, hx=None):
+        """input: (B, input_size) or (input_size). hx: (h, c), each (B, hidden_size) or (hidden_size). Returns such a pair."""
+        return self._run(KINDS["LSTM"], input, hx)
+
+
+class GRUCell(RNNCellBase):
+    """One time step of `GRU`."""
+
+    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, bias, 3, device, dtype)
+
+    def forward(self, input, hx=None):
+        """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
+        return self._run(KINDS["GRU"], input, None if hx is None else (hx,))[0]

@@ -1,0 +1,238 @@
+"""What a recurrent layer computes, one layer in one direction: forwards through time, and the gradients backwards.
+
+To autograd a layer is one operation. A tape of every small operation of every time step would give the same gradients, and
+take many times as long. So the derivatives are written out here, in plain numpy (Werbos 1990). What needs no time step's result
+is one product for all of them: W_ih x before the loop, and the weights' gradients after it.
+
+Shapes: N rows, those of one time step after another's; B sequences; H hidden units; P numbers of h (H without a projection).
+δy stands for ∂L/∂y. As a batch's vectors are rows, W x is written x @ W.T.
+"""
+
+import numpy as np
+
+from .. import Tensor, addmm, autograd, cat, enable_grad
+from ..autograd import record_many, recording
+
+
+def places_of(sizes, reverse):
+    """Where each time step's rows lie, in the order in which the steps are taken. sizes: how many rows each one has."""
+    ends = np.cumsum(sizes)
+    places = [(slice(int(end - size), int(end)), int(size)) for size, end in zip(sizes, ends)]
+    return places[::-1] if reverse else places
+
+
+def sigmoid_(a):
+    """σ of each number, in its place."""
+    np.negative(a, out=a)
+    np.exp(a, out=a)
+    a += 1
+    np.reciprocal(a, out=a)
+
+
+class Elman:
+    """h_t = f( a_t + W_hh h_{t-1} + b_hh ),  f = tanh or relu"""
+
+    gates = 1
+
+    def __init__(self, relu=False):
+        self.relu = relu
+
+    def step(self, a, state, w_hh, b_hh, w_hr):
+        """One time step in operations on tensors: the new state, a tuple. a: W_ih x_t + b_ih."""
+        a = a + affine(state[0], w_hh, b_hh)
+        return (a.relu() if self.relu else a.tanh(),)
+
+    def forward(self, a, w_hh, b_hh, w_hr, state, places):
+        """All time steps. a: (N, H), W_ih x + b_ih. state: changed in place, a tuple of (B, P). Returns output, saved."""
+        (h,) = state
+        if b_hh is not None:
+            a += b_hh
+        before = np.empty_like(a)
+        for rows, n in places:
+            before[rows] = h[:n]
+            now = a[rows]
+            now += h[:n] @ w_hh.T
+            np.maximum(now, 0, out=now) if self.relu else np.tanh(now, out=now)
+            h[:n] = now
+        return a, (a.copy(), before)  # the caller may change what is returned
+
+    def backward(self, d_output, saved, w_hh, b_hh, w_hr, d_state, places):
+        """d_state: of the last state; becomes that of the first. Returns δa, h before each step, δ( W_hh h + b_hh ), δW_hr."""
+        (h, before), (d_h,) = saved, d_state
+        slope = (h > 0).astype(h.dtype) if self.relu else 1 - h * h
+        d_a = np.empty_like(h)
+        for rows, n in reversed(places):
+            # δa_t = ( δy_t + δh_t ) ⊙ f',   δh_{t-1} = W_hhᵀ δa_t
+            np.multiply(d_output[rows] + d_h[:n], slope[rows], out=d_a[rows])
+            d_h[:n] = d_a[rows] @ w_hh
+        return d_a, before, d_a, None
+
+
+class Lstm:
+    """i, f, o = σ( … ),  g = tanh( … ),  c_t = f ⊙ c_{t-1} + i ⊙ g,  h_t = W_hr ( o ⊙ tanh c_t );  rows in the order i, f, g, o"""
+
+    gates = 4
+
+    def step(self, a, state, w_hh, b_hh, w_hr):
+        h, c = state
+        i, f, g, o = (a + affine(h, w_hh, b_hh)).chunk(4, dim=1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+        return h if w_hr is None else h @ w_hr.T, c
+
+    def forward(self, a, w_hh, b_hh, w_hr, state, places):
+        h, c = state
+        size = c.shape[1]
+        if b_hh is not None:
+            a += b_hh
+        before_h, before_c = np.empty((len(a), h.shape[1]), a.dtype), np.empty((len(a), size), a.dtype)
+        tanh_c, output = np.empty_like(before_c), np.empty_like(before_h)
+        for rows, n in places:
+            before_h[rows], before_c[rows] = h[:n], c[:n]
+            now = a[rows]
+            now += h[:n] @ w_hh.T
+            i_f, g, o = now[:, : 2 * size], now[:, 2 * size : 3 * size], now[:, 3 * size :]
+            sigmoid_(i_f)
+            np.tanh(g, out=g)
+            sigmoid_(o)
+            c[:n] *= now[:, size : 2 * size]
+            c[:n] += now[:, :size] * g
+            np.tanh(c[:n], out=tanh_c[rows])
+            m = o * tanh_c[rows]
+            h[:n] = output[rows] = m if w_hr is None else m @ w_hr.T
+        return output, (a, before_h, before_c, tanh_c)
+
+    def backward(self, d_output, saved, w_hh, b_hh, w_hr, d_state, places):
+        (gates, before_h, before_c, tanh_c), (d_h, d_c) = saved, d_state
+        i, f, g, o = np.moveaxis(gates.reshape(len(gates), 4, -1), 1, 0)
+        # what δc_t and δm_t are multiplied by, for all time steps at once
+        by = [i * (1 - i) * g, f * (1 - f) * before_c, (1 - g * g) * i, o * (1 - o) * tanh_c]
+        d_a, d_hs, to_c = np.stack(by, axis=1), np.empty_like(before_h), o * (1 - tanh_c * tanh_c)
+        for rows, n in reversed(places):
+            np.add(d_output[rows], d_h[:n], out=d_hs[rows])
+            d_m = d_hs[rows] if w_hr is None else d_hs[rows] @ w_hr
+            # δc_t += δm_t ⊙ o ⊙ tanh'( c_t ),   δa_i,f,g = δc_t ⊙ …,   δa_o = δm_t ⊙ …
+            d_c[:n] += d_m * to_c[rows]
+            d_a[rows, :3] *= d_c[:n, None]
+            d_a[rows, 3] *= d_m
+            # δh_{t-1} = W_hhᵀ δa_t,   δc_{t-1} = δc_t ⊙ f
+            d_h[:n] = d_a[rows].reshape(n, -1) @ w_hh
+            d_c[:n] *= f[rows]
+        d_a = d_a.reshape(len(d_a), -1)
+        return d_a, before_h, d_a, None if w_hr is None else d_hs.T @ (o * tanh_c)
+
+
+class Gru:
+    """u = W_hh h_{t-1} + b_hh,  r, z = σ( a + u ),  n = tanh( a + r ⊙ u ),  h_t = n + z ⊙ ( h_{t-1} - n );  rows r, z, n"""
+
+    gates = 3
+
+    def step(self, a, state, w_hh, b_hh, w_hr):
+        (h,) = state
+        (a_r, a_z, a_n), (u_r, u_z, u_n) = a.chunk(3, dim=1), affine(h, w_hh, b_hh).chunk(3, dim=1)
+        n = (a_n + (a_r + u_r).sigmoid() * u_n).tanh()
+        return (n + (a_z + u_z).sigmoid() * (h - n),)
+
+    def forward(self, a, w_hh, b_hh, w_hr, state, places):
+        (h,) = state
+        size = h.shape[1]
+        before, output, u_n = (np.empty((len(a), size), a.dtype) for _ in range(3))
+        for rows, k in places:
+            before[rows] = h[:k]
+            now, u = a[rows], h[:k] @ w_hh.T
+            if b_hh is not None:
+                u += b_hh
+            r_z, n = now[:, : 2 * size], now[:, 2 * size :]
+            r_z += u[:, : 2 * size]
+            sigmoid_(r_z)
+            u_n[rows] = u[:, 2 * size :]
+            n += r_z[:, :size] * u_n[rows]
+            np.tanh(n, out=n)
+            h[:k] -= n
+            h[:k] *= r_z[:, size:]
+            h[:k] += n
+            output[rows] = h[:k]
+        return output, (a, before, u_n)
+
+    def backward(self, d_output, saved, w_hh, b_hh, w_hr, d_state, places):
+        (gates, before, u_n), (d_h,) = saved, d_state
+        r, z, n = np.moveaxis(gates.reshape(len(gates), 3, -1), 1, 0)
+        by_r, by_z, by_n = r * (1 - r) * u_n, z * (1 - z) * (before - n), (1 - n * n) * (1 - z)
+        d_u, d_n = np.empty((len(n), 3, n.shape[1]), n.dtype), np.empty_like(by_n)
+        for rows, k in reversed(places):
+            d = d_output[rows] + d_h[:k]
+            # δa_n = δh_t ⊙ ( 1 - z ) ⊙ tanh',   δa_r = δa_n ⊙ u_n ⊙ σ',   δa_z = δh_t ⊙ ( h_{t-1} - n ) ⊙ σ'
+            np.multiply(d, by_n[rows], out=d_n[rows])
+            np.multiply(d_n[rows], by_r[rows], out=d_u[rows, 0])
+            np.multiply(d, by_z[rows], out=d_u[rows, 1])
+            # δu_n = δa_n ⊙ r,   δh_{t-1} = δh_t ⊙ z + W_hhᵀ δu
+            np.multiply(d_n[rows], r[rows], out=d_u[rows, 2])
+            d_h[:k] = d * z[rows] + d_u[rows].reshape(k, -1) @ w_hh
+        d_a = d_u.copy()
+        d_a[:, 2] = d_n
+        return d_a.reshape(len(n), -1), before, d_u.reshape(len(n), -1), None
+
+
+def affine(x, weight, bias):
+    """W x + b for the rows of x: (rows, out)."""
+    return x @ weight.T if bias is None else addmm(bias, x, weight.T)
+
+
+def run(kind, x, sizes, start, weights, reverse=False):
+    """Take one layer's steps in one direction.
+
+    kind: one of the objects above. x: (*, in), in all N rows. sizes: how many of them each time step has. start: the state
+    before, a tuple of (B, P) and perhaps (B, H). weights: W_ih, W_hh, b_ih, b_hh, W_hr; None for what is not there.
+    reverse: from the last time step to the first. Returns the output (*, P), and the state after, as `start`.
+    """
+    w_ih, w_hh, b_ih, b_hh, w_hr = (None if one is None else one._array for one in weights)
+    places, rows = places_of(sizes, reverse), x._array.reshape(-1, x.size(-1))
+    with np.errstate(all="ignore"):
+        a = rows @ w_ih.T
+        if b_ih is not None:
+            a += b_ih
+        end = tuple(one._array.copy() for one in start)
+        output, saved = kind.forward(a, w_hh, b_hh, w_hr, end, places)
+    inputs = [x, *start, *(one for one in weights if one is not None)]
+
+    def rule(d_output, *d_end):
+        if recording[0]:  # somebody wants gradients of the gradients
+            return by_tape(kind, x, sizes, start, weights, reverse, (d_output, *d_end))
+        with np.errstate(all="ignore"):
+            d_state = tuple(one._array.copy() for one in d_end)
+            d_rows = d_output._array.reshape(len(rows), -1)
+            d_a, before, d_u, d_hr = kind.backward(d_rows, saved, w_hh, b_hh, w_hr, d_state, places)
+            # a = W_ih x + b_ih,   u = W_hh h + b_hh
+            d_x = (d_a @ w_ih).reshape(x.shape) if x.requires_grad else None
+            found = [d_x, *d_state, d_a.T @ rows, d_u.T @ before]
+            if b_ih is not None:
+                found += [d_a.sum(0), d_u.sum(0)]
+        found += [] if d_hr is None else [d_hr]
+        return [None if one is None else Tensor(one) for one in found]
+
+    transposed = weights[1].T  # of all that must not be changed before the way back, torch finds this one first
+    transposed._made_by = "AsStrided"
+    output = output.reshape(*x.shape[:-1], output.shape[-1])
+    output, *end = record_many([output, *end], "Stack", inputs, rule, [transposed, *inputs])
+    return output, tuple(end)
+
+
+def by_tape(kind, x, sizes, start, weights, reverse, given):
+    """The gradients of all inputs, made of operations on tensors, of which autograd knows how they came about."""
+    with enable_grad():
+        # views, so that each has a gradient of its own: one tensor may stand in two places
+        x, *start = (one.view_as(one) for one in (x, *start))
+        weights = [None if one is None else one.view_as(one) for one in weights]
+        w_ih, w_hh, b_ih, b_hh, w_hr = weights
+        a = affine(x.reshape(-1, x.size(-1)), w_ih, b_ih)
+        state, outputs = list(start), {}
+        for rows, n in places_of(sizes, reverse):
+            now = kind.step(a[rows], [one[:n] for one in state], w_hh, b_hh, w_hr)
+            outputs[rows.start] = now[0]
+            # sequences that do not run now keep their state
+            state = [one if n == len(old) else cat([one, old[n:]]) for one, old in zip(now, state)]
+        output = cat([outputs[begin] for begin in sorted(outputs)]).reshape(given[0].shape)
+        inputs = [one for one in (x, *start, *weights) if one is not None]
+        wanted = [one for one in inputs if one.requires_grad]
+        found = iter(autograd.grad((output, *state), wanted, given, create_graph=True))
+    return [next(found) if one.requires_grad else None for one in inputs]

@@ -1,0 +1,176 @@
+"""Sequences of different lengths: padded to one length, or packed, one time step after another, without any padding."""
+
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from ... import Tensor, arange, as_tensor, int64, sort, tensor
+
+
+class _Packed(NamedTuple):
+    data: Tensor
+    batch_sizes: Tensor
+    sorted_indices: Tensor | None
+    unsorted_indices: Tensor | None
+
+
+class PackedSequence(_Packed):
+    """All numbers of a batch of sequences, without padding.
+
+    data: (N, *), the rows of the first time step, then those of the second, and so on. batch_sizes: (T), how many sequences
+    still run at each time step; they are sorted by length, the longest first. sorted_indices: which sequence of the caller
+    stands where, and unsorted_indices the other way; None if they were sorted already.
+    """
+
+    def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
+        if batch_sizes is None:
+            if not (isinstance(data, list | tuple) and len(data) == 2):
+                raise AssertionError("Expected data to be a list or tuple of length 2")
+            data, batch_sizes = data
+        elif batch_sizes.device.type != "cpu":
+            raise ValueError(
+                "batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually. They "
+                "should be instantiated by functions like pack_sequence and pack_padded_sequences in nn.utils.rnn. "
+                "https://pytorch.org/docs/stable/nn.html#torch.nn.utils.rnn.pack_sequence"
+            )
+        unsorted_indices = invert_permutation(sorted_indices) if unsorted_indices is None else unsorted_indices
+        return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
+
+    def to(self, *args, **kwargs):
+        """The same with the data in another type or place."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else type(self)(data, *self[1:])
+
+    def cpu(self):
+        """The same where there are numbers."""
+        return self.to("cpu")
+
+    def double(self):
+        """The same in float64."""
+        return self.to(self.data.double().dtype)
+
+    def float(self):
+        """The same in float32."""
+        return self.to(self.data.float().dtype)
+
+    @property
+    def is_cuda(self):
+        """Whether the data lie on a graphics card: never, here."""
+        return False
+
+
+def invert_permutation(permutation):
+    """Where each place of a permutation (n) has gone; None of None."""
+    return None if permutation is None else permutation.argsort()
+
+
+def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
+    """Pack sequences that were padded.
+
+    input: (T, B, *), or (B, T, *) with batch_first. lengths: B numbers, in a list or a tensor. enforce_sorted: whether they
+    must be sorted, the longest first. RuntimeError for other lengths. Returns a `PackedSequence`.
+    """
+    lengths = lengths.to(int64) if isinstance(lengths, Tensor) else as_tensor(lengths, dtype=int64)
+    sorted_indices = None
+    if not enforce_sorted:
+        lengths, sorted_indices = sort(lengths, descending=True)
+        input = input.index_select(0 if batch_first else 1, sorted_indices)
+    if lengths.dim() != 1 or lengths.device.type != "cpu":
+        raise RuntimeError(
+            f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.dim()}D {lengths.device} Long tensor"
+        )
+    if input.numel() == 0:
+        raise RuntimeError("Cannot pack empty tensors.")
+    input = input.transpose(0, 1) if batch_first else input
+    numbers = lengths._array
+    if len(numbers) != input.size(1):
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(numbers)} (batch_size={input.size(1)})"
+        )
+    if numbers[-1] > 0 and (numbers[1:] > numbers[:-1]).any():
+        raise RuntimeError(
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
+            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not "
+            "need ONNX exportability."
+        )
+    if (numbers <= 0).any():
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
+    # the rows in the order of time, of those sequences that are long enough
+    runs = np.arange(numbers[0])[:, None] < numbers
+    rows = np.flatnonzero(runs[: len(input)])
+    data = input.flatten(0, 1).index_select(0, tensor(rows))
+    return PackedSequence(data, tensor(runs.sum(1)), sorted_indices)
+
+
+def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
+    """Pad what was packed. Returns the padded sequences, in the caller's order, and their lengths (B).
+
+    The first are (T, B, *), or (B, T, *) with batch_first; T is total_length, if given. ValueError if that is too short.
+    """
+    sizes = sequence.batch_sizes.tolist()
+    longest = len(sizes)
+    if total_length is not None and total_length < longest:
+        raise ValueError(
+            "Expected total_length to be at least the length of the longest sequence in input, but got "
+            f"total_length={total_length} and max sequence length being {longest}"
+        )
+    steps, batch, data = total_length or longest, sizes[0], sequence.data
+    runs = np.arange(batch) < np.array(sizes)[:, None]
+    places = np.flatnonzero(runs)
+    begin = 0
+    for size, steps_of_it in groupby(sizes):  # torch takes them so, and finds out so that there are too few rows
+        shape = [len([*steps_of_it]), size, *data.shape[1:]]
+        if begin + shape[0] * size > len(data):
+            raise RuntimeError(f"shape '{shape}' is invalid for input of size {data[begin:].numel()}")
+        begin += shape[0] * size
+    padded = data.new_full((steps * batch, *data.shape[1:]), padding_value)
+    padded = padded.index_copy(0, tensor(places), data).unflatten(0, (steps, batch))
+    lengths = tensor(runs.sum(0))
+    padded = padded.transpose(0, 1) if batch_first else padded
+    if sequence.unsorted_indices is not None:
+        padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)
+        lengths = lengths[sequence.unsorted_indices]
+    return padded, lengths
+
+
+def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
+    """Pad sequences (T_i, *) with a number to the longest one. Returns (T, B, *), or (B, T, *) with batch_first."""
+    try:
+        sequences = [*sequences]
+    except TypeError:
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        ) from None
+    if not sequences:
+        raise RuntimeError("received an empty list of sequences")
+    if padding_side not in ("left", "right"):
+        raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    longest = max(map(len, sequences))
+    batch = len(sequences)
+    first = (batch, longest) if batch_first else (longest, batch)
+    out = sequences[0].new_full((*first, *sequences[0].shape[1:]), padding_value)
+    for i, one in enumerate(sequences):
+        begin = longest - len(one) if padding_side == "left" else 0
+        place = slice(begin, begin + len(one))
+        out[(i, place) if batch_first else (place, i)] = one
+    return out
+
+
+def unpad_sequence(padded_sequences, lengths, batch_first=False):
+    """The sequences (T_i, *) of padded ones (T, B, *), or (B, T, *) with batch_first, in a list."""
+    rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
+    return [row[arange(len(row)) < length] for row, length in zip(rows, lengths)]
+
+
+def pack_sequence(sequences, enforce_sorted=True):
+    """Pack sequences (T_i, *) of a list."""
+    lengths = as_tensor([len(one) for one in sequences])
+    return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
+
+
+def unpack_sequence(packed_sequences):
+    """The sequences (T_i, *) that were packed, in a list."""
+    return unpad_sequence(*pad_packed_sequence(packed_sequences, batch_first=True), batch_first=True)

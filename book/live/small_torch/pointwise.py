@@ -1,0 +1,523 @@
+"""Operations number by number. Each is its value, and the rule by which a gradient comes back through it.
+
+`g` is the gradient of the result. A rule that needs the result itself computes it again: the way back must not hold on
+to what holds on to the way back.
+"""
+
+import math
+import sys
+
+import numpy as np
+
+from . import dtypes
+from .autograd import record
+from .tensor import Tensor, as_tensor_of, broadcast_error, operands
+
+PI = math.pi
+
+
+def fit(g, shape):
+    """A gradient summed over what broadcasting had repeated."""
+    if g._array.shape == shape:
+        return g
+    front = g.ndim - len(shape)
+    axes = [*range(front), *(front + i for i, n in enumerate(shape) if n == 1 and g._array.shape[front + i] != 1)]
+    g = g.sum(axes, keepdim=True) if axes else g
+    return g.reshape(shape) if front else g
+
+
+def floating(x):
+    """In a type that has fractions."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{sys._getframe(1).f_code.co_name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
+    return x if x.dtype.kind > 1 else x.to(dtypes.default[0])
+
+
+def compute(function, first, second):
+    try:
+        with np.errstate(all="ignore"):
+            return function(first._array, second._array)
+    except ValueError:
+        raise broadcast_error(first, second) from None
+
+
+# Arithmetic
+
+
+def add(input, other, *, alpha=1):
+    """input + alpha · other"""
+    a, b = operands(input, other)
+    if alpha != 1:
+        b = mul(b, alpha)
+    if a._array.dtype == bool:
+        return Tensor(compute(np.logical_or, a, b))
+    sa, sb = a._array.shape, b._array.shape
+    return record(compute(np.add, a, b), "Add", (a, b), lambda g: (fit(g, sa), fit(g, sb)))
+
+
+def sub(input, other, *, alpha=1):
+    """input − alpha · other"""
+    a, b = operands(input, other)
+    if a._array.dtype == bool:
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+        )
+    if alpha != 1:
+        b = mul(b, alpha)
+    sa, sb = a._array.shape, b._array.shape
+    return record(compute(np.subtract, a, b), "Sub", (a, b), lambda g: (fit(g, sa), fit(-g, sb)))
+
+
+def rsub(input, other, *, alpha=1):
+    return sub(other, input, alpha=alpha)
+
+
+def mul(input, other):
+    """input · other"""
+    a, b = operands(input, other)
+    sa, sb = a._array.shape, b._array.shape
+
+    def rule(g):
+        return fit(g * conj(b), sa) if a._requires_grad else None, fit(g * conj(a), sb) if b._requires_grad else None
+
+    saved = [one for one, other in ((b, a), (a, b)) if other._requires_grad]
+    return record(compute(np.multiply, a, b), "Mul", (a, b), rule, saved)
+
+
+def div(input, other, *, rounding_mode=None):
+    """input / other"""
+    a, b = operands(input, other)
+    if rounding_mode is not None:
+        function = np.floor_divide if rounding_mode == "floor" else lambda x, y: (np.trunc(np.true_divide(x, y))).astype(x.dtype)
+        return Tensor(compute(function, a, b))
+    a, b = floating(a), floating(b)
+    sa, sb = a._array.shape, b._array.shape
+
+    def rule(g):
+        ga = fit(g / conj(b), sa) if a._requires_grad else None
+        return ga, fit(-g * conj(a / b / b), sb) if b._requires_grad else None
+
+    saved = [b] if a._requires_grad and not b._requires_grad else [a, b] if b._requires_grad else []
+    return record(compute(np.true_divide, a, b), "Div", (a, b), rule, saved)
+
+
+def floor_divide(input, other):
+    return div(input, other, rounding_mode="floor")
+
+
+def remainder(input, other):
+    """input − other · ⌊input / other⌋, with the sign of other."""
+    a, b = operands(input, other)
+    if a.dtype.kind < 2 and (b._array == 0).any():
+        raise RuntimeError("ZeroDivisionError")
+    sa = a._array.shape
+    whole = np.floor_divide
+    return record(
+        compute(np.remainder, a, b), "Remainder", (a, b),
+        lambda g: (fit(g, sa), fit(-g * Tensor(compute(whole, a, b)), b._array.shape)),
+    )  # fmt: skip
+
+
+def fmod(input, other):
+    a, b = operands(input, other)
+    return record(compute(np.fmod, a, b), "Fmod", (a,), lambda g: fit(g, a._array.shape))
+
+
+def pow(input, exponent):
+    """input ** exponent"""
+    if isinstance(exponent, Tensor) or not isinstance(input, Tensor):
+        a, b = operands(input, exponent)
+
+        def both(g):
+            ga = fit(g * b * pow(a, b - 1), a._array.shape) if a._requires_grad else None
+            if not b._requires_grad:
+                return ga, None
+            safe = where((a == 0) & (b >= 0), Tensor(np.ones((), a._array.dtype)), a)
+            return ga, fit(g * pow(a, b) * log(safe), b._array.shape)
+
+        return record(compute(np.power, a, b), "Pow", (a, b), both, [a, b])
+    if input.dtype.kind < 2 and isinstance(exponent, float):
+        input = floating(input)
+    if input.dtype.kind < 2 and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    with np.errstate(all="ignore"):
+        array = np.square(input._array) if exponent == 2 else np.sqrt(input._array) if exponent == 0.5 else (
+            input._array ** np.asarray(exponent).astype(input._array.dtype)
+        )
+    return record(
+        array, "Pow", (input,),
+        lambda g: g * (pow(input, exponent - 1) * exponent) if exponent else zeros(g), [input],
+    )  # fmt: skip
+
+
+def square(input):
+    return pow(input, 2)
+
+
+def neg(input):
+    if input._array.dtype == bool:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+            "`logical_not()` operator instead."
+        )
+    return record(-input._array, "Neg", (input,), lambda g: -g)
+
+
+negative = neg
+
+
+def abs(input):
+    return record(np.abs(input._array), "Abs", (input,), lambda g: g * sgn(input), [input])
+
+
+absolute = abs
+
+
+def sgn(input):
+    if not input.is_complex():
+        return sign(input)
+    size = np.abs(input._array)
+    return Tensor(np.where(size == 0, 0, input._array / np.where(size == 0, 1, size)))
+
+
+def sign(input):
+    return record(np.sign(input._array), "Sign", (input,), zeros)
+
+
+def zeros(g):
+    return Tensor(np.zeros_like(g._array))
+
+
+def conj(input):
+    if input._array.dtype.kind != "c":
+        return input
+    return record(np.conj(input._array), "Conj", (input,), conj)
+
+
+def real(input):
+    if not input.is_complex():
+        return input
+    return record(input._array.real, "Real", (input,), lambda g: g.to(g.dtype.to_complex()))
+
+
+def imag(input):
+    if not input.is_complex():
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return record(input._array.imag, "Imag", (input,), lambda g: g * 1j)
+
+
+def angle(input):
+    return Tensor(np.angle(input._array))
+
+
+def reciprocal(input):
+    return record(1 / floating(input)._array, "Reciprocal", (input,), lambda g: -g / input / input, [input])
+
+
+# Functions of one number
+
+
+def of_one(name, function, slope):
+    """An operation number by number: its value by numpy, and its derivative by operations on tensors."""
+
+    def operation(input):
+        x = floating(input)
+        with np.errstate(all="ignore"):
+            array = function(x._array)
+        return record(array, name.title(), (x,), lambda g: g * conj(slope(x)), (x,))
+
+    operation.__name__ = operation.__qualname__ = name
+    return operation
+
+
+def of_result(name, function, slope):
+    """The same, if the derivative is most easily said of the result: which is then what must not be changed in place."""
+
+    def operation(input):
+        x = floating(input)
+        with np.errstate(all="ignore"):
+            out = record(function(x._array), name.title(), (x,), None)
+        node = out._grad_fn
+        if node is not None:
+            kept, version = out._array, out._version
+
+            def result():
+                y = Tensor(kept)
+                y._grad_fn, y._requires_grad, y._version = node, True, version
+                return y
+
+            node.rule = lambda g: g * conj(slope(result()))
+            node.saved = [(Kept(out, name.title()), 0)]
+        return out
+
+    operation.__name__ = operation.__qualname__ = name
+    return operation
+
+
+class Kept:
+    """What a node says of the result that it needs unchanged, without holding on to it."""
+
+    _output = 0
+
+    def __init__(self, out, made_by):
+        self._version, self.dtype, self.shape, self._made_by = out._version, out.dtype, out.shape, made_by
+
+
+def logistic(x):
+    half = x.dtype.type(0.5)
+    return half * (np.tanh(half * x) + x.dtype.type(1)) if x.dtype.kind == "c" else exact_logistic(x)
+
+
+def exact_logistic(x):
+    e = np.exp(-np.abs(x))  # never overflows
+    return np.where(x >= 0, 1, e) / (1 + e)
+
+
+exp = of_result("exp", np.exp, lambda y: y)
+expm1 = of_result("expm1", np.expm1, lambda y: y + 1)
+tanh = of_result("tanh", np.tanh, lambda y: 1 - y * y)
+sigmoid = of_result("sigmoid", logistic, lambda y: (1 - y) * y)
+sqrt = of_result("sqrt", np.sqrt, lambda y: 0.5 / y)
+rsqrt = of_result("rsqrt", lambda x: 1 / np.sqrt(x), lambda y: -0.5 * y**3)
+relu = of_result("relu", lambda x: np.maximum(x, 0), lambda y: (y > 0).to(y.dtype))
+log = of_one("log", np.log, lambda x: 1 / x)
+log2 = of_one("log2", np.log2, lambda x: 1 / (x * math.log(2)))
+log10 = of_one("log10", np.log10, lambda x: 1 / (x * math.log(10)))
+log1p = of_one("log1p", np.log1p, lambda x: 1 / (x + 1))
+exp2 = of_one("exp2", np.exp2, lambda x: exp2(x) * math.log(2))
+sin = of_one("sin", np.sin, lambda x: cos(x))
+cos = of_one("cos", np.cos, lambda x: -sin(x))
+tan = of_one("tan", np.tan, lambda x: 1 + tan(x) ** 2)
+sinh = of_one("sinh", np.sinh, lambda x: cosh(x))
+cosh = of_one("cosh", np.cosh, lambda x: sinh(x))
+asin = of_one("asin", np.arcsin, lambda x: rsqrt(1 - x * x))
+acos = of_one("acos", np.arccos, lambda x: -rsqrt(1 - x * x))
+atan = of_one("atan", np.arctan, lambda x: 1 / (x * x + 1))
+atanh = of_one("atanh", np.arctanh, lambda x: 1 / (1 - x * x))
+asinh = of_one("asinh", np.arcsinh, lambda x: rsqrt(x * x + 1))
+arctanh = atanh
+_erf = np.frompyfunc(math.erf, 1, 1)
+erf = of_one("erf", lambda x: _erf(x).astype(x.dtype) if x.ndim else np.asarray(math.erf(x), x.dtype), lambda x: exp(-x * x) * (2 / math.sqrt(PI)))
+
+
+def atan2(input, other):
+    a, b = operands(input, other)
+    return record(
+        compute(np.arctan2, a, b), "Atan2", (a, b),
+        lambda g: (fit(g * b / (a * a + b * b), a._array.shape), fit(-g * a / (a * a + b * b), b._array.shape)), [a, b],
+    )  # fmt: skip
+
+
+def step_function(name, function):
+    """A function that is flat nearly everywhere."""
+
+    def operation(input):
+        return record(function(input._array), name.title(), (input,), zeros)
+
+    operation.__name__ = operation.__qualname__ = name
+    return operation
+
+
+floor, ceil, trunc = (step_function(name, getattr(np, name)) for name in ("floor", "ceil", "trunc"))
+
+
+def round(input, *, decimals=0):
+    return record(np.round(input._array, decimals), "Round", (input,), zeros)
+
+
+def frac(input):
+    return input - trunc(input)
+
+
+def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
+    good = Tensor(np.isfinite(input._array).astype(input._array.dtype))
+    return record(np.nan_to_num(input._array, nan=nan, posinf=posinf, neginf=neginf), "NanToNum", (input,), lambda g: g * good)
+
+
+# Comparing and choosing
+
+
+def clamp(input, min=None, max=None):
+    """Between min and max: numbers or tensors."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    out = input
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        out = out if min is None else maximum(out, as_tensor_of(min))
+        return out if max is None else minimum(out, as_tensor_of(max))
+    for bound in (min, max):
+        if bound is not None:
+            input, _ = operands(input, bound)
+    array = input._array
+    low = -math.inf if min is None else min
+    high = math.inf if max is None else max
+    kept = array if min is None else np.maximum(array, np.asarray(min).astype(array.dtype))
+    kept = kept if max is None else np.minimum(kept, np.asarray(max).astype(array.dtype))
+    return record(kept, "Clamp", (input,), lambda g: g * Tensor(((array >= low) & (array <= high)).astype(g._array.dtype)), [input])
+
+
+clip = clamp
+
+
+def clamp_min(input, min):
+    return clamp(input, min=min)
+
+
+def clamp_max(input, max):
+    return clamp(input, max=max)
+
+
+def extreme(name, function, first_wins):
+    def operation(input, other):
+        a, b = operands(input, other)
+
+        def rule(g):
+            half = (a == b).to(g.dtype) / 2  # where both are the same, each gets half
+            wins = Tensor(first_wins(a._array, b._array).astype(g._array.dtype))
+            loses = Tensor(first_wins(b._array, a._array).astype(g._array.dtype))
+            return fit(g * (wins + half), a._array.shape), fit(g * (loses + half), b._array.shape)
+
+        return record(compute(function, a, b), name.title(), (a, b), rule, [a, b])
+
+    operation.__name__ = operation.__qualname__ = name
+    return operation
+
+
+maximum, minimum = extreme("maximum", np.maximum, np.greater), extreme("minimum", np.minimum, np.less)
+
+
+def comparison(name, function):
+    def operation(input, other):
+        if not isinstance(input, Tensor) or not isinstance(other, (Tensor, bool, int, float, complex, np.number, np.bool_)):
+            return NotImplemented
+        if isinstance(other, float) and input.dtype.kind == 2:
+            other = Tensor(np.asarray(other, input._array.dtype))
+        a, b = operands(input, other)
+        return Tensor(compute(function, a, b))
+
+    operation.__name__ = operation.__qualname__ = name
+    return operation
+
+
+eq, ne, lt, le, gt, ge = (
+    comparison(name, function)
+    for name, function in (
+        ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater), ("ge", np.greater_equal),
+    )
+)  # fmt: skip
+
+
+def logical_not(input):
+    return Tensor(np.logical_not(input._array))
+
+
+def logical_and(input, other):
+    return Tensor(compute(np.logical_and, input, other))
+
+
+def logical_or(input, other):
+    return Tensor(compute(np.logical_or, input, other))
+
+
+def logical_xor(input, other):
+    return Tensor(compute(np.logical_xor, input, other))
+
+
+def isnan(input):
+    return Tensor(np.isnan(input._array))
+
+
+def isinf(input):
+    return Tensor(np.isinf(input._array))
+
+
+def isfinite(input):
+    return Tensor(np.isfinite(input._array))
+
+
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    a, b = input._array, other._array
+    with np.errstate(all="ignore"):
+        near = np.abs(a - b) <= atol + rtol * np.abs(b)
+        near = (near & np.isfinite(a) & np.isfinite(b)) | (a == b)
+    return Tensor(near | (np.isnan(a) & np.isnan(b)) if equal_nan else near)
+
+
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
+    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
+
+
+def equal(input, other):
+    """Whether all is the same: shape and numbers."""
+    return input._array.shape == other._array.shape and bool((input._array == other._array).all())
+
+
+def where(condition, input=None, other=None):
+    """input where the condition holds, other elsewhere; without them the indices where it holds."""
+    if input is None:
+        return condition.nonzero(as_tuple=True)
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        dtype = dtypes.promoted(dtypes.of_number(input), dtypes.of_number(other))
+        a, b = (Tensor(np.asarray(one, dtype.np)) for one in (input, other))
+    else:
+        a, b = operands(input, other)
+    chosen = condition._array
+
+    def rule(g):
+        return fit(masked(g, ~chosen), a._array.shape), fit(masked(g, chosen), b._array.shape)
+
+    try:
+        return record(np.where(chosen, a._array, b._array), "Where", (a, b), rule)
+    except ValueError:
+        raise broadcast_error(*((a, condition) if fails(a, condition) else (b, condition) if fails(b, condition) else (a, b))) from None
+
+
+def fails(a, b):
+    try:
+        np.broadcast_shapes(a._array.shape, b._array.shape)
+    except ValueError:
+        return True
+
+
+def masked(g, mask):
+    """A gradient with zeros where the mask is set: also where it is not finite."""
+    return record(np.where(mask, g._array.dtype.type(0), g._array), "MaskedFill", (g,), lambda h: masked(h, mask))
+
+
+def masked_fill(input, mask, value):
+    """value where the mask is set."""
+    value = as_tensor_of(value)
+    shape, there = input._array.shape, mask._array
+    array = np.where(there, value._array.astype(input._array.dtype), input._array)
+    return record(
+        array, "MaskedFill", (input, value), lambda g: (fit(masked(g, there), shape), fit(masked(g, ~there), value._array.shape))
+    )
+
+
+def lerp(input, end, weight):
+    """input + weight · (end − input)"""
+    weight = weight if isinstance(weight, Tensor) else Tensor(np.asarray(weight, input._array.dtype))
+    a, b, w = input._array, end._array, weight._array
+    with np.errstate(all="ignore"):
+        array = np.where(np.abs(w) < 0.5, a + w * (b - a), b - (b - a) * (1 - w)).astype(a.dtype)
+
+    def rule(g):
+        return fit(g * (1 - weight), a.shape), fit(g * weight, b.shape), fit(g * (end - input), w.shape)
+
+    return record(array, "Lerp", (input, end, weight), rule, [weight, input, end])
+
+
+def addcmul(input, tensor1, tensor2, *, value=1):
+    """input + value · tensor1 · tensor2"""
+    return add(input, mul(tensor1, tensor2) if value == 1 else mul(mul(tensor1, tensor2), value))
+
+
+def addcdiv(input, tensor1, tensor2, *, value=1):
+    """input + value · tensor1 / tensor2"""
+    return add(input, mul(div(tensor1, tensor2), value))
+
+
+def softplus_of(x):
+    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)

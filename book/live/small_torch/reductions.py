@@ -1,0 +1,526 @@
+"""Many numbers become one: sums, means, extremes; and what is summed up along the way, sorted or counted."""
+
+import builtins
+from collections import namedtuple
+
+import numpy as np
+
+from .autograd import record, record_many
+from .pointwise import exp, floating, log
+from .shapes import flip, reshape, scatter, unsqueeze
+from .tensor import Tensor, axis
+
+
+def axes_of(dim, ndim):
+    """Named axes, counted from the front; all if none is named."""
+    if dim is None or isinstance(dim, (tuple, list)) and not dim:
+        return tuple(range(ndim))
+    named = [axis(one, ndim) for one in ((dim,) if isinstance(dim, (int, np.integer)) else dim)]
+    for one in named:
+        if named.count(one) > 1:
+            raise RuntimeError(f"dim {one} appears multiple times in the list of dims")
+    return tuple(named) if ndim else ()
+
+
+def back(g, axes, keepdim):
+    """A gradient with the axes again that were summed."""
+    if not keepdim:
+        for one in sorted(axes):
+            g = unsqueeze(g, one)
+    return g
+
+
+def sum(input, dim=None, keepdim=False, *, dtype=None):
+    """The sum of all numbers, or along axes."""
+    if dtype is not None:
+        input = input.to(dtype)
+    x, shape, axes = input._array, input._array.shape, axes_of(dim, input.ndim)
+    keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
+    array = x.sum(axes, dtype=keep, keepdims=keepdim) if axes or not x.ndim else x.sum((), dtype=keep)
+    return record(array, "Sum", (input,), lambda g: back(g, axes, keepdim).expand(shape))
+
+
+def nansum(input, dim=None, keepdim=False):
+    from .pointwise import masked
+
+    good = record(np.where(np.isnan(input._array), 0, input._array).astype(input._array.dtype), "Where", (input,),
+                  lambda g: masked(g, np.isnan(input._array)))  # fmt: skip
+    return sum(good, dim, keepdim)
+
+
+def mean(input, dim=None, keepdim=False, *, dtype=None):
+    """The mean of all numbers, or along axes."""
+    if dtype is not None:
+        input = input.to(dtype)
+    if input.dtype.kind < 2:
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. Got: "
+            f"{input.dtype.title}"
+        )
+    x, shape, axes = input._array, input._array.shape, axes_of(dim, input.ndim)
+    count = int(np.prod([shape[i] for i in axes], dtype=np.int64))
+    with np.errstate(all="ignore"):
+        array = x.sum(axes, keepdims=keepdim) / np.asarray(count, x.dtype)
+    return record(array, "Mean", (input,), lambda g: back(g, axes, keepdim).expand(shape) / count)
+
+
+def nanmean(input, dim=None, keepdim=False):
+    return nansum(input, dim, keepdim) / sum(Tensor(~np.isnan(input._array)), dim, keepdim)
+
+
+def var(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
+    """The variance, divided by one less than how many there are (or by as many less as `correction` says)."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    axes = axes_of(dim, input.ndim)
+    count = int(np.prod([input._array.shape[i] for i in axes], dtype=np.int64))
+    less = correction if correction is not None else int(unbiased)
+    away = input - mean(input, axes, True)
+    with np.errstate(all="ignore"):
+        array = (away._array * away._array).sum(axes, keepdims=keepdim) / np.asarray(builtins.max(count - less, 0), input._array.dtype)
+    return record(
+        array, "Var", (input,),
+        lambda g: back(g, axes, keepdim) * (2 / (count - less)) * (input - mean(input, axes, True)), [input],
+    )  # fmt: skip
+
+
+def std(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
+    """The square root of the variance."""
+    return var(input, dim, unbiased, keepdim, correction=correction).sqrt()
+
+
+def var_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
+    return var(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
+
+
+def std_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
+    return std(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
+
+
+def prod(input, dim=None, keepdim=False, *, dtype=None):
+    """The product of all numbers, or along an axis."""
+    x = input._array
+    keep = np.int64 if x.dtype.kind in "biu" else x.dtype
+    if dim is None:
+        flat = reshape(input, -1)
+        return reshape(prod(flat, 0), ()) if input.ndim != 1 else prod(flat, 0)
+    at = axis(dim, input.ndim)
+    n = x.shape[at] if x.ndim else 1
+
+    def rule(g):
+        g = g if keepdim else unsqueeze(g, at)
+        # of each number: the product of all others, so that zeros do no harm
+        before = cumprod(shifted(input, at, n), at)
+        after = flip(cumprod(shifted(flip(input, at), at, n), at), at)
+        return g * before * after
+
+    return record(np.prod(x, at, dtype=keep, keepdims=keepdim), "Prod", (input,), rule, [input])
+
+
+def shifted(input, at, n):
+    """One place further, with a one at the first."""
+    from .shapes import cat, narrow
+
+    first = Tensor(np.ones_like(input._array.take([0], at)))
+    return cat([first, narrow(input, at, 0, n - 1)], at)
+
+
+def amax(input, dim=(), keepdim=False):
+    """The largest numbers. Of equal ones each gets its share of the gradient."""
+    return shared_extreme(input, dim, keepdim, np.max, "Amax")
+
+
+def amin(input, dim=(), keepdim=False):
+    """The smallest numbers. Of equal ones each gets its share of the gradient."""
+    return shared_extreme(input, dim, keepdim, np.min, "Amin")
+
+
+def shared_extreme(input, dim, keepdim, function, name):
+    axes = axes_of(dim, input.ndim)
+    kept = function(input._array, axes, keepdims=True) if input.ndim else input._array
+
+    def rule(g):
+        there = (input._array == kept).astype(g._array.dtype)
+        return back(g, axes, keepdim) * Tensor(there / there.sum(axes, keepdims=True))
+
+    return record(kept if keepdim else kept.squeeze(axes), name, (input,), rule, [input])
+
+
+def aminmax(input, *, dim=None, keepdim=False):
+    return pair("aminmax", ("min", "max"))(amin(input, dim, keepdim), amax(input, dim, keepdim))
+
+
+def pair(name, fields):
+    """A named tuple that prints as torch's."""
+
+    class Pair(namedtuple(name, fields)):
+        __slots__ = ()
+
+        def __repr__(self):
+            return f"torch.return_types.{name}(" + ",".join(f"\n{field}={value!r}" for field, value in zip(fields, self)) + ")"
+
+    Pair.__name__ = Pair.__qualname__ = name
+    return Pair
+
+
+MAX, MIN, SORT, TOPK, MEDIAN, MODE, CUMMAX, CUMMIN, KTH = (
+    pair(name, ("values", "indices"))
+    for name in ("max", "min", "sort", "topk", "median", "mode", "cummax", "cummin", "kthvalue")
+)
+
+
+def picked(input, indices, at, keepdim, kind, name):
+    """What stands at an index along an axis, and the index: gradients go there and nowhere else."""
+    shape = input._array.shape
+    array = np.take_along_axis(input._array, indices, at)
+
+    def rule(g, _):
+        g = g if keepdim else unsqueeze(g, at)
+        return scatter(Tensor(np.zeros(shape, g._array.dtype)), at, Tensor(indices), g)
+
+    results = [array, indices] if keepdim else [array.squeeze(at), indices.squeeze(at)]
+    return kind(*record_many(results, name, (input,), rule))
+
+
+def max(input, dim=None, keepdim=False):
+    """The largest number; along an axis with its index; of two tensors the larger at each place."""
+    return most(input, dim, keepdim, amax, np.argmax, MAX, "Max")
+
+
+def min(input, dim=None, keepdim=False):
+    """The smallest number; along an axis with its index; of two tensors the smaller at each place."""
+    return most(input, dim, keepdim, amin, np.argmin, MIN, "Min")
+
+
+def most(input, dim, keepdim, whole, where, kind, name):
+    if isinstance(dim, Tensor):
+        from .pointwise import maximum, minimum
+
+        return (maximum if name == "Max" else minimum)(input, dim)
+    if dim is None:
+        if not input.numel():
+            raise RuntimeError(
+                f"{name.lower()}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+                "the 'dim' argument."
+            )
+        out = whole(input)
+        if out._grad_fn is not None:
+            out._grad_fn.title = name
+        return out
+    if not input.ndim:
+        return kind(input.clone(), Tensor(np.zeros((), np.int64)))
+    at = axis(dim, input.ndim)
+    if not input._array.shape[at]:
+        raise IndexError(f"{name.lower()}(): Expected reduction dim {at} to have non-zero size.")
+    indices = np.expand_dims(where(input._array, at), at)
+    return picked(input, indices, at, keepdim, kind, name)
+
+
+def argmax(input, dim=None, keepdim=False):
+    """The index of the largest number: the first one of equal ones."""
+    return arg(np.argmax, input, dim, keepdim)
+
+
+def argmin(input, dim=None, keepdim=False):
+    """The index of the smallest number: the first one of equal ones."""
+    return arg(np.argmin, input, dim, keepdim)
+
+
+def arg(function, input, dim, keepdim):
+    if dim is None:
+        return Tensor(np.asarray(function(input._array), np.int64))
+    return Tensor(np.asarray(function(input._array, axis(dim, input.ndim), keepdims=keepdim), np.int64))
+
+
+def any(input, dim=None, keepdim=False):
+    return Tensor(np.any(input._array, axes_of(dim, input.ndim), keepdims=keepdim))
+
+
+def all(input, dim=None, keepdim=False):
+    return Tensor(np.all(input._array, axes_of(dim, input.ndim), keepdims=keepdim))
+
+
+def count_nonzero(input, dim=None):
+    return Tensor(np.asarray(np.count_nonzero(input._array, axes_of(dim, input.ndim)), np.int64))
+
+
+def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
+    """(Σ |x|ᵖ)^(1/p)"""
+    x = floating(input if dtype is None else input.to(dtype))
+    p = 2 if p in ("fro", None) else p
+    if p == np.inf:
+        return amax(x.abs(), () if dim is None else dim, keepdim)
+    if p == -np.inf:
+        return amin(x.abs(), () if dim is None else dim, keepdim)
+    if p == 0:
+        return sum((x != 0).to(x.dtype), dim, keepdim)
+    if p == 1:
+        return sum(x.abs(), dim, keepdim)
+    axes = axes_of(dim, x.ndim)
+    if p != 2:
+        return sum(x.abs() ** p, axes, keepdim) ** (1 / p)
+    size = np.abs(x._array)
+    array = np.sqrt((size * size).sum(axes, keepdims=keepdim))
+
+    def rule(g):
+        length = back(norm(x, 2, axes, keepdim), axes, keepdim)
+        safe = Tensor(np.where(length._array == 0, 1, 0).astype(length._array.dtype)) + length
+        return back(g, axes, keepdim) * x / safe
+
+    return record(array, "LinalgVectorNorm", (x,), rule, [x])
+
+
+def logsumexp(input, dim, keepdim=False):
+    """log Σ eˣ, without overflow."""
+    x = floating(input)
+    axes = axes_of(dim, x.ndim)
+    with np.errstate(all="ignore"):
+        top = np.max(x._array, axes, keepdims=True)
+        top = np.where(np.isfinite(top), top, 0)
+        array = np.log(np.exp(x._array - top).sum(axes, keepdims=True)) + top
+    array = array.astype(x._array.dtype)
+
+    def rule(g):
+        return back(g, axes, keepdim) * exp(x - logsumexp(x, axes, True))
+
+    return record(array if keepdim else array.squeeze(axes), "Logsumexp", (x,), rule, [x])
+
+
+# Summed up along the way
+
+
+def cumsum(input, dim, *, dtype=None):
+    """Running sums along an axis."""
+    input = input if dtype is None else input.to(dtype)
+    at = axis(dim, input.ndim)
+    x = input._array
+    keep = np.int64 if x.dtype.kind in "biu" else x.dtype
+    array = np.cumsum(x, at, dtype=keep) if x.ndim else x.astype(keep)
+    return record(array, "Cumsum", (input,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
+
+
+def cumprod(input, dim, *, dtype=None):
+    """Running products along an axis."""
+    input = input if dtype is None else input.to(dtype)
+    at = axis(dim, input.ndim)
+    x = input._array
+    keep = np.int64 if x.dtype.kind in "biu" else x.dtype
+
+    def rule(g):
+        from .shapes import narrow
+
+        # Σ over what comes later of g · (the product without this number): a step at a time, which zeros do not harm
+        n, found = x.shape[at], []
+        for i in range(n):
+            rest = narrow(input, at, i + 1, n - i - 1)
+            one = Tensor(np.ones_like(x.take([0], at)))
+            before = prod(narrow(input, at, 0, i), at, True) if i else one
+            from .shapes import cat
+
+            after = cumprod(cat([one, rest], at), at)
+            found.append(sum(narrow(g, at, i, n - i) * before * after, at, True))
+        from .shapes import cat
+
+        return cat(found, at)
+
+    return record(np.cumprod(x, at, dtype=keep) if x.ndim else x.astype(keep), "Cumprod", (input,), rule, [input])
+
+
+def cummax(input, dim):
+    """Running maxima, and where they were (the last place, of equal ones)."""
+    return running(input, dim, np.greater_equal, CUMMAX, "Cummax")
+
+
+def cummin(input, dim):
+    """Running minima, and where they were (the last place, of equal ones)."""
+    return running(input, dim, np.less_equal, CUMMIN, "Cummin")
+
+
+def running(input, dim, better, kind, name):
+    at = axis(dim, input.ndim)
+    x = np.moveaxis(input._array, at, 0)
+    indices = np.zeros(x.shape, np.int64)
+    best, where = x[0], np.zeros(x.shape[1:], np.int64)
+    for i in range(len(x)):
+        wins = better(x[i], best)
+        best, where = np.where(wins, x[i], best), np.where(wins, i, where)
+        indices[i] = where
+    indices = np.moveaxis(indices, 0, at)
+    shape = input._array.shape
+
+    def rule(g, _):
+        from .shapes import scatter_add
+
+        return scatter_add(Tensor(np.zeros(shape, g._array.dtype)), at, Tensor(indices), g)
+
+    return kind(*record_many([np.take_along_axis(input._array, indices, at), indices], name, (input,), rule))
+
+
+def logcumsumexp(input, dim):
+    """log of the running sums of eˣ."""
+    top = Tensor(np.max(input._array, dim, keepdims=True))
+    return log(cumsum(exp(input - top), dim)) + top
+
+
+def diff(input, n=1, dim=-1):
+    from .shapes import narrow
+
+    for _ in range(n):
+        length = input._array.shape[dim]
+        input = narrow(input, dim, 1, length - 1) - narrow(input, dim, 0, length - 1)
+    return input
+
+
+# Sorting and counting
+
+
+def order_of(x, at, descending):
+    """Indices that sort; of equal ones the first comes first."""
+    if not descending:
+        return np.argsort(x, at, kind="stable")
+    backwards = np.argsort(np.flip(x, at), at, kind="stable")
+    return np.flip(x.shape[at] - 1 - backwards, at)
+
+
+def sort(input, dim=-1, descending=False, *, stable=False):
+    """Sorted along an axis, with the indices."""
+    if not input.ndim:
+        return SORT(input.clone(), Tensor(np.zeros((), np.int64)))
+    at = axis(dim, input.ndim)
+    return picked(input, order_of(input._array, at, descending), at, True, SORT, "Sort")
+
+
+def argsort(input, dim=-1, descending=False, *, stable=False):
+    return Tensor(order_of(input._array, axis(dim, input.ndim), descending))
+
+
+def topk(input, k, dim=-1, largest=True, sorted=True):
+    """The k largest along an axis, with their indices."""
+    at = axis(dim, input.ndim)
+    if k > (input._array.shape[at] if input.ndim else 1):
+        raise RuntimeError("selected index k out of range")
+    order = np.take(order_of(input._array, at, largest), np.arange(k), at)
+    return picked(input, order, at, True, TOPK, "Topk")
+
+
+def kthvalue(input, k, dim=-1, keepdim=False):
+    at = axis(dim, input.ndim)
+    order = np.take(order_of(input._array, at, False), [k - 1], at)
+    return picked(input, order, at, keepdim, KTH, "Kthvalue")
+
+
+def median(input, dim=None, keepdim=False):
+    """The number in the middle; of two the lower."""
+    if dim is None:
+        return reshape(median(reshape(input, -1), 0).values, ())
+    at = axis(dim, input.ndim)
+    order = np.take(order_of(input._array, at, False), [(input._array.shape[at] - 1) // 2], at)
+    return picked(input, order, at, keepdim, MEDIAN, "Median")
+
+
+def mode(input, dim=-1, keepdim=False):
+    """The most frequent number, of several the smallest; and where it stands last."""
+    at = axis(dim, input.ndim)
+    x = np.moveaxis(input._array, at, -1)
+    found = np.empty(x.shape[:-1], np.int64)
+    for place in np.ndindex(found.shape):
+        values, counts = np.unique(x[place], return_counts=True)
+        found[place] = np.flatnonzero(x[place] == values[counts.argmax()])[-1]
+    return picked(input, np.expand_dims(found, at), at, keepdim, MODE, "Mode")
+
+
+def quantile(input, q, dim=None, keepdim=False):
+    x = reshape(input, -1) if dim is None else input
+    at = 0 if dim is None else axis(dim, input.ndim)
+    ordered, n = sort(x, at).values, x._array.shape[at]
+    q = q if isinstance(q, Tensor) else Tensor(np.asarray(q, x._array.dtype))
+    place = q * (n - 1)
+    low = Tensor(np.floor(place._array).astype(np.int64))
+    high = Tensor(np.ceil(place._array).astype(np.int64))
+    from .shapes import index_select, squeeze
+    from .pointwise import lerp
+
+    a, b = index_select(ordered, at, low.reshape(-1)), index_select(ordered, at, high.reshape(-1))
+    part = (place - low).reshape(-1)
+    out = lerp(a, b, part.reshape([-1 if i == at else 1 for i in range(x.ndim)])).movedim(at, 0)
+    return out if q.ndim else squeeze(out, 0)
+
+
+def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
+    """Each number once, in order."""
+    found = np.unique(input._array, return_inverse=True, return_counts=True, axis=dim)
+    inverse = found[1].reshape(input._array.shape if dim is None else (-1,))
+    outs = [found[0], *([inverse] if return_inverse else []), *([found[2]] if return_counts else [])]
+    return tuple(Tensor(one) for one in outs) if len(outs) > 1 else Tensor(outs[0])
+
+
+def unique_consecutive(input):
+    x = input._array
+    return Tensor(x[np.concatenate([[True], x[1:] != x[:-1]])])
+
+
+def bincount(input, weights=None, minlength=0):
+    """How often each whole number occurs."""
+    if weights is None:
+        return Tensor(np.bincount(input._array, minlength=minlength).astype(np.int64))
+    return Tensor(np.bincount(input._array, weights._array, minlength).astype(weights._array.dtype))
+
+
+def histc(input, bins=100, min=0, max=0):
+    low, high = (min, max) if min != max else (input._array.min(), input._array.max())
+    return Tensor(np.histogram(input._array, bins, (low, high))[0].astype(input._array.dtype))
+
+
+def searchsorted(sorted_sequence, input, *, right=False):
+    return Tensor(np.searchsorted(sorted_sequence._array, getattr(input, "_array", input), "right" if right else "left").astype(np.int64))
+
+
+def corrcoef(input):
+    """How much rows go together: their matrix of correlations."""
+    away = input - mean(input, 1, True) if input.ndim > 1 else input - mean(input)
+    if input.ndim < 2:
+        return Tensor(np.ones((), input._array.dtype))
+    together = away @ away.t()
+    size = together.diagonal().sqrt()
+    return (together / size[:, None] / size[None, :]).clamp(-1, 1)
+
+
+def cov(input, *, correction=1):
+    away = input - mean(input, -1, True)
+    return away @ away.t() / (input._array.shape[-1] - correction)
+
+
+def softmax(input, dim=None, dtype=None, **unused):
+    """eˣ / Σ eˣ along an axis."""
+    x = floating(input if dtype is None else input.to(dtype))
+    at = axis(dim, x.ndim)
+    if not x.ndim:
+        return x * 0 + 1
+    with np.errstate(all="ignore"):
+        e = np.exp(x._array - x._array.max(at, keepdims=True))
+        array = e / e.sum(at, keepdims=True)
+
+    def rule(g):
+        y = softmax(x, at)
+        gy = g * y
+        return gy - y * sum(gy, at, True)
+
+    return record(array, "Softmax", (x,), rule, [x])
+
+
+def log_softmax(input, dim=None, dtype=None, **unused):
+    """x − log Σ eˣ along an axis."""
+    x = floating(input if dtype is None else input.to(dtype))
+    at = axis(dim, x.ndim)
+    if not x.ndim:
+        return x * 0
+    with np.errstate(all="ignore"):
+        away = x._array - x._array.max(at, keepdims=True)
+        array = away - np.log(np.exp(away).sum(at, keepdims=True))
+
+    def rule(g):
+        return g - softmax(x, at) * sum(g, at, True)
+
+    return record(array, "LogSoftmax", (x,), rule, [x])
+
+

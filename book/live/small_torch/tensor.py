@@ -1,0 +1,548 @@
+"""A tensor: a numpy array, what it remembers of where it came from, and what Python's operators mean for it.
+
+Operations stand in other files (`pointwise`, `reductions`, `shapes`, `matrices`); `__init__` makes methods of them.
+Views share their numbers, as in numpy. `_version` counts the changes in place of these numbers, for all views together:
+so the way back notices when what it needs has been written over.
+"""
+
+import numpy as np
+
+from . import dtypes
+from .autograd import Node, record, recording
+from .dtypes import Size, cpu
+
+KINDS = (bool, int, float, complex)
+
+
+class Tensor:
+    """Numbers of one type in a grid."""
+
+    _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _after = False, None, 0, None, None, None, None
+    grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
+    is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
+    __array_priority__ = 1000  # numpy's arrays leave the operators to us
+    __array_ufunc__ = None
+
+    def __new__(cls, *arguments, **options):
+        return object.__new__(cls)
+
+    def __init__(self, array=()):
+        self._array = array if type(array) is np.ndarray else np.asarray(array)
+        self._version = [0]
+
+    # What it is
+
+    @property
+    def dtype(self):
+        return dtypes.BY_ARRAY[self._array.dtype]
+
+    @property
+    def shape(self):
+        return Size(self._array.shape)
+
+    @property
+    def ndim(self):
+        return self._array.ndim
+
+    def dim(self):
+        """How many axes there are."""
+        return self._array.ndim
+
+    ndimension = dim
+
+    def size(self, dim=None):
+        """The shape, or how long one axis is."""
+        return self.shape if dim is None else self._array.shape[axis(dim, self.ndim)]
+
+    def numel(self):
+        return self._array.size
+
+    nelement = numel
+
+    def element_size(self):
+        return self._array.itemsize
+
+    @property
+    def itemsize(self):
+        return self._array.itemsize
+
+    @property
+    def nbytes(self):
+        return self._array.nbytes
+
+    def stride(self, dim=None):
+        """How many numbers lie between neighbours along each axis."""
+        shape, step = self._array.shape, self._array.itemsize
+        # numpy does not care about strides of axes of length 1; torch counts them as if they were longer
+        strides = [one // step for one in self._array.strides]
+        return tuple(strides) if dim is None else strides[axis(dim, len(shape))]
+
+    def storage_offset(self):
+        owner = self._array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        return (self._array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // self._array.itemsize
+
+    def data_ptr(self):
+        return self._array.__array_interface__["data"][0] if self._array.size else 0
+
+    def is_contiguous(self, memory_format=None):
+        return self._array.flags.c_contiguous
+
+    def is_floating_point(self):
+        return self.dtype.is_floating_point
+
+    def is_complex(self):
+        return self.dtype.is_complex
+
+    def is_signed(self):
+        return self.dtype is not dtypes.uint8 and self.dtype is not dtypes.bool_
+
+    def get_device(self):
+        return -1
+
+    @property
+    def is_meta(self):
+        return self.device.type == "meta"
+
+    # What it remembers
+
+    @property
+    def requires_grad(self):
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted):
+        if self._grad_fn is not None and not wanted:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+                "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+            )
+        if wanted and self.dtype.kind < 2:
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        self._requires_grad = bool(wanted)
+
+    def requires_grad_(self, requires_grad=True):
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def grad_fn(self):
+        base = self._base
+        if base is not None and self._seen != self._version[0] and base.requires_grad and base._written is not None:
+            self._seen = self._version[0]  # the base was changed in place: this view is one of what it is now
+            again = self._replay(base)
+            self._grad_fn, self._output, self._requires_grad = again._grad_fn, again._output, again._requires_grad
+        return self._grad_fn
+
+    _written = None  # the version after the last change in place that left a node
+
+    @property
+    def is_leaf(self):
+        return self.grad_fn is None
+
+    @property
+    def output_nr(self):
+        return self._output
+
+    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+        """Add to the `grad` of each leaf the gradient of this tensor."""
+        from .autograd import backward
+
+        backward(self, gradient, retain_graph, create_graph, inputs)
+
+    def retain_grad(self):
+        """Keep the gradient of a tensor that is no leaf, too."""
+        if not self.requires_grad:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.grad_fn is not None:
+
+            def keep(gradient):
+                self.grad = gradient if self.grad is None else self.grad + gradient
+
+            self.register_hook(keep)
+
+    def register_hook(self, hook):
+        """Call the hook with this tensor's gradient, and take what it returns instead, if anything."""
+        if not self.requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.grad_fn is None:
+            if self._hooks is None:
+                self._hooks = {}
+            hooks = self._hooks
+        else:
+            hooks = self.grad_fn.hooks.setdefault(self._output, {})
+        return Handle(hooks, hook)
+
+    def register_post_accumulate_grad_hook(self, hook):
+        """Call the hook with this leaf whenever its `grad` has been added to."""
+        if self._after is None:
+            self._after = {}
+        return Handle(self._after, hook)
+
+    def detach(self):
+        """The same numbers, without a memory."""
+        out = Tensor(self._array)
+        out._version, out.device = self._version, self.device
+        return out
+
+    def detach_(self):
+        self._grad_fn, self._requires_grad, self._output, self._base = None, False, 0, None
+        return self
+
+    @property
+    def data(self):
+        """The same numbers, without a memory, and without anybody noticing what is done to them."""
+        out = type(self)(self._array, requires_grad=False) if False else Tensor(self._array)
+        out.device = self.device
+        return out
+
+    @data.setter
+    def data(self, other):
+        self._array = other._array
+
+    # In and out
+
+    def numpy(self, force=False):
+        """The numbers as a numpy array; it shares them."""
+        if self.requires_grad and not force:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        return self._array
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype, copy=False)
+
+    def tolist(self):
+        return self._array.tolist()
+
+    def item(self):
+        """The one number, as Python's."""
+        if self._array.size != 1:
+            raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
+        return self._array.item()
+
+    def __bool__(self):
+        if self._array.size != 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with no values is ambiguous"
+                if not self._array.size
+                else "Boolean value of Tensor with more than one value is ambiguous"
+            )
+        return bool(self._array.item())
+
+    def __int__(self):
+        return int(self.item())
+
+    def __float__(self):
+        return float(self.item())
+
+    def __complex__(self):
+        return complex(self.item())
+
+    def __index__(self):
+        if self._array.size != 1 or self.dtype.kind > 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self._array.item())
+
+    def __len__(self):
+        if not self.ndim:
+            raise TypeError("len() of a 0-d tensor")
+        return self._array.shape[0]
+
+    def __iter__(self):
+        if not self.ndim:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(self.unbind(0))
+
+    def __contains__(self, element):
+        return bool((self._array == getattr(element, "_array", element)).any())
+
+    def __hash__(self):
+        return id(self)
+
+    def __repr__(self, *, tensor_contents=None):
+        from .printing import tensor_text
+
+        grad_fn = self.grad_fn
+        if self.is_meta:
+            return f"tensor(..., device='meta', size={tuple(self.shape)}" + (
+                ")" if self.dtype is dtypes.default[0] else f", dtype={self.dtype})"
+            )
+        return tensor_text(
+            self._array, self.dtype.name, dtypes.default[0].name, self._requires_grad and grad_fn is None,
+            grad_fn and grad_fn.name(),
+        )  # fmt: skip
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if not self.ndim else object.__format__(self, spec)
+
+    def __deepcopy__(self, memo):
+        if self.grad_fn is not None:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If "
+                "you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
+                "https://github.com/pytorch/pytorch/pull/103001"
+            )
+        out = object.__new__(type(self))
+        memo[id(self)] = out
+        Tensor.__init__(out, self._array.copy(order="K"))
+        out._requires_grad, out.device = self._requires_grad, self.device
+        if self.grad is not None:
+            out.grad = self.grad.detach().clone()
+        return out
+
+    def __reduce_ex__(self, protocol):
+        return rebuilt, (type(self), self._array, self._requires_grad)
+
+    # Type and place
+
+    def to(self, *arguments, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
+        """The same in another type, or at another place; itself if nothing is to be done."""
+        for one in arguments:
+            if isinstance(one, dtypes.dtype):
+                dtype = one
+            elif isinstance(one, Tensor):
+                dtype, device = one.dtype, one.device
+            elif isinstance(one, (str, dtypes.device)):
+                device = one
+        place = self.device if device is None else device if isinstance(device, dtypes.device) else dtypes.device(device)
+        out = self
+        if dtype is not None and dtype is not self.dtype:
+            before = self.dtype
+            out = record(cast_array(self._array, dtype), "ToCopy", (self,), lambda g: g.to(before))
+        elif copy:
+            out = self.clone()
+        if place != self.device:
+            if self.is_meta:
+                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+            out = out.detach() if out is self else out
+            out.device = place
+        return out
+
+    def type(self, dtype=None):
+        return f"torch.{self.dtype.title}Tensor" if dtype is None else self.to(dtype)
+
+    def type_as(self, other):
+        return self.to(other.dtype)
+
+    def cpu(self):
+        return self.to("cpu")
+
+    # Changes in place
+
+    def _become(self, new):
+        """Take another tensor's numbers and memory: what every operation with an underscore does."""
+        self._may_change()
+        if new.shape != self.shape:
+            if np.broadcast_shapes(new.shape, self.shape) != tuple(self.shape):
+                raise RuntimeError(
+                    f"output with shape {list(self.shape)} doesn't match the broadcast shape "
+                    f"{list(np.broadcast_shapes(new.shape, self.shape))}"
+                )
+            new = new.expand(self.shape)
+        if new.dtype.kind > self.dtype.kind:
+            raise RuntimeError(
+                f"result type {new.dtype.title} can't be cast to the desired output type {self.dtype.title}"
+            )
+        # its memory first: a rule that looks at this tensor's own numbers may be one of those that come before
+        remembers = recording[0] and (new.requires_grad or self.requires_grad)
+        self._array[...] = new._array
+        self._version[0] += 1
+        if remembers:
+            self._remember(new)
+        return self
+
+    def _may_change(self):
+        if self._requires_grad and recording[0]:
+            if self.grad_fn is None:
+                raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+            base = self._base
+            while base is not None and base._base is not None:
+                base = base._base
+            if base is not None and base._requires_grad and base.grad_fn is None:
+                raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+
+    def _remember(self, new):
+        """From now on this tensor is what `new` is; and the tensor that it is a view of is so in this place."""
+        if new.dtype is not self.dtype:
+            new = new.to(self.dtype)
+        base = self._base
+        if base is not None:
+            replay = self._replay
+            outside = Tensor(np.ones(base._array.shape, base._array.dtype))
+            replay(outside)._array[...] = 0
+            place = Tensor(base._array)
+            node = Node("CopySlices", (base, new), lambda g: (g * outside, replay(g)))
+            place._grad_fn, place._requires_grad = node, True
+            base._remember(place)
+            self._seen = self._version[0]
+            new = replay(base)
+        self._grad_fn, self._output, self._requires_grad = new._grad_fn, new._output, new._requires_grad
+        self._written = self._version[0]
+
+    def __setitem__(self, index, value):
+        from .shapes import index_put
+
+        value = value if isinstance(value, Tensor) else Tensor(np.asarray(value, self._array.dtype))
+        self._may_change()
+        if recording[0] and (self._requires_grad or value._requires_grad):
+            new = index_put(self, index, value.to(self.dtype))
+            self._array[...] = new._array
+            self._version[0] += 1
+            self._remember(new)
+        else:
+            from .shapes import plain_index, put
+
+            put(self._array, plain_index(index, self._array.shape), value)
+            self._version[0] += 1
+
+    def __getitem__(self, index):
+        from .shapes import getitem
+
+        return getitem(self, index)
+
+    # Operators
+
+    def __pos__(self):
+        return self
+
+    def __invert__(self):
+        if self.dtype.kind > 1:
+            raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+        return Tensor(~self._array)
+
+    def _logical(self, other, function):
+        other = getattr(other, "_array", other)
+        return Tensor(function(self._array, other))
+
+    def __and__(self, other):
+        return self._logical(other, np.bitwise_and)
+
+    def __or__(self, other):
+        return self._logical(other, np.bitwise_or)
+
+    def __xor__(self, other):
+        return self._logical(other, np.bitwise_xor)
+
+    def __lshift__(self, other):
+        return self._logical(other, np.left_shift)
+
+    def __rshift__(self, other):
+        return self._logical(other, np.right_shift)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+
+class Handle:
+    """What takes a hook away again."""
+
+    def __init__(self, hooks, hook):
+        self.hooks, self.number = hooks, max(hooks, default=-1) + 1
+        hooks[self.number] = hook
+
+    def remove(self):
+        self.hooks.pop(self.number, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.remove()
+
+
+def rebuilt(cls, array, requires_grad):
+    out = object.__new__(cls)
+    Tensor.__init__(out, array)
+    out._requires_grad = requires_grad
+    return out
+
+
+def cast_array(array, dtype):
+    """The numbers in another type. What is not finite becomes the smallest whole number, without a word."""
+    if dtype.kind < 2 and array.dtype.kind in "fc":
+        with np.errstate(invalid="ignore"):
+            return array.astype(dtype.np)
+    if array.dtype.kind == "c" and dtype.kind < 3:
+        return array.real.astype(dtype.np)
+    with np.errstate(over="ignore"):
+        return array.astype(dtype.np)
+
+
+def axis(dim, ndim):
+    """An axis counted from the front; IndexError if there is none."""
+    size = max(ndim, 1)
+    if not -size <= dim < size:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})"
+        )
+    return dim % size
+
+
+def view_of(base, array, name, rule, replay):
+    """A view: a tensor of the same numbers. replay: what makes it of its base, for when one of the two is changed."""
+    out = record(array, name, (base,), rule)
+    out._version, out._base, out._replay, out._seen = base._version, base, replay, base._version[0]
+    if base.device is not cpu:
+        out.device = base.device
+    return out
+
+
+def operands(first, second):
+    """Two tensors of one type from what an operator is given: tensors or Python numbers."""
+    if isinstance(first, Tensor) and isinstance(second, Tensor):
+        if first._array.dtype == second._array.dtype:
+            return first, second
+        dtype = result_type(first, second)
+        return first.to(dtype), second.to(dtype)
+    if isinstance(first, Tensor):
+        dtype = first.dtype
+        kind = dtypes.of_number(second)
+        if kind.kind > dtype.kind:
+            dtype = kind if kind.kind < 3 or dtype.kind < 2 else dtype.to_complex()
+            first = first.to(dtype)
+        return first, Tensor(np.asarray(number(second), dtype.np))
+    if isinstance(second, Tensor):
+        return operands(second, first)[::-1]
+    return as_tensor_of(first), as_tensor_of(second)
+
+
+def number(value):
+    if isinstance(value, KINDS) or isinstance(value, (np.number, np.bool_)):
+        return value
+    raise TypeError(f"unsupported operand type(s): 'Tensor' and '{type(value).__name__}'")
+
+
+def as_tensor_of(value):
+    return value if isinstance(value, Tensor) else Tensor(np.asarray(number(value), dtypes.of_number(value).np))
+
+
+def result_type(first, second):
+    """The type of an operation's result: what has axes decides, unless the other is of a higher category."""
+
+    def rank(one):
+        if isinstance(one, Tensor):
+            return one.dtype, 0 if one.ndim else 1
+        return dtypes.of_number(one), 2
+
+    (a, low), (b, lower) = rank(first), rank(second)
+    if low == lower:
+        return dtypes.promoted(a, b)
+    if low > lower:
+        a, b = b, a  # a counts, b only by its category
+    if b.kind <= a.kind:
+        return a
+    return b if b.kind < 3 or a.kind < 2 else a.to_complex()
+
+
+def broadcast_error(first, second):
+    """What torch says of two shapes that do not fit."""
+    a, b = first._array.shape, second._array.shape
+    for back in range(1, min(len(a), len(b)) + 1):
+        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
+            place = max(len(a), len(b)) - back
+            return RuntimeError(
+                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at non-singleton "
+                f"dimension {place}"
+            )
+    return RuntimeError(f"shapes {list(a)} and {list(b)} do not fit")

@@ -1,0 +1,191 @@
+"""Data in batches: a data set gives items by number, a loader goes through them in batches."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from math import isclose
+
+import numpy as np
+
+from .. import Generator, Tensor, as_tensor, empty, float64, int64, randperm, stack, tensor
+
+
+def any_number(generator=None):
+    """A whole number from 0 to 2⁶³ - 1."""
+    return int(empty((), dtype=int64).random_(generator=generator).item())
+
+
+class Dataset:
+    """What has items, `data[i]`, and mostly a length."""
+
+    def __getitem__(self, index):
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+
+class IterableDataset(Dataset):
+    """What can only be gone through."""
+
+
+class TensorDataset(Dataset):
+    """Item i is a tuple of the tensors' rows i. AssertionError if they are not equally long."""
+
+    def __init__(self, *tensors):
+        if any(len(one) != len(tensors[0]) for one in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index):
+        return tuple(one[index] for one in self.tensors)
+
+    def __len__(self):
+        return len(self.tensors[0])
+
+
+class Subset(Dataset):
+    """Those items of another data set that have these numbers."""
+
+    def __init__(self, dataset, indices):
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, index):
+        return self.dataset[[self.indices[i] for i in index] if isinstance(index, list) else self.indices[index]]
+
+    def __len__(self):
+        return len(self.indices)
+
+
+def random_split(dataset, lengths, generator=None):
+    """Subsets of these lengths, or of these shares of the whole, of items in a random order."""
+    size = len(dataset)
+    if isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        lengths = [int(size * share) for share in lengths]
+        for i in range(size - sum(lengths)):
+            lengths[i % len(lengths)] += 1
+    if sum(lengths) != size:
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    order = iter(randperm(size, generator=generator).tolist())
+    return [Subset(dataset, [*islice(order, length)]) for length in lengths]
+
+
+class Sampler:
+    """The numbers of the items, in the order in which they are wanted."""
+
+    def __iter__(self):
+        raise NotImplementedError
+
+
+class SequentialSampler(Sampler):
+    """0, 1, 2 …"""
+
+    def __init__(self, data_source):
+        self.data_source = data_source
+
+    def __iter__(self):
+        return iter(range(len(self)))
+
+    def __len__(self):
+        return len(self.data_source)
+
+
+class RandomSampler(SequentialSampler):
+    """In a random order, another one each time."""
+
+    def __init__(self, data_source, generator=None):
+        super().__init__(data_source)
+        self.generator = generator
+
+    def __iter__(self):
+        generator = self.generator
+        if generator is None:
+            generator = Generator().manual_seed(any_number())
+        yield from randperm(len(self), generator=generator).tolist()
+
+
+class BatchSampler(Sampler):
+    """Lists of batch_size of another sampler's numbers; the last may be shorter, or is left out with drop_last."""
+
+    def __init__(self, sampler, batch_size, drop_last):
+        if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
+            raise ValueError(f"batch_size should be a positive integer value, but got batch_size={batch_size}")
+        self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
+
+    def __iter__(self):
+        numbers = iter(self.sampler)
+        while batch := [*islice(numbers, self.batch_size)]:
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    def __len__(self):
+        more = 0 if self.drop_last else self.batch_size - 1
+        return (len(self.sampler) + more) // self.batch_size
+
+
+def default_collate(batch):
+    """A batch of a list of items: tensors are stacked, numbers become tensors, tuples and dictionaries part by part."""
+    first = batch[0]
+    if isinstance(first, Tensor):
+        return stack(list(batch), 0)
+    if isinstance(first, np.ndarray | np.generic):
+        return stack([as_tensor(one) for one in batch], 0)
+    if isinstance(first, float):
+        return tensor(list(batch), dtype=float64)
+    if isinstance(first, int):
+        return tensor(list(batch))
+    if isinstance(first, str | bytes):
+        return batch
+    if isinstance(first, Mapping):
+        return type(first)({name: default_collate([one[name] for one in batch]) for name in first})
+    if isinstance(first, Sequence):
+        if any(len(one) != len(first) for one in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        parts = [default_collate(part) for part in zip(*batch)]
+        return type(first)(*parts) if hasattr(first, "_fields") else parts
+    raise TypeError(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found " + str(type(first))
+    )
+
+
+class DataLoader:
+    """Goes through a data set in batches.
+
+    dataset: what has items and a length. shuffle: in a random order, another one each time. sampler: their numbers in the
+    order wanted. batch_sampler: lists of them. batch_size None: single items. collate_fn: makes a batch of a list of items.
+    drop_last: leave out a last batch that is shorter. generator: of random numbers. ValueError for what excludes each other.
+    """
+
+    def __init__(
+        self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
+        pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None,
+    ):  # fmt: skip
+        if num_workers:
+            raise ValueError("the small torch of this book has no workers: num_workers must be 0")
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+                )
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+        if sampler is None:
+            sampler = RandomSampler(dataset, generator) if shuffle else SequentialSampler(dataset)
+        if batch_size is not None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.dataset, self.batch_size, self.drop_last, self.generator = dataset, batch_size, drop_last, generator
+        self.sampler, self.batch_sampler = sampler, batch_sampler
+        self.collate_fn = collate_fn or (default_collate if batch_sampler is not None else converted)
+
+    def __iter__(self):
+        any_number(self.generator)  # torch draws a seed for its workers, also where there are none
+        for numbers in self.sampler if self.batch_sampler is None else self.batch_sampler:
+            single = self.batch_sampler is None
+            yield self.collate_fn(self.dataset[numbers] if single else [self.dataset[i] for i in numbers])
+
+    def __len__(self):
+        return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
+
+
+def converted(item):
+    """A single item, an array of numpy as a tensor."""
+    return as_tensor(item) if isinstance(item, np.ndarray) else item
