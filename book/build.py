@@ -25,6 +25,7 @@ import downloads
 import top
 import yaml
 from editions import BOOK, editions, read
+from live import offering
 
 # jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds.
 sys.modules.setdefault("rfc3987_syntax", None)
@@ -121,6 +122,7 @@ def finish(site, language, pdf, archive):
     base = base_address()
     top.write(site, base)
     built = [edition for edition in editions() if language in (None, edition.language)]
+    offering.offer(site, built)
     if base:
         try:
             cards.write(site, built, base)

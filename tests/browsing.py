@@ -7,6 +7,30 @@ from urllib.request import url2pathname
 
 from axe_playwright_python.sync_playwright import Axe
 
+# What stands out of the page to the right, and neither scrolls nor lies in what does.
+WIDE = """() => [...document.querySelectorAll("body *")].filter(one => {
+    if (one.getBoundingClientRect().right <= innerWidth + 1 || !one.checkVisibility()) return false;
+    for (let up = one; up; up = up.parentElement)
+        if (/auto|scroll|hidden|clip/.test(getComputedStyle(up).overflowX) || up.closest(".skip, [popover], svg, math")) return false;
+    return true;
+}).map(one => one.outerHTML.slice(0, 120))"""
+# Marks one text of each kind: its colour, its letters, and what lies behind it. axe needs seconds for all of a long page.
+MARK_KINDS = """() => {
+    const seen = new Set();
+    for (const one of document.querySelectorAll("body *")) {
+        delete one.dataset.kind;
+        if (![...one.childNodes].some(node => node.nodeType === 3 && node.data.trim()) || !one.checkVisibility()) continue;
+        const style = getComputedStyle(one), kind = [style.color, style.fontSize, style.fontWeight];
+        for (let up = one; up; up = up.parentElement) {
+            const { backgroundColor, backgroundImage, opacity } = getComputedStyle(up);
+            kind.push(backgroundColor, backgroundImage, opacity);
+            if (/^rgb\\(/.test(backgroundColor)) break;
+        }
+        if (seen.size < seen.add(kind.join()).size) one.dataset.kind = "";
+    }
+    return seen.size;
+}"""
+
 
 def begin(page):
     """What a reader does first, whatever it is. Until then a page does only what is needed for what is seen."""

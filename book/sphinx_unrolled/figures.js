@@ -1,8 +1,8 @@
 /* What stands in for a notebook's kernel on a page: a model that keeps its state and tells who listens, with the methods
  * that anywidget's has. `answer(name)` promises the bytes of a file that a figure asks for by `send({ want: name })`; they
- * come as a message { have: name } with the bytes as its buffer. */
-const staticModel = (state, answer) => {
-  const listeners = {};
+ * come as a message { have: name } with the bytes as its buffer. `changed(state)`, if there is one, hears of what is moved. */
+const staticModel = (state, answer, changed) => {
+  const listeners = {}, moved = new Set();
   const same = (a, b) => a === b || JSON.stringify(a) === JSON.stringify(b);
   const tell = (event, ...what) => [...(listeners[event] || [])].forEach((listener) => listener(...what));
   return {
@@ -10,9 +10,13 @@ const staticModel = (state, answer) => {
     set(name, value) {
       if (same(state[name], value)) return;
       state[name] = value;
+      moved.add(name);
       tell(`change:${name}`);
     },
-    save_changes() {},
+    save_changes() {
+      changed?.(Object.fromEntries([...moved].map((name) => [name, state[name]])));
+      moved.clear();
+    },
     on: (event, listener) => (listeners[event] ??= new Set()).add(listener),
     off: (event, listener) => listeners[event]?.delete(listener),
     send({ want }) {
@@ -42,15 +46,23 @@ const beside = (script) => async (name) => {
   });
 };
 
+/* kind → function that shows such a figure in an element, and returns its model */
+const kinds = {};
+
 /* Put the figure in the place of its picture, wherever the page has it: when that comes near, or the reader begins. */
 const mount = (name, { render }) => {
   const answer = beside(document.currentScript);
+  kinds[name] = (el, state, changed) => {
+    const model = staticModel(state, answer, changed);
+    render({ model, el });
+    return model;
+  };
   const waiting = new Set(document.querySelectorAll(`[data-figure="${name}"]`));
   const place = (el) => {
     if (!waiting.delete(el)) return;
     const state = JSON.parse(el.querySelector("script").textContent);
     el.replaceChildren();
-    render({ model: staticModel(state, answer), el });
+    kinds[name](el, state);
   };
   const near = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) if (isIntersecting) place(target);

@@ -96,7 +96,7 @@ def write_scripts(app):
 
     exports = [found["name"] for module in shared for found in EXPORT.finditer(read(f"{module}.js"))]
     parts = [HOST.read_text(encoding="utf-8"), *map(plain, shared)]
-    text = f"window.unrolledFigures = (() => {{\n{''.join(parts)}\nreturn {{ mount, {', '.join(exports)} }};\n}})();\n"
+    text = f"window.unrolledFigures = (() => {{\n{''.join(parts)}\nreturn {{ mount, kinds, {', '.join(exports)} }};\n}})();\n"
     (folder / "common.js").write_text(text, encoding="utf-8")
     for name in NAMES:
         own = [module for module in [*needed[name], name] if module not in shared]

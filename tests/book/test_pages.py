@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
-from browsing import accessible, begin, opened
+from browsing import MARK_KINDS, WIDE, accessible, begin, opened
 from bs4 import BeautifulSoup
 from links import broken_links
 from repository import frame
@@ -21,29 +21,6 @@ SAMPLE = {"en/lstm", "en/search"}
 some = pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.heavy) for name in PAGES])
 # All that is folded is open.
 UNFOLD = "() => { for (const one of document.querySelectorAll('article details')) one.open = true }"
-# What stands out of the page to the right, and neither scrolls nor lies in what does.
-WIDE = """() => [...document.querySelectorAll("body *")].filter(one => {
-    if (one.getBoundingClientRect().right <= innerWidth + 1 || !one.checkVisibility()) return false;
-    for (let up = one; up; up = up.parentElement)
-        if (/auto|scroll|hidden|clip/.test(getComputedStyle(up).overflowX) || up.closest(".skip, [popover], svg, math")) return false;
-    return true;
-}).map(one => one.outerHTML.slice(0, 120))"""
-# Marks one text of each kind: its colour, its letters, and what lies behind it. axe needs seconds for all of a long page.
-MARK_KINDS = """() => {
-    const seen = new Set();
-    for (const one of document.querySelectorAll("body *")) {
-        delete one.dataset.kind;
-        if (![...one.childNodes].some(node => node.nodeType === 3 && node.data.trim()) || !one.checkVisibility()) continue;
-        const style = getComputedStyle(one), kind = [style.color, style.fontSize, style.fontWeight];
-        for (let up = one; up; up = up.parentElement) {
-            const { backgroundColor, backgroundImage, opacity } = getComputedStyle(up);
-            kind.push(backgroundColor, backgroundImage, opacity);
-            if (/^rgb\\(/.test(backgroundColor)) break;
-        }
-        if (seen.size < seen.add(kind.join()).size) one.dataset.kind = "";
-    }
-    return seen.size;
-}"""
 # When the page has nothing else to do, it measures what scrolls.
 MEASURED = "[...document.querySelectorAll('.text pre')].every(one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)"
 

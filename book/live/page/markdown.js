@@ -1,0 +1,67 @@
+/* Markdown as cells give it: paragraphs, lists, tables, code. What it does not know it shows as it is written. */
+
+import { coloured, element } from "./code.js";
+
+const INLINE = /(`+)(.+?)\1(?!`)|\*\*(.+?)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\(([^)\s]+)\)|\\([^\w\s])| {2,}\n/g;
+
+/* Nodes for what stands in a line. */
+export const inline = (text) => {
+  const nodes = [];
+  let end = 0;
+  for (const found of text.matchAll(INLINE)) {
+    const [whole, , code, strong, em, link, target, escaped] = found;
+    nodes.push(text.slice(end, found.index));
+    end = found.index + whole.length;
+    if (code) nodes.push(element("code", {}, code));
+    else if (strong) nodes.push(element("strong", {}, ...inline(strong)));
+    else if (em) nodes.push(element("em", {}, ...inline(em)));
+    else if (link) nodes.push(/^(https?:|#|[\w.-]+\.html)/.test(target) ? element("a", { href: target }, ...inline(link)) : whole);
+    else nodes.push(escaped ?? element("br"));
+  }
+  return [...nodes, text.slice(end)];
+};
+
+const cells = (line) => line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+
+const table = ([head, rule, ...rows]) => {
+  const sides = cells(rule).map((one) => (/^:?-+:$/.test(one) ? (one[0] === ":" ? "text-center" : "text-right") : "text-left"));
+  const row = (line, name) => element("tr", {}, ...cells(line).map((cell, k) => element(name, { className: sides[k] ?? "" }, ...inline(cell))));
+  const body = element("tbody", {}, ...rows.map((line) => row(line, "td")));
+  return element("div", { className: "table" }, element("table", {}, element("thead", {}, row(head, "th")), body));
+};
+
+const list = (lines) => {
+  const items = [];
+  for (const line of lines) {
+    const item = /^(?:[-*+]|\d+[.)])\s+(.*)/.exec(line);
+    if (item) items.push(item[1]);
+    else items[items.length - 1] += `\n${line.trim()}`;
+  }
+  return element(/^\d/.test(lines[0]) ? "ol" : "ul", {}, ...items.map((item) => element("li", {}, ...inline(item))));
+};
+
+/* Nodes for a text. */
+export const markdown = (text) => {
+  const nodes = [], lines = text.replaceAll("\r\n", "\n").split("\n");
+  const take = (good) => {
+    const taken = [];
+    while (lines.length && good(lines[0], taken.length)) taken.push(lines.shift());
+    return taken;
+  };
+  while (lines.length) {
+    const [line, next = ""] = lines;
+    if (!line.trim()) lines.shift();
+    else if (line.startsWith("```")) {
+      const [mark] = /^`+/.exec(lines.shift());
+      const code = take((one) => !one.startsWith(mark)).join("\n");
+      lines.shift();
+      const shown = /python|^`+\s*py\b/.test(line) ? coloured(code) : [code];
+      nodes.push(element("div", { className: "highlight-python notranslate" }, element("div", { className: "highlight" }, element("pre", {}, ...shown))));
+    } else if (line.includes("|") && /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(next) && next.includes("-")) nodes.push(table(take((one) => one.includes("|"))));
+    else if (/^(?:[-*+]|\d+[.)])\s/.test(line)) nodes.push(list(take((one, k) => (k === 0 || /^(?:[-*+]|\d+[.)]|\s)\s*\S/.test(one)))));
+    else if (/^#{1,6}\s/.test(line)) nodes.push(element("p", {}, element("strong", {}, ...inline(lines.shift().replace(/^#+\s+/, "")))));
+    else if (line.startsWith(">")) nodes.push(element("blockquote", {}, ...markdown(take((one) => one.startsWith(">")).map((one) => one.replace(/^> ?/, "")).join("\n"))));
+    else nodes.push(element("p", {}, ...inline(take((one, k) => one.trim() && (k === 0 || !/^(?:```|[-*+]\s|>|#{1,6}\s)/.test(one))).join("\n"))));
+  }
+  return nodes;
+};
