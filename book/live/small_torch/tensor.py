@@ -186,6 +186,10 @@ class Tensor:
         out._version, out.device = self._version, self.device
         return out
 
+    def to_dense(self):
+        """The tensor itself: only a SparseTensor leaves zeros out."""
+        return self
+
     def detach_(self):
         self._grad_fn, self._requires_grad, self._output, self._base = None, False, 0, None
         return self
