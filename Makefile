@@ -7,6 +7,7 @@
 # make outside    matrix states and mLSTM against the same equations in the package transformers; needs a network
 # make pdf        the site, with every edition printed as a PDF; needs Chromium
 # make offline    the site, packed into _build/html/unrolled.zip to be read without a network
+# make live       what readers need to run and change cells on the site's pages, and the site with it; needs Node.js and a network
 # make audit      Lighthouse's figures for every page, as a phone sees it; needs Node.js and Chromium
 # make links      whether the site's links to other sites lead there; needs a network
 # make lab        the English chapters as notebooks; make lab LANGUAGE=ja the Japanese ones
@@ -24,7 +25,7 @@ ENVIRONMENT := .venv/stamp
 # whole files to each process, the longest first; how many there are: conftest.py
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book watch site pdf offline check test prove fuzz outside audit links lab execute status assignments grade clean
+.PHONY: book watch site live pdf offline check test prove fuzz outside audit links lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
@@ -33,6 +34,10 @@ watch: $(ENVIRONMENT)
 	$(BIN)/python book/watch.py
 
 site: $(ENVIRONMENT)
+	$(BIN)/python book/build.py
+
+live: $(ENVIRONMENT)
+	$(BIN)/python book/live/parts.py
 	$(BIN)/python book/build.py
 
 pdf: $(ENVIRONMENT)

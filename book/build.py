@@ -25,7 +25,7 @@ import downloads
 import top
 import yaml
 from editions import BOOK, editions, read
-from live import offering
+from live import offering, parts
 
 # jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds.
 sys.modules.setdefault("rfc3987_syntax", None)
@@ -122,6 +122,7 @@ def finish(site, language, pdf, archive):
     base = base_address()
     top.write(site, base)
     built = [edition for edition in editions() if language in (None, edition.language)]
+    parts.pack(site)
     offering.offer(site, built)
     if base:
         try:

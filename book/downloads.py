@@ -10,7 +10,7 @@ from browser import running
 
 PLACE = "<!-- downloads -->"  # in the frame of every page
 ARCHIVE = "unrolled.zip"
-APART = re.compile(r".*\.pdf|worker\.js|robots\.txt|sitemap\.xml|404\.html|\w+/cards/.*")  # of no use in the archive
+APART = re.compile(r".*\.pdf|worker\.js|robots\.txt|sitemap\.xml|404\.html|\w+/cards/.*|live/.*")  # of no use in the archive
 
 
 def write_archive(site):

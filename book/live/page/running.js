@@ -47,6 +47,11 @@ class Page {
     addEventListener("mode", () => this.recolour());
   }
 
+  /* The address of a script of what runs cells. */
+  part(name) {
+    return new URL(this.manifest.folder + name, this.base);
+  }
+
   async fetched(url) {
     const answer = await fetch(url);
     if (!answer.ok) throw new Error(`${url.pathname}: ${answer.status}`);
@@ -88,7 +93,7 @@ class Page {
 
   actions = {
     load: () => this.agree(),
-    again: () => this.begin(),
+    again: () => (this.manifest ? this.begin() : this.ask()),
     not_now: () => this.close(),
     close: () => this.close(),
     stop: () => this.stop(),
@@ -110,19 +115,17 @@ class Page {
   async ask() {
     this.phase = "asking";
     if (location.protocol === "file:") return this.offer("file", {}, "close");
-    let manifest;
     try {
-      manifest = await this.fetched(new URL("manifest.json", this.base));
+      this.manifest = await this.fetched(new URL("manifest.json", this.base));
     } catch (error) {
       return this.fail(error);
     }
-    this.version = manifest.version;
     let loaded = null;
     try {
       loaded = localStorage.getItem("live");
     } catch {}
-    if (loaded === this.version) this.begin();
-    else this.offer("ask", { size: megabytes(manifest.size), honest: this.honest }, "load", "not_now");
+    if (loaded === this.manifest.version) this.begin();
+    else this.offer("ask", { size: megabytes(this.manifest.size), honest: this.honest }, "load", "not_now");
   }
 
   /* Say it, and put the reader before the answers. */
@@ -143,7 +146,7 @@ class Page {
     for (const cell of this.queue) cell.mark("waiting");
     this.say("starting", {}, "stop");
     try {
-      const { start } = await import(new URL("kernel.js", this.base));
+      const { start } = await import(this.part("kernel.js"));
       this.kernel ??= start({ base: this.base.href, onProgress: (...far) => this.phase === "starting" && this.progress(...far) });
       await this.kernel.ready;
     } catch (error) {
@@ -152,7 +155,7 @@ class Page {
     }
     if (turn !== this.turn) return;
     try {
-      localStorage.setItem("live", this.version);
+      localStorage.setItem("live", this.manifest.version);
     } catch {}
     this.phase = "running";
     this.welcome();
@@ -219,7 +222,7 @@ class Page {
   }
 
   async editors() {
-    const { createEditor } = await import(new URL("editor.js", this.base));
+    const { createEditor } = await import(this.part("editor.js"));
     return createEditor;
   }
 

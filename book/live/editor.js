@@ -1,0 +1,49 @@
+/* The field in which a cell's code is changed: CodeMirror, with Python's indentation, in the colours of the page. */
+
+import { defaultKeymap, history, historyKeymap, indentLess, insertTab } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { EditorState, Prec } from "@codemirror/state";
+import { drawSelection, EditorView, keymap } from "@codemirror/view";
+import { classHighlighter } from "@lezer/highlight";
+
+/* parent: where it stands. doc: the code. label: what it is called for those who listen. dark: on a dark page.
+ * onChange, onRun, onRunNext, onLeave: what happens when the code changes, and when the reader presses Ctrl+Enter,
+ * Shift+Enter and Escape. Returns text(), setText(text), focus() and destroy(). */
+export const createEditor = ({ parent, doc, label, dark, onChange, onRun, onRunNext, onLeave }) => {
+  const does = (action) => () => (action(), true);
+  const keys = Prec.highest(
+    keymap.of([
+      { key: "Ctrl-Enter", mac: "Cmd-Enter", run: does(onRun) },
+      { key: "Shift-Enter", run: does(onRunNext) },
+      { key: "Escape", run: does(onLeave) },
+      { key: "Tab", run: (view) => (view.state.readOnly ? false : insertTab(view)), shift: indentLess },
+    ]),
+  );
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({
+      doc,
+      extensions: [
+        keys,
+        keymap.of([...defaultKeymap, ...historyKeymap]),
+        history(),
+        drawSelection(),
+        python(),
+        indentUnit.of("    "),
+        indentOnInput(),
+        bracketMatching(),
+        syntaxHighlighting(classHighlighter),
+        EditorView.darkTheme.of(dark),
+        EditorView.contentAttributes.of({ "aria-label": label, autocapitalize: "off", autocorrect: "off", spellcheck: "false" }),
+        EditorView.updateListener.of((update) => update.docChanged && onChange()),
+      ],
+    }),
+  });
+  return {
+    text: () => view.state.doc.toString(),
+    setText: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
+    focus: () => view.focus(),
+    destroy: () => view.destroy(),
+  };
+};

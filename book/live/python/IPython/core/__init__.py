@@ -1,0 +1,1 @@
+"""What matplotlib looks for in IPython."""

@@ -1,0 +1,3 @@
+"""Windows that drawings could have: on a page there are none."""
+
+backend2gui = {}

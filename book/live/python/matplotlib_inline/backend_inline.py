@@ -1,0 +1,21 @@
+"""matplotlib's way to a page: drawings are shown where `plt.show` asks for them, and at a cell's end."""
+
+import matplotlib.pyplot as plt
+from IPython.display import display
+from IPython.shell import shell, svg
+from matplotlib.backend_bases import FigureManagerBase as FigureManager  # noqa: F401
+from matplotlib.backends.backend_svg import FigureCanvasSVG as FigureCanvas  # noqa: F401
+from matplotlib.figure import Figure
+
+shell.display_formatter.formatters["image/svg+xml"].for_type(Figure, svg)
+
+
+def set_matplotlib_formats(*formats, **unused):
+    """A page's drawings are SVG: they grow with the letters, and know dark and light."""
+
+
+def show(*unused, **too):
+    """Show the drawings that were begun, and begin anew."""
+    for number in plt.get_fignums():
+        display(plt.figure(number))
+    plt.close("all")
