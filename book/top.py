@@ -40,7 +40,9 @@ def write_worker(site):
     digest = hashlib.sha256()
     for file in sorted({file for group in files.values() for file in group}):
         digest.update((site / file).read_bytes())
-    for name, value in {"VERSION": digest.hexdigest()[:12], "EDITIONS": files}.items():
+    manifest = site / "live" / "manifest.json"
+    live = json.loads(manifest.read_text(encoding="utf-8"))["version"] if manifest.is_file() else ""
+    for name, value in {"VERSION": digest.hexdigest()[:12], "EDITIONS": files, "LIVE": live}.items():
         worker = worker.replace(f'"{name}"', json.dumps(value))
     (site / "worker.js").write_text(worker, encoding="utf-8")
 

@@ -201,12 +201,9 @@ def book():
 
 
 def folder(path, prefix):
-    """All files of a folder: name in the archive → path. What the site has anyway, pictures and scripts, stays there."""
-    return {
-        prefix + file.relative_to(path).as_posix(): file
-        for file in path.rglob("*")
-        if file.is_file() and "__pycache__" not in file.parts and "pictures" not in file.parent.parts
-    }
+    """All files of a folder: name in the archive → path."""
+    files = (file for file in path.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    return {prefix + file.relative_to(path).as_posix(): file for file in files}
 
 
 def pack(site):

@@ -1,5 +1,7 @@
 // The book without a network. What was read is kept; once a reader has begun to read, so is the rest of the edition.
 const VERSION = "VERSION", EDITIONS = "EDITIONS", CACHE = "unrolled";
+// What runs cells lies in a folder named after its contents: it never changes, and is large.
+const LIVE = "LIVE", LASTING = /\/live\/[0-9a-f]{12}\//;
 
 self.addEventListener("install", () => self.skipWaiting());
 
@@ -10,6 +12,10 @@ self.addEventListener("activate", (event) =>
       await self.clients.claim();
       const cache = await caches.open(CACHE);
       for (const request of await cache.keys()) {
+        if (LASTING.test(request.url)) {
+          if (!request.url.includes(`/live/${LIVE}/`)) await cache.delete(request);
+          continue;
+        }
         const answer = await fetch(request, { cache: "no-cache" }).catch(() => null);
         if (answer?.ok) await cache.put(request, answer);
         else if (answer) await cache.delete(request);
@@ -42,6 +48,10 @@ self.addEventListener("fetch", (event) => {
 async function answer(event) {
   const { request } = event;
   const cache = await caches.open(CACHE);
+  if (LASTING.test(request.url)) {
+    const lasting = await cache.match(request);
+    if (lasting) return lasting;
+  }
   const fresh = fetch(request).then((found) => {
     if (found.status === 200) event.waitUntil(cache.put(request, found.clone()));
     return found;

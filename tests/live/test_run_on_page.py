@@ -21,7 +21,7 @@ from live import offering
 FAKE = Path(__file__).parent / "fake"
 SPOKEN = [edition.language for edition in editions.editions()]
 # Where the stand-in is slower than it could be, so that one can look meanwhile.
-SLOWLY = "window.slowly = 50"
+SLOWLY = "window.slowly = 250"
 
 
 @pytest.fixture(scope="module")
@@ -120,6 +120,7 @@ def test_nothing_is_loaded_before_a_cell_is_run(browser, offered):
         assert f"held to the real one by {offering.count_tests()} tests" in page.locator(".run-honest").inner_text()
         page.reload()
         book.run(0)
+        book.says("Python is ready")
         assert book.ran() == [0]
 
 

@@ -37,6 +37,7 @@ export class Outputs {
 
   clear() {
     this.place.replaceChildren();
+    this.named = new Map(); // what may be shown anew, by its name
     this.stream = null;
     this.count = this.signs = this.lines = this.left = 0;
     this.note = null;
@@ -53,10 +54,23 @@ export class Outputs {
       return;
     }
     if (this.waiting) this.clear();
+    const name = output.transient?.display_id;
+    if (output.output_type === "update_display_data") return this.renew(name, output);
     if (output.output_type === "stream") return this.print(output.name, joined(output.text));
     this.stream = null;
     if (++this.count > MOST_OUTPUTS) return this.leave(1);
-    this.place.append(output.output_type === "error" ? this.error(output) : this.shown(output.data ?? {}, output.metadata ?? {}));
+    const node = output.output_type === "error" ? this.error(output) : this.shown(output.data ?? {}, output.metadata ?? {});
+    if (name) this.named.set(name, node);
+    this.place.append(node);
+  }
+
+  /* Another output in the place of one with a name, as a bar that grows. */
+  renew(name, { data = {}, metadata = {} }) {
+    const last = this.named.get(name);
+    if (!last) return;
+    const node = this.shown(data, metadata);
+    last.replaceWith(node);
+    this.named.set(name, node);
   }
 
   /* What is printed goes on where it ended. A million lines would hold up any page: all but the first are counted only. */

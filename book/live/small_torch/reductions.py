@@ -462,8 +462,8 @@ def unique_consecutive(input):
 def bincount(input, weights=None, minlength=0):
     """How often each whole number occurs."""
     if weights is None:
-        return Tensor(np.bincount(input._array, minlength=minlength).astype(np.int64))
-    return Tensor(np.bincount(input._array, weights._array, minlength).astype(weights._array.dtype))
+        return Tensor(np.bincount(input._array.astype(np.intp), minlength=minlength).astype(np.int64))
+    return Tensor(np.bincount(input._array.astype(np.intp), weights._array, minlength).astype(weights._array.dtype))
 
 
 def histc(input, bins=100, min=0, max=0):

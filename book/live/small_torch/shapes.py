@@ -229,7 +229,7 @@ def repeat_interleave(input, repeats, dim=None):
     """Each element repeated, where it stands."""
     if dim is None:
         input, dim = flatten(input), 0
-    times = repeats._array if isinstance(repeats, Tensor) else repeats
+    times = repeats._array.astype(np.intp) if isinstance(repeats, Tensor) else repeats
     index = np.repeat(np.arange(input._array.shape[dim]), times)
     return index_select(input, dim, Tensor(index))
 

@@ -12,6 +12,8 @@ from .autograd import Node, record, recording
 from .dtypes import Size, cpu
 
 KINDS = (bool, int, float, complex)
+# What numpy counts with where addresses have 32 bits, as in browsers. torch counts with 64 everywhere; its int32 is C's int.
+NARROW = "l" if np.dtype("l").itemsize == 4 else ""
 
 
 class Tensor:
@@ -27,7 +29,9 @@ class Tensor:
         return object.__new__(cls)
 
     def __init__(self, array=()):
-        self._array = array if type(array) is np.ndarray else np.asarray(array)
+        if type(array) is not np.ndarray:
+            array = np.asarray(array)
+        self._array = array.astype(np.int64) if array.dtype.char in NARROW else array
         self._version = [0]
 
     # What it is

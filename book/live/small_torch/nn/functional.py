@@ -124,7 +124,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         out = np.zeros(shape, g._array.dtype)
         rows = g._array.reshape(-1, shape[1])
         if scale_grad_by_freq:
-            counts = np.bincount(index.reshape(-1), minlength=n)
+            counts = np.bincount(index.reshape(-1).astype(np.intp), minlength=n)
             rows = rows / counts[index.reshape(-1), None].astype(rows.dtype)
         add_rows(out, index, rows)
         if padding_idx is not None:
