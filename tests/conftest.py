@@ -42,8 +42,18 @@ def no_browser():
         return True
 
 
+@functools.cache
+def no_python():
+    """Whether there is not what runs cells on pages, which `make live` fetches. Where LIVE is set, tests fail without."""
+    from live import parts
+
+    return not parts.fetched() and "LIVE" not in os.environ
+
+
 def left_out(item, config):
     if item.get_closest_marker("heavy") and not config.getoption("--prove"):
+        return True
+    if "live_parts" in getattr(item, "fixturenames", ()) and no_python():
         return True
     return "browser" in getattr(item, "fixturenames", ()) and no_browser()
 
@@ -57,9 +67,11 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=leaving)
 
 
-def pytest_terminal_summary(terminalreporter):
+def pytest_terminal_summary(terminalreporter, config):
     if no_browser():
         terminalreporter.write_line("Not run, because there is no Chromium or Chrome here: every test of pages and figures in a browser.")
+    if config.getoption("--prove") and no_python():
+        terminalreporter.write_line("Not run, because `make live` has not fetched it: the Python of the pages.")
 
 
 @pytest.fixture(scope="session")
@@ -85,3 +97,12 @@ def address(site):
 
     with whole_site.serving(site) as (address, _):
         yield address
+
+
+@pytest.fixture(scope="session")
+def live_parts():
+    """The folder of what runs cells on pages."""
+    from live import parts
+
+    assert parts.fetched(), "run `make live`: it fetches what runs cells on pages"
+    return parts.FETCHED

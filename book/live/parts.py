@@ -166,6 +166,11 @@ def torch_wheel(info):
 # --- packing
 
 
+def fetched():
+    """Whether there is what runs cells."""
+    return (FETCHED / "packages.zip").is_file()
+
+
 def contents(wheels):
     """What the wheels hold, without what no cell uses: name → bytes."""
     files = {}
@@ -209,7 +214,7 @@ def folder(path, prefix):
 def pack(site):
     """Put everything into the built site, if it has been fetched: live/manifest.json, and a folder named after its contents."""
     shutil.rmtree(site / "live", ignore_errors=True)
-    if not (FETCHED / "packages.zip").is_file():
+    if not fetched():
         return
     files = {path.name: path.read_bytes() for path in FETCHED.iterdir()}
     files |= {name: (HERE / name).read_bytes() for name in SCRIPTS}

@@ -9,6 +9,7 @@ import builtins
 import io
 import json
 import linecache
+import logging
 import sys
 import time
 import traceback
@@ -39,6 +40,7 @@ class Session:
         sys.stdout, sys.stderr = self.streams = Stream("stdout", emit), Stream("stderr", emit)
         shell.emit = self.say
         builtins.input = no_input
+        logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it says that it makes a list
 
     def say(self, output):
         """Emit an output, after all that was printed before it."""

@@ -1,0 +1,184 @@
+"""The cells of the pages, run by the Python that readers get, in real browsers: what stands there afterwards is what was stored.
+
+It needs what `make live` fetches; where that cannot be had, these tests are left out, and tests/conftest.py says so.
+"""
+
+import json
+import shutil
+from urllib.parse import urlsplit
+
+import editions
+import pytest
+import top
+from browsing import begin
+from firefox import firefox, program
+from whole_site import serving
+
+from live import offering, parts
+
+PAGES = [("en", "rnn"), ("en", "lstm"), ("en", "gru"), ("en", "embedding"), ("en", "lstm_parameters")]
+PAGES += [("ja", "rnn"), ("ko", "embedding"), ("zh", "lstm")]
+# What each cell's stored output and the reader's say, and how many pictures and figures they have.
+SAID = """() => {
+    const said = (output) => {
+        if (!output) return ["", 0, 0];
+        const own = output.cloneNode(true);
+        const count = ["svg.picture", "figure"].map(kind => own.querySelectorAll(kind).length);
+        own.querySelectorAll("svg, figure, style, script, noscript").forEach(one => one.remove());
+        return [own.textContent.replace(/\\s+/g, ""), ...count];
+    };
+    return [...document.querySelectorAll(".cell[data-run]")].map(cell => [
+        cell.dataset.run, said(cell.querySelector(".cell_output:not(.run-output)")), said(cell.querySelector(".run-output"))]);
+}"""
+DONE = "!document.querySelector('[data-run=waiting], [data-run=running]')"
+
+
+@pytest.fixture(scope="module")
+def live_site(live_parts, site, tmp_path_factory):
+    """A site of these pages, whose cells run."""
+    folder = tmp_path_factory.mktemp("alive")
+    for language in dict(PAGES):
+        shutil.copytree(site / language / "_static", folder / language / "_static")
+    for language, name in PAGES:
+        shutil.copy(site / language / f"{name}.html", folder / language)
+    parts.pack(folder)
+    offering.offer(folder, editions.editions())
+    top.write_worker(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def alive(live_site):
+    """Where it is served."""
+    with serving(live_site) as (address, _):
+        yield address
+
+
+class Reader:
+    """A page with Python in it, as a reader uses it."""
+
+    def __init__(self, page, address, language, name):
+        self.page, self.words = page, offering.words(language)
+        self.asked = []
+        page.on("request", lambda request: self.asked.append(request.url))
+        page.set_default_timeout(60_000)
+        page.goto(f"{address}/{language}/{name}.html")
+        begin(page)
+
+    def press(self, word, place=None):
+        (place or self.page.locator(".run-bar")).get_by_role("button", name=self.words[word]).first.click()
+
+    def cell(self, number):
+        return self.page.locator(".cell[data-run]").nth(number)
+
+    def start(self):
+        self.page.locator(".run-row button").first.click()
+        self.press("load")
+        self.page.wait_for_selector("[data-run=done]")
+
+    def write(self, number, text):
+        self.press("edit", self.cell(number))
+        self.cell(number).locator("[role=textbox]").press("ControlOrMeta+a")
+        self.page.keyboard.insert_text(text)
+
+    def run(self, number):
+        self.cell(number).locator(".run-row button").first.click()
+
+    def run_all(self):
+        self.press("run_all")
+        self.page.wait_for_function(DONE)
+
+    def output(self, number):
+        return self.cell(number).locator(".run-output")
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("language", "name"), PAGES)
+def test_every_cell_gives_what_is_stored(browser, alive, language, name):
+    """And nothing is asked of any other site, which needs no leave to share memory either."""
+    with browser.new_page() as page:
+        reader = Reader(page, alive, language, name)
+        reader.start()
+        reader.run_all()
+        found = page.evaluate(SAID)
+        assert len(found) == len(offering.cells_of(editions.BOOK / language / f"{name}.ipynb"))
+        for number, (state, stored, fresh) in enumerate(found):
+            assert (number, state, fresh) == (number, "done", stored)
+        assert {urlsplit(url).netloc for url in reader.asked if not url.startswith(("data:", "blob:"))} == {urlsplit(alive).netloc}
+        assert page.evaluate("crossOriginIsolated") is False
+
+
+@pytest.mark.heavy
+def test_a_cell_is_changed_broken_and_stopped(browser, alive):
+    """Python goes on after an error, and begins anew after what never ends; figures and Python hear of each other."""
+    with browser.new_page() as page:
+        reader = Reader(page, alive, "en", "lstm")
+        reader.start()
+        reader.write(0, "import torch\nfor k in range(2):\n    print(torch.arange(6).view(2, 3) * k)")
+        reader.run(0)
+        page.wait_for_function(DONE)
+        assert reader.output(0).inner_text().split() == "tensor([[0, 0, 0], [0, 0, 0]]) tensor([[0, 1, 2], [3, 4, 5]])".split()
+        reader.write(0, "def broken(n):\n    return torch.ones(n) @ torch.ones(n + 1)\n\nbroken(3)")
+        reader.run(0)
+        said = reader.output(0).get_by_text("RuntimeError: inconsistent tensor size")
+        said.wait_for()
+        assert "----> 2     return torch.ones(n) @ torch.ones(n + 1)" in reader.output(0).inner_text()
+        reader.write(0, "torch.no_such_thing")
+        reader.run(0)
+        reader.output(0).get_by_text("torch.no_such_thing is not in the small torch of the pages").wait_for()
+        reader.write(0, 'print("begun", flush=True)\nwhile True:\n    pass')
+        reader.run(0)
+        reader.output(0).get_by_text("begun").wait_for()
+        page.locator("h1").first.click()  # the page answers meanwhile
+        reader.run(0)
+        page.locator(".run-said", has_text="Python begins anew").wait_for()
+        reader.write(0, "from companion.figures import Gates\ngates = Gates(language='en')\ngates")
+        reader.run(0)
+        slider = reader.output(0).locator("input[type=range]").first
+        slider.wait_for()
+        slider.press("ArrowLeft")
+        reader.write(1, "gates.shown")
+        reader.cell(1).get_by_role("button", name="⋯").click()
+        page.get_by_role("menuitem", name="Run this cell alone").click()
+        page.wait_for_function(DONE)
+        assert reader.output(1).inner_text().strip() == "5"
+        reader.write(1, "gates.shown = 2")
+        reader.cell(1).get_by_role("button", name="⋯").click()
+        page.get_by_role("menuitem", name="Run this cell alone").click()
+        page.wait_for_function(DONE)
+        page.wait_for_function("one => one.value === '2'", arg=slider.element_handle())
+
+
+@pytest.mark.heavy
+def test_python_is_kept_for_reading_without_a_network(browser, live_site):
+    with serving(live_site) as (address, server), browser.new_context() as context, context.new_page() as page:
+        reader = Reader(page, address, "en", "rnn")
+        page.evaluate("navigator.serviceWorker.register('../worker.js').then(() => navigator.serviceWorker.ready)")
+        page.wait_for_function("navigator.serviceWorker.controller !== null")
+        page.reload()
+        reader.start()
+        manifest = json.loads((live_site / "live" / "manifest.json").read_text(encoding="utf-8"))
+        kept = page.evaluate("caches.open('unrolled').then(cache => cache.keys()).then(keys => keys.map(key => key.url.split('/').pop()))")
+        assert {*manifest["files"]} - {"editor.js"} <= {*kept}
+        server.shutdown()
+        server.server_close()
+        page.reload()
+        page.locator(".run-row button").first.click()
+        page.wait_for_selector("[data-run=done]")
+
+
+@pytest.mark.heavy
+@pytest.mark.skipif(program() is None, reason="Firefox is not installed")
+def test_firefox_does_the_same(alive):
+    said = offering.words("en")
+    with firefox() as page:
+        page.goto(f"{alive}/en/rnn.html")
+        page.press(said["run"])
+        page.press(said["load"])
+        page.wait_for("document.querySelector('[data-run=done]') !== null")
+        page.press(said["run_all"])
+        page.wait_for(DONE)
+        found = page.evaluate(f"({SAID})()")
+        assert len(found) == len(offering.cells_of(editions.BOOK / "en/rnn.ipynb"))
+        for number, (state, stored, fresh) in enumerate(found):
+            assert (number, state, fresh) == (number, "done", stored)
