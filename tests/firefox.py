@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import websocket
 
@@ -67,6 +67,7 @@ def firefox():
         with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
             try:
                 address = next(filter(None, (re.search(r"WebDriver BiDi listening on (ws://\S+)", line) for line in process.stderr)))[1]
-                yield Page(websocket.create_connection(f"{address}/session", timeout=120, suppress_origin=True))
+                with closing(websocket.create_connection(f"{address}/session", timeout=120, suppress_origin=True)) as socket:
+                    yield Page(socket)
             finally:
                 process.terminate()

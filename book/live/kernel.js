@@ -47,12 +47,14 @@ export const start = ({ base, onProgress }) => {
 
   const kernel = {
     ready: begin(),
-    run: (source, { onOutput }) =>
-      new Promise((resolve, reject) => {
+    async run(source, { onOutput }) {
+      await kernel.ready; // after a stop it is not yet
+      return new Promise((resolve, reject) => {
         late = onOutput;
         current = { number: ++runs, onOutput, resolve, reject };
         worker.postMessage({ run: runs, source });
-      }),
+      });
+    },
     change: (figure, values) => worker.postMessage({ change: [figure, values] }),
     stop() {
       worker?.terminate();

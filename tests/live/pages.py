@@ -1,49 +1,74 @@
-"""Chapters on the small torch: their cells run in a notebook's kernel that finds it under torch's name.
+"""Chapters on the small torch: their cells run as on a page, by `cells.Session`, in a Python without torch and IPython.
 
-    python tests/live/pages.py [book/en/lstm.ipynb …]     which cells give what is stored, and how long each page takes
+    python tests/live/pages.py [book/en/lstm.ipynb …]     which cells give what is stored, and how long they take
 """
 
+import json
 import os
 import re
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
 import nbformat
-from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 
 ROOT = Path(__file__).parents[2]
-SMALL = ROOT / "book" / "live" / "small_torch"
-STAND_INS = ROOT / "book" / "live" / "python"
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
+FIGURE = "application/vnd.unrolled.figure+json"
+WIDGET = "application/vnd.jupyter.widget-view+json"
+# In a process of its own: sources come in a line of JSON each, and so do outputs and seconds go.
+RUN = """
+import json, sys, time
+lines, out = sys.stdin, sys.stdout
+from cells import Session
+outputs = []
+session = Session(outputs.append)
+for line in lines:
+    began = time.monotonic()
+    session.run(json.loads(line))
+    print(json.dumps([outputs, time.monotonic() - began]), file=out, flush=True)
+    outputs.clear()
+"""
 
 
-def run(path, cell_done=lambda number, cell, seconds: None):
-    """Run a notebook's cells on the small torch; return them as they were stored and as they are now, in pairs."""
-    stored = nbformat.read(path, as_version=4)
-    fresh = nbformat.read(path, as_version=4)
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "torch").symlink_to(SMALL)
-        client = NotebookClient(fresh, timeout=600, kernel_name="python3", allow_errors=True, resources={"metadata": {"path": path.parent}})
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join([folder, str(STAND_INS), str(ROOT)])}
-        with client.setup_kernel(env=environment):
-            for number, cell in enumerate(fresh.cells):
-                if cell.cell_type == "code":
-                    began = time.monotonic()
-                    try:
-                        client.execute_cell(cell, number)
-                    except CellExecutionError:
-                        pass
-                    cell_done(number, cell, time.monotonic() - began)
-    return [pair for pair in zip(stored.cells, fresh.cells) if pair[0].cell_type == "code"]
+def lay_out(folder):
+    """Put the book's code there, as pages find it."""
+    sys.path.insert(0, str(ROOT / "book"))
+    from live import parts
+
+    for name, path in parts.book().items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(path)
 
 
-def said(cell):
-    """What a cell prints, shows and complains of, without what differs from run to run: (kind, text) pairs."""
+def run(path, within=None, passed_over=lambda cell: False):
+    """Run a notebook's cells; yield each with the outputs that it gives, and the seconds that it takes.
+
+    within: a folder that `lay_out` has filled. passed_over: whether a cell is not to be run.
+    """
+    if within is None:
+        with tempfile.TemporaryDirectory() as folder:
+            lay_out(Path(folder))
+            yield from run(path, Path(folder), passed_over)
+        return
+    environment = os.environ | {"PYTHONPATH": str(within), "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+    command = [sys.executable, "-W", "ignore::ResourceWarning", "-c", RUN]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=path.parent) as process:
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type != "code" or passed_over(cell):
+                continue
+            print(json.dumps(cell.source), file=process.stdin, flush=True)
+            outputs, seconds = json.loads(process.stdout.readline())
+            yield cell, [nbformat.from_dict(one) for one in outputs], seconds
+
+
+def said(outputs):
+    """What outputs print, show and complain of, without what differs from run to run: (kind, text) pairs."""
     found = []
-    for output in cell.outputs:
+    for output in outputs:
         if output.output_type == "stream":
             if found and found[-1][0] == output.name:
                 found[-1] = (output.name, found[-1][1] + output.text)
@@ -51,9 +76,9 @@ def said(cell):
                 found.append((output.name, output.text))
         elif output.output_type == "error":
             found.append(("error", f"{output.ename}: {output.evalue}"))
-        else:
+        elif output.output_type in ("display_data", "execute_result"):
             data = output.data
-            if "application/vnd.jupyter.widget-view+json" in data:  # a figure that answers: its state lies elsewhere
+            if WIDGET in data or FIGURE in data:  # a figure that answers: its state lies elsewhere
                 found.append(("figure", data.get("text/plain", "")))
                 continue
             for kind in ("text/html", "text/markdown", "text/latex", "text/plain", "image/svg+xml"):
@@ -70,7 +95,7 @@ def same_drawing(stored, fresh):
     return all(abs(float(a) - float(b)) <= 0.05 for a, b in zip(NUMBER.findall(stored), NUMBER.findall(fresh)))
 
 
-def differences(stored, fresh):
+def differences(stored, fresh, same_drawing=same_drawing):
     """In what a cell's fresh outputs are not the stored ones; nothing if they are."""
     before, now = said(stored), said(fresh)
     if [kind for kind, _ in before] != [kind for kind, _ in now]:
@@ -87,20 +112,14 @@ def differences(stored, fresh):
 
 
 def main():
-    pages = [Path(name).resolve() for name in sys.argv[1:]] or sorted(ROOT.glob("book/en/*.ipynb"))
-    for page in pages:
-        slow, began = [], time.monotonic()
-
-        def done(number, cell, seconds):
-            if seconds > 2:
-                slow.append(f"cell {number} {seconds:.0f} s")
-
-        pairs = run(page, done)
-        wrong = [(number, found) for number, pair in enumerate(pairs) if (found := differences(*pair))]
+    for page in [Path(name).resolve() for name in sys.argv[1:]] or sorted(ROOT.glob("book/en/*.ipynb")):
+        began, cells = time.monotonic(), list(run(page))
+        wrong = [(number, found) for number, (cell, outputs, _) in enumerate(cells) if (found := differences(cell.outputs, outputs))]
+        slow = [f"cell {number} {seconds:.0f} s" for number, (_, _, seconds) in enumerate(cells) if seconds > 2]
         seconds = time.monotonic() - began
-        print(f"{page.parent.name}/{page.stem}: {len(pairs) - len(wrong)} of {len(pairs)} equal, {seconds:.0f} s; {', '.join(slow)}", flush=True)
+        print(f"{page.parent.name}/{page.stem}: {len(cells) - len(wrong)} of {len(cells)} equal, {seconds:.0f} s; {', '.join(slow)}", flush=True)
         for number, found in wrong:
-            if not any("NameError" in one for one in found): print(f"  code cell {number}: " + "\n    ".join(one[:600] for one in found), flush=True)
+            print(f"  code cell {number}: " + "\n    ".join(one[:600] for one in found), flush=True)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,8 @@ class Reader:
         self.page.wait_for_selector("[data-run=done]")
 
     def write(self, number, text):
-        self.press("edit", self.cell(number))
+        if not self.cell(number).locator("[role=textbox]").count():
+            self.press("edit", self.cell(number))
         self.cell(number).locator("[role=textbox]").press("ControlOrMeta+a")
         self.page.keyboard.insert_text(text)
 

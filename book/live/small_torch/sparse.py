@@ -58,6 +58,11 @@ class SparseTensor(Tensor):
     def clone(self, **unused):
         return SparseTensor(self.at, self.kept.clone(), self.of, self.coalesced)
 
+    def and_also(self, other):
+        """The sum: the values of both, each at its place."""
+        places = np.concatenate([self.at._array, other.at._array], 1)
+        return SparseTensor(Tensor(places), Tensor(np.concatenate([self.kept._array, other.kept._array])), self.of)
+
     def __repr__(self):
         inside = ",\n       ".join(
             [f"indices={self.at!r}", f"values={self.kept!r}", f"size={self.of}, nnz={self._nnz()}, layout=torch.sparse_coo"]

@@ -191,7 +191,9 @@ def zeros_of(node, output):
 
 
 def add_to_leaf(leaf, gradient, create_graph):
-    if leaf.grad is None:
+    if gradient.is_sparse and (leaf.grad is None or leaf.grad.is_sparse):
+        leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad.and_also(gradient)
+    elif leaf.grad is None:
         # A copy: the same gradient may have flowed into several leaves.
         leaf.grad = gradient.clone() if create_graph else Tensor(np.array(gradient._array, order="K"))
     elif create_graph:

@@ -11,6 +11,7 @@ from ..creation import bernoulli_
 from ..matrices import matmul
 from ..pointwise import exp, masked, sigmoid, softplus_of, tanh  # noqa: F401
 from ..reductions import log_softmax, softmax  # noqa: F401
+from ..sparse import SparseTensor
 from ..shapes import add_rows, cat, gather, getitem, squeeze, unsqueeze
 from ..tensor import Tensor
 
@@ -121,8 +122,11 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     index, shape = input._array, weight._array.shape
 
     def rule(g):
-        out = np.zeros(shape, g._array.dtype)
         rows = g._array.reshape(-1, shape[1])
+        if sparse:
+            learns = index.reshape(-1) != (-1 if padding_idx is None else padding_idx)
+            return SparseTensor(Tensor(index.reshape(-1)[learns][None]), Tensor(rows[learns]), shape)
+        out = np.zeros(shape, g._array.dtype)
         if scale_grad_by_freq:
             counts = np.bincount(index.reshape(-1).astype(np.intp), minlength=n)
             rows = rows / counts[index.reshape(-1), None].astype(rows.dtype)
