@@ -61,7 +61,7 @@ class Reader:
         self.page, self.words = page, offering.words(language)
         self.asked = []
         page.on("request", lambda request: self.asked.append(request.url))
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(30_000)
         page.goto(f"{address}/{language}/{name}.html")
         begin(page)
 
@@ -69,7 +69,7 @@ class Reader:
         (place or self.page.locator(".run-bar")).get_by_role("button", name=self.words[word]).first.click()
 
     def cell(self, number):
-        return self.page.locator(".cell[data-run]").nth(number)
+        return self.page.locator(".cell:has(.run-row)").nth(number)
 
     def start(self):
         self.page.locator(".run-row button").first.click()
@@ -139,12 +139,12 @@ def test_a_cell_is_changed_broken_and_stopped(browser, alive):
         slider.wait_for()
         slider.press("ArrowLeft")
         reader.write(1, "gates.shown")
-        reader.cell(1).get_by_role("button", name="⋯").click()
+        reader.cell(1).get_by_role("button", name="More for this cell").click()
         page.get_by_role("menuitem", name="Run this cell alone").click()
         page.wait_for_function(DONE)
         assert reader.output(1).inner_text().strip() == "5"
         reader.write(1, "gates.shown = 2")
-        reader.cell(1).get_by_role("button", name="⋯").click()
+        reader.cell(1).get_by_role("button", name="More for this cell").click()
         page.get_by_role("menuitem", name="Run this cell alone").click()
         page.wait_for_function(DONE)
         page.wait_for_function("one => one.value === '2'", arg=slider.element_handle())
