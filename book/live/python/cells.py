@@ -14,6 +14,7 @@ import sys
 import time
 import traceback
 import types
+import warnings
 
 import ipywidgets
 from IPython import shell
@@ -40,6 +41,7 @@ class Session:
         sys.stdout, sys.stderr = self.streams = Stream("stdout", emit), Stream("stderr", emit)
         shell.emit = self.say
         builtins.input = no_input
+        warnings.filterwarnings("ignore", message="tqdm:disabling monitor")  # browsers have no threads for it
         logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it says that it makes a list
 
     def say(self, output):

@@ -6,6 +6,7 @@ import numpy as np
 
 from .autograd import record
 from .pointwise import fit
+from .products import product
 from .shapes import movedim, reshape, transpose, tril, triu, unsqueeze
 from .tensor import Tensor
 
@@ -30,9 +31,9 @@ def matmul(input, other):
     same_type(a, b)
     if a.ndim > 2 and b.ndim <= 2 and a._array.flags.c_contiguous:  # one large product instead of many small ones
         shape = a._array.shape
-        array = (a._array.reshape(-1, shape[-1]) @ b._array).reshape(shape[:-1] + b._array.shape[1:])
+        array = product(a._array.reshape(-1, shape[-1]), b._array).reshape(shape[:-1] + b._array.shape[1:])
     else:
-        array = a._array @ b._array
+        array = product(a._array, b._array)
 
     def rule(g):
         if a.ndim == 1 and b.ndim == 1:

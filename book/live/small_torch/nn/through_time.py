@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import Tensor, addmm, autograd, cat, enable_grad
 from ..autograd import record_many, recording
+from ..products import product
 
 
 def places_of(sizes, reverse):
@@ -51,7 +52,7 @@ class Elman:
         for rows, n in places:
             before[rows] = h[:n]
             now = a[rows]
-            now += h[:n] @ w_hh.T
+            now += product(h[:n], w_hh.T)
             np.maximum(now, 0, out=now) if self.relu else np.tanh(now, out=now)
             h[:n] = now
         return a, (a.copy(), before)  # the caller may change what is returned
@@ -64,7 +65,7 @@ class Elman:
         for rows, n in reversed(places):
             # δa_t = ( δy_t + δh_t ) ⊙ f',   δh_{t-1} = W_hhᵀ δa_t
             np.multiply(d_output[rows] + d_h[:n], slope[rows], out=d_a[rows])
-            d_h[:n] = d_a[rows] @ w_hh
+            d_h[:n] = product(d_a[rows], w_hh)
         return d_a, before, d_a, None
 
 
@@ -78,7 +79,7 @@ class Lstm:
         i, f, g, o = (a + affine(h, w_hh, b_hh)).chunk(4, dim=1)
         c = f.sigmoid() * c + i.sigmoid() * g.tanh()
         h = o.sigmoid() * c.tanh()
-        return h if w_hr is None else h @ w_hr.T, c
+        return h if w_hr is None else product(h, w_hr.T), c
 
     def forward(self, a, w_hh, b_hh, w_hr, state, places):
         h, c = state
@@ -90,7 +91,7 @@ class Lstm:
         for rows, n in places:
             before_h[rows], before_c[rows] = h[:n], c[:n]
             now = a[rows]
-            now += h[:n] @ w_hh.T
+            now += product(h[:n], w_hh.T)
             i_f, g, o = now[:, : 2 * size], now[:, 2 * size : 3 * size], now[:, 3 * size :]
             sigmoid_(i_f)
             np.tanh(g, out=g)
@@ -99,7 +100,7 @@ class Lstm:
             c[:n] += now[:, :size] * g
             np.tanh(c[:n], out=tanh_c[rows])
             m = o * tanh_c[rows]
-            h[:n] = output[rows] = m if w_hr is None else m @ w_hr.T
+            h[:n] = output[rows] = m if w_hr is None else product(m, w_hr.T)
         return output, (a, before_h, before_c, tanh_c)
 
     def backward(self, d_output, saved, w_hh, b_hh, w_hr, d_state, places):
@@ -110,16 +111,16 @@ class Lstm:
         d_a, d_hs, to_c = np.stack(by, axis=1), np.empty_like(before_h), o * (1 - tanh_c * tanh_c)
         for rows, n in reversed(places):
             np.add(d_output[rows], d_h[:n], out=d_hs[rows])
-            d_m = d_hs[rows] if w_hr is None else d_hs[rows] @ w_hr
+            d_m = d_hs[rows] if w_hr is None else product(d_hs[rows], w_hr)
             # δc_t += δm_t ⊙ o ⊙ tanh'( c_t ),   δa_i,f,g = δc_t ⊙ …,   δa_o = δm_t ⊙ …
             d_c[:n] += d_m * to_c[rows]
             d_a[rows, :3] *= d_c[:n, None]
             d_a[rows, 3] *= d_m
             # δh_{t-1} = W_hhᵀ δa_t,   δc_{t-1} = δc_t ⊙ f
-            d_h[:n] = d_a[rows].reshape(n, -1) @ w_hh
+            d_h[:n] = product(d_a[rows].reshape(n, -1), w_hh)
             d_c[:n] *= f[rows]
         d_a = d_a.reshape(len(d_a), -1)
-        return d_a, before_h, d_a, None if w_hr is None else d_hs.T @ (o * tanh_c)
+        return d_a, before_h, d_a, None if w_hr is None else product(d_hs.T, o * tanh_c)
 
 
 class Gru:
@@ -139,7 +140,7 @@ class Gru:
         before, output, u_n = (np.empty((len(a), size), a.dtype) for _ in range(3))
         for rows, k in places:
             before[rows] = h[:k]
-            now, u = a[rows], h[:k] @ w_hh.T
+            now, u = a[rows], product(h[:k], w_hh.T)
             if b_hh is not None:
                 u += b_hh
             r_z, n = now[:, : 2 * size], now[:, 2 * size :]
@@ -167,7 +168,7 @@ class Gru:
             np.multiply(d, by_z[rows], out=d_u[rows, 1])
             # δu_n = δa_n ⊙ r,   δh_{t-1} = δh_t ⊙ z + W_hhᵀ δu
             np.multiply(d_n[rows], r[rows], out=d_u[rows, 2])
-            d_h[:k] = d * z[rows] + d_u[rows].reshape(k, -1) @ w_hh
+            d_h[:k] = d * z[rows] + product(d_u[rows].reshape(k, -1), w_hh)
         d_a = d_u.copy()
         d_a[:, 2] = d_n
         return d_a.reshape(len(n), -1), before, d_u.reshape(len(n), -1), None
@@ -188,7 +189,7 @@ def run(kind, x, sizes, start, weights, reverse=False):
     w_ih, w_hh, b_ih, b_hh, w_hr = (None if one is None else one._array for one in weights)
     places, rows = places_of(sizes, reverse), x._array.reshape(-1, x.size(-1))
     with np.errstate(all="ignore"):
-        a = rows @ w_ih.T
+        a = product(rows, w_ih.T)
         if b_ih is not None:
             a += b_ih
         end = tuple(one._array.copy() for one in start)
@@ -203,8 +204,8 @@ def run(kind, x, sizes, start, weights, reverse=False):
             d_rows = d_output._array.reshape(len(rows), -1)
             d_a, before, d_u, d_hr = kind.backward(d_rows, saved, w_hh, b_hh, w_hr, d_state, places)
             # a = W_ih x + b_ih,   u = W_hh h + b_hh
-            d_x = (d_a @ w_ih).reshape(x.shape) if x.requires_grad else None
-            found = [d_x, *d_state, d_a.T @ rows, d_u.T @ before]
+            d_x = product(d_a, w_ih).reshape(x.shape) if x.requires_grad else None
+            found = [d_x, *d_state, product(d_a.T, rows), product(d_u.T, before)]
             if b_ih is not None:
                 found += [d_a.sum(0), d_u.sum(0)]
         found += [] if d_hr is None else [d_hr]
