@@ -29,37 +29,20 @@ class Format:
     """How the numbers of one tensor are written: chosen by all that are shown."""
 
     def __init__(self, shown):
-        self.whole = self.powers = False
-        self.kind, self.width = shown.dtype.kind, 1
+        self.kind, self.whole, self.powers, self.width = shown.dtype.kind, True, False, 1
         flat = shown.reshape(-1)
         if self.kind != "f":
-            texts = [str(one) for one in flat.tolist()]
-            self.width = max(map(len, texts), default=1)
+            self.width = max((len(str(one)) for one in flat.tolist()), default=1)
             return
-        counted = np.abs(flat[np.isfinite(flat) & (flat != 0)].astype(np.float64))
-        if not counted.size:
-            self.width = max((len(self.of(one)) for one in flat.tolist()), default=1) if flat.size else 1
-            self.of_nothing = True
+        counted = flat[np.isfinite(flat) & (flat != 0)].astype(np.float64)
+        if not counted.size:  # zeros, and what is not finite, say nothing about digits
             return
-        digits = OPTIONS["precision"]
-        least, most = counted.min(), counted.max()
         self.whole = bool((counted == np.ceil(counted)).all())
-        if self.whole:
-            self.powers = bool(most / least > 1000 or most > 1e8)
-        else:
-            self.powers = bool(most / least > 1000 or most > 1e8 or least < 1e-4)
-        finite = flat[np.isfinite(flat) & (flat != 0)].tolist()
-        if self.whole and not self.powers:
-            texts = [f"{one:.0f}." for one in finite]
-        elif self.powers:
-            texts = [f"{one:.{digits}e}" for one in finite]
-        else:
-            texts = [f"{one:.{digits}f}" for one in finite]
+        least, most = np.abs(counted).min(), np.abs(counted).max()
+        self.powers = bool(most / least > 1000 or most > 1e8 or least < 1e-4)
         if OPTIONS["sci_mode"] is not None:
             self.powers = OPTIONS["sci_mode"]
-        self.width = max(map(len, texts))
-
-    of_nothing = False
+        self.width = max(len(self.of(one)) for one in counted.tolist())
 
     def of(self, value):
         if self.kind != "f":
@@ -92,8 +75,7 @@ def scalar(value, formats):
 
 
 def vector(values, indent, short, formats):
-    length = sum(one.width for one in formats) + (len(formats) - 1)
-    length += 2 + (len(formats) > 1)
+    length = sum(one.width for one in formats) + 2 + (len(formats) - 1)  # a comma and a space; j
     ends = OPTIONS["edgeitems"]
     if short and len(values) > 2 * ends:
         texts = [scalar(one, formats) for one in values[:ends].tolist()] + [" ..."]
