@@ -137,6 +137,8 @@ for _name in "add sub mul floordiv:floor_divide truediv:div mod:remainder pow ma
         _swapped = lambda self, other, _f=getattr(Tensor, _name or _operator): _f(other, self)  # noqa: E731
         setattr(Tensor, f"__r{_operator}__", _swapped)
         setattr(Tensor, f"__i{_operator}__", _in_place(getattr(Tensor, _name or _operator)))
+Tensor.__rsub__ = pointwise.rsub
+Tensor.__rtruediv__ = lambda self, other: pointwise.reciprocal(self) * other  # as torch rounds it
 Tensor.__neg__, Tensor.__abs__ = pointwise.neg, pointwise.abs
 
 true_divide = divide = div  # noqa: F821

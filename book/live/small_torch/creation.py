@@ -5,10 +5,10 @@ import builtins
 import numpy as np
 
 from . import dtypes
-from .autograd import recording
+from .autograd import record, recording
 from .dtypes import device as Device
 from .random import Generator
-from .pointwise import floating
+from .pointwise import floating, zeros as nothing
 from .shapes import dims
 from .tensor import Tensor, cast_array
 
@@ -298,22 +298,28 @@ def exponential_(tensor, lambd=1.0, *, generator=None):
 
 
 def fill_(tensor, value):
-    return tensor._become(value.expand(tensor.shape) if isinstance(value, Tensor) else Tensor(np.broadcast_to(np.asarray(value, tensor._array.dtype), tensor._array.shape)))
+    if isinstance(value, Tensor):
+        return tensor._become(value.expand(tensor.shape))
+    array = np.broadcast_to(np.asarray(value, tensor._array.dtype), tensor._array.shape)
+    return tensor._become(record(array, "Fill", (tensor,), nothing))
 
 
 def zero_(tensor):
-    return fill_(tensor, 0)
+    array = np.zeros_like(tensor._array)
+    return tensor._become(record(array, "Zero", (tensor,), nothing))
 
 
 def copy_(tensor, source, non_blocking=False):
-    source = source if isinstance(source, Tensor) else as_tensor(source)
-    return tensor._become(source.to(tensor.dtype))
+    source = (source if isinstance(source, Tensor) else as_tensor(source)).to(tensor.dtype)
+    # a node of its own: what is copied may be a leaf
+    return tensor._become(record(source._array, "Copy", (source,), lambda g: g))
 
 
 def fill_diagonal_(tensor, value):
     array = tensor._array.copy()
     np.fill_diagonal(array, value)
-    return tensor._become(Tensor(array))
+    kept = Tensor(1 - np.eye(*array.shape, dtype=array.dtype))
+    return tensor._become(record(array, "FillDiagonal", (tensor,), lambda g: g * kept))
 
 
 def set_(tensor, source):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .autograd import record
+from .autograd import record, record_many, titled
 from .pointwise import fit
 from .products import product
 from .shapes import movedim, reshape, transpose, tril, triu, unsqueeze
@@ -54,7 +54,10 @@ def matmul(input, other):
         return ga, gb
 
     saved = [one for one, need in ((b, a), (a, b)) if need._requires_grad]
-    return record(array, "Mm" if a.ndim == b.ndim == 2 else "Bmm", (a, b), rule, saved)
+    return record(array, NAMES.get((a.ndim, b.ndim), "UnsafeView"), (a, b), rule, saved)
+
+
+NAMES = {(1, 1): "Dot", (2, 1): "Mv", (1, 2): "Squeeze.4", (2, 2): "Mm"}  # by how many axes the two have
 
 
 def unfit(a, b):
@@ -95,7 +98,7 @@ def bmm(input, mat2):
             f"Expected size for first two dimensions of batch2 tensor to be: [{input._array.shape[0]}, {input._array.shape[2]}] but "
             f"got: [{mat2._array.shape[0]}, {mat2._array.shape[1]}]."
         )
-    return matmul(input, mat2)
+    return titled(matmul(input, mat2), "Bmm")
 
 
 def mv(input, vec):
@@ -117,13 +120,13 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     """beta · input + alpha · mat1 @ mat2"""
     product = mm(mat1, mat2)
     product = product if alpha == 1 else product * alpha
-    return product + (input if beta == 1 else input * beta) if beta else product
+    return titled(product + (input if beta == 1 else input * beta) if beta else product, "Addmm")
 
 
 def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
     product = bmm(batch1, batch2)
     product = product if alpha == 1 else product * alpha
-    return product + (input if beta == 1 else input * beta) if beta else product
+    return titled(product + (input if beta == 1 else input * beta) if beta else product, "Baddbmm")
 
 
 def einsum(equation, *operands_):
@@ -198,7 +201,7 @@ def cross(input, other, dim=-1):
 
 def cdist(x1, x2, p=2.0):
     """Distances of each row to each row."""
-    return (unsqueeze(x1, -2) - unsqueeze(x2, -3)).norm(p, -1)
+    return titled((unsqueeze(x1, -2) - unsqueeze(x2, -3)).norm(p, -1), "Cdist")
 
 
 def pdist(input, p=2.0):
@@ -208,11 +211,17 @@ def pdist(input, p=2.0):
 
 
 def trace(input):
-    return input.diagonal().sum()
+    return titled(input.diagonal().sum(), "Trace")
 
 
 def kron(input, other):
-    return Tensor(np.kron(input._array, other._array))
+    """Each number of one times the whole of the other."""
+    n = max(input.ndim, other.ndim)
+    a = reshape(input, *(1,) * (n - input.ndim), *input._array.shape)
+    b = reshape(other, *(1,) * (n - other.ndim), *other._array.shape)
+    pairs = list(zip(a._array.shape, b._array.shape))
+    out = reshape(a, *(one for m, _ in pairs for one in (m, 1))) * reshape(b, *(one for _, m in pairs for one in (1, m)))
+    return reshape(out, *(m * k for m, k in pairs))
 
 
 class linalg:
@@ -245,7 +254,8 @@ class linalg:
     @staticmethod
     def svd(A, full_matrices=True):
         U, S, Vh = np.linalg.svd(A._array, full_matrices)
-        return linalg._SVD(Tensor(U), linalg.svdvals(A) if A.requires_grad else Tensor(S), Tensor(Vh))
+        U, Vh = without_rule("svd's vectors", A, U, Vh)
+        return linalg._SVD(U, linalg.svdvals(A) if A.requires_grad else Tensor(S), Vh)
 
     @staticmethod
     def svdvals(A):
@@ -256,23 +266,27 @@ class linalg:
     @staticmethod
     def eig(A):
         values, vectors = np.linalg.eig(A._array)
-        return linalg._EIG(Tensor(_complex(values)), Tensor(_complex(vectors)))
+        return linalg._EIG(*without_rule("eig", A, _complex(values), _complex(vectors)))
 
     @staticmethod
     def eigvals(A):
-        return Tensor(_complex(np.linalg.eigvals(A._array)))
+        return without_rule("eigvals", A, _complex(np.linalg.eigvals(A._array)))[0]
 
     @staticmethod
     def eigh(A, UPLO="L"):
-        return linalg._EIG(*map(Tensor, np.linalg.eigh(A._array, UPLO)))
+        values, vectors = np.linalg.eigh(A._array, UPLO)
+        values = linalg.eigvalsh(A, UPLO) if A.requires_grad else Tensor(values)
+        return linalg._EIG(values, *without_rule("eigh's vectors", A, vectors))
 
     @staticmethod
     def eigvalsh(A, UPLO="L"):
-        return Tensor(np.linalg.eigvalsh(A._array, UPLO))
+        values, vectors = np.linalg.eigh(A._array, UPLO)
+        V = Tensor(vectors)
+        return record(values, "LinalgEigh", (A,), lambda g: (V * unsqueeze(g, -2)) @ adjoint(V))
 
     @staticmethod
     def qr(A, mode="reduced"):
-        return linalg._QR(*map(Tensor, np.linalg.qr(A._array, mode)))
+        return linalg._QR(*without_rule("qr", A, *np.linalg.qr(A._array, mode)))
 
     @staticmethod
     def matrix_rank(A, tol=None):
@@ -338,11 +352,11 @@ class linalg:
 
     @staticmethod
     def pinv(A):
-        return Tensor(np.linalg.pinv(A._array))
+        return without_rule("pinv", A, np.linalg.pinv(A._array))[0]
 
     @staticmethod
     def cholesky(A):
-        return Tensor(np.linalg.cholesky(A._array))
+        return without_rule("cholesky", A, np.linalg.cholesky(A._array))[0]
 
     @staticmethod
     def matrix_power(A, n):
@@ -371,6 +385,15 @@ class linalg:
     def cond(A, p=None):
         S = linalg.svdvals(A)
         return S[..., 0] / S[..., -1]
+
+
+def without_rule(name, A, *arrays):
+    """Results through which no gradient can come: who asks for it shall hear so."""
+
+    def rule(*gradients):
+        raise NotImplementedError(f"the small torch has no gradient of {name}")
+
+    return record_many(arrays, "Linalg", (A,), rule)
 
 
 def _complex(array):

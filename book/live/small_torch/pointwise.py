@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from . import dtypes
-from .autograd import record
+from .autograd import record, titled
 from .tensor import Tensor, as_tensor_of, broadcast_error, operands
 
 PI = math.pi
@@ -69,7 +69,7 @@ def sub(input, other, *, alpha=1):
 
 
 def rsub(input, other, *, alpha=1):
-    return sub(other, input, alpha=alpha)
+    return titled(sub(other, input, alpha=alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
 
 
 def mul(input, other):
@@ -135,7 +135,7 @@ def pow(input, exponent):
             safe = where((a == 0) & (b >= 0), Tensor(np.ones((), a._array.dtype)), a)
             return ga, fit(g * pow(a, b) * log(safe), b._array.shape)
 
-        return record(compute(np.power, a, b), "Pow", (a, b), both, [a, b])
+        return record(compute(np.power, a, b), "Pow.1" if isinstance(input, Tensor) else "Pow.2", (a, b), both, [a, b])
     if input.dtype.kind < 2 and isinstance(exponent, float):
         input = floating(input)
     if input.dtype.kind < 2 and exponent < 0:
@@ -326,7 +326,7 @@ def round(input, *, decimals=0):
 
 
 def frac(input):
-    return input - trunc(input)
+    return titled(input - trunc(input), "Frac")
 
 
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
@@ -344,7 +344,7 @@ def clamp(input, min=None, max=None):
     out = input
     if isinstance(min, Tensor) or isinstance(max, Tensor):
         out = out if min is None else maximum(out, as_tensor_of(min))
-        return out if max is None else minimum(out, as_tensor_of(max))
+        return titled(out if max is None else minimum(out, as_tensor_of(max)), "Clamp")
     for bound in (min, max):
         if bound is not None:
             input, _ = operands(input, bound)
@@ -353,7 +353,7 @@ def clamp(input, min=None, max=None):
     high = math.inf if max is None else max
     kept = array if min is None else np.maximum(array, np.asarray(min).astype(array.dtype))
     kept = kept if max is None else np.minimum(kept, np.asarray(max).astype(array.dtype))
-    return record(kept, "Clamp", (input,), lambda g: g * Tensor(((array >= low) & (array <= high)).astype(g._array.dtype)), [input])
+    return record(kept, "Clamp.1", (input,), lambda g: g * Tensor(((array >= low) & (array <= high)).astype(g._array.dtype)), [input])
 
 
 clip = clamp
@@ -511,12 +511,12 @@ def lerp(input, end, weight):
 
 def addcmul(input, tensor1, tensor2, *, value=1):
     """input + value · tensor1 · tensor2"""
-    return add(input, mul(tensor1, tensor2) if value == 1 else mul(mul(tensor1, tensor2), value))
+    return titled(add(input, mul(tensor1, tensor2) if value == 1 else mul(mul(tensor1, tensor2), value)), "Addcmul")
 
 
 def addcdiv(input, tensor1, tensor2, *, value=1):
     """input + value · tensor1 / tensor2"""
-    return add(input, mul(div(tensor1, tensor2), value))
+    return titled(add(input, mul(div(tensor1, tensor2), value)), "Addcdiv")
 
 
 def softplus_of(x):

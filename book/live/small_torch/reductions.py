@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from .autograd import record, record_many
+from .autograd import record, record_many, titled
 from .pointwise import exp, floating, log
 from .shapes import flip, reshape, scatter, unsqueeze
 from .tensor import Tensor, axis
@@ -37,7 +37,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
     x, shape, axes = input._array, input._array.shape, axes_of(dim, input.ndim)
     keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
     array = x.sum(axes, dtype=keep, keepdims=keepdim) if axes or not x.ndim else x.sum((), dtype=keep)
-    return record(array, "Sum", (input,), lambda g: back(g, axes, keepdim).expand(shape))
+    return record(array, "Sum" if dim is None else "Sum.1", (input,), lambda g: back(g, axes, keepdim).expand(shape))
 
 
 def nansum(input, dim=None, keepdim=False):
@@ -45,7 +45,7 @@ def nansum(input, dim=None, keepdim=False):
 
     good = record(np.where(np.isnan(input._array), 0, input._array).astype(input._array.dtype), "Where", (input,),
                   lambda g: masked(g, np.isnan(input._array)))  # fmt: skip
-    return sum(good, dim, keepdim)
+    return titled(sum(good, dim, keepdim), "Nansum")
 
 
 def mean(input, dim=None, keepdim=False, *, dtype=None):
@@ -61,7 +61,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
     count = int(np.prod([shape[i] for i in axes], dtype=np.int64))
     with np.errstate(all="ignore"):
         array = x.sum(axes, keepdims=keepdim) / np.asarray(count, x.dtype)
-    return record(array, "Mean", (input,), lambda g: back(g, axes, keepdim).expand(shape) / count)
+    return record(array, "Mean" if dim is None else "Mean.1", (input,), lambda g: back(g, axes, keepdim).expand(shape) / count)
 
 
 def nanmean(input, dim=None, keepdim=False):
@@ -86,7 +86,7 @@ def var(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
 
 def std(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
     """The square root of the variance."""
-    return var(input, dim, unbiased, keepdim, correction=correction).sqrt()
+    return titled(var(input, dim, unbiased, keepdim, correction=correction).sqrt(), "Std")
 
 
 def var_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
@@ -103,7 +103,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     keep = np.int64 if x.dtype.kind in "biu" else x.dtype
     if dim is None:
         flat = reshape(input, -1)
-        return reshape(prod(flat, 0), ()) if input.ndim != 1 else prod(flat, 0)
+        return titled(reshape(prod(flat, 0), ()) if input.ndim != 1 else prod(flat, 0), "Prod")
     at = axis(dim, input.ndim)
     n = x.shape[at] if x.ndim else 1
 
@@ -114,7 +114,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
         after = flip(cumprod(shifted(flip(input, at), at, n), at), at)
         return g * before * after
 
-    return record(np.prod(x, at, dtype=keep, keepdims=keepdim), "Prod", (input,), rule, [input])
+    return record(np.prod(x, at, dtype=keep, keepdims=keepdim), "Prod.1", (input,), rule, [input])
 
 
 def shifted(input, at, n):
@@ -203,10 +203,7 @@ def most(input, dim, keepdim, whole, where, kind, name):
                 f"{name.lower()}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
                 "the 'dim' argument."
             )
-        out = whole(input)
-        if out._grad_fn is not None:
-            out._grad_fn.title = name
-        return out
+        return titled(whole(input), f"{name}.1")
     if not input.ndim:
         return kind(input.clone(), Tensor(np.zeros((), np.int64)))
     at = axis(dim, input.ndim)
@@ -359,7 +356,7 @@ def running(input, dim, better, kind, name):
 def logcumsumexp(input, dim):
     """log of the running sums of eˣ."""
     top = Tensor(np.max(input._array, dim, keepdims=True))
-    return log(cumsum(exp(input - top), dim)) + top
+    return titled(log(cumsum(exp(input - top), dim)) + top, "Logcumsumexp")
 
 
 def diff(input, n=1, dim=-1):
@@ -412,10 +409,10 @@ def kthvalue(input, k, dim=-1, keepdim=False):
 def median(input, dim=None, keepdim=False):
     """The number in the middle; of two the lower."""
     if dim is None:
-        return reshape(median(reshape(input, -1), 0).values, ())
+        return titled(reshape(median(reshape(input, -1), 0).values, ()), "Median")
     at = axis(dim, input.ndim)
     order = np.take(order_of(input._array, at, False), [(input._array.shape[at] - 1) // 2], at)
-    return picked(input, order, at, keepdim, MEDIAN, "Median")
+    return picked(input, order, at, keepdim, MEDIAN, "Median.1")
 
 
 def mode(input, dim=-1, keepdim=False):

@@ -5,7 +5,7 @@ import builtins
 import numpy as np
 
 from . import dtypes
-from .autograd import record, record_many
+from .autograd import record, record_many, titled
 from .dtypes import Size
 from .pointwise import fit
 from .tensor import Tensor, axis, view_of
@@ -165,7 +165,7 @@ def squeeze(input, dim=None):
     wanted = range(input.ndim) if dim is None else [axis(one, input.ndim) for one in ((dim,) if isinstance(dim, int) else dim)]
     kept = tuple(n for i, n in enumerate(shape) if not (i in wanted and n == 1))
     return view_of(
-        input, input._array.reshape(kept), "Squeeze", lambda g: reshape(g, shape), lambda base: squeeze(base, dim)
+        input, input._array.reshape(kept), "Squeeze" if dim is None else "Squeeze.1" if isinstance(dim, int) else "Squeeze.2", lambda g: reshape(g, shape), lambda base: squeeze(base, dim)
     )
 
 
@@ -231,7 +231,8 @@ def repeat_interleave(input, repeats, dim=None):
         input, dim = flatten(input), 0
     times = repeats._array.astype(np.intp) if isinstance(repeats, Tensor) else repeats
     index = np.repeat(np.arange(input._array.shape[dim]), times)
-    return index_select(input, dim, Tensor(index))
+    out = index_select(input, dim, Tensor(index))
+    return out if isinstance(repeats, Tensor) else titled(out, "View")
 
 
 def tile(input, *sizes):
@@ -338,7 +339,8 @@ def split(input, split_size_or_sections, dim=0):
     """An axis in pieces: of one length, the last one maybe shorter, or of the lengths given."""
     dim = axis(dim, input.ndim)
     n, sizes = input._array.shape[dim], split_size_or_sections
-    if isinstance(sizes, (int, np.integer)):
+    equal = isinstance(sizes, (int, np.integer))
+    if equal:
         sizes = [builtins.min(sizes, n - at) for at in range(0, builtins.max(n, 1), builtins.max(sizes, 1))]
     elif sum(sizes) != n:
         raise RuntimeError(
@@ -347,7 +349,7 @@ def split(input, split_size_or_sections, dim=0):
         )
     ends = np.cumsum(sizes).tolist()
     pieces = [(slice(None),) * dim + (slice(end - size, end),) for size, end in zip(sizes, ends)]
-    return several(input, pieces, "Split", lambda gs: cat(gs, dim))
+    return several(input, pieces, "Split" if equal else "SplitWithSizes", lambda gs: cat(gs, dim))
 
 
 def several(input, indices, name, rule):
@@ -620,7 +622,7 @@ def index_select(input, dim, index):
     n = input._array.shape[dim]
     if index.numel() and (index._array.max() >= n or index._array.min() < 0):
         raise IndexError("index out of range in self")
-    return getitem(input, (slice(None),) * dim + (index.reshape(-1),))
+    return titled(getitem(input, (slice(None),) * dim + (index.reshape(-1),)), "IndexSelect")
 
 
 def index_add(input, dim, index, source, *, alpha=1):
@@ -634,12 +636,12 @@ def index_add(input, dim, index, source, *, alpha=1):
 def index_copy(input, dim, index, source):
     """A copy in which rows are replaced by number."""
     dim = axis(dim, input.ndim)
-    return index_put(input, (slice(None),) * dim + (index,), source)
+    return titled(index_put(input, (slice(None),) * dim + (index,), source), "IndexCopy")
 
 
 def index_fill(input, dim, index, value):
     dim = axis(dim, input.ndim)
-    return index_put(input, (slice(None),) * dim + (index,), Tensor(np.asarray(value, input._array.dtype)))
+    return titled(index_put(input, (slice(None),) * dim + (index,), Tensor(np.asarray(value, input._array.dtype))), "IndexFill")
 
 
 def along(index, dim):
@@ -666,15 +668,23 @@ def gather(input, dim, index):
     )  # fmt: skip
 
 
-def take_along_dim(input, indices, dim):
-    return gather(input, dim, indices)
+def take_along_dim(input, indices, dim=None):
+    """gather, where the index is repeated along its axes of length 1."""
+    if dim is None:
+        return gather(reshape(input, -1), 0, reshape(indices, -1))
+    dim, (a, b) = axis(dim, input.ndim), (list(input._array.shape), list(indices._array.shape))
+    a[dim] = b[dim] = 1
+    shape = list(np.broadcast_shapes(a, b))
+    wide = [shape[:dim] + [one._array.shape[dim]] + shape[dim + 1 :] for one in (input, indices)]
+    return gather(expand(input, wide[0]), dim, expand(indices, wide[1]))
 
 
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """The opposite of gather: a copy in which src's numbers stand where the index says."""
     dim = axis(dim, input.ndim)
     src = value if src is None else src
-    if not isinstance(src, Tensor):
+    given = isinstance(src, Tensor)
+    if not given:
         src = Tensor(np.full(index._array.shape, src, input._array.dtype))
     array = input._array.copy()
     src_here = src._array[tuple(slice(n) for n in index._array.shape)]
@@ -686,7 +696,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
         hole[place] = 0
         return g * Tensor(hole), gather(g, dim, index)
 
-    return record(array, "Scatter", (input, src), rule)
+    return record(array, "Scatter" if given else "Scatter.1", (input, src), rule)
 
 
 def scatter_add(input, dim, index, src):
@@ -698,14 +708,13 @@ def scatter_add(input, dim, index, src):
 
 
 def masked_select(input, mask):
-    return getitem(broadcast_tensors(input, mask)[0], mask.expand(np.broadcast_shapes(input.shape, mask.shape)))
+    out = getitem(broadcast_tensors(input, mask)[0], mask.expand(np.broadcast_shapes(input.shape, mask.shape)))
+    return titled(out, "MaskedSelect")
 
 
 def masked_scatter(input, mask, source):
-    array = input._array.copy()
-    there = np.broadcast_to(mask._array, array.shape)
-    array[there] = source._array.reshape(-1)[: int(there.sum())]
-    return Tensor(array)
+    there = np.broadcast_to(mask._array, input._array.shape)
+    return titled(index_put(input, (Tensor(there),), reshape(source, -1)[: int(there.sum())]), "MaskedScatter")
 
 
 def nonzero(input, *, as_tuple=False):
@@ -718,7 +727,9 @@ def nonzero(input, *, as_tuple=False):
 
 def meshgrid(*tensors, indexing="ij"):
     tensors = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-    return tuple(Tensor(one) for one in np.meshgrid(*(one._array for one in tensors), indexing=indexing))
+    shape = tuple(one.numel() for one in tensors)
+    grids = [expand(reshape(one, *(-1 if i == k else 1 for i in range(len(shape)))), shape) for k, one in enumerate(tensors)]
+    return tuple(one.transpose(0, 1) for one in grids) if indexing == "xy" and len(shape) > 1 else tuple(grids)
 
 
 def cartesian_prod(*tensors):

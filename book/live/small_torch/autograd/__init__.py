@@ -31,7 +31,8 @@ class Node:
         self.shapes, self.hooks, self.metadata = [None] * outputs, {}, {}
 
     def name(self):
-        return f"{self.title}Backward0"
+        title, _, number = self.title.partition(".")  # torch numbers those of one name: Sum, and Sum.1 along axes
+        return f"{title}Backward{number or 0}" if title != "Copy" else "CopyBackwards"
 
     def __repr__(self):
         return f"<{self.name()} object at {id(self):#x}>"
@@ -51,7 +52,7 @@ class Node:
             )
         for tensor, version in self.saved:
             if tensor._version[0] != version:
-                made = getattr(tensor, "_made_by", None) or (tensor._grad_fn and tensor._grad_fn.title)
+                made = getattr(tensor, "_made_by", None) or (tensor._grad_fn and tensor._grad_fn.title.partition(".")[0])
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
                     f"[torch.{tensor.dtype.title}Tensor {list(tensor.shape)}]"
@@ -92,6 +93,13 @@ def record(array, name, inputs, rule, saved=()):
             if one._requires_grad:
                 out._grad_fn, out._requires_grad = Node(name, inputs, rule, saved), True
                 break
+    return out
+
+
+def titled(out, name):
+    """A result of several operations under the name of the one that it is for torch."""
+    if out._grad_fn is not None:
+        out._grad_fn.title = name
     return out
 
 

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 
 from .. import dtypes, pointwise
-from ..autograd import record
+from ..autograd import record, titled
 from ..creation import bernoulli_
 from ..matrices import matmul
 from ..pointwise import exp, masked, sigmoid, softplus_of, tanh  # noqa: F401
@@ -31,12 +31,7 @@ def linear(input, weight, bias=None):
             f"mat1 and mat2 must have the same dtype, but got {input.dtype.title} and {weight.dtype.title}"
         )
     product = matmul(input, weight.t() if weight.ndim == 2 else weight)
-    if bias is None:
-        return product
-    out = product + bias
-    if out._grad_fn is not None and input.ndim == 2:
-        out._grad_fn.title = "Addmm"
-    return out
+    return product if bias is None else titled(product + bias, "Addmm" if input.ndim == 2 else "View")
 
 
 def relu(input, inplace=False):
@@ -44,23 +39,23 @@ def relu(input, inplace=False):
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False):
-    out = pointwise.where(input > 0, input, input * negative_slope)
+    out = titled(pointwise.where(input > 0, input, input * negative_slope), "LeakyRelu")
     return input._become(out) if inplace else out
 
 
 def elu(input, alpha=1.0):
-    return pointwise.where(input > 0, input, alpha * pointwise.expm1(input.clamp(max=0)))
+    return titled(pointwise.where(input > 0, input, alpha * pointwise.expm1(input.clamp(max=0))), "Elu")
 
 
 def gelu(input, approximate="none"):
     """x · Φ(x)"""
     if approximate == "tanh":
-        return 0.5 * input * (1 + tanh(math.sqrt(2 / math.pi) * (input + 0.044715 * input**3)))
-    return input * 0.5 * (1 + pointwise.erf(input * math.sqrt(0.5)))
+        return titled(0.5 * input * (1 + tanh(math.sqrt(2 / math.pi) * (input + 0.044715 * input**3))), "Gelu")
+    return titled(input * 0.5 * (1 + pointwise.erf(input * math.sqrt(0.5))), "Gelu")
 
 
 def silu(input, inplace=False):
-    return input * sigmoid(input)
+    return titled(input * sigmoid(input), "Silu")
 
 
 def softplus(input, beta=1, threshold=20):
@@ -80,7 +75,7 @@ def logsigmoid(input):
 
 
 def hardtanh(input, min_val=-1.0, max_val=1.0):
-    return input.clamp(min_val, max_val)
+    return titled(input.clamp(min_val, max_val), "Hardtanh")
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
@@ -158,7 +153,7 @@ def normalize(input, p=2.0, dim=1, eps=1e-12):
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    return (x1 * x2).sum(dim) / (x1.norm(2, dim).clamp_min(eps) * x2.norm(2, dim).clamp_min(eps))
+    return titled((x1 * x2).sum(dim) / (x1.norm(2, dim).clamp_min(eps) * x2.norm(2, dim).clamp_min(eps)), "Sum.1")
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
@@ -172,7 +167,7 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     away = input - input.mean(axes, True)
     out = away * (away * away).mean(axes, True).add(eps).rsqrt()
     out = out if weight is None else out * weight
-    return out if bias is None else out + bias
+    return titled(out if bias is None else out + bias, "NativeLayerNorm")
 
 
 def rms_norm(input, normalized_shape, weight=None, eps=None):
@@ -202,7 +197,7 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         away = input - mean.reshape(shape)
     out = away * (var.reshape(shape) + eps).rsqrt()
     out = out if weight is None else out * weight.reshape(shape)
-    return out if bias is None else out + bias.reshape(shape)
+    return titled(out if bias is None else out + bias.reshape(shape), "NativeBatchNorm")
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
@@ -220,7 +215,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     if attn_mask is not None and attn_mask.dtype is dtypes.bool_:  # who may look nowhere sees zeros
         none = ~np.broadcast_to(attn_mask._array, scores._array.shape).any(-1, keepdims=True)
         weights = weights.masked_fill(Tensor(none), 0.0)
-    return dropout(weights, dropout_p) @ value
+    return titled(dropout(weights, dropout_p) @ value, "UnsafeView")
 
 
 def pad(input, pad, mode="constant", value=None):
@@ -250,7 +245,7 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     else:
         parts = zip(windows.chunk(groups, 1), weight.chunk(groups, 0))
         out = cat([(a.transpose(1, 2).flatten(2) @ b.flatten(1).t()).transpose(1, 2) for a, b in parts], 1)
-    return out if bias is None else out + bias[:, None]
+    return titled(out if bias is None else out + bias[:, None], "Convolution")
 
 
 # Losses
@@ -287,19 +282,13 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
 def smooth_l1_loss(input, target, reduction="mean", beta=1.0):
     same_shape(input, target)
     away = (input - target).abs()
-    return reduced(pointwise.where(away < beta, 0.5 * away * away / beta, away - 0.5 * beta), reduction)
+    return titled(reduced(pointwise.where(away < beta, 0.5 * away * away / beta, away - 0.5 * beta), reduction), "SmoothL1Loss")
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0):
     same_shape(input, target)
     away = (input - target).abs()
-    return reduced(pointwise.where(away < delta, 0.5 * away * away, delta * (away - 0.5 * delta)), reduction)
-
-
-def titled(out, name):
-    if out._grad_fn is not None:
-        out._grad_fn.title = name
-    return out
+    return titled(reduced(pointwise.where(away < delta, 0.5 * away * away, delta * (away - 0.5 * delta)), reduction), "HuberLoss")
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
@@ -314,6 +303,8 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     """The same of σ(x), without overflow."""
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    if target.dtype.kind < 2 and target.dtype is not dtypes.bool_:
+        raise RuntimeError(f"result type {input.dtype.title} can't be cast to the desired output type {target.dtype.title}")
     if pos_weight is None:
         loss = (1 - target) * input - logsigmoid(input)
     else:
@@ -367,7 +358,7 @@ def cross_entropy(
         shape[dim] = -1
         loss = -(logs * target if weight is None else logs * target * weight.reshape(shape)).sum(dim)
         if reduction == "mean":
-            return loss.sum() / (loss.numel() if loss.ndim else 1)
+            return titled(loss.sum() / (loss.numel() if loss.ndim else 1), "Div.1")
         return reduced(loss, reduction)
     exact = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
     if not label_smoothing:

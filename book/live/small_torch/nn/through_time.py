@@ -79,7 +79,7 @@ class Lstm:
         i, f, g, o = (a + affine(h, w_hh, b_hh)).chunk(4, dim=1)
         c = f.sigmoid() * c + i.sigmoid() * g.tanh()
         h = o.sigmoid() * c.tanh()
-        return h if w_hr is None else product(h, w_hr.T), c
+        return h if w_hr is None else h @ w_hr.T, c
 
     def forward(self, a, w_hh, b_hh, w_hr, state, places):
         h, c = state
