@@ -193,10 +193,20 @@ from .serialization import load, save  # noqa: E402, F401
 from .sparse import sparse_coo_tensor  # noqa: E402, F401
 
 
-def __getattr__(name):
-    if name.startswith("__"):
-        raise AttributeError(name)
-    raise AttributeError(
-        f"torch.{name} is not in the small torch of the pages, which has what the chapters use: run the notebook on a computer "
-        "with torch for all the others"
-    )
+def _says_what_is_missing(place):
+    """A module's `__getattr__`: asked for what it has not."""
+
+    def __getattr__(name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AttributeError(
+            f"{place}.{name} is not in the small torch of the pages, which has what the chapters use: run the notebook on a computer "
+            "with torch for all the others"
+        )
+
+    return __getattr__
+
+
+__getattr__ = _says_what_is_missing("torch")
+for _module in (autograd, func, nn, nn.functional, nn.init, nn.utils, optim, optim.lr_scheduler, utils.data):
+    _module.__getattr__ = _says_what_is_missing(_module.__name__.replace(__name__, "torch", 1))

@@ -20,6 +20,8 @@ def made(array, requires_grad=False, device=None):
     if device is not None:
         out.device = device if isinstance(device, Device) else Device(device)
     if requires_grad:
+        if out.dtype.kind < 2:
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         out.requires_grad = True
     return out
 
@@ -53,10 +55,14 @@ def array_of(data, dtype):
     if isinstance(found, (np.ndarray, np.generic)) and not isinstance(data, (list, tuple)):
         return cast_array(np.array(found), dtype) if dtype else np.array(found)
     array = np.asarray(found)
+    if array.dtype == np.uint64:
+        raise ValueError("Overflow when unpacking long long")
     if array.dtype == object or array.dtype.kind in "US":
         first = array.reshape(-1)[0] if array.size else None
         if isinstance(first, str):
-            raise TypeError(f"new(): invalid data type '{type(first).__name__}'" if array.ndim == 0 else "too many dimensions 'str'")
+            if array.ndim:
+                raise ValueError("too many dimensions 'str'")
+            raise TypeError(f"new(): invalid data type '{type(first).__name__}'")
         if first is None or not isinstance(first, (int, float)):
             raise RuntimeError(f"Could not infer dtype of {type(first).__name__}")
         raise RuntimeError("Overflow when unpacking long long")
@@ -100,12 +106,23 @@ def filled(size, value, dtype, requires_grad, device):
     return made(np.full(size, value, type_of(dtype)), requires_grad, device)
 
 
+def lengths(size, name):
+    """How long each axis is."""
+    if builtins.any(isinstance(one, (str, float)) for one in size):
+        wrong = next(type(one).__name__ for one in size if isinstance(one, (str, float)))
+        raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {wrong}")
+    found = dims(size)
+    if builtins.any(one < 0 for one in found):
+        raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+    return found
+
+
 def zeros(*size, dtype=None, device=None, requires_grad=False, out=None):
-    return made(np.zeros(dims(size), type_of(dtype)), requires_grad, device)
+    return made(np.zeros(lengths(size, "zeros"), type_of(dtype)), requires_grad, device)
 
 
 def ones(*size, dtype=None, device=None, requires_grad=False, out=None):
-    return made(np.ones(dims(size), type_of(dtype)), requires_grad, device)
+    return made(np.ones(lengths(size, "ones"), type_of(dtype)), requires_grad, device)
 
 
 def empty(*size, dtype=None, device=None, requires_grad=False, out=None, memory_format=None, pin_memory=False):

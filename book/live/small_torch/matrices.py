@@ -28,6 +28,11 @@ def matmul(input, other):
     inner = b._array.shape[-2] if b.ndim > 1 else b._array.shape[0]
     if a._array.shape[-1] != inner:
         raise unfit(a._array.shape, b._array.shape)
+    if a._array.dtype != b._array.dtype and b.ndim == 1:
+        if a.ndim == 1:
+            raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {a.dtype.title} and {b.dtype.title}")
+        names = f"{b.dtype.title}, {a.dtype.title}, and {b.dtype.title}"
+        raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
     same_type(a, b)
     if a.ndim > 2 and b.ndim <= 2 and a._array.flags.c_contiguous:  # one large product instead of many small ones
         shape = a._array.shape
@@ -141,6 +146,7 @@ def einsum(equation, *operands_):
     if "->" not in equation:
         letters = inputs.replace(",", "")
         output = "".join(sorted(one for one in set(letters) if letters.count(one) == 1))
+    check_letters(terms, output, operands_)
     array = np.einsum(f"{inputs}->{output}", *(one._array for one in operands_), optimize=len(terms) > 2)
 
     def rule(g):
@@ -165,6 +171,31 @@ def einsum(equation, *operands_):
         return found
 
     return record(np.asarray(array), "Einsum", operands_, rule, operands_)
+
+
+def check_letters(terms, output, operands_):
+    """RuntimeError where letters and axes do not fit."""
+    if len(terms) != len(operands_):
+        more = "more operands were provided than specified in the equation"
+        fewer = "fewer operands were provided than specified in the equation"
+        raise RuntimeError(f"einsum(): {fewer if len(operands_) < len(terms) else more}")
+    sizes = {}
+    for i, (term, x) in enumerate(zip(terms, operands_)):
+        if len(term) != x.ndim:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of dimensions ({x.ndim}) "
+                f"for operand {i} and no ellipsis was given"
+            )
+        for place, (letter, n) in enumerate(zip(term, x._array.shape)):
+            if sizes.get(letter, 1) not in (1, n) and n != 1:
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} has size {n} for operand {i} which does not broadcast with previously seen size "
+                    f"{sizes[letter]}"
+                )
+            sizes[letter] = max(sizes.get(letter, 1), n)
+    for letter in output:
+        if letter not in sizes:
+            raise RuntimeError(f"einsum(): output subscript {letter} does not appear in the equation for any input operand")
 
 
 def spelt_out(equation, operands_):

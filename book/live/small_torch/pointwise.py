@@ -437,6 +437,8 @@ def isfinite(input):
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     a, b = input._array, other._array
+    if fails(input, other):
+        raise broadcast_error(input, other)
     with np.errstate(all="ignore"):
         near = np.abs(a - b) <= atol + rtol * np.abs(b)
         near = (near & np.isfinite(a) & np.isfinite(b)) | (a == b)
@@ -469,7 +471,7 @@ def where(condition, input=None, other=None):
         return fit(masked(g, ~chosen), a._array.shape), fit(masked(g, chosen), b._array.shape)
 
     try:
-        return record(np.where(chosen, a._array, b._array), "Where", (a, b), rule)
+        return record(np.where(chosen, a._array, b._array), "Where", (a, b), rule, [condition])
     except ValueError:
         raise broadcast_error(*((a, condition) if fails(a, condition) else (b, condition) if fails(b, condition) else (a, b))) from None
 
@@ -492,8 +494,9 @@ def masked_fill(input, mask, value):
     shape, there = input._array.shape, mask._array
     array = np.where(there, value._array.astype(input._array.dtype), input._array)
     return record(
-        array, "MaskedFill", (input, value), lambda g: (fit(masked(g, there), shape), fit(masked(g, ~there), value._array.shape))
-    )
+        array, "MaskedFill", (input, value),
+        lambda g: (fit(masked(g, there), shape), fit(masked(g, ~there), value._array.shape)), [mask],
+    )  # fmt: skip
 
 
 def lerp(input, end, weight):

@@ -489,6 +489,8 @@ def cov(input, *, correction=1):
 
 def softmax(input, dim=None, dtype=None, **unused):
     """eˣ / Σ eˣ along an axis."""
+    if dim is None:
+        raise TypeError('softmax() missing 1 required positional arguments: "dim"')
     x = floating(input if dtype is None else input.to(dtype))
     at = axis(dim, x.ndim)
     if not x.ndim:
@@ -507,6 +509,8 @@ def softmax(input, dim=None, dtype=None, **unused):
 
 def log_softmax(input, dim=None, dtype=None, **unused):
     """x − log Σ eˣ along an axis."""
+    if dim is None:
+        raise TypeError('log_softmax() missing 1 required positional arguments: "dim"')
     x = floating(input if dtype is None else input.to(dtype))
     at = axis(dim, x.ndim)
     if not x.ndim:

@@ -137,8 +137,11 @@ def t(input):
 
 def permute(input, *dims_):
     """The axes in another order."""
-    order = tuple(axis(one, input.ndim) for one in dims(dims_))
+    order = dims(dims_)
+    order = tuple(axis(one, input.ndim) for one in order) if len(order) == input.ndim else order
     if sorted(order) != list(range(input.ndim)):
+        if len(set(order)) < len(order) == input.ndim:
+            raise RuntimeError("permute(): duplicate dims are not allowed.")
         raise RuntimeError(
             f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
             f"dimensions i.e. input.dim() = {input.ndim} is not equal to len(dims) = {len(order)}"
@@ -492,6 +495,7 @@ def plain_index(index, shape):
             one = one._array
             if one.dtype.kind in "fc":
                 raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
+            one = one.copy() if one.dtype == bool else one  # the mask may be changed before the way back
         elif isinstance(one, (list, range, np.ndarray)):
             one = np.asarray(one) if len(one) else np.zeros(0, np.int64)
         if isinstance(one, np.ndarray) and one.dtype == bool:
@@ -515,12 +519,13 @@ def plain_index(index, shape):
                 raise IndexError(f"index {wrong} is out of bounds for dimension {place} with size {n}")
         else:
             tensor = isinstance(one, np.ndarray)
-            try:
-                one = int(one)
-            except TypeError:
-                raise TypeError(
+            if isinstance(one, str):
+                raise TypeError("new(): invalid data type 'str'")
+            if not tensor and not hasattr(one, "__index__"):
+                raise (IndexError if isinstance(one, float) else TypeError)(
                     f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type(one).__name__})"
-                ) from None
+                )
+            one = int(one)
             if not -n <= one < n:
                 raise IndexError(f"index {one} is out of bounds for dimension {place} with size {n}")
             if tensor:
@@ -537,7 +542,7 @@ def getitem(input, index):
     advanced = any(isinstance(one, np.ndarray) and one.ndim or isinstance(one, (bool, np.bool_)) for one in plain)
     if advanced:
         array = input._array[plain]
-        return record(array, "Index", (input,), lambda g: put_sum(g, shape, plain))
+        return record(array, "Index", (input,), lambda g: put_sum(g, shape, plain), numbers_of(index))
     plain = tuple(int(one) if isinstance(one, np.ndarray) else one for one in plain)
     array = input._array[plain if Ellipsis in plain else (*plain, Ellipsis)]
     numbers = any(isinstance(one, int) for one in plain)
@@ -545,6 +550,11 @@ def getitem(input, index):
         input, array, "Select" if numbers else "Unsqueeze" if None in plain else "Slice" if plain != (Ellipsis,) else "Alias",
         lambda g: put_view(g, shape, plain), lambda base: getitem(base, plain),
     )  # fmt: skip
+
+
+def numbers_of(index):
+    """The tensors of an index that the way back needs unchanged."""
+    return [one for one in (index if isinstance(index, tuple) else (index,)) if isinstance(one, Tensor) and one._array.dtype != bool]
 
 
 def put_view(g, shape, index):
@@ -613,7 +623,7 @@ def index_put(input, indices, values, accumulate=False):
             at = unsqueeze(at, 0)
         return kept, fit(at, value_shape)
 
-    return record(array, "IndexPut", (input, values), rule)
+    return record(array, "IndexPut", (input, values), rule, numbers_of(indices))
 
 
 def index_select(input, dim, index):
@@ -630,7 +640,7 @@ def index_add(input, dim, index, source, *, alpha=1):
     dim = axis(dim, input.ndim)
     array = input._array.copy()
     np.add.at(np.moveaxis(array, dim, 0), index._array, np.moveaxis(source._array, dim, 0) * np.asarray(alpha, source._array.dtype))
-    return record(array, "IndexAdd", (input, source), lambda g: (g, index_select(g, dim, index) * alpha))
+    return record(array, "IndexAdd", (input, source), lambda g: (g, index_select(g, dim, index) * alpha), [index])
 
 
 def index_copy(input, dim, index, source):
@@ -664,7 +674,7 @@ def gather(input, dim, index):
     shape = input._array.shape
     return record(
         input._array[along(index, dim)], "Gather", (input,),
-        lambda g: scatter_add(Tensor(np.zeros(shape, g._array.dtype)), dim, index, g),
+        lambda g: scatter_add(Tensor(np.zeros(shape, g._array.dtype)), dim, index, g), [index],
     )  # fmt: skip
 
 
@@ -696,7 +706,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
         hole[place] = 0
         return g * Tensor(hole), gather(g, dim, index)
 
-    return record(array, "Scatter" if given else "Scatter.1", (input, src), rule)
+    return record(array, "Scatter" if given else "Scatter.1", (input, src), rule, [index])
 
 
 def scatter_add(input, dim, index, src):
@@ -704,7 +714,7 @@ def scatter_add(input, dim, index, src):
     dim = axis(dim, input.ndim)
     array = input._array.copy()
     np.add.at(array, along(index, dim), src._array[tuple(slice(n) for n in index._array.shape)])
-    return record(array, "ScatterAdd", (input, src), lambda g: (g, gather(g, dim, index)))
+    return record(array, "ScatterAdd", (input, src), lambda g: (g, gather(g, dim, index)), [index])
 
 
 def masked_select(input, mask):

@@ -123,10 +123,12 @@ class Tensor:
                 "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if wanted and self.dtype.kind < 2:
-            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+            raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
         self._requires_grad = bool(wanted)
 
     def requires_grad_(self, requires_grad=True):
+        if requires_grad and self.dtype.kind < 2:
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self.requires_grad = requires_grad
         return self
 
@@ -137,6 +139,8 @@ class Tensor:
             self._seen = self._version[0]  # the base was changed in place: this view is one of what it is now
             again = self._replay(base)
             self._grad_fn, self._output, self._requires_grad = again._grad_fn, again._output, again._requires_grad
+            if again._grad_fn is not None:
+                again._grad_fn.title = "AsStrided"
         return self._grad_fn
 
     _written = None  # the version after the last change in place that left a node
@@ -279,7 +283,7 @@ class Tensor:
             )
         return tensor_text(
             self._array, self.dtype.name, dtypes.default[0].name, self._requires_grad and grad_fn is None,
-            grad_fn and grad_fn.name(),
+            grad_fn and grad_fn.name_of(self._output),
         )  # fmt: skip
 
     def __format__(self, spec):
@@ -337,6 +341,9 @@ class Tensor:
     def cpu(self):
         return self.to("cpu")
 
+    def cuda(self, device=None):
+        return self.to("cuda")
+
     # Changes in place
 
     def _become(self, new):
@@ -393,9 +400,13 @@ class Tensor:
         from .shapes import index_put
 
         value = value if isinstance(value, Tensor) else Tensor(np.asarray(value, self._array.dtype))
+        if self._requires_grad and recording[0] and self.grad_fn is None:
+            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
         self._may_change()
         if recording[0] and (self._requires_grad or value._requires_grad):
             new = index_put(self, index, value.to(self.dtype))
+            if not any(isinstance(one, (Tensor, list)) for one in (index if isinstance(index, tuple) else (index,))):
+                new._grad_fn.title = "CopySlices"
             self._array[...] = new._array
             self._version[0] += 1
             self._remember(new)

@@ -13,6 +13,8 @@ import itertools
 import numpy as np
 
 recording = [True]  # whether operations leave nodes: no_grad says no
+anomalies = [False]  # whether the way back looks for what is no number
+ODD_NAMES = {"Copy": "CopyBackwards", "CopySlices": "CopySlices"}
 count = itertools.count()  # nodes are numbered as they are made: an input's number is below its output's
 
 
@@ -27,19 +29,27 @@ class Node:
     def __init__(self, name, inputs, rule, saved=(), outputs=1):
         self.title, self.rule, self.number, self.outputs = name, rule, next(count), outputs
         self.edges = [edge(tensor) for tensor in inputs]
+        self.inputs = [tensor._array.shape for tensor in inputs]
         self.saved = [(tensor, tensor._version[0]) for tensor in saved]
         self.shapes, self.hooks, self.metadata = [None] * outputs, {}, {}
 
     def name(self):
-        title, _, number = self.title.partition(".")  # torch numbers those of one name: Sum, and Sum.1 along axes
-        return f"{title}Backward{number or 0}" if title != "Copy" else "CopyBackwards"
+        return self.name_of(0 if isinstance(self.title, str) else 1)
+
+    def name_of(self, output):
+        title = self.title if isinstance(self.title, str) else self.title[output]
+        if title in ODD_NAMES:
+            return ODD_NAMES[title]
+        title, _, number = title.partition(".")  # torch numbers those of one name: Sum, and Sum.1 along axes
+        return f"{title}Backward{number or 0}"
 
     def __repr__(self):
         return f"<{self.name()} object at {id(self):#x}>"
 
     @property
     def next_functions(self):
-        return tuple((to[0], to[1]) if isinstance(to, tuple) else (to and Accumulate(to), 0) for to in self.edges)
+        ends = (to if isinstance(to, tuple) else (None if to is None else Accumulate(to), 0) for to in self.edges)
+        return tuple(ends)
 
     def gradients(self, given):
         """Gradients of the inputs, from those of the outputs: a list in which None stands for zeros."""
@@ -52,17 +62,40 @@ class Node:
             )
         for tensor, version in self.saved:
             if tensor._version[0] != version:
-                made = getattr(tensor, "_made_by", None) or (tensor._grad_fn and tensor._grad_fn.title.partition(".")[0])
+                made = getattr(tensor, "_made_by", None) or (tensor._grad_fn and tensor._grad_fn.name().partition("Backward")[0])
+                if getattr(tensor, "_base", None) is not None and made:
+                    made = "AsStrided"  # as what torch makes a view again whose numbers have changed
+                kind = "CPUBoolType" if tensor.dtype.title == "Bool" else f"torch.{tensor.dtype.title}Tensor"
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
-                    f"[torch.{tensor.dtype.title}Tensor {list(tensor.shape)}]"
+                    f"[{kind} {list(tensor.shape)}]"
                     + (f", which is output {tensor._output} of {made}," if made else "")
                     + f" is at version {tensor._version[0]}; expected version {version} instead. Hint: enable anomaly "
                     "detection to find the operation that failed to compute its gradient, with "
                     "torch.autograd.set_detect_anomaly(True, check_nan=False)."
                 )
         found = self.rule(given[0]) if self.outputs == 1 else self.rule(*given)
-        return found if isinstance(found, (tuple, list)) else (found,)
+        found = found if isinstance(found, (tuple, list)) else (found,)
+        if anomalies[0]:
+            for place, one in enumerate(found):
+                if one is not None and np.isnan(one._array).any():
+                    raise RuntimeError(f"Function '{self.name()}' returned nan values in its {place}th output.")
+        return [self.fitted(place, one) for place, one in enumerate(found)]
+
+    def fitted(self, place, gradient):
+        """A gradient in its input's shape: summed over axes along which the input was repeated."""
+        if gradient is None or place >= len(self.inputs) or gradient._array.shape == self.inputs[place]:
+            return gradient
+        shape, got = self.inputs[place], gradient._array.shape
+        behind = got[len(got) - len(shape) :]
+        if len(got) < len(shape) or any(n not in (1, m) for n, m in zip(shape, behind)):
+            raise RuntimeError(
+                f"Function {self.name()} returned an invalid gradient at index {place} - got {list(got)} but expected shape "
+                f"compatible with {list(shape)}"
+            )
+        from ..pointwise import fit
+
+        return fit(gradient, shape)
 
 
 class Accumulate:
@@ -70,6 +103,8 @@ class Accumulate:
 
     def __init__(self, leaf):
         self.variable = leaf
+
+    next_functions = ()
 
     def name(self):
         return "torch::autograd::AccumulateGrad"
@@ -268,8 +303,9 @@ def grad(
     if materialize_grads:
         found = [Tensor(np.zeros_like(one._array)) if g is None else g for one, g in zip(inputs, found)]
     elif not allow_unused and any(one is None for one in found):
+        place = [one is None for one in found].index(True)
         raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
+            f"The differentiated Tensor at index {place} appears to not have been used in the graph. Set allow_unused=True if this "
             "is the desired behavior."
         )
     return tuple(found)
@@ -413,7 +449,7 @@ class Function:
         saved = [one if one is None else replaced.get(id(one), one) for one in to_save]
         node = Node(cls.__name__, tensors, rule, [one for one in saved if one is not None], len(made))
         node.title = cls.__name__
-        node.name = lambda: f"{cls.__name__}Backward"
+        node.name_of = lambda output: f"{cls.__name__}Backward"
         never = {id(one) for one in context.never}
         for number, (old, new) in enumerate(zip([one for one in results if isinstance(one, Tensor)], made)):
             node.shapes[number] = new
@@ -455,13 +491,29 @@ class function:
 Function.__module__ = "torch.autograd.function"
 
 
-@contextlib.contextmanager
-def set_detect_anomaly(mode, check_nan=True):
-    yield
+class set_detect_anomaly:
+    """Whether the way back stops at what is no number: as a call, or in a `with`."""
+
+    def __init__(self, mode, check_nan=True):
+        self.before, anomalies[0] = anomalies[0], bool(mode and check_nan)
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *error):
+        anomalies[0] = self.before
 
 
-detect_anomaly = set_detect_anomaly
+class detect_anomaly(set_detect_anomaly):
+    def __init__(self, check_nan=True):
+        super().__init__(True, check_nan)
+
+
+def is_anomaly_enabled():
+    return anomalies[0]
+
 
 from ..tensor import Tensor  # noqa: E402  the two need each other: a tensor has a backward, a node makes tensors
 from ..shapes import stack  # noqa: E402
 from . import functional  # noqa: E402, F401
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck  # noqa: E402, F401

@@ -10,7 +10,7 @@ from ..autograd import record, titled
 from ..creation import bernoulli_
 from ..matrices import matmul
 from ..pointwise import exp, masked, sigmoid, softplus_of, tanh  # noqa: F401
-from ..reductions import log_softmax, softmax  # noqa: F401
+from .. import reductions
 from ..sparse import SparseTensor
 from ..shapes import add_rows, cat, gather, getitem, squeeze, unsqueeze
 from ..tensor import Tensor
@@ -32,6 +32,24 @@ def linear(input, weight, bias=None):
         )
     product = matmul(input, weight.t() if weight.ndim == 2 else weight)
     return product if bias is None else titled(product + bias, "Addmm" if input.ndim == 2 else "View")
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """eˣ / Σ eˣ along an axis."""
+    return reductions.softmax(input, usual(input) if dim is None else dim, dtype)
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """x − log Σ eˣ along an axis."""
+    return reductions.log_softmax(input, usual(input) if dim is None else dim, dtype)
+
+
+def usual(input):
+    """The axis that is taken when none is named, which one should not rely on."""
+    warnings.warn(
+        "Implicit dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument.", stacklevel=3
+    )
+    return 0 if input.ndim in (0, 1, 3) else 1
 
 
 def relu(input, inplace=False):
@@ -130,7 +148,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
             out[padding_idx] = 0
         return record(out, "EmbeddingBackward", (g,), lambda h: embedding(input, h, padding_idx))
 
-    return record(weight._array[index], "Embedding", (weight,), rule)
+    return record(weight._array[index], "Embedding", (weight,), rule, [input])
 
 
 def one_hot(tensor, num_classes=-1):

@@ -1,6 +1,7 @@
 """Where torch keeps its layers: some ask for them there, and messages name these places."""
 
-from types import SimpleNamespace
+import sys
+from types import ModuleType
 
 from . import attention, containers, layers, losses, module, recurrent
 
@@ -30,4 +31,5 @@ PLACES = {
 for _place, _classes in PLACES.items():
     for _one in _classes:
         _one.__module__ = f"torch.nn.modules.{_place}"
-    globals()[_place] = SimpleNamespace(**{_one.__name__: _one for _one in _classes})
+    globals()[_place] = sys.modules[f"{__name__}.{_place}"] = ModuleType(f"{__name__}.{_place}")  # pickle looks for them there
+    vars(globals()[_place]).update({_one.__name__: _one for _one in _classes})

@@ -8,6 +8,7 @@ import warnings
 from numbers import Number
 
 from .. import Tensor, cat, empty, stack, zeros
+from ..autograd import titled
 from . import functional as F
 from . import init
 from .module import Module, Parameter
@@ -156,7 +157,7 @@ class RNNBase(Module):
 
         output, ends = self._run(x, sizes, state)
 
-        state = tuple((stack if batched else cat)(one) for one in zip(*ends))
+        state = tuple(stack(one) if batched else titled(cat(one), "Squeeze.1") for one in zip(*ends))
         if to_caller is not None:
             state = tuple(one.index_select(1, to_caller) for one in state)
         if packed:
@@ -164,7 +165,7 @@ class RNNBase(Module):
         elif not batched:
             output = output.squeeze(1)
         elif not time_first:
-            output = output.transpose(0, 1)
+            output = titled(output.transpose(0, 1), "Transpose" if is_pair and weight.dtype.name == "float32" else "Transpose.1")
         return output, state if is_pair else state[0]
 
     def _run(self, x, sizes, state):
@@ -318,6 +319,8 @@ class RNNCellBase(Module):
         same_dtype((x, *state), self.weight_ih, self.bias)
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, None)
         _, state = run(kind, x, [len(x)], state, weights)
+        titles = {Lstm: ("Stack", "Mul", "Add"), Gru: ("Stack", "Add")}.get(type(kind), ("Stack", "Relu" if kind is KINDS["RNN_RELU"] else "Tanh"))
+        titled(state[0], titles)
         return state if batched else tuple(one.squeeze(0) for one in state)
 
     def _check_sizes(self, x, state):

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections import Counter
 
 
 class LRScheduler:
@@ -93,6 +94,37 @@ class StepLR(LRScheduler):
     def get_lr(self):
         falls = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
         return [lr * self.gamma for lr in self._now()] if falls else self._now()
+
+
+class MultiStepLR(LRScheduler):
+    """Times gamma at each of the milestones."""
+
+    def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
+        self.milestones, self.gamma = Counter(milestones), gamma
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._now()]
+
+
+class LinearLR(LRScheduler):
+    """From start_factor to end_factor times the first learning rate, in equal parts, in total_iters steps."""
+
+    def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
+        if not 0 < start_factor <= 1:
+            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
+        if not 0 <= end_factor <= 1:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        t, T, start, end = self.last_epoch, self.total_iters, self.start_factor, self.end_factor
+        if t == 0:
+            return [lr * start for lr in self._now()]
+        if self._is_initial or t > T:
+            return self._now()
+        return [lr * (1.0 + (end - start) / (T * start + (t - 1) * (end - start))) for lr in self._now()]
 
 
 class ExponentialLR(LRScheduler):
@@ -198,3 +230,52 @@ class OneCycleLR(LRScheduler):
             if self.cycle_momentum:
                 self._set_momentum(group, self._between(group[first_momentum], group[last_momentum], share))
         return found
+
+
+class ReduceLROnPlateau(LRScheduler):
+    """Times factor when a number, given to each `step`, has not become better for more than patience steps.
+
+    mode: "min" or "max" is better. threshold: by how much it must be better: a share of the best so far ("rel"), or as it
+    is ("abs"). cooldown: steps to wait after a fall. No learning rate falls below min_lr, or by less than eps.
+    """
+
+    def __init__(
+        self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0, min_lr=0, eps=1e-8,
+    ):  # fmt: skip
+        if factor >= 1.0:
+            raise ValueError("Factor should be < 1.0.")
+        if mode not in ("min", "max"):
+            raise ValueError("mode " + mode + " is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError("threshold mode " + threshold_mode + " is unknown!")
+        self.optimizer, self.mode, self.factor, self.patience = optimizer, mode, factor, patience
+        self.threshold, self.threshold_mode, self.cooldown, self.eps = threshold, threshold_mode, cooldown, eps
+        self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)
+        self.best, self.num_bad_epochs = math.inf if mode == "min" else -math.inf, 0
+        self.cooldown_counter, self.last_epoch, self._last_lr = 0, 0, self._now()
+
+    def is_better(self, a, best):
+        sign = -1 if self.mode == "min" else 1
+        bound = best * (1 + sign * self.threshold) if self.threshold_mode == "rel" else best + sign * self.threshold
+        return sign * a > sign * bound
+
+    @property
+    def in_cooldown(self):
+        return self.cooldown_counter > 0
+
+    def step(self, metrics, epoch=None):
+        current = float(metrics)
+        self.last_epoch += 1
+        if self.is_better(current, self.best):
+            self.best, self.num_bad_epochs = current, 0
+        else:
+            self.num_bad_epochs += 1
+        if self.in_cooldown:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            for group, least in zip(self.optimizer.param_groups, self.min_lrs):
+                lr = max(group["lr"] * self.factor, least)
+                group["lr"] = lr if group["lr"] - lr > self.eps else group["lr"]
+            self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
+        self._last_lr = self._now()
