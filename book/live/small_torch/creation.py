@@ -159,7 +159,8 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
     count = int(np.ceil((end - start) / step))
     if dtype.kind < 2:
         return made(np.arange(count, dtype=np.int64).astype(dtype.np) * dtype.np.type(step) + dtype.np.type(start), False, device)
-    return made((start + np.arange(count) * float(step)).astype(dtype.np), requires_grad, device)
+    array = fused(np.float64(start), np.float64(step), np.arange(count))
+    return made(array.astype(dtype.np), requires_grad, device)
 
 
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False):
@@ -169,8 +170,22 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
         return made(np.asarray([start], kind), requires_grad, device)
     start, end = kind(start), kind(end)
     step, i = (end - start) / kind(steps - 1) if steps > 1 else kind(0), np.arange(steps)
-    array = np.where(i < steps // 2, start + step * i.astype(kind), end - step * (steps - 1 - i).astype(kind))
+    array = np.where(i < steps // 2, fused(start, step, i), fused(end, -step, steps - 1 - i))
     return made(array.astype(kind), requires_grad, device)
+
+
+def fused(start, step, i):
+    """start + step · i, rounded once, as processors do it: so the middle of −1 … 1 is not always 0. i: whole numbers."""
+    if not isinstance(step, np.float64):
+        return np.float64(start) + np.float64(step) * i
+    # a number is the sum of two with half the digits each, and their products with whole numbers are exact
+    large = step * 134217729.0
+    high = large - (large - step)
+    product = step * i
+    lost = (high * i - product) + (step - high) * i
+    total = start + product
+    part = total - start
+    return total + ((start - (total - part)) + (product - part) + lost)
 
 
 def logspace(start, end, steps, base=10.0, *, dtype=None):

@@ -545,11 +545,28 @@ def getitem(input, index):
         return record(array, "Index", (input,), lambda g: put_sum(g, shape, plain), numbers_of(index))
     plain = tuple(int(one) if isinstance(one, np.ndarray) else one for one in plain)
     array = input._array[plain if Ellipsis in plain else (*plain, Ellipsis)]
-    numbers = any(isinstance(one, int) for one in plain)
     return view_of(
-        input, array, "Select" if numbers else "Unsqueeze" if None in plain else "Slice" if plain != (Ellipsis,) else "Alias",
+        input, array, title_of(plain, shape),
         lambda g: put_view(g, shape, plain), lambda base: getitem(base, plain),
     )  # fmt: skip
+
+
+def title_of(index, shape):
+    """What torch calls the last of the steps in which it takes an index."""
+    title, place = "Alias", 0
+    for one in index:
+        if one is Ellipsis:
+            place += len(shape) - sum(other is not None for other in index) + 1
+            continue
+        if one is None:
+            title = "Unsqueeze"
+            continue
+        if isinstance(one, int):
+            title = "Select"
+        elif len(range(*one.indices(shape[place]))) < shape[place]:
+            title = "Slice"
+        place += 1
+    return title
 
 
 def numbers_of(index):

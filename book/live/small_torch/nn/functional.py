@@ -339,6 +339,8 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
             raise ValueError(f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size ({target._array.shape[0]}).")
         out = nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, None, ignore_index, None, reduction)
         return squeeze(out, 0) if reduction == "none" else out
+    if input.ndim == 2 and target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if input._array.shape[0] != target._array.shape[0] and target.ndim:
         raise ValueError(
             f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size ({target._array.shape[0]})."
