@@ -137,7 +137,10 @@ for _name in "add sub mul floordiv:floor_divide truediv:div mod:remainder pow ma
         _swapped = lambda self, other, _f=getattr(Tensor, _name or _operator): _f(other, self)  # noqa: E731
         setattr(Tensor, f"__r{_operator}__", _swapped)
         setattr(Tensor, f"__i{_operator}__", _in_place(getattr(Tensor, _name or _operator)))
+Tensor.__module__ = "torch"
 Tensor.__rsub__ = pointwise.rsub
+# Python repeats lists and texts by itself
+Tensor.__rmul__ = lambda self, other: NotImplemented if isinstance(other, (str, list, tuple)) else pointwise.mul(other, self)
 Tensor.__rtruediv__ = lambda self, other: pointwise.reciprocal(self) * other  # as torch rounds it
 Tensor.__neg__, Tensor.__abs__ = pointwise.neg, pointwise.abs
 
@@ -208,5 +211,5 @@ def _says_what_is_missing(place):
 
 
 __getattr__ = _says_what_is_missing("torch")
-for _module in (autograd, func, nn, nn.functional, nn.init, nn.utils, optim, optim.lr_scheduler, utils.data):
+for _module in (autograd, func, nn, nn.functional, nn.init, nn.utils, optim, optim.lr_scheduler, utils.data, jit, cuda, backends):
     _module.__getattr__ = _says_what_is_missing(_module.__name__.replace(__name__, "torch", 1))

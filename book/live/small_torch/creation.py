@@ -27,7 +27,7 @@ def made(array, requires_grad=False, device=None):
 
 
 def type_of(dtype):
-    return (dtype or dtypes.default[0]).np
+    return (dtypes.wanted(dtype) or dtypes.default[0]).np
 
 
 def plain(data):
@@ -36,7 +36,9 @@ def plain(data):
         return data._array
     if isinstance(data, (list, tuple)):
         if any_tensor(data):
-            return np.asarray([plain(one) for one in data])
+            if builtins.any(isinstance(one, Tensor) and one.numel() != 1 for one in data):
+                raise ValueError("only one element tensors can be converted to Python scalars")
+            return np.asarray([one._array.reshape(()) if isinstance(one, Tensor) else plain(one) for one in data])
         try:
             return np.asarray(data)
         except ValueError:
@@ -51,6 +53,7 @@ def any_tensor(data):
 
 
 def array_of(data, dtype):
+    dtype = dtypes.wanted(dtype)
     found = plain(data)
     if isinstance(found, (np.ndarray, np.generic)) and not isinstance(data, (list, tuple)):
         return cast_array(np.array(found), dtype) if dtype else np.array(found)
@@ -62,7 +65,7 @@ def array_of(data, dtype):
         if isinstance(first, str):
             if array.ndim:
                 raise ValueError("too many dimensions 'str'")
-            raise TypeError(f"new(): invalid data type '{type(first).__name__}'")
+            raise TypeError("new(): invalid data type 'str'")
         if first is None or not isinstance(first, (int, float)):
             raise RuntimeError(f"Could not infer dtype of {type(first).__name__}")
         raise RuntimeError("Overflow when unpacking long long")
@@ -137,7 +140,7 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
 def like(fill):
     def made_like(input, *value, dtype=None, device=None, requires_grad=False, memory_format=None, fill_value=None):
         value = fill if fill is not None else value[0] if value else fill_value
-        return made(np.full(input._array.shape, value, (dtype or input.dtype).np), requires_grad, device or input.device)
+        return made(np.full(input._array.shape, value, (dtypes.wanted(dtype) or input.dtype).np), requires_grad, device or input.device)
 
     return made_like
 
@@ -152,6 +155,7 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
     if dtype is None:
         whole = builtins.all(isinstance(one, (int, np.integer)) for one in (start, end, step))
         dtype = dtypes.int64 if whole else dtypes.default[0]
+    dtype = dtypes.wanted(dtype)
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
@@ -234,12 +238,12 @@ def set_rng_state(new_state):
 
 def rand(*size, generator=None, dtype=None, device=None, requires_grad=False):
     """Uniform in [0, 1)."""
-    return made((generator or default_generator).rand(dims(size), type_of(dtype)), requires_grad, device)
+    return made((generator or default_generator).rand(lengths(size, "rand"), type_of(dtype)), requires_grad, device)
 
 
 def randn(*size, generator=None, dtype=None, device=None, requires_grad=False):
     """Normal, mean 0, variance 1."""
-    return made((generator or default_generator).randn(dims(size), type_of(dtype)), requires_grad, device)
+    return made((generator or default_generator).randn(lengths(size, "randn"), type_of(dtype)), requires_grad, device)
 
 
 def randint(low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
@@ -247,12 +251,12 @@ def randint(low, high=None, size=None, *, generator=None, dtype=None, device=Non
     if size is None:
         low, high, size = 0, low, high
     array = (generator or default_generator).randint(int(low), int(high), dims((size,)))
-    return made(array.astype((dtype or dtypes.int64).np), requires_grad, device)
+    return made(array.astype((dtypes.wanted(dtype) or dtypes.int64).np), requires_grad, device)
 
 
 def randperm(n, *, generator=None, dtype=None, device=None):
     """The numbers below n in a random order."""
-    return made((generator or default_generator).randperm(n).astype((dtype or dtypes.int64).np), False, device)
+    return made((generator or default_generator).randperm(n).astype((dtypes.wanted(dtype) or dtypes.int64).np), False, device)
 
 
 def rand_like(input, *, generator=None, dtype=None, requires_grad=False):

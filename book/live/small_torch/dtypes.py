@@ -46,6 +46,18 @@ def find(name):
     return next(one for one in ALL if one.name == name)
 
 
+def wanted(type_):
+    """The dtype that is asked for: one of them, or Python's `int`, `float`, `bool` or `complex`. None stays None."""
+    if type_ is None or type_ in ALL:
+        return type_
+    if type_ in (int, float, bool, complex):
+        return {int: int64, float: float64, bool: bool_, complex: complex128}[type_]
+    raise TypeError(
+        f"the small torch of the pages has no numbers of type {type_}" if isinstance(type_, dtype)
+        else f"argument 'dtype' must be torch.dtype, not {type(type_).__name__}"
+    )  # fmt: skip
+
+
 def of(array):
     """The dtype of a numpy array."""
     try:

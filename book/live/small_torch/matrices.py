@@ -34,6 +34,10 @@ def matmul(input, other):
         names = f"{b.dtype.title}, {a.dtype.title}, and {b.dtype.title}"
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
     same_type(a, b)
+    for back, (m, n) in enumerate(zip(a._array.shape[-3::-1], b._array.shape[-3::-1])):
+        if m != n and 1 not in (m, n):
+            place = max(a.ndim, b.ndim) - 3 - back
+            raise RuntimeError(f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {place}")
     if a.ndim > 2 and b.ndim <= 2 and a._array.flags.c_contiguous:  # one large product instead of many small ones
         shape = a._array.shape
         array = product(a._array.reshape(-1, shape[-1]), b._array).reshape(shape[:-1] + b._array.shape[1:])
@@ -255,10 +259,29 @@ def kron(input, other):
     return reshape(out, *(m * k for m, k in pairs))
 
 
+class _LinAlgError(RuntimeError):
+    """A matrix with which this cannot be done."""
+
+
+def singular(A, name):
+    """What torch says of a matrix that has no inverse: the place of the first zero that elimination meets."""
+    A = A.reshape(-1, *A.shape[-2:])
+    which = next((i for i, one in enumerate(A) if np.linalg.matrix_rank(one) < len(one)), 0)
+    batch, A = f"(Batch element {which}): " if len(A) > 1 else "", A[which].copy()
+    for k in range(len(A)):
+        best = k + np.abs(A[k:, k]).argmax()
+        A[[k, best]] = A[[best, k]]
+        if A[k, k] == 0:
+            break
+        A[k + 1 :] -= A[k + 1 :, k : k + 1] / A[k, k] * A[k]
+    place = f"The diagonal element {k + 1} is zero, the inversion could not be completed because" if name == "inv" else "The solver failed because"
+    return _LinAlgError(f"{'torch.' if name == 'solve' else ''}linalg.{name}: {batch}{place} the input matrix is singular.")
+
+
 class linalg:
     """torch.linalg"""
 
-    LinAlgError = np.linalg.LinAlgError
+    LinAlgError = _LinAlgError
 
     @staticmethod
     def norm(A, ord=None, dim=None, keepdim=False):
@@ -329,13 +352,19 @@ class linalg:
 
     @staticmethod
     def inv(A):
-        array = np.linalg.inv(A._array)
+        try:
+            array = np.linalg.inv(A._array)
+        except np.linalg.LinAlgError:
+            raise singular(A._array, "inv") from None
         return record(array, "LinalgInvEx", (A,), lambda g: -(transpose(linalg.inv(A), -2, -1) @ g @ transpose(linalg.inv(A), -2, -1)), [A])  # fmt: skip
 
     @staticmethod
     def solve(A, B):
         """X with A X = B."""
-        return linalg._solved(A, B, np.linalg.solve, linalg.solve, lambda g: g)
+        try:
+            return linalg._solved(A, B, np.linalg.solve, linalg.solve, lambda g: g)
+        except np.linalg.LinAlgError:
+            raise singular(A._array, "solve") from None
 
     @staticmethod
     def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
@@ -387,7 +416,16 @@ class linalg:
 
     @staticmethod
     def cholesky(A):
-        return without_rule("cholesky", A, np.linalg.cholesky(A._array))[0]
+        try:
+            array = np.linalg.cholesky(A._array)
+        except np.linalg.LinAlgError:
+            minors = (np.linalg.eigvalsh(A._array[..., :k, :k]).min() > 0 for k in range(1, A._array.shape[-1] + 1))
+            order = next((k for k, good in enumerate(minors, 1) if not good), 1)
+            raise _LinAlgError(
+                "linalg.cholesky: The factorization could not be completed because the input is not positive-definite (the leading "
+                f"minor of order {order} is not positive-definite)."
+            ) from None
+        return without_rule("cholesky", A, array)[0]
 
     @staticmethod
     def matrix_power(A, n):

@@ -69,6 +69,11 @@ def sub(input, other, *, alpha=1):
 
 
 def rsub(input, other, *, alpha=1):
+    if bool in (input._array.dtype, getattr(getattr(other, "_array", None), "dtype", None)) or isinstance(other, bool):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+            "`logical_not()` operator instead."
+        )
     return titled(sub(other, input, alpha=alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
 
 
@@ -88,6 +93,8 @@ def div(input, other, *, rounding_mode=None):
     """input / other"""
     a, b = operands(input, other)
     if rounding_mode is not None:
+        if a.dtype.kind < 2 and (b._array == 0).any():
+            raise RuntimeError("ZeroDivisionError")
         function = np.floor_divide if rounding_mode == "floor" else lambda x, y: (np.trunc(np.true_divide(x, y))).astype(x.dtype)
         return Tensor(compute(function, a, b))
     a, b = floating(a), floating(b)
@@ -460,12 +467,14 @@ def where(condition, input=None, other=None):
     """input where the condition holds, other elsewhere; without them the indices where it holds."""
     if input is None:
         return condition.nonzero(as_tuple=True)
+    if condition._array.dtype not in (bool, np.uint8):
+        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.title}")
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         dtype = dtypes.promoted(dtypes.of_number(input), dtypes.of_number(other))
         a, b = (Tensor(np.asarray(one, dtype.np)) for one in (input, other))
     else:
         a, b = operands(input, other)
-    chosen = condition._array
+    chosen = condition._array.astype(bool, copy=False)
 
     def rule(g):
         return fit(masked(g, ~chosen), a._array.shape), fit(masked(g, chosen), b._array.shape)

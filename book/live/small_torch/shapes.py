@@ -389,11 +389,18 @@ def common(tensors):
     return [one.to(dtype) for one in tensors]
 
 
+def several_of(tensors, name):
+    """A list of them, not a tensor of which one would take the rows."""
+    if isinstance(tensors, Tensor):
+        raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
+    return list(tensors)
+
+
 def cat(tensors, dim=0):
     """Tensors one after the other along an axis that they have."""
-    tensors = list(tensors)
+    tensors = several_of(tensors, "cat")
     if not tensors:
-        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     if any(not isinstance(one, Tensor) for one in tensors):
         number, wrong = next((i, one) for i, one in enumerate(tensors) if not isinstance(one, Tensor))
         raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(wrong).__name__}")
@@ -423,7 +430,7 @@ concat = concatenate = cat
 
 def stack(tensors, dim=0):
     """Tensors of one shape along a new axis."""
-    tensors = list(tensors)
+    tensors = several_of(tensors, "stack")
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     for number, one in enumerate(tensors):
@@ -512,6 +519,9 @@ def plain_index(index, shape):
         if isinstance(one, slice):
             if one.step is not None and one.step <= 0:
                 raise ValueError("step must be greater than zero")
+            for part in (one.start, one.stop, one.step):
+                if part is not None and not hasattr(part, "__index__"):
+                    raise TypeError("slice indices must be integers or None or have an __index__ method")
             one = slice(*(None if part is None else int(part) for part in (one.start, one.stop, one.step)))
         elif isinstance(one, np.ndarray) and one.ndim:
             if one.size and (one.min() < -n or one.max() >= n):

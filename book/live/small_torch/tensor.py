@@ -312,12 +312,13 @@ class Tensor:
     def to(self, *arguments, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
         """The same in another type, or at another place; itself if nothing is to be done."""
         for one in arguments:
-            if isinstance(one, dtypes.dtype):
+            if isinstance(one, (dtypes.dtype, type)):
                 dtype = one
             elif isinstance(one, Tensor):
                 dtype, device = one.dtype, one.device
             elif isinstance(one, (str, dtypes.device)):
                 device = one
+        dtype = dtypes.wanted(dtype)
         place = self.device if device is None else device if isinstance(device, dtypes.device) else dtypes.device(device)
         out = self
         if dtype is not None and dtype is not self.dtype:
@@ -393,6 +394,7 @@ class Tensor:
             base._remember(place)
             self._seen = self._version[0]
             new = replay(base)
+            new._grad_fn.title = "AsStrided"
         self._grad_fn, self._output, self._requires_grad = new._grad_fn, new._output, new._requires_grad
         self._written = self._version[0]
 
@@ -433,6 +435,10 @@ class Tensor:
 
     def _logical(self, other, function):
         other = getattr(other, "_array", other)
+        for one in (self._array, np.asarray(other)):
+            if one.dtype.kind in "fc":
+                name = "lshift_cpu" if "left" in function.__name__ else "rshift_cpu" if "right" in function.__name__ else f"{function.__name__}_cpu"
+                raise NotImplementedError(f'"{name}" not implemented for \'{dtypes.BY_ARRAY[one.dtype].title}\'')
         return Tensor(function(self._array, other))
 
     def __and__(self, other):
@@ -514,6 +520,9 @@ def operands(first, second):
             return first, second
         dtype = result_type(first, second)
         return first.to(dtype), second.to(dtype)
+    if isinstance(first, Tensor) and isinstance(second, np.ndarray):
+        both = np.result_type(first._array, second)  # numpy decides: it would be numpy's product in torch, too
+        return first.to(dtypes.BY_ARRAY[both]), Tensor(second.astype(both))
     if isinstance(first, Tensor):
         dtype = first.dtype
         kind = dtypes.of_number(second)

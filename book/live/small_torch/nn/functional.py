@@ -202,6 +202,8 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         if one is not None and one.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {one.numel()}")
     shape = (1, channels) + (1,) * (input.ndim - 2)
+    if training and input.numel() == channels:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     if training:
         mean = input.mean(axes)
         away = input - mean.reshape(shape)
