@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from .autograd import record
+from .absent import Absent
+from .autograd import record, recording
 from .pointwise import fit
 from .products import product
 from .shapes import movedim, reshape, transpose, tril, triu, unsqueeze
@@ -138,6 +139,22 @@ def einsum(equation, *operands_):
     if "->" not in equation:
         letters = inputs.replace(",", "")
         output = "".join(sorted(one for one in set(letters) if letters.count(one) == 1))
+    sizes_ = {}
+    for number, (term, x) in enumerate(zip(terms, operands_)):
+        if len(term) != x.ndim:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of dimensions ({x.ndim}) "
+                f"for operand {number} and no ellipsis was given"
+            )
+        for letter, size in zip(term, x._array.shape):
+            known = sizes_.setdefault(letter, size) if sizes_.get(letter) != 1 else sizes_.update({letter: size}) or size
+            if size not in (1, known):
+                raise RuntimeError(
+                    f"einsum(): subscript {letter} has size {size} for operand {number} which does not broadcast with previously seen "
+                    f"size {known}"
+                )
+    if len(terms) == 1 and operands_[0]._array.dtype == bool and len(output) < len(inputs):  # counts
+        operands_ = (operands_[0].long(),)
     array = np.einsum(f"{inputs}->{output}", *(one._array for one in operands_), optimize=len(terms) > 2)
 
     def rule(g):
@@ -212,10 +229,23 @@ def trace(input):
 
 
 def kron(input, other):
-    return Tensor(np.kron(input._array, other._array))
+    n = max(input.ndim, other.ndim)
+    a, b = ((1,) * (n - one.ndim) + one._array.shape for one in (input, other))
+    parted = [reshape(one, *[size for pair in (zip(shape, (1,) * n) if one is input else zip((1,) * n, shape)) for size in pair])
+              for one, shape in ((input, a), (other, b))]
+    return reshape(parted[0] * parted[1], *(i * j for i, j in zip(a, b)))
 
 
-class linalg:
+def without_gradient(what):
+    """A rule for what the small torch computes, but cannot differentiate: better than a wrong gradient."""
+
+    def rule(*gradients):
+        raise NotImplementedError(f"the small torch of the pages has no gradient of {what}")
+
+    return rule
+
+
+class linalg(metaclass=Absent):
     """torch.linalg"""
 
     LinAlgError = np.linalg.LinAlgError
@@ -245,34 +275,44 @@ class linalg:
     @staticmethod
     def svd(A, full_matrices=True):
         U, S, Vh = np.linalg.svd(A._array, full_matrices)
-        return linalg._SVD(Tensor(U), linalg.svdvals(A) if A.requires_grad else Tensor(S), Tensor(Vh))
+        U, Vh = (record(one, "LinalgSvd", (A,), without_gradient("svd's vectors")) for one in (U, Vh))
+        return linalg._SVD(U, linalg.svdvals(A) if A.requires_grad else Tensor(S), Vh)
 
     @staticmethod
     def svdvals(A):
         U, S, Vh = np.linalg.svd(A._array, full_matrices=False)
         U, Vh = Tensor(U), Tensor(Vh)
-        return record(S, "LinalgSvd", (A,), lambda g: (U * unsqueeze(g, -2)) @ Vh)
+
+        def rule(g):
+            if recording[0]:
+                raise NotImplementedError("the small torch of the pages has no second derivative of singular values")
+            return (U * unsqueeze(g, -2)) @ Vh
+
+        return record(S, "LinalgSvd", (A,), rule)
 
     @staticmethod
     def eig(A):
         values, vectors = np.linalg.eig(A._array)
-        return linalg._EIG(Tensor(_complex(values)), Tensor(_complex(vectors)))
+        rule = without_gradient("eigenvalues and their vectors")
+        return linalg._EIG(*(record(_complex(one), "LinalgEig", (A,), rule) for one in (values, vectors)))
 
     @staticmethod
     def eigvals(A):
-        return Tensor(_complex(np.linalg.eigvals(A._array)))
+        return record(_complex(np.linalg.eigvals(A._array)), "LinalgEig", (A,), without_gradient("eigenvalues"))
 
     @staticmethod
     def eigh(A, UPLO="L"):
-        return linalg._EIG(*map(Tensor, np.linalg.eigh(A._array, UPLO)))
+        rule = without_gradient("eigenvalues and their vectors")
+        return linalg._EIG(*(record(one, "LinalgEigh", (A,), rule) for one in np.linalg.eigh(A._array, UPLO)))
 
     @staticmethod
     def eigvalsh(A, UPLO="L"):
-        return Tensor(np.linalg.eigvalsh(A._array, UPLO))
+        return record(np.linalg.eigvalsh(A._array, UPLO), "LinalgEigh", (A,), without_gradient("eigenvalues"))
 
     @staticmethod
     def qr(A, mode="reduced"):
-        return linalg._QR(*map(Tensor, np.linalg.qr(A._array, mode)))
+        rule = without_gradient("the QR decomposition")
+        return linalg._QR(*(record(one, "LinalgQr", (A,), rule) for one in np.linalg.qr(A._array, mode)))
 
     @staticmethod
     def matrix_rank(A, tol=None):
@@ -334,15 +374,16 @@ class linalg:
         """The X that brings A X nearest to B."""
         vector = B.ndim == 1
         solution, residuals, rank, values = np.linalg.lstsq(A._array, B._array, rcond=None)
-        return linalg._LSTSQ(Tensor(solution), Tensor(residuals), Tensor(np.asarray(rank)), Tensor(values))
+        solution = record(solution, "LinalgLstsq", (A, B), without_gradient("lstsq"))
+        return linalg._LSTSQ(solution, Tensor(residuals), Tensor(np.asarray(rank)), Tensor(values))
 
     @staticmethod
     def pinv(A):
-        return Tensor(np.linalg.pinv(A._array))
+        return record(np.linalg.pinv(A._array), "LinalgPinv", (A,), without_gradient("pinv"))
 
     @staticmethod
     def cholesky(A):
-        return Tensor(np.linalg.cholesky(A._array))
+        return record(np.linalg.cholesky(A._array), "LinalgCholesky", (A,), without_gradient("the Cholesky decomposition"))
 
     @staticmethod
     def matrix_power(A, n):

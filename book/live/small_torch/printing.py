@@ -37,29 +37,18 @@ class Format:
             self.width = max(map(len, texts), default=1)
             return
         counted = np.abs(flat[np.isfinite(flat) & (flat != 0)].astype(np.float64))
-        if not counted.size:
-            self.width = max((len(self.of(one)) for one in flat.tolist()), default=1) if flat.size else 1
-            self.of_nothing = True
+        if not counted.size:  # zeros, infinities: written like whole numbers
+            self.whole = True
             return
-        digits = OPTIONS["precision"]
         least, most = counted.min(), counted.max()
         self.whole = bool((counted == np.ceil(counted)).all())
         if self.whole:
             self.powers = bool(most / least > 1000 or most > 1e8)
         else:
             self.powers = bool(most / least > 1000 or most > 1e8 or least < 1e-4)
-        finite = flat[np.isfinite(flat) & (flat != 0)].tolist()
-        if self.whole and not self.powers:
-            texts = [f"{one:.0f}." for one in finite]
-        elif self.powers:
-            texts = [f"{one:.{digits}e}" for one in finite]
-        else:
-            texts = [f"{one:.{digits}f}" for one in finite]
         if OPTIONS["sci_mode"] is not None:
             self.powers = OPTIONS["sci_mode"]
-        self.width = max(map(len, texts))
-
-    of_nothing = False
+        self.width = max(len(self.of(one)) for one in flat[np.isfinite(flat) & (flat != 0)].tolist())
 
     def of(self, value):
         if self.kind != "f":

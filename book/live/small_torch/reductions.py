@@ -367,7 +367,8 @@ def diff(input, n=1, dim=-1):
 
     for _ in range(n):
         length = input._array.shape[dim]
-        input = narrow(input, dim, 1, length - 1) - narrow(input, dim, 0, length - 1)
+        after, before = narrow(input, dim, 1, length - 1), narrow(input, dim, 0, length - 1)
+        input = after ^ before if input._array.dtype == bool else after - before
     return input
 
 
@@ -455,7 +456,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 
 def unique_consecutive(input):
-    x = input._array
+    x = input._array.reshape(-1)
     return Tensor(x[np.concatenate([[True], x[1:] != x[:-1]])])
 
 
@@ -463,7 +464,13 @@ def bincount(input, weights=None, minlength=0):
     """How often each whole number occurs."""
     if weights is None:
         return Tensor(np.bincount(input._array.astype(np.intp), minlength=minlength).astype(np.int64))
-    return Tensor(np.bincount(input._array.astype(np.intp), weights._array, minlength).astype(weights._array.dtype))
+    array = np.bincount(input._array.astype(np.intp), weights._array, minlength)
+    array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
+
+    def rule(g):
+        raise RuntimeError("derivative for aten::bincount is not implemented")
+
+    return record(array, "NotImplemented", (weights,), rule)
 
 
 def histc(input, bins=100, min=0, max=0):
@@ -477,6 +484,7 @@ def searchsorted(sorted_sequence, input, *, right=False):
 
 def corrcoef(input):
     """How much rows go together: their matrix of correlations."""
+    input = floating(input)
     away = input - mean(input, 1, True) if input.ndim > 1 else input - mean(input)
     if input.ndim < 2:
         return Tensor(np.ones((), input._array.dtype))
@@ -486,6 +494,7 @@ def corrcoef(input):
 
 
 def cov(input, *, correction=1):
+    input = floating(input)
     away = input - mean(input, -1, True)
     return away @ away.t() / (input._array.shape[-1] - correction)
 

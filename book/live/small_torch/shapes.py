@@ -7,7 +7,7 @@ import numpy as np
 from . import dtypes
 from .autograd import record, record_many
 from .dtypes import Size
-from .pointwise import fit
+from .pointwise import fit, where
 from .tensor import Tensor, axis, view_of
 
 
@@ -704,8 +704,15 @@ def masked_select(input, mask):
 def masked_scatter(input, mask, source):
     array = input._array.copy()
     there = np.broadcast_to(mask._array, array.shape)
-    array[there] = source._array.reshape(-1)[: int(there.sum())]
-    return Tensor(array)
+    count = int(there.sum())
+    array[there] = source._array.reshape(-1)[:count]
+
+    def rule(g):
+        taken = masked_select(g, Tensor(there))
+        rest = Tensor(np.zeros(source._array.size - count, taken._array.dtype))
+        return where(Tensor(there), 0.0, g), reshape(cat([taken, rest]), source._array.shape)
+
+    return record(array, "MaskedScatter", (input, source), rule)
 
 
 def nonzero(input, *, as_tuple=False):
@@ -718,7 +725,10 @@ def nonzero(input, *, as_tuple=False):
 
 def meshgrid(*tensors, indexing="ij"):
     tensors = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-    return tuple(Tensor(one) for one in np.meshgrid(*(one._array for one in tensors), indexing=indexing))
+    order = [1, 0, *range(2, len(tensors))] if indexing == "xy" and len(tensors) > 1 else [*range(len(tensors))]
+    sizes = [tensors[k].numel() for k in order]
+    wide = [reshape(one, *[-1 if order[k] == i else 1 for k in range(len(order))]) for i, one in enumerate(tensors)]
+    return tuple(expand(one, *sizes) for one in wide)
 
 
 def cartesian_prod(*tensors):

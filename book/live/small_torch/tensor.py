@@ -8,6 +8,7 @@ so the way back notices when what it needs has been written over.
 import numpy as np
 
 from . import dtypes
+from .absent import no_method
 from .autograd import Node, record, recording
 from .dtypes import Size, cpu
 
@@ -33,6 +34,8 @@ class Tensor:
             array = np.asarray(array)
         self._array = array.astype(np.int64) if array.dtype.char in NARROW else array
         self._version = [0]
+
+    __getattr__ = no_method  # asked only for what is not there
 
     # What it is
 
@@ -318,7 +321,8 @@ class Tensor:
         out = self
         if dtype is not None and dtype is not self.dtype:
             before = self.dtype
-            out = record(cast_array(self._array, dtype), "ToCopy", (self,), lambda g: g.to(before))
+            array = cast_array(self._array, dtype)
+            out = record(array, "ToCopy", (self,), lambda g: g.to(before)) if dtype.kind > 1 else Tensor(array)
         elif copy:
             out = self.clone()
         if place != self.device:
@@ -421,8 +425,10 @@ class Tensor:
         return Tensor(~self._array)
 
     def _logical(self, other, function):
-        other = getattr(other, "_array", other)
-        return Tensor(function(self._array, other))
+        for one in (self, other):
+            if isinstance(one, Tensor) and one.dtype.kind > 1:
+                raise NotImplementedError(f'"{function.__name__}_cpu" not implemented for {one.dtype.title!r}')
+        return Tensor(function(self._array, getattr(other, "_array", other)))
 
     def __and__(self, other):
         return self._logical(other, np.bitwise_and)

@@ -454,6 +454,10 @@ def set_detect_anomaly(mode, check_nan=True):
 
 detect_anomaly = set_detect_anomaly
 
+from ..absent import absent
 from ..tensor import Tensor  # noqa: E402  the two need each other: a tensor has a backward, a node makes tensors
 from ..shapes import stack  # noqa: E402
 from . import functional  # noqa: E402, F401
+
+
+__getattr__ = absent("torch.autograd")

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 
+from ..absent import absent
 from .. import dtypes, pointwise
 from ..autograd import record
 from ..creation import bernoulli_
@@ -389,3 +390,4 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     return loss.sum() / input._array.shape[0] if reduction == "batchmean" else reduced(loss, reduction)
 
 
+__getattr__ = absent("torch.nn.functional")

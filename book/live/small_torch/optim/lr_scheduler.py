@@ -3,6 +3,8 @@
 import math
 import warnings
 
+from ..absent import absent
+
 
 class LRScheduler:
     """Sets the learning rate of each of an optimizer's groups. A subclass has `get_lr`, which computes those of now.
@@ -198,3 +200,6 @@ class OneCycleLR(LRScheduler):
             if self.cycle_momentum:
                 self._set_momentum(group, self._between(group[first_momentum], group[last_momentum], share))
         return found
+
+
+__getattr__ = absent("torch.optim.lr_scheduler")
