@@ -12,6 +12,9 @@ import itertools
 
 import numpy as np
 
+from . import profiler_legacy
+from .profiler_legacy import _disable_profiler_legacy, _enable_profiler_legacy  # noqa: F401
+
 recording = [True]  # whether operations leave nodes: no_grad says no
 count = itertools.count()  # nodes are numbered as they are made: an input's number is below its output's
 
@@ -112,6 +115,7 @@ def walk(roots, gradients, targets=None, keep=False, create_graph=False):
 
     Nodes are visited from the last one made to the first: then all that flows into one has arrived before it is asked.
     """
+    profiler_legacy.note("autograd::engine::evaluate_function")
     arrived = {}  # node → gradients of its outputs so far; leaf's id → its gradient
     wanted = {}
     for target in targets or ():

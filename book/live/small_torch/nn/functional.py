@@ -8,6 +8,7 @@ import numpy as np
 from ..absent import absent
 from .. import dtypes, pointwise
 from ..autograd import record
+from ..autograd.profiler_legacy import note
 from ..creation import bernoulli_
 from ..matrices import matmul
 from ..pointwise import exp, masked, sigmoid, softplus_of, tanh  # noqa: F401
@@ -103,6 +104,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     """Row i of the weight for each index i. No gradient comes to the row padding_idx."""
     if not isinstance(input, Tensor):
         raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}")
+    note("aten::embedding")
     if input.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
@@ -141,6 +143,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
 
 def one_hot(tensor, num_classes=-1):
     """A one at the place that each index names, zeros elsewhere."""
+    note("aten::one_hot")
     if tensor.dtype is not dtypes.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     index = tensor._array

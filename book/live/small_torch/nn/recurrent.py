@@ -7,6 +7,7 @@ import math
 import warnings
 from numbers import Number
 
+from ..autograd.profiler_legacy import note
 from .. import Tensor, cat, empty, stack, zeros
 from . import functional as F
 from . import init
@@ -128,6 +129,7 @@ class RNNBase(Module):
         `PackedSequence`. hx: the first state, (L D, B, size), (L D, size) for one sequence; of an LSTM a pair, c with
         hidden_size; zeros if None. The output is laid out as the input, with D size features, and the last state as hx.
         """
+        note(f"aten::{self.mode.lower()}")
         packed, is_pair = isinstance(input, PackedSequence), self.mode == "LSTM"
         to_sorted = to_caller = None
         if packed:
@@ -351,6 +353,7 @@ class RNNCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
+        note(f"aten::rnn_{self.nonlinearity}_cell")
         kind = KINDS.get(f"RNN_{self.nonlinearity.upper()}")
         if kind is None:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
@@ -365,6 +368,7 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: (h, c), each (B, hidden_size) or (hidden_size). Returns such a pair."""
+        note("aten::lstm_cell")
         return self._run(KINDS["LSTM"], input, hx)
 
 
@@ -376,4 +380,5 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
+        note("aten::gru_cell")
         return self._run(KINDS["GRU"], input, None if hx is None else (hx,))[0]
