@@ -382,3 +382,48 @@ class GRUCell(RNNCellBase):
         """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
         note("aten::gru_cell")
         return self._run(KINDS["GRU"], input, None if hx is None else (hx,))[0]
+
+
+# The same as functions, with the parameters as arguments: torch.lstm, torch.lstm_cell, …
+
+
+def cell_of(mode):
+    """A cell's step: input (B, input_size), the state (B, hidden_size), an LSTM's a pair of them, and the parameters."""
+
+    def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+        note(f"aten::{mode.lower()}_cell")
+        is_pair = mode == "LSTM"
+        _, state = run(KINDS[mode], input, [len(input)], tuple(hx) if is_pair else (hx,), (w_ih, w_hh, b_ih, b_hh, None))
+        return state if is_pair else state[0]
+
+    cell.__name__ = f"{mode.lower()}_cell"
+    return cell
+
+
+def layers_of(mode):
+    """Layers over time: (input, state, parameters, has_biases, num_layers, dropout, train, bidirectional, batch_first), or, of packed
+    sequences, (data, batch_sizes, state, parameters, has_biases, num_layers, dropout, train, bidirectional)."""
+    layer = {"LSTM": LSTM, "GRU": GRU}.get(mode, RNN)
+
+    def layers(input, second, third, *options):
+        packed = isinstance(options[0], (tuple, list))
+        hx, params, options = (third, options[0], options[1:]) if packed else (second, third, options)
+        has_biases, num_layers, dropout, train, bidirectional, *batch_first = options
+        per_layer = len(params) // (num_layers * (1 + bidirectional))
+        projected = per_layer - 2 * has_biases == 3
+        hidden_size = params[1].size(0) // KINDS[mode].gates
+        more = {"proj_size": params[1].size(1)} if projected else {}
+        more |= {"nonlinearity": mode[4:].lower()} if layer is RNN else {}
+        more |= {"bias": has_biases, "batch_first": any(batch_first), "dropout": dropout, "bidirectional": bidirectional}
+        module = layer(params[0].size(1), hidden_size, num_layers, dtype=params[0].dtype, **more).train(train)
+        for name, value in zip([name for name, _ in module.named_parameters()], params):
+            module._parameters[name] = value
+        output, state = module(PackedSequence(input, second) if packed else input, tuple(hx) if mode == "LSTM" else hx)
+        state = state if mode == "LSTM" else (state,)
+        return (output.data if packed else output, *state)
+
+    layers.__name__ = mode.lower()
+    return layers
+
+
+FUNCTIONS = {f"{mode.lower()}_cell": cell_of(mode) for mode in KINDS} | {mode.lower(): layers_of(mode) for mode in KINDS}
