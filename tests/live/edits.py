@@ -402,7 +402,10 @@ y[0] = 0.0
 y[1:].mul_(10)
 y.sum().backward()
 print(y, w.grad)
-for change in (lambda: w.add_(1), lambda: w.__setitem__(0, 5.0), lambda: w.exp().add_(1).sum().backward(), lambda: w.tanh().mul_(2).sum().backward(), lambda: w.numpy()):
+for change in (
+    lambda: w.add_(1), lambda: w.__setitem__(0, 5.0), lambda: w.exp().add_(1).sum().backward(),
+    lambda: w.tanh().mul_(2).sum().backward(), lambda: w.numpy(),
+):  # fmt: skip
     try:
         print(change(), w.grad)
     except RuntimeError as error:
@@ -424,7 +427,9 @@ torch.autograd.functional.hessian(lambda x: lstm(x)[0].pow(2).sum(), x.detach())
 
 # %% training: cross-entropy with other options, and targets that do not fit
 logits, targets = torch.randn(4, 5, requires_grad=True), torch.tensor([0, 3, -100, 4])
-for options in ({}, {"reduction": "none"}, {"reduction": "sum"}, {"label_smoothing": 0.1}, {"weight": torch.arange(5.0)}, {"ignore_index": 3}):
+for options in (
+    {}, {"reduction": "none"}, {"reduction": "sum"}, {"label_smoothing": 0.1}, {"weight": torch.arange(5.0)}, {"ignore_index": 3},
+):  # fmt: skip
     try:
         print(options, F.cross_entropy(logits, targets, **options))
     except IndexError as error:

@@ -14,6 +14,7 @@ from .dtypes import (  # noqa: F401
     int64, promote_types, set_default_dtype, uint8,
 )  # fmt: skip
 from .tensor import Tensor, result_type  # noqa: F401
+from .absent import absent
 from . import autograd, creation, matrices, pointwise, reductions, shapes
 from .creation import default_generator  # noqa: F401
 from .matrices import linalg  # noqa: F401
@@ -99,7 +100,11 @@ def _empty(array):
 
 def _in_place(function):
     def change(self, *arguments, **options):
-        return self._become(function(self, *arguments, **options))
+        before = self
+        if autograd.recording[0] and self.grad_fn is not None:  # what the way back needs of it is as it was before
+            before = Tensor(self._array.copy())
+            before._grad_fn, before._requires_grad, before._output = self.grad_fn, True, self._output
+        return self._become(function(before, *arguments, **options))
 
     change.__name__ = function.__name__ + "_"
     return change
@@ -192,24 +197,10 @@ def typename(obj):
 
 
 from . import _C, backends, cuda, func, jit, nn, optim, utils, version  # noqa: E402, F401
+from .nn.recurrent import FUNCTIONS as _RECURRENT  # noqa: E402
 from .serialization import load, save  # noqa: E402, F401
 from .sparse import sparse_coo_tensor  # noqa: E402, F401
 
 
-def _says_what_is_missing(place):
-    """A module's `__getattr__`: asked for what it has not."""
-
-    def __getattr__(name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise AttributeError(
-            f"{place}.{name} is not in the small torch of the pages, which has what the chapters use: run the notebook on a computer "
-            "with torch for all the others"
-        )
-
-    return __getattr__
-
-
-__getattr__ = _says_what_is_missing("torch")
-for _module in (autograd, func, nn, nn.functional, nn.init, nn.utils, optim, optim.lr_scheduler, utils.data, jit, cuda, backends):
-    _module.__getattr__ = _says_what_is_missing(_module.__name__.replace(__name__, "torch", 1))
+globals().update(_RECURRENT)
+__getattr__ = absent("torch")

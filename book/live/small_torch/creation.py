@@ -8,7 +8,7 @@ from . import dtypes
 from .autograd import record, recording
 from .dtypes import device as Device
 from .random import Generator
-from .pointwise import floating, zeros as nothing
+from .pointwise import fit, floating, masked, zeros as nothing
 from .shapes import dims
 from .tensor import Tensor, cast_array
 
@@ -209,7 +209,9 @@ def triu_indices(row, col, offset=0):
 
 
 def complex(real, imag):
-    return Tensor(real._array + 1j * imag._array)
+    array = np.empty(np.broadcast_shapes(real._array.shape, imag._array.shape), np.result_type(real._array, np.complex64))
+    array.real, array.imag = real._array, imag._array
+    return record(array, "Complex", (real, imag), lambda g: (fit(g.real, real._array.shape), fit(g.imag, imag._array.shape)))
 
 
 # At random
@@ -217,6 +219,8 @@ def complex(real, imag):
 
 def manual_seed(seed):
     """Begin the random numbers anew: the same seed gives the same numbers, torch's."""
+    if not -(2**63) <= int(seed) < 2**64:
+        raise ValueError("Overflow when unpacking long long")
     return default_generator.manual_seed(int(seed))
 
 
@@ -336,7 +340,7 @@ def exponential_(tensor, lambd=1.0, *, generator=None):
 def fill_(tensor, value):
     if isinstance(value, Tensor):
         return tensor._become(value.expand(tensor.shape))
-    array = np.broadcast_to(np.asarray(value, tensor._array.dtype), tensor._array.shape)
+    array = np.full_like(tensor._array, value)
     return tensor._become(record(array, "Fill", (tensor,), nothing))
 
 
@@ -354,8 +358,9 @@ def copy_(tensor, source, non_blocking=False):
 def fill_diagonal_(tensor, value):
     array = tensor._array.copy()
     np.fill_diagonal(array, value)
-    kept = Tensor(1 - np.eye(*array.shape, dtype=array.dtype))
-    return tensor._become(record(array, "FillDiagonal", (tensor,), lambda g: g * kept))
+    off = np.ones(array.shape, bool)
+    np.fill_diagonal(off, False)
+    return tensor._become(record(array, "CopySlices", (tensor,), lambda g: masked(g, ~off)))
 
 
 def set_(tensor, source):

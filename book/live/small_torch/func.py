@@ -1,5 +1,6 @@
 """Functions of functions. They call with one row after another, where torch calculates with all rows at once."""
 
+from .absent import absent
 from . import is_grad_enabled, stack
 from .autograd.functional import jacobian
 
@@ -86,3 +87,6 @@ def jacrev(func, argnums=0):
 def grad(func, argnums=0):
     """A function that computes the gradient of `func`, whose value is a single number, for its argument argnums."""
     return jacrev(func, argnums)
+
+
+__getattr__ = absent("torch.func")

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from .autograd import record, record_many, titled
+from .absent import Absent
+from .autograd import record, recording, titled
 from .pointwise import fit
 from .products import product
 from .shapes import movedim, reshape, transpose, tril, triu, unsqueeze
@@ -151,6 +152,8 @@ def einsum(equation, *operands_):
         letters = inputs.replace(",", "")
         output = "".join(sorted(one for one in set(letters) if letters.count(one) == 1))
     check_letters(terms, output, operands_)
+    if len(terms) == 1 and operands_[0]._array.dtype == bool and len(output) < len(inputs):  # counts
+        operands_ = (operands_[0].long(),)
     array = np.einsum(f"{inputs}->{output}", *(one._array for one in operands_), optimize=len(terms) > 2)
 
     def rule(g):
@@ -250,13 +253,11 @@ def trace(input):
 
 
 def kron(input, other):
-    """Each number of one times the whole of the other."""
     n = max(input.ndim, other.ndim)
-    a = reshape(input, *(1,) * (n - input.ndim), *input._array.shape)
-    b = reshape(other, *(1,) * (n - other.ndim), *other._array.shape)
-    pairs = list(zip(a._array.shape, b._array.shape))
-    out = reshape(a, *(one for m, _ in pairs for one in (m, 1))) * reshape(b, *(one for _, m in pairs for one in (1, m)))
-    return reshape(out, *(m * k for m, k in pairs))
+    a, b = ((1,) * (n - one.ndim) + one._array.shape for one in (input, other))
+    parted = [reshape(one, *[size for pair in (zip(shape, (1,) * n) if one is input else zip((1,) * n, shape)) for size in pair])
+              for one, shape in ((input, a), (other, b))]
+    return reshape(parted[0] * parted[1], *(i * j for i, j in zip(a, b)))
 
 
 class _LinAlgError(RuntimeError):
@@ -274,11 +275,23 @@ def singular(A, name):
         if A[k, k] == 0:
             break
         A[k + 1 :] -= A[k + 1 :, k : k + 1] / A[k, k] * A[k]
-    place = f"The diagonal element {k + 1} is zero, the inversion could not be completed because" if name == "inv" else "The solver failed because"
-    return _LinAlgError(f"{'torch.' if name == 'solve' else ''}linalg.{name}: {batch}{place} the input matrix is singular.")
+    said = {
+        "inv": f"linalg.inv: {batch}The diagonal element {k + 1} is zero, the inversion could not be completed",
+        "solve": f"torch.linalg.solve: {batch}The solver failed",
+    }
+    return _LinAlgError(f"{said[name]} because the input matrix is singular.")
 
 
-class linalg:
+def without_gradient(what):
+    """A rule for what the small torch computes, but cannot differentiate: better than a wrong gradient."""
+
+    def rule(*gradients):
+        raise NotImplementedError(f"the small torch of the pages has no gradient of {what}")
+
+    return rule
+
+
+class linalg(metaclass=Absent):
     """torch.linalg"""
 
     LinAlgError = _LinAlgError
@@ -308,39 +321,51 @@ class linalg:
     @staticmethod
     def svd(A, full_matrices=True):
         U, S, Vh = np.linalg.svd(A._array, full_matrices)
-        U, Vh = without_rule("svd's vectors", A, U, Vh)
+        U, Vh = (record(one, "LinalgSvd", (A,), without_gradient("svd's vectors")) for one in (U, Vh))
         return linalg._SVD(U, linalg.svdvals(A) if A.requires_grad else Tensor(S), Vh)
 
     @staticmethod
     def svdvals(A):
         U, S, Vh = np.linalg.svd(A._array, full_matrices=False)
         U, Vh = Tensor(U), Tensor(Vh)
-        return record(S, "LinalgSvd", (A,), lambda g: (U * unsqueeze(g, -2)) @ Vh)
+
+        def rule(g):
+            if recording[0]:
+                raise NotImplementedError("the small torch of the pages has no second derivative of singular values")
+            return (U * unsqueeze(g, -2)) @ Vh
+
+        return record(S, "LinalgSvd", (A,), rule)
 
     @staticmethod
     def eig(A):
         values, vectors = np.linalg.eig(A._array)
-        return linalg._EIG(*without_rule("eig", A, _complex(values), _complex(vectors)))
+        rule = without_gradient("eigenvalues and their vectors")
+        return linalg._EIG(*(record(_complex(one), "LinalgEig", (A,), rule) for one in (values, vectors)))
 
     @staticmethod
     def eigvals(A):
-        return without_rule("eigvals", A, _complex(np.linalg.eigvals(A._array)))[0]
+        return record(_complex(np.linalg.eigvals(A._array)), "LinalgEig", (A,), without_gradient("eigenvalues"))
 
     @staticmethod
     def eigh(A, UPLO="L"):
         values, vectors = np.linalg.eigh(A._array, UPLO)
         values = linalg.eigvalsh(A, UPLO) if A.requires_grad else Tensor(values)
-        return linalg._EIG(values, *without_rule("eigh's vectors", A, vectors))
+        return linalg._EIG(values, record(vectors, "LinalgEigh", (A,), without_gradient("eigenvectors")))
 
     @staticmethod
     def eigvalsh(A, UPLO="L"):
         values, vectors = np.linalg.eigh(A._array, UPLO)
-        V = Tensor(vectors)
-        return record(values, "LinalgEigh", (A,), lambda g: (V * unsqueeze(g, -2)) @ adjoint(V))
+
+        def rule(g):
+            V = record(vectors, "LinalgEigh", (A,), without_gradient("eigenvectors"))
+            return (V * unsqueeze(g, -2)) @ adjoint(V)
+
+        return record(values, "LinalgEigh", (A,), rule)
 
     @staticmethod
     def qr(A, mode="reduced"):
-        return linalg._QR(*without_rule("qr", A, *np.linalg.qr(A._array, mode)))
+        rule = without_gradient("the QR decomposition")
+        return linalg._QR(*(record(one, "LinalgQr", (A,), rule) for one in np.linalg.qr(A._array, mode)))
 
     @staticmethod
     def matrix_rank(A, tol=None):
@@ -408,11 +433,12 @@ class linalg:
         """The X that brings A X nearest to B."""
         vector = B.ndim == 1
         solution, residuals, rank, values = np.linalg.lstsq(A._array, B._array, rcond=None)
-        return linalg._LSTSQ(Tensor(solution), Tensor(residuals), Tensor(np.asarray(rank)), Tensor(values))
+        solution = record(solution, "LinalgLstsq", (A, B), without_gradient("lstsq"))
+        return linalg._LSTSQ(solution, Tensor(residuals), Tensor(np.asarray(rank)), Tensor(values))
 
     @staticmethod
     def pinv(A):
-        return without_rule("pinv", A, np.linalg.pinv(A._array))[0]
+        return record(np.linalg.pinv(A._array), "LinalgPinv", (A,), without_gradient("pinv"))
 
     @staticmethod
     def cholesky(A):
@@ -425,7 +451,7 @@ class linalg:
                 "linalg.cholesky: The factorization could not be completed because the input is not positive-definite (the leading "
                 f"minor of order {order} is not positive-definite)."
             ) from None
-        return without_rule("cholesky", A, array)[0]
+        return record(array, "LinalgCholesky", (A,), without_gradient("the Cholesky decomposition"))
 
     @staticmethod
     def matrix_power(A, n):
@@ -454,15 +480,6 @@ class linalg:
     def cond(A, p=None):
         S = linalg.svdvals(A)
         return S[..., 0] / S[..., -1]
-
-
-def without_rule(name, A, *arrays):
-    """Results through which no gradient can come: who asks for it shall hear so."""
-
-    def rule(*gradients):
-        raise NotImplementedError(f"the small torch has no gradient of {name}")
-
-    return record_many(arrays, "Linalg", (A,), rule)
 
 
 def _complex(array):

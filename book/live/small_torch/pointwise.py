@@ -96,7 +96,8 @@ def div(input, other, *, rounding_mode=None):
         if a.dtype.kind < 2 and (b._array == 0).any():
             raise RuntimeError("ZeroDivisionError")
         function = np.floor_divide if rounding_mode == "floor" else lambda x, y: (np.trunc(np.true_divide(x, y))).astype(x.dtype)
-        return Tensor(compute(function, a, b))
+        flat = lambda g: (fit(zeros(g), a._array.shape), fit(zeros(g), b._array.shape))
+        return record(compute(function, a, b), "Div", (a, b), flat)
     a, b = floating(a), floating(b)
     sa, sb = a._array.shape, b._array.shape
 
@@ -109,7 +110,15 @@ def div(input, other, *, rounding_mode=None):
 
 
 def floor_divide(input, other):
-    return div(input, other, rounding_mode="floor")
+    """⌊input / other⌋. It has no gradient, and says so if it is asked for one."""
+    a, b = operands(input, other)
+    if a.dtype.kind < 2 and (b._array == 0).any():
+        raise RuntimeError("ZeroDivisionError")
+
+    def rule(g):
+        raise RuntimeError("derivative for aten::floor_divide is not implemented")
+
+    return record(compute(np.floor_divide, a, b), "NotImplemented", (a, b), rule)
 
 
 def remainder(input, other):
@@ -127,7 +136,10 @@ def remainder(input, other):
 
 def fmod(input, other):
     a, b = operands(input, other)
-    return record(compute(np.fmod, a, b), "Fmod", (a,), lambda g: fit(g, a._array.shape))
+    return record(
+        compute(np.fmod, a, b), "Fmod", (a, b),
+        lambda g: (fit(g, a._array.shape), fit(-g * div(a, b, rounding_mode="trunc"), b._array.shape)),
+    )  # fmt: skip
 
 
 def pow(input, exponent):
@@ -142,9 +154,12 @@ def pow(input, exponent):
             safe = where((a == 0) & (b >= 0), Tensor(np.ones((), a._array.dtype)), a)
             return ga, fit(g * pow(a, b) * log(safe), b._array.shape)
 
-        return record(compute(np.power, a, b), "Pow.1" if isinstance(input, Tensor) else "Pow.2", (a, b), both, [a, b])
+        power = np.power if a.dtype.kind > 1 else whole_power
+        return record(compute(power, a, b), "Pow.1" if isinstance(input, Tensor) else "Pow.2", (a, b), both, [a, b])
     if input.dtype.kind < 2 and isinstance(exponent, float):
         input = floating(input)
+    if input._array.dtype == bool:
+        input = input.to(dtypes.int64)
     if input.dtype.kind < 2 and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     with np.errstate(all="ignore"):
@@ -155,6 +170,13 @@ def pow(input, exponent):
         array, "Pow", (input,),
         lambda g: g * (pow(input, exponent - 1) * exponent) if exponent else zeros(g), [input],
     )  # fmt: skip
+
+
+def whole_power(a, b):
+    """Powers of whole numbers; negative ones are cut to whole numbers, too: 1, -1, or 0."""
+    with np.errstate(all="ignore"):
+        inverse = np.where(np.abs(a) == 1, np.where(b % 2 == 0, 1, a), 0)
+        return np.where(b < 0, inverse, a ** np.maximum(b, 0)).astype(np.result_type(a, b))
 
 
 def square(input):
@@ -188,7 +210,7 @@ def sgn(input):
 
 
 def sign(input):
-    return record(np.sign(input._array), "Sign", (input,), zeros)
+    return record(np.sign(input._array) if input._array.dtype != bool else input._array.copy(), "Sign", (input,), zeros)
 
 
 def zeros(g):
@@ -214,7 +236,10 @@ def imag(input):
 
 
 def angle(input):
-    return Tensor(np.angle(input._array))
+    if not input.is_complex():
+        x = floating(input)
+        return record(np.angle(x._array).astype(x._array.dtype), "Angle", (x,), zeros)
+    return atan2(imag(input), real(input))
 
 
 def reciprocal(input):
@@ -286,7 +311,13 @@ tanh = of_result("tanh", np.tanh, lambda y: 1 - y * y)
 sigmoid = of_result("sigmoid", logistic, lambda y: (1 - y) * y)
 sqrt = of_result("sqrt", np.sqrt, lambda y: 0.5 / y)
 rsqrt = of_result("rsqrt", lambda x: 1 / np.sqrt(x), lambda y: -0.5 * y**3)
-relu = of_result("relu", lambda x: np.maximum(x, 0), lambda y: (y > 0).to(y.dtype))
+
+def relu(input):
+    """What is above zero, and zero."""
+    array = np.maximum(input._array, 0)
+    return record(array, "Relu", (input,), lambda g: masked(g, array <= 0))
+
+
 log = of_one("log", np.log, lambda x: 1 / x)
 log2 = of_one("log2", np.log2, lambda x: 1 / (x * math.log(2)))
 log10 = of_one("log10", np.log10, lambda x: 1 / (x * math.log(10)))
@@ -308,7 +339,7 @@ erf = of_one("erf", lambda x: _erf(x).astype(x.dtype) if x.ndim else np.asarray(
 
 
 def atan2(input, other):
-    a, b = operands(input, other)
+    a, b = map(floating, operands(input, other))
     return record(
         compute(np.arctan2, a, b), "Atan2", (a, b),
         lambda g: (fit(g * b / (a * a + b * b), a._array.shape), fit(-g * a / (a * a + b * b), b._array.shape)), [a, b],
@@ -443,9 +474,9 @@ def isfinite(input):
 
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    a, b = input._array, other._array
     if fails(input, other):
         raise broadcast_error(input, other)
+    a, b = (one if one.dtype != bool else one.astype(np.int8) for one in (input._array, other._array))
     with np.errstate(all="ignore"):
         near = np.abs(a - b) <= atol + rtol * np.abs(b)
         near = (near & np.isfinite(a) & np.isfinite(b)) | (a == b)

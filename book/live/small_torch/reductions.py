@@ -286,13 +286,21 @@ def logsumexp(input, dim, keepdim=False):
 # Summed up along the way
 
 
+def along(function, x, at, keep):
+    """numpy's function along an axis; float32 is summed up in float64, and rounded at each place."""
+    if not x.ndim:
+        return x.astype(keep)
+    with np.errstate(all="ignore"):
+        return function(x, at, dtype=np.float64 if keep == np.float32 else keep).astype(keep, copy=False)
+
+
 def cumsum(input, dim, *, dtype=None):
     """Running sums along an axis."""
     input = input if dtype is None else input.to(dtype)
     at = axis(dim, input.ndim)
     x = input._array
     keep = np.int64 if x.dtype.kind in "biu" else x.dtype
-    array = np.cumsum(x, at, dtype=keep) if x.ndim else x.astype(keep)
+    array = along(np.cumsum, x, at, keep)
     return record(array, "Cumsum", (input,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
 
 
@@ -320,7 +328,7 @@ def cumprod(input, dim, *, dtype=None):
 
         return cat(found, at)
 
-    return record(np.cumprod(x, at, dtype=keep) if x.ndim else x.astype(keep), "Cumprod", (input,), rule, [input])
+    return record(along(np.cumprod, x, at, keep), "Cumprod", (input,), rule, [input])
 
 
 def cummax(input, dim):
@@ -364,7 +372,8 @@ def diff(input, n=1, dim=-1):
 
     for _ in range(n):
         length = input._array.shape[dim]
-        input = narrow(input, dim, 1, length - 1) - narrow(input, dim, 0, length - 1)
+        after, before = narrow(input, dim, 1, length - 1), narrow(input, dim, 0, length - 1)
+        input = after ^ before if input._array.dtype == bool else after - before
     return input
 
 
@@ -452,7 +461,7 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
 
 
 def unique_consecutive(input):
-    x = input._array
+    x = input._array.reshape(-1)
     return Tensor(x[np.concatenate([[True], x[1:] != x[:-1]])])
 
 
@@ -460,7 +469,13 @@ def bincount(input, weights=None, minlength=0):
     """How often each whole number occurs."""
     if weights is None:
         return Tensor(np.bincount(input._array.astype(np.intp), minlength=minlength).astype(np.int64))
-    return Tensor(np.bincount(input._array.astype(np.intp), weights._array, minlength).astype(weights._array.dtype))
+    array = np.bincount(input._array.astype(np.intp), weights._array, minlength)
+    array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
+
+    def rule(g):
+        raise RuntimeError("derivative for aten::bincount is not implemented")
+
+    return record(array, "NotImplemented", (weights,), rule)
 
 
 def histc(input, bins=100, min=0, max=0):
@@ -474,6 +489,7 @@ def searchsorted(sorted_sequence, input, *, right=False):
 
 def corrcoef(input):
     """How much rows go together: their matrix of correlations."""
+    input = floating(input)
     away = input - mean(input, 1, True) if input.ndim > 1 else input - mean(input)
     if input.ndim < 2:
         return Tensor(np.ones((), input._array.dtype))
@@ -483,6 +499,7 @@ def corrcoef(input):
 
 
 def cov(input, *, correction=1):
+    input = floating(input)
     away = input - mean(input, -1, True)
     return away @ away.t() / (input._array.shape[-1] - correction)
 

@@ -7,7 +7,7 @@ import numpy as np
 from . import dtypes
 from .autograd import record, record_many, titled
 from .dtypes import Size
-from .pointwise import fit
+from .pointwise import fit, where
 from .tensor import Tensor, axis, view_of
 
 
@@ -168,7 +168,7 @@ def squeeze(input, dim=None):
     wanted = range(input.ndim) if dim is None else [axis(one, input.ndim) for one in ((dim,) if isinstance(dim, int) else dim)]
     kept = tuple(n for i, n in enumerate(shape) if not (i in wanted and n == 1))
     return view_of(
-        input, input._array.reshape(kept), "Squeeze" if dim is None else "Squeeze.1" if isinstance(dim, int) else "Squeeze.2", lambda g: reshape(g, shape), lambda base: squeeze(base, dim)
+        input, input._array.reshape(kept), f"Squeeze.{0 if dim is None else 1 if isinstance(dim, int) else 2}", lambda g: reshape(g, shape), lambda base: squeeze(base, dim)
     )
 
 
@@ -606,6 +606,8 @@ def put_sum(g, shape, index):
 def add_rows(out, index, rows):
     """Add each row at its place along the first axis, in their order. Sorted, all rows of a place are summed at once."""
     index = np.where(index < 0, index + len(out), index).reshape(-1)
+    if not index.size:
+        return
     rows = rows.reshape(len(index), -1)
     if not len(index) or not rows.shape[1]:
         return
@@ -750,8 +752,17 @@ def masked_select(input, mask):
 
 
 def masked_scatter(input, mask, source):
-    there = np.broadcast_to(mask._array, input._array.shape)
-    return titled(index_put(input, (Tensor(there),), reshape(source, -1)[: int(there.sum())]), "MaskedScatter")
+    array = input._array.copy()
+    there = np.broadcast_to(mask._array, array.shape)
+    count = int(there.sum())
+    array[there] = source._array.reshape(-1)[:count]
+
+    def rule(g):
+        taken = masked_select(g, Tensor(there))
+        rest = Tensor(np.zeros(source._array.size - count, taken._array.dtype))
+        return where(Tensor(there), 0.0, g), reshape(cat([taken, rest]), source._array.shape)
+
+    return record(array, "MaskedScatter", (input, source), rule)
 
 
 def nonzero(input, *, as_tuple=False):
@@ -764,9 +775,10 @@ def nonzero(input, *, as_tuple=False):
 
 def meshgrid(*tensors, indexing="ij"):
     tensors = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-    shape = tuple(one.numel() for one in tensors)
-    grids = [expand(reshape(one, *(-1 if i == k else 1 for i in range(len(shape)))), shape) for k, one in enumerate(tensors)]
-    return tuple(one.transpose(0, 1) for one in grids) if indexing == "xy" and len(shape) > 1 else tuple(grids)
+    order = [1, 0, *range(2, len(tensors))] if indexing == "xy" and len(tensors) > 1 else [*range(len(tensors))]
+    sizes = [tensors[k].numel() for k in order]
+    wide = [reshape(one, *[-1 if order[k] == i else 1 for k in range(len(order))]) for i, one in enumerate(tensors)]
+    return tuple(expand(one, *sizes) for one in wide)
 
 
 def cartesian_prod(*tensors):

@@ -8,6 +8,7 @@ so the way back notices when what it needs has been written over.
 import numpy as np
 
 from . import dtypes
+from .absent import no_method
 from .autograd import Node, record, recording
 from .dtypes import Size, cpu
 
@@ -33,6 +34,8 @@ class Tensor:
             array = np.asarray(array)
         self._array = array.astype(np.int64) if array.dtype.char in NARROW else array
         self._version = [0]
+
+    __getattr__ = no_method  # asked only for what is not there
 
     # What it is
 
@@ -323,7 +326,8 @@ class Tensor:
         out = self
         if dtype is not None and dtype is not self.dtype:
             before = self.dtype
-            out = record(cast_array(self._array, dtype), "ToCopy", (self,), lambda g: g.to(before))
+            array = cast_array(self._array, dtype)
+            out = record(array, "ToCopy", (self,), lambda g: g.to(before)) if dtype.kind > 1 else Tensor(array)
         elif copy:
             out = self.clone()
         if place != self.device:
@@ -437,8 +441,8 @@ class Tensor:
         other = getattr(other, "_array", other)
         for one in (self._array, np.asarray(other)):
             if one.dtype.kind in "fc":
-                name = "lshift_cpu" if "left" in function.__name__ else "rshift_cpu" if "right" in function.__name__ else f"{function.__name__}_cpu"
-                raise NotImplementedError(f'"{name}" not implemented for \'{dtypes.BY_ARRAY[one.dtype].title}\'')
+                name = {"left_shift": "lshift", "right_shift": "rshift"}.get(function.__name__, function.__name__)
+                raise NotImplementedError(f'"{name}_cpu" not implemented for \'{dtypes.BY_ARRAY[one.dtype].title}\'')
         return Tensor(function(self._array, other))
 
     def __and__(self, other):

@@ -12,6 +12,9 @@ import itertools
 
 import numpy as np
 
+from . import profiler_legacy
+from .profiler_legacy import _disable_profiler_legacy, _enable_profiler_legacy  # noqa: F401
+
 recording = [True]  # whether operations leave nodes: no_grad says no
 anomalies = [False]  # whether the way back looks for what is no number
 ODD_NAMES = {"Copy": "CopyBackwards", "CopySlices": "CopySlices"}
@@ -155,6 +158,7 @@ def walk(roots, gradients, targets=None, keep=False, create_graph=False):
 
     Nodes are visited from the last one made to the first: then all that flows into one has arrived before it is asked.
     """
+    profiler_legacy.note("autograd::engine::evaluate_function")
     arrived = {}  # node → gradients of its outputs so far; leaf's id → its gradient
     wanted = {}
     for target in targets or ():
@@ -513,7 +517,11 @@ def is_anomaly_enabled():
     return anomalies[0]
 
 
+from ..absent import absent
 from ..tensor import Tensor  # noqa: E402  the two need each other: a tensor has a backward, a node makes tensors
 from ..shapes import stack  # noqa: E402
 from . import functional  # noqa: E402, F401
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck  # noqa: E402, F401
+
+
+__getattr__ = absent("torch.autograd")

@@ -1,5 +1,6 @@
 """Layers, losses, first numbers, and what is done with all parameters of a model."""
 
+from ..absent import absent
 from . import functional, init, modules, utils  # noqa: F401
 from .attention import MultiheadAttention, TransformerEncoderLayer  # noqa: F401
 from .containers import ModuleDict, ModuleList, Sequential  # noqa: F401
@@ -10,3 +11,6 @@ from .layers import (  # noqa: F401
 from .losses import BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLoss  # noqa: F401
 from .module import Module, Parameter  # noqa: F401
 from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase  # noqa: F401
+
+
+__getattr__ = absent("torch.nn")

@@ -3,6 +3,7 @@
 import math
 import warnings
 
+from ..absent import absent
 from .. import empty, eye, linalg, no_grad
 
 # by how much a nonlinearity shortens what goes through it
@@ -120,3 +121,6 @@ def orthogonal_(tensor, gain=1, generator=None):
     q, r = linalg.qr(matrix.T if rows < columns else matrix)
     q = q * r.diagonal().sign()
     return tensor.copy_((q.T if rows < columns else q).reshape(tensor.shape)).mul_(gain)
+
+
+__getattr__ = absent("torch.nn.init")

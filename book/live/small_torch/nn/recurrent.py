@@ -7,6 +7,7 @@ import math
 import warnings
 from numbers import Number
 
+from ..autograd.profiler_legacy import note
 from .. import Tensor, cat, empty, stack, zeros
 from ..autograd import titled
 from . import functional as F
@@ -129,6 +130,7 @@ class RNNBase(Module):
         `PackedSequence`. hx: the first state, (L D, B, size), (L D, size) for one sequence; of an LSTM a pair, c with
         hidden_size; zeros if None. The output is laid out as the input, with D size features, and the last state as hx.
         """
+        note(f"aten::{self.mode.lower()}")
         packed, is_pair = isinstance(input, PackedSequence), self.mode == "LSTM"
         to_sorted = to_caller = None
         if packed:
@@ -319,8 +321,8 @@ class RNNCellBase(Module):
         same_dtype((x, *state), self.weight_ih, self.bias)
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, None)
         _, state = run(kind, x, [len(x)], state, weights)
-        titles = {Lstm: ("Stack", "Mul", "Add"), Gru: ("Stack", "Add")}.get(type(kind), ("Stack", "Relu" if kind is KINDS["RNN_RELU"] else "Tanh"))
-        titled(state[0], titles)
+        names = {"LSTM": ("Mul", "Add"), "GRU": ("Add",), "RNN_RELU": ("Relu",), "RNN_TANH": ("Tanh",)}
+        titled(state[0], ("Stack", *next(names[mode] for mode, one in KINDS.items() if one is kind)))
         return state if batched else tuple(one.squeeze(0) for one in state)
 
     def _check_sizes(self, x, state):
@@ -354,6 +356,7 @@ class RNNCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
+        note(f"aten::rnn_{self.nonlinearity}_cell")
         kind = KINDS.get(f"RNN_{self.nonlinearity.upper()}")
         if kind is None:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
@@ -368,6 +371,7 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: (h, c), each (B, hidden_size) or (hidden_size). Returns such a pair."""
+        note("aten::lstm_cell")
         return self._run(KINDS["LSTM"], input, hx)
 
 
@@ -379,4 +383,50 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
+        note("aten::gru_cell")
         return self._run(KINDS["GRU"], input, None if hx is None else (hx,))[0]
+
+
+# The same as functions, with the parameters as arguments: torch.lstm, torch.lstm_cell, …
+
+
+def cell_of(mode):
+    """A cell's step: input (B, input_size), the state (B, hidden_size), an LSTM's a pair of them, and the parameters."""
+
+    def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+        note(f"aten::{mode.lower()}_cell")
+        is_pair = mode == "LSTM"
+        _, state = run(KINDS[mode], input, [len(input)], tuple(hx) if is_pair else (hx,), (w_ih, w_hh, b_ih, b_hh, None))
+        return state if is_pair else state[0]
+
+    cell.__name__ = f"{mode.lower()}_cell"
+    return cell
+
+
+def layers_of(mode):
+    """Layers over time: (input, state, parameters, has_biases, num_layers, dropout, train, bidirectional, batch_first), or, of packed
+    sequences, (data, batch_sizes, state, parameters, has_biases, num_layers, dropout, train, bidirectional)."""
+    layer = {"LSTM": LSTM, "GRU": GRU}.get(mode, RNN)
+
+    def layers(input, second, third, *options):
+        packed = isinstance(options[0], (tuple, list))
+        hx, params, options = (third, options[0], options[1:]) if packed else (second, third, options)
+        has_biases, num_layers, dropout, train, bidirectional, *batch_first = options
+        per_layer = len(params) // (num_layers * (1 + bidirectional))
+        projected = per_layer - 2 * has_biases == 3
+        hidden_size = params[1].size(0) // KINDS[mode].gates
+        more = {"proj_size": params[1].size(1)} if projected else {}
+        more |= {"nonlinearity": mode[4:].lower()} if layer is RNN else {}
+        more |= {"bias": has_biases, "batch_first": any(batch_first), "dropout": dropout, "bidirectional": bidirectional}
+        module = layer(params[0].size(1), hidden_size, num_layers, dtype=params[0].dtype, **more).train(train)
+        for name, value in zip([name for name, _ in module.named_parameters()], params):
+            module._parameters[name] = value
+        output, state = module(PackedSequence(input, second) if packed else input, tuple(hx) if mode == "LSTM" else hx)
+        state = state if mode == "LSTM" else (state,)
+        return (output.data if packed else output, *state)
+
+    layers.__name__ = mode.lower()
+    return layers
+
+
+FUNCTIONS = {f"{mode.lower()}_cell": cell_of(mode) for mode in KINDS} | {mode.lower(): layers_of(mode) for mode in KINDS}

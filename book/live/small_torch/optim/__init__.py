@@ -9,6 +9,7 @@ from copy import deepcopy
 
 import numpy as np
 
+from ..absent import absent
 from .. import Tensor, enable_grad, no_grad, tensor, zeros_like
 from ..nn.module import typename
 from . import lr_scheduler  # noqa: F401  an optimizer's user expects it here
@@ -337,3 +338,6 @@ class Adagrad(Optimizer):
         (s,) = memory(state, p, "sum")
         s += g * g
         p += -(group["lr"] / (1 + (t - 1) * group["lr_decay"])) * g / (np.sqrt(s) + group["eps"])
+
+
+__getattr__ = absent("torch.optim")

@@ -4,6 +4,8 @@ import math
 import warnings
 from collections import Counter
 
+from ..absent import absent
+
 
 class LRScheduler:
     """Sets the learning rate of each of an optimizer's groups. A subclass has `get_lr`, which computes those of now.
@@ -279,3 +281,6 @@ class ReduceLROnPlateau(LRScheduler):
                 group["lr"] = lr if group["lr"] - lr > self.eps else group["lr"]
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
         self._last_lr = self._now()
+
+
+__getattr__ = absent("torch.optim.lr_scheduler")

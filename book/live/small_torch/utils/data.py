@@ -6,6 +6,7 @@ from math import isclose
 
 import numpy as np
 
+from ..absent import absent
 from .. import Generator, Tensor, as_tensor, empty, float64, int64, randperm, stack, tensor
 
 
@@ -192,3 +193,6 @@ def converted(item):
     if isinstance(item, np.ndarray):
         return as_tensor(item)
     return [converted(part) for part in item] if isinstance(item, tuple | list) else item
+
+
+__getattr__ = absent("torch.utils.data")

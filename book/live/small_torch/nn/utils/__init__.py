@@ -3,6 +3,7 @@
 import warnings
 from types import GeneratorType
 
+from ...absent import absent
 from ... import Tensor, cat, no_grad, stack, tensor
 from ..module import typename
 from . import rnn  # noqa: F401
@@ -64,3 +65,6 @@ def vector_to_parameters(vec, parameters):
         end = begin + parameter.numel()
         parameter.data = vec[begin:end].view_as(parameter).data
         begin = end
+
+
+__getattr__ = absent("torch.nn.utils")

@@ -1,0 +1,101 @@
+"""How the small torch prints, held to torch to the letter; and what it says of names that it has not."""
+
+import math
+
+import pytest
+import small_torch
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from twins import outcome
+
+SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 0.5, 1e-5, 1e5, 123456.0, 1e-20, 3e38]
+FLOATS = st.sampled_from(SPECIAL) | st.floats(-1000, 1000, width=32) | st.integers(-999, 999).map(float)
+VALUES = {
+    "float32": FLOATS,
+    "float64": FLOATS | st.floats(allow_subnormal=False),
+    "int64": st.integers(-(10**6), 10**6),
+    "int32": st.integers(-9, 99),
+    "bool": st.booleans(),
+}
+SHAPES = st.lists(st.integers(0, 5), max_size=3).map(tuple) | st.sampled_from([(30,), (1001,), (40, 30), (7, 12, 13), (1, 1)])
+
+
+@given(data=st.data(), shape=SHAPES, dtype=st.sampled_from([*VALUES]), grad=st.sampled_from(["", "leaf", "result"]))
+@settings(max_examples=150)
+def test_a_tensor(data, shape, dtype, grad):
+    few = data.draw(st.lists(VALUES[dtype], min_size=1, max_size=12))
+    count = math.prod(shape)
+    values = (few * (count // len(few) + 1))[:count]
+
+    def program(t):
+        tensor = t.tensor(values, dtype=getattr(t, dtype)).reshape(shape)
+        if grad and dtype.startswith("float"):
+            tensor.requires_grad_()
+            tensor = tensor * 1 if grad == "result" else tensor
+        return repr(tensor)
+
+    (theirs, _), (ours, _) = (outcome(program, t) for t in (torch, small_torch))
+    assert ours == theirs
+
+
+OPTIONS = [{"precision": 2}, {"sci_mode": True}, {"linewidth": 40}, {"threshold": 5, "edgeitems": 1}, {"profile": "short"}, {"profile": "full"}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_options(options):
+    def program(t):
+        t.set_printoptions(**options)
+        try:
+            return [repr(t.arange(40.0) / 7), repr(t.arange(24).view(2, 3, 4)), repr(t.tensor([[1e-3, 1e3]]))]
+        finally:
+            t.set_printoptions(profile="default")
+
+    (theirs, _), (ours, _) = (outcome(program, t) for t in (torch, small_torch))
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda t: repr(t.tensor(2.5)),
+        lambda t: repr(t.tensor([1 + 2j, -0.5j])),
+        lambda t: repr(t.zeros(2, 0)),
+        lambda t: repr(t.zeros(0, dtype=t.int64)),
+        lambda t: f"{t.tensor(2.5):.1f} {t.tensor(3)} {t.tensor([1.0])}",
+        lambda t: repr([t.ones(2), t.float64, t.Size([2, 3]), t.device("cpu")]),
+        lambda t: repr(t.nn.Parameter(t.ones(2, 2))),
+        lambda t: repr(t.ones(3).max(0)),
+        lambda t: repr(t.ones(2, requires_grad=True).exp()),
+        lambda t: repr(t.nn.Embedding(3, 2)),
+        lambda t: repr((t.ones(2, requires_grad=True) * 2).detach()),
+        lambda t: repr(t.finfo(t.float32).eps),
+    ],
+)
+def test_other_things(program):
+    (theirs, _), (ours, _) = (outcome(program, t) for t in (torch, small_torch))
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["fft", "vmap_of_nothing", "compile_everything", "nn.Conv2d", "nn.functional.grid_sample", "optim.LBFGS", "linalg.ldl_factor"],
+)
+def test_unknown_names_say_where_to_look(name):
+    *places, last = name.split(".")
+    place = small_torch
+    for one in places:
+        place = getattr(place, one)
+    with pytest.raises(AttributeError, match=rf"{last} is not in the small torch of the pages"):
+        getattr(place, last)
+
+
+def test_a_tensor_says_what_torch_says_and_where_to_look():
+    def program(t):
+        return t.ones(2).lu_solved
+
+    (theirs, _), (ours, _) = (outcome(program, t) for t in (torch, small_torch))
+    assert ours == theirs
+    with pytest.raises(AttributeError) as refused:
+        program(small_torch)
+    assert "Tensor.lu_solved is not in the small torch of the pages" in refused.value.__notes__[0]
