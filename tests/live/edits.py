@@ -400,8 +400,16 @@ w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
 y = w * 2
 y[0] = 0.0
 y[1:].mul_(10)
-y.sum().backward()
-print(y, w.grad)
+kept = torch.empty(2, 3).copy_(w)
+(y.sum() + kept[1, 2] * 5).backward()
+print(y, kept, w.grad)
+mask, place = w.detach() > 1.5, torch.tensor([0])
+for one, change in ((torch.where(mask, w, 0.0), lambda: mask.fill_(False)), (w[place], lambda: place.add_(1))):
+    change()
+    try:
+        print(torch.autograd.grad(one.sum(), w))
+    except RuntimeError as error:
+        print(error)
 for change in (
     lambda: w.add_(1), lambda: w.__setitem__(0, 5.0), lambda: w.exp().add_(1).sum().backward(),
     lambda: w.tanh().mul_(2).sum().backward(), lambda: w.numpy(),
