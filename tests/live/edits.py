@@ -404,7 +404,7 @@ kept = torch.empty(2, 3).copy_(w)
 (y.sum() + kept[1, 2] * 5).backward()
 print(y, kept, w.grad)
 mask, place = w.detach() > 1.5, torch.tensor([0])
-for one, change in ((torch.where(mask, w, 0.0), lambda: mask.fill_(False)), (w[place], lambda: place.add_(1))):
+for one, change in ((torch.where(mask, w, 0.0), mask.logical_not_), (w[place], lambda: place.add_(1))):
     change()
     try:
         print(torch.autograd.grad(one.sum(), w))

@@ -21,6 +21,7 @@ t.conj(x) | t.cos(x) | t.cosh(x) | t.div(x, p) | t.div(x, p, rounding_mode="floo
 t.eq(x, n) | x == y | t.erf(x) | t.exp(x) | t.exp2(x) | t.expm1(x) | t.floor(x) | t.floor_divide(x, p) | t.fmod(x, p) | t.frac(x)
 t.ge(x, y) | t.gt(x, 0) | x <= v | t.le(x, y) | t.lt(x, s) | x != y | t.ne(x, 0) | t.isclose(x, x) | t.isfinite(x / 0) | t.isinf(x / 0)
 t.isnan(x - x / 0) | t.lerp(x, y, 0.3) | t.lerp(x, y, p) | t.log(p) | t.log10(p) | t.log1p(p) | t.log2(p) | t.logical_and(x > 0, k)
+(x > 0).logical_and_(k) | (x > 0).logical_not_() | (x > 0).logical_or_(k) | (x > 0).logical_xor_(k)
 t.logical_not(x) | t.logical_or(k, x) | t.logical_xor(k, x > 0) | t.masked_fill(x, k, -1.5) | x.masked_fill(k, s) | t.maximum(x, y)
 t.minimum(x, v) | t.mul(x, y) | x * 2 | x * 2.5 | 3 - x | 1 / (p + 1) | t.nan_to_num(x / 0) | t.nan_to_num(x / 0, 1.0, 2.0, -2.0) | t.neg(x)
 -x | t.negative(x) | t.pow(p, y) | p ** 2 | x ** 3 | 2 ** x | p ** 0.5 | p ** -1 | t.real(x) | t.reciprocal(p) | t.relu(x) | t.remainder(x, p)

@@ -61,7 +61,7 @@ _NEW = """
 """
 _IN_PLACE = """
     abs add addcdiv addcmul addmm ceil clamp clamp_max clamp_min clip cos cumsum div exp expm1 floor index_add index_copy index_fill index_put
-    lerp log log1p masked_fill masked_scatter mul neg pow reciprocal relu remainder round rsqrt scatter scatter_add sigmoid sign
+    lerp log log1p logical_and logical_not logical_or logical_xor masked_fill masked_scatter mul neg pow reciprocal relu remainder round rsqrt scatter scatter_add sigmoid sign
     sin sqrt square sub tanh tril triu trunc
 """
 

@@ -10,7 +10,7 @@ from .dtypes import device as Device
 from .random import Generator
 from .pointwise import fit, floating, masked, zeros as nothing
 from .shapes import dims
-from .tensor import Tensor, cast_array
+from .tensor import Tensor, broadcast_error, cast_array
 
 default_generator = Generator()
 
@@ -351,8 +351,13 @@ def zero_(tensor):
 
 def copy_(tensor, source, non_blocking=False):
     source = (source if isinstance(source, Tensor) else as_tensor(source)).to(tensor.dtype)
+    try:
+        shape = np.broadcast_shapes(source._array.shape, tensor._array.shape)
+    except ValueError:
+        raise broadcast_error(tensor, source) from None
+    array = np.broadcast_to(source._array, shape)
     # a node of its own: what is copied may be a leaf
-    return tensor._become(record(source._array, "Copy", (source,), lambda g: g))
+    return tensor._become(record(array, "Copy", (source,), lambda g: fit(g, source._array.shape)))
 
 
 def fill_diagonal_(tensor, value):
