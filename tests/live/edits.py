@@ -102,6 +102,8 @@ x = F.one_hot(torch.tensor([2, 0, 0, 3, 1]), 4).double()
 (output, (h, c)), (other, _) = lstm(x), wrong(x)
 print(torch.stack([output.flatten(), other.flatten()]).detach())
 print(h.detach(), c.detach(), lstm.bias_ih_l0.chunk(4)[1])
+(output.sum() + 2 * c.sum()).backward()
+print(lstm.weight_ih_l0.grad, lstm.weight_hh_l0.grad.T)
 lstm.load_state_dict({name: weight[[0, 1, 2]] for name, weight in lstm.state_dict().items()})
 
 # %% lstm: gates by hand, at other places, with numbers of type float32
@@ -517,7 +519,7 @@ cut = logits.masked_fill(logits < best[-1], -torch.inf)
 print(cut, cut.softmax(-1), where, (-cut.softmax(-1) * cut.log_softmax(-1)).nansum())
 torch.multinomial(cut.softmax(-1), 6)
 
-# %% language_model: a network of 5 letters that learns a text by heart
+# %% language_model: a network of 16 units that begins to learn a text by heart
 text = "hello world "
 letters = sorted(set(text))
 indices = torch.tensor([letters.index(one) for one in text])
@@ -537,7 +539,7 @@ for kind in (nn.LSTM, companion.GRU):
     torch.manual_seed(1)
     model = Writer(kind, 16)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.03)
-    for _ in range(40):
+    for _ in range(15):
         loss = F.cross_entropy(model(indices[:-1, None])[0].squeeze(1), indices[1:])
         optimizer.zero_grad()
         loss.backward()
@@ -548,7 +550,7 @@ for kind in (nn.LSTM, companion.GRU):
         logits, state = model(index, state)
         index = logits.argmax(-1)
         written += letters[index.item()]
-    print(f"{loss:.2f} {math.exp(loss):.2f}", written)
+    print(f"{loss:.3f} {math.exp(loss):.2f}", written)
 
 # %% sequences: masks for sequences of other lengths, sums that leave the padding out
 lengths = torch.tensor([4, 1, 3])
