@@ -43,7 +43,8 @@ _REDUCTIONS = """
 _SHAPES = """
     broadcast_tensors broadcast_to broadcast_shapes cat cartesian_prod chunk clone combinations concat concatenate diag diag_embed
     diagonal flatten flip gather hstack index_add index_copy index_fill index_put index_select masked_scatter masked_select
-    meshgrid movedim narrow nonzero numel permute ravel repeat_interleave reshape roll scatter scatter_add select split squeeze stack swapaxes
+    meshgrid movedim narrow nonzero numel permute ravel repeat_interleave reshape roll scatter scatter_add
+    scatter_reduce select split squeeze stack swapaxes
     t take_along_dim tensor_split tile transpose tril triu unbind unflatten unsqueeze vstack
 """
 _METHODS = "contiguous expand expand_as repeat reshape_as unfold view view_as"
@@ -61,8 +62,8 @@ _NEW = """
 """
 _IN_PLACE = """
     abs add addcdiv addcmul addmm ceil clamp clamp_max clamp_min clip cos cumsum div exp expm1 floor index_add index_copy index_fill index_put
-    lerp log log1p logical_and logical_not logical_or logical_xor masked_fill masked_scatter mul neg pow reciprocal relu remainder round rsqrt scatter scatter_add sigmoid sign
-    sin sqrt square sub tanh tril triu trunc
+    lerp log log1p logical_and logical_not logical_or logical_xor masked_fill masked_scatter mul neg pow reciprocal relu
+    remainder round rsqrt scatter scatter_add scatter_reduce sigmoid sign sin sqrt square sub tanh tril triu trunc
 """
 
 

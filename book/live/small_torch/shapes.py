@@ -658,6 +658,10 @@ def index_put(input, indices, values, accumulate=False):
 def index_select(input, dim, index):
     """Rows (or whatever stands along an axis) by number."""
     dim = axis(dim, input.ndim)
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
+    if index.dtype not in (dtypes.int64, dtypes.int32):
+        raise RuntimeError("index_select(): Expected dtype int32 or int64 for index")
     n = input._array.shape[dim]
     if index.numel() and (index._array.max() >= n or index._array.min() < 0):
         raise IndexError("index out of range in self")
@@ -667,6 +671,17 @@ def index_select(input, dim, index):
 def index_add(input, dim, index, source, *, alpha=1):
     """A copy to which rows are added by number."""
     dim = axis(dim, input.ndim)
+    if source.ndim and index.numel() != source._array.shape[dim]:
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({index.numel()}) should be equal to source.size(dim): "
+            f"({source._array.shape[dim]}), for dim: {dim}"
+        )
+    if source.dtype is not input.dtype:
+        raise RuntimeError(
+            f"index_add_(): self ({input.dtype.title}) and source ({source.dtype.title}) must have the same scalar type"
+        )
+    if index.numel() and (index._array.max() >= input._array.shape[dim] or index._array.min() < 0):
+        raise IndexError("index out of range in self")
     array = input._array.copy()
     np.add.at(np.moveaxis(array, dim, 0), index._array, np.moveaxis(source._array, dim, 0) * np.asarray(alpha, source._array.dtype))
     return record(array, "IndexAdd", (input, source), lambda g: (g, index_select(g, dim, index) * alpha), [index])
@@ -675,6 +690,11 @@ def index_add(input, dim, index, source, *, alpha=1):
 def index_copy(input, dim, index, source):
     """A copy in which rows are replaced by number."""
     dim = axis(dim, input.ndim)
+    if source.ndim and index.numel() != source._array.shape[dim]:
+        raise IndexError(
+            f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
+            f"({source._array.shape[dim]})"
+        )
     return titled(index_put(input, (slice(None),) * dim + (index,), source), "IndexCopy")
 
 
@@ -684,23 +704,51 @@ def index_fill(input, dim, index, value):
 
 
 def along(index, dim):
+    if not index.ndim:
+        return (index._array,)
     grid = list(np.indices(index._array.shape, sparse=True))
     grid[dim] = index._array
     return tuple(grid)
 
 
-def gather(input, dim, index):
-    """out[i][j] = input[index[i][j]][j] (for dim 0), and so on."""
+def checked(name, input, dim, index, src=None):
+    """The axis of an operation that takes numbers by index along it; negative indices are refused, as by torch."""
     dim = axis(dim, input.ndim)
-    if index.dtype is not dtypes.int64:
-        raise RuntimeError("gather(): Expected dtype int64 for index")
-    if index.ndim != input.ndim:
-        raise RuntimeError("Index tensor must have the same number of dimensions as input tensor")
-    n = input._array.shape[dim]
-    if index.numel() and (index._array.max() >= n or index._array.min() < 0):
+    if index.dtype not in (dtypes.int64, dtypes.int32):
+        raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
+    if not index.numel():
+        return dim
+    if (index.ndim or 1) != (input.ndim or 1):
+        raise RuntimeError(
+            f"Index tensor must have the same number of dimensions as {'input' if name == 'gather' else 'self'} tensor"
+        )
+    if isinstance(src, Tensor):
+        if src.dtype is not input.dtype:
+            raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
+        if (index.ndim or 1) != (src.ndim or 1):
+            raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
+    a, b, c = (list(one.shape) for one in (index, input, index if not isinstance(src, Tensor) else src))
+    if any(m > n for at, (m, n) in enumerate(zip(a, b)) if at != dim) or any(m > n for m, n in zip(a, c)):
+        raise RuntimeError(
+            f"Size does not match at dimension {next(at for at, (m, n) in enumerate(zip(a, b)) if at != dim and m > n)} "
+            f"expected index {a} to be no larger than self {b} apart from dimension {dim}"
+            if name == "gather"
+            else f"Expected index {a} to be no larger than self {b} apart from dimension {dim}"
+            + (f" and to be no larger size than src {c}" if isinstance(src, Tensor) else "")
+        )
+    n = input._array.shape[dim] if input.ndim else 1
+    if index._array.max() >= n or index._array.min() < 0:
         wrong = index._array[(index._array >= n) | (index._array < 0)].flat[0]
         raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
+    return dim
+
+
+def gather(input, dim, index):
+    """out[i][j] = input[index[i][j]][j] (for dim 0), and so on."""
+    dim = checked("gather", input, dim, index)
     shape = input._array.shape
+    if not shape or not index.numel():
+        return titled(reshape(getitem(reshape(input, -1), reshape(index, -1)), index.shape), "Gather")
     return record(
         input._array[along(index, dim)], "Gather", (input,),
         lambda g: scatter_add(Tensor(np.zeros(shape, g._array.dtype)), dim, index, g), [index],
@@ -720,11 +768,13 @@ def take_along_dim(input, indices, dim=None):
 
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """The opposite of gather: a copy in which src's numbers stand where the index says."""
-    dim = axis(dim, input.ndim)
     src = value if src is None else src
+    dim = checked("scatter", input, dim, index, src)
     given = isinstance(src, Tensor)
     if not given:
         src = Tensor(np.full(index._array.shape, src, input._array.dtype))
+    if reduce is not None:
+        return scatter_reduce(input, dim, index, src, {"add": "sum", "multiply": "prod"}[reduce])
     array = input._array.copy()
     src_here = src._array[tuple(slice(n) for n in index._array.shape)]
     place = along(index, dim)
@@ -740,10 +790,51 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
 
 def scatter_add(input, dim, index, src):
     """A copy to which src's numbers are added where the index says."""
-    dim = axis(dim, input.ndim)
+    dim = checked("scatter", input, dim, index, src)
     array = input._array.copy()
     np.add.at(array, along(index, dim), src._array[tuple(slice(n) for n in index._array.shape)])
     return record(array, "ScatterAdd", (input, src), lambda g: (g, gather(g, dim, index)), [index])
+
+
+def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
+    """A copy in which what src sends to a place becomes one number with what stands there."""
+    dim = checked("scatter", input, dim, index, src)
+    functions = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
+    if reduce not in functions:
+        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}.")
+    place, here = along(index, dim), src._array[tuple(slice(n) for n in index._array.shape)]
+    array, count = input._array.copy(), np.full(input._array.shape, int(include_self))
+    if not include_self:
+        start = {"prod": 1, "amax": -np.inf, "amin": np.inf}.get(reduce, 0)
+        if np.isinf(start) and array.dtype.kind != "f":
+            start = np.iinfo(array.dtype).min if reduce == "amax" else np.iinfo(array.dtype).max
+        array[place] = start
+    functions[reduce].at(array, place, here)
+    np.add.at(count, place, 1)
+    if reduce == "mean":
+        array = array / np.maximum(count, 1) if array.dtype.kind == "f" else array // np.maximum(count, 1)
+    array = array.astype(input._array.dtype)
+    touched = np.zeros(array.shape, bool)
+    touched[place] = True
+
+    def rule(g):
+        if reduce == "prod":
+            raise NotImplementedError("the small torch has no gradient of scatter_reduce with prod")
+        if reduce in ("amax", "amin"):
+            sent = here == array[place]
+            shares = (input._array == array).astype(g._array.dtype)
+            mine = (shares > 0) & (include_self | ~touched)
+            np.add.at(shares, place, sent.astype(shares.dtype))
+            g = g / Tensor(np.maximum(shares, 1))
+            back = g * Tensor(mine.astype(g._array.dtype))
+            there = gather(g, dim, index) * Tensor(sent.astype(g._array.dtype))
+        else:
+            if reduce == "mean":
+                g = g / Tensor(np.maximum(count, 1).astype(g._array.dtype))
+            back, there = g * Tensor((include_self | ~touched).astype(g._array.dtype)), gather(g, dim, index)
+        return back, there
+
+    return record(array, "ScatterReduce", (input, src), rule, [index, input, src])
 
 
 def masked_select(input, mask):
