@@ -254,6 +254,8 @@ def randint(low, high=None, size=None, *, generator=None, dtype=None, device=Non
     """Whole numbers from low (0), below high."""
     if size is None:
         low, high, size = 0, low, high
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {type(size).__name__}")
     array = (generator or default_generator).randint(int(low), int(high), dims((size,)))
     return made(array.astype((dtypes.wanted(dtype) or dtypes.int64).np), requires_grad, device)
 
@@ -286,6 +288,11 @@ def normal(mean, std, size=None, *, generator=None, dtype=None):
 
 def bernoulli(input, *, generator=None):
     """1 with the probability that stands at each place, 0 otherwise."""
+    if not ((input._array >= 0) & (input._array <= 1)).all():
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "
+            "please report an enhancement request to PyTorch.)"
+        )
     return Tensor((generator or default_generator).bernoulli(input._array).astype(input._array.dtype))
 
 

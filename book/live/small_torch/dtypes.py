@@ -15,6 +15,14 @@ class dtype:
     def __repr__(self):
         return f"torch.{self.name}"
 
+    @property
+    def in_c(self):
+        """What C calls it, and so some of torch's messages."""
+        return {
+            "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
+            "int64": "long int", "float32": "float", "float64": "double",
+        }.get(self.name, "c10::" + self.title)  # fmt: skip
+
     def __reduce__(self):
         return find, (self.name,)
 

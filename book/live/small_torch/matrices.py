@@ -377,6 +377,13 @@ class linalg(metaclass=Absent):
 
     @staticmethod
     def inv(A):
+        if A.ndim < 2 or A._array.shape[-1] != A._array.shape[-2]:
+            rows, columns = A._array.shape[-2:] if A.ndim > 1 else (0, 0)
+            raise RuntimeError(
+                "linalg.inv: The input tensor A must have at least 2 dimensions."
+                if A.ndim < 2
+                else f"linalg.inv: A must be batches of square matrices, but they are {rows} by {columns} matrices"
+            )
         try:
             array = np.linalg.inv(A._array)
         except np.linalg.LinAlgError:

@@ -530,9 +530,14 @@ def masked(g, mask):
 
 def masked_fill(input, mask, value):
     """value where the mask is set."""
+    if mask.dtype is not dtypes.bool_:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.in_c}")
     value = as_tensor_of(value)
     shape, there = input._array.shape, mask._array
-    array = np.where(there, value._array.astype(input._array.dtype), input._array)
+    try:
+        array = np.where(there, value._array.astype(input._array.dtype), input._array)
+    except ValueError:
+        raise broadcast_error(input, mask) from None
     return record(
         array, "MaskedFill", (input, value),
         lambda g: (fit(masked(g, there), shape), fit(masked(g, ~there), value._array.shape)), [mask],

@@ -73,6 +73,8 @@ def var(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     axes = axes_of(dim, input.ndim)
+    if input.dtype.kind < 2:
+        raise RuntimeError("std and var only support floating point and complex dtypes")
     count = int(np.prod([input._array.shape[i] for i in axes], dtype=np.int64))
     less = correction if correction is not None else int(unbiased)
     away = input - mean(input, axes, True)
@@ -467,6 +469,8 @@ def unique_consecutive(input):
 
 def bincount(input, weights=None, minlength=0):
     """How often each whole number occurs."""
+    if input.ndim != 1 or input.dtype.kind > 1 or (input._array < 0).any():
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return Tensor(np.bincount(input._array.astype(np.intp), minlength=minlength).astype(np.int64))
     array = np.bincount(input._array.astype(np.intp), weights._array, minlength)
@@ -508,8 +512,12 @@ def softmax(input, dim=None, dtype=None, **unused):
     """eˣ / Σ eˣ along an axis."""
     if dim is None:
         raise TypeError('softmax() missing 1 required positional arguments: "dim"')
-    x = floating(input if dtype is None else input.to(dtype))
+    x = input if dtype is None else input.to(dtype)
     at = axis(dim, x.ndim)
+    if x.dtype.kind < 2:
+        raise NotImplementedError(
+            f'"softmax_{"lastdim_" if at == x.ndim - 1 else ""}kernel_impl" not implemented for \'{x.dtype.title}\''
+        )
     if not x.ndim:
         return x * 0 + 1
     with np.errstate(all="ignore"):
@@ -528,8 +536,12 @@ def log_softmax(input, dim=None, dtype=None, **unused):
     """x − log Σ eˣ along an axis."""
     if dim is None:
         raise TypeError('log_softmax() missing 1 required positional arguments: "dim"')
-    x = floating(input if dtype is None else input.to(dtype))
+    x = input if dtype is None else input.to(dtype)
     at = axis(dim, x.ndim)
+    if x.dtype.kind < 2:
+        raise NotImplementedError(
+            f'"log_softmax_{"lastdim_" if at == x.ndim - 1 else ""}kernel_impl" not implemented for \'{x.dtype.title}\''
+        )
     if not x.ndim:
         return x * 0
     with np.errstate(all="ignore"):

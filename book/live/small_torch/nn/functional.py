@@ -364,6 +364,8 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """Minus the number that stands at the target's place: input (N, C, …), target (N, …)."""
+    if reduction not in ("mean", "sum", "none"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
     if target.dtype not in (dtypes.int64, dtypes.uint8):
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.title}")
     if input.ndim == 1:
