@@ -154,6 +154,14 @@ true_divide = divide = div  # noqa: F821
 multiply, subtract, greater, less = mul, sub, gt, lt  # noqa: F821
 
 
+def _made_of(dtype):
+    """`torch.LongTensor` and the like: of sizes or of a list."""
+    return lambda *given: Tensor(*given).to(dtype)
+
+
+FloatTensor, DoubleTensor, LongTensor, IntTensor, BoolTensor = map(_made_of, (float32, float64, int64, int32, bool))
+
+
 def is_tensor(obj):
     return isinstance(obj, Tensor)
 
@@ -198,6 +206,7 @@ def typename(obj):
 
 
 from . import _C, backends, cuda, func, jit, nn, optim, utils, version  # noqa: E402, F401
+from .func import vmap  # noqa: E402, F401
 from .nn.recurrent import FUNCTIONS as _RECURRENT  # noqa: E402
 from .serialization import load, save  # noqa: E402, F401
 from .sparse import sparse_coo_tensor  # noqa: E402, F401

@@ -17,11 +17,20 @@ KINDS = (bool, int, float, complex)
 NARROW = "l" if np.dtype("l").itemsize == 4 else ""
 
 
+def asked_for(given, sizes):
+    """What `torch.Tensor(given, *sizes)` makes: of sizes a tensor of anything (here zeros), of lists one of fractions."""
+    if sizes or type(given) in (int, Size):
+        return np.zeros((given, *sizes) if type(given) is int else given, dtypes.default[0].np)
+    if isinstance(given, Tensor):
+        return given._array
+    return np.asarray(given, dtypes.default[0].np if isinstance(given, (list, tuple)) else None)
+
+
 class Tensor:
     """Numbers of one type in a grid."""
 
     _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _after = False, None, 0, None, None, None, None
-    grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
+    _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave the operators to us
     __array_ufunc__ = None
@@ -29,9 +38,9 @@ class Tensor:
     def __new__(cls, *arguments, **options):
         return object.__new__(cls)
 
-    def __init__(self, array=()):
+    def __init__(self, array=(), *sizes):
         if type(array) is not np.ndarray:
-            array = np.asarray(array)
+            array = asked_for(array, sizes)
         self._array = array.astype(np.int64) if array.dtype.char in NARROW else array
         self._version = [0]
 
@@ -113,6 +122,34 @@ class Tensor:
         return self.device.type == "meta"
 
     # What it remembers
+
+    @property
+    def grad(self):
+        """The gradient that has come so far, for a leaf; None if none has."""
+        return self._grad
+
+    @grad.setter
+    def grad(self, gradient):
+        if gradient is not None:
+            if not isinstance(gradient, Tensor) and not getattr(gradient, "is_sparse", False):
+                kind = type(gradient).__name__
+                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {kind}")
+            if gradient is self:
+                raise RuntimeError("can't assign Variable as its own grad")
+            if gradient.dtype is not self.dtype:
+                raise RuntimeError(
+                    f"attempting to assign a gradient with dtype '{gradient.dtype.in_c}' to a tensor with grad_dtype "
+                    f"'{self.dtype.title}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
+                    "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
+                    "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems "
+                    "that assume they match."
+                )
+            if gradient.shape != self.shape:
+                raise RuntimeError(
+                    f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size '{list(self.shape)}'. "
+                    "Please ensure that the gradient and the tensor are the same size"
+                )
+        self._grad = gradient
 
     @property
     def requires_grad(self):
@@ -354,11 +391,20 @@ class Tensor:
     def _become(self, new):
         """Take another tensor's numbers and memory: what every operation with an underscore does."""
         self._may_change()
+        if any(n > 1 and not step for n, step in zip(self._array.shape, self._array.strides)):
+            raise RuntimeError(
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+                "Please clone() the tensor before performing the operation."
+            )
         if new.shape != self.shape:
-            if np.broadcast_shapes(new.shape, self.shape) != tuple(self.shape):
+            try:
+                both = np.broadcast_shapes(new.shape, self.shape)
+            except ValueError:
+                raise broadcast_error(self, new) from None
+            if both != tuple(self.shape):
                 raise RuntimeError(
                     f"output with shape {list(self.shape)} doesn't match the broadcast shape "
-                    f"{list(np.broadcast_shapes(new.shape, self.shape))}"
+                    f"{list(both)}"
                 )
             new = new.expand(self.shape)
         if new.dtype.kind > self.dtype.kind:

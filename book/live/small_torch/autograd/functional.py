@@ -1,5 +1,9 @@
 """Matrices of derivatives, a row at a time."""
 
+from ..absent import absent
+
+__getattr__ = absent("torch.autograd.functional")
+
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False):
     """∂ func(inputs) / ∂ inputs: of shape output's + input's; of several inputs or outputs a tuple (of tuples)."""

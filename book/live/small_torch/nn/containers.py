@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from operator import index
 
-from .module import Module, indented
+from .module import Module, Parameter, indented
 
 
 class _Row(Module):
@@ -112,6 +112,50 @@ class ModuleList(_Row):
             f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}" for text, a, b in alike
         ]
         return f"{self._get_name()}(" + "".join(f"\n  {indented(line)}" for line in lines) + ("\n)" if lines else ")")
+
+
+class ParameterList(Module):
+    """Parameters in a list; tensors in it become such."""
+
+    def __init__(self, values=None):
+        super().__init__()
+        self.extend(values or ())
+
+    def __len__(self):
+        return len(self._parameters)
+
+    def __iter__(self):
+        return iter(self._parameters.values())
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return type(self)([*self][place])
+        place = index(place)
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"index {place} is out of range")
+        return [*self][place]
+
+    def __setitem__(self, place, value):
+        setattr(self, str(range(len(self))[index(place)]), value if isinstance(value, Parameter) else Parameter(value))
+
+    def append(self, value):
+        """One more, at the end."""
+        setattr(self, str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
+        return self
+
+    def extend(self, values):
+        """Several more, at the end."""
+        for value in [*values]:
+            self.append(value)
+        return self
+
+    __iadd__ = extend
+
+    def extra_repr(self):
+        return "\n".join(
+            f"  ({number}): Parameter containing: [{one.dtype} of size {'x'.join(map(str, one.shape))}]"
+            for number, one in enumerate(self)
+        )
 
 
 class ModuleDict(Module):

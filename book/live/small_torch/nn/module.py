@@ -350,6 +350,10 @@ class Module:
         """All parameters and buffers in a type."""
         return self._apply(lambda tensor: tensor.type(dst_type))
 
+    def cuda(self, device=None):
+        """Say that pages have none."""
+        return self.to("cuda")
+
     def cpu(self):
         """All parameters and buffers where there are numbers."""
         return self._apply(Tensor.cpu)
