@@ -122,7 +122,7 @@ def shuffled_past(model, inputs, targets, *, keep=1, seed=0):
     if keep < 1 or past < 2:
         raise ValueError(f"of {len(inputs)} time steps {keep} are to stay: at least 1 must, and 2 must be left to be shuffled")
     chances = torch.rand(past, inputs.shape[1], generator=torch.Generator().manual_seed(seed))
-    order = torch.cat([chances.argsort(dim=0), torch.arange(past, len(inputs))[:, None].expand(-1, inputs.shape[1])])
+    order = torch.cat([chances.argsort(dim=0, stable=True), torch.arange(past, len(inputs))[:, None].expand(-1, inputs.shape[1])])
     mixed = inputs[order.to(inputs.device), torch.arange(inputs.shape[1], device=inputs.device)]
     with asking(model):
         losses = [cross_entropy(answer(model, one)[0][-1:], targets[-1:]).item() for one in (inputs, mixed)]

@@ -177,12 +177,12 @@ class Rewritten(Task):
         random = lambda *shape: torch.rand(*shape, generator=generator)  # noqa: E731
         others = torch.randint(self.keys, (self.writes - self.keys, B), generator=generator)
         keys = torch.cat([torch.arange(self.keys)[:, None].expand(-1, B), others])
-        keys = keys.gather(0, random(self.writes, B).argsort(0))
+        keys = keys.gather(0, random(self.writes, B).argsort(dim=0, stable=True))
         values = torch.randint(self.values, (self.writes, B), generator=generator)
         last = torch.zeros(self.keys, B, dtype=torch.long)
         for key, value in zip(keys, values, strict=True):
             last[key, torch.arange(B)] = value
-        asked = random(self.keys, B).argsort(0)
+        asked = random(self.keys, B).argsort(dim=0, stable=True)
         targets = torch.full((self.writes + self.keys, B), IGNORED)
         targets[self.writes :] = last.gather(0, asked)
         return torch.cat([keys * self.values + values, self.keys * self.values + asked]), targets

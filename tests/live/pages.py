@@ -1,23 +1,27 @@
 """Chapters on the small torch: their cells run as on a page, by `cells.Session`, in a Python without torch and IPython.
 
-    python tests/live/pages.py [book/en/lstm.ipynb …]     which cells give what is stored, and how long they take
+    python tests/live/pages.py [book/en/lstm.ipynb …]     which cells do not give what is stored, and which take long
 """
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
-import time
+from itertools import zip_longest
 from pathlib import Path
 
 import nbformat
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
+ELSEWHERE = frozenset({"needs-torch", "needs-notebook"})  # tags of cells that pages do not run
+LONG = 2  # seconds of a cell that are worth saying
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
 FIGURE = "application/vnd.unrolled.figure+json"
 WIDGET = "application/vnd.jupyter.widget-view+json"
+TEXTS = "text/html", "text/markdown", "text/latex", "text/plain", "image/svg+xml"
 # In a process of its own: sources come in a line of JSON each, and so do outputs and seconds go.
 RUN = """
 import json, sys, time
@@ -34,35 +38,30 @@ for line in lines:
 
 
 def lay_out(folder):
-    """Put the book's code there, as pages find it."""
+    """Put the book's code there, as pages find it. Copies, not links: so a test's receipt knows what it has read."""
     sys.path.insert(0, str(ROOT / "book"))
     from live import parts
 
     for name, path in parts.book().items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(path)
+        shutil.copyfile(path, place)
 
 
-def run(path, within=None, passed_over=lambda cell: False):
+def run(path, within, without=ELSEWHERE):
     """Run a notebook's cells; yield each with the outputs that it gives, and the seconds that it takes.
 
-    within: a folder that `lay_out` has filled. passed_over: whether a cell is not to be run.
+    within: a folder that `lay_out` has filled. without: cells with one of these tags are passed over.
     """
-    if within is None:
-        with tempfile.TemporaryDirectory() as folder:
-            lay_out(Path(folder))
-            yield from run(path, Path(folder), passed_over)
-        return
-    environment = os.environ | {"PYTHONPATH": str(within), "MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+    settings = {"PYTHONPATH": str(within), "MPLBACKEND": "module://matplotlib_inline.backend_inline", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "ignore::ResourceWarning", "-c", RUN]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=path.parent) as process:
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "encoding": "utf-8"}
+    with subprocess.Popen(command, env=os.environ | settings, cwd=path.parent, **streams) as process:
         for cell in nbformat.read(path, as_version=4).cells:
-            if cell.cell_type != "code" or passed_over(cell):
-                continue
-            print(json.dumps(cell.source), file=process.stdin, flush=True)
-            outputs, seconds = json.loads(process.stdout.readline())
-            yield cell, [nbformat.from_dict(one) for one in outputs], seconds
+            if cell.cell_type == "code" and without.isdisjoint(cell.metadata.get("tags", ())):
+                print(json.dumps(cell.source), file=process.stdin, flush=True)
+                outputs, seconds = json.loads(process.stdout.readline())
+                yield cell, [nbformat.from_dict(one) for one in outputs], seconds
 
 
 def said(outputs):
@@ -81,9 +80,7 @@ def said(outputs):
             if WIDGET in data or FIGURE in data:  # a figure that answers: its state lies elsewhere
                 found.append(("figure", data.get("text/plain", "")))
                 continue
-            for kind in ("text/html", "text/markdown", "text/latex", "text/plain", "image/svg+xml"):
-                if kind in data:
-                    found.append((kind, data[kind]))
+            found += [(kind, data[kind]) for kind in TEXTS if kind in data]
     return [(kind, text) for kind, text in found if kind != "stderr"]
 
 
@@ -95,31 +92,35 @@ def same_drawing(stored, fresh):
     return all(abs(float(a) - float(b)) <= 0.05 for a, b in zip(NUMBER.findall(stored), NUMBER.findall(fresh)))
 
 
-def differences(stored, fresh, same_drawing=same_drawing):
+def differences(stored, fresh):
     """In what a cell's fresh outputs are not the stored ones; nothing if they are."""
     before, now = said(stored), said(fresh)
-    if [kind for kind, _ in before] != [kind for kind, _ in now]:
-        return [f"{[kind for kind, _ in before]} became {[kind for kind, _ in now]}", *(text for kind, text in now if kind == "error")]
+    kinds, kinds_now = [kind for kind, _ in before], [kind for kind, _ in now]
+    if kinds != kinds_now:
+        return [f"{kinds} became {kinds_now}", *(text for kind, text in now if kind == "error")]
     found = []
     for (kind, old), (_, new) in zip(before, now):
         if kind == "image/svg+xml":
             if not same_drawing(old, new):
                 found.append("another drawing")
         elif old != new:
-            lines = [(a, b) for a, b in zip(old.splitlines() + [""] * 99, new.splitlines() + [""] * 99) if a != b]
-            found += [f"- {a}\n+ {b}" for a, b in lines[:3]]
+            lines = zip_longest(old.split("\n"), new.split("\n"))
+            found += [f"- {a}\n+ {b}" for a, b in lines if a != b][:3]
     return found
 
 
 def main():
-    for page in [Path(name).resolve() for name in sys.argv[1:]] or sorted(ROOT.glob("book/en/*.ipynb")):
-        began, cells = time.monotonic(), list(run(page))
-        wrong = [(number, found) for number, (cell, outputs, _) in enumerate(cells) if (found := differences(cell.outputs, outputs))]
-        slow = [f"cell {number} {seconds:.0f} s" for number, (_, _, seconds) in enumerate(cells) if seconds > 2]
-        seconds = time.monotonic() - began
-        print(f"{page.parent.name}/{page.stem}: {len(cells) - len(wrong)} of {len(cells)} equal, {seconds:.0f} s; {', '.join(slow)}", flush=True)
-        for number, found in wrong:
-            print(f"  code cell {number}: " + "\n    ".join(one[:600] for one in found), flush=True)
+    pages = [Path(name).resolve() for name in sys.argv[1:]] or sorted(ROOT.glob("book/en/*.ipynb"))
+    with tempfile.TemporaryDirectory() as folder:
+        lay_out(Path(folder))
+        for page in pages:
+            cells = list(run(page, Path(folder)))
+            wrong = {cell.id: found for cell, outputs, _ in cells if (found := differences(cell.outputs, outputs))}
+            slow = [f"{cell.id} {seconds:.0f} s" for cell, _, seconds in cells if seconds > LONG]
+            total = sum(seconds for _, _, seconds in cells)
+            print(f"{page.parent.name}/{page.stem}: {len(cells) - len(wrong)} of {len(cells)} equal,", f"{total:.0f} s;", *slow, flush=True)
+            for name, found in wrong.items():
+                print(f"  {name}:", *found, sep="\n    ", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ to what holds on to the way back.
 
 import math
 import sys
+import weakref
 
 import numpy as np
 
@@ -271,11 +272,11 @@ def of_result(name, function, slope):
             out = record(function(x._array), name.title(), (x,), None)
         node = out._grad_fn
         if node is not None:
-            kept, version = out._array, out._version
+            kept, version, itself = out._array, out._version, weakref.ref(node)
 
             def result():
                 y = Tensor(kept)
-                y._grad_fn, y._requires_grad, y._version = node, True, version
+                y._grad_fn, y._requires_grad, y._version = itself(), True, version
                 return y
 
             node.rule = lambda g: g * conj(slope(result()))

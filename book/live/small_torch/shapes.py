@@ -1,6 +1,7 @@
 """The same numbers in another shape or order: views, indexing, joining and taking apart."""
 
 import builtins
+import math
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def full_shape(shape, array, function="view"):
     """A shape without −1."""
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
-    known = int(np.prod([one for one in shape if one != -1], dtype=np.int64))
+    known = math.prod([one for one in shape if one != -1])
     wrong = RuntimeError(f"shape '{list(shape)}' is invalid for input of size {array.size}")
     if -1 in shape:
         if known == 0:

@@ -118,9 +118,10 @@ class Accumulate:
 
 def edge(tensor):
     """Where a tensor's gradient goes."""
-    if not tensor.requires_grad:
+    if not tensor._requires_grad:
         return None
-    return tensor if tensor.grad_fn is None else (tensor.grad_fn, tensor._output)
+    node = tensor._grad_fn if tensor._base is None else tensor.grad_fn
+    return tensor if node is None else (node, tensor._output)
 
 
 def record(array, name, inputs, rule, saved=()):
@@ -144,12 +145,12 @@ def titled(out, name):
 def record_many(arrays, name, inputs, rule, saved=(), differentiable=None):
     """The same for an operation with several results: its rule takes a gradient for each, zeros where there is none."""
     outs = [Tensor(array) for array in arrays]
-    if recording[0] and any(one._requires_grad for one in inputs):
+    if recording[0] and any([one._requires_grad for one in inputs]):
         node = Node(name, inputs, rule, saved, len(outs))
         for number, out in enumerate(outs):
             if out.dtype.kind >= 2 and (differentiable is None or differentiable[number]):
                 out._grad_fn, out._requires_grad, out._output = node, True, number
-            node.shapes[number] = out
+            node.shapes[number] = out._array.shape, out._array.dtype
     return outs
 
 
@@ -234,7 +235,7 @@ def key(to):
 
 
 def zeros_of(node, output):
-    return Tensor(np.zeros_like(node.shapes[output]._array))
+    return Tensor(np.zeros(*node.shapes[output]))
 
 
 def add_to_leaf(leaf, gradient, create_graph):
@@ -456,7 +457,7 @@ class Function:
         node.name_of = lambda output: f"{cls.__name__}Backward"
         never = {id(one) for one in context.never}
         for number, (old, new) in enumerate(zip([one for one in results if isinstance(one, Tensor)], made)):
-            node.shapes[number] = new
+            node.shapes[number] = new._array.shape, new._array.dtype
             if new.dtype.kind >= 2 and id(old) not in never:
                 new._grad_fn, new._requires_grad, new._output = node, True, number
         return tuple(fresh) if isinstance(returned, tuple) else fresh[0]

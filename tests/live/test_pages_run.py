@@ -1,0 +1,75 @@
+"""Chapters as on a page: on the small torch every cell gives what is stored, which is what torch gave."""
+
+import editions
+import pages
+import pytest
+from nbformat.v4 import new_output
+
+# Of all chapters these few reach most lines of the small torch for their time.
+QUICK = ["changing_the_cell", "embedding", "gru", "sequences"]
+SOONER = pages.ELSEWHERE | {"slow"}
+CHAPTERS = [page for one in editions.editions() for page in sorted(one.folder.glob("*.ipynb")) if page.stem != "assignments"]
+
+
+@pytest.fixture(scope="module")
+def code(tmp_path_factory):
+    """The folder of the book's code, as pages find it."""
+    folder = tmp_path_factory.mktemp("code")
+    pages.lay_out(folder)
+    return folder
+
+
+def wrong(page, code, without):
+    """Of each cell that gives something else than what is stored: in what."""
+    cells = [(cell.id, pages.differences(cell.outputs, outputs)) for cell, outputs, _ in pages.run(page, code, without)]
+    assert cells, "no cell was run"
+    return {name: found for name, found in cells if found}
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_quick_chapter(name, code):
+    assert wrong(editions.BOOK / "en" / f"{name}.ipynb", code, SOONER) == {}
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: f"{page.parent.name}-{page.stem}")
+def test_chapter(page, code):
+    assert wrong(page, code, pages.ELSEWHERE) == {}
+
+
+def shown(text, kind="text/plain"):
+    return new_output("execute_result", {kind: text})
+
+
+STORED = shown("tensor(1.2345)")
+PRINTED = new_output("stream", name="stdout", text="0.125\n")
+FAILED = new_output("error", ename="ValueError", evalue="no")
+FOUND = {
+    "nothing": ([STORED], []),
+    "a digit": ([shown("tensor(1.2346)")], ["- tensor(1.2345)\n+ tensor(1.2346)"]),
+    "a line": ([shown("tensor(1.2345)\n")], ["- None\n+ "]),
+    "all": ([], ["['text/plain'] became []"]),
+    "an error": ([FAILED], ["['text/plain'] became ['error']", "ValueError: no"]),
+    "more": ([PRINTED, STORED], ["['text/plain'] became ['stdout', 'text/plain']"]),
+}
+
+
+@pytest.mark.parametrize("what", FOUND)
+def test_difference(what):
+    fresh, found = FOUND[what]
+    assert pages.differences([STORED], fresh) == found
+
+
+DRAWING = '<svg><g id="p7c1"><use x="12.50" y="-3.25e1" href="#p7c1"/></g></svg>'
+
+
+@pytest.mark.parametrize("old, new, same", [
+    ("7c1", "0aa", True),  # names are drawn by lot
+    ("12.50", "12.54", True),
+    ("12.50", "12.56", False),
+    ("-3.25e1", "-3.25e2", False),
+    ("<use", "<path", False),
+])  # fmt: skip
+def test_drawing(old, new, same):
+    fresh = DRAWING.replace(old, new)
+    assert pages.differences([shown(DRAWING, "image/svg+xml")], [shown(fresh, "image/svg+xml")]) == ([] if same else ["another drawing"])
