@@ -8,6 +8,7 @@ import numpy as np
 from ..absent import absent
 from .. import dtypes, pointwise
 from ..autograd import record
+from ..autograd.profiler_legacy import ran
 from ..creation import bernoulli_
 from ..matrices import matmul
 from ..pointwise import exp, masked, sigmoid, softplus_of, tanh  # noqa: F401
@@ -101,6 +102,7 @@ def dropout(input, p=0.5, training=True, inplace=False):
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Row i of the weight for each index i. No gradient comes to the row padding_idx."""
+    ran("aten::embedding")
     if not isinstance(input, Tensor):
         raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}")
     if input.dtype not in (dtypes.int64, dtypes.int32):
@@ -141,6 +143,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
 
 def one_hot(tensor, num_classes=-1):
     """A one at the place that each index names, zeros elsewhere."""
+    ran("aten::one_hot")
     if tensor.dtype is not dtypes.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     index = tensor._array

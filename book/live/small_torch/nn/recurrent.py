@@ -8,6 +8,7 @@ import warnings
 from numbers import Number
 
 from .. import Tensor, cat, empty, stack, zeros
+from ..autograd.profiler_legacy import ran
 from . import functional as F
 from . import init
 from .module import Module, Parameter
@@ -169,6 +170,7 @@ class RNNBase(Module):
 
     def _run(self, x, sizes, state):
         """All layers, each on the output of the one below. Returns the last one's output, and every last state."""
+        ran(f"aten::{self.mode.lower()}")
         ends = []
         for layer in range(self.num_layers):
             if layer and self.dropout and self.training:
@@ -295,9 +297,10 @@ class RNNCellBase(Module):
         """Draw the first numbers."""
         draw(self)
 
-    def _run(self, kind, input, hx):
+    def _run(self, mode, input, hx):
         """One time step. input: (B, input_size) or (input_size). hx: a tuple, or None. Returns the new state, a tuple."""
-        is_pair, name = isinstance(kind, Lstm), type(self).__name__
+        ran(f"aten::{mode.lower()}_cell")
+        kind, is_pair, name = KINDS[mode], mode == "LSTM", type(self).__name__
         if input.dim() not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
         for k, one in enumerate(() if hx is None else hx):
@@ -351,10 +354,10 @@ class RNNCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
-        kind = KINDS.get(f"RNN_{self.nonlinearity.upper()}")
-        if kind is None:
+        mode = f"RNN_{self.nonlinearity.upper()}"
+        if mode not in KINDS:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        return self._run(kind, input, None if hx is None else (hx,))[0]
+        return self._run(mode, input, None if hx is None else (hx,))[0]
 
 
 class LSTMCell(RNNCellBase):
@@ -365,7 +368,7 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: (h, c), each (B, hidden_size) or (hidden_size). Returns such a pair."""
-        return self._run(KINDS["LSTM"], input, hx)
+        return self._run("LSTM", input, hx)
 
 
 class GRUCell(RNNCellBase):
@@ -376,4 +379,4 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
-        return self._run(KINDS["GRU"], input, None if hx is None else (hx,))[0]
+        return self._run("GRU", input, None if hx is None else (hx,))[0]
