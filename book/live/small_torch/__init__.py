@@ -192,8 +192,10 @@ def typename(obj):
 
 
 from . import _C, backends, cuda, func, jit, nn, optim, utils, version  # noqa: E402, F401
+from .nn.recurrent import FUNCTIONS as _RECURRENT  # noqa: E402
 from .serialization import load, save  # noqa: E402, F401
 from .sparse import sparse_coo_tensor  # noqa: E402, F401
 
 
+globals().update(_RECURRENT)
 __getattr__ = absent("torch")

@@ -289,13 +289,21 @@ def logsumexp(input, dim, keepdim=False):
 # Summed up along the way
 
 
+def along(function, x, at, keep):
+    """numpy's function along an axis; float32 is summed up in float64, and rounded at each place."""
+    if not x.ndim:
+        return x.astype(keep)
+    with np.errstate(all="ignore"):
+        return function(x, at, dtype=np.float64 if keep == np.float32 else keep).astype(keep, copy=False)
+
+
 def cumsum(input, dim, *, dtype=None):
     """Running sums along an axis."""
     input = input if dtype is None else input.to(dtype)
     at = axis(dim, input.ndim)
     x = input._array
     keep = np.int64 if x.dtype.kind in "biu" else x.dtype
-    array = np.cumsum(x, at, dtype=keep) if x.ndim else x.astype(keep)
+    array = along(np.cumsum, x, at, keep)
     return record(array, "Cumsum", (input,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
 
 
@@ -323,7 +331,7 @@ def cumprod(input, dim, *, dtype=None):
 
         return cat(found, at)
 
-    return record(np.cumprod(x, at, dtype=keep) if x.ndim else x.astype(keep), "Cumprod", (input,), rule, [input])
+    return record(along(np.cumprod, x, at, keep), "Cumprod", (input,), rule, [input])
 
 
 def cummax(input, dim):

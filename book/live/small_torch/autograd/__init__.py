@@ -13,8 +13,7 @@ import itertools
 import numpy as np
 
 from . import profiler_legacy
-from .profiler_legacy import begin as _enable_profiler_legacy, end as _disable_profiler_legacy  # noqa: F401
-from .profiler_legacy import ran
+from .profiler_legacy import _disable_profiler_legacy, _enable_profiler_legacy  # noqa: F401
 
 recording = [True]  # whether operations leave nodes: no_grad says no
 count = itertools.count()  # nodes are numbered as they are made: an input's number is below its output's
@@ -116,6 +115,7 @@ def walk(roots, gradients, targets=None, keep=False, create_graph=False):
 
     Nodes are visited from the last one made to the first: then all that flows into one has arrived before it is asked.
     """
+    profiler_legacy.note("autograd::engine::evaluate_function")
     arrived = {}  # node → gradients of its outputs so far; leaf's id → its gradient
     wanted = {}
     for target in targets or ():
@@ -146,7 +146,6 @@ def walk(roots, gradients, targets=None, keep=False, create_graph=False):
             if any(to[0] in leading or to[0] in ends if isinstance(to, tuple) else id(to) in wanted for to in node.edges):
                 leading.add(node)
         order = [node for node in order if node in leading or node in ends]
-    ran("autograd::engine::evaluate_function")
     with set_grad_enabled(create_graph):
         for root, gradient in zip(roots, gradients):
             arrive(edge(root), gradient)

@@ -1,38 +1,36 @@
-"""A record of the operations that run, as torch keeps one: by it the checker of the assignments sees that an answer leaves its
-work to a layer. Here it has those alone: recurrent layers, lookups in a table, and the nodes of a way back.
-"""
+"""A record of which operations ran, by the names that torch's own has: the checker of assignments asks for it."""
 
-_records = []  # those being kept, the innermost last
+from typing import NamedTuple
+
+records = []  # those that are being kept
 
 
-class _Event:
-    """That an operation ran. name(): which, as torch calls it."""
+class Event(NamedTuple):
+    """That an operation ran."""
 
-    def __init__(self, name):
-        self._name = name
+    called: str
 
     def name(self):
-        return self._name
+        return self.called
 
 
 class profile:
-    """What torch sets how a record is kept with."""
+    """Its settings; there is nothing to set."""
 
     def config(self):
-        return None
+        return self
 
 
-def ran(name):
-    """Note an operation, if a record is kept."""
-    if _records:
-        _records[-1].append(_Event(name))
+def note(name):
+    """Write an operation down, if somebody asked."""
+    for record in records:
+        record.append(Event(name))
 
 
-def begin(config=None):
-    """Keep a record from now on."""
-    _records.append([])
+def _enable_profiler_legacy(config):
+    records.append([])
 
 
-def end():
-    """The record's events, a list for each thread: the page has one."""
-    return [_records.pop()]
+def _disable_profiler_legacy():
+    """End the last record: a list of threads' lists."""
+    return [records.pop()]

@@ -8,13 +8,13 @@ import numpy as np
 from ..absent import absent
 from .. import dtypes, pointwise
 from ..autograd import record
-from ..autograd.profiler_legacy import ran
+from ..autograd.profiler_legacy import note
 from ..creation import bernoulli_
 from ..matrices import matmul
 from ..pointwise import exp, masked, sigmoid, softplus_of, tanh  # noqa: F401
 from ..reductions import log_softmax, softmax  # noqa: F401
 from ..sparse import SparseTensor
-from ..shapes import add_rows, cat, gather, getitem, squeeze, unsqueeze
+from ..shapes import add_rows, cat, gather, getitem, squeeze, stack, unsqueeze
 from ..tensor import Tensor
 
 
@@ -102,9 +102,9 @@ def dropout(input, p=0.5, training=True, inplace=False):
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """Row i of the weight for each index i. No gradient comes to the row padding_idx."""
-    ran("aten::embedding")
     if not isinstance(input, Tensor):
         raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}")
+    note("aten::embedding")
     if input.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
@@ -141,9 +141,35 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     return record(weight._array[index], "Embedding", (weight,), rule)
 
 
+def embedding_bag(
+    input, weight, offsets=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", sparse=False,
+    per_sample_weights=None, include_last_offset=False, padding_idx=None,
+):  # fmt: skip
+    """The mean, the sum or the largest of the rows of each bag of indices: (bags, embedding_dim). Zeros for an empty bag.
+
+    input: (n), with the places at which bags begin as offsets, or (bags, n). mode: "mean", "sum" or "max".
+    """
+    note("aten::embedding_bag")
+    if include_last_offset or padding_idx is not None:
+        raise NotImplementedError("the small torch of the pages has no include_last_offset and no padding_idx of embedding_bag")
+    if input.ndim == 2:
+        offsets, input = Tensor(np.arange(len(input)) * input.size(1)), input.reshape(-1)
+    rows = embedding(input, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape(-1, 1)
+    begins = offsets._array
+    bag = np.searchsorted(begins, np.arange(len(input._array)), "right") - 1
+    if mode == "max":
+        parts = [rows[bag == k] for k in range(len(begins))]
+        return stack([part.amax(0) if len(part) else rows.new_zeros(rows.size(1)) for part in parts])
+    out = rows.new_zeros(len(begins), rows.size(1)).index_add(0, Tensor(bag), rows)
+    counts = np.maximum(np.bincount(bag, minlength=len(begins)), 1)[:, None]
+    return out / Tensor(counts.astype(rows._array.dtype)) if mode == "mean" else out
+
+
 def one_hot(tensor, num_classes=-1):
     """A one at the place that each index names, zeros elsewhere."""
-    ran("aten::one_hot")
+    note("aten::one_hot")
     if tensor.dtype is not dtypes.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
     index = tensor._array

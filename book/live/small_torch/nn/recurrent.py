@@ -7,8 +7,8 @@ import math
 import warnings
 from numbers import Number
 
+from ..autograd.profiler_legacy import note
 from .. import Tensor, cat, empty, stack, zeros
-from ..autograd.profiler_legacy import ran
 from . import functional as F
 from . import init
 from .module import Module, Parameter
@@ -129,6 +129,7 @@ class RNNBase(Module):
         `PackedSequence`. hx: the first state, (L D, B, size), (L D, size) for one sequence; of an LSTM a pair, c with
         hidden_size; zeros if None. The output is laid out as the input, with D size features, and the last state as hx.
         """
+        note(f"aten::{self.mode.lower()}")
         packed, is_pair = isinstance(input, PackedSequence), self.mode == "LSTM"
         to_sorted = to_caller = None
         if packed:
@@ -170,7 +171,6 @@ class RNNBase(Module):
 
     def _run(self, x, sizes, state):
         """All layers, each on the output of the one below. Returns the last one's output, and every last state."""
-        ran(f"aten::{self.mode.lower()}")
         ends = []
         for layer in range(self.num_layers):
             if layer and self.dropout and self.training:
@@ -297,10 +297,9 @@ class RNNCellBase(Module):
         """Draw the first numbers."""
         draw(self)
 
-    def _run(self, mode, input, hx):
+    def _run(self, kind, input, hx):
         """One time step. input: (B, input_size) or (input_size). hx: a tuple, or None. Returns the new state, a tuple."""
-        ran(f"aten::{mode.lower()}_cell")
-        kind, is_pair, name = KINDS[mode], mode == "LSTM", type(self).__name__
+        is_pair, name = isinstance(kind, Lstm), type(self).__name__
         if input.dim() not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
         for k, one in enumerate(() if hx is None else hx):
@@ -354,10 +353,11 @@ class RNNCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
-        mode = f"RNN_{self.nonlinearity.upper()}"
-        if mode not in KINDS:
+        note(f"aten::rnn_{self.nonlinearity}_cell")
+        kind = KINDS.get(f"RNN_{self.nonlinearity.upper()}")
+        if kind is None:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
-        return self._run(mode, input, None if hx is None else (hx,))[0]
+        return self._run(kind, input, None if hx is None else (hx,))[0]
 
 
 class LSTMCell(RNNCellBase):
@@ -368,7 +368,8 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: (h, c), each (B, hidden_size) or (hidden_size). Returns such a pair."""
-        return self._run("LSTM", input, hx)
+        note("aten::lstm_cell")
+        return self._run(KINDS["LSTM"], input, hx)
 
 
 class GRUCell(RNNCellBase):
@@ -379,4 +380,50 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
-        return self._run("GRU", input, None if hx is None else (hx,))[0]
+        note("aten::gru_cell")
+        return self._run(KINDS["GRU"], input, None if hx is None else (hx,))[0]
+
+
+# The same as functions, with the parameters as arguments: torch.lstm, torch.lstm_cell, …
+
+
+def cell_of(mode):
+    """A cell's step: input (B, input_size), the state (B, hidden_size), an LSTM's a pair of them, and the parameters."""
+
+    def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
+        note(f"aten::{mode.lower()}_cell")
+        is_pair = mode == "LSTM"
+        _, state = run(KINDS[mode], input, [len(input)], tuple(hx) if is_pair else (hx,), (w_ih, w_hh, b_ih, b_hh, None))
+        return state if is_pair else state[0]
+
+    cell.__name__ = f"{mode.lower()}_cell"
+    return cell
+
+
+def layers_of(mode):
+    """Layers over time: (input, state, parameters, has_biases, num_layers, dropout, train, bidirectional, batch_first), or, of packed
+    sequences, (data, batch_sizes, state, parameters, has_biases, num_layers, dropout, train, bidirectional)."""
+    layer = {"LSTM": LSTM, "GRU": GRU}.get(mode, RNN)
+
+    def layers(input, second, third, *options):
+        packed = isinstance(options[0], (tuple, list))
+        hx, params, options = (third, options[0], options[1:]) if packed else (second, third, options)
+        has_biases, num_layers, dropout, train, bidirectional, *batch_first = options
+        per_layer = len(params) // (num_layers * (1 + bidirectional))
+        projected = per_layer - 2 * has_biases == 3
+        hidden_size = params[1].size(0) // KINDS[mode].gates
+        more = {"proj_size": params[1].size(1)} if projected else {}
+        more |= {"nonlinearity": mode[4:].lower()} if layer is RNN else {}
+        more |= {"bias": has_biases, "batch_first": any(batch_first), "dropout": dropout, "bidirectional": bidirectional}
+        module = layer(params[0].size(1), hidden_size, num_layers, dtype=params[0].dtype, **more).train(train)
+        for name, value in zip([name for name, _ in module.named_parameters()], params):
+            module._parameters[name] = value
+        output, state = module(PackedSequence(input, second) if packed else input, tuple(hx) if mode == "LSTM" else hx)
+        state = state if mode == "LSTM" else (state,)
+        return (output.data if packed else output, *state)
+
+    layers.__name__ = mode.lower()
+    return layers
+
+
+FUNCTIONS = {f"{mode.lower()}_cell": cell_of(mode) for mode in KINDS} | {mode.lower(): layers_of(mode) for mode in KINDS}
