@@ -25,7 +25,7 @@ def made(array, requires_grad=False, device=None):
 
 
 def type_of(dtype):
-    return (dtype or dtypes.default[0]).np
+    return dtypes.meant(dtype or dtypes.default[0]).np
 
 
 def plain(data):
@@ -49,6 +49,7 @@ def any_tensor(data):
 
 
 def array_of(data, dtype):
+    dtype = dtypes.meant(dtype)
     found = plain(data)
     if isinstance(found, (np.ndarray, np.generic)) and not isinstance(data, (list, tuple)):
         return cast_array(np.array(found), dtype) if dtype else np.array(found)
@@ -120,7 +121,7 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
 def like(fill):
     def made_like(input, *value, dtype=None, device=None, requires_grad=False, memory_format=None, fill_value=None):
         value = fill if fill is not None else value[0] if value else fill_value
-        return made(np.full(input._array.shape, value, (dtype or input.dtype).np), requires_grad, device or input.device)
+        return made(np.full(input._array.shape, value, type_of(dtype or input.dtype)), requires_grad, device or input.device)
 
     return made_like
 
@@ -140,6 +141,7 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     count = int(np.ceil((end - start) / step))
+    dtype = dtypes.meant(dtype)
     if dtype.kind < 2:
         return made(np.arange(count, dtype=np.int64).astype(dtype.np) * dtype.np.type(step) + dtype.np.type(start), False, device)
     return made((start + np.arange(count) * float(step)).astype(dtype.np), requires_grad, device)
@@ -219,12 +221,12 @@ def randint(low, high=None, size=None, *, generator=None, dtype=None, device=Non
     if size is None:
         low, high, size = 0, low, high
     array = (generator or default_generator).randint(int(low), int(high), dims((size,)))
-    return made(array.astype((dtype or dtypes.int64).np), requires_grad, device)
+    return made(array.astype(type_of(dtype or dtypes.int64)), requires_grad, device)
 
 
 def randperm(n, *, generator=None, dtype=None, device=None):
     """The numbers below n in a random order."""
-    return made((generator or default_generator).randperm(n).astype((dtype or dtypes.int64).np), False, device)
+    return made((generator or default_generator).randperm(n).astype(type_of(dtype or dtypes.int64)), False, device)
 
 
 def rand_like(input, *, generator=None, dtype=None, requires_grad=False):

@@ -38,8 +38,14 @@ complex64 = dtype("complex64", "complex64", "c", "ComplexFloat")
 complex128 = dtype("complex128", "complex128", "c", "ComplexDouble")
 
 ALL = [bool_, uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128]
+OF_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
 BY_ARRAY = {one.np: one for one in ALL}
 default = [float32]  # a list, so that set_default_dtype changes what everybody sees
+
+
+def meant(kind):
+    """A type of numbers, for which one may write Python's own: `bool`."""
+    return OF_PYTHON.get(kind, kind)
 
 
 def find(name):

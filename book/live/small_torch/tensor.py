@@ -311,14 +311,14 @@ class Tensor:
     def to(self, *arguments, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
         """The same in another type, or at another place; itself if nothing is to be done."""
         for one in arguments:
-            if isinstance(one, dtypes.dtype):
+            if isinstance(one, (dtypes.dtype, type)):
                 dtype = one
             elif isinstance(one, Tensor):
                 dtype, device = one.dtype, one.device
             elif isinstance(one, (str, dtypes.device)):
                 device = one
         place = self.device if device is None else device if isinstance(device, dtypes.device) else dtypes.device(device)
-        out = self
+        out, dtype = self, dtypes.meant(dtype)
         if dtype is not None and dtype is not self.dtype:
             before = self.dtype
             array = cast_array(self._array, dtype)
