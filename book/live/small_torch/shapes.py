@@ -1,6 +1,7 @@
 """The same numbers in another shape or order: views, indexing, joining and taking apart."""
 
 import builtins
+import operator
 
 import numpy as np
 
@@ -15,7 +16,11 @@ def dims(given):
     """Numbers as torch takes them: `f(2, 3)`, `f((2, 3))`, `f(torch.Size([2, 3]))`."""
     if len(given) == 1 and isinstance(given[0], (tuple, list)):
         given = given[0]
-    return tuple(int(one) for one in given)
+    try:
+        return tuple(map(operator.index, given))
+    except (TypeError, ValueError, RuntimeError):  # a float, or a tensor of several numbers
+        kinds = ", ".join(type(one).__name__ for one in given)
+        raise TypeError(f"argument 'size' (position 1) must be tuple of ints, not ({kinds})") from None
 
 
 def full_shape(shape, array, function="view"):
@@ -620,6 +625,8 @@ def index_select(input, dim, index):
     """Rows (or whatever stands along an axis) by number."""
     dim = axis(dim, input.ndim)
     n = input._array.shape[dim]
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
     if index.numel() and (index._array.max() >= n or index._array.min() < 0):
         raise IndexError("index out of range in self")
     return getitem(input, (slice(None),) * dim + (index.reshape(-1),))
@@ -668,7 +675,14 @@ def gather(input, dim, index):
     )  # fmt: skip
 
 
-def take_along_dim(input, indices, dim):
+def take_along_dim(input, indices, dim=None):
+    """As gather, and what is 1 long along another axis is repeated; without dim of all numbers in a row."""
+    if dim is None:
+        return gather(input.reshape(-1), 0, indices.reshape(-1))
+    dim = axis(dim, input.ndim)
+    others = [[*one.shape[:dim], 1, *one.shape[dim + 1 :]] for one in (input, indices)]
+    whole = np.broadcast_shapes(*others)
+    input, indices = (expand(one, *whole[:dim], one.shape[dim], *whole[dim + 1 :]) for one in (input, indices))
     return gather(input, dim, indices)
 
 
