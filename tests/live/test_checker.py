@@ -42,14 +42,14 @@ WRONG = {
         ("h = o * c.tanh()", "h = o * c.sigmoid()"),
         ("output, (h[None], c[None])", "output, (h, c)"),
         ("torch.cat([i, f, g, o])", "torch.cat([f, i, g, o])"),
-        ("1 - tanh_c**2", "1 - tanh_c"),
+        ("d_c * f\n", "d_c\n"),
     ],
     "lstm_parameters": [
         ("len(endings) * state_size", "state_size"),
         ("            if layer > 0:\n                x = nn.functional.dropout", "            if layer >= 0:\n                x = nn.functional.dropout"),
         ("torch.stack(output[::-1])", "torch.stack(output)"),
         ("torch.where(goes_on, h, 0)", "h"),
-        ("enforce_sorted=False), state", "enforce_sorted=False)"),
+        ("= (proj_size, hidden_size)", "= (hidden_size, proj_size)"),
     ],
 }
 
