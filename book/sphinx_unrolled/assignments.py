@@ -113,9 +113,9 @@ def is_assignment(env):
 
 
 def stand_alone(app, doctree):
-    """No table of contents has these pages: the one that lists them leads there."""
+    """No table of contents has these pages: the one that lists them leads there. And whoever searches wants a chapter."""
     if is_assignment(app.env):
-        app.env.metadata[app.env.docname]["orphan"] = ""
+        app.env.metadata[app.env.docname] |= {"orphan": "", "nosearch": ""}
 
 
 def lead_back(app, pagename, templatename, context, doctree):
