@@ -46,7 +46,7 @@ WRONG = {
     ],
     "lstm_parameters": [
         ("len(endings) * state_size", "state_size"),
-        ("            if layer > 0:\n                x = nn.functional.dropout", "            if layer >= 0:\n                x = nn.functional.dropout"),
+        ("if layer > 0:\n                x = nn.functional.dropout", "if layer >= 0:\n                x = nn.functional.dropout"),
         ("torch.stack(output[::-1])", "torch.stack(output)"),
         ("torch.where(goes_on, h, 0)", "h"),
         ("= (proj_size, hidden_size)", "= (hidden_size, proj_size)"),

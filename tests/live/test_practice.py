@@ -1,6 +1,6 @@
 """The page of an assignment, as a student has it: answers are written and checked there, and saved as a notebook.
 
-A stand-in for Python (tests/live/fake) answers here; what the checker says is in test_checker.py.
+A stand-in for Python (tests/live/fake) answers in all but the last test; what the checker says is in test_checker.py.
 """
 
 import json
@@ -13,7 +13,7 @@ import pytest
 from browsing import accessible, begin, opened
 from whole_site import serving
 
-from live import offering
+from live import offering, parts
 
 FAKE = Path(__file__).parent / "fake"
 PAGE = "assignment_rnn"
@@ -63,7 +63,8 @@ def test_answers_are_saved_as_the_notebook_that_was_given_out(browser, practice,
             saved = nbformat.read(download.value.path(), as_version=4)
             nbformat.validate(saved)
             given = nbformat.read(site / f"en/assignments/{download.value.suggested_filename}", as_version=4)
-            assert {one.id for one in given.cells if one.cell_type == "code"} >= set(cells.evaluate_all("all => all.map(one => one.previousElementSibling.id)"))
+            shown = cells.evaluate_all("all => all.map(one => one.previousElementSibling.id)")
+            assert shown == [one.id for one in given.cells if one.cell_type == "code"]
             for one in given.cells:
                 one.source = answer if one.id == "rnn_step" else one.source
             assert saved == given
@@ -101,7 +102,8 @@ def test_a_site_that_runs_nothing_has_the_notebook_to_download(site, tmp_path):
     page = folder / f"en/{PAGE}.html"
     offering.offer(folder, editions.editions())
     before = page.read_text(encoding="utf-8")
-    assert 'href="assignments/rnn.ipynb" download' in before and not {"<button type", "run.js"} & {one for one in ("<button type", "run.js") if one in before}
+    assert 'href="assignments/rnn.ipynb" download' in before
+    assert not [one for one in ("<button type", "run.js") if one in before]
     shutil.copytree(FAKE, folder / "live")
     offering.offer(folder, editions.editions())
     assert page.read_text(encoding="utf-8").count("data-notebook") == 2
@@ -120,3 +122,38 @@ def test_every_edition_has_its_assignments_as_pages(site):
             assert "BEGIN SOLUTION" not in json.dumps(cells)
             page = (site / edition.language / f"{name}.html").read_text(encoding="utf-8")
             assert all(f'id="{cell["id"]}"' in page for cell in cells if cell["cell_type"] == "code")
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("language", SPOKEN)
+def test_the_checker_speaks_to_students_on_the_page(browser, live_parts, site, tmp_path, language):
+    """With the Python that they get: solutions are right, and two mistakes at once are named."""
+    folder = laid_out(site, tmp_path)
+    parts.pack(folder)
+    offering.offer(folder, editions.editions())
+    said = offering.words(language)
+    cells = nbformat.read(editions.ASSIGNMENTS / language / "rnn.ipynb", as_version=4).cells
+    answers = {cell.id: cell.source for cell in cells}
+    praise = next(cell.outputs[0].data["text/plain"] for cell in cells if cell.id == "rnn-step-check")
+    wrong = answers["rnn_step"].replace("tanh(", "sigmoid(").replace(" + bias_hh", "")
+    with serving(folder) as (address, _), browser.new_context(service_workers="block") as context, context.new_page() as page:
+        page.set_default_timeout(60_000)
+        page.goto(f"{address}/{language}/{PAGE}.html")
+        begin(page)
+
+        def told(answer):
+            cell, check = page.locator("#rnn_step + .cell"), page.locator("#rnn-step-check + .cell")
+            if not cell.locator("[role=textbox]").count():
+                cell.get_by_role("button", name=said["edit"]).click()
+            cell.locator("[role=textbox]").press("ControlOrMeta+a")
+            page.keyboard.insert_text(answer)
+            check.locator(".run-row button").first.click()
+            page.wait_for_function("!document.querySelector('[data-run=waiting], [data-run=running]')")
+            return check.locator(".run-output").inner_text()
+
+        page.locator("#imports + .cell .run-row button").first.click()
+        page.locator(".run-bar").get_by_role("button", name=said["load"]).click()
+        page.wait_for_selector("[data-run=done]")
+        first = told(wrong)
+        assert "bias_hh_missing" in first and "sigmoid_for_tanh" in first
+        assert told(answers["rnn_step"]).strip() == praise.replace("`", "")
