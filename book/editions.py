@@ -12,6 +12,7 @@ import yaml
 
 BOOK = Path(__file__).resolve().parent
 TABLE = BOOK.parent / "_toc.yml"
+ASSIGNMENTS = BOOK.parent / "assignments" / "source"
 ORIGINAL = "en"  # the edition that _toc.yml names the pages of, and that the others translate
 
 
@@ -51,7 +52,13 @@ class Edition:
     @cached_property
     def pages(self):
         """The pages that the site has of this edition, and those that Sphinx adds to every one."""
-        return {*names(self.table), "genindex", "search"}
+        return {*names(self.table), *self.assignments, "genindex", "search"}
+
+    @cached_property
+    def assignments(self):
+        """The pages on which its assignments can be done, if a page of the edition lists them: name → the notebook's source."""
+        listed = "assignments" in names(self.table)
+        return {f"assignment_{path.stem}": path for path in sorted((ASSIGNMENTS / self.language).glob("*.ipynb")) if listed}
 
     def has(self, page):
         return any((self.folder / f"{page}{suffix}").is_file() for suffix in (".md", ".ipynb"))

@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from repository import ROOT
 
 SHARED = ["_config.yml", "requirements.txt"]
-SHARED += [f"book/{name}.py" for name in ("browser", "build", "cards", "downloads", "editions", "top")] + ["book/top", "book/sphinx_unrolled"]
+SHARED += [f"book/{name}.py" for name in ("browser", "build", "cards", "downloads", "editions", "top")] + ["book/live", "book/top", "book/sphinx_unrolled"]
 
 # As matplotlib writes it: a prolog, metadata, a rule for every element, a white background, ids used twice.
 FIGURE = """<?xml version="1.0" encoding="utf-8" standalone="no"?>

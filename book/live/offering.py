@@ -23,6 +23,8 @@ PLACE = "<!-- live -->"  # in the head of every page
 # Why a cell is not for the page, or takes long there; each is a tag of cells and a key of the words.
 REASONS = "slow", "needs-torch", "needs-notebook"
 AT_ONCE = "run", "slow", "elsewhere", "unloaded"  # the words that a page needs before anything runs
+# On the page of an assignment: under its title what it is for, and there and at its end a button for the notebook.
+PRACTICE = "practice", "hand_in"
 
 
 def offer(site, there):
@@ -35,19 +37,33 @@ def offer(site, there):
         folder = site / edition.language
         version = write_scripts(folder / "_static" / "live", edition.language) if live else None
         for page in folder.glob("*.html"):
-            source = edition.folder / f"{page.stem}.ipynb"
+            assignment = edition.assignments.get(page.stem)
+            source = folder / "assignments" / assignment.name if assignment else edition.folder / f"{page.stem}.ipynb"
             cells = cells_of(source) if live and source.is_file() else []
-            text = script(folder, page.stem, cells, version) if cells else ""
-            page.write_text(offering(page.read_text(encoding="utf-8"), text), encoding="utf-8")
+            text = offering(page.read_text(encoding="utf-8"), script(folder, page.stem, cells, version) if cells else "")
+            if assignment:
+                text = practising(text, f"assignments/{source.name}" if cells else None, words(edition.language))
+            page.write_text(text, encoding="utf-8")
 
 
-def offering(page, text):
+def offering(page, text, place=PLACE):
     """A page with this text in its place, of an earlier one too."""
-    return re.sub(f"{PLACE}.*", lambda _: PLACE + text, page)
+    return re.sub(f"{place}.*", lambda _: place + text, page)
+
+
+def practising(page, notebook, said):
+    """The page of an assignment, with what it has where its cells run. notebook: where the page's is; None if they do not."""
+    note, button = "", ""
+    if notebook:
+        button = f'<p class="hand-in"><button type="button" data-notebook="{notebook}">{html.escape(said["hand_in"])}</button></p>'
+        note = f'<p class="practice">{html.escape(said["practice"])}</p>{button}'
+    return offering(offering(page, note, "<!-- practice -->"), button, "<!-- hand in -->")
 
 
 def cells_of(path):
-    """What a page knows of its code cells: id, source, description of a picture, and why one does not run there."""
+    """What a page knows of its code cells: id, source, description of a picture, why one does not run there, and whether it
+    only checks an answer, so that nothing below needs it.
+    """
     told = []
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] != "code":
@@ -55,7 +71,8 @@ def cells_of(path):
         metadata = cell["metadata"]
         alt = metadata.get("mystnb", {}).get("image", {}).get("alt", "")
         why = next((tag for tag in metadata.get("tags", ()) if tag in REASONS), None)
-        told.append({"id": cell["id"], "source": "".join(cell["source"]), "alt": alt, "why": why})
+        one = {"id": cell["id"], "source": "".join(cell["source"]), "alt": alt, "why": why}
+        told.append(one | ({"checks": True} if metadata.get("nbgrader", {}).get("grade") else {}))
     return told
 
 

@@ -22,6 +22,8 @@
     rows.push({ id, cell, input, row, button, kind });
   }
   if (!rows.length) return;
+  for (const button of document.querySelectorAll(".hand-in button"))
+    button.addEventListener("click", () => load().then((page) => page.handIn(button)).catch(() => (button.textContent = words.unloaded)));
 
   // A classic script: a page that is a file may load these, and must be able to say why nothing runs there.
   let loading = null;

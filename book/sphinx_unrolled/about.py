@@ -9,6 +9,7 @@ from docutils import nodes
 from sphinx.locale import _
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from .assignments import is_assignment
 from .words import edition_of
 
 # What is read in a minute: of text, words or Chinese, Japanese and Korean signs; of code, lines.
@@ -40,7 +41,7 @@ class Begin(SphinxPostTransform):
     def run(self, **kwargs):
         path = Path(self.env.doc2path(self.env.docname))
         title = next(self.document.findall(nodes.title), None)
-        if path.suffix == ".ipynb" and title is not None:
+        if path.suffix == ".ipynb" and title is not None and not is_assignment(self.env):
             time = escape(_("About %(minutes)s minutes") % {"minutes": minutes(self.document)})
             head = f'<div class="begin"><span>{time}</span>{ways_to_run(self.app, path)}</div>'
             title.parent.insert(title.parent.index(title) + 1, nodes.raw("", head, format="html"))

@@ -41,7 +41,7 @@ def dress(app, pagename, templatename, context, doctree):
     for file in context["script_files"]:
         file.attributes["defer"] = ""  # the text first
     if "body" in context:
-        context["body"] = break_names(context["body"])
+        context["body"] = break_names(EMPTY_HEAD.sub("<td></td>", context["body"]))
         if context["language"] == "ko":
             context["body"] = keep_particles(context["body"])
     context["icon"], context["author"] = icon, app.config.author
@@ -55,6 +55,10 @@ def sections(app, pagename):
     title = document_toc(app.env, pagename, app.tags)
     inner = list(title.findall(nodes.bullet_list))[1:2]
     return Markup(app.builder.render_partial(inner[0])["fragment"]) if inner else ""
+
+
+# A cell at the head of a table that says nothing is the head of nothing.
+EMPTY_HEAD = re.compile(r'<th class="[^"]*"><p></p></th>')
 
 
 class WrapTables(SphinxPostTransform):

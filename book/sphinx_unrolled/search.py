@@ -171,7 +171,7 @@ def weigh(app, exception):
     index = js_index.loads(path.read_text(encoding="utf-8"))
     terms = {}
     for number, name in enumerate(index["docnames"]):
-        if name in app.env.all_docs:
+        if name in app.env.all_docs and "nosearch" not in app.env.metadata[name]:
             for word, weight in weights_of(app, name, indexer.lang).items():
                 terms.setdefault(word, []).extend([number] * weight)
     index.update(terms=terms, titleterms={})

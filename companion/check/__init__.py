@@ -35,8 +35,9 @@ class Short:
     def __getattr__(self, name):
         return getattr(self.stream, name)
 
-# Within two seconds there is an answer: what the answer itself leaves of these, the search for pairs may take.
-SECONDS = 1.5
+# Within two seconds there is an answer: what the answer itself leaves of these, the search for pairs may take. The Python of
+# a browser needs three times as long for it.
+SECONDS = 4.5 if sys.platform == "emscripten" else 1.5
 
 
 class Result:

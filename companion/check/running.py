@@ -21,6 +21,7 @@ from torch.autograd import _disable_profiler_legacy, _enable_profiler_legacy
 from torch.autograd.profiler_legacy import profile
 
 COMPANION = Path(__file__).resolve().parents[1]
+TORCH = str(Path(torch.__file__).parent)
 LIBRARY = str(Path(linecache.__file__).parent)  # Python's own, which on Windows has another place than elsewhere
 
 # The operations behind torch's own layers, however they are reached.
@@ -218,7 +219,7 @@ def described(error):
     own = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if str(COMPANION / "check") not in frame.filename and "site-packages" not in frame.filename
+        if not frame.filename.startswith((str(COMPANION / "check"), TORCH)) and "site-packages" not in frame.filename
         and "lib/python3" not in frame.filename and not frame.filename.startswith((LIBRARY, "<frozen"))
     ]  # fmt: skip
     place = {"line": own[-1].lineno, "code": linecache.getline(own[-1].filename, own[-1].lineno).strip()} if own else {}

@@ -35,10 +35,13 @@ def test_sitemap_names_every_page_in_every_language(site, with_address):
     namespaces = {"s": "http://www.sitemaps.org/schemas/sitemap/0.9", "x": "http://www.w3.org/1999/xhtml"}
     urls = ET.parse(with_address / "sitemap.xml").getroot().findall("s:url", namespaces)
     pages = {
-        edition.html: {f"{BASE}{edition.language}/{path.stem}.html": path.stem for path in edition.folder.iterdir()
-                       if path.suffix in (".md", ".ipynb") and not edition.is_draft(path.stem)}
+        edition.html: {
+            f"{BASE}{edition.language}/{name}.html": name
+            for name in [*edition.assignments, *(path.stem for path in edition.folder.iterdir() if path.suffix in (".md", ".ipynb"))]
+            if not edition.is_draft(name)
+        }
         for edition in editions.finished()
-    }  # fmt: skip
+    }
     assert {url.findtext("s:loc", namespaces=namespaces) for url in urls} == {address for found in pages.values() for address in found}
     for url in urls:
         links = {link.get("hreflang"): link.get("href") for link in url.findall("x:link", namespaces)}

@@ -352,6 +352,6 @@ def test_words_are_there_in_every_language(language):
     holes = [{key: sorted(re.findall(r"\{\w+\}|`\w+`", text)) for key, text in words.items()} for words in (said, original)]
     assert holes[0] == holes[1]
     scripts = offering.read("run.js") + "".join(path.read_text(encoding="utf-8") for path in (offering.HERE / "page").glob("*.js"))
-    named = set(re.findall(r"[\w-]+", scripts)) | set(offering.REASONS)
+    named = set(re.findall(r"[\w-]+", scripts)) | set(offering.REASONS) | set(offering.PRACTICE)
     assert set(said) <= named
     assert set(re.findall(r"\bwords\.(\w+)", scripts)) - {"cut"} <= set(said)

@@ -6,6 +6,7 @@ import { Cell } from "./cell.js";
 import { element } from "./code.js";
 import { changeFigure, shownFigure } from "./figure.js";
 import { inline } from "./markdown.js";
+import { saveNotebook } from "./notebook.js";
 
 // the build puts them in
 const WORDS = "WORDS", STYLE = "STYLE", TESTS = "TESTS";
@@ -16,6 +17,7 @@ class Page {
   constructor(rows, script) {
     this.words = WORDS;
     this.honest = WORDS.honest.replace("{tests}", TESTS);
+    if (document.querySelector(".hand-in")) this.honest = this.honest.replace("`compare`", "`check`");
     this.rows = rows;
     this.cells = [];
     this.phase = "new"; // asking, starting, running, failed
@@ -80,6 +82,13 @@ class Page {
       if (Object.keys(changed).length) localStorage.setItem(this.key, JSON.stringify(changed));
       else localStorage.removeItem(this.key);
     } catch {} // then only this page has it
+  }
+
+  /* The notebook of an assignment with the reader's answers, as a file. */
+  handIn(button) {
+    this.keepNow();
+    if (location.protocol === "file:") return this.offer("file", {}, "close");
+    return saveNotebook(new URL(button.dataset.notebook, location.href), this.cells);
   }
 
   // --- loading
@@ -247,7 +256,7 @@ class Page {
 
   /* The cells above this one that have to run before it does, in their order: from the first on that has not run as it is. */
   needed(target) {
-    const above = this.cells.slice(0, this.cells.indexOf(target)).filter((cell) => cell.kind !== "elsewhere");
+    const above = this.cells.slice(0, this.cells.indexOf(target)).filter((cell) => cell.kind !== "elsewhere" && !cell.checks);
     let changedAt = 0;
     const first = above.findIndex((cell) => {
       const stale = cell.ranText !== cell.text || cell.state === "failed" || changedAt > cell.ranAt;

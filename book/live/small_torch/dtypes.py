@@ -46,6 +46,7 @@ complex64 = dtype("complex64", "complex64", "c", "ComplexFloat")
 complex128 = dtype("complex128", "complex128", "c", "ComplexDouble")
 
 ALL = [bool_, uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128]
+OF_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
 BY_ARRAY = {one.np: one for one in ALL}
 default = [float32]  # a list, so that set_default_dtype changes what everybody sees
 
@@ -59,7 +60,7 @@ def wanted(type_):
     if type_ is None or type_ in ALL:
         return type_
     if type_ in (int, float, bool, complex):
-        return {int: int64, float: float64, bool: bool_, complex: complex128}[type_]
+        return OF_PYTHON[type_]
     raise TypeError(
         f"the small torch of the pages has no numbers of type {type_}" if isinstance(type_, dtype)
         else f"argument 'dtype' must be torch.dtype, not {type(type_).__name__}"

@@ -2,6 +2,7 @@
 
 import builtins
 import math
+import operator
 
 import numpy as np
 
@@ -16,7 +17,11 @@ def dims(given):
     """Numbers as torch takes them: `f(2, 3)`, `f((2, 3))`, `f(torch.Size([2, 3]))`."""
     if len(given) == 1 and isinstance(given[0], (tuple, list)):
         given = given[0]
-    return tuple(int(one) for one in given)
+    try:
+        return tuple(map(operator.index, given))
+    except (TypeError, ValueError, RuntimeError):  # a float, or a tensor of several numbers
+        kinds = ", ".join(type(one).__name__ for one in given)
+        raise TypeError(f"argument 'size' (position 1) must be tuple of ints, not ({kinds})") from None
 
 
 def full_shape(shape, array, function="view"):

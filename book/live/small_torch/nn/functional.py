@@ -138,6 +138,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     index, shape = input._array, weight._array.shape
 
     def rule(g):
+        for name in ("embedding_backward", f"embedding_{'sparse' if sparse else 'dense'}_backward"):
+            note(f"aten::{name}")
         rows = g._array.reshape(-1, shape[1])
         if sparse:
             learns = index.reshape(-1) != (-1 if padding_idx is None else padding_idx)

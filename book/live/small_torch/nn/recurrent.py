@@ -130,7 +130,6 @@ class RNNBase(Module):
         `PackedSequence`. hx: the first state, (L D, B, size), (L D, size) for one sequence; of an LSTM a pair, c with
         hidden_size; zeros if None. The output is laid out as the input, with D size features, and the last state as hx.
         """
-        note(f"aten::{self.mode.lower()}")
         packed, is_pair = isinstance(input, PackedSequence), self.mode == "LSTM"
         to_sorted = to_caller = None
         if packed:
@@ -145,6 +144,7 @@ class RNNBase(Module):
         self._check_input(x, weight, 2 if packed else 3)
         sizes = sizes if packed else [x.size(1)] * x.size(0)
         state = self._first_state(x, hx, sizes[0] if packed else x.size(1), batched, is_pair, to_sorted)
+        note(f"aten::{self.mode.lower()}")  # from here on it is torch's own operation that refuses
         if not packed:
             for what, tensors in (("hidden", state), ("parameter", [weight])):
                 for one in tensors:
@@ -307,6 +307,7 @@ class RNNCellBase(Module):
             if one.dim() not in (1, 2):
                 which = f"hx[{k}]" if is_pair else "hidden"
                 raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {one.dim()}D instead")
+        note(f"aten::{kind.name}_cell")
         batched = input.dim() == 2
         x = input if batched else input.unsqueeze(0)
         if is_pair and batched and isinstance(hx, Tensor):
@@ -356,7 +357,6 @@ class RNNCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
-        note(f"aten::rnn_{self.nonlinearity}_cell")
         kind = KINDS.get(f"RNN_{self.nonlinearity.upper()}")
         if kind is None:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
@@ -371,7 +371,6 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: (h, c), each (B, hidden_size) or (hidden_size). Returns such a pair."""
-        note("aten::lstm_cell")
         return self._run(KINDS["LSTM"], input, hx)
 
 
@@ -383,7 +382,6 @@ class GRUCell(RNNCellBase):
 
     def forward(self, input, hx=None):
         """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
-        note("aten::gru_cell")
         return self._run(KINDS["GRU"], input, None if hx is None else (hx,))[0]
 
 

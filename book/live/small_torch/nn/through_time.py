@@ -36,7 +36,7 @@ class Elman:
     gates = 1
 
     def __init__(self, relu=False):
-        self.relu = relu
+        self.relu, self.name = relu, "rnn_relu" if relu else "rnn_tanh"
 
     def step(self, a, state, w_hh, b_hh, w_hr):
         """One time step in operations on tensors: the new state, a tuple. a: W_ih x_t + b_ih."""
@@ -72,7 +72,7 @@ class Elman:
 class Lstm:
     """i, f, o = σ( … ),  g = tanh( … ),  c_t = f ⊙ c_{t-1} + i ⊙ g,  h_t = W_hr ( o ⊙ tanh c_t );  rows in the order i, f, g, o"""
 
-    gates = 4
+    gates, name = 4, "lstm"
 
     def step(self, a, state, w_hh, b_hh, w_hr):
         h, c = state
@@ -126,7 +126,7 @@ class Lstm:
 class Gru:
     """u = W_hh h_{t-1} + b_hh,  r, z = σ( a + u ),  n = tanh( a + r ⊙ u ),  h_t = n + z ⊙ ( h_{t-1} - n );  rows r, z, n"""
 
-    gates = 3
+    gates, name = 3, "gru"
 
     def step(self, a, state, w_hh, b_hh, w_hr):
         (h,) = state

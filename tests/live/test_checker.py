@@ -1,0 +1,112 @@
+"""The checker of the assignments where `torch` is the pages' small_torch: it says of an answer what it says on the real one."""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import editions
+import nbformat
+import pytest
+from checking import said
+from finished import FINISHED
+from repository import ROOT
+
+from companion.check.question import ASSIGNMENTS, all_questions
+from sphinx_unrolled.assignments import release
+
+# Pieces of right answers, and what stands there instead.
+WRONG = {
+    "embedding": [
+        ("(indices.unsqueeze(-1) == places)", "(indices.unsqueeze(-1) == places + 1)"),
+        ("    return weight[indices]", "    return nn.functional.embedding(indices, weight)"),
+        ("    return weight[indices]", "    return weight[indices].detach()"),
+        ("gradient.index_add(0, indices.flatten(), grad_rows)", "gradient.index_copy(0, indices.flatten(), grad_rows)"),
+        ("rows.detach(), rows)", "rows.detach() * 0, rows)"),
+        ("max(len(rows), 1)", "len(rows)"),
+    ],
+    "rnn": [
+        (" + bias_hh", ""),
+        ("torch.tanh(x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh)", "torch.sigmoid(x @ weight_ih.T + bias_ih + h @ weight_hh.T)"),
+        ("torch.tanh(x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh)", "torch.rnn_tanh_cell(x, h, weight_ih, weight_hh, bias_ih, bias_hh)"),
+        ("class RNNCell(nn.Module):", "RNNCell = nn.RNNCell\n\n\nclass Other(nn.Module):"),
+        ("    return torch.stack(output), h.unsqueeze(0)", "    return torch.stack(output)"),
+        ("        h = h.detach()\n", ""),
+        ("from_future = d_a @ weight_hh\n", "from_future = d_a @ weight_hh.T\n"),
+    ],
+    "lstm": [
+        ("i, f, g, o = a.chunk(4, dim=-1)", "i, f, o, g = a.chunk(4, dim=-1)"),
+        ("x @ weight_ih.T", "x @ weight_ih"),
+        ("        return o * c.tanh(), c", "        return o * c, c"),
+        ("h = o * c.tanh()", "h = o * c.sigmoid()"),
+        ("output, (h[None], c[None])", "output, (h, c)"),
+        ("torch.cat([i, f, g, o])", "torch.cat([f, i, g, o])"),
+        ("d_c * f\n", "d_c\n"),
+    ],
+    "lstm_parameters": [
+        ("len(endings) * state_size", "state_size"),
+        ("if layer > 0:\n                x = nn.functional.dropout", "if layer >= 0:\n                x = nn.functional.dropout"),
+        ("torch.stack(output[::-1])", "torch.stack(output)"),
+        ("torch.where(goes_on, h, 0)", "h"),
+        ("= (proj_size, hidden_size)", "= (hidden_size, proj_size)"),
+    ],
+}
+
+
+@contextmanager
+def pages_python(tmp_path):
+    """Ask a Python whose torch is the small one."""
+    (tmp_path / "torch").symlink_to(ROOT / "book/live/small_torch", target_is_directory=True)
+    path = os.pathsep.join(map(str, (tmp_path, ROOT, ROOT / "tests")))
+    command = [sys.executable, str(ROOT / "tests/live/checking.py")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": path}) as process:
+
+        def ask(question):
+            print(json.dumps(question), file=process.stdin, flush=True)
+            return json.loads(process.stdout.readline())
+
+        yield ask
+        process.stdin.close()
+
+
+def cells_of(path):
+    return [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+
+
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_answers_are_told_what_the_real_torch_tells_them(assignment, tmp_path):
+    """The right ones, such as go wrong, and those that are yet to be written."""
+    right = cells_of(editions.ASSIGNMENTS / "en" / f"{assignment}.ipynb")
+    release().release(editions.ASSIGNMENTS / "ja" / f"{assignment}.ipynb", tmp_path / "released.ipynb")
+    with pages_python(tmp_path) as ask:
+        assert [mistakes for mistakes, *_ in ask(right)] == [[]] * sum(one.assignment == assignment for one in all_questions().values())
+        unwritten = ask(cells_of(tmp_path / "released.ipynb"))
+        assert {one for mistakes, *_ in unwritten for one in mistakes} == {"not_written"}
+        for old, new in WRONG[assignment]:
+            place = next(number for number, cell in enumerate(right) if old in cell)
+            above = [cell for cell in right[:place] if not cell.startswith("check(")]
+            wrong = [*above, right[place].replace(old, new), right[place + 1]]
+            told = said(wrong)
+            assert told[-1][0] and ask(wrong) == told
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("language", FINISHED)
+@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+def test_each_language_is_spoken(assignment, language, tmp_path):
+    cells = cells_of(editions.ASSIGNMENTS / language / f"{assignment}.ipynb")
+    with pages_python(tmp_path) as ask:
+        for old, new in [("", ""), *WRONG[assignment]]:
+            changed = [cell.replace(old, new) for cell in cells]
+            assert ask(changed) == said(changed)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("question", all_questions())
+def test_every_mistake_is_named(question, tmp_path):
+    """Those that answers in the bank make on purpose; and what makes none has none."""
+    with pages_python(tmp_path) as ask:
+        assert ask({"question": question, "mistake": ""}) == []
+        found = {name: ask({"question": question, "mistake": name}) for name in all_questions()[question].names}
+    assert found == {name: [name] for name in found}
