@@ -5,6 +5,7 @@ operations, each with its rule for gradients; `nn` and `optim` stand on them. Nu
 numbers are torch's; tests hold each to the real one. What is not here says so.
 """
 
+import inspect as _inspect
 import math as _math
 
 from . import dtypes
@@ -76,7 +77,7 @@ def _with_out(function):
         except AttributeError as error:
             for place, one in enumerate(arguments, 1):
                 if isinstance(one, (tuple, list, str)) or one is None:
-                    name = function.__code__.co_varnames[place - 1]
+                    name = _inspect.unwrap(function).__code__.co_varnames[place - 1]
                     kind = type(one).__name__
                     raise TypeError(
                         f"{function.__name__}(): argument {name!r} (position {place}) must be Tensor, not {kind}"
@@ -129,7 +130,7 @@ Tensor.bernoulli, Tensor.multinomial = creation.bernoulli, creation.multinomial
 Tensor.size = Tensor.size
 Tensor.where = lambda self, condition, other: pointwise.where(condition, self, other)
 Tensor.T = property(lambda self: self.permute(*range(self.ndim)[::-1]))
-Tensor.mT = property(lambda self: self.transpose(-2, -1))
+Tensor.mT = property(matrices.transposed)
 Tensor.H = Tensor.mH = property(lambda self: self.transpose(-2, -1).conj())
 Tensor.real, Tensor.imag = property(pointwise.real), property(pointwise.imag)
 for _name, _dtype in dict(

@@ -85,6 +85,13 @@ def unfit(a, b):
     return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[-2]}x{b[-1]})")
 
 
+def transposed(x):
+    """Each matrix transposed: `mT`."""
+    if x.ndim == 1:
+        raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+    return transpose(x, -2, -1) if x.ndim else x
+
+
 def adjoint(x):
     """Transposed, and conjugate."""
     from .pointwise import conj

@@ -56,13 +56,22 @@ def add(input, other, *, alpha=1):
     return record(compute(np.add, a, b), "Add", (a, b), lambda g: (fit(g, sa), fit(g, sb)))
 
 
+NO_BOOL = (
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+    "`logical_not()` operator instead."
+)
+
+
 def sub(input, other, *, alpha=1):
     """input − alpha · other"""
-    a, b = operands(input, other)
-    if a._array.dtype == bool:
+    said = sum(getattr(one, "dtype", None) is dtypes.bool_ or isinstance(one, bool) for one in (input, other))
+    if said:
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+            if said == 2
+            else NO_BOOL
         )
+    a, b = operands(input, other)
     if alpha != 1:
         b = mul(b, alpha)
     sa, sb = a._array.shape, b._array.shape
@@ -71,10 +80,7 @@ def sub(input, other, *, alpha=1):
 
 def rsub(input, other, *, alpha=1):
     if bool in (input._array.dtype, getattr(getattr(other, "_array", None), "dtype", None)) or isinstance(other, bool):
-        raise RuntimeError(
-            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
-            "`logical_not()` operator instead."
-        )
+        raise RuntimeError(NO_BOOL)
     return titled(sub(other, input, alpha=alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
 
 
@@ -211,7 +217,9 @@ def sgn(input):
 
 
 def sign(input):
-    return record(np.sign(input._array) if input._array.dtype != bool else input._array.copy(), "Sign", (input,), zeros)
+    x = input._array
+    array = x.copy() if x.dtype == bool else np.where(np.isnan(x), x.dtype.type(0), np.sign(x))
+    return record(array, "Sign", (input,), zeros)
 
 
 def zeros(g):
@@ -239,7 +247,8 @@ def imag(input):
 def angle(input):
     if not input.is_complex():
         x = floating(input)
-        return record(np.angle(x._array).astype(x._array.dtype), "Angle", (x,), zeros)
+        array = np.where(x._array < 0, PI, x._array * 0 + 0).astype(x._array.dtype)
+        return record(array, "Angle", (x,), zeros)
     return atan2(imag(input), real(input))
 
 
@@ -475,9 +484,11 @@ def isfinite(input):
 
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
     if fails(input, other):
         raise broadcast_error(input, other)
-    a, b = (one if one.dtype != bool else one.astype(np.int8) for one in (input._array, other._array))
+    a, b = (one if one.dtype.kind in "fc" else one.astype(np.int64) for one in (input._array, other._array))
     with np.errstate(all="ignore"):
         near = np.abs(a - b) <= atol + rtol * np.abs(b)
         near = (near & np.isfinite(a) & np.isfinite(b)) | (a == b)
@@ -485,8 +496,6 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    if input.dtype is not other.dtype:
-        raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
     return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
 
 
@@ -547,6 +556,13 @@ def masked_fill(input, mask, value):
 
 def lerp(input, end, weight):
     """input + weight · (end − input)"""
+    for one, name in ((end, "end"), (weight, "weight")):
+        if isinstance(one, Tensor) and one.dtype is not input.dtype:
+            raise RuntimeError(f"expected dtype {input.dtype.in_c} for `{name}` but got dtype {one.dtype.in_c}")
+    if input.dtype.kind < 2:
+        raise NotImplementedError(f'"lerp_kernel_scalar" not implemented for {input.dtype.title!r}')
+    if fails(input, end):
+        raise broadcast_error(input, end)
     weight = weight if isinstance(weight, Tensor) else Tensor(np.asarray(weight, input._array.dtype))
     a, b, w = input._array, end._array, weight._array
     with np.errstate(all="ignore"):

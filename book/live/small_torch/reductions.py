@@ -1,12 +1,14 @@
 """Many numbers become one: sums, means, extremes; and what is summed up along the way, sorted or counted."""
 
 import builtins
+import functools
+import math
 from collections import namedtuple
 
 import numpy as np
 
 from .autograd import record, record_many, titled
-from .pointwise import exp, floating, log
+from .pointwise import exp, floating, log, masked, zeros
 from .shapes import flip, reshape, scatter, unsqueeze
 from .tensor import Tensor, axis
 
@@ -30,6 +32,30 @@ def back(g, axes, keepdim):
     return g
 
 
+def as_rows(operation):
+    """An operation along an axis, which takes a single number for a row of one."""
+
+    @functools.wraps(operation)
+    def call(input, *arguments, **options):
+        if input.ndim:
+            return operation(input, *arguments, **options)
+        found = operation(reshape(input, 1), *arguments, **options)
+        return reshape(found, ()) if isinstance(found, Tensor) else type(found)(*(reshape(one, ()) for one in found))
+
+    return call
+
+
+def not_empty(name, input, at):
+    """An axis has something on it, or IndexError."""
+    if not input._array.shape[at]:
+        raise IndexError(f"{name}(): Expected reduction dim {at} to have non-zero size.")
+
+
+def fractions_only(name, input):
+    if input.dtype.kind < 2:
+        raise RuntimeError(f"{name} floating point or complex {'dtype but got' if '()' in name else 'tensor as input. Got'} {input.dtype.title}")
+
+
 def sum(input, dim=None, keepdim=False, *, dtype=None):
     """The sum of all numbers, or along axes."""
     if dtype is not None:
@@ -41,8 +67,6 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
 
 
 def nansum(input, dim=None, keepdim=False):
-    from .pointwise import masked
-
     good = record(np.where(np.isnan(input._array), 0, input._array).astype(input._array.dtype), "Where", (input,),
                   lambda g: masked(g, np.isnan(input._array)))  # fmt: skip
     return titled(sum(good, dim, keepdim), "Nansum")
@@ -65,6 +89,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
 
 
 def nanmean(input, dim=None, keepdim=False):
+    fractions_only("nanmean(): expected input to have", input)
     return nansum(input, dim, keepdim) / sum(Tensor(~np.isnan(input._array)), dim, keepdim)
 
 
@@ -72,23 +97,23 @@ def var(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
     """The variance, divided by one less than how many there are (or by as many less as `correction` says)."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
-    axes = axes_of(dim, input.ndim)
     if input.dtype.kind < 2:
         raise RuntimeError("std and var only support floating point and complex dtypes")
+    axes = axes_of(dim, input.ndim)
     count = int(np.prod([input._array.shape[i] for i in axes], dtype=np.int64))
     less = correction if correction is not None else int(unbiased)
     away = input - mean(input, axes, True)
     with np.errstate(all="ignore"):
         array = (away._array * away._array).sum(axes, keepdims=keepdim) / np.asarray(builtins.max(count - less, 0), input._array.dtype)
-    return record(
-        array, "Var", (input,),
-        lambda g: back(g, axes, keepdim) * (2 / (count - less)) * (input - mean(input, axes, True)), [input],
-    )  # fmt: skip
+    slope = 2 / (count - less) if count != less else math.inf
+    return record(array, "Var", (input,), lambda g: back(g, axes, keepdim) * slope * (input - mean(input, axes, True)), [input])
 
 
 def std(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
-    """The square root of the variance."""
-    return titled(var(input, dim, unbiased, keepdim, correction=correction).sqrt(), "Std")
+    """The square root of the variance. Where all are equal, its gradient is zero."""
+    square = var(input, dim, unbiased, keepdim, correction=correction)
+    array = np.sqrt(square._array)
+    return record(array, "Std", (square,), lambda g: masked(g / (2 * square.sqrt()), array == 0), [square])
 
 
 def var_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
@@ -106,10 +131,14 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     if dim is None:
         flat = reshape(input, -1)
         return titled(reshape(prod(flat, 0), ()) if input.ndim != 1 else prod(flat, 0), "Prod")
+    if not input.ndim:
+        return titled(prod(reshape(input, 1), dim, dtype=dtype), "Prod.1")
     at = axis(dim, input.ndim)
-    n = x.shape[at] if x.ndim else 1
+    n = x.shape[at]
 
     def rule(g):
+        if not n:
+            return Tensor(np.zeros(x.shape, x.dtype))
         g = g if keepdim else unsqueeze(g, at)
         # of each number: the product of all others, so that zeros do no harm
         before = cumprod(shifted(input, at, n), at)
@@ -139,6 +168,16 @@ def amin(input, dim=(), keepdim=False):
 
 def shared_extreme(input, dim, keepdim, function, name):
     axes = axes_of(dim, input.ndim)
+    if not input.numel():
+        operation = name.lower()
+        if len(axes) == input.ndim > 1:
+            raise RuntimeError(
+                f"{operation}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+                "'dim' argument."
+            )
+        for named in (dim,) if isinstance(dim, int) else dim or axes:
+            if not input._array.shape[named]:
+                raise IndexError(f"{operation}(): Expected reduction dim {named} to have non-zero size.")
     kept = function(input._array, axes, keepdims=True) if input.ndim else input._array
 
     def rule(g):
@@ -186,12 +225,12 @@ def picked(input, indices, at, keepdim, kind, name):
 
 def max(input, dim=None, keepdim=False):
     """The largest number; along an axis with its index; of two tensors the larger at each place."""
-    return most(input, dim, keepdim, amax, np.argmax, MAX, "Max")
+    return most(input, dim, keepdim, np.max, np.argmax, MAX, "Max")
 
 
 def min(input, dim=None, keepdim=False):
     """The smallest number; along an axis with its index; of two tensors the smaller at each place."""
-    return most(input, dim, keepdim, amin, np.argmin, MIN, "Min")
+    return most(input, dim, keepdim, np.min, np.argmin, MIN, "Min")
 
 
 def most(input, dim, keepdim, whole, where, kind, name):
@@ -205,14 +244,22 @@ def most(input, dim, keepdim, whole, where, kind, name):
                 f"{name.lower()}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
                 "the 'dim' argument."
             )
-        return titled(whole(input), f"{name}.1")
-    if not input.ndim:
-        return kind(input.clone(), Tensor(np.zeros((), np.int64)))
+        return shared(input, np.asarray(whole(input._array)), f"{name}.1")
+    return as_rows(most_along)(input, dim, keepdim, where, kind, name)
+
+
+def most_along(input, dim, keepdim, where, kind, name):
     at = axis(dim, input.ndim)
-    if not input._array.shape[at]:
-        raise IndexError(f"{name.lower()}(): Expected reduction dim {at} to have non-zero size.")
+    not_empty(name.lower(), input, at)
     indices = np.expand_dims(where(input._array, at), at)
     return picked(input, indices, at, keepdim, kind, name)
+
+
+def shared(input, array, name):
+    """One of the numbers. Of equal ones each gets its share of the gradient."""
+    there = np.isnan(input._array) if np.isnan(array) else input._array == array
+    share = Tensor(there / there.sum(dtype=input._array.dtype)) if input.dtype.kind > 1 else None
+    return record(array, name, (input,), lambda g: g * share)
 
 
 def argmax(input, dim=None, keepdim=False):
@@ -226,17 +273,28 @@ def argmin(input, dim=None, keepdim=False):
 
 
 def arg(function, input, dim, keepdim):
+    if input._array.dtype == bool:
+        raise RuntimeError(f"{function.__name__}(): does not support bool input")
+    if not input.numel():
+        if dim is None:
+            raise IndexError(f"{function.__name__}(): Expected reduction dim to be specified for input.numel() == 0.")
+        not_empty(function.__name__, input, axis(dim, input.ndim))
     if dim is None:
         return Tensor(np.asarray(function(input._array), np.int64))
     return Tensor(np.asarray(function(input._array, axis(dim, input.ndim), keepdims=keepdim), np.int64))
 
 
 def any(input, dim=None, keepdim=False):
-    return Tensor(np.any(input._array, axes_of(dim, input.ndim), keepdims=keepdim))
+    return yes_or_no(np.any, input, dim, keepdim)
 
 
 def all(input, dim=None, keepdim=False):
-    return Tensor(np.all(input._array, axes_of(dim, input.ndim), keepdims=keepdim))
+    return yes_or_no(np.all, input, dim, keepdim)
+
+
+def yes_or_no(function, input, dim, keepdim):
+    found = function(input._array, axes_of(dim, input.ndim), keepdims=keepdim)
+    return Tensor(np.asarray(found, np.uint8 if input._array.dtype == np.uint8 else bool))
 
 
 def count_nonzero(input, dim=None):
@@ -245,26 +303,27 @@ def count_nonzero(input, dim=None):
 
 def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
     """(Σ |x|ᵖ)^(1/p)"""
-    x = floating(input if dtype is None else input.to(dtype))
+    x = input if dtype is None else input.to(dtype)
+    fractions_only("linalg.vector_norm: Expected a", x)
     p = 2 if p in ("fro", None) else p
-    if p == np.inf:
-        return amax(x.abs(), () if dim is None else dim, keepdim)
-    if p == -np.inf:
-        return amin(x.abs(), () if dim is None else dim, keepdim)
-    if p == 0:
-        return sum((x != 0).to(x.dtype), dim, keepdim)
-    if p == 1:
-        return sum(x.abs(), dim, keepdim)
     axes = axes_of(dim, x.ndim)
-    if p != 2:
-        return sum(x.abs() ** p, axes, keepdim) ** (1 / p)
+    if builtins.abs(p) == math.inf:
+        if not np.prod([x._array.shape[one] for one in axes]):
+            where = "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
+            raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on {where} the operation does not have an identity")
+        return titled((amax if p > 0 else amin)(x.abs(), axes, keepdim), "LinalgVectorNorm")
+    if p == 0:
+        return record(np.sum(x._array != 0, axes, x._array.dtype, keepdims=keepdim), "LinalgVectorNorm", (x,), lambda g: zeros(x))
+    if p == 1:
+        return titled(sum(x.abs(), axes, keepdim), "LinalgVectorNorm")
     size = np.abs(x._array)
-    array = np.sqrt((size * size).sum(axes, keepdims=keepdim))
+    with np.errstate(all="ignore"):
+        array = np.sqrt((size * size).sum(axes, keepdims=keepdim)) if p == 2 else (size**p).sum(axes, keepdims=keepdim) ** (1 / p)
 
     def rule(g):
-        length = back(norm(x, 2, axes, keepdim), axes, keepdim)
-        safe = Tensor(np.where(length._array == 0, 1, 0).astype(length._array.dtype)) + length
-        return back(g, axes, keepdim) * x / safe
+        length = back(norm(x, p, axes, keepdim), axes, keepdim)
+        share = masked(back(g, axes, keepdim) / length ** (p - 1), length._array == 0)  # nothing where all is zero
+        return share * (x if p == 2 else x.sgn() * x.abs() ** (p - 1))
 
     return record(array, "LinalgVectorNorm", (x,), rule, [x])
 
@@ -274,7 +333,7 @@ def logsumexp(input, dim, keepdim=False):
     x = floating(input)
     axes = axes_of(dim, x.ndim)
     with np.errstate(all="ignore"):
-        top = np.max(x._array, axes, keepdims=True)
+        top = np.max(x._array, axes, keepdims=True, initial=-np.inf)
         top = np.where(np.isfinite(top), top, 0)
         array = np.log(np.exp(x._array - top).sum(axes, keepdims=True)) + top
     array = array.astype(x._array.dtype)
@@ -306,6 +365,7 @@ def cumsum(input, dim, *, dtype=None):
     return record(array, "Cumsum", (input,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
 
 
+@as_rows
 def cumprod(input, dim, *, dtype=None):
     """Running products along an axis."""
     input = input if dtype is None else input.to(dtype)
@@ -314,7 +374,7 @@ def cumprod(input, dim, *, dtype=None):
     keep = np.int64 if x.dtype.kind in "biu" else x.dtype
 
     def rule(g):
-        from .shapes import narrow
+        from .shapes import cat, narrow
 
         # Σ over what comes later of g · (the product without this number): a step at a time, which zeros do not harm
         n, found = x.shape[at], []
@@ -322,13 +382,9 @@ def cumprod(input, dim, *, dtype=None):
             rest = narrow(input, at, i + 1, n - i - 1)
             one = Tensor(np.ones_like(x.take([0], at)))
             before = prod(narrow(input, at, 0, i), at, True) if i else one
-            from .shapes import cat
-
             after = cumprod(cat([one, rest], at), at)
             found.append(sum(narrow(g, at, i, n - i) * before * after, at, True))
-        from .shapes import cat
-
-        return cat(found, at)
+        return cat(found, at) if n else g
 
     return record(along(np.cumprod, x, at, keep), "Cumprod", (input,), rule, [input])
 
@@ -343,13 +399,14 @@ def cummin(input, dim):
     return running(input, dim, np.less_equal, CUMMIN, "Cummin")
 
 
+@as_rows
 def running(input, dim, better, kind, name):
     at = axis(dim, input.ndim)
     x = np.moveaxis(input._array, at, 0)
     indices = np.zeros(x.shape, np.int64)
-    best, where = x[0], np.zeros(x.shape[1:], np.int64)
+    best, where = x[:1], indices[:1]
     for i in range(len(x)):
-        wins = better(x[i], best)
+        wins = better(x[i], best) & ~np.isnan(best) | np.isnan(x[i])
         best, where = np.where(wins, x[i], best), np.where(wins, i, where)
         indices[i] = where
     indices = np.moveaxis(indices, 0, at)
@@ -363,16 +420,23 @@ def running(input, dim, better, kind, name):
     return kind(*record_many([np.take_along_axis(input._array, indices, at), indices], name, (input,), rule))
 
 
+@as_rows
 def logcumsumexp(input, dim):
     """log of the running sums of eˣ."""
-    top = Tensor(np.max(input._array, dim, keepdims=True))
-    return titled(log(cumsum(exp(input - top), dim)) + top, "Logcumsumexp")
+    if input.dtype.kind < 2:
+        raise NotImplementedError(f'"logcumsumexp_out_cpu" not implemented for {input.dtype.title!r}')
+    top = np.max(input._array, axis(dim, input.ndim), keepdims=True, initial=np.finfo(input._array.dtype).min)
+    return titled(log(cumsum(exp(input - Tensor(top)), dim)) + Tensor(top), "Logcumsumexp")
 
 
 def diff(input, n=1, dim=-1):
     from .shapes import narrow
 
-    for _ in range(n):
+    if not input.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    for _ in range(builtins.min(n, input._array.shape[axis(dim, input.ndim)])):
         length = input._array.shape[dim]
         after, before = narrow(input, dim, 1, length - 1), narrow(input, dim, 0, length - 1)
         input = after ^ before if input._array.dtype == bool else after - before
@@ -390,81 +454,121 @@ def order_of(x, at, descending):
     return np.flip(x.shape[at] - 1 - backwards, at)
 
 
+@as_rows
 def sort(input, dim=-1, descending=False, *, stable=False):
     """Sorted along an axis, with the indices."""
-    if not input.ndim:
-        return SORT(input.clone(), Tensor(np.zeros((), np.int64)))
     at = axis(dim, input.ndim)
     return picked(input, order_of(input._array, at, descending), at, True, SORT, "Sort")
 
 
+@as_rows
 def argsort(input, dim=-1, descending=False, *, stable=False):
     return Tensor(order_of(input._array, axis(dim, input.ndim), descending))
 
 
+@as_rows
 def topk(input, k, dim=-1, largest=True, sorted=True):
     """The k largest along an axis, with their indices."""
     at = axis(dim, input.ndim)
-    if k > (input._array.shape[at] if input.ndim else 1):
+    if input._array.dtype == bool:
+        raise RuntimeError("topk does not support bool dtypes on CPU")
+    if not 0 <= k <= input._array.shape[at]:
         raise RuntimeError("selected index k out of range")
     order = np.take(order_of(input._array, at, largest), np.arange(k), at)
     return picked(input, order, at, True, TOPK, "Topk")
 
 
+@as_rows
 def kthvalue(input, k, dim=-1, keepdim=False):
     at = axis(dim, input.ndim)
+    not_empty("kthvalue", input, at)
+    if not 1 <= k <= input._array.shape[at]:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}")
     order = np.take(order_of(input._array, at, False), [k - 1], at)
     return picked(input, order, at, keepdim, KTH, "Kthvalue")
 
 
 def median(input, dim=None, keepdim=False):
-    """The number in the middle; of two the lower."""
-    if dim is None:
-        return titled(reshape(median(reshape(input, -1), 0).values, ()), "Median")
+    """The number in the middle; of two the lower. What is no number is, if there is such."""
+    if dim is not None:
+        return as_rows(median_along)(input, dim, keepdim)
+    if not input.numel():
+        return titled(sum(input * math.nan), "Median")
+    return shared(input, median_along(reshape(input.detach(), -1), 0, False).values._array, "Median")
+
+
+def median_along(input, dim, keepdim):
     at = axis(dim, input.ndim)
-    order = np.take(order_of(input._array, at, False), [(input._array.shape[at] - 1) // 2], at)
-    return picked(input, order, at, keepdim, MEDIAN, "Median.1")
+    not_empty("median", input, at)
+    middle = np.take(order_of(input._array, at, False), [(input._array.shape[at] - 1) // 2], at)
+    wrong = np.isnan(input._array)
+    middle = np.where(wrong.any(at, keepdims=True), wrong.argmax(at, keepdims=True), middle)
+    return picked(input, middle, at, keepdim, MEDIAN, "Median.1")
 
 
+@as_rows
 def mode(input, dim=-1, keepdim=False):
     """The most frequent number, of several the smallest; and where it stands last."""
     at = axis(dim, input.ndim)
+    not_empty("mode", input, at)
     x = np.moveaxis(input._array, at, -1)
     found = np.empty(x.shape[:-1], np.int64)
     for place in np.ndindex(found.shape):
-        values, counts = np.unique(x[place], return_counts=True)
-        found[place] = np.flatnonzero(x[place] == values[counts.argmax()])[-1]
+        values, codes, counts = np.unique(x[place], return_inverse=True, return_counts=True)
+        found[place] = np.flatnonzero(codes == counts.argmax())[-1]
     return picked(input, np.expand_dims(found, at), at, keepdim, MODE, "Mode")
 
 
 def quantile(input, q, dim=None, keepdim=False):
-    x = reshape(input, -1) if dim is None else input
+    """The numbers below which the shares q of all lie: an axis of them first, if q has one."""
+    from .pointwise import lerp
+    from .shapes import index_select, squeeze
+
+    if not input.numel():
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    if input._array.dtype not in (np.float32, np.float64):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if not isinstance(q, Tensor):
+        if not 0 <= q <= 1:
+            raise RuntimeError(f"quantile() q must be in the range [0, 1] but got {q:g}")
+        q = Tensor(np.asarray(q, input._array.dtype))
+    x = reshape(input, -1) if dim is None or not input.ndim else input
     at = 0 if dim is None else axis(dim, input.ndim)
     ordered, n = sort(x, at).values, x._array.shape[at]
-    q = q if isinstance(q, Tensor) else Tensor(np.asarray(q, x._array.dtype))
     place = q * (n - 1)
     low = Tensor(np.floor(place._array).astype(np.int64))
     high = Tensor(np.ceil(place._array).astype(np.int64))
-    from .shapes import index_select, squeeze
-    from .pointwise import lerp
-
     a, b = index_select(ordered, at, low.reshape(-1)), index_select(ordered, at, high.reshape(-1))
     part = (place - low).reshape(-1)
     out = lerp(a, b, part.reshape([-1 if i == at else 1 for i in range(x.ndim)])).movedim(at, 0)
+    if keepdim:
+        out = reshape(out, -1, *(1,) * input.ndim) if dim is None else unsqueeze(out, at + 1) if input.ndim else out
     return out if q.ndim else squeeze(out, 0)
 
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
     """Each number once, in order."""
-    found = np.unique(input._array, return_inverse=True, return_counts=True, axis=dim)
-    inverse = found[1].reshape(input._array.shape if dim is None else (-1,))
-    outs = [found[0], *([inverse] if return_inverse else []), *([found[2]] if return_counts else [])]
-    return tuple(Tensor(one) for one in outs) if len(outs) > 1 else Tensor(outs[0])
+    at = None if dim is None else axis(dim, input.ndim)
+    values, inverse, counts = np.unique(input._array, return_inverse=True, return_counts=True, axis=at)
+    inverse = inverse.reshape(input._array.shape if dim is None else (-1,))
+    values = record(values, "Unique2" if dim is None else "UniqueDim", (input,), no_derivative("unique"))
+    outs = (values, *([Tensor(inverse)] if return_inverse else []), *([Tensor(counts)] if return_counts else []))
+    return outs if len(outs) > 1 else values
 
 
 def unique_consecutive(input):
     x = input._array.reshape(-1)
-    return Tensor(x[np.concatenate([[True], x[1:] != x[:-1]])])
+    new = np.concatenate([x[:1] == x[:1], x[1:] != x[:-1]])
+    return record(x[new], "UniqueConsecutive", (input,), no_derivative("unique_consecutive"))
+
+
+def no_derivative(name):
+    """The rule of an operation that has no gradient, and says so if it is asked for one."""
+
+    def rule(*gradients):
+        raise RuntimeError(f"derivative for aten::{name} is not implemented")
+
+    return rule
 
 
 def bincount(input, weights=None, minlength=0):
@@ -475,11 +579,7 @@ def bincount(input, weights=None, minlength=0):
         return Tensor(np.bincount(input._array.astype(np.intp), minlength=minlength).astype(np.int64))
     array = np.bincount(input._array.astype(np.intp), weights._array, minlength)
     array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
-
-    def rule(g):
-        raise RuntimeError("derivative for aten::bincount is not implemented")
-
-    return record(array, "NotImplemented", (weights,), rule)
+    return record(array, "NotImplemented", (weights,), no_derivative("bincount"))
 
 
 def histc(input, bins=100, min=0, max=0):
@@ -493,19 +593,21 @@ def searchsorted(sorted_sequence, input, *, right=False):
 
 def corrcoef(input):
     """How much rows go together: their matrix of correlations."""
-    input = floating(input)
-    away = input - mean(input, 1, True) if input.ndim > 1 else input - mean(input)
-    if input.ndim < 2:
-        return Tensor(np.ones((), input._array.dtype))
-    together = away @ away.t()
+    together = cov(input)
+    if not together.ndim:
+        return together / together
     size = together.diagonal().sqrt()
     return (together / size[:, None] / size[None, :]).clamp(-1, 1)
 
 
 def cov(input, *, correction=1):
-    input = floating(input)
-    away = input - mean(input, -1, True)
-    return away @ away.t() / (input._array.shape[-1] - correction)
+    """How much rows go together: the mean of the products of what each has above its mean."""
+    if input._array.dtype == bool:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    rows = floating(input)
+    rows = rows if rows.ndim == 2 else reshape(rows, 1, -1)
+    away = rows - mean(rows, -1, True)
+    return (away @ away.t() / builtins.max(rows._array.shape[1] - correction, 0)).squeeze()
 
 
 def softmax(input, dim=None, dtype=None, **unused):
@@ -514,6 +616,8 @@ def softmax(input, dim=None, dtype=None, **unused):
         raise TypeError('softmax() missing 1 required positional arguments: "dim"')
     x = input if dtype is None else input.to(dtype)
     at = axis(dim, x.ndim)
+    if not x.numel():
+        return x.clone()
     if x.dtype.kind < 2:
         raise NotImplementedError(
             f'"softmax_{"lastdim_" if at == x.ndim - 1 else ""}kernel_impl" not implemented for \'{x.dtype.title}\''
@@ -538,6 +642,8 @@ def log_softmax(input, dim=None, dtype=None, **unused):
         raise TypeError('log_softmax() missing 1 required positional arguments: "dim"')
     x = input if dtype is None else input.to(dtype)
     at = axis(dim, x.ndim)
+    if not x.numel():
+        return x.clone()
     if x.dtype.kind < 2:
         raise NotImplementedError(
             f'"log_softmax_{"lastdim_" if at == x.ndim - 1 else ""}kernel_impl" not implemented for \'{x.dtype.title}\''

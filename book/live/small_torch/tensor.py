@@ -88,10 +88,10 @@ class Tensor:
 
     def stride(self, dim=None):
         """How many numbers lie between neighbours along each axis."""
-        shape, step = self._array.shape, self._array.itemsize
-        # numpy does not care about strides of axes of length 1; torch counts them as if they were longer
-        strides = [one // step for one in self._array.strides]
-        return tuple(strides) if dim is None else strides[axis(dim, len(shape))]
+        strides = [one // self._array.itemsize for one in self._array.strides]
+        if not self._array.size:  # numpy says zeros; torch counts as if there were something
+            strides = np.cumprod([1, *(max(n, 1) for n in self._array.shape[:0:-1])])[: self.ndim][::-1].tolist()
+        return tuple(strides) if dim is None else strides[axis(dim, self.ndim)]
 
     def storage_offset(self):
         owner = self._array
@@ -391,7 +391,7 @@ class Tensor:
     def _become(self, new):
         """Take another tensor's numbers and memory: what every operation with an underscore does."""
         self._may_change()
-        if any(n > 1 and not step for n, step in zip(self._array.shape, self._array.strides)):
+        if self._array.size and any(n > 1 and not step for n, step in zip(self._array.shape, self._array.strides)):
             raise RuntimeError(
                 "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
                 "Please clone() the tensor before performing the operation."
@@ -484,12 +484,14 @@ class Tensor:
         return Tensor(~self._array)
 
     def _logical(self, other, function):
-        other = getattr(other, "_array", other)
-        for one in (self._array, np.asarray(other)):
-            if one.dtype.kind in "fc":
-                name = {"left_shift": "lshift", "right_shift": "rshift"}.get(function.__name__, function.__name__)
-                raise NotImplementedError(f'"{name}_cpu" not implemented for \'{dtypes.BY_ARRAY[one.dtype].title}\'')
-        return Tensor(function(self._array, other))
+        a, b = operands(self, other)
+        if a.dtype.kind > 1:
+            name = {"left_shift": "lshift", "right_shift": "rshift"}.get(function.__name__, function.__name__)
+            raise NotImplementedError(f'"{name}_cpu" not implemented for {a.dtype.title!r}')
+        try:
+            return Tensor(function(a._array, b._array))
+        except ValueError:
+            raise broadcast_error(a, b) from None
 
     def __and__(self, other):
         return self._logical(other, np.bitwise_and)
@@ -579,10 +581,15 @@ def operands(first, second):
         if kind.kind > dtype.kind:
             dtype = kind if kind.kind < 3 or dtype.kind < 2 else dtype.to_complex()
             first = first.to(dtype)
-        return first, Tensor(np.asarray(number(second), dtype.np))
+        return first, Tensor(array_of(number(second), dtype))
     if isinstance(second, Tensor):
         return operands(second, first)[::-1]
     return as_tensor_of(first), as_tensor_of(second)
+
+
+def array_of(value, dtype):
+    """A number as an array without axes. One that is too small or too large for its type begins again at the other end."""
+    return np.asarray(value).astype(dtype.np)
 
 
 def number(value):
