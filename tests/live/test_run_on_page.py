@@ -259,6 +259,7 @@ def test_outputs(browser, offered):
         assert book.asked()[0].startswith("change 7 {")
         book.write(2, 'print(1000000 lines)\nprint("end")\nshow image/svg+xml <svg')
         book.run(2)
+        book.outputs(2).locator("pre", has_text="a line").wait_for()
         assert book.outputs(2).inner_text().count("a line") == 2000
         assert "998,001 more lines are left out" in book.outputs(2).inner_text()
 
