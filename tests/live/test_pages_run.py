@@ -34,7 +34,8 @@ def test_quick_chapter(name, code):
 @pytest.mark.heavy
 @pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: f"{page.parent.name}-{page.stem}")
 def test_chapter(page, code):
-    assert wrong(page, code, pages.ELSEWHERE) == {}
+    """Every cell. Those that take long compute the same in all editions: the English ones answer for them."""
+    assert wrong(page, code, pages.ELSEWHERE if page.parent.name == "en" else SOONER) == {}
 
 
 def shown(text, kind="text/plain"):

@@ -406,9 +406,10 @@ def running(input, dim, better, kind, name):
     indices = np.zeros(x.shape, np.int64)
     best, where = x[:1], indices[:1]
     for i in range(len(x)):
-        wins = better(x[i], best) & ~np.isnan(best) | np.isnan(x[i])
-        best, where = np.where(wins, x[i], best), np.where(wins, i, where)
-        indices[i] = where
+        here = x[i : i + 1]
+        wins = better(here, best) & ~np.isnan(best) | np.isnan(here)
+        best, where = np.where(wins, here, best), np.where(wins, i, where)
+        indices[i : i + 1] = where
     indices = np.moveaxis(indices, 0, at)
     shape = input._array.shape
 
