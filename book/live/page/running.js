@@ -97,7 +97,7 @@ class Page {
   say(name, values = {}, ...actions) {
     const text = Object.entries(values).reduce((text, [key, value]) => text.replaceAll(`{${key}}`, value), this.words[name]);
     this.bar ??= new Bar(this.words, this.actions);
-    this.bar.say(text, ...(actions.length ? actions : ["run_all", "anew"]));
+    this.bar.say(text, ...(actions.length ? actions : ["run_all", "anew", "close"]));
   }
 
   actions = {
