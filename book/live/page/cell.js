@@ -104,6 +104,7 @@ export class Cell {
   write(text) {
     if (text === this.text) return;
     this.text = text;
+    this.unkept = true;
     this.restoring.hidden = !this.changed;
     this.input.classList.toggle("run-changed", this.changed);
     this.page.keep();
