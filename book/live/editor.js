@@ -5,7 +5,18 @@ import { python } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { EditorState, Prec } from "@codemirror/state";
 import { drawSelection, EditorView, keymap } from "@codemirror/view";
-import { classHighlighter } from "@lezer/highlight";
+import { tagHighlighter, tags } from "@lezer/highlight";
+
+// Pygments' classes, which the page's style sheet has colours for
+const colours = tagHighlighter([
+  { tag: tags.comment, class: "c1" },
+  { tag: [tags.string, tags.escape], class: "s2" },
+  { tag: tags.number, class: "mi" },
+  { tag: [tags.keyword, tags.bool, tags.null], class: "k" },
+  { tag: tags.operator, class: "o" },
+  { tag: tags.function(tags.definition(tags.variableName)), class: "nf" },
+  { tag: tags.definition(tags.className), class: "nc" },
+]);
 
 /* parent: where it stands. doc: the code. label: what it is called for those who listen. dark: on a dark page.
  * onChange, onRun, onRunNext, onLeave: what happens when the code changes, and when the reader presses Ctrl+Enter,
@@ -33,7 +44,7 @@ export const createEditor = ({ parent, doc, label, dark, onChange, onRun, onRunN
         indentUnit.of("    "),
         indentOnInput(),
         bracketMatching(),
-        syntaxHighlighting(classHighlighter),
+        syntaxHighlighting(colours),
         EditorView.darkTheme.of(dark),
         EditorView.contentAttributes.of({ "aria-label": label, autocapitalize: "off", autocorrect: "off", spellcheck: "false" }),
         EditorView.updateListener.of((update) => update.docChanged && onChange()),

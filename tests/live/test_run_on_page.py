@@ -173,6 +173,22 @@ def test_what_the_reader_writes_is_kept(browser, offered):
         assert page.evaluate("Object.keys(localStorage)") == ["live"]
 
 
+def test_two_windows_keep_what_is_written_in_either(browser, offered):
+    with notebook(browser, offered) as book:
+        book.load()
+        with opened(book.page.context, f"{offered}/en/first_network.html") as page:
+            other = Notebook(page)
+            other.run(1)
+            other.says("Python is ready")
+            other.write(1, "b = 2")
+            page.wait_for_function("localStorage['code:/en/first_network.html']")
+        book.write(0, "a = 1")
+        book.page.reload()
+        begin(book.page)
+        book.page.locator(".run-changed").nth(1).wait_for()
+        assert [book.cell(k).locator("pre").first.inner_text() for k in (0, 1)] == ["a = 1", "b = 2"]
+
+
 def test_where_nothing_can_be_kept_all_else_works(browser, offered):
     forbidden = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('private') } });"
     with notebook(browser, offered, forbidden) as book:

@@ -17,9 +17,13 @@ export class Bar {
     this.place.setAttribute("aria-label", "Python");
     document.body.append(this.place);
     document.documentElement.classList.add("run-open");
+    const { style } = document.documentElement;
+    this.watch = new ResizeObserver(() => style.setProperty("--run-bar", `${this.place.offsetHeight}px`));
+    this.watch.observe(this.place); // so that the page's end can be scrolled above it
   }
 
   close() {
+    this.watch.disconnect();
     this.place.remove();
     document.documentElement.classList.remove("run-open");
   }

@@ -42,7 +42,7 @@ export class Cell {
     this.sign = element("span", { className: "run-sign" });
     this.sign.setAttribute("aria-hidden", "true");
     this.button.append(this.sign);
-    this.editing = button("edit", () => this.edit());
+    this.editing = button("edit", () => (this.editor ? this.leave() : this.edit()));
     this.restoring = button("restore", () => this.restore());
     this.more = button("more", () => this.page.menu(this));
     this.more.setAttribute("aria-haspopup", "menu");
@@ -69,7 +69,7 @@ export class Cell {
   async edit() {
     if (!this.editor) {
       const createEditor = await this.page.editors();
-      const parent = element("div", { className: "run-editor" });
+      const parent = element("div", { className: "run-editor highlight" });
       this.code.after(parent);
       this.code.hidden = true;
       this.editor = createEditor({
@@ -83,7 +83,7 @@ export class Cell {
         onLeave: () => this.button.focus(),
       });
       this.editor.parent = parent;
-      this.editing.hidden = true;
+      this.editing.textContent = this.page.words.leave;
     }
     this.editor.focus();
   }
@@ -96,7 +96,7 @@ export class Cell {
     this.editor.parent.remove();
     this.editor = null;
     this.code.hidden = false;
-    this.editing.hidden = !this.page.started;
+    this.editing.textContent = this.page.words.edit;
     this.show();
   }
 
@@ -104,6 +104,7 @@ export class Cell {
   write(text) {
     if (text === this.text) return;
     this.text = text;
+    this.unkept = true;
     this.restoring.hidden = !this.changed;
     this.input.classList.toggle("run-changed", this.changed);
     this.page.keep();

@@ -5,6 +5,7 @@ import { markdown } from "./markdown.js";
 import { picture } from "./picture.js";
 
 const MOST_SIGNS = 100_000, MOST_LINES = 2_000, MOST_OUTPUTS = 200;
+const RULE = /^(\x1b\[[\d;]*m)*-{9,}(\x1b\[[\d;]*m)*\n/; // IPython's, as long as a terminal is wide: a phone breaks it
 const FIGURE = "application/vnd.unrolled.figure+json";
 
 /* Text as the stored outputs have it. */
@@ -125,7 +126,7 @@ export class Outputs {
   }
 
   error({ ename, evalue, traceback = [] }) {
-    const lines = traceback.length ? traceback.join("\n") : `${ename}: ${evalue}`;
+    const lines = (traceback.length ? traceback.join("\n") : `${ename}: ${evalue}`).replace(RULE, "");
     return printed("traceback error", terminal(lines));
   }
 }

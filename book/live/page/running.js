@@ -77,9 +77,14 @@ class Page {
 
   keepNow() {
     clearTimeout(this.keeping);
-    const changed = Object.fromEntries(this.cells.filter((cell) => cell.changed).map((cell) => [cell.id, cell.text]));
+    const kept = this.kept(); // with what the reader has written meanwhile in another window
+    for (const cell of this.cells.filter((one) => one.unkept)) {
+      cell.unkept = false;
+      if (cell.changed) kept[cell.id] = cell.text;
+      else delete kept[cell.id];
+    }
     try {
-      if (Object.keys(changed).length) localStorage.setItem(this.key, JSON.stringify(changed));
+      if (Object.keys(kept).length) localStorage.setItem(this.key, JSON.stringify(kept));
       else localStorage.removeItem(this.key);
     } catch {} // then only this page has it
   }
@@ -97,7 +102,7 @@ class Page {
   say(name, values = {}, ...actions) {
     const text = Object.entries(values).reduce((text, [key, value]) => text.replaceAll(`{${key}}`, value), this.words[name]);
     this.bar ??= new Bar(this.words, this.actions);
-    this.bar.say(text, ...(actions.length ? actions : ["run_all", "anew"]));
+    this.bar.say(text, ...(actions.length ? actions : ["run_all", "anew", "close"]));
   }
 
   actions = {
