@@ -30,6 +30,8 @@ FETCHED = ROOT / "_build" / "live"
 KEPT = Path(os.environ.get("UNROLLED_CACHE", Path.home() / ".cache" / "unrolled")) / "live"
 SETTINGS = tomllib.loads((HERE / "parts.toml").read_text(encoding="utf-8"))
 SCRIPTS = "kernel.js", "worker.js"
+# What the fetched parts are made from. A digest of these lies with them.
+SOURCES = "parts.toml", "package.json", "package-lock.json", "editor.js"
 # Python's own files, by the name under which npm has them. wasm is large, and not every server would compress it.
 CORE = "pyodide.mjs", "pyodide.asm.js", "python_stdlib.zip"
 WASM = "pyodide.asm.wasm"
@@ -61,6 +63,7 @@ def fetch():
         wheels.append(torch_wheel(lock["info"]))
     (home / "packages.zip").write_bytes(zipped(contents(wheels)))
     bundle(modules, home / "editor.js")
+    (home / "made_from.txt").write_text(sources(), encoding="ascii")
     (home / "licences.txt").write_text(licences(wheels, modules), encoding="utf-8")
     shutil.rmtree(FETCHED, ignore_errors=True)
     home.rename(FETCHED)
@@ -171,6 +174,16 @@ def fetched():
     return (FETCHED / "packages.zip").is_file()
 
 
+def sources():
+    return digest(b"".join((HERE / name).read_bytes() for name in SOURCES))
+
+
+def current():
+    """Whether the fetched parts are those that parts.toml and the editor ask for now."""
+    path = FETCHED / "made_from.txt"
+    return path.is_file() and path.read_text(encoding="ascii") == sources()
+
+
 def contents(wheels):
     """What the wheels hold, without what no cell uses: name → bytes."""
     files = {}
@@ -216,6 +229,8 @@ def pack(site):
     shutil.rmtree(site / "live", ignore_errors=True)
     if not fetched():
         return
+    if not current():
+        print("What pages need to run their cells is older than book/live: `make live` makes it anew.", flush=True)
     files = {path.name: path.read_bytes() for path in FETCHED.iterdir()}
     files |= {name: (HERE / name).read_bytes() for name in SCRIPTS}
     files["book.zip"] = zipped({name: path.read_bytes() for name, path in book().items()})
@@ -224,7 +239,7 @@ def pack(site):
     home.mkdir(parents=True)
     for name, data in files.items():
         (home / name).write_bytes(data)
-    sizes = {name: len(data) for name, data in files.items() if name != "licences.txt"}
+    sizes = {name: len(data) for name, data in files.items() if not name.endswith(".txt")}
     manifest = {"version": version, "folder": f"{version}/", "size": sum(sizes.values()), "files": sizes}
     (site / "live" / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 

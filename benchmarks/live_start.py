@@ -1,0 +1,92 @@
+"""How long does a reader wait whose cells run on the page? From pressing to the first output, then cell by cell.
+
+    make live                                      once: the site, with what runs cells
+    python benchmarks/live_start.py                the chapters RNN and LSTM in English
+    python benchmarks/live_start.py ja/gru         another one
+    python benchmarks/live_start.py --repeat 5     more visits: a steadier median
+
+Each visit is a new one, with nothing kept from earlier visits, of the site in _build/html, served by this machine. The
+first output comes when Python is loaded and has run the first cell. Each later cell is run alone; its time is from
+pressing to the output, and as a share of what the same small torch takes for it outside the browser, in a turn of its own.
+"""
+
+import argparse
+import functools
+import http.server
+import statistics
+import sys
+import tempfile
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SITE = ROOT / "_build" / "html"
+sys.path[:0] = [str(ROOT / "book"), str(ROOT / "tests"), str(ROOT / "tests" / "live")]
+
+import editions  # noqa: E402 (these are in book/ and tests/)
+import pages  # noqa: E402
+from browser import running  # noqa: E402
+
+from live import offering  # noqa: E402
+
+# Press the button of a cell; milliseconds until it is done.
+PRESSED = """number => new Promise(done => {
+    const cell = document.querySelectorAll(".cell:has(.run-row)")[number], began = performance.now();
+    const look = () => /done|failed/.test(cell.dataset.run) && done(performance.now() - began);
+    new MutationObserver(look).observe(cell, { attributes: true, attributeFilter: ["data-run"] });
+    cell.querySelector(".run-row button").click();
+})"""
+
+
+@contextmanager
+def served(folder):
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *arguments):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def visit(browser, address, name, numbers):
+    """Seconds to the first output, and of each of these cells."""
+    words = offering.words(name.split("/")[0])
+    with browser.new_context(service_workers="block") as context, context.new_page() as page:
+        page.set_default_timeout(120_000)
+        page.goto(f"{address}/{name}.html")
+        page.keyboard.press("Shift")
+        page.locator(".run-row button").first.click()
+        load = page.locator(".run-bar").get_by_role("button", name=words["load"])
+        load.wait_for()
+        first = page.evaluate(f"([number, load]) => {{ const found = ({PRESSED})(number); load.click(); return found; }}", [0, load.element_handle()])
+        return first / 1000, [page.evaluate(PRESSED, number) / 1000 for number in numbers]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("pages", nargs="*", default=["en/rnn", "en/lstm"])
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    if not (SITE / "live" / "manifest.json").is_file():
+        sys.exit("live_start.py: the site in _build/html runs no cells. Run `make live` first.")
+    for name in options.pages:
+        notebook = editions.BOOK / f"{name}.ipynb"
+        quick = [k for k, cell in enumerate(offering.cells_of(notebook)) if not cell["why"]]
+        with tempfile.TemporaryDirectory() as folder, served(SITE) as address, running() as browser:
+            pages.lay_out(Path(folder))
+            visits = [visit(browser, address, name, quick[1:]) for _ in range(options.repeat)]
+            outside = [seconds for _, _, seconds in pages.run(notebook, Path(folder), pages.ELSEWHERE | {"slow"})][1:]
+        cells = [statistics.median(times) for times in zip(*(one for _, one in visits), strict=True)]
+        print(
+            f"{name}: first output after {statistics.median(first for first, _ in visits):.1f} s;",
+            f"then {len(cells)} cells, median {statistics.median(cells) * 1000:.0f} ms, longest {max(cells) * 1000:.0f} ms;",
+            f"together {sum(cells) / sum(outside):.1f} times as long as outside the browser",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
