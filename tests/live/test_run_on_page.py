@@ -31,6 +31,13 @@ def offered(site, tmp_path_factory):
     shutil.copytree(site / "en/_static", folder / "en/_static")
     shutil.copy(site / "en/first_network.html", folder / "en")
     shutil.copytree(FAKE, folder / "live")
+    thread = folder / "live/thread"
+    thread.mkdir()
+    shutil.copy(FAKE / "worker.js", thread)
+    shutil.copy(Path(offering.__file__).with_name("kernel.js"), thread)
+    for place, files in ((thread, {}), (thread / "lost", {"lost": 1})):
+        place.mkdir(exist_ok=True)
+        (place / "manifest.json").write_text(json.dumps({"files": files, "size": 2}))
     offering.offer(folder, [one for one in editions.editions() if one.language == "en"])
     with serving(folder) as (address, _):
         yield address
@@ -316,6 +323,39 @@ def test_it_is_accessible(browser, offered, width, scheme):
         accessible(page, "[data-kind]", runOnly=["color-contrast"])
         assert page.evaluate("document.documentElement.scrollWidth") == width and page.evaluate(WIDE) == []
         assert height > 1000
+
+
+KERNEL = """
+async ([address, base]) => {
+  const { start } = await import(address), loaded = [], heard = { a: [], b: [], c: [] }, stopped = [];
+  const run = (name, source) => kernel.run(source, { onOutput: (output) => heard[name].push(output) }).then(({ status }) => status);
+  const kernel = start({ base, onProgress: (...far) => loaded.push(far) });
+  const ended = [await run("a", "1 2"), await run("b", "3 bad")];
+  kernel.change(7, "late");
+  while (heard.b.length < 3) await new Promise((done) => setTimeout(done));
+  const endless = run("c", "4 on").catch((error) => stopped.push(error.message));
+  while (heard.c.length < 9) await new Promise((done) => setTimeout(done));
+  kernel.stop();
+  await endless;
+  const first = heard.c.length;
+  ended.push(await run("a", "5"));
+  return { loaded, ended, stopped, heard: [heard.a, heard.b, heard.c.slice(0, 4)], silent: heard.c.length === first };
+}
+"""
+
+
+def test_the_kernel(browser, offered):
+    """What runs is told what it is, its outputs come to it and to nobody else, and what is stopped is gone."""
+    with opened(browser, f"{offered}/en/first_network.html") as page:
+        address = [f"{offered}/live/thread/kernel.js", f"{offered}/live/thread/"]
+        found = page.evaluate(KERNEL, address)
+        assert found["loaded"] == [[2, 2, "numpy"]] * 2 and found["ended"] == ["ok", "error", "ok"]
+        assert found["heard"] == [["1", "2", "5"], ["3", "bad", [7, "late"]], ["4", "on", "on", "on"]]
+        assert found["stopped"] == ["stopped"] and found["silent"] and len(page.workers) == 1
+        (begin,) = page.evaluate("""([address, base]) => import(address).then(({ start }) => {
+            return Promise.allSettled([start({ base: base + "lost/", onProgress() {} }).ready]);
+        })""", address)
+        assert begin["status"] == "rejected"
 
 
 def test_a_file_says_why_nothing_runs(browser, site, tmp_path):

@@ -61,11 +61,11 @@ def asked(t, loss, *leaves, times=1):
     return [one.grad for one in leaves]
 
 
-def changed_after(t, change):
-    """A tensor that the way back needs is changed before it is taken."""
+def changed_after(t, change, learns=True):
+    """A tensor that the way back needs is changed before it is taken; learns: whether a gradient goes through it."""
     x = leaf(t)
-    y = 2 * x
-    loss = y * y
+    y = 2 * (x if learns else x.detach())
+    loss = x * y
     change(y)
     return asked(t, loss, x)
 
@@ -91,7 +91,9 @@ def kept(t):
     x = leaf(t)
     y = x * x
     y.retain_grad()
-    return [*asked(t, t.stack([y.sum(), y.exp().sum()]), x), y.grad, *asked(t, y, x), y.grad]
+    loss = (3 * y).sum()
+    loss.backward(retain_graph=True)
+    return [*asked(t, loss, x), y.grad]
 
 
 def within(t):
@@ -123,6 +125,7 @@ def shared(t):
 
 WALKS = {
     "an item changed": lambda t: changed_after(t, lambda y: y.__setitem__(0, 1.0)),
+    "an item of what does not learn": lambda t: changed_after(t, lambda y: y.__setitem__(0, 1.0), learns=False),
     "a row of it changed": lambda t: changed_after(t, lambda y: y[0].mul_(2)),
     "detached and changed": lambda t: changed_after(t, lambda y: y.detach().zero_()),
     "its data changed": lambda t: changed_after(t, lambda y: y.data.zero_()),
