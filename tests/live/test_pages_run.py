@@ -49,12 +49,14 @@ CELLS = {
     'text = """\n%x\n"""\ntext': [("text/plain", r"'\n%x\n'")],
     "x = 1\n%time x": [("SyntaxError", ['"Cell In[6]", line 2', "%time x", "lines with % or ! are Jupyter's own"])],
     "def f(n):\n    return 1 / n\n\ntry:\n    f(0)\nexcept ValueError:\n    pass": [
-        ("ZeroDivisionError", ["Cell In[7], line 5", "----> 5     f(0)", "Cell In[7], line 2, in f", "----> 2     return 1 / n", "division by zero"])
+        ("ZeroDivisionError", ["Cell In[7], line 5", "----> 5     f(0)", "line 2, in f", "----> 2     return 1 / n", "by zero"])
     ],
     "try:\n    {}[0]\nexcept KeyError as error:\n    raise ValueError from error": [
         ("ValueError", ["----> 2     {}[0]", "KeyError: 0", "the direct cause of", "----> 4     raise ValueError from error"])
     ],
-    "try:\n    {}[0]\nexcept KeyError:\n    ''.y": [("AttributeError", ["----> 2     {}[0]", "another exception occurred", "----> 4     ''.y"])],
+    "try:\n    {}[0]\nexcept KeyError:\n    ''.y": [
+        ("AttributeError", ["----> 2     {}[0]", "another exception occurred", "----> 4     ''.y"])
+    ],
     "input()": [("RuntimeError", ["----> 1 input()", "a page's cell cannot ask for input"])],
     "print('d', end=''); len(In)": [("stdout", "d"), ("text/plain", "12")],
 }

@@ -39,7 +39,7 @@ def test_a_tensor(data, shape, dtype, grad):
     assert ours == theirs
 
 
-OPTIONS = [{"precision": 2}, {"sci_mode": True}, {"linewidth": 40}, {"threshold": 5, "edgeitems": 1}, {"profile": "short"}, {"profile": "full"}]
+OPTIONS = [{"precision": 2}, {"sci_mode": True}, {"linewidth": 40}, {"threshold": 5, "edgeitems": 1}, {"threshold": 40}, {"profile": "short"}, {"profile": "full"}]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

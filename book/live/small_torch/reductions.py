@@ -126,13 +126,14 @@ def std_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
 
 def prod(input, dim=None, keepdim=False, *, dtype=None):
     """The product of all numbers, or along an axis."""
+    input = input if dtype is None else input.to(dtype)
     x = input._array
     keep = np.int64 if x.dtype.kind in "biu" else x.dtype
     if dim is None:
         flat = reshape(input, -1)
         return titled(reshape(prod(flat, 0), ()) if input.ndim != 1 else prod(flat, 0), "Prod")
     if not input.ndim:
-        return titled(prod(reshape(input, 1), dim, dtype=dtype), "Prod.1")
+        return titled(prod(reshape(input, 1), dim), "Prod.1")
     at = axis(dim, input.ndim)
     n = x.shape[at]
 
