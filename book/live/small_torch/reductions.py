@@ -128,12 +128,12 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     """The product of all numbers, or along an axis."""
     input = input if dtype is None else input.to(dtype)
     x = input._array
-    keep = np.int64 if x.dtype.kind in "biu" else x.dtype
+    keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
     if dim is None:
         flat = reshape(input, -1)
-        return titled(reshape(prod(flat, 0), ()) if input.ndim != 1 else prod(flat, 0), "Prod")
+        return titled(reshape(prod(flat, 0, dtype=dtype), ()) if input.ndim != 1 else prod(flat, 0, dtype=dtype), "Prod")
     if not input.ndim:
-        return titled(prod(reshape(input, 1), dim), "Prod.1")
+        return titled(prod(reshape(input, 1), dim, dtype=dtype), "Prod.1")
     at = axis(dim, input.ndim)
     n = x.shape[at]
 
@@ -361,7 +361,7 @@ def cumsum(input, dim, *, dtype=None):
     input = input if dtype is None else input.to(dtype)
     at = axis(dim, input.ndim)
     x = input._array
-    keep = np.int64 if x.dtype.kind in "biu" else x.dtype
+    keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
     array = along(np.cumsum, x, at, keep)
     return record(array, "Cumsum", (input,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
 
@@ -372,7 +372,7 @@ def cumprod(input, dim, *, dtype=None):
     input = input if dtype is None else input.to(dtype)
     at = axis(dim, input.ndim)
     x = input._array
-    keep = np.int64 if x.dtype.kind in "biu" else x.dtype
+    keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
 
     def rule(g):
         from .shapes import cat, narrow
