@@ -598,6 +598,7 @@ MODULES = {
     "get, no parameter": lambda t: example(t).get_parameter("layers.0"),
     "get, not there either": lambda t: example(t).get_parameter("layers.weight"),
     "get, no buffer": lambda t: example(t).get_buffer("scale"),
+    "a state shares": lambda t: [m := example(t), m.state_dict()["scale"].zero_()],
     "mode": lambda t: [part.training for part in example(t).eval().modules()],
     "no mode": lambda t: example(t).train("hard"),
     "frozen": lambda t: example(t).requires_grad_(False),
