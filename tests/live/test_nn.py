@@ -5,6 +5,7 @@ import io
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import example as also
 from hypothesis import strategies as st
 from twins import agree, flat, gradients, numbers
 
@@ -228,7 +229,11 @@ def test_recurrent_layer(case):
     agree(ran, FLOATS[case[-1]])
 
 
+BOTH_WAYS = {"num_layers": 2, "bidirectional": True, "bias": True, "batch_first": False, "proj_size": 2}
+
+
 @settings(max_examples=12)
+@also(("LSTM", (2, 3), BOTH_WAYS, [2, 4, 1], "packed", True, "float64"))
 @given(recurrent())
 def test_gradients_of_gradients(case):
     def ran(t):

@@ -229,7 +229,12 @@ def test_what_never_ends_is_stopped(browser, offered):
 
 def test_what_cannot_be_loaded_is_named_and_tried_again(browser, offered):
     with notebook(browser, offered, "window.unreachable = true") as book:
+        broken = "window.unrolledRunning = () => ({ told: Promise.reject(new Error('cells')) })"
+        book.page.route("**/running.js*", lambda route: route.fulfill(body=broken, content_type="text/javascript"))
         book.run(0)
+        book.button(0, offering.words("en")["unloaded"]).wait_for()
+        book.page.unroute("**/running.js*")
+        book.button(0, offering.words("en")["unloaded"]).click()
         book.bar("Load and run").click()
         book.says("could not be loaded (numpy.whl)")
         book.page.evaluate("window.unreachable = false")
@@ -263,8 +268,22 @@ def test_outputs(browser, offered):
         output.locator("figure svg.drawing").first.wait_for()
         book.asked()
         output.locator("input[type=range]").first.press("ArrowRight")
-        assert book.asked()[0].startswith("change 7 {")
-        book.write(2, 'print(1000000 lines)\nprint("end")\nshow image/svg+xml <svg')
+        (asked,) = book.asked()
+        assert asked.startswith("change 7 {")
+        back = dict.fromkeys(json.loads(asked.removeprefix("change 7 ")), 0.5)
+        streams = [{"output_type": "stream", "name": "stdout", "text": text} for text in ("gone\n", "10%\r", "20%\rall\n")]
+        first, second = ({"data": {"text/plain": text}, "transient": {"display_id": "one"}} for text in ("first", "second"))
+        said = [
+            streams[0], {"output_type": "clear_output", "wait": True}, *streams[1:], {"output_type": "display_data"} | first,
+            {"output_type": "update_display_data"} | second, {"output_type": "figure", "id": 7, "state": back},
+        ]  # fmt: skip
+        book.write(3, "\n".join(f"say {json.dumps(one)}" for one in said))
+        book.run(3)
+        book.outputs(3).get_by_text("second").wait_for()
+        page.wait_for_function("document.querySelector('.run-output .stream')?.textContent.trim() === 'all'")
+        assert book.outputs(3).inner_text().split() == ["all", "second"]
+        assert output.locator("input[type=range]").first.input_value() == "0.5"
+        book.write(2, 'print(1500 lines)\nprint(998500 lines)\nprint("end")\nshow image/svg+xml <svg')
         book.run(2)
         book.outputs(2).locator("pre", has_text="a line").wait_for()
         assert book.outputs(2).inner_text().count("a line") == 2000
