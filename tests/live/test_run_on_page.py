@@ -351,9 +351,9 @@ async ([address, base]) => {
   const kernel = start({ base, onProgress: (...far) => loaded.push(far) });
   const ended = [await run("a", "1 2"), await run("b", "3 bad")];
   kernel.change(7, "late");
-  while (heard.b.length < 3) await new Promise((done) => setTimeout(done));
+  for (let k = 0; k < 999 && heard.b.length < 3; k++) await new Promise((done) => setTimeout(done));
   const endless = run("c", "4 on").catch((error) => stopped.push(error.message));
-  while (heard.c.length < 9) await new Promise((done) => setTimeout(done));
+  for (let k = 0; k < 999 && heard.c.length < 9; k++) await new Promise((done) => setTimeout(done));
   kernel.stop();
   await endless;
   const first = heard.c.length;
