@@ -3,7 +3,7 @@
 # make site       only build the site, into _build/html
 # make check      the texts, and the notebooks that differ from the last commit: half a minute
 # make test       everything that is checked: the models, the site, and every output of every notebook
-# make fuzz       the models against torch over more than 10,000 random configurations
+# make fuzz       the models, and the small torch of the pages, against torch over more than 10,000 random configurations
 # make outside    matrix states and mLSTM against the same equations in the package transformers; needs a network
 # make pdf        the site, with every edition printed as a PDF; needs Chromium
 # make offline    the site, packed into _build/html/unrolled.zip to be read without a network
@@ -57,7 +57,7 @@ prove: $(ENVIRONMENT)
 	$(PYTEST) --prove tests book/*/*.ipynb assignments/source/*/*.ipynb
 
 fuzz: $(ENVIRONMENT)
-	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_newton.py tests/layers/test_scan.py tests/layers/test_selective.py tests/layers/test_matrix_state.py tests/layers/test_matrix_layers.py
+	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_newton.py tests/layers/test_scan.py tests/layers/test_selective.py tests/layers/test_matrix_state.py tests/layers/test_matrix_layers.py tests/live/test_operations.py
 
 # an environment on top of the book's, for what nothing else here needs
 outside: $(ENVIRONMENT)

@@ -50,7 +50,7 @@ COMMANDS = {
 SECONDS = {"test": 1800, "prove": 4 * 3600}  # a fault may be that something never ends
 RECEIPTS = "_build/receipts"  # what need not be run again; copied along, if it is there
 
-AREAS = ("companion", "chapters", "translations", "figures", "theme", "search", "checker", "grader", "build")
+AREAS = ("companion", "chapters", "translations", "figures", "theme", "search", "live", "checker", "grader", "build")
 KINDS = {"replace": {"old", "new"}, "flip": {"flip"}, "delete": {"delete"}, "add": {"add"}}
 OPTIONAL = {"replace": {"cell", "of"}, "flip": set(), "delete": set(), "add": set()}
 

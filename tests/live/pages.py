@@ -31,7 +31,8 @@ outputs = []
 session = Session(outputs.append)
 for line in lines:
     began = time.monotonic()
-    session.run(json.loads(line))
+    good = session.run(json.loads(line))
+    assert good == all(one["output_type"] != "error" for one in outputs)
     print(json.dumps([outputs, time.monotonic() - began]), file=out, flush=True)
     outputs.clear()
 """

@@ -5,6 +5,7 @@ import io
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import example as also
 from hypothesis import strategies as st
 from twins import agree, flat, gradients, numbers
 
@@ -228,7 +229,11 @@ def test_recurrent_layer(case):
     agree(ran, FLOATS[case[-1]])
 
 
+BOTH_WAYS = {"num_layers": 2, "bidirectional": True, "bias": True, "batch_first": False, "proj_size": 2}
+
+
 @settings(max_examples=12)
+@also(("LSTM", (2, 3), BOTH_WAYS, [2, 4, 1], "packed", True, "float64"))
 @given(recurrent())
 def test_gradients_of_gradients(case):
     def ran(t):
@@ -598,6 +603,7 @@ MODULES = {
     "get, no parameter": lambda t: example(t).get_parameter("layers.0"),
     "get, not there either": lambda t: example(t).get_parameter("layers.weight"),
     "get, no buffer": lambda t: example(t).get_buffer("scale"),
+    "a state shares": lambda t: [m := example(t), m.state_dict()["scale"].zero_()],
     "mode": lambda t: [part.training for part in example(t).eval().modules()],
     "no mode": lambda t: example(t).train("hard"),
     "frozen": lambda t: example(t).requires_grad_(False),

@@ -77,18 +77,18 @@ def test_first_steps_are_the_same_to_the_bit(kind):
     kind=st.sampled_from([*KINDS]), lr=st.floats(1e-4, 0.3), before=st.integers(1, 5), dtype=st.sampled_from(["float64", "float32"])
 )
 def test_goes_on_from_a_state(kind, lr, before, dtype):
-    """Another optimizer, of copies of the parameters, goes on where the first one was."""
+    """Another optimizer, of copies of the parameters, goes on where the first one was. It shares what that remembers."""
 
     def ran(t):
         first, parameters, _ = learning(t, kind, KINDS[kind], dtype, before, lr)
         copies = [one.detach().clone().requires_grad_() for one in parameters]
         groups = [{"params": copies[:2]}, {"params": [copies[2]]}, {"params": [copies[3]]}]
         second = type(first)(groups)
-        second.load_state_dict(copy.deepcopy(first.state_dict()))
+        second.load_state_dict(first.state_dict() if before % 2 else copy.deepcopy(first.state_dict()))
         on = stepping(second, copies)
         for _ in range(3):
             on()
-        return copies, parameters, second.state_dict(), repr(second)
+        return copies, parameters, first.state_dict(), second.state_dict(), repr(second)
 
     agree(ran, 1e-12 if dtype == "float64" else 1e-6)
 
@@ -100,6 +100,7 @@ SCHEDULES = {
         o, 0.1, 20, anneal_strategy="linear", three_phase=True, div_factor=10.0
     ),
     "steps": lambda t, o: t.optim.lr_scheduler.StepLR(o, 4, gamma=0.5),
+    "milestones": lambda t, o: t.optim.lr_scheduler.MultiStepLR(o, [2, 2, 12], gamma=0.5),
     "exponential": lambda t, o: t.optim.lr_scheduler.ExponentialLR(o, 0.9),
     "lambda": lambda t, o: t.optim.lr_scheduler.LambdaLR(o, lambda k: 1 / (1 + k)),
     "lambdas": lambda t, o: t.optim.lr_scheduler.LambdaLR(o, [lambda k: 1 / (1 + k), lambda k: k]),
@@ -131,6 +132,28 @@ def test_schedule(name, optim):
         return found, w, v, repr(optimizer)
 
     agree(ran, 1e-13)
+
+
+PLATEAUS = {
+    "smaller": {},
+    "larger": {"mode": "max", "factor": 0.5, "patience": 0},
+    "by a number": {"threshold": 0.3, "threshold_mode": "abs", "patience": 2},
+    "by a share": {"threshold": 0.3, "patience": 1, "cooldown": 2},
+    "not below": {"patience": 0, "min_lr": [0.01, 0.2], "eps": 0.05},
+}
+
+
+@pytest.mark.parametrize("name", PLATEAUS)
+def test_plateau(name):
+    def ran(t):
+        optimizer, found = t.optim.SGD([{"params": [leaf(t)]}, {"params": [leaf(t)], "lr": 0.3}], lr=0.1), []
+        scheduler = t.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **{"patience": 1} | PLATEAUS[name])
+        for loss in (3.0, 2.0, 2.0, 1.9, 1.9, 1.9, 0.5, 0.6, 0.6, 0.7, 0.6, 0.6, 1.2, 4.0, 0.1, 0.1, 0.1, 0.1):
+            scheduler.step(loss)
+            found.append([scheduler.get_last_lr(), scheduler.num_bad_epochs])
+        return found
+
+    agree(ran)
 
 
 def leaf(t):

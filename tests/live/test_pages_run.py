@@ -1,9 +1,12 @@
 """Chapters as on a page: on the small torch every cell gives what is stored, which is what torch gave."""
 
+import re
+
 import editions
+import nbformat
 import pages
 import pytest
-from nbformat.v4 import new_output
+from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 # Of all chapters these few reach most lines of the small torch for their time.
 QUICK = ["changing_the_cell", "embedding", "gru", "sequences"]
@@ -36,6 +39,41 @@ def test_quick_chapter(name, code):
 def test_chapter(page, code):
     """Every cell. Those that take long compute the same in all editions: the English ones answer for them."""
     assert wrong(page, code, pages.ELSEWHERE if page.parent.name == "en" else SOONER) == {}
+
+
+CELLS = {
+    'print("a"); 1 + 1': [("stdout", "a\n"), ("text/plain", "2")],
+    "_ + Out[1] + len(In)": [("text/plain", "7")],
+    "_;": [],
+    'import sys; print("b"); print("c", file=sys.stderr)': [("stdout", "b\n"), ("stderr", "c\n")],
+    'text = """\n%x\n"""\ntext': [("text/plain", r"'\n%x\n'")],
+    "x = 1\n%time x": [("SyntaxError", ['"Cell In[6]", line 2', "%time x", "lines with % or ! are Jupyter's own"])],
+    "def f(n):\n    return 1 / n\n\ntry:\n    f(0)\nexcept ValueError:\n    pass": [
+        ("ZeroDivisionError", ["Cell In[7], line 5", "----> 5     f(0)", "line 2, in f", "----> 2     return 1 / n", "by zero"])
+    ],
+    "try:\n    {}[0]\nexcept KeyError as error:\n    raise ValueError from error": [
+        ("ValueError", ["----> 2     {}[0]", "KeyError: 0", "the direct cause of", "----> 4     raise ValueError from error"])
+    ],
+    "try:\n    {}[0]\nexcept KeyError:\n    ''.y": [
+        ("AttributeError", ["----> 2     {}[0]", "another exception occurred", "----> 4     ''.y"])
+    ],
+    "input()": [("RuntimeError", ["----> 1 input()", "a page's cell cannot ask for input"])],
+    "print('d', end=''); len(In)": [("stdout", "d"), ("text/plain", "12")],
+}
+
+
+def test_session(code, tmp_path):
+    """What each form of a cell gives, in which order, and where an error comes from: without a line of our own."""
+    nbformat.write(new_notebook(cells=[new_code_cell(source) for source in CELLS]), tmp_path / "cells.ipynb")
+    for cell, outputs, _ in pages.run(tmp_path / "cells.ipynb", code):
+        assert len(outputs) == len(CELLS[cell.source])
+        for output, (kind, expected) in zip(outputs, CELLS[cell.source], strict=True):
+            if output.output_type == "error":
+                told = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(output.traceback))
+                assert output.ename == kind and re.search(".*".join(map(re.escape, expected)), told, re.DOTALL), told
+                assert "cells.py" not in told
+            else:
+                assert (kind, expected) == (output.get("name", "text/plain"), output.get("text") or output.data["text/plain"])
 
 
 def shown(text, kind="text/plain"):

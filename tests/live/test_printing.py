@@ -39,7 +39,10 @@ def test_a_tensor(data, shape, dtype, grad):
     assert ours == theirs
 
 
-OPTIONS = [{"precision": 2}, {"sci_mode": True}, {"linewidth": 40}, {"threshold": 5, "edgeitems": 1}, {"profile": "short"}, {"profile": "full"}]
+OPTIONS = [
+    {"precision": 2}, {"sci_mode": True}, {"linewidth": 40}, {"threshold": 5, "edgeitems": 1}, {"threshold": 40},
+    {"profile": "short"}, {"profile": "full"}, *({"linewidth": width} for width in range(38, 44)),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -47,7 +50,8 @@ def test_options(options):
     def program(t):
         t.set_printoptions(**options)
         try:
-            return [repr(t.arange(40.0) / 7), repr(t.arange(24).view(2, 3, 4)), repr(t.tensor([[1e-3, 1e3]]))]
+            few = [t.tensor([[1e-3, 1e3]]), t.tensor([0.5, 500.0]), t.ones(3, dtype=t.float64)]
+            return [repr(one) for one in (t.arange(40.0) / 7, t.arange(24).view(2, 3, 4), *few)]
         finally:
             t.set_printoptions(profile="default")
 

@@ -19,7 +19,7 @@ SAME = {
     "rand_like": lambda t, shape: t.rand_like(t.zeros(shape)),
     "randint": lambda t, shape: t.randint(10, shape),
     "randint, from": lambda t, shape: t.randint(-3, 2**20, shape),
-    "randint, large": lambda t, shape: t.randint(0, 2**40, shape),
+    "randint, large": lambda t, shape: [t.randint(0, 2**28 - 1, shape), t.randint(0, 2**28, shape), t.randint(0, 2**40, shape)],
     "randint_like": lambda t, shape: t.randint_like(t.zeros(shape), 5),
     "randperm": lambda t, shape: t.randperm(math.prod(shape)),
     "bernoulli of a tensor": lambda t, shape: t.bernoulli(t.full(shape, 0.3)),
@@ -52,6 +52,9 @@ NEAR = {
     "randn_like": lambda t, shape, dtype: t.randn_like(t.empty(shape, dtype=dtype)),
     "normal": lambda t, shape, dtype: t.normal(1.0, 2.0, shape, dtype=dtype),
     "normal_": lambda t, shape, dtype: t.empty(shape, dtype=dtype).normal_(0.5, 0.1),
+    "half a pair": lambda t, shape, dtype: [
+        t.randn(1), state := t.get_rng_state(), t.randn(2), t.set_rng_state(state), t.randn(shape, dtype=dtype)
+    ][-1],
     "exponential_": lambda t, shape, dtype: t.empty(shape, dtype=dtype).exponential_(2.0),
 }
 

@@ -31,6 +31,13 @@ def offered(site, tmp_path_factory):
     shutil.copytree(site / "en/_static", folder / "en/_static")
     shutil.copy(site / "en/first_network.html", folder / "en")
     shutil.copytree(FAKE, folder / "live")
+    thread = folder / "live/thread"
+    thread.mkdir()
+    shutil.copy(FAKE / "worker.js", thread)
+    shutil.copy(Path(offering.__file__).with_name("kernel.js"), thread)
+    for place, files in ((thread, {}), (thread / "lost", {"lost": 1})):
+        place.mkdir(exist_ok=True)
+        (place / "manifest.json").write_text(json.dumps({"files": files, "size": 2}))
     offering.offer(folder, [one for one in editions.editions() if one.language == "en"])
     with serving(folder) as (address, _):
         yield address
@@ -238,7 +245,12 @@ def test_what_never_ends_is_stopped(browser, offered):
 
 def test_what_cannot_be_loaded_is_named_and_tried_again(browser, offered):
     with notebook(browser, offered, "window.unreachable = true") as book:
+        broken = "window.unrolledRunning = () => ({ told: Promise.reject(new Error('cells')) })"
+        book.page.route("**/running.js*", lambda route: route.fulfill(body=broken, content_type="text/javascript"))
         book.run(0)
+        book.button(0, offering.words("en")["unloaded"]).wait_for()
+        book.page.unroute("**/running.js*")
+        book.button(0, offering.words("en")["unloaded"]).click()
         book.bar("Load and run").click()
         book.says("could not be loaded (numpy.whl)")
         book.page.evaluate("window.unreachable = false")
@@ -272,8 +284,22 @@ def test_outputs(browser, offered):
         output.locator("figure svg.drawing").first.wait_for()
         book.asked()
         output.locator("input[type=range]").first.press("ArrowRight")
-        assert book.asked()[0].startswith("change 7 {")
-        book.write(2, 'print(1000000 lines)\nprint("end")\nshow image/svg+xml <svg')
+        (asked,) = book.asked()
+        assert asked.startswith("change 7 {")
+        back = dict.fromkeys(json.loads(asked.removeprefix("change 7 ")), 0.5)
+        streams = [{"output_type": "stream", "name": "stdout", "text": text} for text in ("gone\n", "10%\r", "20%\rall\n")]
+        first, second = ({"data": {"text/plain": text}, "transient": {"display_id": "one"}} for text in ("first", "second"))
+        said = [
+            streams[0], {"output_type": "clear_output", "wait": True}, *streams[1:], {"output_type": "display_data"} | first,
+            {"output_type": "update_display_data"} | second, {"output_type": "figure", "id": 7, "state": back},
+        ]  # fmt: skip
+        book.write(3, "\n".join(f"say {json.dumps(one)}" for one in said))
+        book.run(3)
+        book.outputs(3).get_by_text("second").wait_for()
+        page.wait_for_function("document.querySelector('.run-output .stream')?.textContent.trim() === 'all'")
+        assert book.outputs(3).inner_text().split() == ["all", "second"]
+        assert output.locator("input[type=range]").first.input_value() == "0.5"
+        book.write(2, 'print(1500 lines)\nprint(998500 lines)\nprint("end")\nshow image/svg+xml <svg')
         book.run(2)
         book.outputs(2).locator("pre", has_text="a line").wait_for()
         assert book.outputs(2).inner_text().count("a line") == 2000
@@ -332,6 +358,39 @@ def test_it_is_accessible(browser, offered, width, scheme):
         accessible(page, "[data-kind]", runOnly=["color-contrast"])
         assert page.evaluate("document.documentElement.scrollWidth") == width and page.evaluate(WIDE) == []
         assert height > 1000
+
+
+KERNEL = """
+async ([address, base]) => {
+  const { start } = await import(address), loaded = [], heard = { a: [], b: [], c: [] }, stopped = [];
+  const run = (name, source) => kernel.run(source, { onOutput: (output) => heard[name].push(output) }).then(({ status }) => status);
+  const kernel = start({ base, onProgress: (...far) => loaded.push(far) });
+  const ended = [await run("a", "1 2"), await run("b", "3 bad")];
+  kernel.change(7, "late");
+  for (let k = 0; k < 999 && heard.b.length < 3; k++) await new Promise((done) => setTimeout(done));
+  const endless = run("c", "4 on").catch((error) => stopped.push(error.message));
+  for (let k = 0; k < 999 && heard.c.length < 9; k++) await new Promise((done) => setTimeout(done));
+  kernel.stop();
+  await endless;
+  const first = heard.c.length;
+  ended.push(await run("a", "5"));
+  return { loaded, ended, stopped, heard: [heard.a, heard.b, heard.c.slice(0, 4)], silent: heard.c.length === first };
+}
+"""
+
+
+def test_the_kernel(browser, offered):
+    """What runs is told what it is, its outputs come to it and to nobody else, and what is stopped is gone."""
+    with opened(browser, f"{offered}/en/first_network.html") as page:
+        address = [f"{offered}/live/thread/kernel.js", f"{offered}/live/thread/"]
+        found = page.evaluate(KERNEL, address)
+        assert found["loaded"] == [[2, 2, "numpy"]] * 2 and found["ended"] == ["ok", "error", "ok"]
+        assert found["heard"] == [["1", "2", "5"], ["3", "bad", [7, "late"]], ["4", "on", "on", "on"]]
+        assert found["stopped"] == ["stopped"] and found["silent"] and len(page.workers) == 1
+        (begin,) = page.evaluate("""([address, base]) => import(address).then(({ start }) => {
+            return Promise.allSettled([start({ base: base + "lost/", onProgress() {} }).ready]);
+        })""", address)
+        assert begin["status"] == "rejected"
 
 
 def test_a_file_says_why_nothing_runs(browser, site, tmp_path):

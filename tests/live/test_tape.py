@@ -1,15 +1,18 @@
-"""What the small torch remembers for the way back is gone with the last tensor that needs it, and waits for no collector.
+"""The way back: what changes on it, what is refused, as in torch, and that nothing of it stays.
 
-A ring of references would stay until Python looks for such rings: a page's memory would fill, and much time would go there.
+What the small torch remembers is gone with the last tensor that needs it, and waits for no collector. A ring of references
+would stay until Python looks for such rings: a page's memory would fill, and much time would go there.
 """
 
 import gc
+import warnings
 import weakref
 
 import pytest
 import small_torch
 from small_torch import nn
 from small_torch.autograd import walk
+from twins import agree, numbers
 
 GRAPHS = {
     "functions": lambda x: (x.sigmoid() * x.tanh() + x.exp().sqrt()).log(),
@@ -45,3 +48,105 @@ def test_graph_is_gone(name, asked, no_collector):
     assert first() is not None
     del out
     assert first() is None
+
+
+def leaf(t):
+    return numbers(t, 2, 3).clone().requires_grad_()
+
+
+def asked(t, loss, *leaves, times=1):
+    """The gradients of leaves, of a loss that is walked so many times."""
+    for _ in range(times):
+        loss.sum().backward()
+    return [one.grad for one in leaves]
+
+
+def changed_after(t, change, learns=True):
+    """A tensor that the way back needs is changed before it is taken; learns: whether a gradient goes through it."""
+    x = leaf(t)
+    y = 2 * (x if learns else x.detach())
+    loss = x * y
+    change(y)
+    return asked(t, loss, x)
+
+
+def stepped_after(t):
+    """An optimizer changes a parameter that the way back needs."""
+    w, x = leaf(t), leaf(t)
+    loss = (w * x).sum()
+    w.grad = t.ones_like(w)
+    t.optim.SGD([w], lr=0.1).step()
+    return asked(t, loss, w, x)
+
+
+def hooked(t, x, *hooks):
+    y = x * x
+    for hook in hooks:
+        y.register_hook(hook)
+    x.register_hook(lambda g: g + 1)
+    return asked(t, y * 3, x)
+
+
+def kept(t):
+    x = leaf(t)
+    y = x * x
+    y.retain_grad()
+    loss = (3 * y).sum()
+    loss.backward(retain_graph=True)
+    return [*asked(t, loss, x), y.grad]
+
+
+def within(t):
+    """Whether nodes are left, inside and outside of what says so."""
+    found = []
+    with t.no_grad():
+        with t.enable_grad(), t.no_grad():
+            found.append(t.is_grad_enabled())
+        found.append(t.is_grad_enabled())
+    with t.enable_grad():
+        pass
+    return [*found, t.is_grad_enabled()]
+
+
+def watched(t):
+    """torch says as well where the node was made."""
+    x = t.zeros(2, requires_grad=True)
+    with warnings.catch_warnings(action="ignore"), t.autograd.set_detect_anomaly(True):
+        return asked(t, x / x, x)
+
+
+def shared(t):
+    """One gradient for two leaves: what is done to the one does nothing to the other."""
+    x, y = leaf(t), leaf(t)
+    grads = asked(t, x + y, x, y)
+    grads[0].zero_()
+    return [*grads, *asked(t, x * x, x, y)]
+
+
+WALKS = {
+    "an item changed": lambda t: changed_after(t, lambda y: y.__setitem__(0, 1.0)),
+    "an item of what does not learn": lambda t: changed_after(t, lambda y: y.__setitem__(0, 1.0), learns=False),
+    "a row of it changed": lambda t: changed_after(t, lambda y: y[0].mul_(2)),
+    "detached and changed": lambda t: changed_after(t, lambda y: y.detach().zero_()),
+    "its data changed": lambda t: changed_after(t, lambda y: y.data.zero_()),
+    "a parameter stepped": stepped_after,
+    "hooks": lambda t: hooked(t, leaf(t), lambda g: g * 2, lambda g: None),
+    "kept": kept,
+    "twice": lambda t: asked(t, leaf(t).exp(), times=2),
+    "sums twice": lambda t: asked(t, (x := leaf(t)) + x, x, times=2),
+    "within": within,
+    "watched": watched,
+    "shared": shared,
+    "a leaf in place": lambda t: leaf(t).add_(1),
+    "a view of a leaf in place": lambda t: leaf(t)[0].add_(1),
+    "what was a view in place": lambda t: numbers(t, 2, 3, grad=True).add_(1),
+    "a view of what was one in place": lambda t: numbers(t, 2, 3, grad=True)[0].add_(1),
+    "an item of a leaf": lambda t: leaf(t).__setitem__(0, 1.0),
+    "what is repeated in place": lambda t: t.ones(1, 3).expand(2, 3).add_(1),
+    "a number and a row": lambda t: [t.tensor(2.0, dtype=t.float64) * t.ones(2), t.tensor(2) * t.ones(2, dtype=t.int32)],
+}
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_walk(name):
+    agree(WALKS[name])

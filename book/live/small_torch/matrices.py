@@ -8,8 +8,8 @@ from .absent import Absent
 from .autograd import record, recording, titled
 from .pointwise import fit
 from .products import product
-from .shapes import movedim, reshape, transpose, tril, triu, unsqueeze
-from .tensor import Tensor
+from .shapes import flatten, movedim, reshape, transpose, tril, triu, unsqueeze
+from .tensor import Tensor, axis
 
 
 def same_type(first, second):
@@ -41,7 +41,7 @@ def matmul(input, other):
             raise RuntimeError(f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {place}")
     if a.ndim > 2 and b.ndim <= 2 and a._array.flags.c_contiguous:  # one large product instead of many small ones
         shape = a._array.shape
-        array = product(a._array.reshape(-1, shape[-1]), b._array).reshape(shape[:-1] + b._array.shape[1:])
+        array = product(a._array.reshape(math.prod(shape[:-1]), shape[-1]), b._array).reshape(shape[:-1] + b._array.shape[1:])
     else:
         array = product(a._array, b._array)
 
@@ -56,8 +56,7 @@ def matmul(input, other):
             ga = reshape(fit(matmul(g, adjoint(wide_b)), wide_a._array.shape), *a.shape)
         if b._requires_grad:
             if wide_b.ndim == 2 and wide_a.ndim > 2:
-                flat = reshape(wide_a, -1, wide_a._array.shape[-1])
-                gb = matmul(adjoint(flat), reshape(g, -1, g._array.shape[-1]))
+                gb = matmul(adjoint(flatten(wide_a, 0, -2)), flatten(g, 0, -2))
             else:
                 gb = fit(matmul(adjoint(wide_a), g), wide_b._array.shape)
             gb = reshape(gb, *b.shape)
@@ -119,6 +118,8 @@ def bmm(input, mat2):
 
 
 def mv(input, vec):
+    if input.ndim != 2 or vec.ndim != 1:
+        raise RuntimeError(f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
     return matmul(input, vec)
 
 
@@ -173,15 +174,13 @@ def einsum(equation, *operands_):
             known = set(output).union(*(t for t, _ in others))
             reached = "".join(one for one in dict.fromkeys(term) if one in known)
             part = einsum(",".join([output, *(t for t, _ in others)]) + "->" + reached, g, *(o for _, o in others))
-            sizes = dict(zip(term, x._array.shape))
             if reached != term:  # what is summed over alone, or is a diagonal
                 if len(set(term)) < len(term):
                     raise NotImplementedError("the small torch has no gradient of einsum for a letter twice in one term")
                 for place, one in enumerate(term):
                     if one not in reached:
                         part = unsqueeze(part, place)
-                part = part.expand([sizes[one] for one in term])
-            found.append(part)
+            found.append(part.expand(np.broadcast_shapes(part._array.shape, x._array.shape)))
         return found
 
     return record(np.asarray(array), "Einsum", operands_, rule, operands_)
@@ -206,7 +205,7 @@ def check_letters(terms, output, operands_):
                     f"einsum(): subscript {letter} has size {n} for operand {i} which does not broadcast with previously seen size "
                     f"{sizes[letter]}"
                 )
-            sizes[letter] = max(sizes.get(letter, 1), n)
+            sizes[letter] = n if n != 1 else sizes.get(letter, 1)
     for letter in output:
         if letter not in sizes:
             raise RuntimeError(f"einsum(): output subscript {letter} does not appear in the equation for any input operand")
@@ -229,15 +228,29 @@ def spelt_out(equation, operands_):
 
 
 def tensordot(a, b, dims=2):
-    first, second = (list(range(a.ndim - dims, a.ndim)), list(range(dims))) if isinstance(dims, int) else dims
+    first, second = (list(range(-dims, 0)), list(range(dims))) if isinstance(dims, int) else dims
+    for i, j in zip(first, second):  # an axis of one number is as long as the other's
+        m, n = a._array.shape[i], b._array.shape[j]
+        if m == 1:
+            b = b.sum(j, True, dtype=b.dtype)
+        elif n == 1:
+            a = a.sum(i, True, dtype=a.dtype)
+        elif m != n:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim {j}"
+            )
+    first, second = ([axis(one, x.ndim) for one in axes] for x, axes in ((a, first), (b, second)))
     rest_a = [i for i in range(a.ndim) if i not in first]
     rest_b = [i for i in range(b.ndim) if i not in second]
-    n = math.prod(a._array.shape[i] for i in first)
-    out = reshape(a.permute(rest_a + first), -1, n) @ reshape(b.permute(second + rest_b), n, -1)
-    return reshape(out, *(a._array.shape[i] for i in rest_a), *(b._array.shape[i] for i in rest_b))
+    left, right, n = ([one._array.shape[i] for i in axes] for one, axes in ((a, rest_a), (b, rest_b), (a, first)))
+    out = reshape(a.permute(rest_a + first), math.prod(left), math.prod(n)) @ reshape(b.permute(second + rest_b), math.prod(n), math.prod(right))
+    return reshape(out, *left, *right)
 
 
 def cross(input, other, dim=-1):
+    m, n = input._array.shape[dim], other._array.shape[dim]
+    if m != 3 or n != 3:
+        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {m} and {n}")
     a, b = movedim(input, dim, 0), movedim(other, dim, 0)
     from .shapes import stack
 
@@ -246,6 +259,12 @@ def cross(input, other, dim=-1):
 
 def cdist(x1, x2, p=2.0):
     """Distances of each row to each row."""
+    for name, one in (("X1", x1), ("X2", x2)):
+        if one.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {one.ndim}D")
+    m, n = x1._array.shape[-1], x2._array.shape[-1]
+    if m != n:
+        raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {m} X2: {n}")
     return titled((unsqueeze(x1, -2) - unsqueeze(x2, -3)).norm(p, -1), "Cdist")
 
 
@@ -298,6 +317,11 @@ def without_gradient(what):
     return rule
 
 
+def of_matrices(A, name):
+    if A.ndim < 2:
+        raise RuntimeError(f"linalg.{name}: input should have at least 2 dimensions, but has {A.ndim} dimensions instead")
+
+
 class linalg(metaclass=Absent):
     """torch.linalg"""
 
@@ -316,6 +340,8 @@ class linalg(metaclass=Absent):
     @staticmethod
     def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False):
         """Frobenius' norm, the largest singular value (2), their sum ("nuc"), the largest sum of a column (1) or row (inf)."""
+        if A.ndim < 2:
+            raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
         if ord == "fro":
             return A.norm(2, dim, keepdim)
         if ord == 1:
@@ -327,12 +353,14 @@ class linalg(metaclass=Absent):
 
     @staticmethod
     def svd(A, full_matrices=True):
+        of_matrices(A, "svd")
         U, S, Vh = np.linalg.svd(A._array, full_matrices)
         U, Vh = (record(one, "LinalgSvd", (A,), without_gradient("svd's vectors")) for one in (U, Vh))
         return linalg._SVD(U, linalg.svdvals(A) if A.requires_grad else Tensor(S), Vh)
 
     @staticmethod
     def svdvals(A):
+        of_matrices(A, "svd")
         U, S, Vh = np.linalg.svd(A._array, full_matrices=False)
         U, Vh = Tensor(U), Tensor(Vh)
 
@@ -404,6 +432,11 @@ class linalg(metaclass=Absent):
             return linalg._solved(A, B, np.linalg.solve, linalg.solve, lambda g: g)
         except np.linalg.LinAlgError:
             raise singular(A._array, "solve") from None
+        except ValueError:
+            rows, columns = B.shape[-2:] if B.ndim > 1 else (*B.shape, 1)
+            raise RuntimeError(
+                f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} and {rows}x{columns})"
+            ) from None
 
     @staticmethod
     def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
@@ -452,6 +485,11 @@ class linalg(metaclass=Absent):
 
     @staticmethod
     def pinv(A):
+        if A.ndim < 2:
+            raise RuntimeError(
+                f"linalg.pinv({A.dtype.title}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of float, double, "
+                "cfloat or cdouble types"
+            )
         return record(np.linalg.pinv(A._array), "LinalgPinv", (A,), without_gradient("pinv"))
 
     @staticmethod
@@ -480,7 +518,7 @@ class linalg(metaclass=Absent):
 
     @staticmethod
     def matrix_exp(A):
-        size = max(0, int(np.ceil(np.log2(max(np.abs(A._array).sum(-1).max(), 1e-30)))) + 4)
+        size = max(0, int(np.ceil(np.log2(np.abs(A._array).sum(-1).max(initial=1e-30)))) + 4)
         x, out = A / 2**size, linalg.matrix_power(A, 0)
         term = out
         for k in range(1, 20):

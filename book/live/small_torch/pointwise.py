@@ -96,12 +96,17 @@ def mul(input, other):
     return record(compute(np.multiply, a, b), "Mul", (a, b), rule, saved)
 
 
+def not_by_zero(a, b):
+    """What has no fractions has no infinity either."""
+    if a.dtype.kind < 2 and a._array.size and (b._array == 0).any():
+        raise RuntimeError("ZeroDivisionError")
+
+
 def div(input, other, *, rounding_mode=None):
     """input / other"""
     a, b = operands(input, other)
     if rounding_mode is not None:
-        if a.dtype.kind < 2 and (b._array == 0).any():
-            raise RuntimeError("ZeroDivisionError")
+        not_by_zero(a, b)
         function = np.floor_divide if rounding_mode == "floor" else lambda x, y: (np.trunc(np.true_divide(x, y))).astype(x.dtype)
         flat = lambda g: (fit(zeros(g), a._array.shape), fit(zeros(g), b._array.shape))
         return record(compute(function, a, b), "Div", (a, b), flat)
@@ -119,8 +124,7 @@ def div(input, other, *, rounding_mode=None):
 def floor_divide(input, other):
     """⌊input / other⌋. It has no gradient, and says so if it is asked for one."""
     a, b = operands(input, other)
-    if a.dtype.kind < 2 and (b._array == 0).any():
-        raise RuntimeError("ZeroDivisionError")
+    not_by_zero(a, b)
 
     def rule(g):
         raise RuntimeError("derivative for aten::floor_divide is not implemented")
@@ -131,8 +135,7 @@ def floor_divide(input, other):
 def remainder(input, other):
     """input − other · ⌊input / other⌋, with the sign of other."""
     a, b = operands(input, other)
-    if a.dtype.kind < 2 and (b._array == 0).any():
-        raise RuntimeError("ZeroDivisionError")
+    not_by_zero(a, b)
     sa = a._array.shape
     whole = np.floor_divide
     return record(
@@ -143,6 +146,7 @@ def remainder(input, other):
 
 def fmod(input, other):
     a, b = operands(input, other)
+    not_by_zero(a, b)
     return record(
         compute(np.fmod, a, b), "Fmod", (a, b),
         lambda g: (fit(g, a._array.shape), fit(-g * div(a, b, rounding_mode="trunc"), b._array.shape)),

@@ -124,7 +124,7 @@ def tensor_text(array, dtype, default_dtype, requires_grad=False, grad_fn=None, 
         suffixes.append("requires_grad=True")
     # what comes after the numbers stands behind them, if there is room
     out = prefix + text
-    length = len(out) - out.rfind("\n")
+    length = len(out) - out.rfind("\n") + 1
     for suffix in suffixes:
         if length + len(suffix) + 2 > OPTIONS["linewidth"]:
             out, length = f"{out},\n{' ' * indent}{suffix}", indent + len(suffix)

@@ -126,11 +126,12 @@ def std_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
 
 def prod(input, dim=None, keepdim=False, *, dtype=None):
     """The product of all numbers, or along an axis."""
+    input = input if dtype is None else input.to(dtype)
     x = input._array
-    keep = np.int64 if x.dtype.kind in "biu" else x.dtype
+    keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
     if dim is None:
         flat = reshape(input, -1)
-        return titled(reshape(prod(flat, 0), ()) if input.ndim != 1 else prod(flat, 0), "Prod")
+        return titled(reshape(prod(flat, 0, dtype=dtype), ()) if input.ndim != 1 else prod(flat, 0, dtype=dtype), "Prod")
     if not input.ndim:
         return titled(prod(reshape(input, 1), dim, dtype=dtype), "Prod.1")
     at = axis(dim, input.ndim)
@@ -360,7 +361,7 @@ def cumsum(input, dim, *, dtype=None):
     input = input if dtype is None else input.to(dtype)
     at = axis(dim, input.ndim)
     x = input._array
-    keep = np.int64 if x.dtype.kind in "biu" else x.dtype
+    keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
     array = along(np.cumsum, x, at, keep)
     return record(array, "Cumsum", (input,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
 
@@ -371,7 +372,7 @@ def cumprod(input, dim, *, dtype=None):
     input = input if dtype is None else input.to(dtype)
     at = axis(dim, input.ndim)
     x = input._array
-    keep = np.int64 if x.dtype.kind in "biu" else x.dtype
+    keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
 
     def rule(g):
         from .shapes import cat, narrow
@@ -494,7 +495,7 @@ def median(input, dim=None, keepdim=False):
     if dim is not None:
         return as_rows(median_along)(input, dim, keepdim)
     if not input.numel():
-        return titled(sum(input * math.nan), "Median")
+        return titled((sum(input) * math.nan).to(input.dtype), "Median")
     return shared(input, median_along(reshape(input.detach(), -1), 0, False).values._array, "Median")
 
 
@@ -578,6 +579,8 @@ def bincount(input, weights=None, minlength=0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is None:
         return Tensor(np.bincount(input._array.astype(np.intp), minlength=minlength).astype(np.int64))
+    if weights._array.shape != input._array.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
     array = np.bincount(input._array.astype(np.intp), weights._array, minlength)
     array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
     return record(array, "NotImplemented", (weights,), no_derivative("bincount"))
@@ -592,8 +595,16 @@ def searchsorted(sorted_sequence, input, *, right=False):
     return Tensor(np.searchsorted(sorted_sequence._array, getattr(input, "_array", input), "right" if right else "left").astype(np.int64))
 
 
+def two_axes_at_most(name, input):
+    if input.ndim > 2:
+        raise RuntimeError(
+            f"{name}(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions"
+        )
+
+
 def corrcoef(input):
     """How much rows go together: their matrix of correlations."""
+    two_axes_at_most("corrcoef", input)
     together = cov(input)
     if not together.ndim:
         return together / together
@@ -603,6 +614,7 @@ def corrcoef(input):
 
 def cov(input, *, correction=1):
     """How much rows go together: the mean of the products of what each has above its mean."""
+    two_axes_at_most("cov", input)
     if input._array.dtype == bool:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = floating(input)

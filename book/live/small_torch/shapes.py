@@ -1,6 +1,7 @@
 """The same numbers in another shape or order: views, indexing, joining and taking apart."""
 
 import builtins
+import functools
 import math
 import operator
 
@@ -9,8 +10,8 @@ import numpy as np
 from . import dtypes
 from .autograd import record, record_many, titled
 from .dtypes import Size
-from .pointwise import fit, where
-from .tensor import Tensor, axis, view_of
+from .pointwise import fails, fit, where
+from .tensor import Tensor, axis, broadcast_error, view_of
 
 
 def dims(given):
@@ -216,7 +217,10 @@ def broadcast_to(input, size):
 
 
 def broadcast_tensors(*tensors):
-    shape = np.broadcast_shapes(*(one._array.shape for one in tensors))
+    try:
+        shape = np.broadcast_shapes(*(one._array.shape for one in tensors))
+    except ValueError:
+        raise broadcast_error(*next((a, b) for a in tensors for b in tensors if fails(a, b))) from None
     return tuple(expand(one, shape) for one in tensors)
 
 
@@ -238,8 +242,12 @@ def repeat_interleave(input, repeats, dim=None):
     """Each element repeated, where it stands."""
     if dim is None:
         input, dim = flatten(input), 0
-    times = repeats._array.astype(np.intp) if isinstance(repeats, Tensor) else repeats
-    index = np.repeat(np.arange(input._array.shape[dim]), times)
+    times, n = repeats._array.astype(np.intp) if isinstance(repeats, Tensor) else repeats, input._array.shape[dim]
+    if np.size(times) not in (1, n):
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {np.size(times)} and input.size({dim}) = {n}"
+        )
+    index = np.repeat(np.arange(n), times)
     out = index_select(input, dim, Tensor(index))
     return out if isinstance(repeats, Tensor) else titled(out, "View")
 
@@ -323,6 +331,11 @@ def unfold(input, dimension, size, step):
 # Taking apart and joining
 
 
+def has_axes(input, otherwise):
+    if not input.ndim:
+        raise RuntimeError(otherwise)
+
+
 def select(input, dim, index):
     """What stands at one place of an axis."""
     return getitem(input, (slice(None),) * axis(dim, input.ndim) + (int(index),))
@@ -330,10 +343,14 @@ def select(input, dim, index):
 
 def narrow(input, dim, start, length):
     """A piece of an axis."""
+    has_axes(input, "narrow() cannot be applied to a 0-dim tensor.")
     dim = axis(dim, input.ndim)
-    start = int(start) if start >= 0 else input._array.shape[dim] + int(start)
-    if start + length > input._array.shape[dim]:
-        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({input._array.shape[dim]}).")
+    n = input._array.shape[dim]
+    if not -n <= start <= n:
+        raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {int(start)})")
+    start = int(start) if start >= 0 else n + int(start)
+    if start + length > n:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
     return getitem(input, (slice(None),) * dim + (slice(start, start + int(length)),))
 
 
@@ -346,6 +363,7 @@ def unbind(input, dim=0):
 
 def split(input, split_size_or_sections, dim=0):
     """An axis in pieces: of one length, the last one maybe shorter, or of the lengths given."""
+    has_axes(input, "split expects at least a 1-dimensional tensor")
     dim = axis(dim, input.ndim)
     n, sizes = input._array.shape[dim], split_size_or_sections
     equal = isinstance(sizes, (int, np.integer))
@@ -373,11 +391,14 @@ def several(input, indices, name, rule):
 
 def chunk(input, chunks, dim=0):
     """An axis in so many pieces."""
+    has_axes(input, "chunk expects at least a 1-dimensional tensor")
     n = input._array.shape[axis(dim, input.ndim)]
-    return split(input, builtins.max(-(-n // chunks), 1), dim)
+    return split(input, -(-n // chunks) or [0] * chunks, dim)
 
 
 def tensor_split(input, indices_or_sections, dim=0):
+    has_axes(input, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+    dim = axis(dim, input.ndim)
     n = input._array.shape[dim]
     if isinstance(indices_or_sections, int):
         k = indices_or_sections
@@ -464,23 +485,32 @@ def vstack(tensors):
 def flip(input, *dims_):
     """Axes read backwards: a copy."""
     axes = tuple(axis(one, input.ndim) for one in dims(dims_))
-    return record(np.flip(input._array, axes).copy(), "Flip", (input,), lambda g: flip(g, axes))
+    return record(np.flip(input._array, axes if input.ndim else ()).copy(), "Flip", (input,), lambda g: flip(g, axes))
 
 
 def roll(input, shifts, dims=None):
     """Axes turned round."""
+    if dims is not None:
+        dims = [axis(one, input.ndim) for one in (dims if isinstance(dims, (tuple, list)) else (dims,))]
     back = tuple(-one for one in shifts) if isinstance(shifts, (tuple, list)) else -shifts
     return record(np.roll(input._array, shifts, dims), "Roll", (input,), lambda g: roll(g, back, dims))
 
 
+def triangle(name, function, input, diagonal):
+    if input.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+    rule = lambda g: triangle(name, function, g, diagonal)
+    return record(function(input._array, diagonal), name.title(), (input,), rule)
+
+
 def tril(input, diagonal=0):
     """The lower triangle, zeros above."""
-    return record(np.tril(input._array, diagonal), "Tril", (input,), lambda g: tril(g, diagonal))
+    return triangle("tril", np.tril, input, diagonal)
 
 
 def triu(input, diagonal=0):
     """The upper triangle, zeros below."""
-    return record(np.triu(input._array, diagonal), "Triu", (input,), lambda g: triu(g, diagonal))
+    return triangle("triu", np.triu, input, diagonal)
 
 
 # Indexing
@@ -555,7 +585,7 @@ def getitem(input, index):
     """What stands at an index: a view, unless the index has tensors or lists."""
     shape = input._array.shape
     plain = plain_index(index, shape)
-    advanced = any(isinstance(one, np.ndarray) and one.ndim or isinstance(one, (bool, np.bool_)) for one in plain)
+    advanced = any(isinstance(one, np.ndarray) and (one.ndim or one.dtype == bool) or isinstance(one, (bool, np.bool_)) for one in plain)
     if advanced:
         array = input._array[plain]
         return record(array, "Index", (input,), lambda g: put_sum(g, shape, plain), numbers_of(index))
@@ -622,9 +652,12 @@ def add_rows(out, index, rows):
     out.reshape(len(out), -1)[places] += np.add.reduceat(rows[order], begins, axis=0)
 
 
-def put(array, index, value):
+def put(array, index, value, accumulate=False):
     try:
-        array[index] = value._array
+        if accumulate:
+            np.add.at(array, index, value._array)
+        else:
+            array[index] = value._array
     except ValueError:
         there = array[index].shape
         raise RuntimeError(
@@ -640,10 +673,7 @@ def index_put(input, indices, values, accumulate=False):
     """A copy with other values at an index."""
     plain = plain_index(indices, input._array.shape)
     array = input._array.copy()
-    if accumulate:
-        np.add.at(array, plain, values._array)
-    else:
-        put(array, plain, values)
+    put(array, plain, values, accumulate)
     again = tuple(Tensor(one) if isinstance(one, np.ndarray) else one for one in plain)
     value_shape = values._array.shape
 
@@ -677,6 +707,11 @@ def index_select(input, dim, index):
 def index_add(input, dim, index, source, *, alpha=1):
     """A copy to which rows are added by number."""
     dim = axis(dim, input.ndim)
+    if index.ndim > 1:
+        raise IndexError(
+            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {index.dtype.title} and size: "
+            f"{list(index.shape)}"
+        )
     if source.ndim and index.numel() != source._array.shape[dim]:
         raise RuntimeError(
             f"index_add_(): Number of indices ({index.numel()}) should be equal to source.size(dim): "
@@ -686,6 +721,11 @@ def index_add(input, dim, index, source, *, alpha=1):
         raise RuntimeError(
             f"index_add_(): self ({input.dtype.title}) and source ({source.dtype.title}) must have the same scalar type"
         )
+    if source.ndim != input.ndim or slices(input, dim) != slices(source, dim):
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
+            f"{list(input.shape)} source.shape = {list(source.shape)}"
+        )
     if index.numel() and (index._array.max() >= input._array.shape[dim] or index._array.min() < 0):
         raise IndexError("index out of range in self")
     array = input._array.copy()
@@ -693,9 +733,25 @@ def index_add(input, dim, index, source, *, alpha=1):
     return record(array, "IndexAdd", (input, source), lambda g: (g, index_select(g, dim, index) * alpha), [index])
 
 
+def slices(input, dim):
+    """The shape of what stands at one place of an axis."""
+    return [*input.shape[:dim], *input.shape[dim + 1 :]]
+
+
 def index_copy(input, dim, index, source):
     """A copy in which rows are replaced by number."""
     dim = axis(dim, input.ndim)
+    if source.ndim and input.ndim and source.ndim != input.ndim:
+        raise IndexError(
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source dimensionality "
+            f"({source.ndim}), destination dimensionality ({input.ndim})"
+        )
+    if source.ndim and slices(input, dim) != slices(source, dim):
+        there, here = (" ".join(map(str, slices(one, dim))) for one in (input, source))
+        raise RuntimeError(
+            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {there} at dimension "
+            f"{dim} and source slice shape: {here} at dimension 0."
+        )
     if source.ndim and index.numel() != source._array.shape[dim]:
         raise IndexError(
             f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
@@ -709,9 +765,21 @@ def index_fill(input, dim, index, value):
     return titled(index_put(input, (slice(None),) * dim + (index,), Tensor(np.asarray(value, input._array.dtype))), "IndexFill")
 
 
+def of_rows(operation):
+    """An operation for which single numbers are rows of one, whether they are changed, or indices, or sent there."""
+
+    def row(one):
+        return reshape(one, 1) if isinstance(one, Tensor) and not one.ndim else one
+
+    @functools.wraps(operation)
+    def call(input, *given, **named):
+        out = operation(row(input), *map(row, given), **{name: row(one) for name, one in named.items()})
+        return out if input.ndim else reshape(out, ())
+
+    return call
+
+
 def along(index, dim):
-    if not index.ndim:
-        return (index._array,)
     grid = list(np.indices(index._array.shape, sparse=True))
     grid[dim] = index._array
     return tuple(grid)
@@ -753,7 +821,7 @@ def gather(input, dim, index):
     """out[i][j] = input[index[i][j]][j] (for dim 0), and so on."""
     dim = checked("gather", input, dim, index)
     shape = input._array.shape
-    if not shape or not index.numel():
+    if not shape or not index.ndim or not index.numel():
         return titled(reshape(getitem(reshape(input, -1), reshape(index, -1)), index.shape), "Gather")
     return record(
         input._array[along(index, dim)], "Gather", (input,),
@@ -765,6 +833,11 @@ def take_along_dim(input, indices, dim=None):
     """gather, where the index is repeated along its axes of length 1."""
     if dim is None:
         return gather(reshape(input, -1), 0, reshape(indices, -1))
+    if input.ndim != indices.ndim:
+        raise RuntimeError(
+            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
     dim, (a, b) = axis(dim, input.ndim), (list(input._array.shape), list(indices._array.shape))
     a[dim] = b[dim] = 1
     shape = list(np.broadcast_shapes(a, b))
@@ -772,6 +845,7 @@ def take_along_dim(input, indices, dim=None):
     return gather(expand(input, wide[0]), dim, expand(indices, wide[1]))
 
 
+@of_rows
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """The opposite of gather: a copy in which src's numbers stand where the index says."""
     src = value if src is None else src
@@ -794,6 +868,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     return record(array, "Scatter" if given else "Scatter.1", (input, src), rule, [index])
 
 
+@of_rows
 def scatter_add(input, dim, index, src):
     """A copy to which src's numbers are added where the index says."""
     dim = checked("scatter", input, dim, index, src)
@@ -802,6 +877,7 @@ def scatter_add(input, dim, index, src):
     return record(array, "ScatterAdd", (input, src), lambda g: (g, gather(g, dim, index)), [index])
 
 
+@of_rows
 def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
     """A copy in which what src sends to a place becomes one number with what stands there."""
     dim = checked("scatter", input, dim, index, src)
@@ -849,9 +925,11 @@ def masked_select(input, mask):
 
 
 def masked_scatter(input, mask, source):
-    array = input._array.copy()
-    there = np.broadcast_to(mask._array, array.shape)
+    input, mask = broadcast_tensors(input, mask)
+    array, there = input._array.copy(), mask._array
     count = int(there.sum())
+    if count > source._array.size:
+        raise RuntimeError("Number of elements of source < number of ones in mask")
     array[there] = source._array.reshape(-1)[:count]
 
     def rule(g):
@@ -864,10 +942,9 @@ def masked_scatter(input, mask, source):
 
 def nonzero(input, *, as_tuple=False):
     """The indices of what is not zero, a row each."""
-    found = np.nonzero(input._array) if input.ndim else (np.zeros(int(bool(input._array)), np.int64),) * 0
     if as_tuple:
-        return tuple(Tensor(one) for one in found)
-    return Tensor(np.stack(found, 1) if found else np.zeros((int(bool(input._array)), 0), np.int64))
+        return tuple(Tensor(one) for one in np.nonzero(np.atleast_1d(input._array)))
+    return Tensor(np.argwhere(input._array))
 
 
 def meshgrid(*tensors, indexing="ij"):

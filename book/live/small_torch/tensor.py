@@ -421,13 +421,11 @@ class Tensor:
 
     def _may_change(self):
         if self._requires_grad and recording[0]:
-            if self.grad_fn is None:
-                raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-            base = self._base
-            while base is not None and base._base is not None:
-                base = base._base
-            if base is not None and base._requires_grad and base.grad_fn is None:
-                raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+            one, kind = self, "a leaf" if self._base is None else "a view of a leaf"
+            while one is not None:
+                if one._requires_grad and one.grad_fn is None:
+                    raise RuntimeError(f"{kind} Variable that requires grad is being used in an in-place operation.")
+                one = one._base
 
     def _remember(self, new):
         """From now on this tensor is what `new` is; and the tensor that it is a view of is so in this place."""

@@ -4,6 +4,7 @@ const said = (type, text) => (type.endsWith("json") ? JSON.parse(text) : text.re
 const FORMS = [
   [/^print\((\d+) lines\)$/, (n) => [{ output_type: "stream", name: "stdout", text: "a line\n".repeat(+n) }]],
   [/^print\("(.*)"\)$/, (text) => [{ output_type: "stream", name: "stdout", text: `${text}\n` }]],
+  [/^say (.*)$/, (text) => [JSON.parse(text)]],
   [/^show (\S+) (.*)$/, (type, text) => [{ output_type: "display_data", data: { [type]: said(type, text) }, metadata: {} }]],
 ];
 

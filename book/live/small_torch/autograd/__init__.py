@@ -68,6 +68,7 @@ class Node:
                 made = getattr(tensor, "_made_by", None) or (tensor._grad_fn and tensor._grad_fn.name().partition("Backward")[0])
                 if getattr(tensor, "_base", None) is not None and made:
                     made = "AsStrided"  # as what torch makes a view again whose numbers have changed
+                made = "torch::autograd::CopySlices" if made == "CopySlices" else made
                 kind = "CPUBoolType" if tensor.dtype.title == "Bool" else f"torch.{tensor.dtype.title}Tensor"
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "

@@ -121,7 +121,9 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
-        """Go on from where another optimizer of the same parameters was. ValueError if they are not as many."""
+        """Go on from where another optimizer of the same parameters was; what it remembers is shared, as by torch. ValueError
+        if they are not as many.
+        """
         given = deepcopy(state_dict["param_groups"])
         if len(given) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
@@ -135,7 +137,7 @@ class Optimizer:
         for number, kept in state_dict["state"].items():
             parameter = by_number[number]
             self.state[parameter] = {
-                name: value.to(parameter.dtype).clone() if isinstance(value, Tensor) and name != "step" else deepcopy(value)
+                name: value.to(parameter.dtype) if isinstance(value, Tensor) and name != "step" else value
                 for name, value in kept.items()
             }
         for new, old in zip(given, self.param_groups):

@@ -1,0 +1,15 @@
+/* Stands in for Python's thread, where tests look at the page's side of it alone: it says each word of a cell, and goes on to
+ * say the last one for ever where that is "on". */
+
+self.onmessage = ({ data }) => {
+  if ("start" in data) {
+    self.postMessage({ loaded: [3, "numpy"] });
+    self.postMessage(data.start.lost ? { failed: "numpy: 404" } : { ready: true });
+  } else if ("change" in data) self.postMessage({ output: data.change });
+  else {
+    const words = data.source.split(" ");
+    for (const word of words) self.postMessage({ output: word });
+    if (words.at(-1) === "on") setInterval(() => self.postMessage({ output: "on" }), 1);
+    else self.postMessage({ done: data.run, good: words.at(-1) !== "bad" });
+  }
+};
