@@ -25,7 +25,7 @@ SITE = ROOT / "_build" / "html"
 sys.path[:0] = [str(ROOT / "book"), str(ROOT / "tests"), str(ROOT / "tests" / "live")]
 
 import editions  # noqa: E402 (these are in book/ and tests/)
-import pages  # noqa: E402
+import on_small_torch  # noqa: E402
 from browser import running  # noqa: E402
 
 from live import offering  # noqa: E402
@@ -76,9 +76,9 @@ def main():
         notebook = editions.BOOK / f"{name}.ipynb"
         quick = [k for k, cell in enumerate(offering.cells_of(notebook)) if not cell["why"]]
         with tempfile.TemporaryDirectory() as folder, served(SITE) as address, running() as browser:
-            pages.lay_out(Path(folder))
+            on_small_torch.lay_out(Path(folder))
             visits = [visit(browser, address, name, quick[1:]) for _ in range(options.repeat)]
-            outside = [seconds for _, _, seconds in pages.run(notebook, Path(folder), pages.ELSEWHERE | {"slow"})][1:]
+            outside = [seconds for _, _, seconds in on_small_torch.run(notebook, Path(folder), on_small_torch.ELSEWHERE | {"slow"})][1:]
         cells = [statistics.median(times) for times in zip(*(one for _, one in visits), strict=True)]
         print(
             f"{name}: first output after {statistics.median(first for first, _ in visits):.1f} s;",

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pages
+import on_small_torch
 import pytest
 
 PROGRAMS = Path(__file__).with_name("edits.py")
@@ -62,11 +62,11 @@ print(json.dumps([torch.__version__, {name: shown(source) for name, source in ed
 def said(tmp_path_factory):
     """What each edit says: with torch, and with the small one. Both run at the same time."""
     folder = tmp_path_factory.mktemp("pages")
-    pages.lay_out(folder)
+    on_small_torch.lay_out(folder)
     programs = tmp_path_factory.mktemp("edits") / "edits.json"
     programs.write_text(json.dumps(EDITS), encoding="utf-8")
     running = []
-    for path in (pages.ROOT, folder):  # from here `companion` comes, and from the second `torch`
+    for path in (on_small_torch.ROOT, folder):  # from here `companion` comes, and from the second `torch`
         environment = os.environ | {"PYTHONPATH": str(path), "MPLBACKEND": "agg"}
         command = [sys.executable, "-W", "ignore::ResourceWarning", "-c", RUN, str(programs)]
         running.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=path))

@@ -4,13 +4,13 @@ import re
 
 import editions
 import nbformat
-import pages
+import on_small_torch
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 # Of all chapters these few reach most lines of the small torch for their time.
-QUICK = ["changing_the_cell", "embedding", "gru", "sequences"]
-SOONER = pages.ELSEWHERE | {"slow"}
+QUICK = ["changing_the_cell", "embedding", "gru"]
+SOONER = on_small_torch.ELSEWHERE | {"slow"}
 CHAPTERS = [page for one in editions.editions() for page in sorted(one.folder.glob("*.ipynb")) if page.stem != "assignments"]
 
 
@@ -18,13 +18,13 @@ CHAPTERS = [page for one in editions.editions() for page in sorted(one.folder.gl
 def code(tmp_path_factory):
     """The folder of the book's code, as pages find it."""
     folder = tmp_path_factory.mktemp("code")
-    pages.lay_out(folder)
+    on_small_torch.lay_out(folder)
     return folder
 
 
 def wrong(page, code, without):
     """Of each cell that gives something else than what is stored: in what."""
-    cells = [(cell.id, pages.differences(cell.outputs, outputs)) for cell, outputs, _ in pages.run(page, code, without)]
+    cells = [(cell.id, on_small_torch.differences(cell.outputs, outputs)) for cell, outputs, _ in on_small_torch.run(page, code, without)]
     assert cells, "no cell was run"
     return {name: found for name, found in cells if found}
 
@@ -38,7 +38,7 @@ def test_quick_chapter(name, code):
 @pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: f"{page.parent.name}-{page.stem}")
 def test_chapter(page, code):
     """Every cell. Those that take long compute the same in all editions: the English ones answer for them."""
-    assert wrong(page, code, pages.ELSEWHERE if page.parent.name == "en" else SOONER) == {}
+    assert wrong(page, code, on_small_torch.ELSEWHERE if page.parent.name == "en" else SOONER) == {}
 
 
 CELLS = {
@@ -65,7 +65,7 @@ CELLS = {
 def test_session(code, tmp_path):
     """What each form of a cell gives, in which order, and where an error comes from: without a line of our own."""
     nbformat.write(new_notebook(cells=[new_code_cell(source) for source in CELLS]), tmp_path / "cells.ipynb")
-    for cell, outputs, _ in pages.run(tmp_path / "cells.ipynb", code):
+    for cell, outputs, _ in on_small_torch.run(tmp_path / "cells.ipynb", code):
         assert len(outputs) == len(CELLS[cell.source])
         for output, (kind, expected) in zip(outputs, CELLS[cell.source], strict=True):
             if output.output_type == "error":
@@ -96,7 +96,7 @@ FOUND = {
 @pytest.mark.parametrize("what", FOUND)
 def test_difference(what):
     fresh, found = FOUND[what]
-    assert pages.differences([STORED], fresh) == found
+    assert on_small_torch.differences([STORED], fresh) == found
 
 
 DRAWING = '<svg><g id="p7c1"><use x="12.50" y="-3.25e1" href="#p7c1"/></g></svg>'
@@ -111,4 +111,4 @@ DRAWING = '<svg><g id="p7c1"><use x="12.50" y="-3.25e1" href="#p7c1"/></g></svg>
 ])  # fmt: skip
 def test_drawing(old, new, same):
     fresh = DRAWING.replace(old, new)
-    assert pages.differences([shown(DRAWING, "image/svg+xml")], [shown(fresh, "image/svg+xml")]) == ([] if same else ["another drawing"])
+    assert on_small_torch.differences([shown(DRAWING, "image/svg+xml")], [shown(fresh, "image/svg+xml")]) == ([] if same else ["another drawing"])
