@@ -78,7 +78,7 @@ def main():
         with tempfile.TemporaryDirectory() as folder, served(SITE) as address, running() as browser:
             on_small_torch.lay_out(Path(folder))
             visits = [visit(browser, address, name, quick[1:]) for _ in range(options.repeat)]
-            outside = [seconds for _, _, seconds in on_small_torch.run(notebook, Path(folder), on_small_torch.ELSEWHERE | {"slow"})][1:]
+            outside = [seconds for _, _, seconds in on_small_torch.run(notebook, Path(folder), until="slow")][1:]
         cells = [statistics.median(times) for times in zip(*(one for _, one in visits), strict=True)]
         print(
             f"{name}: first output after {statistics.median(first for first, _ in visits):.1f} s;",
