@@ -25,7 +25,7 @@ from pathlib import Path
 
 import torch
 
-from companion.check import running, saying
+from companion.check import reach, running, saying
 from companion.check.diagnosis import Finding, alike, diagnose
 from companion.check.question import all_questions, bank
 from companion.check.running import AUTOGRAD, RECURRENT, Outcome
@@ -114,7 +114,7 @@ def pieces_of(module, names):
         name = todo.pop()
         if name in seen or name not in bound:
             continue
-        if re.search("reference|truth|QUESTION|Question", name):
+        if re.search("[Rr]eference|truth|QUESTION|Question", name):
             raise ValueError(f"the call of a question needs {name}, which no student's process may have")
         seen.add(name)
         for number, node in bound[name]:
@@ -439,14 +439,17 @@ def blank(question):
     return Verdict(question, 0.0, asked.points, [], [], stretch=asked.stretch)
 
 
-def grade(worker, question, answer, seed, language, words, limits=LIMITS, numbers=None):
+def grade(worker, question, answer, seed, language, words, limits=LIMITS, numbers=None, student=""):
     """The verdict on an answer (reading.Answer, or None) to the question of this name.
 
     What the answer needs is run first, and if it is right, nothing else: what is tried out around it costs nothing. If
     it is not right, and something else was left out that might matter, all of the notebook is run, and the better
     counts. words: the grader's own. numbers: a dictionary that probes and all that came of them are to be put into.
+    student: the name or number by which a question that has variants was put.
     """
-    asked = all_questions()[question]
+    asked = all_questions()[question].asked_of(student)
+    if asked.reach:
+        limits = limits | {"seconds": asked.reach.seconds, "wall": 3 * asked.reach.seconds}
     if answer is None or not answer.cells:
         return failed(blank(question), "no_answer", words)
     verdict, shown = best_of(worker, asked, answer, seed, language, words, limits)
@@ -465,11 +468,13 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS, number
 
 def best_of(worker, asked, answer, seed, language, words, limits):
     """The verdict on an answer, of what it needs or of all its notebook, and what is shown to whoever appeals."""
-    probed = bank(asked.name, seed)
+    probed = probed_by(asked, seed)
     judging = Judging(worker, asked, probed, answer, language, words)
     verdict, outcomes, others = judging.tried(limits, needed=True)
     lost = not outcomes or any(one.error for one in outcomes)
-    if verdict.mistakes and (others == "more" or others == "idle" and lost):
+    # a network that was trained is there: to train it once more takes as long
+    trained = asked.reach and outcomes and not lost
+    if verdict.mistakes and not trained and (others == "more" or others == "idle" and lost):
         # where the answer is there, what is left has not much time: it is not likely to matter
         less = {key: max(2, limits[key] // 3) for key in ("seconds", "wall")} if outcomes else {}
         again, more, _ = judging.tried(limits | less, needed=False)
@@ -548,7 +553,7 @@ def spoiled_(made):
 """
 
 
-def follow_through(verdicts, answers, words, worker, seeds, limits=LIMITS):
+def follow_through(verdicts, answers, words, worker, seeds, limits=LIMITS, student=""):
     """Pays an answer that is wrong only by the mistakes of an earlier one that it uses, and says where they come from.
 
     The numbers say so: they are those of an answer with these mistakes and no other, and change with what the earlier
@@ -556,7 +561,7 @@ def follow_through(verdicts, answers, words, worker, seeds, limits=LIMITS):
     they are stored, in order. seeds: {question: seed}.
     """
     for place, verdict in enumerate(verdicts):
-        asked = all_questions()[verdict["question"]]
+        asked = all_questions()[verdict["question"]].asked_of(student)
         earlier = [one for one in verdicts[:place] if one["mistakes"] and one["assignment"] == verdict["assignment"]]
         answer = answers.get(asked.name)
         if not verdict["mistakes"] or not earlier or answer is None:
@@ -576,7 +581,7 @@ def follow_through(verdicts, answers, words, worker, seeds, limits=LIMITS):
 def depends(worker, asked, answer, question, answers, seed, limits):
     """Whether an answer gives something else when that to an earlier question does: to name it is not to use it. Where
     that cannot be seen, it is believed."""
-    earlier, probed = answers.get(question), bank(asked.name, seed)
+    earlier, probed = answers.get(question), probed_by(asked, seed)
     there = earlier and earlier.file == answer.file and earlier.cell < answer.cell
     after = [earlier.cell if there else answer.cell, SPOILING.format(name=all_questions()[question].asks_for)]
     for one in filter(None, (answer, answer.other)):
@@ -652,6 +657,8 @@ def concluded(verdict, asked, probed, finding, language):
     verdict.paragraphs = paragraphs(asked, probed, finding, language)
     if finding.ok:
         verdict.points, verdict.remarks = float(asked.points), []
+    elif finding.share is not None:
+        verdict.points = round(asked.points * finding.share, 2)
     elif set(finding.mistakes) <= HALF:
         verdict.points = asked.points / 2
     return verdict
@@ -687,6 +694,10 @@ def outcomes_of(said, count):
     return [outcome_of(one) for one in said["outcomes"]], errors, others
 
 
+def probed_by(asked, seed):
+    return reach.exam(asked, seed) if asked.reach else bank(asked.name, seed, asked.variant)
+
+
 def judge(probed, outcomes, asked):
     """As the checker's diagnosis. But an answer that is right is so, whatever it has tried beside: no layer worked."""
     texts = [(one.error or {}).get("text", "") for one in outcomes]
@@ -697,10 +708,10 @@ def judge(probed, outcomes, asked):
             one.notes.setdefault("library", [one.error["text"].partition(":")[0]])
     library = [one.notes.pop("library", None) for one in outcomes]
     if any(library):
-        if not all(alike(expected, got) for expected, got in zip(probed.expected, outcomes)):
+        if asked.reach or not all(alike(expected, got) for expected, got in zip(probed.expected, outcomes)):
             ran = sorted({name for names in library for name in names or ()})
             return Finding(["library_layer"], notes={"library": ran} if ran else {})
-    return diagnose(probed, outcomes)
+    return reach.judge(probed, outcomes[0]) if asked.reach else diagnose(probed, outcomes)
 
 
 def paragraphs(asked, probed, finding, language):

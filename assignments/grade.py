@@ -39,7 +39,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import isolation  # noqa: E402  (its folder is on the path only now)
+import identity  # noqa: E402  (its folder is on the path only now)
+import isolation  # noqa: E402
 import pages  # noqa: E402
 import reading  # noqa: E402
 import review  # noqa: E402
@@ -81,11 +82,12 @@ class Grader:
         cls.worker, cls.seeds = asking.Worker(hidden, mothers), seeds
 
     @classmethod
-    def grade(cls, student, path, wanted, language, limits, seeds, parts):
+    def grade(cls, student, path, wanted, language, limits, seeds, names, parts):
         """What is stored of a submission, at last; before it, what of it is at hand: ("", None) while it is read, then the
         name of each question with None, and with its part when that is there.
 
-        seeds: those of an earlier grading, if it is to be repeated. parts: those of questions that are not asked again.
+        seeds: those of an earlier grading, if it is to be repeated. names: of all students, if each is held to variants of
+        their own. parts: those of questions that are not asked again.
         """
         import asking
 
@@ -94,12 +96,15 @@ class Grader:
         sent = reading.submission(student, path, wanted)
         if not sent.answers:
             sent.remarks.append(("no_assignment", ""))
+        name, remark = identity.asked_as(student, sent.name, names)
+        questions = [one for one in reading.all_questions().values() if one.assignment in (list(wanted) or sent.assignments)]
+        if remark and any(one.variants for one in questions):
+            sent.remarks.append(remark)
         graded = {
             "student": student, "language": language or sent.language, "remarks": sent.remarks, "verdicts": [],
             "assignments": list(wanted) or sent.assignments, "seeds": {}, "numbers": {},
         }  # fmt: skip
         said = pages.words(graded["language"])
-        questions = [one for one in reading.all_questions().values() if one.assignment in graded["assignments"]]
         end = begin + 2 * len(questions) * limits["wall"]  # twice what each may take
         for asked in questions:
             question = asked.name
@@ -114,7 +119,7 @@ class Grader:
                 answer = sent.answers.get(question)
                 try:
                     verdict = asking.grade(
-                        cls.worker, question, answer, seed, graded["language"], said, limits, numbers
+                        cls.worker, question, answer, seed, graded["language"], said, limits, numbers, name
                     )  # fmt: skip
                 except Exception:  # whatever it is, the other questions are graded
                     traceback.print_exc()
@@ -134,7 +139,7 @@ class Grader:
             if numbers:
                 graded["numbers"][question] = review.compared(numbers)
         yield "", None
-        asking.follow_through(graded["verdicts"], sent.answers, said, cls.worker, graded["seeds"], limits)
+        asking.follow_through(graded["verdicts"], sent.answers, said, cls.worker, graded["seeds"], limits, name)
         yield "", graded | {"seconds": time.monotonic() - begin}
 
 
@@ -182,9 +187,9 @@ class Grading:
 # The batch
 
 
-def digest(path, wanted, language, limits):
+def digest(path, asked, language, limits):
     """Of all that decides a grade: the files, what was asked for, and who asks."""
-    found = hashlib.sha256(json.dumps([list(wanted), language, limits, sources()]).encode())
+    found = hashlib.sha256(json.dumps([asked, language, limits, sources()]).encode())
     files = reading.files(path)[0]
     room = reading.looked_at(files)[1]
     for file in files:
@@ -311,9 +316,10 @@ class Job:
 
 
 class Batch:
-    """All submissions of a folder. again: students to be graded anew; fresh: with other probes than before."""
+    """All submissions of a folder. again: students to be graded anew; fresh: with other probes than before. variants:
+    whether each student is held to the variants of their own name."""
 
-    def __init__(self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, say=print):
+    def __init__(self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print):
         import asking
 
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
@@ -324,7 +330,9 @@ class Batch:
         self.rename()
         found = reading.students(folder)
         self.found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
-        self.digests = {name: digest(path, self.wanted, language, self.limits) for name, path in self.found.items()}
+        self.names = sorted(self.found) if variants else None
+        held = [self.wanted, variants]
+        self.digests = {name: digest(path, held, language, self.limits) for name, path in self.found.items()}
         self.seeds = {question: asking.fresh_seed() for question in reading.all_questions()}
         self.hidden = [str(Path(folder).resolve()), str(self.output.resolve()), str(HERE)]
         self.graded, self.untold, self.repeated, self.todo = {}, {}, {}, []
@@ -413,7 +421,7 @@ class Batch:
                     job = (waiting or alone).popleft()
                     grading = idle.pop() if idle else Grading(self.hidden, mother and mother.line, self.seeds)
                     jobs[grading.line] = job.begun(grading)
-                    asked = self.wanted, self.language, self.limits, self.repeated.get(job.student), job.parts
+                    asked = self.wanted, self.language, self.limits, self.repeated.get(job.student), self.names, job.parts
                     grading.ask(job.student, self.found[job.student], *asked)
                 for line in wait([*jobs], max(0, min(job.end for job in jobs.values()) - time.monotonic())):
                     job = jobs[line]
@@ -554,6 +562,7 @@ def main():
     parser.add_argument("--workers", type=positive, help="how many submissions at a time; without it one for each processor")
     parser.add_argument("--again", action="append", default=[], metavar="STUDENT", help="grade this student anew")
     parser.add_argument("--fresh", action="store_true", help="with --again: draw new probes")
+    parser.add_argument("--variants", action="store_true", help="hold each student to the variants of their own name")
     parser.add_argument("--seconds", type=positive, help="processor seconds for a question (10); by the clock it has three times as many")
     arguments = parser.parse_args()
     if not os.path.isdir(arguments.submissions):
@@ -574,6 +583,7 @@ def main():
     try:
         graded = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again, arguments.fresh,
+            arguments.variants,
         ).grade(arguments.workers)  # fmt: skip
     except KeyboardInterrupt:
         sys.exit("Interrupted. The same command continues.")

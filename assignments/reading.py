@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from identity import declared
+
 from companion.check import saying
 from companion.check.question import all_questions
 
@@ -99,6 +101,7 @@ class Submission:
     assignments: list
     language: str
     remarks: list  # (key, file)
+    name: str = ""  # of the student, as the notebook says it
 
 
 # Files
@@ -623,7 +626,8 @@ def submission(student, path, wanted=()):
                     counting[given[name].file].append(name)
             said = "; ".join(f"{file}: {', '.join(names) or '–'}" for file, names in counting.items())
             remarks.append(("several_files", said))
-    return Submission(student, found_files, notebooks, given, assignments, language_of(notebooks), remarks)
+    name = declared(cell.source for one in notebooks for cell in one.cells)
+    return Submission(student, found_files, notebooks, given, assignments, language_of(notebooks), remarks, name)
 
 
 def ordered(notebooks, found):

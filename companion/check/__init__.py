@@ -3,6 +3,8 @@
     from companion.check import check
 
     check("lstm_cell", LSTMCell)
+    progress("lstm")  # what is right so far
+    student("ada"), variant("gru_step")  # where each student is asked something a little different
 """
 
 import os
@@ -11,12 +13,12 @@ import time
 from contextlib import redirect_stdout
 from difflib import get_close_matches
 
-from companion.check import saying
+from companion.check import course, reach, saying
 from companion.check.diagnosis import diagnose
 from companion.check.question import all_questions, bank
 from companion.check.running import observe
 
-__all__ = ["Result", "check"]
+__all__ = ["Result", "check", "progress", "student", "variant"]
 PRINTED = 2000  # letters of what an answer prints
 
 
@@ -40,12 +42,11 @@ class Short:
 SECONDS = 4.5 if sys.platform == "emscripten" else 1.5
 
 
-class Result:
-    """What `check` found. ok: whether the answer is right. mistakes: their names. Shows itself in a notebook."""
+class Said:
+    """Paragraphs of Markdown, which show themselves in a notebook."""
 
-    def __init__(self, question, finding, paragraphs):
-        self.question, self.finding, self.paragraphs = question, finding, paragraphs
-        self.ok, self.mistakes = finding.ok, list(finding.mistakes)
+    def __init__(self, paragraphs):
+        self.paragraphs = paragraphs
 
     def __repr__(self):
         return "\n".join(map(saying.as_text, self.paragraphs))
@@ -53,6 +54,28 @@ class Result:
     def _repr_markdown_(self):
         # a line of its own is one, too, in Markdown
         return "\n\n".join(paragraph.replace("\n", "  \n").replace("  \n- ", "\n- ") for paragraph in self.paragraphs)
+
+
+class Result(Said):
+    """What `check` found. ok: whether the answer is right. mistakes: their names. Shows itself in a notebook."""
+
+    def __init__(self, question, finding, paragraphs):
+        super().__init__(paragraphs)
+        self.question, self.finding = question, finding
+        self.ok, self.mistakes = finding.ok, list(finding.mistakes)
+
+
+def spoken(lang):
+    return lang or os.environ.get("UNROLLED_LANGUAGE", "en")
+
+
+def known(question):
+    """The question of this name. ValueError, with the nearest name, if there is none."""
+    if question not in all_questions():
+        near = get_close_matches(question.lower(), all_questions(), n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise ValueError(f"there is no question {question!r}. {hint}It is one of {', '.join(all_questions())}")
+    return all_questions()[question]
 
 
 def check(question, answer, lang=None, seed=None):
@@ -65,15 +88,35 @@ def check(question, answer, lang=None, seed=None):
     """
     if not isinstance(question, str):
         raise ValueError(f"the question's name comes first: check({next(iter(all_questions()))!r}, answer)")
-    if question not in all_questions():
-        near = get_close_matches(question.lower(), all_questions(), n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise ValueError(f"there is no question {question!r}. {hint}It is one of {', '.join(all_questions())}")
-    begin = time.monotonic()
-    asked, probed = all_questions()[question], bank(question, seed or 0)
+    asked = known(question).asked_of(course.NOTEBOOK.name)
+    language, begin, took = spoken(lang), time.monotonic(), time.process_time()
+    probed = reach.exam(asked, seed or 0) if asked.reach else bank(question, seed or 0, asked.variant)
     with redirect_stdout(Short(sys.stdout)):
         got = [observe(asked.call, answer, probe, asked.forbidden) for probe in probed.probes]
-    finding = diagnose(probed, got, seconds=SECONDS - (time.monotonic() - begin))
-    language = lang or os.environ.get("UNROLLED_LANGUAGE", "en")
+    if asked.reach:
+        finding = reach.judge(probed, got[0])
+    else:
+        finding = diagnose(probed, got, seconds=SECONDS - (time.monotonic() - begin))
     said = saying.Sayer(asked, probed, finding, language).paragraphs()
+    took = time.process_time() - took
+    if asked.reach and took > asked.reach.seconds:
+        said.append(saying.words(language)["results"]["slow"].format(took=f"{took:.0f}", seconds=asked.reach.seconds))
+    course.NOTEBOOK.shares[question] = float(finding.ok) if finding.share is None else finding.share
     return Result(question, finding, said + saying.unspoken(language))
+
+
+def student(name, lang=None):
+    """Says who is asked from here on: a name or a number, as the instructor has it. Variants depend on it."""
+    course.NOTEBOOK.name = str(name).strip()
+    said = saying.words(spoken(lang))["results"]
+    return Said([said["hello" if course.NOTEBOOK.name else "nameless"].format(name=course.NOTEBOOK.name.replace("`", "'"))])
+
+
+def variant(question, lang=None):
+    """What the student is asked by a question that has variants. ValueError for one that has none."""
+    return Said(course.variant_says(known(question).name, course.NOTEBOOK.name, spoken(lang)))
+
+
+def progress(assignment, lang=None):
+    """What is checked of an assignment, what is right, how many points that is, and what is left."""
+    return Said(course.progress_says(assignment, spoken(lang)))

@@ -42,6 +42,11 @@ GENERAL = (
     "wrong_values",
     "wrong_gradient",
     "remembers_last_call",
+    "other_variant",
+    # of networks that were trained: reach.py
+    "model_too_large",
+    "not_learned",
+    "not_reached",
 )
 MOST_COMPARED = 2000  # of an answer's numbers, each with each of the right ones: it may have given millions
 PAIRS_EXTENDED = 200  # of which a third mistake is tried beside
@@ -79,7 +84,9 @@ class Finding:
     place, `expected` and `got` what is there. largest: the largest difference of this value on any probe. spread: on
     the largest of its probes the first wrong place, how many are wrong, and of how many. compared: all values' names.
     wrong: the wrong ones'. missing, unasked: the names that the smallest probe shows to be missing, and to be there though
-    nobody asked. stops: the number of a probe that an answer raised an error on, that of `probe` if it did. right: what the probes have on which alone the answer is right. error: what an answer raised.
+    nobody asked. stops: the number of a probe that an answer raised an error on, that of `probe` if it did. right: what
+    the probes have on which alone the answer is right. error: what an answer raised. share: of the points, where a network
+    was trained. reached: how well it did.
     """
 
     mistakes: list
@@ -99,6 +106,8 @@ class Finding:
     right: list = field(default_factory=list)
     error: dict | None = None
     notes: dict = field(default_factory=dict)
+    share: float | None = None
+    reached: dict = field(default_factory=dict)
 
     @property
     def ok(self):

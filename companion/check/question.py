@@ -2,7 +2,9 @@
 
 How to make one
 ---------------
-A question is a `Question` in the list `QUESTIONS` of `questions/<assignment>.py`. It needs
+A question is `QUESTION` in a file of its own, `questions/<assignment>/<question>.py`, or one of the list `QUESTIONS` of
+`questions/<assignment>.py`. `written` of written.py makes it of a right answer and of changes to its lines; where that
+does not do, it is a `Question` with a reference that has switches. It needs
 
 - `call`, which calls an answer on a probe: `Function(...)` or `Module(...)` of running.py, or, where neither fits, a
   function `call(answer, probe, outcome)` that puts float64 tensors into `outcome.values` by name (`running.named`,
@@ -30,6 +32,8 @@ A question is a `Question` in the list `QUESTIONS` of `questions/<assignment>.py
 - `answer`: the name that the answer is asked to have, if that is not the question's.
 - `layers_made`: False where even making a library's layer, without running it, would tell the answer.
 - `stretch`: whether its points are beyond those that are asked for.
+- `task`: its number in the assignment, where it has a file of its own.
+- `reach`: for a network that the answer trains, how well it has to do: reach.py says so.
 
 The general mistakes of diagnosis.py (an exception, None, a wrong shape, in-place changes, no gradient, parameters under
 other names, a library's layer …) need no switches. A switch may raise an error or return a wrong form as well: two
@@ -39,6 +43,9 @@ tests/check/test_check.py holds every question to this: the truth is right, the 
 mistakes are wrong and pairwise different, and each has words.
 """
 
+import hashlib
+import pkgutil
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -49,7 +56,7 @@ import torch
 
 from companion.check.running import RECURRENT, Outcome, observe
 
-ASSIGNMENTS = ("embedding", "rnn", "lstm", "lstm_parameters")
+ASSIGNMENTS = ("embedding", "rnn", "training", "lstm", "lstm_parameters", "gru", "language_model", "attention")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +76,11 @@ class Question:
     stretch: bool = False  # points beyond those that are asked for
     answer: str = ""
     layers_made: bool = True
+    task: int = 0
+    clash: Callable | None = None  # whether mistakes are changes of the same piece of code
+    variant: str | None = None  # which of the variants this is
+    variants: dict = field(default_factory=dict)  # of the question, by name; those who give no name have the first
+    reach: object = None
 
     @property
     def asks_for(self):
@@ -82,11 +94,25 @@ class Question:
 
     def allows(self, mistakes):
         """Whether mistakes make sense together. A variant is excluded by what excludes its name, and by its name."""
-        mistakes = [plain(name) for name in mistakes]
+        named, mistakes = mistakes, [plain(name) for name in mistakes]
         if len(set(mistakes)) < len(mistakes):
+            return False
+        if self.clash and self.clash(named):
             return False
         mistakes = set(mistakes)
         return all(len(one & mistakes) < 2 for one in self.exclusive)
+
+    def asked_of(self, student):
+        """The question as it is put to a student of this name or number. Without one it is the first variant."""
+        if not self.variants or not (key := name_key(student)):
+            return self
+        number = int.from_bytes(hashlib.sha256(f"{self.name}:{key}".encode()).digest()[:8])
+        return [*self.variants.values()][number % len(self.variants)]
+
+
+def name_key(student):
+    """A student's name or number, however it is typed."""
+    return "".join(unicodedata.normalize("NFKC", str(student or "")).casefold().split())
 
 
 def plain(name):
@@ -158,21 +184,28 @@ class Bank:
         return [triple for triple in triples if self.question.allows(triple)]
 
 
+def questions_in(assignment):
+    """An assignment's questions, of its one module or of all files in its folder. One yet to be written has none."""
+    name = f"companion.check.questions.{assignment}"
+    try:
+        module = import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return []
+    if not hasattr(module, "__path__"):
+        return module.QUESTIONS
+    files = [import_module(f"{name}.{one.name}") for one in pkgutil.iter_modules(module.__path__)]
+    return sorted((file.QUESTION for file in files if hasattr(file, "QUESTION")), key=lambda question: question.task)
+
+
 @cache
 def all_questions():
-    """All questions by name, in the order of the assignments. An assignment yet to be written has none."""
-    found = {}
-    for assignment in ASSIGNMENTS:
-        try:
-            module = import_module(f"companion.check.questions.{assignment}")
-        except ModuleNotFoundError as error:
-            if error.name != f"companion.check.questions.{assignment}":
-                raise
-            continue
-        found |= {question.name: question for question in module.QUESTIONS}
-    return found
+    """All questions by name, in the order of the assignments."""
+    return {question.name: question for assignment in ASSIGNMENTS for question in questions_in(assignment)}
 
 
 @lru_cache(maxsize=16)
-def bank(name, seed):
-    return Bank(all_questions()[name], seed)
+def bank(name, seed, variant=None):
+    question = all_questions()[name]
+    return Bank(question.variants[variant] if variant else question, seed)

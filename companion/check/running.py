@@ -233,7 +233,7 @@ def belongs(code):
     """The module of the companion, if this is code of its layers or of a question's reference."""
     path = Path(code.co_filename)
     layer = path.parent == LAYERS and code.co_name not in ("__init__", "reset_parameters")
-    if not layer and (path.parent != QUESTIONS or "reference" not in code.co_qualname):
+    if not layer and (QUESTIONS not in path.parents or "reference" not in code.co_qualname.lower()):
         return None
     return ".".join(path.relative_to(COMPANION.parent).with_suffix("").parts)
 

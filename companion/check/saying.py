@@ -15,6 +15,7 @@ PLACES = files("companion.check") / "places"
 CODE = re.compile(r"(`[^`]*`)")
 LINK = re.compile(r"\[([^]]*)\]\((https?://[^)]*)\)")
 ORDER = re.compile(r"gates((?:_[ifgo]){4})$")
+VARIANT = re.compile(r"variant_(.+)$")
 # What to do about an error, by what it says: the first that is found, a key of the words' [errors].
 ERRORS = {
     "in_place": r"in-?place",
@@ -48,8 +49,19 @@ def words(language, folder=WORDS):
     """All words of a language, by table. What it lacks it says in English."""
     said = {}
     for one in dict.fromkeys(["en", language]):
-        if (folder / f"{one}.toml").is_file():
-            put(said, tomllib.loads((folder / f"{one}.toml").read_text(encoding="utf-8")))
+        put(said, own(one, folder))
+    return said
+
+
+def own(language, folder=WORDS):
+    """The words that a language has itself: its file, and one for each assignment in the folder beside it."""
+    files = [folder / f"{language}.toml"]
+    if (folder / language).is_dir():
+        files += sorted((folder / language).iterdir(), key=lambda file: file.name)
+    said = {}
+    for file in files:
+        if file.is_file() and file.name.endswith(".toml"):
+            put(said, tomllib.loads(file.read_text(encoding="utf-8")))
     return said
 
 
@@ -75,14 +87,25 @@ def as_text(paragraph):
     return "".join(piece if number % 2 else piece.replace("**", "") for number, piece in enumerate(pieces))
 
 
+def entry_of(name):
+    """The key of a mistake's words. The orders of the gates share one, and so do answers to another variant."""
+    return "gates_in_order" if ORDER.match(name) else "other_variant" if VARIANT.match(name) else name
+
+
 def of_mistake(name, language):
-    """A mistake's one-line description and its advice. The orders of the gates share one entry."""
-    order = ORDER.match(name)
-    entry = words(language)["mistakes"].get("gates_in_order" if order else name)
+    """A mistake's one-line description and its advice."""
+    order, variant = ORDER.match(name), VARIANT.match(name)
+    entry = words(language)["mistakes"].get(entry_of(name))
     if not entry:
         raise KeyError(f"companion/check/words/en.toml has no [mistakes.{name}]")
     letters = words(language)["results"]["comma"].join(order[1][1:].split("_")) if order else ""
-    return {key: text.replace("{order}", letters) for key, text in entry.items()}
+    asks = of_variant(variant[1], language) if variant else ""
+    return {key: text.replace("{order}", letters).replace("{variant}", asks) for key, text in entry.items()}
+
+
+def of_variant(name, language):
+    """What a variant asks for, in a sentence."""
+    return words(language)["variants"][name]
 
 
 class Sayer:
@@ -98,6 +121,8 @@ class Sayer:
     def paragraphs(self):
         """Markdown, a paragraph a piece."""
         finding = self.finding
+        if self.question.reach:
+            return self.about_network()
         if finding.ok:
             compared = any(is_gradient(name) for outcome in self.bank.expected for name in outcome.values)
             return [self.say("right_with_gradients" if compared else "right", question=self.question.name)]
@@ -122,6 +147,23 @@ class Sayer:
             return said
         named = [self.question.mistakes.get(name) or self.question.place for name in finding.mistakes]
         return [*said, self.say("read", places=self.listed(dict.fromkeys(map(self.pointer, named))))]
+
+    def about_network(self):
+        """What is said of a network that was trained."""
+        finding, reach = self.finding, self.question.reach
+        said = [self.say("trained" if finding.ok else "wrong", question=self.question.name)]
+        for name in finding.mistakes:
+            entry = of_mistake(name, self.language)
+            said.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
+        said += self.notes() + ([self.error(finding.error)] if finding.error else [])
+        if "score" in finding.reached:
+            put_in = {key: shortly(finding.reached[key]) for key in ("score", "aim")}
+            said.append(self.say("reached", measure=self.words[reach.score.__name__], **put_in))
+        if "count" in finding.reached:
+            said.append(self.say("counted", **{key: finding.reached[key] for key in ("count", "numbers")}))
+        if not finding.ok and not set(finding.mistakes) & NO_ANSWER:
+            said.append(self.say("read", places=self.pointer(self.question.place)))
+        return said
 
     def pointer(self, place):
         """Where to read, in the student's edition, or in the English one; with an address, if the site has one."""
@@ -247,6 +289,11 @@ class Sayer:
         if len(names) != len(at):
             return f"`{list(at)}`"
         return self.listed(axes[axis].format(number=number) for axis, number in zip(names, at))
+
+
+def shortly(score):
+    """Three digits, cut and not rounded: what is not reached must not look as if it were."""
+    return f"{math.floor(score * 1000) / 1000:g}"
 
 
 def show(thing):

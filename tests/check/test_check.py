@@ -103,7 +103,7 @@ def test_every_place_is_a_cell_of_the_book(name):
 
 def entries(language):
     """A language's own words, by table and key: none that English lends."""
-    tables = tomllib.loads((saying.WORDS / f"{language}.toml").read_text(encoding="utf-8"))
+    tables = saying.own(language)
     mistakes = tables.pop("mistakes")
     return tables | {f"mistakes.{name}": entry for name, entry in mistakes.items()}
 
@@ -118,7 +118,7 @@ def test_every_mistake_has_words_and_no_words_are_left_over(language):
     """A language that is only begun may lack some."""
     file = f"companion/check/words/{language}.toml"
     said = {name.removeprefix("mistakes."): one for name, one in entries(language).items() if "mistakes." in name}
-    known = dict.fromkeys("gates_in_order" if saying.ORDER.match(name) else name for name in mistakes())
+    known = dict.fromkeys(map(saying.entry_of, mistakes()))
     if language in FINISHED:
         lacking = [f"[mistakes.{name}]" for name in known if set(said.get(name, ())) < {"says", "advice"}]
         assert lacking == [], f"write in {file}, each with `says` and `advice`: {', '.join(lacking)}"

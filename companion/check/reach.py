@@ -1,0 +1,142 @@
+"""Questions whose answer is a network that learned something: it is trained by the student's own code, each time anew.
+
+The answer is a function that gets data and returns a model. What it gets is drawn anew for each run, so that weights which
+were learned elsewhere do not fit: which symbol stands for what is drawn, too. Then the model is asked about inputs that it
+has not seen. What is right for them never is where the answer runs: whoever judges keeps it. So there is nothing to read.
+
+And the model is asked once more when all its numbers have been shuffled. What answers rightly then has not learned, but
+knows the task by heart, or keeps what it learned where no one counts it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from companion.check.diagnosis import Finding, named_error
+from companion.check.question import Draw
+from companion.check.running import Outcome, Unfit, kind, plain, seed
+
+ASKED, SHUFFLED, COUNT = "logits", "logits when shuffled", "numbers"
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How well a network has to do, and what that is worth.
+
+    draw(draw): a probe, and what is right for its tensor `held_out`, a whole number for each, which only who judges has. score(right,
+    logits): how well these are, a float. marks: pairs of a score and the share of the points that it is worth, the least
+    first. fewer: whether a lower score is the better one, as a perplexity. guess: the score of the best answer that needs
+    no network, which a model of shuffled numbers is not to be clearly better than. numbers: how many a model may have.
+    seconds: of the processor, for all of it.
+    """
+
+    draw: Callable
+    score: Callable
+    marks: tuple
+    guess: float
+    numbers: int
+    seconds: int
+    fewer: bool = False
+
+    def beats(self, score, other):
+        return score < other if self.fewer else score > other
+
+    def share(self, score):
+        """Of the points."""
+        return max((share for least, share in self.marks if not self.beats(least, score)), default=0.0)
+
+    @property
+    def aim(self):
+        """The score that is worth all points."""
+        return self.marks[-1][0]
+
+    def still_knows(self, score, margin=0.5):
+        """Whether a shuffled model is nearer to the aim than to a guess."""
+        return self.beats(score, self.guess + margin * (self.aim - self.guess))
+
+
+@dataclass(frozen=True)
+class Training:
+    """Calls a function that trains a model, and asks the model. arguments: as those of `Function`."""
+
+    arguments: tuple
+
+    def __call__(self, answer, probe, outcome):
+        torch.set_default_dtype(torch.float32)
+        tensors = {name: single(tensor) for name, tensor in probe.tensors.items() if name != "held_out"}
+        seed()
+        model = answer(*((tensors | probe.options)[name] for name in self.arguments))
+        if model is None:
+            raise Unfit("returns_none", name="model")
+        if not isinstance(model, nn.Module):
+            raise Unfit("not_a_module", got=kind(model))
+        model.eval()
+        numbers = [*dict.fromkeys([*model.parameters(), *model.buffers()])]
+        outcome.values[COUNT] = torch.tensor(float(sum(one.numel() for one in numbers)))
+        with torch.no_grad():
+            outcome.values[ASKED] = asked(model, probe.tensors["held_out"])
+            for one in numbers:
+                one.copy_(one.flatten()[torch.randperm(one.numel())].reshape(one.shape))
+            outcome.values[SHUFFLED] = asked(model, probe.tensors["held_out"])
+
+
+def single(tensor):
+    return tensor.to(torch.float32) if tensor.is_floating_point() else tensor.clone()
+
+
+def asked(model, held_out):
+    """The logits of what a model has not seen."""
+    logits = model(single(held_out))
+    if not isinstance(logits, torch.Tensor):
+        raise Unfit("not_a_tensor", name="logits", got=kind(logits))
+    return plain(logits)
+
+
+class Exam:
+    """A run of such a question, by a seed: what is handed over, and what is right. It stands in the place of a Bank."""
+
+    expected = (Outcome(),)  # what is right is no value of an answer
+
+    def __init__(self, question, draw):
+        self.question = question
+        probe, self.right = question.reach.draw(draw)
+        self.probes = [probe]
+
+
+def exam(question, seed):
+    return Exam(question, Draw(seed))
+
+
+def judge(exam, outcome):
+    """The finding about what came of a run."""
+    reach, values, notes = exam.question.reach, outcome.values, outcome.notes
+    if "library" in notes:
+        return Finding(["library_layer"], notes=notes)
+    if outcome.error:
+        return Finding([named_error(outcome.error)], error=outcome.error, stops=0, share=0.0)
+    count, logits, shuffled = (values.get(name) for name in (COUNT, ASKED, SHUFFLED))
+    if count is None or logits is None or shuffled is None or count.numel() != 1:
+        return Finding(["wrong_values"], share=0.0)
+    said = {"count": int(count), "numbers": reach.numbers}
+    if count > reach.numbers:
+        return Finding(["model_too_large"], reached=said, share=0.0)
+    if logits.dim() != 2 or len(logits) != len(exam.right) or logits.shape[1] <= int(exam.right.max()):
+        return Finding(["wrong_shape"], value=ASKED, got=logits, share=0.0)
+    if not logits.isfinite().all():
+        return Finding(["not_a_number"], share=0.0)
+    score = reach.score(exam.right, logits)
+    said |= {"score": score, "aim": reach.aim}
+    if shuffled.shape == logits.shape and reach.still_knows(reach.score(exam.right, shuffled.nan_to_num())):
+        return Finding(["not_learned"], reached=said, share=0.0)
+    share = reach.share(score)
+    return Finding([] if share == 1 else ["not_reached"], reached=said, share=share)
+
+
+def accuracy(right, logits):
+    return (logits.argmax(dim=1) == right).double().mean().item()
+
+
+def perplexity(right, logits):
+    return torch.nn.functional.cross_entropy(logits, right).exp().item()
