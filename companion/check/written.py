@@ -36,6 +36,9 @@ class Text:
     def stands(self, old):
         return self.source.count(old) == 1
 
+    def knows(self, name):
+        return name in self.others or name in self.changes
+
     def spans(self, name):
         if name in self.others:
             return [(0, len(self.source), self.others[name])]
@@ -70,6 +73,13 @@ def pairs_of(texts):
     return [*zip(texts[::2], texts[1::2], strict=True)]
 
 
+def between(here, there):
+    """The changes that make one variant of another."""
+    here, there = dict(here), dict(there)
+    both = [(here.get(old, old), there.get(old, old)) for old in {**here, **there}]
+    return [(old, new) for old, new in both if old != new]
+
+
 def written(answer, mistakes, variants=None, truth=None, **fields):
     """The Question about an answer. truth: torch's own answer, or else the answer itself, for what torch has not.
 
@@ -84,15 +94,12 @@ def written(answer, mistakes, variants=None, truth=None, **fields):
         for old, _ in pairs:
             if source.count(old) != 1:
                 raise ValueError(f"{fields['name']}, {one}: {old!r} stands {source.count(old)} times in {name}, and should once")
-    sources = {one: Text(source, name, module, {one: pairs}).changed([one]) for one, pairs in variants.items()}
 
     def question(variant):
-        here = sources.get(variant, source)
-        others = {VARIANT + one: text for one, text in sources.items() if one != variant}
-        text = Text(here, name, module, changes, {**others, **whole})
-        places = dict.fromkeys(others, "") | {
-            one: said[0] for one, said in mistakes.items() if one in whole or one in text.changes
-        }
+        here = Text(source, name, module, variants).changed([variant] if variant else [])
+        others = {VARIANT + one: between(variants[variant], pairs) for one, pairs in variants.items() if one != variant}
+        text = Text(here, name, module, others | changes, whole)
+        places = {one: mistakes[one][0] if one in mistakes else "" for one in [*others, *mistakes] if text.knows(one)}
         first = variant in (None, next(iter(variants), None))
         return Question(
             truth=truth if truth and first else text.answer(frozenset()), reference=text.answer, mistakes=places,
