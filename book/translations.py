@@ -62,6 +62,9 @@ OWN_OUTPUTS = {
         "ten-lines", "how-many", "pieces-known", "solution-scores", "solution-bug", "solution-shuffled", "solution-size",
     },
 }  # fmt: skip
+# What companion.check gives to notebooks: each speaks the language that it is told.
+CHECKER = {"check", "progress", "student", "variant"}
+SPEAKS = re.compile(rf"(?m)^((?:{'|'.join(sorted(CHECKER))})\(.*?)\)(\s*#.*)?$")
 # And these have other code: the settings of the edition.
 OWN_CODE = {"attention": {"settings"}, "language_model": {"text-loaded"}, "first_network": {"language"}, "embedding": {"learned-settings"}}
 # Here an edition adds what there is to read in its own language.
@@ -245,7 +248,7 @@ def labels(source):
 
 
 def is_check(node):
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check"
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CHECKER
 
 
 def constant(node):
@@ -329,7 +332,7 @@ def draft(edition, page, root=ROOT):
         cell.metadata[KEY] = ""
         if cell.cell_type == "code":
             cell.source = re.sub(rf'(?<=language="){ORIGINAL}(?=")', edition, cell.source)
-            cell.source = re.sub(r"(?m)^(check\(.*)\)$", rf'\1, lang="{edition}")', cell.source)
+            cell.source = SPEAKS.sub(rf'\1, lang="{edition}")\2', cell.source)
         notebook.cells.insert(place, cell)
         there.insert(place, cell.id)
         added.append(cell.id)

@@ -38,6 +38,7 @@ ASKED = [
     new_markdown_cell("# First\n\nWrite it for a batch.", id="task-step"),
     new_code_cell("def step(x):\n    return x + bias", id="step"),
     new_code_cell('check("step", step)', id="step-check", outputs=[new_output("display_data", {"text/plain": "Right."})]),
+    new_code_cell('student("")  # who', id="student", outputs=[new_output("display_data", {"text/plain": "Nobody."})]),
     new_code_cell("print(1)", id="example", outputs=[new_output("stream", text="1\n")]),
 ]
 
@@ -238,14 +239,15 @@ def test_a_draft_adds_to_what_is_begun_what_it_lacks(book):
     path = translations.pages("ja", book)["assignments/first"]
     notebook = nbformat.read(path, as_version=4)
     notebook.cells[0].source = "# 最初\n\nバッチで書きます。"
-    del notebook.cells[1:3]
+    del notebook.cells[1:4]
     store(notebook, path)
     before = [cell.source for cell in notebook.cells]
     translations.draft("ja", "assignments/first", book)
     cells = nbformat.read(path, as_version=4).cells
-    assert [cell.id for cell in cells] == [cell.id for cell in ASKED] and [cells[0].source, cells[3].source] == before
-    assert cells[2].source == 'check("step", step, lang="ja")'
-    assert {finding[2:4] for finding in findings("ja", book)} == {(name, translations.UNTRANSLATED) for name in ("step", "step-check")}
+    assert [cell.id for cell in cells] == [cell.id for cell in ASKED] and [cells[0].source, cells[4].source] == before
+    assert [cell.source for cell in cells[2:4]] == ['check("step", step, lang="ja")', 'student("", lang="ja")  # who']
+    added = "step", "step-check", "student"
+    assert {finding[2:4] for finding in findings("ja", book)} == {(name, translations.UNTRANSLATED) for name in added}
 
 
 def mark(book, language, drafts):
