@@ -8,6 +8,7 @@
 """
 
 import os
+import re
 import sys
 import time
 from contextlib import redirect_stdout
@@ -52,8 +53,9 @@ class Said:
         return "\n".join(map(saying.as_text, self.paragraphs))
 
     def _repr_markdown_(self):
-        # a line of its own is one, too, in Markdown
-        return "\n\n".join(paragraph.replace("\n", "  \n").replace("  \n- ", "\n- ") for paragraph in self.paragraphs)
+        # a line of its own is one, too, in Markdown; those of lists and tables are
+        broken = (re.sub(r"\n(?!- |\|)", "  \n", paragraph) for paragraph in self.paragraphs)
+        return "\n\n".join(broken)
 
 
 class Result(Said):

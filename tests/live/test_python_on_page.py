@@ -87,7 +87,7 @@ class Reader:
 
     def run_all(self):
         self.press("run_all")
-        self.page.wait_for_function(DONE)
+        self.page.wait_for_function(DONE, timeout=120_000)  # of a chapter, beside whatever else the machine does
 
     def output(self, number):
         return self.cell(number).locator(".run-output")
