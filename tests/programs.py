@@ -10,6 +10,13 @@ def questions(assignment):
     return [name for name, question in all_questions().items() if question.assignment == assignment]
 
 
+def banks():
+    """Each question that has a bank, and each of its variants: {name, or name-variant: (name, variant)}."""
+    asked = [one for one in all_questions().values() if not one.reach]
+    rows = [(one.name, variant) for one in asked for variant in (one.variants or [None])]
+    return {"-".join(filter(None, row)): row for row in rows}
+
+
 def tried(question, right, wrong, where):
     """That a question is tried with answers of its own. right: whether there is a right one; wrong: the mistakes made."""
     names = all_questions()[question].names
@@ -19,9 +26,9 @@ def tried(question, right, wrong, where):
     assert not to_do, "\n".join([where + ":", *to_do])
 
 
-def found(question, answer, seed=0, seconds=30, watched=True):
+def found(question, answer, seed=0, seconds=30, watched=True, variant=None):
     """The finding about an answer. seconds: how long several mistakes are tried. watched: for what a library does."""
-    probed = bank(question, seed)
+    probed = bank(question, seed, variant)
     forbidden = probed.question.forbidden if watched else frozenset()
     return diagnose(probed, [observe(probed.question.call, answer, probe, forbidden) for probe in probed.probes], seconds)
 

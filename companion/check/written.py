@@ -80,7 +80,7 @@ def between(here, there):
     return [(old, new) for old, new in both if old != new]
 
 
-def written(answer, mistakes, variants=None, truth=None, **fields):
+def written(answer, /, mistakes, variants=None, truth=None, **fields):
     """The Question about an answer. truth: torch's own answer, or else the answer itself, for what torch has not.
 
     ValueError for a text that does not stand exactly once in the answer.

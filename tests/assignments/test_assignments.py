@@ -83,8 +83,8 @@ def test_every_question_is_asked_in_english(name):
     wanted = [f"task-{one.replace('_', '-')}, {one} and {one.replace('_', '-')}-check" for one in lost]
     assert lost == [], f"{path.relative_to(release.ROOT)} lacks the cells {', '.join(wanted)}"
     unknown = [asked for asked, *_ in checks(path).values() if asked not in questions(name)]
-    assert unknown == [], f"{path.name} asks {unknown}, which companion/check/questions/{name}.py has not in QUESTIONS"
-    assert [one for one in there if one in questions(name)] == questions(name), "QUESTIONS has them in another order"
+    assert unknown == [], f"{path.name} asks {unknown}, which companion/check/questions/{name} has not"
+    assert [one for one in there if one in questions(name)] == questions(name), "the questions have another order"
 
 
 @each
@@ -112,6 +112,31 @@ def test_every_question_has_its_cells(source):
         assert right, f"{task} begins {heading!r}; it is number {number}, of {question.points} points"
     marks = [cell.id for cell in there.values() if "nbgrader" in cell.metadata]
     assert len(marks) == 2 * len(source.questions), f"of these some belong to no question: {marks}"
+
+
+@each
+def test_who_is_asked_and_what_is_left_are_said(source):
+    """By the cells `student`, `<question>-variant` and `progress`, which speak the notebook's language."""
+    there = list(cells(source.path).values())
+    order, language = [cell.id for cell in there], source.path.parent.name
+    lang = "" if language == "en" else f', lang="{language}"'
+
+    def said(cell, source_begins):
+        assert cell in order, f"there is no cell with the id {cell!r}, which says {source_begins}"
+        has = there[order.index(cell)].source
+        assert has == source_begins or has.startswith(source_begins + "  # "), f"{cell} should say {source_begins}"
+        return order.index(cell)
+
+    varied = [question.name for question in source.questions if question.variants]
+    for name in varied:
+        at = said(f"{name.replace('_', '-')}-variant", f'variant("{name}"{lang})')
+        assert order.index(f"task-{name.replace('_', '-')}") < at < order.index(name), f"{order[at]} stands before the answer"
+    if varied:
+        assert said("student", f'student(""{lang})') < min(order.index(name) for name in varied)
+    assert ("student" in order) == bool(varied) and sum(one.endswith("-variant") for one in order) == len(varied)
+    if "progress" in order:
+        last = said("progress", f'progress("{source.name}"{lang})')
+        assert last == len(order) - 1 and order[last - 1] == "what-is-left"
 
 
 def marked(cell, **wanted):

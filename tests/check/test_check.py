@@ -27,24 +27,27 @@ from companion.check.question import all_questions, bank
 from companion.check.running import Outcome, Probe, observe, run, set_parameters
 from finished import FINISHED
 from lstm_answers import CELL, GATES
-from programs import defined, found
+from programs import banks, defined, found
 from sampling import UNKNOWN, chosen
 
 NAMES = list(all_questions())
+BANKED = [name for name, question in all_questions().items() if not question.reach]
 SEEDS = (0, 1)
+in_each_variant = pytest.mark.parametrize("name, variant", banks().values(), ids=banks())
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", NAMES)
-def test_the_reference_without_mistakes_is_right(name, seed):
-    mistakes = found(name, all_questions()[name].reference(frozenset()), seed, watched=False).mistakes
+@in_each_variant
+def test_the_reference_without_mistakes_is_right(name, variant, seed):
+    right = bank(name, seed, variant).question.reference(frozenset())
+    mistakes = found(name, right, seed, watched=False, variant=variant).mistakes
     assert mistakes == [], f"`reference` of {name} without mistakes is not what `truth` is: {mistakes}"
 
 
 @pytest.mark.parametrize("seed", chosen(SEEDS, 0))
-@pytest.mark.parametrize("name", NAMES)
-def test_every_mistake_is_told_from_every_other(name, seed):
-    probed = bank(name, seed)
+@in_each_variant
+def test_every_mistake_is_told_from_every_other(name, variant, seed):
+    probed = bank(name, seed, variant)
 
     def outcome(mistake, number, gradients):
         if mistake == "nothing":
@@ -74,7 +77,7 @@ def alike_in_numbers(outcomes):
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BANKED)
 def test_probes_and_outcomes_survive_json(name):
     probed = bank(name, 0)
     question = probed.question
@@ -85,7 +88,7 @@ def test_probes_and_outcomes_survive_json(name):
         assert alike(expected, Outcome.from_json(answer))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", BANKED)
 def test_probes_differ_from_seed_to_seed_and_come_smallest_first(name):
     probes = bank(name, 0).probes
     assert [probe.to_json() for probe in probes] != [probe.to_json() for probe in bank(name, 1).probes]
@@ -95,10 +98,40 @@ def test_probes_differ_from_seed_to_seed_and_come_smallest_first(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_place_is_a_cell_of_the_book(name):
     question = all_questions()[name]
-    for place in {question.place, *question.mistakes.values()} - {""}:
+    asked = [question, *question.variants.values()]
+    for place in {question.place, *(place for one in asked for place in one.mistakes.values())} - {""}:
         page, cell = place.split("#")
         cells = json.loads(Path(f"book/en/{page}.ipynb").read_text(encoding="utf-8"))["cells"]
         assert cell in {one["id"] for one in cells}, f"{name} leads to {place}, but book/en/{page}.ipynb has no cell {cell}"
+
+
+def files_of(language):
+    """Where a language's words stand: what all assignments share, and what each has for itself."""
+    return [saying.WORDS / f"{language}.toml", *sorted((saying.WORDS / language).glob("*.toml"))]
+
+
+def keys_of(table, before=()):
+    for key, entry in table.items():
+        yield from keys_of(entry, (*before, key)) if isinstance(entry, dict) else [".".join((*before, key))]
+
+
+@pytest.mark.parametrize("language", saying.languages())
+def test_no_words_stand_in_two_files(language):
+    """The later ones would be said, in the other assignments as well."""
+    there = {}
+    for file in files_of(language):
+        for key in keys_of(tomllib.loads(file.read_text(encoding="utf-8"))):
+            there.setdefault(key, []).append(file.relative_to(saying.WORDS).as_posix())
+    twice = {key: files for key, files in there.items() if len(files) > 1}
+    assert twice == {}, f"in companion/check/words/ these stand more than once: {twice}"
+
+
+def test_every_variant_has_words_and_no_words_are_left_over():
+    """In English: the other languages are held to that below."""
+    known = {variant for question in all_questions().values() for variant in question.variants}
+    said = saying.words("en")["variants"]
+    assert known - {*said} == set(), "[variants] in companion/check/words/en/<assignment>.toml lacks these"
+    assert {*said} - known == set(), "[variants] in companion/check/words/en/ has words for what no question has"
 
 
 def entries(language):
@@ -116,7 +149,7 @@ def test_a_finished_edition_has_a_checker_that_speaks_it(language):
 @pytest.mark.parametrize("language", saying.languages())
 def test_every_mistake_has_words_and_no_words_are_left_over(language):
     """A language that is only begun may lack some."""
-    file = f"companion/check/words/{language}.toml"
+    file = f"companion/check/words/{language}.toml or {language}/<assignment>.toml"
     said = {name.removeprefix("mistakes."): one for name, one in entries(language).items() if "mistakes." in name}
     known = dict.fromkeys(map(saying.entry_of, mistakes()))
     if language in FINISHED:
@@ -131,7 +164,7 @@ def test_every_mistake_has_words_and_no_words_are_left_over(language):
 
 @pytest.mark.parametrize("language", saying.languages())
 def test_all_languages_say_the_same_and_put_in_the_same(language):
-    file, english, said = f"companion/check/words/{language}.toml", entries("en"), entries(language)
+    file, english, said = f"companion/check/words/{language}[.toml]", entries("en"), entries(language)
     both = {(table, key): text for table in english for key, text in english[table].items()}
     here = {(table, key): text for table in said for key, text in said[table].items()}
     more, lacking = ([f"{key} of [{table}]" for table, key in one] for one in (here.keys() - both, both.keys() - here))
@@ -153,6 +186,7 @@ def test_a_language_without_words_is_answered_in_english_and_told_so():
 
 def test_words_that_a_language_lacks_are_english_one_by_one(tmp_path):
     shutil.copy(saying.WORDS / "en.toml", tmp_path)
+    shutil.copytree(saying.WORDS / "en", tmp_path / "en")
     begun = '[results]\nwrong = "**Todavía no.** `{question}`:"\n[mistakes.not_written]\nsays = "Aún no está escrito."\n'
     (tmp_path / "xx.toml").write_text(begun, encoding="utf-8")
     english, said = saying.words("en"), saying.words("xx", tmp_path)
@@ -210,11 +244,11 @@ def test_a_cell_belongs_to_the_heading_above_it():
 def test_markdown_takes_no_words_for_marks(language):
     """Only `…` is a mark in the words, and `**…**` in those that begin a result."""
     tables = saying.words(language)
-    told = {"results": tables["results"], "traits": tables["traits"], "axes": tables["axes"]} | tables["mistakes"]
+    told = {table: tables[table] for table in ("results", "traits", "axes", "variants")} | tables["mistakes"]
     for table, entries in told.items():
         for key, text in entries.items():
-            marks = {"strong"} if (table, key) in {("results", key) for key in ("right", "right_with_gradients", "wrong")} else set()
-            assert tags(text) == marks, (table, key, text)
+            begins = table == "results" and key in ("right", "right_with_gradients", "wrong", "trained", "variant")
+            assert tags(text) == ({"strong"} if begins else set()), (table, key, text)
     for name in mistakes():
         entry = saying.of_mistake(name, language)
         assert tags(f"**{entry['says']}** {entry['advice']}") == {"strong"}, name

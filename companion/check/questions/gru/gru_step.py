@@ -2,40 +2,102 @@
 
 import torch
 
+from companion.check.questions.gru import WEIGHTS, weights
 from companion.check.running import Function, Probe
 from companion.check.written import written
 
-WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-
 
 def gru_step_reference(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    R, Z, N = 0, 1, 2  # where the rows of each stand
     from_x = x @ weight_ih.T + bias_ih
     from_h = h @ weight_hh.T + bias_hh
-    r_x, z_x, n_x = from_x.chunk(3, dim=-1)
-    r_h, z_h, n_h = from_h.chunk(3, dim=-1)
-    r = torch.sigmoid(r_x + r_h)
-    z = torch.sigmoid(z_x + z_h)
-    n = torch.tanh(n_x + r * n_h)
-    return (1 - z) * n + z * h
+    a = from_x.chunk(3, dim=-1)
+    u = from_h.chunk(3, dim=-1)
+    r = torch.sigmoid(a[R] + u[R])
+    z = torch.sigmoid(a[Z] + u[Z])
+    n = torch.tanh(a[N] + r * u[N])
+    h_new = (1 - z) * n + z * h
+    return h_new
 
 
-MISTAKES = {
-    "update_gate_inverted": ("gru#four-equations", "(1 - z) * n + z * h", "z * n + (1 - z) * h"),
+ROWS, R_GATE, Z_GATE = "from_x = ", "torch.sigmoid(a[R] + u[R])", "torch.sigmoid(a[Z] + u[Z])"
+CANDIDATE, MIXED = "torch.tanh(a[N] + r * u[N])", "(1 - z) * n + z * h"
+FOUR, RESET, BIASES = "gru#four-equations", "gru#where-r-stands", "gru#biases-differ"
+PRODUCT = "(h @ weight_hh.chunk(3)[N].T)"
+BEFORE = "torch.tanh(a[N] + (r * h) @ weight_hh.chunk(3)[N].T + bias_hh.chunk(3)[N])"
+
+# What goes wrong in the equations, here and in the layer.
+STEP_MISTAKES = {
+    "update_gate_inverted": ("gru#z-or-one-minus-z", MIXED, "z * n + (1 - z) * h"),
+    "reset_before_product": (RESET, CANDIDATE, BEFORE),
+    "reset_gate_missing": ("gru#hears-itself", CANDIDATE, "torch.tanh(a[N] + u[N])"),
+    "reset_gate_on_sum": ("gru#hears-itself", CANDIDATE, "torch.tanh(r * (a[N] + u[N]))"),
+    "reset_gate_on_input": ("gru#hears-itself", CANDIDATE, "torch.tanh(r * a[N] + u[N])"),
+    "reset_gate_inverted": ("gru#hears-itself", CANDIDATE, "torch.tanh(a[N] + (1 - r) * u[N])"),
+    "candidate_reads_by_z": ("gru#hears-itself", CANDIDATE, "torch.tanh(a[N] + z * u[N])"),
+    "candidate_without_state": ("gru#hears-itself", CANDIDATE, "torch.tanh(a[N])"),
+    "candidate_reads_bare_state": ("gru#hears-itself", CANDIDATE, "torch.tanh(a[N] + r * h)"),
+    "candidate_bias_outside": (BIASES, CANDIDATE, f"torch.tanh(a[N] + r * {PRODUCT} + bias_hh.chunk(3)[N])"),
+    "candidate_biases_inside": (
+        BIASES, CANDIDATE, "torch.tanh(a[N] - bias_ih.chunk(3)[N] + r * (u[N] + bias_ih.chunk(3)[N]))"),
+    "candidate_bias_missing": (BIASES, CANDIDATE, f"torch.tanh(a[N] + r * {PRODUCT})"),
+    "sigmoid_on_candidate": (FOUR, CANDIDATE, "torch.sigmoid(a[N] + r * u[N])"),
+    "tanh_missing_on_candidate": (FOUR, CANDIDATE, "a[N] + r * u[N]"),
+    "relu_on_candidate": (FOUR, CANDIDATE, "torch.relu(a[N] + r * u[N])"),
+    "tanh_on_input_part": (FOUR, CANDIDATE, "torch.tanh(a[N]) + r * u[N]"),
+    "tanh_on_reset_gate": (FOUR, R_GATE, "torch.tanh(a[R] + u[R])"),
+    "tanh_on_update_gate": (FOUR, Z_GATE, "torch.tanh(a[Z] + u[Z])"),
+    "tanh_on_both_gates": (FOUR, R_GATE, "torch.tanh(a[R] + u[R])", Z_GATE, "torch.tanh(a[Z] + u[Z])"),
+    "sigmoid_missing_on_reset_gate": (FOUR, R_GATE, "a[R] + u[R]"),
+    "sigmoid_missing_on_update_gate": (FOUR, Z_GATE, "a[Z] + u[Z]"),
+    "gates_without_state": (FOUR, R_GATE, "torch.sigmoid(a[R])", Z_GATE, "torch.sigmoid(a[Z])"),
+    "old_state_lost": ("gru#one-state", MIXED, "(1 - z) * n"),
+    "old_state_not_gated": ("gru#one-gate-for-two", MIXED, "(1 - z) * n + h"),
+    "new_content_not_gated": ("gru#one-gate-for-two", MIXED, "n + z * h"),
+    "both_gated_by_z": ("gru#one-gate-for-two", MIXED, "z * n + z * h"),
+    "state_mixed_by_r": ("gru#one-gate-for-two", MIXED, "(1 - r) * n + r * h"),
+    "reset_state_mixed": ("gru#one-gate-for-two", MIXED, "(1 - z) * n + z * (r * h)"),
+    "new_state_squashed": ("gru#one-state", MIXED, "torch.tanh((1 - z) * n + z * h)"),
+    "bias_ih_missing": (BIASES, "x @ weight_ih.T + bias_ih", "x @ weight_ih.T"),
+    "bias_hh_missing": (BIASES, "h @ weight_hh.T + bias_hh", "h @ weight_hh.T"),
+    "view_for_transpose": ("gru#the-step", "weight_ih.T +", "weight_ih.reshape(weight_ih.T.shape) +",
+                           "weight_hh.T +", "weight_hh.reshape(weight_hh.T.shape) +"),
+    "recurrent_weights_transposed": (
+        "gru#the-step", "h @ weight_hh.T", "torch.cat([h @ part for part in weight_hh.chunk(3)], dim=-1)"),
+    "rows_interleaved": ("gru#four-equations", "from_x.chunk(3, dim=-1)", "from_x.unflatten(-1, (-1, 3)).unbind(-1)",
+                         "from_h.chunk(3, dim=-1)", "from_h.unflatten(-1, (-1, 3)).unbind(-1)"),
+    "state_detached": ("gru#proof-own", ROWS, "h = h.detach()\n    from_x = "),
+}  # fmt: skip
+
+
+def in_order(names):
+    """A change that takes the rows in this order, whatever else is asked for."""
+    return ROWS, f"{names} = 0, 1, 2\n    {ROWS}"
+
+
+MISTAKES = STEP_MISTAKES | {
+    "rows_in_no_order_asked": (FOUR, *in_order("R, N, Z")),
+    "rows_in_no_order_asked~n_r_z": ("", *in_order("N, R, Z")),
+    "rows_in_no_order_asked~z_n_r": ("", *in_order("Z, N, R")),
+    "state_in_tuple": ("gru#own-layer-said", "return h_new", "return (h_new,)"),
 }
 
 
-def truth(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
-    return torch.gru_cell(x, h, weight_ih, weight_hh, bias_ih, bias_hh)
+def truth(x, h, *weights):
+    return torch.gru_cell(x, h, *weights)
 
 
 def probes(draw):
-    def probe(name, draw, batch, inputs, hidden):
-        shapes = {"weight_ih": (inputs,), "weight_hh": (hidden,), "bias_ih": (), "bias_hh": ()}
-        weights = {one: draw(3 * hidden, *shape) for one, shape in shapes.items()}
-        tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden)} | weights
-        return Probe(name, tensors, gradients=tuple(tensors))
+    def probe(name, draw, batch, inputs, hidden, calls=1):
+        tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden)} | weights(draw, inputs, hidden)
+        return Probe(name, tensors, gradients=tuple(tensors), calls=calls)
 
-    return [probe("one_number", draw.few, 1, 1, 1), probe("batch_1", draw.few, 1, 3, 2), probe("several", draw, 3, 4, 5)]
+    return [
+        probe("one_number", draw.few, 1, 1, 1),
+        probe("batch_1", draw.few, 1, 3, 2),
+        probe("several", draw, 3, 4, 5),
+        probe("several", draw, 2, 6, 3, calls=2),
+    ]
 
 
 QUESTION = written(
@@ -43,14 +105,15 @@ QUESTION = written(
     MISTAKES,
     variants={
         "gates_r_z_n": (),
-        "gates_z_r_n": ("r_x, z_x, n_x = from_x", "z_x, r_x, n_x = from_x", "r_h, z_h, n_h = from_h", "z_h, r_h, n_h = from_h"),
+        "gates_z_r_n": ("R, Z, N = 0, 1, 2", "Z, R, N = 0, 1, 2"),
+        "gates_n_z_r": ("R, Z, N = 0, 1, 2", "N, Z, R = 0, 1, 2"),
     },
     truth=truth,
     name="gru_step",
     assignment="gru",
     task=1,
     points=2,
-    place="gru#four-equations",
+    place=FOUR,
     call=Function(("x", "h", *WEIGHTS), "h_new"),
     probes=probes,
     axes={"h_new": ("batch", "unit"), "h": ("batch", "unit"), "x": ("batch", "feature")},

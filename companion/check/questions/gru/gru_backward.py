@@ -1,0 +1,119 @@
+"""The gradients of one step of a GRU, by hand."""
+
+import torch
+
+from companion.check.questions.gru import WEIGHTS, weights
+from companion.check.running import AUTOGRAD, RECURRENT, Function, Probe
+from companion.check.written import written
+
+
+def gru_backward_reference(x, h, weight_ih, weight_hh, bias_ih, bias_hh, grad_h_new):
+    a_r, a_z, a_n = (x @ weight_ih.T + bias_ih).chunk(3, dim=-1)
+    u_r, u_z, u_n = (h @ weight_hh.T + bias_hh).chunk(3, dim=-1)
+    r = torch.sigmoid(a_r + u_r)
+    z = torch.sigmoid(a_z + u_z)
+    n = torch.tanh(a_n + r * u_n)
+
+    d_n = grad_h_new * (1 - z)
+    d_z = grad_h_new * (h - n)
+    s_n = d_n * (1 - n**2)
+    d_r = s_n * u_n
+    s_r = d_r * r * (1 - r)
+    s_z = d_z * z * (1 - z)
+    d_a = torch.cat([s_r, s_z, s_n], dim=-1)
+    d_u = torch.cat([s_r, s_z, s_n * r], dim=-1)
+    grad_x = d_a @ weight_ih
+    grad_h = d_u @ weight_hh + grad_h_new * z
+    grad_weights = d_a.T @ x, d_u.T @ h
+    grad_biases = d_a.sum(0), d_u.sum(0)
+    return grad_x, grad_h, *grad_weights, *grad_biases
+
+
+HERE, BIASES, RESET = "gru#four-equations", "gru#biases-differ", "gru#where-r-stands"
+D_N, D_Z, SLOPE = "d_n = grad_h_new * (1 - z)", "grad_h_new * (h - n)", "d_n * (1 - n**2)"
+GRAD_H, WEIGHTS_BACK, BIASES_BACK = "d_u @ weight_hh + grad_h_new * z", "d_a.T @ x, d_u.T @ h", "d_a.sum(0), d_u.sum(0)"
+
+
+def rows(order, both=True):
+    """The pairs that put the rows together in another order, and cut them so, too."""
+    r, z, n = order
+    back = ["[s_r, s_z, s_n]", f"[s_{r}, s_{z}, s_{n}]",
+            "[s_r, s_z, s_n * r]", "[" + ", ".join("s_n * r" if one == "n" else f"s_{one}" for one in order) + "]"]  # fmt: skip
+    cut = [one for part in "au" for one in (f"{part}_r, {part}_z, {part}_n =", f"{part}_{r}, {part}_{z}, {part}_{n} =")]
+    return [*back, *(cut if both else ())]
+
+
+MISTAKES = {
+    "reset_gate_missing_on_way_back": (RESET, "s_n * r]", "s_n]"),
+    "biases_have_one_gradient": (BIASES, BIASES_BACK, "d_a.sum(0), d_a.sum(0)"),
+    "biases_have_one_gradient~hh": ("", BIASES_BACK, "d_u.sum(0), d_u.sum(0)"),
+    "reset_gate_missing_in_weight_gradient": (RESET, WEIGHTS_BACK, "d_a.T @ x, d_a.T @ h"),
+    "reset_gate_before_input_gradient": (RESET, "[s_r, s_z, s_n]", "[s_r, s_z, s_n * r]"),
+    "direct_way_missing": (HERE, GRAD_H, "d_u @ weight_hh"),
+    "direct_way_not_gated": (HERE, GRAD_H, "d_u @ weight_hh + grad_h_new"),
+    "direct_way_by_one_minus_z": (HERE, GRAD_H, "d_u @ weight_hh + grad_h_new * (1 - z)"),
+    "only_direct_way": (HERE, GRAD_H, "grad_h_new * z"),
+    "update_gate_inverted": ("gru#z-or-one-minus-z", D_N, "d_n = grad_h_new * z", D_Z, "grad_h_new * (n - h)",
+                             "grad_h_new * z\n", "grad_h_new * (1 - z)\n"),
+    "grad_n_by_z": (HERE, D_N, "d_n = grad_h_new * z"),
+    "grad_n_not_gated": (HERE, D_N, "d_n = grad_h_new"),
+    "grad_z_negated": (HERE, D_Z, "grad_h_new * (n - h)"),
+    "grad_z_of_old_state_only": (HERE, D_Z, "grad_h_new * h"),
+    "grad_z_of_candidate_only": (HERE, D_Z, "-grad_h_new * n"),
+    "grad_z_missing": (HERE, D_Z, "0 * h"),
+    "grad_r_from_h": (RESET, "s_n * u_n", "s_n * h"),
+    "grad_r_without_bias": (BIASES, "s_n * u_n", "s_n * (u_n - bias_hh.chunk(3)[2])"),
+    "grad_r_without_slope_of_n": (HERE, "s_n * u_n", "d_n * u_n"),
+    "grad_r_missing": (HERE, "s_n * u_n", "0 * h"),
+    "slope_missing_on_candidate": (HERE, SLOPE, "d_n"),
+    "candidate_slope_not_squared": (HERE, SLOPE, "d_n * (1 - n)"),
+    "sigmoid_slope_on_candidate": (HERE, SLOPE, "d_n * n * (1 - n)"),
+    "slope_missing_on_reset_gate": (HERE, "d_r * r * (1 - r)", "d_r"),
+    "slope_missing_on_update_gate": (HERE, "d_z * z * (1 - z)", "d_z"),
+    "slopes_missing_on_gates": (HERE, "d_r * r * (1 - r)", "d_r", "d_z * z * (1 - z)", "d_z"),
+    "tanh_slope_on_both_gates": (HERE, "d_r * r * (1 - r)", "d_r * (1 - r**2)", "d_z * z * (1 - z)", "d_z * (1 - z**2)"),
+    "new_h_for_old_h": (HERE, WEIGHTS_BACK, "d_a.T @ x, d_u.T @ ((1 - z) * n + z * h)"),
+    "bias_gradient_not_summed": (BIASES, BIASES_BACK, "d_a, d_u"),
+    "gradient_averaged": (HERE, WEIGHTS_BACK, "d_a.T @ x / len(x), d_u.T @ h / len(x)", BIASES_BACK, "d_a.mean(0), d_u.mean(0)"),
+    "bias_gradient_averaged": (BIASES, BIASES_BACK, "d_a.mean(0), d_u.mean(0)"),
+    "weight_gradient_transposed": (HERE, WEIGHTS_BACK, "x.T @ d_a, h.T @ d_u"),
+    "gradient_rows_in_other_order": (HERE, *rows("zrn", both=False)),
+    **{f"gradient_rows_in_other_order~{order}": ("", *rows(order, both=False)) for order in ("nzr", "nrz", "rnz", "znr")},
+    "not_torchs_order": (HERE, *rows("zrn")),
+    **{f"not_torchs_order~{order}": ("", *rows(order)) for order in ("nzr", "nrz", "rnz", "znr")},
+}  # fmt: skip
+
+
+def truth(x, h, weight_ih, weight_hh, bias_ih, bias_hh, grad_h_new):
+    with torch.enable_grad():
+        given = [one.detach().requires_grad_() for one in (x, h, weight_ih, weight_hh, bias_ih, bias_hh)]
+        return torch.autograd.grad(torch.gru_cell(*given), given, grad_h_new)
+
+
+def probes(draw):
+    def probe(name, draw, batch, inputs, hidden):
+        tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden)} | weights(draw, inputs, hidden)
+        return Probe(name, tensors | {"grad_h_new": draw(batch, hidden)}, gradients=None)
+
+    return [probe("one_number", draw.few, 1, 1, 1), probe("batch_1", draw.few, 1, 3, 2), probe("several", draw, 3, 4, 5)]
+
+
+QUESTION = written(
+    gru_backward_reference,
+    MISTAKES,
+    truth=truth,
+    name="gru_backward",
+    assignment="gru",
+    task=5,
+    points=3,
+    place=HERE,
+    call=Function(("x", "h", *WEIGHTS, "grad_h_new"), tuple(f"grad_{name}" for name in ("x", "h", *WEIGHTS))),
+    probes=probes,
+    axes={
+        "grad_x": ("batch", "feature"), "grad_h": ("batch", "unit"), "grad_h_new": ("batch", "unit"),
+        **dict.fromkeys(("grad_weight_ih", "grad_weight_hh"), ("row", "feature")),
+        **dict.fromkeys(("grad_bias_ih", "grad_bias_hh"), ("row",)),
+    },
+    forbidden=RECURRENT | AUTOGRAD,
+    stretch=True,
+)  # fmt: skip

@@ -1,0 +1,110 @@
+"""An LSTM's step whose gates look at the cell state."""
+
+import torch
+
+from companion.check.questions.gru import WEIGHTS, weights
+from companion.check.questions.gru.coupled_lstm_step import AXES, SHARED
+from companion.check.questions.lstm import ORDERS
+from companion.check.running import Function, Probe
+from companion.check.written import written
+
+PEEPHOLES = ("weight_ci", "weight_cf", "weight_co")
+
+
+def peephole_lstm_step_reference(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, weight_ci, weight_cf, weight_co):
+    a = x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh
+    a_i, a_f, a_g, a_o = a.chunk(4, dim=-1)
+    i = torch.sigmoid(a_i + weight_ci * c)
+    f = torch.sigmoid(a_f + weight_cf * c)
+    g = torch.tanh(a_g)
+    c_new = f * c + i * g
+    o = torch.sigmoid(a_o + weight_co * c_new)
+    h_new = o * torch.tanh(c_new)
+    return h_new, c_new
+
+
+HERE, CUT, NEW = "changing_the_cell#peepholes", "a_i, a_f, a_g, a_o = ", "f * c + i * g"
+I, F, O = (f"weight_c{gate} * c" for gate in "ifo")  # noqa: E741
+O = O + "_new"  # noqa: E741
+
+
+def each(new):
+    """The pairs that write `new` in the place of all three, with the weight for W and the state for C."""
+    states = zip((I, F, O), PEEPHOLES, ("c", "c", "c_new"))
+    return [one for old, weight, state in states for one in (old, new.replace("W", weight).replace("C", state))]
+
+
+MISTAKES = {
+    "output_peephole_reads_old_c": (HERE, O, "weight_co * c"),
+    "peephole_missing_on_i": (HERE, f" + {I}", ""),
+    "peephole_missing_on_f": (HERE, f" + {F}", ""),
+    "peephole_missing_on_o": (HERE, f" + {O}", ""),
+    "peepholes_missing": (HERE, f" + {I}", "", f" + {F}", "", f" + {O}", ""),
+    "peepholes_exchanged": (HERE, I, "weight_cf * c", F, "weight_ci * c"),
+    "peepholes_exchanged~f_o": ("", F, "weight_co * c", O, "weight_cf * c_new"),
+    "peepholes_exchanged~i_o": ("", I, "weight_co * c", O, "weight_ci * c_new"),
+    "peepholes_read_h": (HERE, I, "weight_ci * h", F, "weight_cf * h", O, "weight_co * h"),
+    "peepholes_read_tanh_of_c": (HERE, *each("W * torch.tanh(C)")),
+    "peepholes_mix_units": (HERE, *each("(W * C).sum(-1, keepdim=True)")),
+    "peepholes_outside_sigmoid": (
+        HERE, f"a_i + {I})", f"a_i) + {I}", f"a_f + {F})", f"a_f) + {F}", f"a_o + {O})", f"a_o) + {O}"),
+    "peepholes_subtracted": (HERE, f"+ {I}", f"- {I}", f"+ {F}", f"- {F}", f"+ {O}", f"- {O}"),
+    "peephole_on_candidate": (HERE, "torch.tanh(a_g)", "torch.tanh(a_g + weight_ci * c)"),
+    "peepholes_detached": ("lstm#gradient-path", *each("W * C.detach()")),
+    "sigmoid_missing_on_i": ("lstm#input-gate", f"torch.sigmoid(a_i + {I})", f"(a_i + {I})"),
+    "sigmoid_missing_on_f": ("lstm#forget-gate", f"torch.sigmoid(a_f + {F})", f"(a_f + {F})"),
+    "sigmoid_missing_on_o": ("lstm#output-gate", f"torch.sigmoid(a_o + {O})", f"(a_o + {O})"),
+    "forget_gate_missing": ("lstm#cell-state", NEW, "c + i * g"),
+    "input_gate_missing": ("lstm#cell-state", NEW, "f * c + g"),
+    "coupled_gates": (HERE, NEW, "f * c + (1 - f) * g"),
+    "forget_gate_on_sum": ("lstm#cell-state", NEW, "f * (c + i * g)"),
+    "forget_gate_on_new_content": ("lstm#cell-state", NEW, "c + f * i * g"),
+    "old_c_ignored": ("lstm#cell-state", NEW, "i * g"),
+    "input_added_not_gated": ("lstm#cell-state", NEW, "f * c + i + g"),
+    "c_squashed": ("lstm#cell-state", NEW, "torch.tanh(f * c + i * g)"),
+    "gates_interleaved": ("lstm#one-product", "a.chunk(4, dim=-1)", "a.unflatten(-1, (-1, 4)).unbind(-1)"),
+    "recurrent_weights_transposed": (
+        "lstm#one-product", "h @ weight_hh.T", "torch.cat([h @ part for part in weight_hh.chunk(4)], dim=-1)"),
+} | SHARED  # fmt: skip
+MISTAKES |= {name: ("lstm#wrong-order", CUT, f"a_{', a_'.join(order)} = ") for name, order in ORDERS.items()}
+
+
+def truth(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, *peepholes):
+    """Torch's cell, which reads the old c and the new one beside x: the weights of these are zero but for a unit's own."""
+
+    def cell(*read):
+        zero = torch.zeros_like(weight_hh[: c.shape[1]])
+        i, f, o = map(torch.diag, peepholes)
+        seen = torch.cat([torch.cat([i, f, zero, zero]), torch.cat([zero, zero, zero, o])], dim=1)
+        return torch.lstm_cell(torch.cat([x, *read], dim=1), (h, c), torch.cat([weight_ih, seen], dim=1), weight_hh, bias_ih, bias_hh)
+
+    return cell(c, cell(c, c)[1])  # the output gate alone reads the new c
+
+
+def probes(draw):
+    def probe(name, draw, batch, inputs, hidden, calls=1):
+        tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden), "c": 2 * draw(batch, hidden)}
+        tensors |= weights(draw, inputs, hidden, gates=4) | {one: draw(hidden) for one in PEEPHOLES}
+        return Probe(name, tensors, gradients=tuple(tensors), calls=calls)
+
+    return [
+        probe("one_number", draw.few, 1, 1, 1),
+        probe("batch_1", draw.few, 1, 3, 2),
+        probe("several", draw, 3, 4, 5),
+        probe("several", draw, 2, 6, 3, calls=2),
+    ]
+
+
+QUESTION = written(
+    peephole_lstm_step_reference,
+    MISTAKES,
+    truth=truth,
+    name="peephole_lstm_step",
+    assignment="gru",
+    task=4,
+    points=3,
+    place=HERE,
+    call=Function(("x", "h", "c", *WEIGHTS, *PEEPHOLES), ("h_new", "c_new")),
+    probes=probes,
+    axes=AXES,
+)

@@ -1,0 +1,247 @@
+"""Questions that are made of a right answer and of changes to it: what is refused, what goes together, what variants ask."""
+
+from collections import Counter
+from unicodedata import normalize
+
+import pytest
+import torch
+
+from companion.check import check, course, progress, saying, student, variant
+from companion.check.diagnosis import diagnose
+from companion.check.question import Bank, all_questions
+from companion.check.running import Function, Probe, observe
+from companion.check.written import written
+from programs import defined, found
+
+NAME = "Zoë Müller-가람"
+FULL = str.maketrans({code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {" ": "\u3000"})  # as wide as a Hangul sign
+SPELLINGS = {
+    "composed": normalize("NFC", NAME),
+    "decomposed": normalize("NFD", NAME),
+    "in capitals": NAME.upper(),
+    "in small letters": NAME.lower(),
+    "in wide letters": normalize("NFC", NAME).translate(FULL),
+    "with blanks around": f"\t {NAME}\u00a0",
+    "with more blanks": NAME.replace(" ", "  \u2003"),
+    "without blanks": NAME.replace(" ", ""),
+}
+
+
+def mixed_reference(x, y):
+    kept = 2 * x
+    new = y - 1
+    return kept + new
+
+
+def only_x(x, y):
+    return x
+
+
+MISTAKES = {
+    "not_doubled": ("", "2 * x", "x"),
+    "tripled": ("", "2 * x", "3 * x"),
+    "minus": ("", "kept + new", "kept - new"),
+    "both_lines": ("", "kept = 2 * x", "kept = 5 * x", "y - 1", "y"),
+    "only_x": ("", only_x),
+}
+VARIANTS = {"one": (), "two": ("y - 1", "y - 2"), "three": ("y - 1", "y - 3", "kept + new", "kept - new")}
+
+
+def probes(draw):
+    return [Probe("several", {"x": draw(n), "y": draw(n)}) for n in (1, 3)]
+
+
+def made(mistakes=MISTAKES, variants=None):
+    return written(
+        mixed_reference, mistakes, variants, name="mixed", assignment="none", points=1, place="",
+        call=Function(("x", "y"), "z"), probes=probes,
+    )  # fmt: skip
+
+
+def diagnosed(question, answer):
+    probed = Bank(question, 0)
+    return diagnose(probed, [observe(question.call, answer, probe) for probe in probed.probes]).mistakes
+
+
+def z(question, *mistakes):
+    return question.reference(frozenset(mistakes))(torch.tensor(10.0), torch.tensor(4.0)).item()
+
+
+@pytest.mark.parametrize("old, times", [("x", 3), ("2 * y", 0)])
+@pytest.mark.parametrize("where", ["mistakes", "variants"])
+def test_a_text_that_does_not_stand_once_is_refused(old, times, where):
+    with pytest.raises(ValueError, match=f"mixed, slip: '{old.replace('*', '.')}' stands {times} times in mixed_reference"):
+        made(**{where: {"slip": ("", old, "0") if where == "mistakes" else (old, "0")}})
+
+
+def test_changes_of_the_same_piece_do_not_go_together_and_others_do():
+    question = made()
+    apart = [{"not_doubled", "minus"}, {"minus", "both_lines"}]
+    clashing = [{"not_doubled", "tripled"}, {"not_doubled", "both_lines"}, *({"only_x", one} for one in ("minus", "tripled"))]
+    assert all(map(question.allows, apart)) and not any(map(question.allows, clashing))
+    assert Bank(question, 0).pairs() == [frozenset(one) for one in ({"not_doubled", "minus"}, {"tripled", "minus"}, {"minus", "both_lines"})]
+    assert (z(question), z(question, "minus"), z(question, "not_doubled", "minus")) == (23, 17, 7)
+    assert (z(question, "both_lines"), z(question, "both_lines", "minus"), z(question, "only_x")) == (54, 46, 10)
+    assert question.truth(1, 1) == 2  # where torch has none, it is the answer itself
+
+
+def test_each_variant_is_a_question_whose_mistakes_are_the_others_answers():
+    asked = made(variants=VARIANTS).variants
+    assert [*asked] == [*VARIANTS] and [z(one) for one in asked.values()] == [23, 22, 19]
+    for name, one in asked.items():
+        assert one.variant == name
+        assert {other: z(one, f"variant_{other}") for other in asked if other != name} == {
+            other: z(asked[other]) for other in asked if other != name
+        }
+    assert "variant_two" in asked["one"].mistakes and "variant_one" not in asked["one"].mistakes
+    # a change of what a variant has otherwise is none there; what only stands beside it is
+    assert "minus" not in asked["three"].mistakes and "not_doubled" in asked["three"].mistakes
+
+
+def test_an_answer_to_another_variant_is_told_so_also_with_a_mistake_beside_it():
+    asked = made(variants=VARIANTS).variants
+    assert diagnosed(asked["one"], lambda x, y: 2 * x + y - 2) == ["variant_two"]
+    assert diagnosed(asked["two"], lambda x, y: 2 * x + y - 1) == ["variant_one"]
+    assert diagnosed(asked["two"], lambda x, y: 2 * x - (y - 3)) == ["variant_three"]
+    assert diagnosed(asked["two"], lambda x, y: x + y - 1) == ["variant_one", "not_doubled"]
+    assert diagnosed(asked["one"], lambda x, y: 2 * x + y - 1) == []
+
+
+# Who is asked what
+
+
+VARIED = [question for question in all_questions().values() if question.variants]
+varied = pytest.mark.parametrize("question", VARIED, ids=lambda question: question.name)
+
+
+def test_there_are_questions_with_variants():
+    assert "gru_step" in {question.name for question in VARIED}
+
+
+@varied
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_name_is_asked_the_same_however_it_is_typed(question, spelling):
+    assert question.asked_of(SPELLINGS[spelling]) is question.asked_of(NAME)
+    assert len({question.asked_of(f"{SPELLINGS[spelling]} {n}").variant for n in range(30)}) == len(question.variants)
+
+
+@varied
+def test_no_name_is_asked_the_first_variant(question):
+    first = next(iter(question.variants))
+    assert {question.asked_of(name).variant for name in ("", "  ", None, "\u3000")} == {first} == {question.variant}
+
+
+@varied
+def test_variants_are_asked_of_as_many_students_each(question):
+    """Within chance: four standard deviations of what a fair draw gives. The numbers are students' numbers, in a row."""
+    students, share = 1200, 1 / len(question.variants)
+    counts = Counter(question.asked_of(str(20260000 + number)).variant for number in range(students))
+    spread = (students * share * (1 - share)) ** 0.5
+    assert [*sorted(counts)] == [*sorted(question.variants)]
+    assert all(abs(count - students * share) < 4 * spread for count in counts.values()), counts
+
+
+def test_what_one_student_is_asked_by_a_question_says_nothing_of_another_question():
+    """Or whoever shares one variant with a friend would share them all."""
+    one, *others = VARIED
+    rows = {(one.asked_of(str(n)).variant, *(other.asked_of(str(n)).variant for other in others)) for n in range(300)}
+    wanted = len(one.variants)
+    for other in others:
+        wanted *= len(other.variants)
+    assert len(rows) == wanted
+
+
+# In a notebook
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    monkeypatch.setattr(course, "NOTEBOOK", course.Asked())
+    return course.NOTEBOOK
+
+
+def named_for(question, name):
+    """A student who is asked this variant."""
+    return next(str(number) for number in range(999) if question.asked_of(str(number)).variant == name)
+
+
+@varied
+def test_what_one_variant_asks_is_the_others_mistake(question):
+    for asked, here in question.variants.items():
+        for other, there in question.variants.items():
+            made = found(question.name, there.reference(frozenset()), watched=False, variant=asked).mistakes
+            assert made == ([] if there is here else [f"variant_{other}"]), (asked, other)
+
+
+STEP = """
+def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    a, u = (x @ weight_ih.T + bias_ih).chunk(3, 1), (h @ weight_hh.T + bias_hh).chunk(3, 1)
+    r, z = torch.sigmoid(a[0] + u[0]), torch.sigmoid(a[1] + u[1])
+    n = torch.tanh(a[2] + r * u[2])
+    return (1 - z) * n + z * h
+"""
+PLACES = {"gates_r_z_n": "012", "gates_z_r_n": "102"}  # of r, z and n
+
+
+def step_of(asked, *slips):
+    places = dict(zip("012", PLACES[asked]))
+    edits = [(f"{one}[{n}]", f"{one}[_{places[n]}]") for one in "au" for n in "012"]
+    return defined(STEP, [*slips, *edits, ("[_", "[")], {"torch": torch})[0]
+
+
+def test_the_checker_asks_by_the_name_that_is_given_and_says_whose_an_answer_is(notebook):
+    question = all_questions()["gru_step"]
+    assert [*PLACES] == [*question.variants]
+    for asked in PLACES:
+        name = named_for(question, asked)
+        assert f"`{name}`" in repr(student(f" {name} "))
+        assert repr(variant("gru_step")) == f"Your variant. {saying.of_variant(asked, 'en')}"
+        for other in PLACES:
+            result = check("gru_step", step_of(other))
+            assert result.mistakes == ([] if other == asked else [f"variant_{other}"])
+            assert (saying.of_variant(other, "en") in repr(result)) == (other != asked)
+            if other != asked:  # and a mistake of one's own beside it
+                slip = "(1 - z) * n + z * h", "z * n + (1 - z) * h"
+                assert {*check("gru_step", step_of(other, slip)).mistakes} == {f"variant_{other}", "update_gate_inverted"}
+
+
+def test_without_a_name_the_first_variant_is_asked_and_that_is_said(notebook):
+    assert "No name is given" in repr(student("  ")) and "Without a name" in repr(variant("gru_step"))
+    student("3")
+    assert "Without a name" not in repr(variant("gru_step"))
+    with pytest.raises(ValueError, match="rnn_step has no variants"):
+        variant("rnn_step")
+    with pytest.raises(ValueError, match="Did you mean 'gru_step'"):
+        variant("gru_stepp")
+
+
+def test_a_name_is_shown_as_text(notebook):
+    said = student("`**<b>`")
+    assert "`'**<b>'`" in said._repr_markdown_()
+
+
+def right_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    return torch.tanh(x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh)
+
+
+def test_progress_says_what_is_right_and_what_is_left(notebook):
+    rows = str(progress("rnn")).splitlines()
+    assert rows[2] == "| `rnn_step` | 0 / 2 | not checked |" and "0 of 10 points. Left: `rnn_step`, `rnn_cell`" in rows[-1]
+    check("rnn_step", right_step)
+    check("rnn_cell", right_step)
+    rows = str(progress("rnn")).splitlines()
+    assert rows[2:5] == [
+        "| `rnn_step` | 2 / 2 | right |", "| `rnn_cell` | 0 / 2 | not yet |", "| `rnn` | 0 / 3 | not checked |",
+    ]  # fmt: skip
+    assert rows[-1] == "2 of 10 points. Left: `rnn_cell`, `rnn`, `windows`."
+    check("rnn_step", lambda *given: 2 * right_step(*given))  # the latest answer counts
+    assert "0 of 10 points" in repr(progress("rnn"))
+
+
+def test_progress_counts_parts_and_stretches_and_says_when_all_is_there(notebook):
+    notebook.shares |= {"rnn_step": 1, "rnn_cell": 0.5, "rnn": 1, "windows": 1}
+    assert "| `rnn_cell` | 1 / 2 | in part |" in repr(progress("rnn"))
+    notebook.shares |= {"rnn_cell": 1, "rnn_backward": 1}
+    assert repr(progress("rnn")).splitlines()[-1] == "10 of 10 points: all that is asked for. And 3 for stretch questions."
+    with pytest.raises(ValueError, match="there is no assignment 'cnn'. It is one of embedding, rnn"):
+        progress("cnn")
