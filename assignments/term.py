@@ -167,7 +167,8 @@ class Term:
         for key, values in self.notes:
             say(words[key].format(**values))
         for key, who, where in self.odd(all_graded):
-            say(f"{', '.join(who)}: {words[key]}{f' ({", ".join(where)})' if where else ''}")
+            more = f" ({', '.join(where)})" if where else ""
+            say(f"{', '.join(who)}: {words[key]}{more}")
         for one in self.items:
             if one["late"] is None:
                 say(f"{one['entry']}, {one['assignment']}: {pages.words('en')['dates'][one['why']]}")
