@@ -9,6 +9,7 @@ import re
 import zipfile
 
 import pages
+import reading
 import roster
 
 CANVAS_COLUMN = re.compile(r".+\(\d+\)\s*", re.DOTALL)  # Canvas puts the assignment's number behind its name
@@ -44,23 +45,34 @@ def column(listed, assignment, asked=None):
             ": take the grading worksheet of the assignment" if listed.system == "moodle" else ""))  # fmt: skip
     names = ", ".join(f"“{roster.seen(one)}”" for one in there)
     if asked is not None:
-        found = [one for one in there if roster.plain(asked) in (roster.plain(one), *re.findall(r"\((\d+)\)$", roster.plain(one)))]
+        found = [one for one in there if roster.plain(asked) in (roster.plain(one), title(one), *re.findall(r"\((\d+)\)$", one.strip()))]
         if len(found) != 1:
             raise ValueError(f"{listed.path} has no column “{asked}”. Its columns of assignments: {names}")
         return there[found[0]]
     if listed.kind == "worksheet":
         return listed.columns["grade"]
-    word = re.compile(rf"(?<![a-z0-9]){assignment.replace('_', '[ _-]*')}(?![a-z0-9])")
-    named = [one for one in there if word.search(roster.folded(one))]
-    # `lstm` is in the name of the assignment on its parameters, too
-    exact = [one for one in named if roster.plain(re.sub(r"\(\d+\)\s*$", "", one)) in (assignment, assignment.replace("_", " "))]
-    found = exact or named or [*there]
+    about = {one: named(one) for one in there}
+    found = [one for one in there if assignment in about[one]]
+    exact = [one for one in found if title(one) == assignment.replace("_", " ")]
+    found = exact or found or [one for one in there if len(there) == 1 and not about[one]]
     if len(found) != 1:
         raise ValueError(
             f"{listed.path}: which column takes the grades of {assignment}? Say --column NAME, or --column {assignment}=NAME "
             f"if there are several assignments. The columns: {names}"
         )
     return there[found[0]]
+
+
+def title(head):
+    """A column's name without the number that Canvas puts behind it."""
+    return roster.plain(re.sub(r"\(\d+\)\s*$", "", head))
+
+
+def named(head):
+    """The assignments that a column's name has in it: `lstm` is not in that of `lstm_parameters`."""
+    names = {one.assignment for one in reading.all_questions().values()}
+    words = {one: re.search(rf"(?<![a-z0-9]){one.replace('_', '[ _-]*')}(?![a-z0-9])", roster.folded(head)) for one in names}
+    return [one for one in names if words[one] and not any(one in more and words[more] for more in names - {one})]
 
 
 def number_in(text):
