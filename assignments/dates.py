@@ -201,8 +201,8 @@ def applied(dates, items):
                 if days > late.get("last", days):
                     more |= {"after": 0.0, "why": "last"}
                 elif "percent" in late:
-                    share, floor = 100 - days * late["percent"], late.get("floor", 0)
-                    more |= {"after": round(before * max(share, floor, 0) / 100, 4), "why": "floor" if share < floor else "percent"}
+                    share, floor = max(0, 100 - days * late["percent"]), late.get("floor", 0)
+                    more |= {"after": round(before * max(share, floor) / 100, 4), "why": "floor" if share < floor else "percent"}
                 elif "days" in late and days > left:
                     more |= {"after": 0.0, "why": "days_short", "left": left}
                 elif "days" in late:
