@@ -197,7 +197,8 @@ def applied(dates, items):
                 more["why"] = "grace"
             else:
                 more["days"] = days = days_begun(sent, due)
-                left = late.get("days", 0) - used.get(one["who"], 0)
+                mine = used.setdefault(one["who"], {})
+                left = late.get("days", 0) - sum(count for name, count in mine.items() if name != one["assignment"])
                 if days > late.get("last", days):
                     more |= {"after": 0.0, "why": "last"}
                 elif "percent" in late:
@@ -206,7 +207,7 @@ def applied(dates, items):
                 elif "days" in late and days > left:
                     more |= {"after": 0.0, "why": "days_short", "left": left}
                 elif "days" in late:
-                    used[one["who"]] = used.get(one["who"], 0) + days
+                    mine[one["assignment"]] = max(days, mine.get(one["assignment"], 0))
                     more |= {"why": "days_used", "left": left - days}
                 else:
                     more["why"] = "no_rule"
@@ -231,6 +232,15 @@ def clock(moment):
     return moment.strftime("%Y-%m-%d %H:%M %Z")
 
 
+RULES = {"grace": "grace", "percent": "percent", "floor": "floor", "last": "last", "days_used": "days", "days_short": "days"}
+
+
+def cause(item, dates):
+    """The key and the value in the file that decided; None if it was none."""
+    key = RULES.get(item["why"])
+    return key and (key, dates.late[key])
+
+
 def told(item, dates, said, number):
     """Why points were taken or not: sentences, the last of them the result. number: how points are written."""
     lines = [said["was_due"].format(due=clock(item["due"]))]
@@ -239,7 +249,7 @@ def told(item, dates, said, number):
     if item["sent"]:
         lines.append(said["was_sent"].format(sent=clock(item["sent"]), source=said[f"by_{item['source']}"]))
     elif item["mark"] is False:
-        lines.append(said["by_mark"])
+        lines.append(said["marked"])
     late = dates.late
     values = {
         "late": span(item["late"], said) if item["late"] else "", "left": item.get("left", 0),

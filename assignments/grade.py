@@ -517,7 +517,7 @@ def write(output, all_graded, say, term=None):
     else:
         (output / "appeals.html").unlink(missing_ok=True)
     store(output / "grades.csv", pages.grades_csv(all_graded))
-    more = term.write(output, all_graded, language, say) if term else ()
+    more = term.write(output, all_graded, names, language, say) if term else ()
     store(output / "summary.html", pages.summary(all_graded, abilities(held, language), names, language, bool(appeals), more))
 
 

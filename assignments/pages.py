@@ -118,7 +118,7 @@ def feedback(graded):
     language = graded["language"]
     said = words(language)
     title = said["page"]["title"].format(assignment=", ".join(graded["assignments"]))
-    body = [f"<h1>{html.escape(title)}</h1>", f"<p>{said['page']['student']}: {html.escape(graded['student'])}</p>"]
+    body = [f"<h1>{html.escape(title)}</h1>", f"<p>{said['page']['student']}: {html.escape(graded.get('called', graded['student']))}</p>"]
     body += beginning(graded, said)
     body += [about_question(one, said["page"]) for one in graded["verdicts"]]
     walls = next((one["walls"] for one in graded["verdicts"] if one["walls"]), [])

@@ -46,6 +46,12 @@ class Roster:
         return self.table.cell(self.students[student].row, self.columns.get(head))
 
 
+def label(student):
+    """A name beside others that may be the same."""
+    ids = [one for one in student.ids if one and one != student.name]
+    return f"{student.name} ({seen(ids[0])})" if ids else student.name
+
+
 def seen(text):
     """A name as it is shown: without letters that hide, turn lines around or end them."""
     kept = (" " if one.isspace() else one for one in text if one.isspace() or unicodedata.category(one) not in HIDDEN)
@@ -103,6 +109,20 @@ def read(path):
     return roster
 
 
+def of_entries(names):
+    """Where there is no class list, those who sent something stand for it: one for each number that a system gave."""
+    found = Roster("", "", "", None, {}, [])
+    for name in names:
+        system = MOODLE.fullmatch(name) or CANVAS.fullmatch(name)
+        called, number = (system["name"], system["number"]) if system else (name, "")
+        places = found.named.get(number) or {len(found.students)}
+        if len(found.students) in places:
+            found.students.append(Student(0, seen(called), "", [number]))
+        for key in {*forms(called), plain(name), number} - {""}:
+            found.named.setdefault(key, set()).update(places)
+    return found
+
+
 def student_of(roster, row):
     """The student of a row, or None: there are rows about points and about what is hidden."""
     cells = {head: roster.table.cell(row, place).strip() for head, place in roster.columns.items()}
@@ -129,6 +149,8 @@ def is_test(student):
 
 def whose(roster, entry):
     """The places of the students that an entry may be of: one, if it is certain."""
+    if not roster.system:  # it is made of entries
+        return by_name(roster, entry)
     system = MOODLE.fullmatch(entry)
     if system and any(one.number for one in roster.students):
         if roster.system == "moodle":

@@ -11,7 +11,6 @@ import dates
 import pages
 import reading
 import roster
-import sheet
 import times
 import uploads
 
@@ -26,7 +25,7 @@ class Term:
         self.assignments = [*dict.fromkeys(one.assignment for one in reading.all_questions().values())]
         self.listed = roster.read(class_list) if class_list else None
         self.names = {entry: roster.entry_name(path) for entry, path in found.items()}
-        self.people = self.listed or of_entries(self.names.values())
+        self.people = self.listed or roster.of_entries(self.names.values())
         self.columns = self.asked_columns(columns)
         if self.wanted and self.listed and uploads.choices(self.listed):
             self.places(self.wanted)
@@ -36,6 +35,7 @@ class Term:
         if beside and beside.is_file():
             self.times = times.table(beside, self.dates.zone, self.assignments, self.find)
         self.memory, self.items, self.notes, self.failed = {}, [], [], None
+        self.known = {}
 
     def asked_columns(self, columns):
         """{assignment, or "" for the only one: column}, each of which is there."""
@@ -55,14 +55,17 @@ class Term:
         if len(places) == 1:
             return places[0]
         if places:
-            raise ValueError(f"this may be {' or '.join(self.people.students[one].name for one in places)}: say it by number or login")
+            raise ValueError(f"this may be {' or '.join(roster.label(self.people.students[one]) for one in places)}: say it by number or login")
         near = roster.near(self.people, name)
         hint = f" Is it one of these? {', '.join(near)}" if near else ""
         where = f"in {self.listed.path}" if self.listed else "among the submissions; --roster names those who sent nothing"
         raise ValueError(f"there is no student {name} {where}.{hint}")
 
     def whose(self, entry):
-        return roster.whose(self.people, self.names.get(entry, entry))
+        """The places of the students that an entry may be of."""
+        if entry not in self.known:
+            self.known[entry] = roster.whose(self.people, self.names.get(entry, entry))
+        return self.known[entry]
 
     def who(self, entry):
         """What late days are counted by: the student, and if that is not certain the entry."""
@@ -101,7 +104,12 @@ class Term:
     # What becomes of it
 
     def applied(self, all_graded):
-        """All that is graded, with what the dates make of it: {assignment: item} as `late`, and sentences as `told`."""
+        """All that is graded, with what the dates make of it: {assignment: item} as `late`, and sentences as `told`; and with
+        the name that the class list has, as `called`."""
+        if self.listed:
+            places = {one["student"]: self.whose(one["student"]) for one in all_graded}
+            names = {entry: self.listed.students[ones[0]].name for entry, ones in places.items() if len(ones) == 1}
+            all_graded = [one | {"called": names.get(one["student"], one["student"])} for one in all_graded]
         if not self.dates:
             return all_graded
         items = []
@@ -143,8 +151,8 @@ class Term:
         counts = Counter(name for one in mine for name in one["assignments"])
         return [*self.wanted] or [name for name, count in counts.items() if 10 * count >= len(mine)]
 
-    def write(self, output, all_graded, language, say):
-        """Writes what the school's system takes. Returns pieces of the summary."""
+    def write(self, output, all_graded, names, language, say):
+        """Writes what the school's system takes. Returns pieces of the summary. names: of the pages in review/, by entry."""
         output = Path(output)
         if self.listed:
             file, targets = output / f"{self.listed.system}.csv", self.targets(all_graded)
@@ -167,12 +175,12 @@ class Term:
         for key, values in self.notes:
             say(words[key].format(**values))
         for key, who, where in self.odd(all_graded):
-            more = f" ({', '.join(where)})" if where else ""
+            more = f" ({'; '.join(where)})" if where else ""
             say(f"{', '.join(who)}: {words[key]}{more}")
         for one in self.items:
             if one["late"] is None:
                 say(f"{one['entry']}, {one['assignment']}: {pages.words('en')['dates'][one['why']]}")
-        return self.sections(all_graded, language)
+        return self.sections(all_graded, names, language)
 
     def places(self, targets):
         """The columns that take the grades: {assignment: place}."""
@@ -203,14 +211,14 @@ class Term:
                 comments[student] = " ".join(lines)
         self.notes += uploads.fill(self.listed, place, scores, comments, assignment)
 
-    def by_student(self, all_graded, assignment):
-        """What each student sent of an assignment: {student's place: results}. Where one of several has answers, it is that."""
+    def by_student(self, all_graded, assignment, all_of_it=False):
+        """What each student sent of an assignment: {student's place: results}. Where some have answers, it is these only."""
         found = {}
         for one in all_graded:
             places = self.whose(one["student"]) if assignment in one["assignments"] else ()
             if len(places) == 1:
                 found.setdefault(places[0], []).append(one)
-        return {place: [one for one in ones if has_answers(one)] or ones for place, ones in found.items()}
+        return found if all_of_it else {place: [one for one in ones if has_answers(one)] or ones for place, ones in found.items()}
 
     def zip(self, path, all_graded, assignments):
         """The students' pages as Moodle takes them. Who sent two submissions has none there."""
@@ -237,18 +245,17 @@ class Term:
         for one in all_graded:
             places = self.whose(one["student"])
             if len(places) != 1:
-                names = [self.listed.students[place].name for place in places] or roster.near(self.listed, one["student"])
+                names = [roster.label(self.listed.students[place]) for place in places] or roster.near(self.listed, one["student"])
                 rows.append(("ambiguous" if places else "nobody", [one["student"]], names))
                 maybe |= {*places}
         maybe |= {place for entry in self.found.keys() - {one["student"] for one in all_graded} for place in self.whose(entry)}
         for assignment in self.targets(all_graded):
-            sent = self.by_student(all_graded, assignment)
+            sent, whole = (self.by_student(all_graded, assignment, one) for one in (False, True))
             for place, ones in sent.items():
-                name = self.listed.students[place].name
-                rows += [("twice", [one["student"] for one in ones], [name, assignment])] if len(ones) > 1 else []
-                more = [one["student"] for one in all_graded if one not in ones and assignment in one["assignments"]
-                        and self.whose(one["student"]) == [place]]  # fmt: skip
-                rows += [("beside", more, [name, assignment])] if more else []
+                name, counting = self.listed.students[place].name, [one["student"] for one in ones]
+                beside = [one["student"] for one in whole[place] if one["student"] not in counting]
+                rows += [("twice", counting, [name, assignment])] if len(ones) > 1 else []
+                rows += [("beside", beside, [name, assignment])] if beside else []
             missing = [
                 one.name for place, one in enumerate(self.listed.students)
                 if place not in sent and place not in maybe and not roster.is_test(one)
@@ -256,13 +263,14 @@ class Term:
             rows += [("missing", [name], [assignment]) for name in missing]
         return rows
 
-    def sections(self, all_graded, language):
+    def sections(self, all_graded, names, language):
         """Pieces of the summary: (anchor, title, HTML)."""
+        links = {entry: f'<a href="review/{html.escape(name)}">{html.escape(entry)}</a>' for entry, name in names.items()}
         said, found = pages.words(language), []
         if self.listed:
             own = said["roster"]
             rows = [
-                (html.escape(", ".join(who)), html.escape(own[key]), html.escape(", ".join(where)))
+                (", ".join(html.escape(one) if key == "missing" else links[one] for one in who), html.escape(own[key]), html.escape("; ".join(where)))
                 for key, who, where in self.odd(all_graded)
             ]
             certain = sum(len(self.whose(one["student"])) == 1 for one in all_graded)
@@ -270,21 +278,34 @@ class Term:
             body += pages.table((own["entry"], said["instructor"]["why"], own["about"]), rows) if rows else ""
             found.append(("roster", own["title"], body))
         if self.dates:
-            own = said["dates"]
-            rows = [(
-                html.escape(one["entry"]), html.escape(one["assignment"]),
-                html.escape(dates.clock(one["sent"])) if one["sent"] else "–", html.escape(own[f"by_{one['source']}"]),
-                html.escape(dates.span(one["late"], own)) if one["late"] else "–" if one["late"] is None else "0",
-                html.escape(dates.told(one, self.dates, own, pages.number)[-1]),
-                pages.number(one["before"]), pages.number(one["after"]),
-            ) for one in self.items]  # fmt: skip
-            heads = [own[key] for key in ("head_sent", "head_source", "head_late")]
-            heads = [said["instructor"]["student"], own["head_assignment"], *heads, said["instructor"]["why"], own["head_before"], own["head_after"]]
-            found.append(("dates", own["title"], pages.table(heads, rows)))
+            found.append(("dates", said["dates"]["title"], self.lateness(said, links)))
         if self.notes and found:
             lines = "".join(f"<li>{html.escape(said['roster'][key].format(**values))}</li>" for key, values in self.notes)
             found[0] = (*found[0][:2], found[0][2] + f"<ul>{lines}</ul>")
         return found
+
+    def lateness(self, said, links):
+        """Who is late, or not known to be in time, by whose word, and which rule decided."""
+        own, rows = said["dates"], []
+        for one in self.items:
+            if one["why"] == "in_time" and not one["extended"]:
+                continue
+            cause, late = dates.cause(one, self.dates), one["late"]
+            rows.append((
+                links[one["entry"]], f"<code>{one['assignment']}</code>",
+                f"<code>{dates.clock(one['sent'])}</code>" if one["sent"] else "–", html.escape(own[f"by_{one['source']}"]),
+                "–" if late is None else f"{late.total_seconds() / 3600:.1f}", one["days"],
+                f"<code>{cause[0]} = {pages.number(cause[1])}</code>" if cause else html.escape(own[one["why"] if late is None else "head_extended"])
+                if late is None or one["extended"] else "", pages.number(one["before"]), pages.number(one["after"]),
+            ))  # fmt: skip
+        late = sum(one["why"] != "in_time" for one in self.items)
+        sources = Counter(one["source"] for one in self.items)
+        lines = [own["in_time_count"].format(count=len(self.items) - late, all=len(self.items))]
+        lines += [f"{own['head_source']}: " + " · ".join(f"{own[f'by_{key}']} ({count})" for key, count in sources.most_common())]
+        rules = " · ".join(f"<code>{key} = {pages.number(value)}</code>" for key, value in self.dates.late.items())
+        body = "".join(f"<p>{html.escape(line)}</p>" for line in lines) + (f"<p>{rules}</p>" if rules else "")
+        heads = [own[f"head_{key}"] for key in ("assignment", "sent", "source", "late", "days", "rule", "before", "after")]
+        return body + pages.table([said["instructor"]["student"], *heads], rows) if rows else body
 
 
 def of(arguments):
@@ -300,18 +321,6 @@ def of(arguments):
 
 def verdicts_of(graded, assignment):
     return [one for one in graded["verdicts"] if one["assignment"] == assignment]
-
-
-def of_entries(names):
-    """Where there is no class list, those who sent something stand for it."""
-    found = roster.Roster("", "", "", sheet.Sheet("", ",", False, [], []), {}, [])
-    for place, name in enumerate(names):
-        system = roster.MOODLE.fullmatch(name) or roster.CANVAS.fullmatch(name)
-        called, number = (system["name"], system["number"]) if system else (name, "")
-        found.students.append(roster.Student(place, roster.seen(called), "", [name, number]))
-        for key in {*roster.forms(called), roster.plain(name), number} - {""}:
-            found.named.setdefault(key, set()).add(place)
-    return found
 
 
 def has_answers(graded):

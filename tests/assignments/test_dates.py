@@ -91,6 +91,12 @@ def test_late_days_are_used_in_the_order_of_the_dates_and_by_student(rules):
                     ("rnn", 8.0, 3, "days_used", 0)]  # fmt: skip
 
 
+def test_two_files_of_one_assignment_use_its_days_once(rules):
+    late = rules(PLAIN + "[late]\ndays = 3\n")
+    made = dates.applied(late, [item(DUE + 2 * DAY), item(DUE + 2 * DAY) | {"entry": "ada 2"}])
+    assert [(one["after"], one["left"]) for one in made] == [(8.0, 1), (8.0, 1)]
+
+
 def test_an_extension_is_one_students(rules):
     late = rules(PLAIN + PERCENT + "[extensions.ada]\nlstm = 2026-10-07T23:59:00\n")
     assert after(2 * DAY, late) == (8.0, 0, "in_time") and after(2 * DAY, late, who="bo") == (6.4, 2, "percent")
@@ -289,8 +295,9 @@ def test_dates_change_what_is_derived_and_grade_nothing_anew(batch, tmp_path):
         assert one in text
     summary = BeautifulSoup((output / "summary.html").read_text("utf-8"), "html.parser")
     rows = [[cell.text for cell in row.select("td")] for row in summary.select("#dates ~ div.table")[0].select("tbody tr")]
-    assert rows[0][:5] == ["ada", "lstm", "2026-10-07 02:59 CEST", "by the time of the file", "1 day 3 hours"] and rows[0][6:] == ["2", "1.6"]
-    assert rows[1][0] == "bo" and rows[1][6:] == ["2", "2"] and summary.select('nav a[href="#dates"]')
+    assert rows == [["ada", "lstm", "2026-10-07 02:59 CEST", "by the time of the file", "27.0", "2", "percent = 10", "2", "1.6"]]
+    assert "1 of 2 submissions are in time." in summary.text and "by the time of the file (2)" in summary.text
+    assert summary.select('nav a[href="#dates"]') and summary.select('#dates ~ div.table a[href="review/ada.html"]')
     assert batch(PLAIN + "[late]\npercent = 50\n[extensions.ada]\nlstm = 2026-10-06T23:59:00\n") == []
     assert row("ada")["after"] == "1" and stored() == before
     assert batch(None) == [] and "after" not in row("ada") and stored() == before

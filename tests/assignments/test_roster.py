@@ -139,11 +139,13 @@ def test_what_is_not_certain_is_listed_and_gets_no_grade(tmp_path):
     rows = {tuple(cell.text for cell in row.select("td")) for row in page.select("#roster ~ div.table")[0].select("tbody tr")}
     own = pages.words("en")["roster"]
     assert {("nobody", own["nobody"], ""), ("Hoper Grace", own["nobody"], "Hopper, Grace")} <= rows
-    assert ("Jose Nunez", own["ambiguous"], "Nuñez, José, Nunez, Jose") in rows
-    assert ("lovelaceada_101_5_lstm, lovelaceada_101_6_lstm", own["twice"], "Lovelace, Ada, lstm") in rows
-    assert ("김하늘", own["beside"], "김, 하늘, lstm") in rows
+    assert ("Jose Nunez", own["ambiguous"], "Nuñez, José (103); Nunez, Jose (104)") in rows
+    assert ("lovelaceada_101_5_lstm, lovelaceada_101_6_lstm", own["twice"], "Lovelace, Ada; lstm") in rows
+    assert ("김하늘", own["beside"], "김, 하늘; lstm") in rows
     missing = {who for who, why, _ in rows if why == own["missing"]}
     assert missing == {"Hopper, Grace", "山田, 太郎", "=cmd|' /C calc'!A0", "O'Brien-Łuk, Seán", "かとう, あい", "がとう, あい"}
+    assert page.select('#roster ~ div.table a[href="review/nobody.html"]')
+    assert "<p>Student: Lovelace, Ada</p>" in (output / "feedback" / f"{grade.page_name('lovelaceada_101_5_lstm')}.html").read_text("utf-8")
     said = "\n".join(lines)
     assert all(who in said and why in said for who, why, _ in rows) and term.failed is None
 
