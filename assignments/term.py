@@ -310,6 +310,9 @@ class Term:
 
 def of(arguments):
     """What the command's arguments ask for; None if it is nothing. What an earlier run knew of is said to be left out."""
+    older = [name for name in ("canvas.csv", "moodle.csv") if (Path(arguments.output) / name).exists()]
+    if older and not arguments.roster:
+        print(f"{arguments.output}/{older[0]} is of an earlier run. --roster writes it anew.")
     if not (arguments.roster or arguments.dates or arguments.column):
         if remembered(arguments.output):
             print(pages.words("en")["roster"]["no_dates"])
