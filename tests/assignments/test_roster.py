@@ -123,6 +123,8 @@ def test_moodles_number_decides_and_an_address_that_two_share_does_not(listed):
     assert said("X_51_assignsubmission_file_52_assignsubmission_file_lstm") == ["Ada Lovelace"]
     assert said("Ada Lovelace_99_assignsubmission_file_") == []
     assert said("ada") == ["Ada Lovelace", "山田 太郎"] and said("ada@other.example") == said("山田太郎") == ["山田 太郎"]
+    found = listed('Identifier,Status,Grade\n"Participant 51",-,\n')  # names are hidden
+    assert said("Participant 51_51_assignsubmission_file_") == said("participant 51") == ["Participant 51"]
     found = listed(GRADER)  # it has no numbers of participants
     assert said("Ada Lovelace_99_assignsubmission_file_") == said("Lovelace Ada") == said("S1") == ["Ada Lovelace"]
 
@@ -174,7 +176,7 @@ def test_other_separators_line_ends_and_short_rows_stay(tmp_path):
 def test_moodle_gets_its_worksheet_and_the_pages(tmp_path):
     entries = {
         "Ada Lovelace_51_assignsubmission_file_lstm.ipynb": {"points": 2, "stretch": 1}, "Grace Hopper.ipynb": {"language": "ja"},
-        "kim.ipynb": None, "山田太郎.ipynb": None,
+        "kim.ipynb": None, "山田　太郎.ipynb": None,
     }  # fmt: skip
     lines = []
     output, _ = graded(tmp_path, WORKSHEET, entries, lines)
@@ -210,10 +212,11 @@ def test_no_name_leads_out_of_its_folder_or_to_another_student(name):
 
 
 def test_a_name_is_text_on_the_summary(tmp_path):
-    text = CANVAS.replace("山田, 太郎", "<img src=x onerror=alert(1)>\u202e")
-    output, _ = graded(tmp_path, text, {"<b>x.ipynb" if os.name == "posix" else "b.ipynb": None}, columns=["777"])
+    text = CANVAS.replace("山田, 太郎", "<img src=x onerror=alert(1)>\u202e").replace("かとう, あい", "<img src=x onerror=alert(1)>")
+    entries = {"<b>x.ipynb" if os.name == "posix" else "b.ipynb": None, "img src x onerror alert 1.ipynb": None}
+    output, _ = graded(tmp_path, text.replace("がとう, あい", "<i>"), entries, columns=["777"])
     page = BeautifulSoup((output / "summary.html").read_text("utf-8"), "html.parser")
-    assert not page.select("img, main b") and "<img src=x onerror=alert(1)>" in page.text and "\u202e" not in page.text
+    assert not page.select("img, main b, main i") and page.text.count("<img") == 2 and "<i>" in page.text and "<img src=x onerror=alert(1)>" in page.text and "\u202e" not in page.text
 
 
 def test_no_text_of_ours_is_a_formula_and_what_came_in_stays(listed):
@@ -254,6 +257,32 @@ def test_no_file_is_written_where_the_column_is_not_certain(tmp_path):
     output, term = graded(tmp_path, CANVAS.replace("LSTM", "Work"), {"kim.ipynb": None})
     assert "--column" in term.failed and "“Homework 3: Work (777)”" in term.failed and not (output / "canvas.csv").exists()
     assert (output / "summary.html").exists()
+
+
+def test_each_of_several_assignments_has_its_own_column(tmp_path):
+    entries = {"kim.ipynb": None, "yamada.ipynb": {"assignment": "lstm_parameters", "points": 2}}
+    output, term = graded(tmp_path, CANVAS, entries)
+    wanted = CANVAS.replace("S6,kim,A,,", "S6,kim,A,7.5,").replace("yamada,A,,", "yamada,A,,4")
+    assert term.failed is None and (output / "canvas.csv").read_bytes() == wanted.encode()
+
+
+def test_one_column_does_not_take_two_assignments(tmp_path):
+    entries = {"kim.ipynb": None, "grace.ipynb": {"assignment": "rnn"}}
+    output, term = graded(tmp_path, CANVAS, entries, columns=["777"])
+    assert "--column 777 takes one assignment" in term.failed and not (output / "canvas.csv").exists()
+    (tmp_path / "more").mkdir()
+    output, term = graded(tmp_path / "more", WORKSHEET, entries)
+    assert "say which with --assignment" in term.failed and not (output / "moodle.csv").exists()
+
+
+def test_what_is_not_graded_yet_is_not_missing(tmp_path):
+    lines = []
+    output, term = graded(tmp_path, WORKSHEET, {"ada@uni.example.ipynb": None})
+    (tmp_path / "sent" / "grace.ipynb").write_text("{}")
+    term = terms.Term(reading.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
+    grade.write(output, [made_up("ada@uni.example")], lines.append, term)
+    assert "not all submissions are graded yet" in term.failed and not (output / "moodle.csv").exists()
+    assert not any(line.startswith("Grace") for line in lines) and any("山田" in line for line in lines)
 
 
 def test_a_list_without_a_column_for_grades_still_says_who_is_missing(tmp_path):
