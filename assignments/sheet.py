@@ -25,14 +25,17 @@ class Sheet:
 
     def written(self):
         """The whole as bytes, with what was filled in."""
-        text = self.text
-        for (row, column), said in sorted(self.filled.items(), reverse=True):
-            short = max(0, column + 1 - len(self.places[row]))
+        pieces, at, width = [], 0, {}
+        for (row, column), said in sorted(self.filled.items()):
+            there = width.get(row, len(self.places[row]))
+            short = max(0, column + 1 - there)  # cells that the row lacks
+            width[row] = there + short
             begin, end = (self.places[row][-1][1],) * 2 if short else self.places[row][column]
-            if text[begin:end].startswith('"') or re.search(rf'["\r\n{self.separator}]', said):
+            if self.text[begin:end].startswith('"') or re.search(rf'["\r\n{self.separator}]', said):
                 said = '"' + said.replace('"', '""') + '"'
-            text = text[:begin] + self.separator * short + said + text[end:]
-        return codecs.BOM_UTF8 * self.mark + text.encode("utf-8")
+            pieces += [self.text[at:begin], self.separator * short, said]
+            at = end
+        return codecs.BOM_UTF8 * self.mark + "".join([*pieces, self.text[at:]]).encode("utf-8")
 
 
 def read(path):

@@ -81,9 +81,7 @@ class Term:
             self.notes += [("no_dates", {})] if self.memory else []
             return
         by_file = {entry: times.of_files(path) for entry, path in self.found.items()}
-        if times.copied(by_file.values()):
-            by_file = {}
-            self.notes.append(("times_lost", {}))
+        copied = times.copied(by_file.values())
         names = [roster.CANVAS.fullmatch(one) for one in self.names.values()]
         from_canvas = self.listed and self.listed.system == "canvas" and 2 * sum(map(bool, names)) >= len(names)
         targets = self.targets(graded.values())
@@ -96,7 +94,9 @@ class Term:
                     worksheet = self.listed.cell(place, "last modified (submission)")
                 listed = self.times.get((place, assignment)) or self.times.get((place, ""))
                 name = self.names[entry] if from_canvas and place is not None else ""
-                sent, source, mark = times.sent(name, worksheet, listed, by_file.get(entry), self.dates.zone)
+                sent, source, mark = times.sent(name, worksheet, listed, None if copied else by_file.get(entry), self.dates.zone)
+                if copied and source == "nothing" and ("times_lost", {}) not in self.notes:
+                    self.notes.append(("times_lost", {}))
                 self.memory[entry, assignment] = [sent and sent.isoformat(), source, mark]
         text = [[*key, *value] for key, value in self.memory.items()]
         store(Path(output) / MEMORY, json.dumps(text, ensure_ascii=False, indent=0).encode())
@@ -291,12 +291,13 @@ class Term:
             if one["why"] == "in_time" and not one["extended"]:
                 continue
             cause, late = dates.cause(one, self.dates), one["late"]
+            rule = html.escape(own[one["why"]] if late is None else own["head_extended"] if one["extended"] else "")
             rows.append((
                 links[one["entry"]], f"<code>{one['assignment']}</code>",
                 f"<code>{dates.clock(one['sent'])}</code>" if one["sent"] else "–", html.escape(own[f"by_{one['source']}"]),
                 "–" if late is None else f"{late.total_seconds() / 3600:.1f}", one["days"],
-                f"<code>{cause[0]} = {pages.number(cause[1])}</code>" if cause else html.escape(own[one["why"] if late is None else "head_extended"])
-                if late is None or one["extended"] else "", pages.number(one["before"]), pages.number(one["after"]),
+                f"<code>{cause[0]} = {pages.number(cause[1])}</code> {rule}".strip() if cause else rule,
+                pages.number(one["before"]), pages.number(one["after"]),
             ))  # fmt: skip
         late = sum(one["why"] != "in_time" for one in self.items)
         sources = Counter(one["source"] for one in self.items)

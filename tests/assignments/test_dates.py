@@ -300,6 +300,7 @@ def test_dates_change_what_is_derived_and_grade_nothing_anew(batch, tmp_path):
     assert summary.select('nav a[href="#dates"]') and summary.select('#dates ~ div.table a[href="review/ada.html"]')
     assert batch(PLAIN + "[late]\npercent = 50\n[extensions.ada]\nlstm = 2026-10-06T23:59:00\n") == []
     assert row("ada")["after"] == "1" and stored() == before
+    assert "percent = 50 extension" in BeautifulSoup((output / "summary.html").read_text("utf-8"), "html.parser").text
     assert batch(None) == [] and "after" not in row("ada") and stored() == before
     assert "told" not in json.dumps([*map(bytes.decode, stored().values())])
 
@@ -322,3 +323,6 @@ def test_a_name_that_looks_like_canvas_is_believed_only_in_canvas_own_zip(tmp_pa
     assert source() == source(class_list=tmp_path / "class.csv") == "files"
     (tmp_path / "sent" / "bo.ipynb").rename(tmp_path / "sent" / "bo_2_3_lstm.ipynb")
     assert source(class_list=tmp_path / "class.csv") == "mark"
+    for path in (tmp_path / "sent").iterdir():
+        os.utime(path, (DUE.timestamp(),) * 2)
+    assert source() == "nothing"  # all were copied at once

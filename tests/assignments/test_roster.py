@@ -171,6 +171,9 @@ def test_other_separators_line_ends_and_short_rows_stay(tmp_path):
     output, _ = graded(tmp_path, text, {"101.ipynb": None, "Grace Hopper.ipynb": {"points": 1, "most": 3}})
     wanted = text.replace('""B""";"";', '""B""";"2,25";').replace("102;A", "102;A;1")
     assert (output / "canvas.csv").read_bytes() == wanted.encode()
+    table = sheet.read(tmp_path / "class.csv")
+    table.filled |= {(3, 5): "y", (3, 4): "a;b"}
+    assert table.written().decode().endswith('102;A;"a;b";y\n')
 
 
 def test_moodle_gets_its_worksheet_and_the_pages(tmp_path):
