@@ -35,7 +35,7 @@ class Term:
         if beside and beside.is_file():
             self.times = times.table(beside, self.dates.zone, self.assignments, self.find)
         self.memory, self.items, self.notes, self.failed = {}, [], [], None
-        self.known = {}
+        self.known, self.targets = {}, [*self.wanted]  # the assignments that grades are written of
 
     def asked_columns(self, columns):
         """{assignment, or "" for the only one: column}, each of which is there."""
@@ -75,7 +75,10 @@ class Term:
     # When it was sent
 
     def note(self, output, graded):
-        """Notes when this batch's submissions were sent. graded: what is stored of each, by entry."""
+        """Notes which assignments this batch is about: those that were asked for, or that more than a few have sent; and
+        when its submissions were sent. graded: what is stored of each, by entry."""
+        counts = Counter(name for one in graded.values() for name in one["assignments"])
+        self.targets = self.targets or [name for name, count in counts.items() if 10 * count >= len(graded)]
         self.memory = remembered(output)
         if not self.dates:
             self.notes += [("no_dates", {})] if self.memory else []
@@ -84,13 +87,12 @@ class Term:
         copied = times.copied(by_file.values())
         names = [roster.CANVAS.fullmatch(one) for one in self.names.values()]
         from_canvas = self.listed and self.listed.system == "canvas" and 2 * sum(map(bool, names)) >= len(names)
-        targets = self.targets(graded.values())
         for entry, one in graded.items():
             places = self.whose(entry)
             place = places[0] if len(places) == 1 else None
             for assignment in one["assignments"]:
                 worksheet = ""
-                if place is not None and self.listed and self.listed.kind == "worksheet" and targets == [assignment]:
+                if place is not None and self.listed and self.listed.kind == "worksheet" and self.targets == [assignment]:
                     worksheet = self.listed.cell(place, "last modified (submission)")
                 listed = self.times.get((place, assignment)) or self.times.get((place, ""))
                 name = self.names[entry] if from_canvas and place is not None else ""
@@ -145,32 +147,26 @@ class Term:
             body.append(f"<p><strong>{html.escape(result)}</strong></p>")
         return "".join(body)
 
-    def targets(self, all_graded):
-        """The assignments that grades are written of: those that were asked for, or that more than a few have sent."""
-        mine = [one for one in all_graded if one["student"] in self.found]
-        counts = Counter(name for one in mine for name in one["assignments"])
-        return [*self.wanted] or [name for name, count in counts.items() if 10 * count >= len(mine)]
-
     def write(self, output, all_graded, names, language, say):
         """Writes what the school's system takes. Returns pieces of the summary. names: of the pages in review/, by entry."""
         output = Path(output)
         if self.listed:
-            file, targets = output / f"{self.listed.system}.csv", self.targets(all_graded)
+            file = output / f"{self.listed.system}.csv"
             try:
                 if not uploads.choices(self.listed):  # it only says who is in the class
                     raise LookupError
                 if self.found.keys() - {one["student"] for one in all_graded}:
                     raise ValueError(f"{file} is not written: not all submissions are graded yet")
-                for name, place in self.places(targets).items():
+                for name, place in self.places(self.targets).items():
                     self.fill(name, place, all_graded)
                 store(file, self.listed.table.written())
-                say(f"{file}: {self.listed.path}, with the grades of {', '.join(targets)} filled in")
+                say(f"{file}: {self.listed.path}, with the grades of {', '.join(self.targets)} filled in")
             except (ValueError, LookupError) as error:
                 self.failed = str(error) or None
                 self.notes += [] if self.failed else [("no_column", {})]
                 file.unlink(missing_ok=True)  # an older one has other grades
             if self.listed.system == "moodle":
-                self.zip(output / "moodle_feedback.zip", all_graded, targets)
+                self.zip(output / "moodle_feedback.zip", all_graded)
         words = pages.words("en")["roster"]
         for key, values in self.notes:
             say(words[key].format(**values))
@@ -220,10 +216,10 @@ class Term:
                 found.setdefault(places[0], []).append(one)
         return found if all_of_it else {place: [one for one in ones if has_answers(one)] or ones for place, ones in found.items()}
 
-    def zip(self, path, all_graded, assignments):
+    def zip(self, path, all_graded):
         """The students' pages as Moodle takes them. Who sent two submissions has none there."""
         made = {}
-        for assignment in assignments:
+        for assignment in self.targets:
             for place, ones in self.by_student(all_graded, assignment).items():
                 form = roster.MOODLE.fullmatch(self.names.get(ones[0]["student"], ""))
                 number = self.listed.students[place].number or form and form["number"]
@@ -249,7 +245,7 @@ class Term:
                 rows.append(("ambiguous" if places else "nobody", [one["student"]], names))
                 maybe |= {*places}
         maybe |= {place for entry in self.found.keys() - {one["student"] for one in all_graded} for place in self.whose(entry)}
-        for assignment in self.targets(all_graded):
+        for assignment in self.targets:
             sent, whole = (self.by_student(all_graded, assignment, one) for one in (False, True))
             for place, ones in sent.items():
                 name, counting = self.listed.students[place].name, [one["student"] for one in ones]

@@ -278,11 +278,21 @@ def test_one_column_does_not_take_two_assignments(tmp_path):
     assert "say which with --assignment" in term.failed and not (output / "moodle.csv").exists()
 
 
+def test_a_batch_is_about_its_own_assignment_whatever_was_graded_before(tmp_path):
+    output, _ = graded(tmp_path, WORKSHEET, {"ada@uni.example.ipynb": None})
+    term = terms.Term(reading.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
+    both = made_up("ada@uni.example", assignment="rnn", points=1)
+    term.note(output, {"ada@uni.example": both})
+    grade.write(output, [both | {"assignments": ["lstm", "rnn"], "verdicts": made_up("")["verdicts"] + both["verdicts"]}], print, term)
+    assert term.failed is None and '"Submitted for grading",50,' in (output / "moodle.csv").read_text("utf-8")
+
+
 def test_what_is_not_graded_yet_is_not_missing(tmp_path):
     lines = []
     output, term = graded(tmp_path, WORKSHEET, {"ada@uni.example.ipynb": None})
     (tmp_path / "sent" / "grace.ipynb").write_text("{}")
     term = terms.Term(reading.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
+    term.note(output, {"ada@uni.example": made_up("ada@uni.example")})
     grade.write(output, [made_up("ada@uni.example")], lines.append, term)
     assert "not all submissions are graded yet" in term.failed and not (output / "moodle.csv").exists()
     assert not any(line.startswith("Grace") for line in lines) and any("山田" in line for line in lines)
