@@ -12,6 +12,10 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
     grades/batches.json        the students of each batch
     grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave,
                                which their pages in review/ show
+    grades/canvas.csv          with --roster: the class list as it came, and the grades filled in
+    grades/moodle.csv          the same for Moodle, and with it
+    grades/moodle_feedback.zip the students' pages as Moodle takes them
+    grades/term.json           with --dates: when each submission was sent
 
 Several batches, of one assignment each, may go to one output folder: the latest that graded an assignment counts.
 A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
@@ -44,6 +48,7 @@ import isolation  # noqa: E402
 import pages  # noqa: E402
 import reading  # noqa: E402
 import review  # noqa: E402
+import term as terms  # noqa: E402
 
 from companion.check import saying  # noqa: E402
 
@@ -316,13 +321,16 @@ class Job:
 
 
 class Batch:
-    """All submissions of a folder. again: students to be graded anew; fresh: with other probes than before. variants:
-    whether each student is held to the variants of their own name."""
+    """All submissions of a folder. again: students to be graded anew; fresh: with other probes than before; variants:
+    whether each student is held to the variants of their own name; term: what the class list and the due dates make of it."""
 
-    def __init__(self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print):
+    def __init__(
+        self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print, term=None
+    ):  # fmt: skip
         import asking
 
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
+        self.term = term
         self.limits = asking.LIMITS | (limits or {})
         for one in ("done", "feedback", "review", "appeals"):
             (self.output / one).mkdir(parents=True, exist_ok=True)
@@ -379,7 +387,9 @@ class Batch:
                 again = unanswered(student, usual, result["language"], result["remarks"], "no_answer")
                 self.keep(student, again, complete=bool(usual))
         finally:
-            write(self.output, self.all_graded(), self.say)
+            if self.term:
+                self.term.note(self.output, self.graded)
+            write(self.output, self.all_graded(), self.say, self.term)
         return self.graded
 
     def all_graded(self):
@@ -487,8 +497,8 @@ class Batch:
             path.unlink(missing_ok=True)
 
 
-def write(output, all_graded, say):
-    """All that is made of what is stored."""
+def write(output, all_graded, say, term=None):
+    """All that is made of what is stored. term: what a class list and due dates make of it."""
     names = {one["student"]: f"{page_name(one['student'])}.html" for one in all_graded}
     held = {wall for one in all_graded for verdict in one["verdicts"] for wall in verdict["walls"]}
     by_hand = {}
@@ -501,6 +511,7 @@ def write(output, all_graded, say):
     for (student, question), points in by_hand.items():
         say(f"{student}, {question}: {points:g} points were given by hand, and stay.")
     all_graded = pages.with_points_by_hand(all_graded, by_hand)
+    all_graded = term.applied(all_graded) if term else all_graded
     order, appeals = [*names], []
     for place, one in enumerate(all_graded):
         numbers = review.appealed(output / "appeals" / f"{page_name(one['student'])}.json")
@@ -515,7 +526,8 @@ def write(output, all_graded, say):
     else:
         (output / "appeals.html").unlink(missing_ok=True)
     store(output / "grades.csv", pages.grades_csv(all_graded))
-    store(output / "summary.html", pages.summary(all_graded, abilities(held, language), names, language, bool(appeals)))
+    more = term.write(output, all_graded, names, language, say) if term else ()
+    store(output / "summary.html", pages.summary(all_graded, abilities(held, language), names, language, bool(appeals), more))
 
 
 def abilities(held, language="en"):
@@ -563,6 +575,9 @@ def main():
     parser.add_argument("--again", action="append", default=[], metavar="STUDENT", help="grade this student anew")
     parser.add_argument("--fresh", action="store_true", help="with --again: draw new probes")
     parser.add_argument("--variants", action="store_true", help="hold each student to the variants of their own name")
+    parser.add_argument("--roster", metavar="CSV", help="the class list, as Canvas or Moodle exports it")
+    parser.add_argument("--column", action="append", default=[], metavar="[ASSIGNMENT=]NAME", help="the class list's column for grades")
+    parser.add_argument("--dates", metavar="TOML", help="due dates, what being late costs, and extensions")
     parser.add_argument("--seconds", type=positive, help="processor seconds for a question (10); by the clock it has three times as many")
     arguments = parser.parse_args()
     if not os.path.isdir(arguments.submissions):
@@ -572,7 +587,8 @@ def main():
     try:  # before anything is graded or written
         again = known(arguments.again, reading.students(arguments.submissions), "submission of")
         known(arguments.assignment, {one.assignment: None for one in reading.all_questions().values()}, "assignment")
-    except ValueError as error:
+        term = terms.of(arguments)
+    except (ValueError, OSError) as error:
         parser.error(error)
     for line in saying.unspoken(arguments.lang or "en"):
         print(line)
@@ -583,7 +599,7 @@ def main():
     try:
         graded = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again, arguments.fresh,
-            arguments.variants,
+            arguments.variants, term=term,
         ).grade(arguments.workers)  # fmt: skip
     except KeyboardInterrupt:
         sys.exit("Interrupted. The same command continues.")
@@ -594,6 +610,8 @@ def main():
     print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {arguments.output}/summary.html")
     for student in again:
         print(f"{student}: {arguments.output}/review/{page_name(student)}.html")
+    if term and term.failed:
+        sys.exit(term.failed)
 
 
 if __name__ == "__main__":

@@ -118,7 +118,7 @@ def feedback(graded):
     language = graded["language"]
     said = words(language)
     title = said["page"]["title"].format(assignment=", ".join(graded["assignments"]))
-    body = [f"<h1>{html.escape(title)}</h1>", f"<p>{said['page']['student']}: {html.escape(graded['student'])}</p>"]
+    body = [f"<h1>{html.escape(title)}</h1>", f"<p>{said['page']['student']}: {html.escape(graded.get('called', graded['student']))}</p>"]
     body += beginning(graded, said)
     body += [about_question(one, said["page"]) for one in graded["verdicts"]]
     walls = next((one["walls"] for one in graded["verdicts"] if one["walls"]), [])
@@ -131,7 +131,7 @@ def feedback(graded):
 
 def beginning(graded, said):
     """The points, and what is to be said of the files."""
-    body = [f"<p><strong>{total(graded['verdicts'], said['page'])}</strong></p>"]
+    body = [f"<p><strong>{total(graded['verdicts'], said['page'])}</strong></p>", graded.get("told", "")]
     if graded["remarks"]:
         items = [
             f"<li>{said['remarks'].get(key, key)}{' <code>' + html.escape(file) + '</code>' if file else ''}</li>"
@@ -174,15 +174,16 @@ def histogram(shares):
     return f'<svg viewBox="0 0 400 116" role="img" aria-label="{said}">{"".join(bars)}</svg>'
 
 
-def summary(all_graded, abilities, names, language="en", appeals=False):
-    """The instructor's page. names: of each student's page; appeals: whether there is a page of them."""
-    return Summary(all_graded, names, language, appeals).page(abilities)
+def summary(all_graded, abilities, names, language="en", appeals=False, more=()):
+    """The instructor's page. names: of each student's page; appeals: whether there is a page of them; more: other pieces,
+    each an anchor, a title and HTML."""
+    return Summary(all_graded, names, language, appeals, more).page(abilities)
 
 
 class Summary:
 
-    def __init__(self, all_graded, names, language="en", appeals=False):
-        self.all_graded, self.names, self.language, self.appeals = all_graded, names, language, appeals
+    def __init__(self, all_graded, names, language="en", appeals=False, more=()):
+        self.all_graded, self.names, self.language, self.appeals, self.more = all_graded, names, language, appeals, more
         self.words = words(language)
         self.said = self.words["instructor"]
 
@@ -190,6 +191,7 @@ class Summary:
         said, names = self.said, dict.fromkeys(name for one in self.all_graded for name in one["assignments"])
         rows = self.to_look_at()
         ways = [("#look", f"{said['look']} ({len(rows)})")] if rows else []
+        ways += [(f"#{anchor}", title) for anchor, title, _ in self.more]
         ways += [(f"#{name}", name) for name in names] + [("#students", said["students"])]
         ways += [("appeals.html", said["appeals"])] if self.appeals else []
         links = " · ".join(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' for address, text in ways)
@@ -197,6 +199,7 @@ class Summary:
         body.append(f"<p>{said['submissions'].format(count=len(self.all_graded))}</p><p>{html.escape(abilities)}</p>")
         if rows:
             body.append(f'<h2 id="look">{said["look"]}</h2>' + self.table(("student", "why", "where"), rows))
+        body += [f'<h2 id="{anchor}">{html.escape(title)}</h2>{piece}' for anchor, title, piece in self.more]
         for assignment in names:
             given = [
                 (one["student"], verdict)
@@ -334,12 +337,24 @@ def grades_csv(all_graded):
     file = io.StringIO()
     file.write("\ufeff")  # without this mark Excel reads names in UTF-8 as those of an old Windows
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(("student", "question", "points", "mistake"))
+    dated = any("late" in one for one in all_graded)
+    writer.writerow(("student", "question", "points", "mistake", *(("before", "after", "late") if dated else ())))
     for one in all_graded:
         for verdict in one["verdicts"]:
             mistakes = " ".join(verdict["mistakes"])
-            writer.writerow((cell(one["student"]), verdict["question"], number(verdict["points"]), mistakes))
+            row = cell(one["student"]), verdict["question"], number(verdict["points"]), mistakes
+            writer.writerow((*row, *(dated_columns(one, verdict) if dated else ())))
     return file.getvalue()
+
+
+def dated_columns(graded, verdict):
+    """A question's points before and after what its assignment loses by being late, and by how many hours it is."""
+    item, points = graded.get("late", {}).get(verdict["assignment"]), verdict["points"]
+    if not item:
+        return number(points), number(points), ""
+    share = item["after"] / item["before"] if item["before"] else 1
+    hours = "" if item["late"] is None else number(round(item["late"].total_seconds() / 3600, 2))
+    return number(points), number(round(points * share, 4)), hours
 
 
 def gradebook(path, all_graded):
