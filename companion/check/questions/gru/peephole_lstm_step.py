@@ -36,10 +36,10 @@ def each(new):
 
 MISTAKES = {
     "output_peephole_reads_old_c": (HERE, O, "weight_co * c"),
-    "peephole_missing_on_i": (HERE, f" + {I}", ""),
-    "peephole_missing_on_f": (HERE, f" + {F}", ""),
-    "peephole_missing_on_o": (HERE, f" + {O}", ""),
-    "peepholes_missing": (HERE, f" + {I}", "", f" + {F}", "", f" + {O}", ""),
+    "peephole_missing": (HERE, f" + {I}", "", f" + {F}", "", f" + {O}", ""),
+    "peephole_missing~i": ("", f" + {I}", ""),
+    "peephole_missing~f": ("", f" + {F}", ""),
+    "peephole_missing~o": ("", f" + {O}", ""),
     "peepholes_exchanged": (HERE, I, "weight_cf * c", F, "weight_ci * c"),
     "peepholes_exchanged~f_o": ("", F, "weight_co * c", O, "weight_cf * c_new"),
     "peepholes_exchanged~i_o": ("", I, "weight_co * c", O, "weight_ci * c_new"),
@@ -48,7 +48,6 @@ MISTAKES = {
     "peepholes_mix_units": (HERE, *each("(W * C).sum(-1, keepdim=True)")),
     "peepholes_outside_sigmoid": (
         HERE, f"a_i + {I})", f"a_i) + {I}", f"a_f + {F})", f"a_f) + {F}", f"a_o + {O})", f"a_o) + {O}"),
-    "peepholes_subtracted": (HERE, f"+ {I}", f"- {I}", f"+ {F}", f"- {F}", f"+ {O}", f"- {O}"),
     "peephole_on_candidate": (HERE, "torch.tanh(a_g)", "torch.tanh(a_g + weight_ci * c)"),
     "peepholes_detached": ("lstm#gradient-path", *each("W * C.detach()")),
     "sigmoid_missing_on_i": ("lstm#input-gate", f"torch.sigmoid(a_i + {I})", f"(a_i + {I})"),
