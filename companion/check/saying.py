@@ -28,7 +28,7 @@ ERRORS = {
     "shapes": r"^(Runtime|Value|Index)Error: .*(shape|size|dimension)",
 }
 UNKNOWN = {"wrong_values", "wrong_gradient"}  # names that say only that it is wrong
-OWN = {"SeveralDimensions", "NoSuchArgument"}  # stand for an answer's error, and say it with its type
+OWN = {"SeveralDimensions", "NoSuchArgument", "ThroughOldState", "ThroughOldLoss", "WeightsChanged"}  # stand for an answer's error, and say it with its type
 MOST = 16  # numbers of an input that are shown
 
 

@@ -7,22 +7,36 @@ from torch.nn import functional as F
 from companion.check.running import Unfit, form, values
 
 WEIGHTS = ("embedding", "weight_hh", "weight", "bias")
-AXES = {"embedding": ("row", "feature"), "weight_hh": ("row", "feature"), "weight": ("row", "feature"), "bias": ("row",)}
+AXES = {name: ("row", "feature") for name in WEIGHTS} | {"bias": ("row",)}
+
+
+class ThroughOldState(Exception):
+    """`backward` stopped on its way into an earlier window or batch."""
+
+
+class ThroughOldLoss(Exception):
+    """`backward` stopped on its way through a loss that it had been through."""
+
+
+class WeightsChanged(Exception):
+    """`backward` stopped at weights that were changed since the loss was computed."""
 
 
 class Network(nn.Module):
     """What an answer trains: (inputs, state) → logits, state, of shapes (T, N), (N, H), (T, N, V), (N, H).
 
-    Its dropout drops the same units each time. It keeps whether a graph was ever recorded on the way to its logits.
+    Its dropout drops the same units each time. recorded: whether a graph ever was, on the way to its logits.
+    uncut: whether it was ever given a state with a graph behind it.
     """
 
     def __init__(self, tensors):
         super().__init__()
         for name in WEIGHTS:
             self.register_parameter(name, nn.Parameter(tensors[name].clone()))
-        self.mask, self.recorded = tensors["mask"], False
+        self.mask, self.recorded, self.uncut = tensors["mask"], False, False
 
     def forward(self, inputs, state=None):
+        self.uncut = self.uncut or state is not None and state.requires_grad
         h = self.bias.new_zeros(inputs.shape[1], len(self.weight_hh)) if state is None else state
         output = []
         for x in self.embedding[inputs]:
@@ -36,8 +50,9 @@ class Network(nn.Module):
 
 def network_tensors(draw, vocabulary, hidden):
     """The weights of a Network, and which of its units dropout leaves."""
-    shapes = {"embedding": (vocabulary, hidden), "weight_hh": (hidden, hidden), "weight": (vocabulary, hidden), "bias": (vocabulary,)}
-    return {name: draw(*shape) for name, shape in shapes.items()} | {"mask": torch.tensor([2.0, 0.0] * hidden)[:hidden].double()}
+    shapes = [(vocabulary, hidden), (hidden, hidden), (vocabulary, hidden), (vocabulary,)]
+    mask = torch.tensor([2.0, 0.0] * hidden, dtype=torch.float64)[:hidden]
+    return {name: draw(*shape) for name, shape in zip(WEIGHTS, shapes)} | {"mask": mask}
 
 
 def drawn_batches(draw, vocabulary, shapes):
@@ -48,7 +63,7 @@ def drawn_batches(draw, vocabulary, shapes):
 
 def batches_in(tensors):
     """The pairs again, as a list."""
-    return [(tensors[name], tensors[name.replace("inputs", "targets")]) for name in tensors if name.startswith("inputs")]
+    return [(tensors[one], tensors[one.replace("inputs", "targets")]) for one in tensors if one.startswith("inputs")]
 
 
 def weights_of(model):
@@ -63,14 +78,33 @@ def number_of(thing):
         return None
 
 
-def note_losses(returned, model, outcome):
-    """The losses that an answer returned, in any wrapping, and then the weights. A generator is run before these are read."""
-    listed = hasattr(returned, "__iter__") and not isinstance(returned, str | dict) and getattr(returned, "shape", None) != ()
-    returned = [*returned] if listed else returned
+def listed(thing):
+    return hasattr(thing, "__iter__") and not isinstance(thing, str | dict) and getattr(thing, "shape", None) != ()
+
+
+def taught(answer, model, *arguments):
+    """What an answer returns that trains a model: losses in any wrapping, as a list.
+
+    For each reason that `backward` stops for, it raises another type of error, so that each has a name.
+    """
+    try:
+        returned = answer(model, *arguments)
+        return [*returned] if listed(returned) else returned  # a generator trains only now
+    except RuntimeError as error:
+        text = str(error).partition(":")[0]  # torch goes on with the shape of what it found
+        if "a second time" not in text and "inplace operation" not in text:
+            raise
+        again = ThroughOldLoss if "a second time" in text else WeightsChanged
+        known = ThroughOldState if model.uncut else again
+        raise known(f"RuntimeError: {text}").with_traceback(error.__traceback__) from None
+
+
+def note_learned(returned, model, outcome):
+    """The losses that an answer returned, and the weights of the model as it left them."""
     weights = values(weights_of(model))
     if returned is None:
         raise Unfit("returns_none", weights, name="[loss, …]")
-    numbers = [number_of(one) for one in returned] if listed else [None]
+    numbers = [number_of(one) for one in returned] if isinstance(returned, list) else [None]
     if None in numbers:
         raise Unfit("wrong_form", weights, name="[loss, …]", got=form(returned))
     outcome.values["losses"] = torch.tensor(numbers)
@@ -88,20 +122,31 @@ LOSS = {
     "rows_mixed_up~targets": ("", ".flatten())", ".T.flatten())"),
     "last_step_only": ("training#loss", "logits.flatten(0, 1)", "logits[-1]", ".flatten())", "[-1])"),
     "first_step_only": ("training#loss", "logits.flatten(0, 1)", "logits[0]", ".flatten())", "[0])"),
-    "shifted_twice": ("training#targets", "logits.flatten(0, 1)", "logits[:-1].flatten(0, 1)", ".flatten())", "[1:].flatten())"),
+    "shifted_twice": (
+        "training#targets", "logits.flatten(0, 1)", "logits[:-1].flatten(0, 1)", ".flatten())", "[1:].flatten())",
+    ),
 }
 STEP = "p -= learning_rate * p.grad"
 CLIP = "p.grad *= min(1.0, max_norm / float(norm))"
 LEARNING = LOSS | {
     "gradients_not_zeroed": ("training#first-epoch-said", "p.grad = None", "pass"),
     "weights_unchanged": ("training#first-epoch-said", STEP, "p = p - learning_rate * p.grad"),
-    "step_one_late": (
-        "training#first-epoch-said", "p.grad = None", "p.old, p.grad = p.grad, None", STEP, "p -= 0 if p.old is None else learning_rate * p.old",
+    "step_before_backward": (
+        "training#first-epoch-said", "p.grad = None", "p.old, p.grad = p.grad, None", STEP, "pass", "loss.backward()",
+        "[p.detach().sub_(learning_rate * p.old) for p in parameters if p.old is not None]; loss.backward()",
+    ),
+    "step_before_backward~data": (
+        "", "p.grad = None", "p.old, p.grad = p.grad, None", STEP, "pass", "loss.backward()",
+        "[p.data.sub_(learning_rate * p.old) for p in parameters if p.old is not None]; loss.backward()",
     ),
     "gradients_not_clipped": ("through_time#clip-source-said", CLIP, "pass"),
-    "each_gradient_clipped_alone": ("through_time#clipping", "max_norm / float(norm)", "max_norm / max(float(p.grad.norm()), 1e-9)"),
+    "each_gradient_clipped_alone": (
+        "through_time#clipping", "max_norm / float(norm)", "max_norm / max(float(p.grad.norm()), 1e-9)",
+    ),
     "clipped_by_value": ("through_time#norm-or-value-said", CLIP, "p.grad.clamp_(-max_norm, max_norm)"),
-    "short_gradients_lengthened": ("through_time#clipping", "min(1.0, max_norm / float(norm))", "max_norm / float(norm)"),
+    "short_gradients_lengthened": (
+        "through_time#clipping", "min(1.0, max_norm / float(norm))", "max_norm / float(norm)",
+    ),
     "loss_summed": ("training#loss", ".flatten())", '.flatten(), reduction="sum")'),
     "loss_summed_over_steps": ("training#loss", ".flatten())", ".flatten()) * len(logits)"),
     "not_in_training_mode": ("training#loop-said", "model.train()", "model.eval()"),
@@ -113,7 +158,11 @@ LEARNING = LOSS | {
     "adam_for_descent": (
         "training#adam", STEP, "p.by = getattr(p, 'by', None) or torch.optim.Adam([p], lr=learning_rate); p.by.step()",
     ),
-    "adam_for_descent~w": ("", STEP, "p.by = getattr(p, 'by', None) or torch.optim.AdamW([p], lr=learning_rate); p.by.step()"),
-    "momentum_added": ("training#gradient-descent", STEP, "p.v = 0.9 * getattr(p, 'v', 0) + p.grad; p -= learning_rate * p.v"),
+    "adam_for_descent~w": (
+        "", STEP, "p.by = getattr(p, 'by', None) or torch.optim.AdamW([p], lr=learning_rate); p.by.step()",
+    ),
+    "momentum_added": (
+        "training#gradient-descent", STEP, "p.v = 0.9 * getattr(p, 'v', 0) + p.grad; p -= learning_rate * p.v",
+    ),
     "losses_keep_their_graph": ("training#first-epoch-said", "loss.item()", "loss"),
 }  # fmt: skip

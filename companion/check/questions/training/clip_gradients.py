@@ -24,7 +24,9 @@ MISTAKES = {
     "gradients_unchanged": ("through_time#clipping", SCALE, "g = g * (max_norm / norm)"),
     "each_gradient_clipped_alone": ("through_time#clipping", LOOP, ALONE),
     "each_gradient_clipped_alone~last": ("", LOOP, ALONE, NORM, "gradients[-1].norm()"),
-    "clipped_by_value": ("through_time#norm-or-value-said", LOOP, "for g in gradients:\n        g.clamp_(-max_norm, max_norm)"),
+    "clipped_by_value": (
+        "through_time#norm-or-value-said", LOOP, "for g in gradients:\n        g.clamp_(-max_norm, max_norm)",
+    ),
     "short_gradients_lengthened": ("through_time#clipping", "if norm > max_norm:", "if True:"),
     "clipped_when_short": ("through_time#clipping", "norm > max_norm", "norm < max_norm"),
     "factor_inverted": ("through_time#clipping", "max_norm / norm)", "norm / max_norm)"),
@@ -33,7 +35,9 @@ MISTAKES = {
     "norms_added": ("through_time#clipping", NORM, "sum(g.norm() for g in gradients)"),
     "largest_norm_taken": ("through_time#clipping", NORM, "max(g.norm() for g in gradients)"),
     "norms_averaged": ("through_time#clipping", NORM, "torch.stack([g.norm() for g in gradients]).mean()"),
-    "norm_of_means": ("through_time#clipping", NORM, "torch.cat([g.flatten() for g in gradients]).square().mean().sqrt()"),
+    "norm_of_means": (
+        "through_time#clipping", NORM, "torch.cat([g.flatten() for g in gradients]).square().mean().sqrt()",
+    ),
     "absolute_values_added": ("through_time#clipping", NORM, "sum(g.abs().sum() for g in gradients)"),
     "largest_number_taken": ("through_time#clipping", NORM, "max(g.abs().max() for g in gradients)"),
     "norm_of_last_only": ("through_time#clipping", NORM, "gradients[-1].norm()"),

@@ -40,11 +40,20 @@ MISTAKES = LOSS | {
     "left_in_evaluation_mode": ("training#loop-said", "model.train(training)", "pass"),
     "left_in_training_mode": ("training#loop-said", "model.train(training)", "model.train()"),
     "graph_recorded": ("training#evaluate-said", "with torch.no_grad():", "with torch.enable_grad():"),
-    "gradients_changed": ("training#evaluate-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    model.zero_grad()"),
-    "gradients_changed~backward": ("", "with torch.no_grad():", "with torch.enable_grad():", "total += ", "loss.backward()\n            total += "),
-    "generator_changed": ("training#evaluate-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    torch.manual_seed(0)"),
+    "gradients_changed": (
+        "training#evaluate-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    model.zero_grad()",
+    ),
+    "gradients_changed~backward": (
+        "", "with torch.no_grad():", "with torch.enable_grad():", "total += ",
+        "loss.backward()\n            total += ",
+    ),
+    "generator_changed": (
+        "training#evaluate-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    torch.manual_seed(0)",
+    ),
     "mean_of_means": ("training#loss", ADD, "total += loss.item()", COUNT, "count += 1"),
-    "weighted_by_rows": ("training#loss", ADD, "total += loss.item() * targets.shape[1]", COUNT, "count += targets.shape[1]"),
+    "weighted_by_rows": (
+        "training#loss", ADD, "total += loss.item() * targets.shape[1]", COUNT, "count += targets.shape[1]",
+    ),
     "weighted_by_steps": ("training#loss", ADD, "total += loss.item() * len(targets)", COUNT, "count += len(targets)"),
     "mean_divided_again": ("training#loss", ADD, "total += loss.item()"),
     "divided_by_batches": ("training#loss", COUNT, "count += 1"),
@@ -56,12 +65,14 @@ MISTAKES = LOSS | {
     "perplexity_of_base_two": ("training#perplexity", EXP, "2**mean"),
     "perplexity_inverted": ("training#perplexity", EXP, "math.exp(-mean)"),
     "mean_of_perplexities": (
-        "training#perplexity", "total, count =", "each = []\n    total, count =", COUNT, COUNT + "\n            each.append(loss.exp())", EXP, "sum(each) / len(each)",
+        "training#perplexity", "total, count =", "each = []\n    total, count =", COUNT,
+        COUNT + "\n            each.append(loss.exp())", EXP, "sum(each) / len(each)",
     ),
     "perplexity_of_last_batch": ("training#perplexity", EXP, "loss.exp()"),
     "loss_in_bits": ("training#perplexity", "total / count", "total / count / math.log(2)", EXP, "2**mean"),
     "state_carried": (
-        "training#windows-said", "model(inputs)", "model(inputs, state)", "total, count = 0.0, 0", "total, count, state = 0.0, 0, None",
+        "training#windows-said", "model(inputs)", "model(inputs, state)", "total, count = 0.0, 0",
+        "total, count, state = 0.0, 0, None",
     ),
 }  # fmt: skip
 
@@ -76,7 +87,8 @@ def call(answer, probe, outcome):
     returned = answer(model, batches_in(given))
     said = {"model.training": torch.tensor(float(model.training)), "torch.rand(1)": torch.rand(1)}
     left = [torch.zeros_like(p) if p.grad is None else p.grad for p in weights_of(model).values()]
-    said |= {"logits.requires_grad": torch.tensor(float(model.recorded)), "p.grad": torch.cat([one.flatten() for one in left])}
+    said["logits.requires_grad"] = torch.tensor(float(model.recorded))
+    said["p.grad"] = torch.cat([one.flatten() for one in left])
     note_changes(probe.tensors, given, outcome)
     found = values(said | weights_of(model))
     if returned is None:

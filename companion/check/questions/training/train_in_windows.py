@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F
 
-from companion.check.questions.training import AXES, LEARNING, Network, network_tensors, note_losses
+from companion.check.questions.training import AXES, LEARNING, STEP, Network, network_tensors, note_learned, taught
 from companion.check.running import Probe, note_changes
 from companion.check.written import written
 
@@ -29,20 +29,38 @@ def train_in_windows_reference(model, inputs, targets, size, learning_rate, max_
 
 
 BOTH = ("inputs[t : t + size]", "targets[t : t + size]")
+LISTS = "losses, state = [*model.parameters()], [], None"
+TOTAL = (LISTS, LISTS + "; total = 0")
 RANGE, CUT = "range(0, len(inputs), size)", "state = state.detach()"
-NEXT = "loss.backward()\n        if t + size < len(inputs):\n            losses.append(loss.item())\n            state = state.detach()\n            continue"
+NEXT = """loss.backward()
+        if t + size < len(inputs):
+            losses.append(loss.item())
+            state = state.detach()
+            continue"""
 MISTAKES = LEARNING | {
+    "last_step_not_made": ("training#one-epoch", STEP, "p -= learning_rate * p.grad * (t + size < len(inputs))"),
     "state_not_carried": ("training#windows-said", CUT, "state = None"),
     "state_not_cut": ("through_time#truncation", CUT, "pass"),
+    "losses_added_up": (
+        "training#first-epoch-said", *TOTAL, "loss.backward()", "total = total + loss; total.backward()",
+    ),
+    "losses_added_up~retained": (
+        "", *TOTAL, "loss.backward()", "total = total + loss; total.backward(retain_graph=True)",
+    ),
     "last_window_dropped": ("training#windows-said", RANGE, "range(0, len(inputs) - size + 1, size)"),
-    "size_as_number_of_windows": ("training#windows", "losses, state = [*model.parameters()], [], None", "losses, state = [*model.parameters()], [], None\n    size = -(-len(inputs) // size)"),
+    "size_as_number_of_windows": ("training#windows", LISTS, LISTS + "; size = -(-len(inputs) // size)"),
     "windows_overlap": ("training#windows", RANGE, "range(max(1, len(inputs) - size + 1))"),
-    "windows_end_one_late": ("training#windows", BOTH[0], "inputs[t : t + size + 1]", BOTH[1], "targets[t : t + size + 1]"),
-    "windows_end_one_early": ("training#windows", BOTH[0], "inputs[t : t + size - 1]", BOTH[1], "targets[t : t + size - 1]"),
+    "windows_end_one_late": (
+        "training#windows", BOTH[0], "inputs[t : t + size + 1]", BOTH[1], "targets[t : t + size + 1]",
+    ),
+    "windows_end_one_early": (
+        "training#windows", BOTH[0], "inputs[t : t + size - 1]", BOTH[1], "targets[t : t + size - 1]",
+    ),
     "first_window_missing": ("training#windows", RANGE, "range(size, len(inputs), size)"),
     "windows_reversed": ("training#windows-said", RANGE, "reversed(range(0, len(inputs), size))"),
     "windows_cut_across": (
-        "training#windows-said", RANGE, "range(0, inputs.shape[1], size)", BOTH[0], "inputs[:, t : t + size]", BOTH[1], "targets[:, t : t + size]",
+        "training#windows-said", RANGE, "range(0, inputs.shape[1], size)", BOTH[0], "inputs[:, t : t + size]",
+        BOTH[1], "targets[:, t : t + size]",
     ),
     "one_step_at_the_end": ("training#gradient-descent", "p.grad = None", "pass", "loss.backward()", NEXT),
 }  # fmt: skip
@@ -52,9 +70,9 @@ def call(answer, probe, outcome):
     """Has the answer train a network that comes in evaluation mode."""
     model = Network(probe.tensors).eval()
     given = {name: tensor.clone() for name, tensor in probe.tensors.items()}
-    said = probe.options
-    returned = answer(model, given["inputs"], given["targets"], said["size"], said["learning_rate"], said["max_norm"])
-    note_losses(returned, model, outcome)
+    options = (probe.options[name] for name in ("size", "learning_rate", "max_norm"))
+    returned = taught(answer, model, given["inputs"], given["targets"], *options)
+    note_learned(returned, model, outcome)
     note_changes(probe.tensors, given, outcome)
 
 
