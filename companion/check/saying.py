@@ -18,6 +18,7 @@ ORDER = re.compile(r"gates((?:_[ifgo]){4})$")
 VARIANT = re.compile(r"variant_(.+)$")
 # What to do about an error, by what it says: the first that is found, a key of the words' [errors].
 ERRORS = {
+    "leaf": r"leaf Variable",
     "in_place": r"in-?place",
     "truth": r"Boolean value of Tensor",
     "numpy": r"numpy|NumPy|ndarray",

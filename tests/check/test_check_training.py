@@ -31,6 +31,7 @@ WINDOWS_WRONG = {
     "inputs_and_targets_swapped": [("return inputs, targets", "return targets, inputs")],
     "targets_wrap_in_window": [(NEXT, f"torch.roll({PIECE}, -1)")],
     "target_made_up": [*EVERY, (NEXT, "torch.cat([indices, indices[:1]])[t + 1 : t + size + 1]")],
+    "last_target_missing": EVERY,
     "targets_of_next_window": [(RANGE, "range(0, len(indices) - 2 * size + 1, size)"), (NEXT, "indices[t + size : t + 2 * size]")],
     "one_target_a_window": [(NEXT, "indices[t + size]"), ("torch.stack(targets, dim=1)", "torch.stack(targets)")],
     "windows_interleaved": [
@@ -154,6 +155,7 @@ LEARNING_WRONG = LOSS_WRONG | {
     "last_step_not_made": [("optimizer.step()\n", "pass\n"), ("logits, ", "optimizer.step(); logits, ")],
     "losses_added_up": [("losses = []", "total, losses = 0, []"), ("loss.backward()", "total += loss; total.backward()")],
     "gradients_not_clipped": [(CLIPPED, "pass"), ("optimizer.step()", "optimizer.step(); " + CLIPPED)],
+    "max_norm_ignored": [(CLIPPED, CLIPPED.replace("max_norm", "1.0"))],
     "each_gradient_clipped_alone": [(CLIPPED, "[torch.nn.utils.clip_grad_norm_([p], max_norm) for p in model.parameters()]")],
     "clipped_by_value": [(CLIPPED, "nn.utils.clip_grad_value_(model.parameters(), max_norm)")],
     "short_gradients_lengthened": [(CLIPPED, "n = nn.utils.get_total_norm([p.grad for p in model.parameters()]); [p.grad.mul_(max_norm / n) for p in model.parameters()]")],
@@ -195,6 +197,9 @@ STARTS = "range(0, inputs.shape[0], size)"
 IN_WINDOWS_WRONG = LEARNING_WRONG | {
     "state_not_carried": [("model(x, state)", "model(x)")],
     "state_not_cut": [("            state = state.detach()", "            pass")],
+    "state_detached_each_step": [
+        ("logits, state = model(x, state)", "steps = []\n        for x_t in x.split(1):\n            out, state = model(x_t, None if state is None else state.data); steps.append(out)\n        logits = torch.cat(steps)"),
+    ],
     "losses_added_up": [("losses, state = [], None", "total, losses, state = 0, [], None"), ("loss.backward()", "total += loss; total.backward()")],
     "last_window_dropped": [(STARTS, "range(0, len(inputs) // size * size, size)")],
     "size_as_number_of_windows": [(f"for start in {STARTS}:", "for x, y in zip(inputs.chunk(size), targets.chunk(size)):"), (f"        x, y = {WINDOWED[0]}\n", "")],
@@ -238,6 +243,7 @@ HELD_OUT_WRONG = LOSS_WRONG | {
     "left_in_evaluation_mode": [(RESTORED, "")],
     "left_in_training_mode": [("    if was_training:\n        model.train()", "    model.train()")],
     "graph_recorded": [("with torch.no_grad():", "if True:")],
+    "weights_frozen": [("with torch.no_grad():", "for p in model.parameters():\n        p.requires_grad = False\n    if True:")],
     "gradients_changed": [("for x, y in batches:", "for x, y in batches:\n            model.zero_grad()")],
     "generator_changed": [("model.eval()", "torch.manual_seed(0); model.eval()")],
     "mean_of_means": [("loss.item() * y.numel()", "loss.item()"), ("total / n", "total / len(batches)")],
@@ -310,9 +316,7 @@ OTHERWISE = [
     ]),
     ("clip_gradients", "gradients_unchanged", [("g *= factor", "gradients = [factor * g for g in gradients]")]),
     ("clip_gradients", "each_gradient_clipped_alone", [
-        (SHORTEN, ""), (ROOT, "norm = math.sqrt(total)\n        factor = max_norm / norm"), ("total = total +", "total ="),
-        ("    factor = max_norm / norm\n    return", "    return"), ("/ norm\n    factor", "/ norm\n        if factor < 1:\n            g *= factor\n    factor"),
-        ("        norm = math", "        norm = math"),
+        (SHORTEN, "    for g in gradients:\n        norm = g.norm()\n        if norm > max_norm:\n            g *= max_norm / norm\n"),
     ]),
     ("train", "weights_unchanged", [("            loss.backward()\n", "            loss.backward()\n            optimizer.zero_grad()\n")]),
     ("train", "weights_unchanged", [("optimizer.step()", f"{BY_HAND}p = p - learning_rate * p.grad")]),
@@ -330,6 +334,7 @@ OTHERWISE = [
     ("train_in_windows", "state_not_cut", [("            state = state.detach()", "            pass"), ("backward()", "backward(retain_graph=True)")]),
     ("train_in_windows", "state_not_carried", [("state = state.detach()", "state = torch.zeros_like(state)")]),
     ("evaluate", "gradients_changed", [("with torch.no_grad():", "if True:"), ("total = total", "loss.backward(); total = total")]),
+    ("evaluate", "not_in_evaluation_mode", [("model.eval()", "model.train()")]),
     ("evaluate", "sum_for_mean", [("loss.item() * y.numel()", "loss.item()"), ("avg = total / n", "avg = total")]),
     ("evaluate", "left_in_evaluation_mode", [(RESTORED, "    model.train(model.training)\n")]),
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from companion.check.running import Unfit, form, values
 
 WEIGHTS = ("embedding", "weight_hh", "weight", "bias")
-AXES = {name: ("row", "feature") for name in WEIGHTS} | {"bias": ("row",)}
+AXES = {name: ("row", "feature") for name in WEIGHTS} | {"bias": ("row",), "losses": ("step",)}
 
 
 class ThroughOldState(Exception):
@@ -140,6 +140,7 @@ LEARNING = LOSS | {
         "[p.data.sub_(learning_rate * p.old) for p in parameters if p.old is not None]; loss.backward()",
     ),
     "gradients_not_clipped": ("through_time#clip-source-said", CLIP, "pass"),
+    "max_norm_ignored": ("through_time#clip-source-said", CLIP, "p.grad *= min(1.0, 1.0 / float(norm))"),
     "each_gradient_clipped_alone": (
         "through_time#clipping", "max_norm / float(norm)", "max_norm / max(float(p.grad.norm()), 1e-9)",
     ),

@@ -37,9 +37,13 @@ def evaluate_reference(model, batches):
 ADD, COUNT, EXP = "total += loss.item() * targets.numel()", "count += targets.numel()", "math.exp(mean)"
 MISTAKES = LOSS | {
     "not_in_evaluation_mode": ("training#loop-said", "model.eval()", "pass"),
+    "not_in_evaluation_mode~train": ("", "model.eval()", "model.train()"),
     "left_in_evaluation_mode": ("training#loop-said", "model.train(training)", "pass"),
     "left_in_training_mode": ("training#loop-said", "model.train(training)", "model.train()"),
     "graph_recorded": ("training#evaluate-said", "with torch.no_grad():", "with torch.enable_grad():"),
+    "weights_frozen": (
+        "training#evaluate-said", "with torch.no_grad():", "model.requires_grad_(False)\n    if True:",
+    ),
     "gradients_changed": (
         "training#evaluate-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    model.zero_grad()",
     ),
@@ -88,6 +92,7 @@ def call(answer, probe, outcome):
     said = {"model.training": torch.tensor(float(model.training)), "torch.rand(1)": torch.rand(1)}
     left = [torch.zeros_like(p) if p.grad is None else p.grad for p in weights_of(model).values()]
     said["logits.requires_grad"] = torch.tensor(float(model.recorded))
+    said["p.requires_grad"] = torch.tensor(float(all(p.requires_grad for p in weights_of(model).values())))
     said["p.grad"] = torch.cat([one.flatten() for one in left])
     note_changes(probe.tensors, given, outcome)
     found = values(said | weights_of(model))

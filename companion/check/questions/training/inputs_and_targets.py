@@ -27,6 +27,7 @@ MISTAKES = {
     "target_made_up~zero": ("", TARGETS, "torch.cat([indices[1:], 0 * indices[:1]])[: count * size]", *MORE),
     "target_made_up~last": ("", TARGETS, "torch.cat([indices[1:], indices[-1:]])[: count * size]", *MORE),
     "target_made_up~ignored": ("", TARGETS, "torch.cat([indices[1:], 0 * indices[:1] - 100])[: count * size]", *MORE),
+    "last_target_missing": ("training#targets", *MORE),
     "targets_of_next_window": (
         "training#targets", TARGETS, "indices[size : (count + 1) * size]", COUNT, "len(indices) // size - 1",
     ),

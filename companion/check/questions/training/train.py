@@ -51,7 +51,8 @@ MISTAKES = LEARNING | {
     "gradients_zeroed_once_an_epoch": ("training#first-epoch-said", *ZERO_EACH_EPOCH),
     "one_step_an_epoch": ("training#gradient-descent", *ZERO_EACH_EPOCH, "loss.backward()", NEXT),
     "last_step_not_made": (
-        "training#one-epoch", STEP, "p -= learning_rate * p.grad * (inputs is not batches[-1][0] or epoch < epochs - 1)",
+        "training#one-epoch", STEP,
+        "p -= learning_rate * p.grad * (inputs is not batches[-1][0] or epoch < epochs - 1)",
     ),
     "same_batch_every_time": ("training#one-epoch", "in batches:", "in [batches[0]] * len(batches):"),
     "epochs_ignored": ("training#first-epoch-said", "range(epochs)", "range(1)"),

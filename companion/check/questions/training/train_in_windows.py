@@ -31,6 +31,12 @@ def train_in_windows_reference(model, inputs, targets, size, learning_rate, max_
 BOTH = ("inputs[t : t + size]", "targets[t : t + size]")
 LISTS = "losses, state = [*model.parameters()], [], None"
 TOTAL = (LISTS, LISTS + "; total = 0")
+READ = "logits, state = model(inputs[t : t + size], state)"
+STEP_BY_STEP = """logits = []
+        for x in inputs[t : t + size]:
+            said, state = model(x[None], state if state is None else state.detach())
+            logits.append(said)
+        logits = torch.cat(logits)"""
 RANGE, CUT = "range(0, len(inputs), size)", "state = state.detach()"
 NEXT = """loss.backward()
         if t + size < len(inputs):
@@ -40,6 +46,7 @@ NEXT = """loss.backward()
 MISTAKES = LEARNING | {
     "last_step_not_made": ("training#one-epoch", STEP, "p -= learning_rate * p.grad * (t + size < len(inputs))"),
     "state_not_carried": ("training#windows-said", CUT, "state = None"),
+    "state_detached_each_step": ("through_time#truncation", READ, STEP_BY_STEP),
     "state_not_cut": ("through_time#truncation", CUT, "pass"),
     "losses_added_up": (
         "training#first-epoch-said", *TOTAL, "loss.backward()", "total = total + loss; total.backward()",
