@@ -18,6 +18,7 @@ ORDER = re.compile(r"gates((?:_[ifgo]){4})$")
 VARIANT = re.compile(r"variant_(.+)$")
 # What to do about an error, by what it says: the first that is found, a key of the words' [errors].
 ERRORS = {
+    "leaf": r"leaf Variable",
     "in_place": r"in-?place",
     "truth": r"Boolean value of Tensor",
     "numpy": r"numpy|NumPy|ndarray",
@@ -28,7 +29,7 @@ ERRORS = {
     "shapes": r"^(Runtime|Value|Index)Error: .*(shape|size|dimension)",
 }
 UNKNOWN = {"wrong_values", "wrong_gradient"}  # names that say only that it is wrong
-OWN = {"SeveralDimensions", "NoSuchArgument"}  # stand for an answer's error, and say it with its type
+OWN = {"SeveralDimensions", "NoSuchArgument", "ThroughOldState", "ThroughOldLoss", "WeightsChanged"}  # stand for an answer's error, and say it with its type
 MOST = 16  # numbers of an input that are shown
 
 

@@ -1,0 +1,169 @@
+"""The questions of the assignment `training`: the shifted target, clipping, the loop, what is held out, and windows."""
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from companion.check.running import Unfit, form, values
+
+WEIGHTS = ("embedding", "weight_hh", "weight", "bias")
+AXES = {name: ("row", "feature") for name in WEIGHTS} | {"bias": ("row",), "losses": ("step",)}
+
+
+class ThroughOldState(Exception):
+    """`backward` stopped on its way into an earlier window or batch."""
+
+
+class ThroughOldLoss(Exception):
+    """`backward` stopped on its way through a loss that it had been through."""
+
+
+class WeightsChanged(Exception):
+    """`backward` stopped at weights that were changed since the loss was computed."""
+
+
+class Network(nn.Module):
+    """What an answer trains: (inputs, state) → logits, state, of shapes (T, N), (N, H), (T, N, V), (N, H).
+
+    Its dropout drops the same units each time. recorded: whether a graph ever was, on the way to its logits.
+    uncut: whether it was ever given a state with a graph behind it.
+    """
+
+    def __init__(self, tensors):
+        super().__init__()
+        for name in WEIGHTS:
+            self.register_parameter(name, nn.Parameter(tensors[name].clone()))
+        self.mask, self.recorded, self.uncut = tensors["mask"], False, False
+
+    def forward(self, inputs, state=None):
+        self.uncut = self.uncut or state is not None and state.requires_grad
+        h = self.bias.new_zeros(inputs.shape[1], len(self.weight_hh)) if state is None else state
+        output = []
+        for x in self.embedding[inputs]:
+            h = torch.tanh(x + h @ self.weight_hh.T)
+            output.append(h)
+        output = torch.stack(output)
+        logits = F.linear(output * self.mask if self.training else output, self.weight, self.bias)
+        self.recorded = self.recorded or logits.requires_grad
+        return logits, h
+
+
+def network_tensors(draw, vocabulary, hidden):
+    """The weights of a Network, and which of its units dropout leaves."""
+    shapes = [(vocabulary, hidden), (hidden, hidden), (vocabulary, hidden), (vocabulary,)]
+    mask = torch.tensor([2.0, 0.0] * hidden, dtype=torch.float64)[:hidden]
+    return {name: draw(*shape) for name, shape in zip(WEIGHTS, shapes)} | {"mask": mask}
+
+
+def drawn_batches(draw, vocabulary, shapes):
+    """Pairs of inputs and targets, each pair of one of the shapes (T, N)."""
+    named = [(f"{one}_{number}", shape) for number, shape in enumerate(shapes) for one in ("inputs", "targets")]
+    return {name: draw.whole(vocabulary, *shape) for name, shape in named}
+
+
+def batches_in(tensors):
+    """The pairs again, as a list."""
+    return [(tensors[one], tensors[one.replace("inputs", "targets")]) for one in tensors if one.startswith("inputs")]
+
+
+def weights_of(model):
+    return {name: model._parameters[name] for name in WEIGHTS if isinstance(model._parameters.get(name), torch.Tensor)}
+
+
+def number_of(thing):
+    """A number as it may be returned, a tensor of one number included, or None."""
+    try:
+        return float(thing)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+
+
+def listed(thing):
+    return hasattr(thing, "__iter__") and not isinstance(thing, str | dict) and getattr(thing, "shape", None) != ()
+
+
+def taught(answer, model, *arguments):
+    """What an answer returns that trains a model: losses in any wrapping, as a list.
+
+    For each reason that `backward` stops for, it raises another type of error, so that each has a name.
+    """
+    try:
+        returned = answer(model, *arguments)
+        return [*returned] if listed(returned) else returned  # a generator trains only now
+    except RuntimeError as error:
+        text = str(error).partition(":")[0]  # torch goes on with the shape of what it found
+        if "a second time" not in text and "inplace operation" not in text:
+            raise
+        again = ThroughOldLoss if "a second time" in text else WeightsChanged
+        known = ThroughOldState if model.uncut else again
+        raise known(f"RuntimeError: {text}").with_traceback(error.__traceback__) from None
+
+
+def note_learned(returned, model, outcome):
+    """The losses that an answer returned, and the weights of the model as it left them."""
+    weights = values(weights_of(model))
+    if returned is None:
+        raise Unfit("returns_none", weights, name="[loss, …]")
+    numbers = [number_of(one) for one in returned] if isinstance(returned, list) else [None]
+    if None in numbers:
+        raise Unfit("wrong_form", weights, name="[loss, …]", got=form(returned))
+    outcome.values["losses"] = torch.tensor(numbers)
+    if any(isinstance(one, torch.Tensor) and one.requires_grad for one in returned):
+        outcome.values["loss.grad_fn"] = torch.tensor(1.0)  # what is right has none
+    outcome.values |= weights
+
+
+# What the answers to several questions get wrong: these lines stand in each of their references.
+
+LOSS = {
+    "softmax_before_loss": ("training#loss", "logits.flatten(0, 1)", "logits.softmax(-1).flatten(0, 1)"),
+    "nll_of_logits": ("training#loss", "F.cross_entropy", "F.nll_loss"),
+    "rows_mixed_up": ("training#targets", "logits.flatten(0, 1)", "logits.transpose(0, 1).flatten(0, 1)"),
+    "rows_mixed_up~targets": ("", ".flatten())", ".T.flatten())"),
+    "last_step_only": ("training#loss", "logits.flatten(0, 1)", "logits[-1]", ".flatten())", "[-1])"),
+    "first_step_only": ("training#loss", "logits.flatten(0, 1)", "logits[0]", ".flatten())", "[0])"),
+    "shifted_twice": (
+        "training#targets", "logits.flatten(0, 1)", "logits[:-1].flatten(0, 1)", ".flatten())", "[1:].flatten())",
+    ),
+}
+STEP = "p -= learning_rate * p.grad"
+CLIP = "p.grad *= min(1.0, max_norm / float(norm))"
+LEARNING = LOSS | {
+    "gradients_not_zeroed": ("training#first-epoch-said", "p.grad = None", "pass"),
+    "weights_unchanged": ("training#first-epoch-said", STEP, "p = p - learning_rate * p.grad"),
+    "step_before_backward": (
+        "training#first-epoch-said", "p.grad = None", "p.old, p.grad = p.grad, None", STEP, "pass", "loss.backward()",
+        "[p.detach().sub_(learning_rate * p.old) for p in parameters if p.old is not None]; loss.backward()",
+    ),
+    "step_before_backward~data": (
+        "", "p.grad = None", "p.old, p.grad = p.grad, None", STEP, "pass", "loss.backward()",
+        "[p.data.sub_(learning_rate * p.old) for p in parameters if p.old is not None]; loss.backward()",
+    ),
+    "gradients_not_clipped": ("through_time#clip-source-said", CLIP, "pass"),
+    "max_norm_ignored": ("through_time#clip-source-said", CLIP, "p.grad *= min(1.0, 1.0 / float(norm))"),
+    "each_gradient_clipped_alone": (
+        "through_time#clipping", "max_norm / float(norm)", "max_norm / max(float(p.grad.norm()), 1e-9)",
+    ),
+    "clipped_by_value": ("through_time#norm-or-value-said", CLIP, "p.grad.clamp_(-max_norm, max_norm)"),
+    "short_gradients_lengthened": (
+        "through_time#clipping", "min(1.0, max_norm / float(norm))", "max_norm / float(norm)",
+    ),
+    "loss_summed": ("training#loss", ".flatten())", '.flatten(), reduction="sum")'),
+    "loss_summed_over_steps": ("training#loss", ".flatten())", ".flatten()) * len(logits)"),
+    "not_in_training_mode": ("training#loop-said", "model.train()", "model.eval()"),
+    "stepped_up": ("training#gradient-descent", "p -= learning_rate", "p += learning_rate"),
+    "learning_rate_ignored": ("training#gradient-descent", STEP, "p -= 0.001 * p.grad"),
+    "learning_rate_ignored~hundredth": ("", STEP, "p -= 0.01 * p.grad"),
+    "learning_rate_ignored~tenth": ("", STEP, "p -= 0.1 * p.grad"),
+    "learning_rate_ignored~one": ("", STEP, "p -= p.grad"),
+    "adam_for_descent": (
+        "training#adam", STEP, "p.by = getattr(p, 'by', None) or torch.optim.Adam([p], lr=learning_rate); p.by.step()",
+    ),
+    "adam_for_descent~w": (
+        "", STEP, "p.by = getattr(p, 'by', None) or torch.optim.AdamW([p], lr=learning_rate); p.by.step()",
+    ),
+    "momentum_added": (
+        "training#gradient-descent", STEP, "p.v = 0.9 * getattr(p, 'v', 0) + p.grad; p -= learning_rate * p.v",
+    ),
+    "losses_keep_their_graph": ("training#first-epoch-said", "loss.item()", "loss"),
+}  # fmt: skip

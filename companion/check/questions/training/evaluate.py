@@ -1,0 +1,141 @@
+"""The mean loss of what is held out, and its perplexity, measured without leaving a trace in the model."""
+
+import math
+
+import torch
+from torch.nn import functional as F
+
+from companion.check.questions.training import (
+    AXES,
+    LOSS,
+    Network,
+    batches_in,
+    drawn_batches,
+    network_tensors,
+    number_of,
+    weights_of,
+)
+from companion.check.running import Probe, Unfit, form, note_changes, values
+from companion.check.written import written
+
+
+def evaluate_reference(model, batches):
+    training = model.training
+    model.eval()
+    total, count = 0.0, 0
+    with torch.no_grad():
+        for inputs, targets in batches:
+            logits, state = model(inputs)
+            loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten())
+            total += loss.item() * targets.numel()
+            count += targets.numel()
+    model.train(training)
+    mean = total / count
+    return mean, math.exp(mean)
+
+
+ADD, COUNT, EXP = "total += loss.item() * targets.numel()", "count += targets.numel()", "math.exp(mean)"
+MISTAKES = LOSS | {
+    "not_in_evaluation_mode": ("training#loop-said", "model.eval()", "pass"),
+    "not_in_evaluation_mode~train": ("", "model.eval()", "model.train()"),
+    "left_in_evaluation_mode": ("training#loop-said", "model.train(training)", "pass"),
+    "left_in_training_mode": ("training#loop-said", "model.train(training)", "model.train()"),
+    "graph_recorded": ("training#evaluate-said", "with torch.no_grad():", "with torch.enable_grad():"),
+    "weights_frozen": (
+        "training#evaluate-said", "with torch.no_grad():", "model.requires_grad_(False)\n    if True:",
+    ),
+    "gradients_changed": (
+        "training#evaluate-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    model.zero_grad()",
+    ),
+    "gradients_changed~backward": (
+        "", "with torch.no_grad():", "with torch.enable_grad():", "total += ",
+        "loss.backward()\n            total += ",
+    ),
+    "generator_changed": (
+        "training#evaluate-said", "total, count = 0.0, 0", "total, count = 0.0, 0\n    torch.manual_seed(0)",
+    ),
+    "mean_of_means": ("training#loss", ADD, "total += loss.item()", COUNT, "count += 1"),
+    "weighted_by_rows": (
+        "training#loss", ADD, "total += loss.item() * targets.shape[1]", COUNT, "count += targets.shape[1]",
+    ),
+    "weighted_by_steps": ("training#loss", ADD, "total += loss.item() * len(targets)", COUNT, "count += len(targets)"),
+    "mean_divided_again": ("training#loss", ADD, "total += loss.item()"),
+    "divided_by_batches": ("training#loss", COUNT, "count += 1"),
+    "sum_for_mean": ("training#loss", "total / count", "total"),
+    "sum_for_mean~of_means": ("", ADD, "total += loss.item()", "total / count", "total"),
+    "last_batch_only": ("training#evaluate-said", "total +=", "total =", "count +=", "count ="),
+    "return_in_the_loop": ("training#evaluate-said", COUNT, COUNT + "\n            break"),
+    "perplexity_first": ("training#perplexity", "mean, " + EXP, EXP + ", mean"),
+    "perplexity_of_base_two": ("training#perplexity", EXP, "2**mean"),
+    "perplexity_inverted": ("training#perplexity", EXP, "math.exp(-mean)"),
+    "mean_of_perplexities": (
+        "training#perplexity", "total, count =", "each = []\n    total, count =", COUNT,
+        COUNT + "\n            each.append(loss.exp())", EXP, "sum(each) / len(each)",
+    ),
+    "perplexity_of_last_batch": ("training#perplexity", EXP, "loss.exp()"),
+    "loss_in_bits": ("training#perplexity", "total / count", "total / count / math.log(2)", EXP, "2**mean"),
+    "state_carried": (
+        "training#windows-said", "model(inputs)", "model(inputs, state)", "total, count = 0.0, 0",
+        "total, count, state = 0.0, 0, None",
+    ),
+}  # fmt: skip
+
+
+def call(answer, probe, outcome):
+    """Has the answer evaluate a network that comes with gradients, and looks at what has become of it."""
+    model = Network(probe.tensors).train(probe.options["training"])
+    for name, parameter in weights_of(model).items():
+        parameter.grad = torch.ones_like(parameter) / 2
+    given = {name: tensor.clone() for name, tensor in probe.tensors.items()}
+    torch.rand(1)  # or to set the seed would change nothing
+    returned = answer(model, batches_in(given))
+    said = {"model.training": torch.tensor(float(model.training)), "torch.rand(1)": torch.rand(1)}
+    left = [torch.zeros_like(p) if p.grad is None else p.grad for p in weights_of(model).values()]
+    said["logits.requires_grad"] = torch.tensor(float(model.recorded))
+    said["p.requires_grad"] = torch.tensor(float(all(p.requires_grad for p in weights_of(model).values())))
+    said["p.grad"] = torch.cat([one.flatten() for one in left])
+    note_changes(probe.tensors, given, outcome)
+    found = values(said | weights_of(model))
+    if returned is None:
+        raise Unfit("returns_none", found, name="(loss, perplexity)")
+    pair = [*returned] if isinstance(returned, tuple | list) or getattr(returned, "shape", ()) != () else []
+    numbers = [number_of(one) for one in pair]
+    if len(numbers) != 2 or None in numbers:
+        raise Unfit("wrong_form", found, name="(loss, perplexity)", got=form(returned))
+    outcome.values |= {"loss": torch.tensor(numbers[0]), "perplexity": torch.tensor(numbers[1])} | found
+
+
+def truth(model, batches):
+    before = model.training
+    with torch.inference_mode():
+        logits = [model.eval()(inputs)[0].flatten(0, 1) for inputs, _ in batches]
+        loss = F.cross_entropy(torch.cat(logits), torch.cat([targets.flatten() for _, targets in batches]))
+    model.train(before)
+    return loss, loss.exp()
+
+
+def probes(draw):
+    def probe(name, numbers, vocabulary, hidden, shapes, training):
+        tensors = network_tensors(numbers, vocabulary, hidden) | drawn_batches(draw, vocabulary, shapes)
+        return Probe(name, tensors, {"training": training}, gradients=None)
+
+    return [
+        probe("in_training_mode", draw.few, 3, 1, [(2, 1), (1, 2)], True),
+        probe("one_batch", draw.few, 3, 2, [(2, 3)], False),
+        probe("several", draw, 5, 3, [(3, 4), (2, 2), (1, 3)], True),
+    ]
+
+
+QUESTION = written(
+    evaluate_reference,
+    MISTAKES,
+    truth=truth,
+    name="evaluate",
+    assignment="training",
+    task=4,
+    points=3,
+    place="training#evaluate-said",
+    call=call,
+    probes=probes,
+    axes=AXES,
+)

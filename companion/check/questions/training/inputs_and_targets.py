@@ -1,0 +1,122 @@
+"""A text cut into windows, each with its target. Variants: which axis is time."""
+
+import torch
+
+from companion.check.running import Probe, Unfit, form, note_changes
+from companion.check.written import written
+
+COUNT, INPUTS, TARGETS = "(len(indices) - 1) // size", "indices[: count * size]", "indices[1 : count * size + 1]"
+TARGET_WINDOWS = TARGETS + ".view(count, size)"
+MORE = COUNT, "len(indices) // size"  # as many windows as have inputs, with or without a last target
+
+
+def inputs_and_targets_reference(indices, size):
+    count = (len(indices) - 1) // size
+    inputs = indices[: count * size].view(count, size)
+    targets = indices[1 : count * size + 1].view(count, size)
+    return inputs.T, targets.T
+
+
+MISTAKES = {
+    "targets_not_shifted": ("training#targets", TARGETS, INPUTS),
+    "targets_not_shifted~more": ("", TARGETS, INPUTS, *MORE),
+    "inputs_and_targets_swapped": ("training#targets", INPUTS, TARGETS, TARGETS, INPUTS),
+    "targets_wrap_in_window": ("training#targets", TARGET_WINDOWS, "inputs.roll(-1, 1)"),
+    "targets_wrap_in_window~more": ("", TARGET_WINDOWS, "inputs.roll(-1, 1)", *MORE),
+    "target_made_up": ("training#targets", TARGETS, "indices.roll(-1)[: count * size]", *MORE),
+    "target_made_up~zero": ("", TARGETS, "torch.cat([indices[1:], 0 * indices[:1]])[: count * size]", *MORE),
+    "target_made_up~last": ("", TARGETS, "torch.cat([indices[1:], indices[-1:]])[: count * size]", *MORE),
+    "target_made_up~ignored": ("", TARGETS, "torch.cat([indices[1:], 0 * indices[:1] - 100])[: count * size]", *MORE),
+    "last_target_missing": ("training#targets", *MORE),
+    "targets_of_next_window": (
+        "training#targets", TARGETS, "indices[size : (count + 1) * size]", COUNT, "len(indices) // size - 1",
+    ),
+    "one_target_a_window": ("training#targets", TARGET_WINDOWS, "indices[size : count * size + 1 : size]"),
+    "windows_interleaved": (
+        "training#windows", INPUTS + ".view(count, size)", INPUTS + ".view(size, count).T", TARGET_WINDOWS,
+        TARGETS + ".view(size, count).T",
+    ),
+    "windows_overlap": (
+        "training#windows", INPUTS + ".view(count, size)", "indices[:-1].unfold(0, size, 1)", TARGET_WINDOWS,
+        "indices[1:].unfold(0, size, 1)",
+    ),
+    "windows_lose_one": (
+        "training#windows", COUNT, "len(indices) // (size + 1)", INPUTS + ".view(count, size)",
+        "indices[: count * (size + 1)].view(count, size + 1)[:, :-1]", TARGET_WINDOWS,
+        "indices[: count * (size + 1)].view(count, size + 1)[:, 1:]",
+    ),
+    "windows_one_short": (
+        "training#windows", *MORE, INPUTS + ".view(count, size)", INPUTS + ".view(count, size)[:, :-1]",
+        TARGET_WINDOWS, INPUTS + ".view(count, size)[:, 1:]",
+    ),
+    "whole_window_missing": ("training#windows-said", COUNT, COUNT + " - 1"),
+    "whole_window_missing~one_early": ("", COUNT, "len(indices) // size - 1"),
+    "whole_window_missing~edge": ("", COUNT, "(len(indices) - 2) // size"),
+    "rest_filled_up": (
+        "training#windows-said", COUNT, "-(-(len(indices) - 1) // size)", INPUTS,
+        "torch.cat([indices[:-1], indices.new_zeros(size)])[: count * size]",
+        TARGETS, "torch.cat([indices[1:], indices.new_zeros(size)])[: count * size]",
+    ),
+    "rest_filled_up~ignored": (
+        "", COUNT, "-(-(len(indices) - 1) // size)", INPUTS,
+        "torch.cat([indices[:-1], indices.new_zeros(size)])[: count * size]",
+        TARGETS, "torch.cat([indices[1:], indices.new_zeros(size) - 100])[: count * size]",
+    ),
+    "windows_shuffled": (
+        "training#windows-said", "targets = " + TARGET_WINDOWS,
+        f"order = torch.randperm(count)\n    inputs, targets = inputs[order], {TARGET_WINDOWS}[order]",
+    ),
+    "first_index_missing": ("training#windows", "count = ", "indices = indices[1:]\n    count = "),
+}  # fmt: skip
+
+
+def call(answer, probe, outcome):
+    """Calls the answer. Its two tables are taken in any wrapping: lists of rows, of numbers, both in one tensor."""
+    given = probe.tensors["indices"].clone()
+    returned = answer(given, probe.options["size"])
+    note_changes(probe.tensors, {"indices": given}, outcome)
+    if returned is None:
+        raise Unfit("returns_none", name="(inputs, targets)")
+    pair = [*returned] if isinstance(returned, tuple | list | torch.Tensor) else []
+    tables = [table_of(one) for one in pair]
+    if len(tables) != 2 or any(one is None for one in tables):
+        raise Unfit("wrong_form", name="(inputs, targets)", got=form(returned))
+    outcome.values |= {name: table.to("cpu", torch.float64) for name, table in zip(("inputs", "targets"), tables)}
+
+
+def table_of(thing):
+    """A tensor of what may be rows in a list, or an array; None if it is nothing of the kind."""
+    try:
+        listed = isinstance(thing, tuple | list)
+        return torch.stack([table_of(one) for one in thing]) if listed else torch.as_tensor(thing)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+
+
+def truth(indices, size):
+    rows = [indices[t : t + size + 1].tolist() for t in range(0, len(indices) - size, size)]
+    return torch.tensor([row[:-1] for row in rows]).T, torch.tensor([row[1:] for row in rows]).T
+
+
+def probes(draw):
+    def probe(name, length, size):
+        # each index once, so that no number stands for two places
+        return Probe(name, {"indices": draw(length).argsort()}, {"size": size}, gradients=None)
+
+    lengths = [("no_rest", 5, 2), ("several", 6, 2), ("several", 9, 3), ("no_rest", 13, 3), ("several", 15, 4)]
+    return [probe(*one) for one in lengths]
+
+
+QUESTION = written(
+    inputs_and_targets_reference,
+    MISTAKES,
+    variants={"time_first": (), "windows_first": ("inputs.T, targets.T", "inputs, targets")},
+    truth=truth,
+    name="inputs_and_targets",
+    assignment="training",
+    task=1,
+    points=2,
+    place="training#targets",
+    call=call,
+    probes=probes,
+)
