@@ -1,0 +1,7 @@
+"""The questions of the assignment `attention`: masks, one head and several, a search with a beam, and the way back."""
+
+
+def masked(draw, *shape):
+    """A mask (N, T, S), True where a query may look: some keys of each query are hidden, and some are not."""
+    drawn = draw(*shape)
+    return drawn >= drawn.mean(dim=-1, keepdim=True)
