@@ -145,9 +145,9 @@ def probes(draw):
     return [
         probe("one_step", draw, 0, 3, 2, 1),
         probe("wide", draw, 0, 2, 4, 3),
-        probe("several", draw, 30, 4, 2, 4),
+        probe("several", draw, 32, 4, 2, 4),
         probe("several", draw, 15, 3, 3, 5),
-        probe("start_is_end", draw, 24, 4, 3, 4, one_sign=True),
+        probe("start_is_end", draw, 1, 4, 3, 4, one_sign=True),
     ]
 
 
