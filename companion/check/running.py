@@ -54,7 +54,9 @@ ATTENTION = frozenset(
         "_transformer_encoder_layer_fwd", "_triton_multi_head_attention", "_triton_scaled_dot_attention",
         "_masked_softmax", "_masked_softmax_backward",
     )
-) | {"torch.nn.functional.multi_head_attention_forward", "torch.nn.attention", "torch.ao.nn.quantizable"}  # fmt: skip
+) | {
+    "torch.nn.functional.multi_head_attention_forward", "torch.nn.attention", "torch.ao.nn.quantizable", "torch.onnx.ops",
+}  # fmt: skip
 # What answers run that leave gradients to torch, where they are asked for by hand.
 AUTOGRAD = frozenset({"autograd::engine::evaluate_function"})
 # The companion's own, and the references of the questions.
