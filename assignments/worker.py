@@ -30,6 +30,7 @@ HERE = Path(__file__).resolve().parent
 OUTPUT = 4 * 2**20  # bytes that an answer's numbers may take: right ones take a fortieth
 OWN = "a library's own layer"  # by these words asking.py knows what was refused
 RECURRENT = re.compile(r"(^|[:_])(lstm|gru|rnn)(_|\.|$)")
+ATTENDING = re.compile(r"attention(?!\w*choice)|_masked_softmax|_bias_rescale_qkv|_encoder_layer_fwd|_triton_scaled_dot")
 
 
 class Library(RuntimeError):
@@ -147,6 +148,36 @@ def shut_python():
                             exchange_code(method)
 
 
+# Where torch has attention in Python, from products and a softmax: modules, and the one function in the last.
+ATTENTION = (
+    "torch.nn.attention", "torch._higher_order_ops.flex_attention", "torch._inductor.fx_passes.fuse_attention",
+    "torch.ao.nn.quantizable.modules.activation", "torch.onnx.ops", "torch.nn.functional",
+)  # fmt: skip
+
+
+def shut_attention():
+    """Torch's attention in Python refuses, too, and its text cannot be had: `attention_files` says what is hidden."""
+    for name, thing in vars(sys.modules["torch._decomp.decompositions"]).items():
+        if "attention" in name:
+            exchange(thing)
+    for name, module in list(sys.modules.items()):
+        if not name.startswith(ATTENTION):
+            continue
+        things = [module.multi_head_attention_forward] if name == ATTENTION[-1] else vars(module).values()
+        methods = [one for thing in things if isinstance(thing, type) for one in vars(thing).values()]
+        for thing in [*things, *methods]:
+            if isinstance(thing, types.FunctionType) and thing.__module__ == name:
+                exchange(thing)
+
+
+def attention_files(torch):
+    inside = Path(torch.__file__).parent
+    found = [str(file) for folder in ("nn/attention", "onnx/ops") for file in (inside / folder).rglob("*.py*")]
+    for name in ("nn/functional.py", "_higher_order_ops/flex_attention.py", "_inductor/fx_passes/fuse_attention.py"):
+        found += with_cache(inside / name)
+    return found
+
+
 def exchange(thing):
     seen = set()
     while thing is not None and id(thing) not in seen:
@@ -202,6 +233,9 @@ NATIVE = {
     "recurrent": re.compile(rb"_ZN2at6native\d+_?(?:[a-z]+_)*(?:lstm|gru|rnn)(?:_[a-z_]+)?E[RN]"),
     "embedding": re.compile(rb"_ZN2at6native\d+_?embedding(?!_renorm)[a-z_]*E[RN]"),
     "one_hot": re.compile(rb"_ZN2at6native7one_hotE"),
+    "attention": re.compile(
+        rb"_ZN2at6native\d+_?(?:[a-z]+_)*(?:attention|masked_softmax|bias_rescale_qkv|encoder_layer)(?:_[a-z_0-9]+)?E[RN]"
+    ),
     "autograd": re.compile(rb"_ZN5torch(?:8autograd6Engine7execute|3jit13differentiate)E"),
 }
 TRAPS = {"x86_64": b"\x0f\x0b", "aarch64": b"\x00\x00\x00\x00"}  # an instruction that there is not
@@ -467,6 +501,10 @@ def prepare(job, jail, secret, path):
         import torch
 
         secret = [*secret, *with_cache(Path(torch.__file__).parent / "nn/modules/rnn.py")]
+    if attends_for(job):
+        import torch
+
+        secret = [*secret, *attention_files(torch)]
     walls = jail.child(job["limits"], secret, path)
     tempfile.tempdir = jail.scratch
     try:
@@ -500,6 +538,10 @@ def child(job, jail, pipe, secret, path):
     os._exit(0)
 
 
+def attends_for(job):
+    return any("attention" in name for name in job["forbidden"])
+
+
 def close_for(job):
     shut(registered(re.compile("^(%s)$" % "|".join(map(re.escape, job["forbidden"])) or "$^")))
     if any("embedding" in name for name in job["forbidden"]):
@@ -507,6 +549,10 @@ def close_for(job):
         trap("embedding")
         if any("one_hot" in name for name in job["forbidden"]):  # which may be a step of a lookup
             trap("one_hot")
+    if attends_for(job):
+        shut(registered(ATTENDING))
+        shut_attention()
+        trap("attention")
     if job["autograd"]:
         shut_autograd()
         trap("autograd")

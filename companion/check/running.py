@@ -40,10 +40,29 @@ EMBEDDING = frozenset(
         "embedding_backward", "embedding_dense_backward", "embedding_sparse_backward",
     )
 )  # fmt: skip
+# Some of torch's attention is Python that computes with products and a softmax, which are everybody's: by its own name then.
+ATTENTION = frozenset(
+    f"aten::{name}"
+    for name in (
+        "scaled_dot_product_attention", "_scaled_dot_product_attention_math", "_scaled_dot_product_attention_math_for_mps",
+        *(f"_scaled_dot_product_{name}_attention" for name in ("flash", "efficient", "cudnn")),
+        *(f"_scaled_dot_product_{name}_attention_backward" for name in ("flash", "efficient", "cudnn")),
+        "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward",
+        "_scaled_dot_product_fused_attention_overrideable", "_scaled_dot_product_fused_attention_overrideable_backward",
+        *(f"_{name}_attention_{way}" for name in ("flash", "efficient", "cudnn") for way in ("forward", "backward")),
+        "_flash_attention_forward_no_dropout_inplace", "_native_multi_head_attention", "_transform_bias_rescale_qkv",
+        "_transformer_encoder_layer_fwd", "_triton_multi_head_attention", "_triton_scaled_dot_attention",
+        "_masked_softmax", "_masked_softmax_backward",
+    )
+) | {
+    "torch.nn.functional.multi_head_attention_forward", "torch.nn.attention", "torch.ao.nn.quantizable", "torch.onnx.ops",
+}  # fmt: skip
 # What answers run that leave gradients to torch, where they are asked for by hand.
 AUTOGRAD = frozenset({"autograd::engine::evaluate_function"})
 # The companion's own, and the references of the questions.
 LAYERS, QUESTIONS = COMPANION / "layers", COMPANION / "check/questions"
+SEARCH = COMPANION / "learning/search.py"
+KINDS = {"float64": torch.float64, "int64": torch.int64, "bool": torch.bool}
 
 
 class Unfit(Exception):
@@ -107,13 +126,13 @@ class Outcome:
 
 def pack(tensor):
     whole = not (tensor.is_floating_point() or tensor.is_complex())
-    tensor = tensor.detach().to("cpu", torch.int64 if whole else torch.float64)
-    return {"whole": whole, "shape": list(tensor.shape), "numbers": tensor.flatten().tolist()}
+    kind = ("bool" if tensor.dtype == torch.bool else "int64") if whole else "float64"
+    tensor = tensor.detach().to("cpu", KINDS[kind])
+    return {"kind": kind, "shape": list(tensor.shape), "numbers": tensor.flatten().tolist()}
 
 
 def unpack(packed):
-    dtype = torch.int64 if packed["whole"] else torch.float64
-    return torch.tensor(packed["numbers"], dtype=dtype).reshape(packed["shape"])
+    return torch.tensor(packed["numbers"], dtype=KINDS[packed["kind"]]).reshape(packed["shape"])
 
 
 def run(call, answer, request, forbidden=RECURRENT):
@@ -230,9 +249,12 @@ def described(error):
 
 @cache
 def belongs(code):
-    """The module of the companion, if this is code of its layers or of a question's reference."""
+    """The module of the companion, if this is code of its layers or of a question's reference; or the name in ATTENTION."""
     path = Path(code.co_filename)
-    layer = path.parent == LAYERS and code.co_name not in ("__init__", "reset_parameters")
+    if Path(TORCH) in path.parents:
+        place = "torch." + ".".join(path.relative_to(TORCH).with_suffix("").parts)
+        return next((name for name in ATTENTION if f"{place}.{code.co_name}".startswith(name)), None)
+    layer = path.parent == LAYERS and code.co_name not in ("__init__", "reset_parameters") or path == SEARCH
     if not layer and (QUESTIONS not in path.parents or "reference" not in code.co_qualname.lower()):
         return None
     return ".".join(path.relative_to(COMPANION.parent).with_suffix("").parts)
@@ -247,7 +269,7 @@ def watching(forbidden, outcome):
     seen = set()
 
     def look(frame, event, _):
-        if event == "call" and (name := belongs(frame.f_code)):
+        if event == "call" and (name := belongs(frame.f_code)) and (name in forbidden or not name.startswith("torch.")):
             seen.add(name)
 
     def look_elsewhere(frame, event, function):

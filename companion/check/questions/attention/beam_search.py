@@ -1,0 +1,167 @@
+"""A search with a beam. The check brings a model of a few states: a table says what is likely in each, and what follows."""
+
+import math
+
+import torch
+
+from companion.check.question import Draw
+from companion.check.running import ATTENTION, Probe, Unfit, form, seed
+from companion.check.written import written
+
+FORM = "[(sequence, log_p), …]"
+
+
+def call(answer, probe, outcome):
+    """Sequences are lists, tuples or tensors, log_p numbers or tensors of one. Shorter sequences are filled up with −1."""
+    log_p, after = probe.tensors["log_p"], probe.tensors["after"]
+
+    def step(sign, state):
+        state = int(after[int(state), int(sign)])
+        return log_p[state].clone(), state
+
+    seed()
+    returned = answer(step, *(probe.options[name] for name in ("state", "start", "end", "width", "most")))
+    if returned is None:
+        raise Unfit("returns_none", name=FORM)
+    try:
+        returned = [*returned] if not isinstance(returned, torch.Tensor | dict | str) else 0
+        found = [([int(sign) for sign in signs], float(total)) for signs, total in returned]
+    except (TypeError, ValueError, RuntimeError):
+        raise Unfit("wrong_form", name=FORM, got=form(returned)) from None
+    longest = max([probe.options["most"], *(len(signs) for signs, _ in found)])
+    rows = [signs + [-1] * (longest - len(signs)) for signs, _ in found]
+    outcome.values["sequences"] = torch.tensor(rows, dtype=torch.float64).reshape(len(rows), longest)
+    outcome.values["log_p"] = torch.tensor([total for _, total in found], dtype=torch.float64)
+
+
+def beam_search_reference(step, state, start, end, width, most):
+    def cost(one):
+        return -one[1]
+
+    beam = [([], 0.0, start, state)]
+    for _ in range(most):
+        ended = [one for one in beam if one[0][-1:] == [end]]
+        longer = []
+        for signs, total, last, at in beam:
+            if signs[-1:] == [end]:
+                continue
+            log_p, after = step(last, at)
+            for sign, more in enumerate(log_p.tolist()):
+                longer.append(([*signs, sign], total + more, sign, after))
+        beam = sorted(ended + longer, key=cost)[:width]
+    found = [(signs, total) for signs, total, *_ in sorted(beam, key=cost)]
+    return found
+
+
+PLACE, LENGTH = "attention#search", "attention#length-said"
+CUT, LAST, PAIR, SIGNS = "key=cost)[:width]", "sorted(beam, key=cost)]", "[(signs, total) for", "enumerate(log_p.tolist())"
+BEST = "sorted(enumerate(log_p.tolist()), key=lambda one: -one[1])"
+KEPT, RETURN, LAST_CUT = f"sorted(ended + longer, {CUT}", "return found", "sorted(beam, key=cost)[:width]]"
+STOP = f"{KEPT}\n        if {{}}:\n            break"
+MISTAKES = {
+    "greedy_search": (PLACE, CUT, "key=cost)[:1]"),
+    "width_for_each_beginning": (PLACE, CUT, "key=cost)", SIGNS, f"{BEST}[:width]", LAST, LAST_CUT),
+    "one_for_each_beginning": (PLACE, SIGNS, f"{BEST}[: 1 if signs else width]"),
+    "all_sequences_kept": (PLACE, CUT, "key=cost)", LAST, LAST_CUT),
+    "probabilities_returned": (PLACE, PAIR, "[(signs, math.exp(total)) for"),
+    "probabilities_added": (PLACE, "total + more", "total + math.exp(more)"),
+    "only_last_log_p": (PLACE, "total + more", "more"),
+    "end_not_counted": (PLACE, "total + more", "total + more * (sign != end)"),
+    "divided_by_length": (LENGTH, PAIR, "[(signs, total / len(signs)) for"),
+    "divided_by_length~ranked": ("", "return -one[1]", "return -one[1] / len(one[0])"),
+    "divided_by_length~at_the_end": ("", LAST, "sorted(beam, key=lambda one: -one[1] / len(one[0]))]"),
+    "divided_by_length~both": ("", "return -one[1]", "return -one[1] / len(one[0])", PAIR, "[(signs, total / len(signs)) for"),
+    "divided_by_length~and_order": ("", PAIR, "[(signs, total / len(signs)) for", LAST, "sorted(beam, key=lambda one: -one[1] / len(one[0]))]"),
+    "finished_go_on": (PLACE, "signs[-1:] == [end]", "False", "ended + longer", "longer"),
+    "finished_dropped": (PLACE, "ended + longer", "longer"),
+    "finished_beside_the_beam": (PLACE, KEPT, f"ended + sorted(longer, {CUT}", LAST, LAST_CUT),
+    "finished_beside_the_beam~returned": ("", KEPT, f"ended + sorted(longer, {CUT}"),
+    "finished_beside_the_beam~their_place_kept": ("", KEPT, "ended + sorted(longer, key=cost)[: max(width - len(ended), 0)]", LAST, LAST_CUT),
+    "finished_beside_the_beam~always_full": ("", KEPT, "ended + [one for one in longer if one[0][-1] == end] + sorted([one for one in longer if one[0][-1] != end], key=cost)[:width]", LAST, LAST_CUT),
+    "finished_repeated": (PLACE, "ended + longer", "ended * len(step(start, state)[0]) + longer"),
+    "end_repeated": (PLACE, "ended = [one for", "ended = [([*one[0], end], *one[1:]) for"),
+    "stops_at_first_end": (PLACE, KEPT, STOP.format("beam[0][0][-1] == end")),
+    "stops_at_first_end~any": ("", KEPT, STOP.format("any(one[0][-1] == end for one in beam)")),
+    "unfinished_left_out": (PLACE, LAST, "sorted(beam, key=cost) if signs[-1] == end]"),
+    "only_best_returned": (PLACE, RETURN, "return found[:1]"),
+    "only_best_returned~alone": ("", RETURN, "return found[0]"),
+    "start_in_sequence": (PLACE, PAIR, "[([start, *signs], total) for"),
+    "end_left_out": (PLACE, PAIR, "[([one for one in signs if one != end], total) for"),
+    "start_taken_for_end": (PLACE, "one[0][-1:] == [end]", "one[2] == end", "signs[-1:] == [end]", "last == end"),
+    "worst_first": (PLACE, RETURN, "return found[::-1]"),
+    "worst_kept": (PLACE, "return -one[1]", "return one[1]"),
+    "search_one_step_too_long": (PLACE, "range(most)", "range(most + 1)"),
+    "search_one_step_too_short": (PLACE, "range(most)", "range(most - 1)"),
+    "most_ignored": (PLACE, "range(most)", "range(40)"),
+    "state_not_carried": (PLACE, "sign, after))", "sign, at))"),
+    "one_state_for_all": (
+        PLACE, "last, at in beam", "last, _ in beam", "log_p, after = step(last, at)", "log_p, state = step(last, state)",
+        "sign, after))", "sign, None))",
+    ),
+    "states_left_in_place": (
+        PLACE, "longer = []", "longer, states = [], []", "continue", "states.append(at)\n                continue",
+        "step(last, at)", "step(last, at)\n            states.append(after)",
+        KEPT, f"{KEPT}\n        beam = [(*one[:3], states[min(place, len(states) - 1)]) for place, one in enumerate(beam)]",
+    ),
+    "start_read_at_each_step": (PLACE, "step(last, at)", "step(start, at)"),
+}  # fmt: skip
+
+
+def truth(step, state, start, end, width, most):
+    def log_p(signs):
+        """By reading them from the start, one after another."""
+        total, at, last = 0.0, state, start
+        for sign in signs:
+            row, at = step(last, at)
+            total, last = total + float(row[sign]), sign
+        return total
+
+    count, kept = len(step(start, state)[0]), {()}
+    for _ in range(most):
+        going = {one for one in kept if end not in one}
+        longer = kept - going | {(*one, sign) for one in going for sign in range(count)}
+        kept = {*sorted(longer, key=log_p, reverse=True)[:width]}
+    return [([*one], log_p(one)) for one in sorted(kept, key=log_p, reverse=True)]
+
+
+def probe(name, draw, base, signs, width, most, one_sign=False):
+    """A state for each path through a tree, so that no two sequences have the same sum. Beyond it, they lead anywhere.
+
+    base: of what is likely. Most that is drawn at random would not tell the mistakes apart: so it is only shaken, and the
+    signs change places. one_sign: start and end are the same.
+    """
+    inner, count = (sum(signs**depth for depth in range(deep)) for deep in (most, most + 1))
+    after = torch.arange(1, count).reshape(inner, signs)
+    drawn, order = Draw(base), draw(signs).argsort()
+    after = torch.cat([after, drawn.whole(count, count - inner, signs)])
+    sure = torch.tensor([1.0, 5.0])[drawn.whole(2, count, 1)]  # after a sign that is less likely, the next may be certain
+    log_p = torch.log_softmax(sure * drawn(count, signs) + 0.02 * draw(count, signs), dim=1)
+    start, end = order.argsort()[:2].tolist()
+    options = {"state": 0, "start": end if one_sign else start, "end": end, "width": width, "most": most}
+    return Probe(name, {"log_p": log_p[:, order], "after": after[:, order]}, options, gradients=None)
+
+
+def probes(draw):
+    return [
+        probe("one_step", draw, 0, 3, 2, 1),
+        probe("wide", draw, 0, 2, 4, 3),
+        probe("several", draw, 32, 4, 2, 4),
+        probe("several", draw, 15, 3, 3, 5),
+        probe("start_is_end", draw, 1, 4, 3, 4, one_sign=True),
+    ]
+
+
+QUESTION = written(
+    beam_search_reference,
+    MISTAKES,
+    truth=truth,
+    name="beam_search",
+    assignment="attention",
+    task=4,
+    points=3,
+    place=PLACE,
+    call=call,
+    probes=probes,
+    axes={"sequences": ("rank", "sign"), "log_p": ("rank",)},
+    forbidden=ATTENTION,
+)
