@@ -113,14 +113,14 @@ def total(verdicts, said):
     return said[key].format(points=number(points), most=number(most), extra=number(extra))
 
 
-def feedback(graded):
-    """A student's page. graded: what grade.py stores of a student."""
+def feedback(graded, below=lambda verdict, language: ""):
+    """A student's page. graded: what grade.py stores of a student; below: what stands below a verdict."""
     language = graded["language"]
     said = words(language)
     title = said["page"]["title"].format(assignment=", ".join(graded["assignments"]))
     body = [f"<h1>{html.escape(title)}</h1>", f"<p>{said['page']['student']}: {html.escape(graded['student'])}</p>"]
     body += beginning(graded, said)
-    body += [about_question(one, said["page"]) for one in graded["verdicts"]]
+    body += [about_question(one, said["page"]) + below(one, language) for one in graded["verdicts"]]
     walls = next((one["walls"] for one in graded["verdicts"] if one["walls"]), [])
     if walls:
         held = " · ".join(said["walls"][one] for one in said["walls"] if one in walls)
@@ -192,6 +192,8 @@ class Summary:
         ways = [("#look", f"{said['look']} ({len(rows)})")] if rows else []
         ways += [(f"#{name}", name) for name in names] + [("#students", said["students"])]
         ways += [("appeals.html", said["appeals"])] if self.appeals else []
+        own = any(verdict.get("own_code") for one in self.all_graded for verdict in one["verdicts"])
+        ways += [("questions.html", self.words["own_code"]["title"])] if own else []
         links = " · ".join(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' for address, text in ways)
         body = [f"<h1>{said['summary']}</h1>", f"<nav>{links}</nav>"]
         body.append(f"<p>{said['submissions'].format(count=len(self.all_graded))}</p><p>{html.escape(abilities)}</p>")

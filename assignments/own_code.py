@@ -1,0 +1,351 @@
+"""Questions about one's own code, for an oral examination or a quiz: an answer that is right is changed in one line, and
+the student is asked what comes of it.
+
+The changed programs run where the answer ran, behind the same walls, and on the smallest of the probes that it was
+graded with. What they gave is the answer to the question, and what others gave are the wrong ones to choose from. The
+same seed asks the same.
+"""
+
+import builtins
+import json
+import random
+import traceback
+from dataclasses import dataclass
+
+import asking
+import changes
+
+from companion.check import saying
+from companion.check.diagnosis import alike, is_gradient
+from companion.check.question import all_questions, bank
+
+QUESTIONS = 3
+MANY, FEW = 24, 12  # changes that are tried, and so many that none beyond the answer's own lines are wanted
+PROBES, NUMBERS = 4, 500  # on which they are tried; numbers that may come of one
+ON_PAPER, IN_OPTION, NAMES = 30, 4, 6  # numbers of an input that is shown whole, and of an option; names in a list
+EACH, ENDLESS = 0.1, 4  # seconds of the processor for a change, and how many may take longer
+LIMITS = asking.LIMITS | {"seconds": 3, "wall": 15, "memory": 512}
+SAME, OTHER = 1e-6, 1e-3  # numbers that differ less are the same, and more others; between, nothing is asked
+KINDS = ("number", "which", "notice", "outcome")
+
+
+def asked(worker, name, answer, seed):
+    """As `ask`. No grade hangs on it, so nothing that goes wrong here ends the grading."""
+    try:
+        return ask(worker, name, answer, seed)
+    except Exception:
+        traceback.print_exc()
+        return []
+
+
+def ask(worker, name, answer, seed):
+    """The questions about an answer (reading.Answer) to the question of this name, as they are stored; at most three."""
+    asked, probed = all_questions()[name], bank(name, seed)
+    places = small(probed)
+    for one in filter(None, (answer, answer.other)):
+        chance = random.Random(f"{seed} {name}")
+        tried = to_try(one, chance)
+        if not tried or not places:
+            continue
+        job = asking.job_of(asked, probed, one, LIMITS, needed=True) | {
+            "probes": [probed.probes[place].to_json() for place in places], "each": EACH, "endless": ENDLESS,
+            "changes": [[change.cell, change.source] for change in tried],
+        }  # fmt: skip
+        ended = worker.ask(job)
+        before, *after = runs_of(asking.walls_of(ended["said"])[1], len(places), len(tried)) or [[]]
+        sure = [at for at, run in enumerate(before) if run and alike(probed.expected[places[at]], run)]
+        if sure:
+            probes = [probed.probes[places[at]] for at in sure]
+            chosen = [[run[at] if run else None for at in sure] for run in after]
+            return Asking(probes, [before[at] for at in sure], tried, chosen, chance).questions()
+    return []
+
+
+def small(probed):
+    """The numbers of the smallest probes that can be asked about on paper."""
+    fit = [
+        number
+        for number, (probe, right) in enumerate(zip(probed.probes, probed.expected))
+        if probe.calls == 1 and "training" not in probe.options and not right.error
+        and sum(value.numel() for value in right.values.values()) <= NUMBERS
+    ]  # fmt: skip
+    return sorted(fit, key=lambda number: (probed.probes[number].size, number))[:PROBES]
+
+
+def to_try(answer, chance):
+    """Changes to an answer and what it uses, those of its own lines first, as many sorts of them as there are."""
+    names = asking.names_used(answer) | set(answer.names)
+    where, found = {}, []
+    for number, source in answer.cells:
+        if (tree := changes.parsed(source)) and (number <= answer.cell or not answer.cell):
+            where |= {node.name: number for node in tree.body if hasattr(node, "name")}
+    for number, source in answer.cells:
+        here = {name for name in names if where.get(name) == number}
+        found += changes.changes(number, source, here) if here else []
+    ranked = [[], [], []]
+    for one in found:
+        ranked[2 if one.making else 0 if one.cell == answer.cell else 1].append(one)
+    kept = mixed(ranked[0], chance)
+    for more in ranked[1:]:
+        kept += mixed(more, chance) if len(kept) < FEW else []
+    return kept[:MANY]
+
+
+def mixed(found, chance):
+    """One of each sort in turn."""
+    sorts = {}
+    for one in found:
+        sorts.setdefault(one.kind, []).append(one)
+    for one in sorts.values():
+        chance.shuffle(one)
+    most = max(map(len, sorts.values()), default=0)
+    return [one[turn] for turn in range(most) for one in sorts.values() if turn < len(one)]
+
+
+def runs_of(said, probes, tried):
+    """What a worker says of an answer and its changes: outcomes by probe, None where there is none. None if it is forged."""
+    try:
+        said = json.loads(said)
+        if not isinstance(said, list) or len(said) > tried + 1:
+            return None
+        runs = []
+        for run in said:
+            if not isinstance(run, list) or len(run) not in (0, probes):
+                return None
+            runs.append([one and asking.outcome_of(one) for one in run])
+        return runs + [[]] * (tried + 1 - len(runs))
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return None
+
+
+# What a change does
+
+
+@dataclass(frozen=True)
+class Effect:
+    """On a probe. label: how it is said, as an option. names: of the values that are others."""
+
+    label: tuple
+    names: frozenset = frozenset()
+
+
+def effect(before, after):
+    """None where it cannot be said for certain."""
+    if after is None:
+        return None
+    if error := after.error:
+        if error["kind"] != "raises_error":
+            return Effect(("form",))
+        known = getattr(builtins, error["type"], None)  # an error of one's own may have any name
+        if not isinstance(known, type) or not issubclass(known, Exception):
+            return None
+        return Effect(("error", "NameError" if issubclass(known, NameError) else known.__name__))
+    if after.notes != before.notes or after.values.keys() != before.values.keys():
+        return None
+    names, label = set(), ("same",)
+    for name, value in before.values.items():
+        other = after.values[name]
+        if value.shape != other.shape:
+            label = label if label[0] == "shape" else ("shape", name, list(other.shape))
+        else:
+            differs = far(value, other)
+            if differs is None:
+                return None
+            if not differs:
+                continue
+            label = ("numbers",) if label == ("same",) else label
+        names.add(name)
+    return Effect(label, frozenset(names))
+
+
+def far(one, other):
+    """Whether two tensors of a shape are others; None if that is not clear."""
+    if not other.numel():
+        return False
+    largest = float(((one - other).abs() / one.abs().clamp(min=1)).max())
+    return False if largest <= SAME else True if largest >= OTHER else None
+
+
+# The questions
+
+
+def described(probe, whole):
+    """What goes in: a dictionary for each tensor and each option, with all numbers, or those that are few."""
+    found = []
+    for name, tensor in probe.tensors.items():
+        few = whole or tensor.numel() <= (4 if tensor.is_floating_point() else 12)
+        numbers = saying.rounded(tensor.tolist()) if few else ""
+        zeros = not few and not tensor.any().item()
+        found.append({"name": name, "shape": list(tensor.shape), "numbers": numbers, "zeros": zeros})
+    return found + [{"name": name, "numbers": str(value)[:40]} for name, value in probe.options.items()]
+
+
+def spelled(tensor):
+    """Numbers as an option, with three decimals; "" where the fourth lies on the edge, or they are too large to be read."""
+    if not tensor.isfinite().all() or tensor.abs().max() >= 1000:
+        return ""
+    edge = (tensor * 1000 - 0.5).abs() % 1
+    if ((edge < 1e-6) | (edge > 1 - 1e-6)).any():
+        return ""
+
+    def said(thing):
+        if isinstance(thing, list):
+            return f"[{', '.join(map(said, thing))}]"
+        return f"{thing:.3f}".rstrip("0").rstrip(".") if abs(thing) >= 0.0005 else "0"
+
+    return said(tensor.item() if tensor.numel() == 1 else tensor.tolist())
+
+
+class Asking:
+    """before: what came of an answer on each probe; after: what came of each of the changes that were tried."""
+
+    def __init__(self, probes, before, tried, after, chance):
+        self.probes, self.before, self.tried, self.after, self.chance = probes, before, tried, after, chance
+        self.effects = [[effect(*pair) for pair in zip(before, run)] if run else [None] * len(before) for run in after]
+
+    def questions(self):
+        """Of different kinds and lines, as far as there are such."""
+        found, kinds = {}, [*KINDS]
+        self.chance.shuffle(kinds)
+        for kind in kinds:
+            made = [(self.worth(kind, at, one), at, one) for at in self.worthy() if (one := getattr(self, kind)(at))]
+            self.chance.shuffle(made)
+            found[kind] = sorted(made, key=lambda one: one[0])
+        chosen = []
+        for strict in (True, False):
+            for kind in kinds * QUESTIONS:
+                if len(chosen) == QUESTIONS or strict and any(kind == one["kind"] for one in chosen):
+                    continue
+                fit = (one for _, at, one in found[kind] if self.fits(one, chosen, strict))
+                chosen += filter(None, [next(fit, None)])
+        return [{key: one[key] for key in one if key != "right"} for one in chosen]
+
+    def worthy(self):
+        """The places of the changes that do something, and not only end in an error."""
+        for at, effects in enumerate(self.effects):
+            labels = {one.label[0] for one in effects if one}
+            if labels - {"same"}:
+                yield at
+
+    def worth(self, kind, at, asked):
+        """By what to sort: the least first."""
+        change = self.tried[at]
+        plain = kind == "number" and change.kind != "drop"
+        if kind == "outcome":  # that a name is missing is soon seen
+            plain = 2 if "NameError" in asked["right"] else asked["right"][0] in ("numbers", "same")
+        return plain, change.making, change.cell != self.tried[0].cell
+
+    @staticmethod
+    def fits(one, chosen, strict):
+        """Whether a question is another than those that are chosen."""
+        for other in chosen:
+            if (one["cell"], one["line"], one["new"]) == (other["cell"], other["line"], other["new"]):
+                return False
+            if strict and (one["cell"], one["line"]) == (other["cell"], other["line"]):
+                return False
+            if one["kind"] == other["kind"] and (one["right"] == other["right"] or "NameError" in one["right"]):
+                return False
+        return True
+
+    def made(self, kind, at, input, right, others, name="", sort=False):
+        """A question as it is stored. right, others: options; what is right is one of them, or several."""
+        change, options = self.tried[at], [*right, *others]
+        if not sort:
+            self.chance.shuffle(options)
+        else:
+            options.sort(key=sort)
+        return {
+            "kind": kind, "cell": change.cell, "line": change.line, "old": change.old, "new": change.new,
+            "name": name, "input": input, "options": [list(one) for one in options],
+            "answer": [place for place, one in enumerate(options) if one in right], "right": [*right[0]],
+        }  # fmt: skip
+
+    # One of each kind about the change at a place of those tried; None if there is none to ask.
+
+    def number(self, at):
+        """What comes out?"""
+        for place, probe in enumerate(self.probes):
+            done = self.effects[at][place]
+            if probe.size > ON_PAPER or not done or done.label[0] != "numbers":
+                continue
+            for name in [one for one in self.before[place].values if one in done.names and not is_gradient(one)]:
+                for part in parts(self.before[place].values[name]):
+                    if one := self.number_of(at, place, name, part):
+                        return one
+        return None
+
+    def number_of(self, at, place, name, part):
+        def value(outcome):
+            there = outcome and not outcome.error and outcome.values.get(name)
+            fits = isinstance(there, type(before)) and there.shape == before.shape
+            return there[part] if fits else None
+
+        before = self.before[place].values[name]
+        right, kept = value(self.after[at][place]), []
+        if not far(before[part], right):
+            return None
+        others = [value(run[place]) for run in self.after if run]
+        self.chance.shuffle(others)
+        for one in (right, before[part], *others):
+            # all of them so far apart that no rounding matters
+            if one is not None and spelled(one) and all((one - other).abs().max() > 0.01 for other in kept):
+                kept.append(one)
+        if len(kept) < 3 or kept[0] is not right:
+            return None
+        texts = [("value", spelled(one)) for one in kept[:4]]
+        shown = name + "".join(f"[{index}]" for index in part)
+        return self.made("number", at, described(self.probes[place], True), texts[:1], texts[1:], shown)
+
+    def which(self, at):
+        """Which of these results would change?"""
+        for place, probe in enumerate(self.probes):
+            done = self.effects[at][place]
+            if not done or done.label[0] not in ("numbers", "shape"):
+                continue
+            there = [*self.before[place].values]
+            right = [name for name in there if name in done.names][: NAMES // 2]
+            others = [name for name in there if name not in done.names][: NAMES - len(right)]
+            if right and others:
+                options = [[("name", one) for one in names] for names in (right, others)]
+                whole = probe.size <= ON_PAPER
+                return self.made("which", at, described(probe, whole), *options, sort=lambda one: there.index(one[1]))
+        return None
+
+    def notice(self, at):
+        """With which of these inputs would nobody notice?"""
+        clear = [(place, one) for place, one in enumerate(self.effects[at]) if one]
+        inputs = {}
+        for place, one in clear:
+            said = json.dumps(described(self.probes[place], False))
+            inputs.setdefault(said, (place, one.label == ("same",)))
+        unseen = [("input", json.loads(said)) for said, (_, same) in inputs.items() if same]
+        seen = [("input", json.loads(said)) for said, (_, same) in inputs.items() if not same]
+        if not unseen or not seen:
+            return None
+        order = [json.loads(said) for said in inputs]
+        return self.made("notice", at, [], unseen, seen, sort=lambda one: order.index(one[1]))
+
+    def outcome(self, at):
+        """A shape, an error, or other numbers?"""
+        place = len(self.probes) - 1
+        if not self.effects[at][place]:
+            return None
+        right, sorts = self.effects[at][place].label, {"same": ("same",)}
+        labels = [one[place].label for one in self.effects if one[place]]
+        self.chance.shuffle(labels)
+        for label in labels:
+            sorts.setdefault(label[0], label)
+        others = [one for one in [*sorts.values(), *labels] if one != right]
+        others = [one for number, one in enumerate(others) if one not in others[:number]]
+        if len(others) < 2:
+            return None
+        return self.made("outcome", at, described(self.probes[place], False), [right], others[:3])
+
+
+def parts(value):
+    """Where in a value there are so few numbers that they can be written down: () if it is all of it."""
+    if value.numel() <= IN_OPTION:
+        return [()]
+    if value.dim() < 2:
+        return []
+    return [(first, *more) for first in range(min(len(value), 3)) for more in parts(value[first])]
