@@ -102,6 +102,8 @@ def edits(node, lines):
                 yield from cut(node.value)
         case ast.Return(value=value) if value:
             yield from cut(value)
+            if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and isinstance(value.slice, ast.Name):
+                yield place("names", value, f"{value.slice.id}[{value.value.id}]")
         case ast.Expr(value=ast.Call(func=ast.Attribute() as called)) if called.attr != "__init__":
             yield place("drop", node, "pass")
         case ast.BinOp(left=left, right=right, op=op) if type(op) in SIGNS:
@@ -125,10 +127,8 @@ def edits(node, lines):
             yield from of_call(node)
         case ast.Tuple(elts=elements):
             yield from exchanged(elements)
-        case ast.Subscript(value=value, slice=index):
+        case ast.Subscript(slice=index):
             yield from of_index(index)
-            if isinstance(value, ast.Name) and isinstance(index, ast.Name) and isinstance(node.ctx, ast.Load):
-                yield place("names", node, f"{index.id}[{value.id}]")
         case ast.For(iter=iterated) if iterated.lineno == iterated.end_lineno:
             yield from of_loop(iterated)
         case ast.FunctionDef(args=arguments):

@@ -508,7 +508,7 @@ def write(output, all_graded, say):
         numbers = review.appealed(output / "appeals" / f"{page_name(one['student'])}.json")
         appeals += [(one, numbers)] if numbers else []
         around = [order[at] if 0 <= at < len(order) else None for at in (place - 1, place + 1)]
-        store(output / "feedback" / names[one["student"]], pages.feedback(one, own_pages.asked))
+        store(output / "feedback" / names[one["student"]], pages.feedback(one, own_pages.below))
         store(output / "review" / names[one["student"]], review.page(one, names, around, numbers))
     # in the language of most
     language = max((one["language"] for one in all_graded), key=[one["language"] for one in all_graded].count, default="en")

@@ -55,7 +55,7 @@ def ask(worker, name, answer, seed):
         before, *after = runs_of(asking.walls_of(ended["said"])[1], len(places), len(tried)) or [[]]
         sure = [at for at, run in enumerate(before) if run and alike(probed.expected[places[at]], run)]
         if sure:
-            probes = [probed.probes[places[at]] for at in sure]
+            probes = {places[at]: probed.probes[places[at]] for at in sure}
             chosen = [[run[at] if run else None for at in sure] for run in after]
             return Asking(probes, [before[at] for at in sure], tried, chosen, chance).questions()
     return []
@@ -66,7 +66,7 @@ def small(probed):
     fit = [
         number
         for number, (probe, right) in enumerate(zip(probed.probes, probed.expected))
-        if probe.calls == 1 and "training" not in probe.options and not right.error
+        if "training" not in probe.options and not right.error
         and sum(value.numel() for value in right.values.values()) <= NUMBERS
     ]  # fmt: skip
     return sorted(fit, key=lambda number: (probed.probes[number].size, number))[:PROBES]
@@ -138,7 +138,7 @@ def effect(before, after):
             return Effect(("form",))
         known = getattr(builtins, error["type"], None)  # an error of one's own may have any name
         if not isinstance(known, type) or not issubclass(known, Exception):
-            return None
+            return Effect(("error", ""))
         return Effect(("error", "NameError" if issubclass(known, NameError) else known.__name__))
     if after.notes != before.notes or after.values.keys() != before.values.keys():
         return None
@@ -177,7 +177,8 @@ def described(probe, whole):
         numbers = saying.rounded(tensor.tolist()) if few else ""
         zeros = not few and not tensor.any().item()
         found.append({"name": name, "shape": list(tensor.shape), "numbers": numbers, "zeros": zeros})
-    return found + [{"name": name, "numbers": str(value)[:40]} for name, value in probe.options.items()]
+    found += [{"name": name, "numbers": str(value)[:40]} for name, value in probe.options.items()]
+    return found + [{"calls": probe.calls}] * (probe.calls > 1)
 
 
 def spelled(tensor):
@@ -197,10 +198,10 @@ def spelled(tensor):
 
 
 class Asking:
-    """before: what came of an answer on each probe; after: what came of each of the changes that were tried."""
+    """probes: by number. before: what came of an answer on each; after: what came of each of the changes that were tried."""
 
     def __init__(self, probes, before, tried, after, chance):
-        self.probes, self.before, self.tried, self.after, self.chance = probes, before, tried, after, chance
+        self.numbers, self.probes, self.before, self.tried, self.after, self.chance = [*probes], [*probes.values()], before, tried, after, chance
         self.effects = [[effect(*pair) for pair in zip(before, run)] if run else [None] * len(before) for run in after]
 
     def questions(self):
@@ -212,11 +213,11 @@ class Asking:
             self.chance.shuffle(made)
             found[kind] = sorted(made, key=lambda one: one[0])
         chosen = []
-        for strict in (True, False):
+        for new_kind, new_line in ((True, True), (False, True), (False, False)):
             for kind in kinds * QUESTIONS:
-                if len(chosen) == QUESTIONS or strict and any(kind == one["kind"] for one in chosen):
+                if len(chosen) == QUESTIONS or new_kind and any(kind == one["kind"] for one in chosen):
                     continue
-                fit = (one for _, at, one in found[kind] if self.fits(one, chosen, strict))
+                fit = (one for _, _, one in found[kind] if self.fits(one, chosen, new_line))
                 chosen += filter(None, [next(fit, None)])
         return [{key: one[key] for key in one if key != "right"} for one in chosen]
 
@@ -236,19 +237,20 @@ class Asking:
         return plain, change.making, change.cell != self.tried[0].cell
 
     @staticmethod
-    def fits(one, chosen, strict):
+    def fits(one, chosen, new_line):
         """Whether a question is another than those that are chosen."""
         for other in chosen:
             if (one["cell"], one["line"], one["new"]) == (other["cell"], other["line"], other["new"]):
                 return False
-            if strict and (one["cell"], one["line"]) == (other["cell"], other["line"]):
+            if new_line and (one["cell"], one["line"]) == (other["cell"], other["line"]):
                 return False
             if one["kind"] == other["kind"] and (one["right"] == other["right"] or "NameError" in one["right"]):
                 return False
         return True
 
-    def made(self, kind, at, input, right, others, name="", sort=False):
-        """A question as it is stored. right, others: options; what is right is one of them, or several."""
+    def made(self, kind, at, places, input, right, others, name="", sort=False):
+        """A question as it is stored. places: of the probes that it is about. right, others: options; what is right is
+        one of them, or several."""
         change, options = self.tried[at], [*right, *others]
         if not sort:
             self.chance.shuffle(options)
@@ -256,7 +258,8 @@ class Asking:
             options.sort(key=sort)
         return {
             "kind": kind, "cell": change.cell, "line": change.line, "old": change.old, "new": change.new,
-            "name": name, "input": input, "options": [list(one) for one in options],
+            "name": name, "probes": [self.numbers[place] for place in places], "input": input,
+            "options": [list(one) for one in options],
             "answer": [place for place, one in enumerate(options) if one in right], "right": [*right[0]],
         }  # fmt: skip
 
@@ -268,7 +271,7 @@ class Asking:
             done = self.effects[at][place]
             if probe.size > ON_PAPER or not done or done.label[0] != "numbers":
                 continue
-            for name in [one for one in self.before[place].values if one in done.names and not is_gradient(one)]:
+            for name in [one for one in self.before[place].values if one in done.names and not later(one)]:
                 for part in parts(self.before[place].values[name]):
                     if one := self.number_of(at, place, name, part):
                         return one
@@ -294,7 +297,7 @@ class Asking:
             return None
         texts = [("value", spelled(one)) for one in kept[:4]]
         shown = name + "".join(f"[{index}]" for index in part)
-        return self.made("number", at, described(self.probes[place], True), texts[:1], texts[1:], shown)
+        return self.made("number", at, [place], described(self.probes[place], True), texts[:1], texts[1:], shown)
 
     def which(self, at):
         """Which of these results would change?"""
@@ -302,13 +305,13 @@ class Asking:
             done = self.effects[at][place]
             if not done or done.label[0] not in ("numbers", "shape"):
                 continue
-            there = [*self.before[place].values]
+            there = [name for name in self.before[place].values if not name.startswith("second_")]
             right = [name for name in there if name in done.names][: NAMES // 2]
             others = [name for name in there if name not in done.names][: NAMES - len(right)]
             if right and others:
                 options = [[("name", one) for one in names] for names in (right, others)]
                 whole = probe.size <= ON_PAPER
-                return self.made("which", at, described(probe, whole), *options, sort=lambda one: there.index(one[1]))
+                return self.made("which", at, [place], described(probe, whole), *options, sort=lambda one: there.index(one[1]))
         return None
 
     def notice(self, at):
@@ -322,16 +325,17 @@ class Asking:
         seen = [("input", json.loads(said)) for said, (_, same) in inputs.items() if not same]
         if not unseen or not seen:
             return None
-        order = [json.loads(said) for said in inputs]
-        return self.made("notice", at, [], unseen, seen, sort=lambda one: order.index(one[1]))
+        order, places = [json.loads(said) for said in inputs], [place for place, _ in inputs.values()]
+        return self.made("notice", at, places, [], unseen, seen, sort=lambda one: order.index(one[1]))
 
     def outcome(self, at):
         """A shape, an error, or other numbers?"""
-        place = len(self.probes) - 1
-        if not self.effects[at][place]:
+        clear = [place for place, one in enumerate(self.effects[at]) if one and one.label != ("error", "")]
+        if not clear:
             return None
+        place = clear[-1]  # the largest, in which all sizes differ
         right, sorts = self.effects[at][place].label, {"same": ("same",)}
-        labels = [one[place].label for one in self.effects if one[place]]
+        labels = [one[place].label for one in self.effects if one[place] and one[place].label != ("error", "")]
         self.chance.shuffle(labels)
         for label in labels:
             sorts.setdefault(label[0], label)
@@ -339,7 +343,12 @@ class Asking:
         others = [one for number, one in enumerate(others) if one not in others[:number]]
         if len(others) < 2:
             return None
-        return self.made("outcome", at, described(self.probes[place], False), [right], others[:3])
+        return self.made("outcome", at, [place], described(self.probes[place], False), [right], others[:3])
+
+
+def later(name):
+    """Whether a value is none that a call gives at once."""
+    return is_gradient(name) or name.startswith("second_")
 
 
 def parts(value):

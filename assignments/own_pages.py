@@ -10,18 +10,17 @@ import pages
 
 from companion.check import saying
 
-STYLE = """<style>
-.own pre { white-space: pre-wrap; padding: .5rem .8rem; } .own del, .own ins { text-decoration: none; display: block; }
-.own del::before { content: "− "; } .own ins::before { content: "+ "; } .own > li { margin: 1rem 0; break-inside: avoid; }
-.own ol { list-style: upper-alpha; } .sheet h2 { border: 0; }
-.sheet { border-top: 3px solid var(--line); margin-top: 2rem; }
-@media print { :root { color-scheme: light; } nav { display: none; } .sheet { break-before: page; border: 0; margin: 0; }
-  body { margin: 0; max-width: none; } }
-</style>"""
 LETTERS = "ABCDEFGHIJ"
 
 
-def asked(verdict, language, answers=False):
+def below(verdict, language, answers=False):
+    """What stands below a verdict; "" if nothing was asked."""
+    own = pages.words(language)["own_code"]
+    said = asked(verdict, language, answers)
+    return f'<h3>{own["title"]}</h3><p class="quiet">{pages.inline(own["about"])}</p>{said}' if said else ""
+
+
+def asked(verdict, language, answers):
     """The questions about an answer; "" if there are none."""
     questions = verdict.get("own_code")
     if not questions:
@@ -30,8 +29,7 @@ def asked(verdict, language, answers=False):
     items = "".join(f"<li>{one_asked(one, own, language, answers)}</li>" for one in questions)
     gradients = any(is_gradient(option[1]) for one in questions for option in one["options"] if option[0] == "name")
     more = f'<p class="quiet">{pages.inline(own["gradients"])}</p>' if gradients else ""
-    head = f'<h3>{own["title"]}</h3><p class="quiet">{pages.inline(own["about"])}</p>'
-    return f'{STYLE}{head}<ol class="own">{items}</ol>{more}'
+    return f'<ol class="own">{items}</ol>{more}'
 
 
 def one_asked(one, own, language, answers):
@@ -79,6 +77,9 @@ def described(given, own):
     """What goes in: numbers, or a shape."""
     texts = []
     for one in given:
+        if "calls" in one:
+            texts.append(own["calls"].format(count=one["calls"]))
+            continue
         name, shape = html.escape(one["name"]), "×".join(map(str, one.get("shape", ())))
         if one["numbers"]:
             texts.append(f"<code>{name} = {html.escape(one['numbers'])}</code>")
@@ -95,16 +96,15 @@ def sheets(all_graded, language, answers):
         if mine:
             theirs = pages.words(one["language"])
             parts = [
-                f"<h2><code>{verdict['question']}</code></h2>{asked(verdict, one['language'], answers)}" for verdict in mine
+                f"<h3><code>{verdict['question']}</code></h3>{asked(verdict, one['language'], answers)}" for verdict in mine
             ]
-            body.append(
-                f'<section class="sheet" lang="{theirs["page"]["html"]}"><h1>{html.escape(one["student"])}</h1>'
-                f"{''.join(parts)}</section>"
-            )
+            head = f'<h2>{html.escape(one["student"])}</h2><p>{theirs["own_code"]["title"]}</p>'
+            body.append(f'<section class="sheet" lang="{theirs["page"]["html"]}">{head}{"".join(parts)}</section>')
     if not body:
         return ""
     other = ("sheets.html", own["without"]) if answers else ("questions.html", own["with"])
-    ways = f'<nav><a href="summary.html">{pages.words(language)["instructor"]["summary"]}</a> · <a href="{other[0]}">{other[1]}</a></nav>'
+    summary = f'<a href="summary.html">{pages.words(language)["instructor"]["summary"]}</a>'
     title = f"{own['title']}, {own['with']}" if answers else own["title"]
     note = f'<p class="quiet">{own["for_you"]}</p>' if answers else ""
-    return pages.page(language, title, f"{ways}<h1>{title}</h1>{note}" + "\n".join(body))
+    head = f'<nav><p>{summary} · <a href="{other[0]}">{other[1]}</a></p><h1>{title}</h1>{note}</nav>'
+    return pages.page(language, title, "\n".join([head, *body]))

@@ -39,6 +39,10 @@ pre code { background: none; padding: 0; } pre :is(span, mark) { counter-increme
 mark { background: light-dark(#ffe08a, #6b5200); color: inherit; } td code { white-space: pre; }
 pre :is(span, mark)::before { content: counter(line); display: inline-block; width: 2.6rem; margin-right: .8rem; text-align: right; color: light-dark(#5a6068, #a5abb3); }
 pre mark::before { content: "→ " counter(line); color: inherit; } .shape { font-size: .85rem; display: block; }
+.own pre { white-space: pre-wrap; padding: .5rem .8rem; } .own :is(del, ins) { text-decoration: none; display: block; }
+.own del::before { content: "− "; } .own ins::before { content: "+ "; } .own > li { margin: 1rem 0; break-inside: avoid; }
+.own ol { list-style: upper-alpha; } .sheet h3 { break-after: avoid; }
+@media print { :root { color-scheme: light; } nav { display: none; } .sheet + .sheet { break-before: page; } .sheet h2 { border: 0; } }
 """
 
 # A click on a table's head sorts its rows by that column: by numbers where they begin with some, else by words.
