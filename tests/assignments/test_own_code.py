@@ -65,7 +65,9 @@ def right_by_hand(one, before, after):
             there, then = before[one["probes"][place]], after[one["probes"][place]]
             true = not then.error and all(same(value, then.values[name]) for name, value in there.values.items())
         elif kind == "error":
-            true = bool(now.error) and now.error["type"].replace("UnboundLocal", "Name") == more[0]
+            true = bool(now.error) and now.error.get("type", "").replace("UnboundLocal", "Name") == more[0]
+        elif kind == "form":
+            true = bool(now.error) and now.error["kind"] != "raises_error"
         elif now.error:
             true = False
         elif kind == "name":
