@@ -170,10 +170,11 @@ def far(one, other):
 
 
 def described(probe, whole):
-    """What goes in: a dictionary for each tensor and each option, with all numbers, or those that are few."""
+    """What goes in: a dictionary for each tensor and each option, with all numbers, or those that are few and short."""
     found = []
     for name, tensor in probe.tensors.items():
-        few = whole or tensor.numel() <= (4 if tensor.is_floating_point() else 12)
+        short = tensor.numel() <= (4 if tensor.is_floating_point() else 12)
+        few = whole or short and bool(((tensor * 10).round() == tensor * 10).all())
         numbers = saying.rounded(tensor.tolist()) if few else ""
         zeros = not few and not tensor.any().item()
         found.append({"name": name, "shape": list(tensor.shape), "numbers": numbers, "zeros": zeros})

@@ -41,8 +41,10 @@ pre :is(span, mark)::before { content: counter(line); display: inline-block; wid
 pre mark::before { content: "→ " counter(line); color: inherit; } .shape { font-size: .85rem; display: block; }
 .own pre { white-space: pre-wrap; padding: .5rem .8rem; } .own :is(del, ins) { text-decoration: none; display: block; }
 .own del::before { content: "− "; } .own ins::before { content: "+ "; } .own > li { margin: 1rem 0; break-inside: avoid; }
-.own ol { list-style: upper-alpha; } .sheet h3 { break-after: avoid; }
-@media print { :root { color-scheme: light; } nav { display: none; } .sheet + .sheet { break-before: page; } .sheet h2 { border: 0; } }
+.own ol { list-style: upper-alpha; } .own ol li { margin: .2rem 0; } .sheet h3 { break-after: avoid; }
+@media print { :root { color-scheme: light; } nav { display: none; } .sheet + .sheet { break-before: page; }
+  .sheet { columns: 2; font-size: 8.5pt; line-height: 1.35; } .sheet h2 { margin: 0; padding: 0; border: 0; column-span: all; }
+  .sheet .quiet { font-size: inherit; } .sheet ol { padding-left: 1.5rem; } .sheet :is(p, pre, ol) { margin: .25rem 0; } .sheet .own > li { margin: .6rem 0; } }
 """
 
 # A click on a table's head sorts its rows by that column: by numbers where they begin with some, else by words.
