@@ -21,7 +21,7 @@ from repository import ROOT
 from sampling import chosen
 
 from companion.check.question import all_questions, bank
-from companion.check.running import observe
+from companion.check.running import Outcome, Probe, observe
 
 SEED = 5
 QUICKLY = ("lookup", "weight_gradient", "rnn", "lstm_cell")
@@ -110,7 +110,7 @@ def test_a_change_is_in_one_line_that_can_be_shown(question):
     source = SOURCES[question]
     names = set(re.findall(r"^(?:def|class) (\w+)", source, re.M))
     found = changes.changes(1, source, names)
-    assert len(found) > 5
+    assert len(found) > 5 and changes.changes(1, source, {"torch"}) == []
     for one in found:
         lines = [*zip(source.split("\n"), one.source.split("\n"), strict=True)]
         differ = [number for number, (old, new) in enumerate(lines, 1) if old != new]
@@ -149,7 +149,10 @@ ODD = {
     "an error of its own": "    if not len(weight):\n        raise type('<b>Oops</b>', (Exception,), {})()\n"
                            "    return weight[indices]",
     "chance": "    import random\n    return weight[indices] * (1 + 0 * random.random()) + 0 * torch.rand(1)",
-    "what nobody wrote": "    rows = torch.empty(*indices.shape, weight.shape[-1])\n    rows[:] = weight[indices]\n    return rows",
+    # so much memory is fresh each time, and full of zeros
+    "what nobody wrote": "    rows = torch.empty(5_000_000)[: indices.numel() * weight.shape[-1]]\n"
+                         "    rows = rows.reshape(*indices.shape, weight.shape[-1])\n    rows[:] = weight[indices]\n"
+                         "    return rows",
     "ends the program": "    n = 1\n    if n < 1:\n        import os\n        os._exit(0)\n    return weight[indices]",
     "HTML": "    marked = '<script>alert(1)</script>' + '`'\n    rows = weight[indices] + 0\n    return rows",
     "nothing but a call": "    return (lambda: weight[indices])()",
@@ -173,6 +176,67 @@ def test_odd_answers_are_asked_about_or_not(worker, name):
     assert "Oops" not in json.dumps([one["options"] for one in questions])
 
 
+UNSURE = {
+    "never ends": ("n = n - 1", "pass"), "what nobody wrote": ("rows[:] = weight[indices]", "pass"),
+    "chance": ("(1 + 0 * random", "(1 + 0 + random"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNSURE)
+def test_what_takes_long_or_hangs_on_chance_gives_nothing(worker, name):
+    heard, source = [], LOOKUP + ODD[name]
+
+    class Listening:
+        def ask(self, job):
+            heard.append((job, worker.ask(job)))
+            return heard[0][1]
+
+    assert own_code.ask(Listening(), "lookup", answer(source, "lookup"), SEED)
+    job, ended = heard[0]
+    runs = json.loads(asking.walls_of(ended["said"])[1])
+    place = 1 + job["changes"].index([2, source.replace(*UNSURE[name])])
+    assert not any(runs[place]) and sum(map(any, runs)) > 1
+
+
+def test_no_wrong_answer_is_asked_about(worker):
+    assert own_code.ask(worker, "lookup", answer(LOOKUP + "    rows = 2 * weight[indices]\n    return rows", "lookup"), SEED) == []
+
+
+def outcome(*numbers, error=None, **notes):
+    return Outcome({"y": torch.tensor(numbers, dtype=torch.float64)} if numbers else {}, notes, error)
+
+
+EFFECTS = {
+    "the same": (outcome(1, 2), ("same",)), "rounded": (outcome(1 + 1e-9, 2), ("same",)), "near": (outcome(1 + 1e-5, 2), None),
+    "others": (outcome(1.1, 2), ("numbers",)), "a shape": (outcome(1), ("shape", "y", [1])), "lost": (outcome(), None),
+    "noted": (outcome(1, 2, changed=["x"]), None), "none": (None, None),
+    "an error": (outcome(error={"kind": "raises_error", "type": "IndexError"}), ("error", "IndexError")),
+    "a name": (outcome(error={"kind": "raises_error", "type": "UnboundLocalError"}), ("error", "NameError")),
+    "an error of its own": (outcome(error={"kind": "raises_error", "type": "Oops"}), ("error", "")),
+    "no error": (outcome(error={"kind": "raises_error", "type": "print"}), ("error", "")),
+    "a form": (outcome(error={"kind": "returns_none", "said": {}}), ("form",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_what_a_change_does(name):
+    after, label = EFFECTS[name]
+    found = own_code.effect(outcome(1, 2), after)
+    assert (found and found.label) == label
+
+
+def test_numbers_that_cannot_be_written_down_are_not_asked_for():
+    assert own_code.spelled(torch.tensor([[0.25]], dtype=torch.float64)) == "0.25"
+    assert own_code.spelled(torch.tensor([-0.0001, 1.23456])) == "[0, 1.235]"
+    for one in (0.1235, 2000.0, torch.inf, torch.nan):
+        assert own_code.spelled(torch.tensor([one], dtype=torch.float64)) == ""
+    tried = [changes.Change(1, line, "drop", "y = 1", "", "") for line in range(5)]
+    for largest, asked in ((5.0, 5), (5000.0, 4)):
+        after = [[outcome(number)] for number in (2.0, 3.0, 4.0, 4.5, largest)]
+        made = own_code.Asking({0: Probe("several", {})}, [outcome(1.0)], tried, after, own_code.random.Random(1))
+        assert sum(bool(made.number(at)) for at in range(5)) == asked
+
+
 FORGED = [
     "", "null", "{}", "[1]", "[[1, 2, 3]]", "[[null, null, null]]", '[["a", "b", "c"]]', "[" * 99_999,
     json.dumps([[{"values": {"<b>": {"whole": False, "shape": [1], "numbers": [0]}}, "notes": {}, "error": None}] * 3]),
@@ -187,7 +251,27 @@ def test_what_is_forged_is_not_asked_about(said):
         def ask(self, job):
             return {"ended": "", "said": f"[]\n{said}", "seconds": 0}
 
-    assert own_code.ask(Forging(), "lookup", answer(LOOKUP + "    rows = weight[indices]\n    return rows", "lookup"), SEED) == []
+    sent = answer(LOOKUP + "    rows = weight[indices]\n    return rows", "lookup")
+    assert own_code.ask(Forging(), "lookup", sent, SEED) == []
+
+
+def test_what_is_forged_of_changes_alone_is_not_asked_about(worker):
+    sent = answer(LOOKUP + "    rows = weight[indices]\n    return rows", "lookup")
+
+    def asked(forged):
+        class Forging:
+            def ask(self, job):
+                ended = worker.ask(job)
+                walls, said = ended["said"].split("\n")
+                runs = json.loads(said)
+                for one in runs[-1]:
+                    one["values"].update(forged)
+                return ended | {"said": f"{walls}\n{json.dumps(runs)}"}
+
+        return own_code.ask(Forging(), "lookup", sent, SEED)
+
+    assert asked({})
+    assert asked({"rows": {"whole": False, "shape": [1], "numbers": ["<b>"]}}) == []
 
 
 def test_a_changed_program_runs_behind_the_walls(worker):
