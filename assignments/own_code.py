@@ -6,14 +6,13 @@ graded with. What they gave is the answer to the question, and what others gave 
 same seed asks the same.
 """
 
-import builtins
 import json
 import random
 import traceback
-from dataclasses import dataclass
 
 import asking
 import changes
+from effects import effect, far, runs_of
 
 from companion.check import saying
 from companion.check.diagnosis import alike, is_gradient
@@ -23,9 +22,9 @@ QUESTIONS = 3
 MANY, FEW = 24, 12  # changes that are tried, and so many that none beyond the answer's own lines are wanted
 PROBES, NUMBERS = 4, 500  # on which they are tried; numbers that may come of one
 ON_PAPER, IN_OPTION, NAMES = 30, 4, 6  # numbers of an input that is shown whole, and of an option; names in a list
+LONG = 60  # signs of what is handed over beside tensors
 EACH, ENDLESS = 0.1, 4  # seconds of the processor for a change, and how many may take longer
 LIMITS = asking.LIMITS | {"seconds": 3, "wall": 15, "memory": 512}
-SAME, OTHER = 1e-6, 1e-3  # numbers that differ less are the same, and more others; between, nothing is asked
 KINDS = ("number", "which", "notice", "outcome")
 
 
@@ -102,70 +101,6 @@ def mixed(found, chance):
     return [one[turn] for turn in range(most) for one in sorts.values() if turn < len(one)]
 
 
-def runs_of(said, probes, tried):
-    """What a worker says of an answer and its changes: outcomes by probe, None where there is none. None if it is forged."""
-    try:
-        said = json.loads(said)
-        if not isinstance(said, list) or len(said) > tried + 1:
-            return None
-        runs = []
-        for run in said:
-            if not isinstance(run, list) or len(run) not in (0, probes):
-                return None
-            runs.append([one and asking.outcome_of(one) for one in run])
-        return runs + [[]] * (tried + 1 - len(runs))
-    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        return None
-
-
-# What a change does
-
-
-@dataclass(frozen=True)
-class Effect:
-    """On a probe. label: how it is said, as an option. names: of the values that are others."""
-
-    label: tuple
-    names: frozenset = frozenset()
-
-
-def effect(before, after):
-    """None where it cannot be said for certain."""
-    if after is None:
-        return None
-    if error := after.error:
-        if error["kind"] != "raises_error":
-            return Effect(("form",))
-        known = getattr(builtins, error["type"], None)  # an error of one's own may have any name
-        if not isinstance(known, type) or not issubclass(known, Exception):
-            return Effect(("error", ""))
-        return Effect(("error", "NameError" if issubclass(known, NameError) else known.__name__))
-    if after.notes != before.notes or after.values.keys() != before.values.keys():
-        return None
-    names, label = set(), ("same",)
-    for name, value in before.values.items():
-        other = after.values[name]
-        if value.shape != other.shape:
-            label = label if label[0] == "shape" else ("shape", name, list(other.shape))
-        else:
-            differs = far(value, other)
-            if differs is None:
-                return None
-            if not differs:
-                continue
-            label = ("numbers",) if label == ("same",) else label
-        names.add(name)
-    return Effect(label, frozenset(names))
-
-
-def far(one, other):
-    """Whether two tensors of a shape are others; None if that is not clear."""
-    if not other.numel():
-        return False
-    largest = float(((one - other).abs() / one.abs().clamp(min=1)).max())
-    return False if largest <= SAME else True if largest >= OTHER else None
-
-
 # The questions
 
 
@@ -178,8 +113,12 @@ def described(probe, whole):
         numbers = saying.rounded(tensor.tolist()) if few else ""
         zeros = not few and not tensor.any().item()
         found.append({"name": name, "shape": list(tensor.shape), "numbers": numbers, "zeros": zeros})
-    found += [{"name": name, "numbers": str(value)[:40]} for name, value in probe.options.items()]
+    found += [{"name": name, "numbers": shortened(str(value))} for name, value in probe.options.items()]
     return found + [{"calls": probe.calls}] * (probe.calls > 1)
+
+
+def shortened(text):
+    return text if len(text) <= LONG else f"{text[:LONG]} …"
 
 
 def spelled(tensor):
@@ -202,7 +141,8 @@ class Asking:
     """probes: by number. before: what came of an answer on each; after: what came of each of the changes that were tried."""
 
     def __init__(self, probes, before, tried, after, chance):
-        self.numbers, self.probes, self.before, self.tried, self.after, self.chance = [*probes], [*probes.values()], before, tried, after, chance
+        self.numbers, self.probes = [*probes], [*probes.values()]
+        self.before, self.tried, self.after, self.chance = before, tried, after, chance
         self.effects = [[effect(*pair) for pair in zip(before, run)] if run else [None] * len(before) for run in after]
 
     def questions(self):
@@ -223,11 +163,8 @@ class Asking:
         return [{key: one[key] for key in one if key != "right"} for one in chosen]
 
     def worthy(self):
-        """The places of the changes that do something, and not only end in an error."""
-        for at, effects in enumerate(self.effects):
-            labels = {one.label[0] for one in effects if one}
-            if labels - {"same"}:
-                yield at
+        """The places of the changes that do something on one of the probes."""
+        return [at for at, effects in enumerate(self.effects) if any(one and one.label != ("same",) for one in effects)]
 
     def worth(self, kind, at, asked):
         """By what to sort: the least first."""

@@ -7,6 +7,7 @@ import re
 
 import asking
 import changes
+import effects
 import grade
 import own_code
 import own_pages
@@ -221,7 +222,7 @@ EFFECTS = {
 @pytest.mark.parametrize("name", EFFECTS)
 def test_what_a_change_does(name):
     after, label = EFFECTS[name]
-    found = own_code.effect(outcome(1, 2), after)
+    found = effects.effect(outcome(1, 2), after)
     assert (found and found.label) == label
 
 
@@ -238,7 +239,7 @@ def test_numbers_that_cannot_be_written_down_are_not_asked_for():
 
 
 FORGED = [
-    "", "null", "{}", "[1]", "[[1, 2, 3]]", "[[null, null, null]]", '[["a", "b", "c"]]', "[" * 99_999,
+    "", "null", "{}", "[1]", "[[1, 2, 3]]", '[[0, "", false]]', "[[null, null, null]]", '[["a", "b", "c"]]', "[" * 99_999,
     json.dumps([[{"values": {"<b>": {"whole": False, "shape": [1], "numbers": [0]}}, "notes": {}, "error": None}] * 3]),
     json.dumps([[{"values": {}, "notes": {}, "error": {"kind": "<b>", "said": {}}}] * 3]),
     json.dumps([[]] * 999),
