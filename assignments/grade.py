@@ -7,6 +7,8 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
     grades/summary.html        for the instructor
     grades/feedback/*.html     a page for each student, in the language of the assignment
     grades/review/*.html       the same for the instructor, with the student's code
+    grades/questions.html      with --questions: for the instructor, questions about each student's own code, with answers
+    grades/sheets.html         the same without answers, to be printed and handed out
     grades/appeals.html        for the instructor: those graded --again
     grades/done/*.json         what is graded so far: an interrupted batch continues with the next submission
     grades/batches.json        the students of each batch
@@ -45,6 +47,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import identity  # noqa: E402  (its folder is on the path only now)
 import isolation  # noqa: E402
+import own_pages  # noqa: E402
 import pages  # noqa: E402
 import reading  # noqa: E402
 import review  # noqa: E402
@@ -95,6 +98,7 @@ class Grader:
         their own. parts: those of questions that are not asked again.
         """
         import asking
+        import own_code
 
         begin, parts = time.monotonic(), dict(parts)
         yield "", None
@@ -138,6 +142,12 @@ class Grader:
             verdict, seed, numbers = parts[question]
             if "time_limit" in verdict["mistakes"]:  # what holds up one question need not hold up the batch in all
                 limits = limits | {key: max(2, limits[key] // 3) for key in ("seconds", "wall")}
+            about = f"{question}, own code"  # a part of its own: what ends this process here takes no point away
+            if limits.get("questions") and not verdict["mistakes"] and seed is not None and about not in parts:
+                yield about, None
+                parts[about] = own_code.asked(cls.worker, question, sent.answers[question], seed, name)
+                yield about, parts[about]
+            verdict["own_code"] = parts.get(about) or []
             graded["verdicts"].append(verdict | review.beside(sent, question, verdict, graded["language"]))
             if seed is not None:
                 graded["seeds"][question] = seed
@@ -517,10 +527,15 @@ def write(output, all_graded, say, term=None):
         numbers = review.appealed(output / "appeals" / f"{page_name(one['student'])}.json")
         appeals += [(one, numbers)] if numbers else []
         around = [order[at] if 0 <= at < len(order) else None for at in (place - 1, place + 1)]
-        store(output / "feedback" / names[one["student"]], pages.feedback(one))
+        store(output / "feedback" / names[one["student"]], pages.feedback(one, own_pages.below))
         store(output / "review" / names[one["student"]], review.page(one, names, around, numbers))
     # in the language of most
     language = max((one["language"] for one in all_graded), key=[one["language"] for one in all_graded].count, default="en")
+    for name, answers in (("questions.html", True), ("sheets.html", False)):
+        if sheets := own_pages.sheets(all_graded, language, answers):
+            store(output / name, sheets)
+        else:
+            (output / name).unlink(missing_ok=True)
     if appeals:
         store(output / "appeals.html", review.appeals(appeals, names, language))
     else:
@@ -579,6 +594,7 @@ def main():
     parser.add_argument("--column", action="append", default=[], metavar="[ASSIGNMENT=]NAME", help="the class list's column for grades")
     parser.add_argument("--dates", metavar="TOML", help="due dates, what being late costs, and extensions")
     parser.add_argument("--seconds", type=positive, help="processor seconds for a question (10); by the clock it has three times as many")
+    parser.add_argument("--questions", action="store_true", help="ask about each right answer what a change to it would do")
     arguments = parser.parse_args()
     if not os.path.isdir(arguments.submissions):
         parser.error(f"there is no folder {arguments.submissions}")
@@ -593,6 +609,7 @@ def main():
     for line in saying.unspoken(arguments.lang or "en"):
         print(line)
     limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
+    limits |= {"questions": True} if arguments.questions else {}
     sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     begin = time.monotonic()
     on_ending(interrupted)

@@ -39,6 +39,12 @@ pre code { background: none; padding: 0; } pre :is(span, mark) { counter-increme
 mark { background: light-dark(#ffe08a, #6b5200); color: inherit; } td code { white-space: pre; }
 pre :is(span, mark)::before { content: counter(line); display: inline-block; width: 2.6rem; margin-right: .8rem; text-align: right; color: light-dark(#5a6068, #a5abb3); }
 pre mark::before { content: "→ " counter(line); color: inherit; } .shape { font-size: .85rem; display: block; }
+.own pre { white-space: pre-wrap; padding: .5rem .8rem; } .own :is(del, ins) { text-decoration: none; display: block; }
+.own del::before { content: "− "; } .own ins::before { content: "+ "; } .own > li { margin: 1rem 0; break-inside: avoid; }
+.own ol { list-style: upper-alpha; } .own ol li { margin: .2rem 0; } .sheet h3 { break-after: avoid; }
+@media print { :root { color-scheme: light; } nav { display: none; } .sheet + .sheet { break-before: page; }
+  .sheet { columns: 2; font-size: 8.5pt; line-height: 1.35; } .sheet h2 { margin: 0; padding: 0; border: 0; column-span: all; }
+  .sheet .quiet { font-size: inherit; } .sheet ol { padding-left: 1.5rem; } .sheet :is(p, pre, ol) { margin: .25rem 0; } .sheet .own > li { margin: .6rem 0; } }
 """
 
 # A click on a table's head sorts its rows by that column: by numbers where they begin with some, else by words.
@@ -113,14 +119,14 @@ def total(verdicts, said):
     return said[key].format(points=number(points), most=number(most), extra=number(extra))
 
 
-def feedback(graded):
-    """A student's page. graded: what grade.py stores of a student."""
+def feedback(graded, below=lambda verdict, language: ""):
+    """A student's page. graded: what grade.py stores of a student; below: what stands below a verdict."""
     language = graded["language"]
     said = words(language)
     title = said["page"]["title"].format(assignment=", ".join(graded["assignments"]))
     body = [f"<h1>{html.escape(title)}</h1>", f"<p>{said['page']['student']}: {html.escape(graded.get('called', graded['student']))}</p>"]
     body += beginning(graded, said)
-    body += [about_question(one, said["page"]) for one in graded["verdicts"]]
+    body += [about_question(one, said["page"]) + below(one, language) for one in graded["verdicts"]]
     walls = next((one["walls"] for one in graded["verdicts"] if one["walls"]), [])
     if walls:
         held = " · ".join(said["walls"][one] for one in said["walls"] if one in walls)
@@ -194,6 +200,8 @@ class Summary:
         ways += [(f"#{anchor}", title) for anchor, title, _ in self.more]
         ways += [(f"#{name}", name) for name in names] + [("#students", said["students"])]
         ways += [("appeals.html", said["appeals"])] if self.appeals else []
+        own = any(verdict.get("own_code") for one in self.all_graded for verdict in one["verdicts"])
+        ways += [("questions.html", self.words["own_code"]["title"])] if own else []
         links = " · ".join(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' for address, text in ways)
         body = [f"<h1>{said['summary']}</h1>", f"<nav>{links}</nav>"]
         body.append(f"<p>{said['submissions'].format(count=len(self.all_graded))}</p><p>{html.escape(abilities)}</p>")

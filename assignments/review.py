@@ -9,6 +9,7 @@ import json
 import traceback
 from functools import cache
 
+import own_pages
 import pages
 import reading
 
@@ -141,6 +142,7 @@ def page(graded, names, around, numbers):
         why = [f"<p><strong>{pages.inline(own[key])}</strong> {html.escape(place)}</p>" for key, place in one.get("look", ())]
         body.append(f'<section id="{one["question"]}">')
         body += [pages.about_question(one, said["page"]), *why, *(code(cell, one["question"], own) for cell in one.get("code", ()))]
+        body.append(own_pages.below(one, graded["language"], answers=True))
         if one["question"] in numbers:
             body.append(probes(numbers[one["question"]], one, graded["language"]))
         body.append("</section>")
