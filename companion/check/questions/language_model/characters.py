@@ -1,0 +1,61 @@
+"""A small language model, of a text that nobody has seen before: a random source draws it, anew for each run.
+
+What is run: the student's own code trains on 16,000 characters, 8 seconds of the processor at most. The source looks three
+characters back, and adds up what each of them says: how well it could be guessed is known. A hand-written RNN of 48 units
+needs less than a second for all marks; counts of order 3 get two thirds of them.
+"""
+
+import bisect
+
+import torch
+from torch.nn import functional as F
+
+from companion.check.question import Question
+from companion.check.reach import Reach, Training
+from companion.check.running import Probe
+
+CHARACTERS, TEXT, HELD_OUT, PREFIX = 12, 16_000, 1200, 12
+
+
+def source(draw):
+    """Of three characters, the farthest first, the log-probabilities of the next."""
+    scores = sum(
+        2.1 * draw(CHARACTERS, CHARACTERS).reshape(*(CHARACTERS if place == back else 1 for place in range(3)), CHARACTERS)
+        for back in range(3)
+    )
+    return torch.log_softmax(scores, dim=-1)
+
+
+def text(draw, log_p, count):
+    edges = log_p.exp().cumsum(-1).tolist()
+    said = [0, 1, 2]
+    for chance in ((draw(count) + 1) / 2).tolist():
+        row = edges[said[-3]][said[-2]][said[-1]]
+        said.append(min(bisect.bisect(row, chance), CHARACTERS - 1))
+    return torch.tensor(said[3:])
+
+
+def drawn(draw):
+    log_p = source(draw)
+    learned_from, rest = text(draw, log_p, TEXT), text(draw, log_p, HELD_OUT * (PREFIX + 1)).reshape(HELD_OUT, -1)
+    held_out, targets = rest[:, :-1], rest[:, -1]
+    pairs = torch.full((CHARACTERS, CHARACTERS), 0.5, dtype=torch.float64)
+    pairs.index_put_((learned_from[:-1], learned_from[1:]), torch.ones(TEXT - 1, dtype=torch.float64), accumulate=True)
+    counted = (pairs / pairs.sum(1, keepdim=True)).log()[held_out[:, -1]]
+    own = log_p[tuple(held_out[:, -3:].T)]
+    losses = {"counts": F.cross_entropy(counted, targets).item(), "source": F.cross_entropy(own, targets).item()}
+    return Probe("data", {"text": learned_from, "held_out": held_out}, gradients=None), {"targets": targets} | losses
+
+
+def share_learned(right, logits):
+    """Of what counts of order 1 leave to be learned: 0 is as good as they, 1 as the source itself."""
+    loss = F.cross_entropy(logits, right["targets"]).item()
+    return (right["counts"] - loss) / (right["counts"] - right["source"])
+
+
+QUESTION = Question(
+    name="characters", answer="train_characters", assignment="language_model", task=5, points=3, stretch=True,
+    place="language_model#learning", call=Training(("text",)), truth=None, reference=None, mistakes={}, probes=None,
+    forbidden=frozenset(),
+    reach=Reach(drawn, share_learned, ((0.3, 1 / 3), (0.55, 2 / 3), (0.75, 1.0)), guess=0.0, numbers=8000, seconds=8),
+)  # fmt: skip

@@ -1,0 +1,110 @@
+"""The loop that writes. The check brings a model of a few states, and what draws."""
+
+import torch
+
+from companion.check.running import Probe, Unfit, form, seed
+from companion.check.written import written
+
+
+def call(answer, probe, outcome):
+    """What is drawn is taken in any wrapping. What draws reads its own list of random numbers, one each time."""
+    logits, after, chances = (probe.tensors[name] for name in ("logits", "after", "chances"))
+    drawn = []
+
+    def step(index, state):
+        state = int(after[int(state), int(index)])
+        return logits[state].clone(), state
+
+    def draw(scores):
+        chance = float(chances[len(drawn) % len(chances)])
+        drawn.append(min(int((torch.softmax(torch.as_tensor(scores), dim=-1).cumsum(-1) < chance).sum()), len(scores) - 1))
+        return drawn[-1]
+
+    seed()
+    returned = answer(step, probe.options["state"], [*probe.options["prompt"]], probe.options["count"], draw)
+    if returned is None:
+        raise Unfit("returns_none", name="[index, …]")
+    try:
+        signs = [int(one) for one in returned]
+    except (TypeError, ValueError, RuntimeError):
+        raise Unfit("wrong_form", name="[index, …]", got=form(returned)) from None
+    outcome.values["indices"] = torch.tensor(signs, dtype=torch.float64)
+
+
+def generate_reference(step, state, prompt, count, draw):
+    first = state
+    for index in prompt:
+        logits, state = step(index, state)
+    indices = []
+    while len(indices) < count:
+        index = draw(logits)
+        indices.append(index)
+        logits, state = step(index, state)
+    return indices
+
+
+PLACE = "language_model#generation"
+READ, WRITE = "for index in prompt:\n        logits, state = step(index, state)", "indices.append(index)\n        logits, state = step(index, state)"
+DRAW, GIVEN = "index = draw(logits)", "indices = []"
+MISTAKES = {
+    "prompt_last_only": (PLACE, "in prompt:", "in prompt[-1:]:"),
+    "prompt_first_only": (PLACE, "in prompt:", "in prompt[:1]:"),
+    "prompt_last_missing": (PLACE, "in prompt:", "in prompt[:-1] or prompt:"),
+    "prompt_backwards": (PLACE, "in prompt:", "in prompt[::-1]:"),
+    "prompt_state_lost": (PLACE, GIVEN, "indices, state = [], first"),
+    "prompt_read_twice": (PLACE, GIVEN, "indices = []\n    for index in prompt:\n        logits, state = step(index, state)"),
+    "last_read_twice": ("language_model#exercise-read-twice", GIVEN, "indices = []\n    logits, state = step(prompt[-1], state)"),
+    "prompt_in_result": (PLACE, "return indices", "return [*prompt, *indices]"),
+    "last_of_prompt_in_result": (PLACE, "return indices", "return [prompt[-1], *indices]"),
+    "last_of_prompt_in_result~counted": ("", "return indices", "return [prompt[-1], *indices[:-1]]"),
+    "count_with_prompt": (PLACE, "len(indices) < count", "len(indices) + len(prompt) < count"),
+    "one_too_many": (PLACE, "len(indices) < count", "len(indices) <= count"),
+    "one_too_few": (PLACE, "len(indices) < count", "len(indices) + 1 < count"),
+    "state_not_carried": (PLACE, WRITE, WRITE.replace("logits, state = step(index, state)", "logits, _ = step(index, state)")),
+    "state_not_carried~first": ("", WRITE, WRITE.replace("step(index, state)", "step(index, first)")),
+    "likeliest_taken": ("language_model#greedy-said", DRAW, "index = int(logits.argmax())"),
+    "likeliest_read": (PLACE, WRITE, WRITE.replace("step(index, state)", "step(int(logits.argmax()), state)")),
+    "drawn_not_read": (PLACE, WRITE, WRITE.replace("step(index, state)", "step(prompt[-1], state)")),
+    "each_read_twice": ("language_model#exercise-read-twice", WRITE, WRITE + "\n        logits, state = step(index, state)"),
+    "all_read_again": (PLACE, WRITE, WRITE.replace("logits, state = step(index, state)", "for index in [*prompt, *indices]:\n            logits, state = step(index, state)")),
+    "drawn_twice": (PLACE, WRITE, WRITE.replace("step(index, state)", "step(draw(logits), state)")),
+    "probabilities_to_draw": ("language_model#choosing", DRAW, "index = draw(torch.softmax(logits, dim=-1))"),
+    "only_last_returned": (PLACE, "return indices", "return indices[-1:]"),
+    "backwards_returned": (PLACE, "return indices", "return indices[::-1]"),
+    "logits_one_late": (PLACE, WRITE, "indices.append(index)\n        later, state = step(index, state)\n        logits = later if len(indices) > 1 else logits"),
+}  # fmt: skip
+
+
+def truth(step, state, prompt, count, draw):
+    def read(signs):
+        """From the beginning, each time: slower, and without a state to hand on."""
+        at, scores = state, None
+        for sign in signs:
+            scores, at = step(sign, at)
+        return scores
+
+    written = []
+    for _ in range(count):
+        written = [*written, draw(read([*prompt, *written]))]
+    return written
+
+
+def probes(draw):
+    def probe(name, states, signs, prompt, count):
+        tensors = {
+            "logits": 2.5 * draw(states, signs), "after": draw.whole(states, states, signs), "chances": (draw(4 * count + 8) + 1) / 2,
+        }  # fmt: skip
+        return Probe(name, tensors, {"state": 0, "prompt": draw.whole(signs, prompt).tolist(), "count": count}, gradients=None)
+
+    return [
+        probe("prompt_of_one", 5, 3, 1, 3),
+        probe("several", 40, 5, 3, 9),
+        probe("several", 60, 7, 4, 12),
+        probe("several", 50, 6, 5, 11),
+    ]
+
+
+QUESTION = written(
+    generate_reference, MISTAKES, truth=truth, name="generate", assignment="language_model", task=3, points=2,
+    place=PLACE, call=call, probes=probes, axes={"indices": ("place",)},
+)  # fmt: skip
