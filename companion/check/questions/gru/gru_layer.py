@@ -114,7 +114,7 @@ def probes(draw):
         return Probe(name, tensors | rows, sizes, tuple(rows), tuple(tensors), calls)
 
     return [
-        probe("one_number", draw.few, 1, 1, 1, 1),
+        # the smallest, and yet two steps: a loop that leaves one out has something to return
         probe("two_steps", draw.few, 2, 1, 1, 1),
         probe("batch_1", draw.few, 2, 1, 3, 2),
         probe("no_state", draw, 3, 2, 3, 4, state=False, calls=2),
