@@ -1,7 +1,7 @@
 """Answers to the assignment `gru`, as students write them: right ones, what is changed in them where they go wrong, and
 right ones that are written in another way. None uses the text whose changes name the mistakes."""
 
-from companion.check.question import all_questions
+from itertools import permutations
 
 STEP = """
 def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -88,7 +88,8 @@ class GRU(nn.Module):
         out = torch.cat([s[None] for s in steps])
         return out, h[None]
 """
-FIRST, TIMES, OUT, LAST, KEEP = "h = h_0.squeeze(0)", "range(T)", "torch.cat([s[None] for s in steps])", "h[None]", "steps += [h]"
+FIRST, TIMES, LAST, KEEP = "h = h_0.squeeze(0)", "range(T)", "h[None]", "steps += [h]"
+OUT = "torch.cat([s[None] for s in steps])"
 ZEROS, NEXT = "torch.zeros(1, N, self.hidden_size)", "gru_step(input[t], h, "
 SWAPPED = [("T, N, _", "N, T, _"), ("input[t]", "input[:, t]")]
 LAYER_WRONG = {
@@ -108,8 +109,8 @@ LAYER_WRONG = {
     "h_n_is_h_0": [(LAST, "h_0")],
     "h_n_from_last_row": [(LAST, "out[:, -1, :]")],
     "h_n_from_first_step": [(LAST, "out[0:1]")],
-    "layer_in_output": [(FIRST, "h = h_0"), ("return out, h[None]", "return out, h"), ("H = h.shape[1]", "H = h.shape[-1]"),
-                        ("[:, :H]", "[..., :H]"), ("[:, H:2*H]", "[..., H:2*H]"), ("[:, 2*H:]", "[..., 2*H:]")],
+    "layer_in_output": [(FIRST, "h = h_0"), ("return out, h[None]", "return out, h"),
+                        ("H = h.shape[1]", "H = h.shape[-1]"), ("[:, :H]", "[..., :H]"), ("[:, H:2*H]", "[..., H:2*H]"), ("[:, 2*H:]", "[..., 2*H:]")],
     "state_not_carried": [(NEXT, "gru_step(input[t], h_0[0], ")],
     "given_state_ignored": [("if h_0 is None:", "if True:")],
     "first_input_only": [("input[t]", "input[0]")],
@@ -156,7 +157,8 @@ THIRDS = ["0:n", "n:2*n", "2*n:3*n"]
 
 def thirds(order):
     """Takes the rows of gate, candidate and output gate in this order."""
-    return [*((f"[:, {one}]", f"[:: , {THIRDS[order.index(name)]}]") for one, name in zip(THIRDS, "ugo")), ("[:: ,", "[:,")]
+    places = [(f"[:, {one}]", f"[:: , {THIRDS[order.index(name)]}]") for one, name in zip(THIRDS, "ugo")]
+    return [*places, ("[:: ,", "[:,")]
 
 
 IN_TURN = [*((f"[:, {one}]", f"[:, {k}::3]") for k, one in enumerate(THIRDS))]
@@ -244,8 +246,8 @@ PEEPHOLE_WRONG = LSTM_WRONG | {
     "input_added_not_gated": [(CELL, "forget * c + inp + cand")],
     "c_squashed": [(CELL, f"torch.tanh({CELL})")],
     "gates_interleaved": [("sums[:, k * n : (k + 1) * n]", "sums[:, k::4]")],
-} | {name: [(QUARTERS, f"s_{', s_'.join(name[6:].split('_'))} =")]
-     for name in all_questions()["peephole_lstm_step"].names if name.startswith("gates_") and len(name) == 13}  # fmt: skip
+} | {f"gates_{'_'.join(order)}": [(QUARTERS, f"s_{', s_'.join(order)} =")]
+     for order in permutations("ifgo") if order != tuple("ifgo")}  # fmt: skip
 
 BACKWARD = """
 def gru_backward(x, h, weight_ih, weight_hh, bias_ih, bias_hh, grad_h_new):
@@ -272,7 +274,8 @@ def gru_backward(x, h, weight_ih, weight_hh, bias_ih, bias_hh, grad_h_new):
 """
 D_N, D_Z = "grad_h_new - grad_h_new * z", "grad_h_new * h - grad_h_new * n"
 BOTH_BIASES, BOTH_WEIGHTS = "dgi.sum(dim=0), dgh.sum(dim=0)", "dgi.T @ x, dgh.T @ h"
-TURNED = [("= dr_in, dz_in, dn_in", "= dz_in, dr_in, dn_in"), ("= dr_in, dz_in, r * dn_in", "= dz_in, dr_in, r * dn_in")]
+TURNED = [("= dr_in, dz_in, dn_in", "= dz_in, dr_in, dn_in"),
+          ("= dr_in, dz_in, r * dn_in", "= dz_in, dr_in, r * dn_in")]
 BACKWARD_WRONG = {
     "reset_gate_missing_on_way_back": [("r * dn_in", "dn_in")],
     "biases_have_one_gradient": [(BOTH_BIASES, "dgi.sum(dim=0), dgi.sum(dim=0)")],
@@ -294,7 +297,8 @@ BACKWARD_WRONG = {
     "gate_slope_of_tanh": [("r - r * r", "1 - r * r"), ("z - z * z", "1 - z * z")],
     "new_h_for_old_h": [("dgh.T @ h", "dgh.T @ hy")],
     "bias_gradient_not_summed": [(BOTH_BIASES, "dgi, dgh")],
-    "gradient_averaged": [(BOTH_BIASES, "dgi.mean(0), dgh.mean(0)"), (BOTH_WEIGHTS, "dgi.T @ x / len(x), dgh.T @ h / len(h)")],
+    "gradient_averaged": [(BOTH_BIASES, "dgi.mean(0), dgh.mean(0)"),
+                          (BOTH_WEIGHTS, "dgi.T @ x / len(x), dgh.T @ h / len(h)")],
     "bias_gradient_averaged": [(BOTH_BIASES, "dgi.mean(0), dgh.mean(0)")],
     "weight_gradient_transposed": [(BOTH_WEIGHTS, "x.T @ dgi, h.T @ dgh")],
     "gradient_rows_in_other_order": TURNED,
@@ -428,7 +432,7 @@ class GRU(nn.Module):
                     return torch.cat(outputs), h
         """,
         "rows put into another order for one's own step": STEP.replace("i_r, i_z, i_n =", "i_n, i_z, i_r =").replace(
-            "h_r, h_z, h_n =", "h_n, h_z, h_r =") + LAYER.replace("gru_step(input[t], h, ", "self.step(input[t], h, ") + """
+            "h_r, h_z, h_n =", "h_n, h_z, h_r =") + LAYER.replace("gru_step(input", "self.step(input") + """
     def step(self, x, h, *weights):
         return gru_step(x, h, *(torch.cat(w.chunk(3)[::-1]) for w in weights))
 """,

@@ -197,5 +197,6 @@ def test_layers_inside_have_other_names(wrong):
 
 
 def test_an_answer_for_one_sequence_only():
-    one_only = answer(STEP.replace("F.linear(x, weight_ih, bias_ih)", "(weight_ih @ x.view(weight_ih.shape[1]) + bias_ih)[None]"))
+    one = "(weight_ih @ x.view(weight_ih.shape[1]) + bias_ih)[None]"
+    one_only = answer(STEP.replace("F.linear(x, weight_ih, bias_ih)", one))
     assert found("gru_step", one_only, seconds=UNKNOWN).mistakes == ["single_batch_only"]
