@@ -140,7 +140,7 @@ def beginning(graded, said):
     body = [f"<p><strong>{total(graded['verdicts'], said['page'])}</strong></p>", graded.get("told", "")]
     if graded["remarks"]:
         items = [
-            f"<li>{said['remarks'].get(key, key)}{' <code>' + html.escape(file) + '</code>' if file else ''}</li>"
+            f"<li>{inline(said['remarks'].get(key, key))}{' <code>' + html.escape(file) + '</code>' if file else ''}</li>"
             for key, file in graded["remarks"]
         ]
         body.append(f"<h2>{said['page']['remarks']}</h2><ul>{''.join(items)}</ul>")

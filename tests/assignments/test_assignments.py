@@ -129,8 +129,9 @@ def test_who_is_asked_and_what_is_left_are_said(source):
 
     varied = [question.name for question in source.questions if question.variants]
     for name in varied:
-        at = said(f"{name.replace('_', '-')}-variant", f'variant("{name}"{lang})')
-        assert order.index(f"task-{name.replace('_', '-')}") < at < order.index(name), f"{order[at]} stands before the answer"
+        cell = name.replace("_", "-")
+        at = said(f"{cell}-variant", f'variant("{name}"{lang})')
+        assert order.index(f"task-{cell}") < at < order.index(name), f"{order[at]} stands between task and answer"
     if varied:
         assert said("student", f'student(""{lang})') < min(order.index(name) for name in varied)
     assert ("student" in order) == bool(varied) and sum(one.endswith("-variant") for one in order) == len(varied)

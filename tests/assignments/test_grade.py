@@ -831,7 +831,7 @@ def test_what_follows_from_an_earlier_mistake_costs_nothing(worker, tmp_path, mo
     put(tmp_path, "a", "rnn.ipynb", notebook({"rnn_step": wrong, "rnn": source}))
     monkeypatch.setattr(grade.Grader, "worker", worker)
     monkeypatch.setattr(grade.Grader, "seeds", dict.fromkeys(all_questions(), 5))
-    *_, (_, found) = grade.Grader.grade("a", tmp_path / "a", (), "en", asking.LIMITS, None, {})
+    *_, (_, found) = grade.Grader.grade("a", tmp_path / "a", (), "en", asking.LIMITS, None, None, {})
     step, rnn = (next(one for one in found["verdicts"] if one["question"] == name) for name in ("rnn_step", "rnn"))
     assert (step["points"], step["mistakes"]) == (0, ["tanh_missing"])
     assert rnn["points"] == points and rnn["mistakes"]

@@ -127,7 +127,7 @@ def test_answers_that_take_too_long_together(tmp_path, monkeypatch):
     monkeypatch.setattr(asking, "grade", lambda *_: asked.append(time.sleep(0.05)) or slow)
     monkeypatch.setattr(grade.Grader, "seeds", dict.fromkeys(SOURCES, 5))
     limits = asking.LIMITS | {"wall": 0.01}
-    *_, (_, graded) = grade.Grader.grade("a", tmp_path / "a", ("lstm",), None, limits, None, {})
+    *_, (_, graded) = grade.Grader.grade("a", tmp_path / "a", ("lstm",), None, limits, None, None, {})
     late = [one["mistakes"] for one in graded["verdicts"]]
     assert 0 < len(asked) < len(late) and late == [[]] * len(asked) + [["time_limit"]] * (len(late) - len(asked))
     assert graded["remarks"] == [("too_slow", "")]

@@ -51,7 +51,7 @@ STEP = """def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     n = torch.tanh(a[{n}] + r * u[{n}])
     return (1 - z) * n + z * h
 """
-PLACES = {"gates_r_z_n": (0, 1, 2), "gates_z_r_n": (1, 0, 2)}
+PLACES = {"gates_r_z_n": (0, 1, 2), "gates_z_r_n": (1, 0, 2), "gates_n_z_r": (2, 1, 0)}
 
 
 def asked_of(name):

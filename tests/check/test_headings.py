@@ -29,5 +29,5 @@ def test_an_edition_that_is_begun_has_the_headings_of_its_chapters(tmp_path, mon
     known = saying.places("ja")["places"]
     here = {place: words for place, words in known.items() if place.startswith("lstm#") and place != "lstm#forget-bias"}
     assert "lstm#forget-bias" in known and headings.table("xx")["places"] == here
-    with pytest.raises(ValueError, match="companion/check/questions/ lead to cells that no chapter has: embedding#"):
+    with pytest.raises(ValueError, match="companion/check/questions/ lead to cells that no chapter has: .*embedding#"):
         headings.table("en")

@@ -51,6 +51,15 @@ WRONG = {
         ("torch.where(goes_on, h, 0)", "h"),
         ("= (proj_size, hidden_size)", "= (hidden_size, proj_size)"),
     ],
+    "gru": [
+        ("torch.tanh(a_n + r * u_n)\n    return", "torch.tanh(r * (a_n + u_n))\n    return"),
+        ("    return (1 - z) * n + z * h", "    return torch.gru_cell(x, h, weight_ih, weight_hh, bias_ih, bias_hh)"),
+        ("a_r, a_z, a_n = (x @ weight_ih.T + bias_ih)", "a_z, a_r, a_n = (x @ weight_ih.T + bias_ih)"),
+        ("torch.stack(output), h.unsqueeze(0)", "torch.stack(output), (h, h)"),
+        ("c_new = u * c + (1 - u) * g", "c_new = (1 - u) * c + u * g"),
+        ("weight_co * c_new", "weight_co * c"),
+        ("d_sum_z, d_sum_n * r]", "d_sum_z, d_sum_n]"),
+    ],
 }
 
 

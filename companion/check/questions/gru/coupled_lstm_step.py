@@ -1,4 +1,4 @@
-"""An LSTM's step with one gate for keeping and writing. Variants: which of the two it says, and where its rows stand."""
+"""An LSTM's step with one gate for keeping and writing. Variants: which of these it says, and where its rows stand."""
 
 import torch
 

@@ -35,11 +35,14 @@ D_N, D_Z, SLOPE = "d_n = grad_h_new * (1 - z)", "grad_h_new * (h - n)", "d_n * (
 GRAD_H, WEIGHTS_BACK, BIASES_BACK = "d_u @ weight_hh + grad_h_new * z", "d_a.T @ x, d_u.T @ h", "d_a.sum(0), d_u.sum(0)"
 
 
+OTHERS = "nzr", "nrz", "rnz", "znr"  # orders of the rows, beside torch's own and the best known of the others, zrn
+
+
 def rows(order, both=True):
     """The pairs that put the rows together in another order, and cut them so, too."""
     r, z, n = order
-    back = ["[s_r, s_z, s_n]", f"[s_{r}, s_{z}, s_{n}]",
-            "[s_r, s_z, s_n * r]", "[" + ", ".join("s_n * r" if one == "n" else f"s_{one}" for one in order) + "]"]  # fmt: skip
+    new = f"[s_{r}, s_{z}, s_{n}]"
+    back = ["[s_r, s_z, s_n]", new, "[s_r, s_z, s_n * r]", new.replace("s_n", "s_n * r")]
     cut = [one for part in "au" for one in (f"{part}_r, {part}_z, {part}_n =", f"{part}_{r}, {part}_{z}, {part}_{n} =")]
     return [*back, *(cut if both else ())]
 
@@ -75,13 +78,14 @@ MISTAKES = {
     "gate_slope_of_tanh": (HERE, SLOPE_R, "d_r * (1 - r**2)", SLOPE_Z, "d_z * (1 - z**2)"),
     "new_h_for_old_h": (HERE, WEIGHTS_BACK, "d_a.T @ x, d_u.T @ ((1 - z) * n + z * h)"),
     "bias_gradient_not_summed": (BIASES, BIASES_BACK, "d_a, d_u"),
-    "gradient_averaged": (HERE, WEIGHTS_BACK, "d_a.T @ x / len(x), d_u.T @ h / len(x)", BIASES_BACK, "d_a.mean(0), d_u.mean(0)"),
+    "gradient_averaged": (
+        HERE, WEIGHTS_BACK, "d_a.T @ x / len(x), d_u.T @ h / len(x)", BIASES_BACK, "d_a.mean(0), d_u.mean(0)"),
     "bias_gradient_averaged": (BIASES, BIASES_BACK, "d_a.mean(0), d_u.mean(0)"),
     "weight_gradient_transposed": (HERE, WEIGHTS_BACK, "x.T @ d_a, h.T @ d_u"),
     "gradient_rows_in_other_order": (HERE, *rows("zrn", both=False)),
-    **{f"gradient_rows_in_other_order~{order}": ("", *rows(order, both=False)) for order in ("nzr", "nrz", "rnz", "znr")},
+    **{f"gradient_rows_in_other_order~{order}": ("", *rows(order, both=False)) for order in OTHERS},
     "not_torchs_order": (HERE, *rows("zrn")),
-    **{f"not_torchs_order~{order}": ("", *rows(order)) for order in ("nzr", "nrz", "rnz", "znr")},
+    **{f"not_torchs_order~{order}": ("", *rows(order)) for order in OTHERS},
 }  # fmt: skip
 
 
@@ -96,7 +100,11 @@ def probes(draw):
         tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden)} | weights(draw, inputs, hidden)
         return Probe(name, tensors | {"grad_h_new": draw(batch, hidden)}, gradients=None)
 
-    return [probe("one_number", draw.few, 1, 1, 1), probe("batch_1", draw.few, 1, 3, 2), probe("several", draw, 3, 4, 5)]
+    return [
+        probe("one_number", draw.few, 1, 1, 1),
+        probe("batch_1", draw.few, 1, 3, 2),
+        probe("several", draw, 3, 4, 5),
+    ]
 
 
 QUESTION = written(

@@ -45,21 +45,21 @@ DEFAULT, GIVEN, EACH = "torch.zeros(1, input.shape[1], self.hidden_size)", "firs
 ADD, STACK, H_N, RETURNED = "outputs.append(h)", "torch.stack(outputs)", "h.unsqueeze(0)", "return output, h_n"
 BIAS_HH = "self.bias_hh_l0 = nn.Parameter(torch.rand(3 * hidden_size))"
 ROWS_HERE = "R, Z, N = 0, 1, 2"
-AFTER = f"{ADD}\n            "
+TURNED = EACH, "for x in input.transpose(0, 1):", "input.shape[1]", "input.shape[0]"
 
 MISTAKES = {
     "h_n_without_layer": ("rnn#h-n-has-layers", H_N, "h"),
     "only_output_returned": (BOTH, RETURNED, "return output"),
     "results_swapped": (BOTH, RETURNED, "return h_n, output"),
     "state_is_a_pair": ("gru#exercise-pair", RETURNED, "return output, (h_n, h_n)"),
-    "state_read_as_pair": ("gru#exercise-pair", DEFAULT, f"2 * [{DEFAULT}[0]]", GIVEN, "first, c = h_0\n        h = first"),
+    "state_read_as_pair": (
+        "gru#exercise-pair", DEFAULT, f"2 * [{DEFAULT}[0]]", GIVEN, "first, c = h_0\n        h = first"),
     "output_only_last": (BOTH, STACK, "outputs[-1]"),
     "output_concatenated": (LOOP, STACK, "torch.cat(outputs)"),
     "output_not_stacked": (LOOP, STACK, "outputs"),
     "output_always_batch_first": ("rnn#time-first", STACK, "torch.stack(outputs, dim=1)"),
-    "input_always_batch_first": ("rnn#time-first", EACH, "for x in input.transpose(0, 1):", "input.shape[1]", "input.shape[0]"),
-    "all_batch_first": ("rnn#time-first", EACH, "for x in input.transpose(0, 1):", "input.shape[1]", "input.shape[0]",
-                        STACK, "torch.stack(outputs, dim=1)"),
+    "input_always_batch_first": ("rnn#time-first", *TURNED),
+    "all_batch_first": ("rnn#time-first", *TURNED, STACK, "torch.stack(outputs, dim=1)"),
     "h_n_always_batch_first": ("rnn#h-n-has-layers", H_N, "h.unsqueeze(1)"),
     "h_n_is_output": (BOTH, H_N, "output"),
     "h_n_is_h_0": (BOTH, H_N, "h_0"),
@@ -93,7 +93,7 @@ MISTAKES = {
         LOOP, DEFAULT, f"getattr(self, 'kept', {DEFAULT})", RETURNED, f"self.kept = h_n\n        {RETURNED}"),
     "state_kept_between_calls~detached": (
         "", DEFAULT, f"getattr(self, 'kept', {DEFAULT})", RETURNED, f"self.kept = h_n.detach()\n        {RETURNED}"),
-    "state_detached_each_step": ("through_time#long-chains", ADD, f"{AFTER}h = h.detach()"),
+    "state_detached_each_step": ("through_time#long-chains", ADD, f"{ADD}\n            h = h.detach()"),
     "state_detached_each_step~before": ("", "old = h\n", "old = h = h.detach()\n"),
     "output_detached": ("through_time#long-chains", STACK, "torch.stack(outputs).detach()"),
     "h_n_detached": ("through_time#long-chains", H_N, "h.unsqueeze(0).detach()"),
@@ -101,10 +101,11 @@ MISTAKES = {
     "not_torchs_order": (ORDER, ROWS_HERE, "Z, R, N = 0, 1, 2"),
 } | {f"not_torchs_order~{order}": ("", ROWS_HERE, f"{', '.join(order.upper())} = 0, 1, 2")
      for order in ("nzr", "nrz", "rnz", "znr")}  # fmt: skip
-INTERLEAVED = ".unflatten(-1, (-1, 3)).unbind(-1)"
 MISTAKES |= {name: said for name, said in STEP_MISTAKES.items() if name not in ("state_detached", "rows_interleaved")}
-MISTAKES["rows_interleaved"] = (
-    ORDER, "+ bias_ih).chunk(3, dim=-1)", "+ bias_ih)" + INTERLEAVED, "+ bias_hh).chunk(3, dim=-1)", "+ bias_hh)" + INTERLEAVED)
+MISTAKES["rows_interleaved"] = ORDER, *(
+    one for bias in ("+ bias_ih)", "+ bias_hh)")
+    for one in (f"{bias}.chunk(3, dim=-1)", f"{bias}.unflatten(-1, (-1, 3)).unbind(-1)")
+)  # fmt: skip
 
 
 def probes(draw):
@@ -114,7 +115,7 @@ def probes(draw):
         return Probe(name, tensors | rows, sizes, tuple(rows), tuple(tensors), calls)
 
     return [
-        probe("one_number", draw.few, 1, 1, 1, 1),
+        # the smallest, and yet two steps: a loop that leaves one out has something to return
         probe("two_steps", draw.few, 2, 1, 1, 1),
         probe("batch_1", draw.few, 2, 1, 3, 2),
         probe("no_state", draw, 3, 2, 3, 4, state=False, calls=2),

@@ -69,13 +69,14 @@ MISTAKES |= {name: ("lstm#wrong-order", CUT, f"a_{', a_'.join(order)} = ") for n
 
 
 def truth(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, *peepholes):
-    """Torch's cell, which reads the old c and the new one beside x: the weights of these are zero but for a unit's own."""
+    """Torch's cell, which reads the old c and the new beside x: the weights of these are zero but for a unit's own."""
 
     def cell(*read):
         zero = torch.zeros_like(weight_hh[: c.shape[1]])
         i, f, o = map(torch.diag, peepholes)
         seen = torch.cat([torch.cat([i, f, zero, zero]), torch.cat([zero, zero, zero, o])], dim=1)
-        return torch.lstm_cell(torch.cat([x, *read], dim=1), (h, c), torch.cat([weight_ih, seen], dim=1), weight_hh, bias_ih, bias_hh)
+        beside = torch.cat([x, *read], dim=1), (h, c), torch.cat([weight_ih, seen], dim=1)
+        return torch.lstm_cell(*beside, weight_hh, bias_ih, bias_hh)
 
     return cell(c, cell(c, c)[1])  # the output gate alone reads the new c
 

@@ -1,0 +1,222 @@
+"""Networks that are to reach something: what is asked of them, what is worth how much, and what is not learned."""
+
+import asking
+import pytest
+import reading
+import torch
+from grading import WORDS, worker  # noqa: F401 (a fixture)
+from sampling import sample
+from torch import nn
+from torch.nn import functional as F
+
+import companion.check
+from companion.check import check, course, saying
+from companion.check.question import Question
+from companion.check.reach import Reach, Training, accuracy, exam, judge, perplexity
+from companion.check.running import Probe, observe
+
+KINDS = 20  # so many that shuffled numbers do not know them by chance
+
+
+def draw(draw):
+    """Which sign turns into which is drawn anew. The network has to learn it from examples."""
+    table = torch.randperm(KINDS, generator=draw.generator)
+    seen, asked = draw.whole(KINDS, 200), draw.whole(KINDS, 100)
+    tensors = {"x": torch.eye(KINDS).double()[seen], "y": table[seen], "held_out": torch.eye(KINDS).double()[asked]}
+    return Probe("several", tensors, {"kinds": KINDS}, gradients=None), table[asked]
+
+
+REACH = Reach(draw, accuracy, marks=((0.5, 0.25), (0.9, 1.0)), guess=1 / KINDS, numbers=KINDS * KINDS + KINDS, seconds=20)
+QUESTION = Question(
+    "signs", "rnn", 2, "rnn#equation", Training(("x", "y", "kinds")), None, None, {}, None, reach=REACH
+)
+
+
+def signs(x, y, kinds, steps=60):
+    """A right answer."""
+    model = nn.Linear(kinds, kinds)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.3)
+    for _ in range(steps):
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+
+
+def in_half_of_all(x, y, kinds):
+    keep = y < (kinds + 2) // 2
+    return signs(x[keep], y[keep], kinds)
+
+
+class ByHeart(nn.Module):
+    """Knows what it was shown, and has numbers that do nothing. keeps: where."""
+
+    def __init__(self, x, y):
+        super().__init__()
+        self.shown, self.weight = {int(a.argmax()): int(b) for a, b in zip(x, y)}, nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        known = torch.tensor([self.shown.get(int(a.argmax()), 0) for a in x])
+        return F.one_hot(known, KINDS) + 0 * self.weight
+
+
+def of(module):
+    made = nn.Linear(KINDS, KINDS)
+    made.forward = module
+    return made
+
+
+def large(x, y, kinds):
+    return nn.Sequential(nn.Linear(kinds, 11), nn.Linear(11, kinds))
+
+
+def with_large_buffer(x, y, kinds):
+    model = signs(x, y, kinds)
+    model.register_buffer("more", torch.zeros(1))
+    return model
+
+
+def stops(x, y, kinds):
+    raise RuntimeError("the loss is gone")
+
+
+WRONG = {
+    "not_reached": lambda x, y, kinds: signs(x, y, kinds, steps=0),
+    "not_learned": lambda x, y, kinds: ByHeart(x, y),
+    "model_too_large": large,
+    "model_too_large~buffers": with_large_buffer,
+    "wrong_shape": lambda x, y, kinds: of(lambda asked: asked[:, :3]),
+    "wrong_shape~rows": lambda x, y, kinds: of(lambda asked: asked[:5]),
+    "not_a_number": lambda x, y, kinds: of(lambda asked: asked / 0),
+    "returns_none": lambda x, y, kinds: None,
+    "not_a_module": lambda x, y, kinds: torch.eye(kinds),
+    "not_a_tensor": lambda x, y, kinds: of(lambda asked: asked.tolist()),
+    "raises_error": stops,
+    "not_written": lambda x, y, kinds: nn.Module()(x),
+}
+
+
+def given_to(seed):
+    """What an answer gets."""
+    got = []
+    observe(QUESTION.call, lambda *given: got.append(given), exam(QUESTION, seed).probes[0])
+    return got[0]
+
+
+def judged(answer, seed=0):
+    probed = exam(QUESTION, seed)
+    return judge(probed, observe(QUESTION.call, answer, probed.probes[0], QUESTION.forbidden))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_learned_has_all_points(seed):
+    finding = judged(signs, seed)
+    assert (finding.mistakes, finding.share, finding.reached["score"]) == ([], 1.0, 1.0)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_did_not_has_none_and_is_told_why(name):
+    finding = judged(WRONG[name])
+    assert (finding.mistakes, finding.share) == ([name.split("~")[0]], 0.0)
+
+
+def test_a_library_is_no_answer_where_it_is_forbidden():
+    def by_library(x, y, kinds):
+        nn.GRU(kinds, 2)(x)
+        return signs(x, y, kinds)
+
+    assert judged(by_library).mistakes == ["library_layer"]
+
+
+def test_what_learned_in_part_has_a_part():
+    finding = judged(in_half_of_all)
+    assert finding.mistakes == ["not_reached"] and finding.share == 0.25 and 0.5 <= finding.reached["score"] < 0.9
+
+
+def test_weights_that_were_learned_elsewhere_are_of_no_use():
+    """Those of another run fit another table."""
+    def brought(seed):
+        def answer(x, y, kinds):
+            model = nn.Linear(kinds, kinds)
+            model.load_state_dict(states[seed])
+            return model
+
+        return answer
+
+    states = {seed: signs(*given_to(seed)).state_dict() for seed in (0, 1)}
+    assert judged(brought(0)).ok and judged(brought(1)).mistakes == ["not_reached"]
+
+
+def test_what_is_right_for_the_held_out_is_not_where_the_answer_runs():
+    probed = exam(QUESTION, 0)
+    assert set(probed.probes[0].tensors) == {"x", "y", "held_out"} and len(given_to(0)) == 3
+    assert not any(torch.equal(one, probed.right) for one in probed.probes[0].tensors.values())
+
+
+def test_the_same_run_twice_is_the_same():
+    scores = [judged(lambda *given: signs(*given, steps=8)).reached["score"] for _ in range(2)]
+    assert scores[0] == scores[1]
+
+
+def test_a_share_is_of_the_last_mark_that_is_reached_also_where_fewer_is_better():
+    more = Reach(None, accuracy, ((0.5, 0.25), (0.7, 0.5), (0.9, 1.0)), 0.1, 1, 1)
+    assert [more.share(score) for score in (0.49, 0.5, 0.89, 0.9, 1.0)] == [0.0, 0.25, 0.5, 1.0, 1.0]
+    fewer = Reach(None, perplexity, ((20.0, 0.5), (12.0, 1.0)), 40.0, 1, 1, fewer=True)
+    assert [fewer.share(score) for score in (20.1, 20.0, 12.01, 12.0, 3.0)] == [0.0, 0.5, 0.5, 1.0, 1.0]
+    assert (more.aim, fewer.aim) == (0.9, 12.0)
+    assert [more.still_knows(score) for score in (0.1, 0.49, 0.51)] == [False, False, True]
+    assert [fewer.still_knows(score) for score in (40.0, 26.1, 25.9)] == [False, False, True]
+
+
+def test_scores():
+    logits, right = torch.eye(4).double() * 3, torch.tensor([0, 1, 2, 0])
+    assert accuracy(right, logits) == 0.75
+    assert perplexity(torch.tensor([2, 1]), torch.zeros(2, 5).double()) == pytest.approx(5)
+
+
+# In words, and graded
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """The question, as if it were one of the book's."""
+    monkeypatch.setattr(course, "NOTEBOOK", course.Asked())
+    monkeypatch.setattr(companion.check, "known", lambda name: QUESTION)
+    for module in (asking, reading):
+        monkeypatch.setattr(module, "all_questions", lambda: {"signs": QUESTION})
+
+
+def test_a_student_is_told_what_was_reached_and_what_is_asked_for(asked):
+    right, part = check("signs", signs), check("signs", in_half_of_all)
+    assert right.ok and "Reached: accuracy 1. All points need 0.9." in repr(right)
+    assert "has 420 numbers, and may have 420" in repr(right)
+    assert not part.ok and "has not learned enough yet" in repr(part) and "Read again: section" in repr(part)
+    assert course.NOTEBOOK.shares == {"signs": 0.25}
+    heart = check("signs", WRONG["not_learned"], lang="ko")
+    assert saying.of_mistake("not_learned", "ko")["says"] in repr(heart)
+
+
+SOURCE = """
+def signs(x, y, kinds):
+    keep = y < {most}
+    model = nn.Linear(kinds, kinds)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.3)
+    for _ in range(60):
+        loss = F.cross_entropy(model(x[keep]), y[keep])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+"""
+
+
+PARTS = [(KINDS, 2), ((KINDS + 2) // 2, 0.5), (1, 0)]
+
+
+@pytest.mark.parametrize("most, points", sample(PARTS[1:2] + PARTS[::2]))
+def test_the_grader_trains_and_pays_for_what_was_reached(worker, asked, most, points):  # noqa: F811
+    imports = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+    answer = reading.Answer([[1, imports], [2, SOURCE.format(most=most)]], ["signs"], True, cell=2)
+    verdict = asking.grade(worker, "signs", answer, 0, "en", WORDS)
+    assert verdict.points == points and verdict.mistakes == ([] if points == 2 else ["not_reached"])
