@@ -712,7 +712,8 @@ def main():
     running = load("companion.check.running", settings["running"])
     sys.meta_path.insert(0, Finder())
     sys.modules["companion.check.running"] = running
-    for module in ("numpy", "matplotlib.pyplot", "torch.nn.functional", "torch.func"):
+    # the last is what an optimizer imports as it is made: a second, for each answer that makes one
+    for module in ("numpy", "matplotlib.pyplot", "torch.nn.functional", "torch.func", "torch._dynamo"):
         try:
             __import__(module)
         except ImportError:

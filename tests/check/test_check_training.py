@@ -7,9 +7,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from companion.check import check, saying
 from companion.check.diagnosis import diagnose
-from companion.check.question import all_questions, bank
-from companion.check.questions.training import Network, network_tensors
+from companion.check.question import bank
 from companion.check.running import observe
 from programs import defined, found, questions, tried
 from sampling import UNKNOWN, sample
@@ -187,7 +187,7 @@ TRAIN_RIGHT = [
     [("optimizer.step()", "[setattr(model, k, nn.Parameter(p.detach() - learning_rate * p.grad)) for k, p in [*model.named_parameters()]]")],
     [("            optimizer.zero_grad()\n", ""), ("losses.append(loss.item())", "losses.append(loss.item())\n            model.zero_grad()")],
     [("losses.append(loss.item())", "yield loss.item()"), ("    return losses\n", "")],
-    [("model.train()\n", "optimizer = torch.optim.SGD(list(model.parameters()), learning_rate, foreach=True)\n"), ("logits, _ = model(x)", "model.train(); logits = model.forward(x)[0]")],
+    [("model.train()\n", "optimizer = torch.optim.SGD(list(model.parameters()), learning_rate)\n"), ("logits, _ = model(x)", "model.train(); logits = model.forward(x)[0]")],
     [(LOSS, "F.cross_entropy(logits.permute(1, 2, 0), y.T)"), ("return losses", "model.eval()\n    return tuple(losses)")],
     [(LOSS, "-logits.log_softmax(-1).gather(-1, y[..., None]).mean()"), ("losses.append(loss.item())", "losses += [loss.detach().view(1)]")],
     [("loss.backward()", "gs = torch.autograd.grad(loss, [*model.parameters()])"), (CLIPPED, "for p, g in zip(model.parameters(), gs): p.grad = g\n            " + CLIPPED)],
@@ -197,7 +197,7 @@ STARTS = "range(0, inputs.shape[0], size)"
 IN_WINDOWS_WRONG = LEARNING_WRONG | {
     "state_not_carried": [("model(x, state)", "model(x)")],
     "state_not_cut": [("            state = state.detach()", "            pass")],
-    "state_detached_each_step": [
+    "state_cut_within_window": [
         ("logits, state = model(x, state)", "steps = []\n        for x_t in x.split(1):\n            out, state = model(x_t, None if state is None else state.data); steps.append(out)\n        logits = torch.cat(steps)"),
     ],
     "losses_added_up": [("losses, state = [], None", "total, losses, state = 0, [], None"), ("loss.backward()", "total += loss; total.backward()")],
@@ -334,7 +334,7 @@ OTHERWISE = [
     ("train_in_windows", "state_not_cut", [("            state = state.detach()", "            pass"), ("backward()", "backward(retain_graph=True)")]),
     ("train_in_windows", "state_not_carried", [("state = state.detach()", "state = torch.zeros_like(state)")]),
     ("evaluate", "gradients_changed", [("with torch.no_grad():", "if True:"), ("total = total", "loss.backward(); total = total")]),
-    ("evaluate", "not_in_evaluation_mode", [("model.eval()", "model.train()")]),
+    ("evaluate", "not_in_evaluation_mode", [("model.eval()", "model.train()"), (RESTORED, "    model.train(was_training)\n")]),
     ("evaluate", "sum_for_mean", [("loss.item() * y.numel()", "loss.item()"), ("avg = total / n", "avg = total")]),
     ("evaluate", "left_in_evaluation_mode", [(RESTORED, "    model.train(model.training)\n")]),
 ]  # fmt: skip
@@ -344,3 +344,88 @@ OTHERWISE = [
 def test_the_same_mistakes_made_another_way_are_named(question, name, edits):
     finding = found(question, answer(SOURCES[question], edits), seed=5)
     assert finding.known and finding.mistakes == [name]
+
+
+# Two mistakes at once, and another variant
+
+PAIRS = [
+    ("inputs_and_targets", "inputs_and_targets_swapped", "whole_window_missing"),
+    ("inputs_and_targets", "variant_windows_first", "targets_not_shifted"),
+    ("clip_gradients", "norms_added", "factor_returned"),
+    ("clip_gradients", "root_missing", "short_gradients_lengthened"),
+    ("train", "gradients_not_zeroed", "not_in_training_mode"),
+    ("train", "loss_summed", "gradients_not_clipped"),
+    ("train", "stepped_up", "state_carried"),
+    ("train", "adam_for_descent", "softmax_before_loss"),
+    ("train", "epochs_ignored", "losses_keep_their_graph"),
+    ("evaluate", "mean_of_means", "left_in_evaluation_mode"),
+    ("evaluate", "graph_recorded", "not_in_evaluation_mode"),
+    ("evaluate", "perplexity_first", "weighted_by_rows"),
+    ("train_in_windows", "state_not_carried", "last_window_dropped"),
+    ("train_in_windows", "windows_reversed", "gradients_not_clipped"),
+    ("train_in_windows", "state_not_cut", "not_in_training_mode"),
+]
+
+
+@pytest.mark.parametrize("question, one, other", sample(PAIRS, 5))
+def test_pairs_are_named(question, one, other):
+    finding = found(question, answer(SOURCES[question], [*WRONG[question][one], *WRONG[question][other]]), seed=6)
+    assert finding.known and set(finding.mistakes) == {one, other}
+
+
+def named_in(variant, program, seed=0):
+    probed = bank("inputs_and_targets", seed, variant)
+    return diagnose(probed, [observe(probed.question.call, program, probe) for probe in probed.probes], 0).mistakes
+
+
+@pytest.mark.parametrize("name", [None, *WINDOWS_WRONG])
+def test_the_other_variant_has_the_same_mistakes(name):
+    first = answer(WINDOWS, WINDOWS_WRONG.get(name, ()))
+    wanted = {None: [], "variant_windows_first": ["variant_time_first"]}.get(name, [name])
+    assert named_in("windows_first", lambda *given: [one.T for one in first(*given)]) == wanted
+
+
+# What has no name in the bank
+
+FORMS = [
+    ("inputs_and_targets", "lambda x, n: list(zip(x.split(n), x[1:].split(n)))", "wrong_form"),
+    ("clip_gradients", "lambda g, c: [one * c for one in g]", "wrong_form"),
+    ("clip_gradients", "lambda g, c: None", "returns_none"),
+    ("train", "lambda *given: sum(train(*given))", "wrong_form"),
+    ("train", "lambda *given: [train(*given)]", "wrong_form"),
+    ("train", "lambda *given: [3 * loss for loss in train(*given)]", "wrong_values"),
+    ("train", "lambda *given: 1 / 0", "raises_error"),
+    ("evaluate", "lambda *given: evaluate(*given)[0]", "wrong_form"),
+    ("evaluate", "lambda *given: dict(zip('lp', evaluate(*given)))", "wrong_form"),
+    ("train_in_windows", "lambda *given: iter([])", "wrong_shape"),
+]
+
+
+@pytest.mark.parametrize("question, program, name", sample(FORMS, 3))
+def test_other_forms_and_numbers_are_described(question, program, name):
+    finding = found(question, answer(SOURCES[question] + f"answer = {program}"), seconds=UNKNOWN)
+    assert finding.mistakes == [name]
+
+
+# `backward` stops for many reasons: only those that are known are named.
+STOPS = [
+    ("train_in_windows", [("state = state.detach()", "state = state.detach().T")]),
+    ("train_in_windows", [("losses.append", "if start: raise RuntimeError('of another kind')\n        losses.append")]),
+    ("train", [("losses.append", "if losses: raise RuntimeError('of another kind')\n            losses.append")]),
+]
+
+
+@pytest.mark.parametrize("question, edits", sample(STOPS, 3))
+def test_another_error_at_the_second_step_is_no_known_mistake(question, edits):
+    assert found(question, answer(SOURCES[question], edits), seconds=UNKNOWN).mistakes == ["raises_error"]
+
+
+def test_weights_changed_outside_no_grad_are_told_so(monkeypatch):
+    monkeypatch.setattr("companion.check.SECONDS", UNKNOWN)
+    edits = [("optimizer.step()", "for p in model.parameters(): p -= learning_rate * p.grad")]
+    assert saying.words("en")["errors"]["leaf"] in repr(check("train", answer(LOOP, edits)))
+
+
+def test_an_error_of_backward_is_said_as_torch_says_it():
+    said = repr(check("train_in_windows", answer(IN_WINDOWS, IN_WINDOWS_WRONG["state_not_cut"])))
+    assert "`state_not_cut`" in said and "`RuntimeError: Trying to backward" in said and "ThroughOld" not in said

@@ -35,6 +35,15 @@ WRONG = {
         ("        h = h.detach()\n", ""),
         ("from_future = d_a @ weight_hh\n", "from_future = d_a @ weight_hh.T\n"),
     ],
+    "training": [
+        ("indices[1 : count * size + 1]", "indices[: count * size]"),
+        ("g.mul_(max_norm / norm)", "g = g * (max_norm / norm)"),
+        ("model.zero_grad()", "pass"),
+        ("p -= learning_rate", "p += learning_rate"),
+        (" * targets.numel()", ""),
+        ("    model.train(training)\n", ""),
+        ("        state = state.detach()\n", ""),
+    ],
     "lstm": [
         ("i, f, g, o = a.chunk(4, dim=-1)", "i, f, o, g = a.chunk(4, dim=-1)"),
         ("x @ weight_ih.T", "x @ weight_ih"),

@@ -120,7 +120,7 @@ def probes(draw):
         return Probe(name, tensors, {"training": training}, gradients=None)
 
     return [
-        probe("in_training_mode", draw.few, 3, 1, [(2, 1), (1, 2)], True),
+        probe("in_training_mode", draw.few, 3, 1, [(2, 1), (1, 3)], True),
         probe("one_batch", draw.few, 3, 2, [(2, 3)], False),
         probe("several", draw, 5, 3, [(3, 4), (2, 2), (1, 3)], True),
     ]

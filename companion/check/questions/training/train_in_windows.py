@@ -46,7 +46,7 @@ NEXT = """loss.backward()
 MISTAKES = LEARNING | {
     "last_step_not_made": ("training#one-epoch", STEP, "p -= learning_rate * p.grad * (t + size < len(inputs))"),
     "state_not_carried": ("training#windows-said", CUT, "state = None"),
-    "state_detached_each_step": ("through_time#truncation", READ, STEP_BY_STEP),
+    "state_cut_within_window": ("through_time#truncation", READ, STEP_BY_STEP),
     "state_not_cut": ("through_time#truncation", CUT, "pass"),
     "losses_added_up": (
         "training#first-epoch-said", *TOTAL, "loss.backward()", "total = total + loss; total.backward()",
