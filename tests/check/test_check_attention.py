@@ -1,6 +1,8 @@
 """The questions of the assignment `attention`, with answers as students write them: none of them uses a reference."""
 
 import math
+import textwrap
+from dataclasses import replace
 
 import pytest
 import torch
@@ -278,3 +280,342 @@ def test_every_question_is_tried(question):
 def test_mistakes_are_named(question, name):
     finding = found(question, answer(SOURCES[question], *WRONG[question][name]))
     assert finding.mistakes == [name], finding
+
+
+# Pairs, as programs
+
+PAIRS = [
+    ("padding_and_causal_mask", "own_step_hidden", "first_padding_visible"),
+    ("padding_and_causal_mask", "causal_mask_turned", "longest_length_for_all"),
+    ("attend", "scale_missing", "hidden_row_not_a_number"),
+    ("attend", "scale_without_root", "weights_returned_first"),
+    ("attend", "hidden_scores_zero", "keys_reshaped"),
+    ("multi_head", "scaled_by_whole_size", "output_bias_missing"),
+    ("multi_head", "heads_joined_by_view", "mask_inverted"),
+    ("multi_head", "projection_biases_missing", "weights_with_heads_last"),
+    ("beam_search", "end_not_counted", "start_in_sequence"),
+    ("beam_search", "state_not_carried", "worst_first"),
+    ("attend_backward", "scale_missing_on_way_back", "softmax_mean_missing"),
+    ("attend_backward", "mask_ignored", "gradients_of_key_and_value_exchanged"),
+]
+
+
+@pytest.mark.parametrize("question, one, other", sample(PAIRS, 6))
+def test_pairs_are_named(question, one, other):
+    finding = found(question, answer(SOURCES[question], *WRONG[question][one], *WRONG[question][other]))
+    assert finding.known and set(finding.mistakes) == {one, other}
+
+
+# Variants: a right answer to each, which is another's mistake
+
+HIDDEN, FRONT, MEAN = (f"return {BOTH}", f"return ~({BOTH})"), ("steps < l", "size - 1 - steps < l"), (ZEROED, "weights")
+AVERAGED = ("return output, weights", "return output, weights.mean(dim=1)")
+VARIANTS = {
+    "padding_and_causal_mask": {
+        "mask_true_may_look": [], "mask_true_is_hidden": [HIDDEN], "mask_true_may_look_padding_in_front": [FRONT],
+        "mask_true_is_hidden_padding_in_front": [HIDDEN, FRONT],
+    },
+    "attend": {"hidden_row_zeros": [], "hidden_row_mean": [MEAN]},
+    "multi_head": {"weights_of_each_head": [], "weights_averaged": [AVERAGED]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("question", VARIANTS)
+def test_each_variant_has_an_answer_that_is_anothers_mistake(question):
+    assert [*VARIANTS[question]] == [*all_questions()[question].variants]
+    for asked in VARIANTS[question]:
+        for given, edits in VARIANTS[question].items():
+            mistakes = [] if asked == given else [f"variant_{given}"]
+            assert found(question, answer(SOURCES[question], *edits), variant=asked).mistakes == mistakes
+
+
+@pytest.mark.parametrize("question, asked, name", sample([
+    (question, asked, name) for question in VARIANTS for asked in [*VARIANTS[question]][1:] for name in WRONG[question]
+], 12))  # fmt: skip
+def test_mistakes_are_named_in_the_other_variants_as_well(question, asked, name):
+    """Where the same lines make them there; elsewhere what is said is at least no other mistake's name alone."""
+    edits = [*VARIANTS[question][asked], *WRONG[question][name]]
+    try:
+        one = answer(SOURCES[question], *edits)
+    except AssertionError:
+        return  # an edit of an edited line
+    got = found(question, one, variant=asked, seconds=UNKNOWN)
+    assert not got.ok and (name in got.mistakes or not got.known or len(got.mistakes) > 1), got.mistakes
+
+
+# Right in other ways
+
+RIGHT = {
+    "padding_and_causal_mask": {
+        "by loops": """
+            def padding_and_causal_mask(lengths, size):
+                mask = torch.zeros(len(lengths), size, size, dtype=torch.bool)
+                for n, length in enumerate(lengths):
+                    for t in range(size):
+                        mask[n, t, :min(t + 1, length)] = True
+                return mask
+        """,
+        "ones and zeros": """
+            def padding_and_causal_mask(lengths, size):
+                real = (torch.arange(size)[None] < lengths[:, None]).long()
+                return torch.einsum("ts,ns->nts", torch.ones(size, size, dtype=torch.long).tril(), real)
+        """,
+        "not hidden": """
+            def padding_and_causal_mask(lengths, size):
+                later = torch.full((size, size), -torch.inf).triu(1) < 0
+                padding = torch.arange(size) >= lengths.view(-1, 1, 1)
+                return ~(later | padding)
+        """,
+        "where": """
+            def padding_and_causal_mask(lengths, size):
+                i = torch.arange(size)
+                return torch.stack([torch.where(i < n, i, size + 1)[None] <= i[:, None] for n in lengths.tolist()])
+        """,
+    },
+    "attend": {
+        "exponentials": """
+            def attend(query, key, value, mask):
+                e = torch.exp(query @ key.mT * query.shape[-1] ** -0.5) * mask
+                weights = e / e.sum(-1, keepdim=True).clamp(min=1e-12)
+                return weights @ value, weights
+        """,
+        "sequence by sequence, in a list": """
+            def attend(query, key, value, mask):
+                mixture, weights = [], []
+                for q, k, v, m in zip(query, key, value, mask):
+                    scores = (q @ k.T / math.sqrt(q.shape[1])).masked_fill(m == 0, torch.finfo(q.dtype).min)
+                    a = scores.softmax(1) * m
+                    weights.append(a)
+                    mixture.append(a @ v)
+                return [torch.stack(mixture), torch.stack(weights)]
+        """,
+        "einsum, the query scaled, only good rows": """
+            def attend(query, key, value, mask):
+                scores = torch.einsum("ntd,nsd->nts", query / math.sqrt(query.size(2)), key)
+                good = mask.any(-1)
+                weights = torch.zeros_like(scores)
+                weights[good] = scores[good].masked_fill(~mask[good], -math.inf).softmax(-1)
+                return torch.einsum("nts,nsv->ntv", weights, value), weights
+        """,
+        "log_softmax, float32": """
+            def attend(query, key, value, mask):
+                q, k, v = query.float(), key.float(), value.float()
+                scores = torch.baddbmm(torch.zeros(1), q, k.transpose(1, 2), alpha=q.size(-1) ** -0.5)
+                scores = torch.where(mask, scores, scores.new_full((), -1e4))
+                weights = F.log_softmax(scores, -1).exp() * mask.any(-1, True)
+                return (weights @ v).double(), weights.double()
+        """,
+        "vmap": """
+            def attend(query, key, value, mask):
+                def one(q, k, v, m):
+                    a = torch.where(m, k @ q / len(q) ** 0.5, -1e9).softmax(0) * m
+                    return a @ v, a
+                return torch.vmap(torch.vmap(one, in_dims=(0, None, None, 0)))(query, key, value, mask)
+        """,
+    },
+    "multi_head": {
+        "reshaped": """
+            def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
+                def split(x, i):
+                    E = x.shape[-1]
+                    x = x @ w[i * E:(i + 1) * E].T + b[i * E:(i + 1) * E]
+                    return x.reshape(*x.shape[:2], heads, E // heads).transpose(1, 2)
+                q, k, v = split(query, 0), split(key, 1), split(value, 2)
+                scores = q @ k.mT / math.sqrt(q.shape[-1]) + torch.where(mask, 0.0, -torch.inf)[:, None]
+                weights = F.softmax(scores, dim=-1)
+                return (weights @ v).transpose(1, 2).reshape(query.shape) @ w_out.T + b_out, weights
+        """,
+        "head by head": """
+            def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
+                size = query.size(-1) // heads
+                output, looks = b_out, []
+                for h in range(heads):
+                    rows = [slice(i * query.size(-1) + h * size, i * query.size(-1) + (h + 1) * size) for i in range(3)]
+                    q, k, v = (x @ w[r].T + b[r] for x, r in zip((query, key, value), rows))
+                    a = (q @ k.mT * size ** -0.5).masked_fill(~mask, -1e9).softmax(-1)
+                    looks.append(a)
+                    output = output + a @ v @ w_out[:, h * size:(h + 1) * size].T
+                return output, torch.stack(looks, 1)
+        """,
+        "heads in the batch": """
+            def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
+                N, T, E = query.shape
+                def split(x):
+                    return x.transpose(0, 1).reshape(-1, N * heads, E // heads).transpose(0, 1)
+                q, k, v = (split(F.linear(x, W, c)) for x, W, c in zip((query, key, value), w.split(E), b.split(E)))
+                scores = torch.bmm(q, k.mT) / (E / heads) ** 0.5
+                a = scores.masked_fill(~mask.repeat_interleave(heads, 0), -math.inf).softmax(2)
+                output = torch.bmm(a, v).transpose(0, 1).reshape(T, N, E).transpose(0, 1)
+                return F.linear(output, w_out, b_out), a.view(N, heads, T, -1)
+        """,
+        "einsum, biases aside": """
+            def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
+                W, c = w.unflatten(0, (3, heads, -1)), b.unflatten(0, (3, heads, 1, -1))
+                q, k, v = (torch.einsum("nte,hde->nhtd", x, W[i]) + c[i] for i, x in enumerate((query, key, value)))
+                a = (torch.einsum("nhtd,nhsd->nhts", q, k) / q.size(-1) ** 0.5).masked_fill(~mask[:, None], -1e30).softmax(-1)
+                return torch.einsum("nhts,nhsd,ehd->nte", a, v, w_out.unflatten(1, (heads, -1))) + b_out, a
+        """,
+    },
+    "beam_search": {
+        "tensors for numbers, and tuples": """
+            def beam_search(step, state, start, end, width, most):
+                beam = [(torch.tensor(0.0), torch.tensor([], dtype=torch.long), torch.tensor(start), state)]
+                for _ in range(most):
+                    new = []
+                    for p, signs, last, s in beam:
+                        if len(signs) and last == end:
+                            new.append((p, signs, last, s))
+                        else:
+                            log_p, after = step(last, s)
+                            for sign, q in enumerate(log_p):
+                                new.append((p + q, torch.cat([signs, torch.tensor([sign])]), torch.tensor(sign), after))
+                    beam = sorted(new, key=lambda one: one[0], reverse=True)[:width]
+                return tuple((signs, p) for p, signs, _, _ in beam)
+        """,
+        "topk of each, a heap, a generator": """
+            import heapq
+            def beam_search(step, state, start, end, width, most):
+                beam = [(0.0, [start], state, False)]
+                while most > 0 and not all(one[3] for one in beam):
+                    new = [one for one in beam if one[3]]
+                    for total, signs, s, done in beam:
+                        if not done:
+                            log_p, after = step(signs[-1], s)
+                            best = log_p.topk(min(width, log_p.numel()))
+                            new += [(total + q, signs + [i], after, i == end) for q, i in zip(best.values.tolist(), best.indices.tolist())]
+                    beam = heapq.nlargest(width, new, key=lambda one: one[0])
+                    most -= 1
+                return ((signs[1:], total) for total, signs, *_ in beam)
+        """,
+        "a table of scores": """
+            def beam_search(step, state, start, end, width, most):
+                signs, scores, states, ended = [()], torch.zeros(1), [state], [False]
+                for t in range(most):
+                    rows, after = [], []
+                    for i in range(len(signs)):
+                        if ended[i]:
+                            rows.append(torch.full((size,), -torch.inf).index_fill(0, torch.tensor(end), 0.0))
+                            after.append(states[i])
+                        else:
+                            row, new = step(signs[i][-1] if signs[i] else start, states[i])
+                            size = len(row)
+                            rows.append(row)
+                            after.append(new)
+                    table = (scores[:, None] + torch.stack(rows)).flatten()
+                    count = min(width, int(table.isfinite().sum()))
+                    scores, places = table.topk(count)
+                    old = [(int(p) // size, int(p) % size) for p in places]
+                    signs, states, ended = ([signs[i] + (() if ended[i] else (j,)) for i, j in old], [after[i] for i, _ in old],
+                                            [ended[i] or j == end for i, j in old])
+                return list(zip(signs, scores))
+        """,
+        "recursion": """
+            def beam_search(step, state, start, end, width, most):
+                def go(beam, left):
+                    if left == 0:
+                        return beam
+                    new = []
+                    for signs, total, s in beam:
+                        if signs and signs[-1] == end:
+                            new.append((signs, total, s))
+                            continue
+                        row, after = step(signs[-1] if signs else start, s)
+                        new.extend((signs + [j], total + row[j], after) for j in range(len(row)))
+                    return go(sorted(new, key=lambda one: -float(one[1]))[:width], left - 1)
+                return [one[:2] for one in go([([], 0, state)], most)]
+        """,
+    },
+    "attend_backward": {
+        "matrices of the softmax": """
+            def attend_backward(query, key, value, mask, grad_mixture):
+                grads = [torch.zeros_like(one) for one in (query, key, value)]
+                for n in range(len(query)):
+                    for t in range(query.size(1)):
+                        e = (key[n] @ query[n, t] / query.size(2) ** 0.5).masked_fill(~mask[n, t], -torch.inf)
+                        a = torch.softmax(e, 0)
+                        grads[2][n] += torch.outer(a, grad_mixture[n, t])
+                        d_e = (torch.diag(a) - torch.outer(a, a)) @ (value[n] @ grad_mixture[n, t]) / query.size(2) ** 0.5
+                        grads[0][n, t] = d_e @ key[n]
+                        grads[1][n] += torch.outer(d_e, query[n, t])
+                return grads
+        """,
+        "by the mixture": """
+            def attend_backward(query, key, value, mask, grad_mixture):
+                c = query.size(-1) ** -0.5
+                e = ((query * c) @ key.mT).exp() * mask
+                a = e / e.sum(-1, keepdim=True)
+                mixture = a @ value
+                d = a * (grad_mixture @ value.mT - (grad_mixture * mixture).sum(-1, keepdim=True)) * c
+                return d @ key, d.mT @ query, a.mT @ grad_mixture
+        """,
+        "torch's own softmax, float32": """
+            def attend_backward(query, key, value, mask, grad_mixture):
+                query, key, value, g = (x.float() for x in (query, key, value, grad_mixture))
+                c = query.size(-1) ** -0.5
+                a = torch.where(mask, query @ key.mT * c, -1e9).softmax(-1)
+                d_a = g @ value.mT
+                d = (d_a * a - a * torch.einsum("nts,nts->nt", d_a, a).unsqueeze(-1)) * c
+                return (d @ key).double(), (query.mT @ d).mT.double(), (g.mT @ a).mT.double()
+        """,
+        "with no_grad, in place": """
+            @torch.no_grad()
+            def attend_backward(query, key, value, mask, grad_mixture):
+                s = (query @ key.mT).div_(math.sqrt(query.size(-1))).masked_fill_(mask.logical_not(), -math.inf)
+                a = s.sub_(s.amax(-1, keepdim=True)).exp_()
+                a /= a.sum(-1, keepdim=True)
+                d = torch.matmul(grad_mixture, value.mT)
+                d.sub_((d * a).sum(-1, keepdim=True)).mul_(a).mul_(query.size(-1) ** -0.5)
+                return torch.bmm(d, key), torch.bmm(d.mT, query), torch.bmm(a.mT, grad_mixture)
+        """,
+    },
+}
+
+
+@pytest.mark.parametrize("question, name", [(question, name) for question in RIGHT for name in RIGHT[question]])
+def test_unusual_answers_are_right(question, name):
+    one = answer(textwrap.dedent(RIGHT[question][name]))
+    assert found(question, one).mistakes == []
+
+
+# The truth
+
+
+def test_the_truth_is_that_of_torchs_layer_with_a_mask_as_that_has_it():
+    torch.manual_seed(0)
+    layer = nn.MultiheadAttention(6, 2, batch_first=True).double()
+    query, key = torch.rand(2, 3, 6).double(), torch.rand(2, 4, 6).double()
+    hidden = torch.tensor([[False, True, False, True], [False, False, True, True]])
+    ours = all_questions()["multi_head"].truth(
+        query, key, key, ~hidden[:, None].expand(-1, 3, -1), 2, layer.in_proj_weight, layer.in_proj_bias, *layer.out_proj.parameters()
+    )
+    theirs = layer(query, key, key, key_padding_mask=hidden, average_attn_weights=False)
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+
+
+def test_a_beam_that_is_wide_enough_finds_the_best_of_all():
+    probe = bank("beam_search", 0).probes[2]
+    outcome = observe(all_questions()["beam_search"].call, all_questions()["beam_search"].truth,
+                      replace(probe, options=probe.options | {"width": 10**4}))  # fmt: skip
+    assert outcome.values["log_p"].exp().sum() == pytest.approx(1)  # all that can be, ended or cut
+    narrow = observe(all_questions()["beam_search"].call, answer(BEAM), probe)
+    assert narrow.values["log_p"][0] <= outcome.values["log_p"][0]
+
+
+# What no change of a line makes
+
+
+def test_forms_that_a_search_does_not_take():
+    def said(given):
+        return found("beam_search", lambda *_: given, seconds=UNKNOWN).mistakes
+
+    assert said(None) == ["returns_none"]
+    for given in ([[0, 1]], ([[0, 1]], [0.5]), {"log_p": 1}, torch.ones(2, 2), "ab", [("a", 1.0)], [([0.5j], 1)], 7):
+        assert said(given) == ["wrong_form"], given
+
+
+def test_gradients_by_themselves_are_no_answer():
+    def attend_backward(query, key, value, mask, grad_mixture):
+        given = [one.clone().requires_grad_() for one in (query, key, value)]
+        return torch.autograd.grad(answer(ATTEND)(*given, mask)[0], given, grad_mixture)
+
+    assert check("attend_backward", attend_backward).mistakes == ["library_layer"]
