@@ -61,7 +61,6 @@ ATTENTION = frozenset(
 AUTOGRAD = frozenset({"autograd::engine::evaluate_function"})
 # The companion's own, and the references of the questions.
 LAYERS, QUESTIONS = COMPANION / "layers", COMPANION / "check/questions"
-SEARCH = COMPANION / "learning/search.py"
 KINDS = {"float64": torch.float64, "int64": torch.int64, "bool": torch.bool}
 
 
@@ -254,7 +253,7 @@ def belongs(code):
     if Path(TORCH) in path.parents:
         place = "torch." + ".".join(path.relative_to(TORCH).with_suffix("").parts)
         return next((name for name in ATTENTION if f"{place}.{code.co_name}".startswith(name)), None)
-    layer = path.parent == LAYERS and code.co_name not in ("__init__", "reset_parameters") or path == SEARCH
+    layer = path.parent == LAYERS and code.co_name not in ("__init__", "reset_parameters")
     if not layer and (QUESTIONS not in path.parents or "reference" not in code.co_qualname.lower()):
         return None
     return ".".join(path.relative_to(COMPANION.parent).with_suffix("").parts)

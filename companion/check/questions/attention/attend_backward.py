@@ -73,7 +73,6 @@ def probes(draw):
         return Probe(name, tensors | mask | {"grad_mixture": draw(N, T, size)}, gradients=None)
 
     return [
-        probe("batch_1", draw.few, 1, 1, 2, 2, 1, visible=True),
         probe("batch_1", draw.few, 1, 2, 3, 2, 1, visible=True),
         probe("nothing_hidden", draw, 2, 3, 4, 5, 3, visible=True),
         probe("several", draw, 2, 3, 5, 6, 4),

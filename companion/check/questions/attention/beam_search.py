@@ -125,29 +125,31 @@ def truth(step, state, start, end, width, most):
 
 
 def probe(name, draw, base, signs, width, most, one_sign=False):
-    """A state for each path through a tree, so that no two sequences have the same sum. Beyond it, they lead anywhere.
+    """A state for each path through a tree, so that no two sequences have the same sum. Below it the end is near.
 
     base: of what is likely. Most that is drawn at random would not tell the mistakes apart: so it is only shaken, and the
     signs change places. one_sign: start and end are the same.
     """
-    inner, count = (sum(signs**depth for depth in range(deep)) for deep in (most, most + 1))
-    after = torch.arange(1, count).reshape(inner, signs)
-    drawn, order = Draw(base), draw(signs).argsort()
-    after = torch.cat([after, drawn.whole(count, count - inner, signs)])
+    inner, whole = (sum(signs**depth for depth in range(deep)) for deep in (most, most + 1))
+    count, drawn, order = whole + 2, Draw(base), draw(signs).argsort()
+    after = torch.full((count, signs), count - 1)
+    after[:inner], after[inner:whole] = torch.arange(1, whole).reshape(inner, signs), whole
     sure = torch.tensor([1.0, 5.0])[drawn.whole(2, count, 1)]  # after a sign that is less likely, the next may be certain
-    log_p = torch.log_softmax(sure * drawn(count, signs) + 0.02 * draw(count, signs), dim=1)
+    logits = sure * drawn(count, signs) + 0.02 * draw(count, signs)
+    logits[whole:] = draw(2, signs)
+    logits[whole:, 1] += 4
     start, end = order.argsort()[:2].tolist()
     options = {"state": 0, "start": end if one_sign else start, "end": end, "width": width, "most": most}
-    return Probe(name, {"log_p": log_p[:, order], "after": after[:, order]}, options, gradients=None)
+    return Probe(name, {"log_p": torch.log_softmax(logits, dim=1)[:, order], "after": after[:, order]}, options, gradients=None)
 
 
 def probes(draw):
     return [
         probe("one_step", draw, 0, 3, 2, 1),
         probe("wide", draw, 0, 2, 4, 3),
-        probe("several", draw, 32, 4, 2, 4),
-        probe("several", draw, 15, 3, 3, 5),
-        probe("start_is_end", draw, 1, 4, 3, 4, one_sign=True),
+        probe("several", draw, 27, 4, 2, 4),
+        probe("several", draw, 5, 3, 3, 5),
+        probe("start_is_end", draw, 32, 4, 3, 4, one_sign=True),
     ]
 
 

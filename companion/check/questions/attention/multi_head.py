@@ -114,7 +114,7 @@ def probes(draw):
         return Probe(name, tensors | mask, {"heads": heads}, gradients=tuple(tensors))
 
     return [
-        probe("batch_1", draw.few, 1, 1, 2, 2, 1, visible=True),
+        probe("batch_1", draw.few, 1, 2, 3, 2, 1, visible=True),
         probe("one_head", draw, 2, 3, 4, 1, 3),
         probe("nothing_hidden", draw, 2, 4, 3, 3, 2, visible=True),
         probe("several", draw, 3, 4, 5, 2, 3),

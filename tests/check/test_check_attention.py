@@ -1,0 +1,621 @@
+"""The questions of the assignment `attention`, with answers as students write them: none of them uses a reference."""
+
+import math
+import textwrap
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from companion.check import check
+from companion.check.diagnosis import diagnose
+from companion.check.question import all_questions, bank
+from companion.check.running import observe
+from programs import defined, questions, tried
+from sampling import UNKNOWN, sample
+
+QUESTIONS = questions("attention")
+
+
+def answer(source, *edits):
+    """What a program defines last, after each `(old, new)` has replaced a piece of it."""
+    return defined(source, edits, {"torch": torch, "nn": nn, "F": F, "math": math})[-1]
+
+
+def found(question, one, seed=3, variant=None, seconds=30):
+    probed = bank(question, seed, variant)
+    asked = probed.question
+    return diagnose(probed, [observe(asked.call, one, probe, asked.forbidden) for probe in probed.probes], seconds)
+
+
+MASK = """
+def padding_and_causal_mask(lengths, size):
+    causal = torch.tril(torch.ones(size, size)).bool()
+    steps = torch.arange(size).repeat(len(lengths), 1)
+    padding = steps < lengths.unsqueeze(1)
+    return causal.unsqueeze(0) & padding.unsqueeze(1)
+"""
+BOTH, TRIL, INSIDE = "causal.unsqueeze(0) & padding.unsqueeze(1)", "torch.tril(torch.ones(size, size))", "steps < lengths.unsqueeze(1)"
+MASK_WRONG = {
+    "causal_mask_missing": [(BOTH, "padding.unsqueeze(1).expand(-1, size, -1)")],
+    "padding_mask_missing": [(BOTH, "causal.expand(len(lengths), -1, -1)")],
+    "masks_joined_by_or": [(" & ", " | ")],
+    "causal_mask_turned": [("torch.tril", "torch.triu")],
+    "causal_mask_inverted": [(TRIL, "torch.triu(torch.ones(size, size), diagonal=1)")],
+    "padding_mask_inverted": [(INSIDE, "steps >= lengths[:, None]")],
+    "own_step_hidden": [(TRIL, "torch.tril(torch.ones(size, size), diagonal=-1)")],
+    "next_step_visible": [(TRIL, "torch.tril(torch.ones(size, size), diagonal=1)")],
+    "first_padding_visible": [("steps < l", "steps <= l")],
+    "key_beside_padding_hidden": [(INSIDE, "steps < lengths.unsqueeze(1) - 1")],
+    "padding_on_queries": [("padding.unsqueeze(1)", "padding.unsqueeze(2)")],
+    "longest_length_for_all": [(INSIDE, "steps < lengths.max()")],
+    "shortest_length_for_all": [(INSIDE, "steps < min(lengths)")],
+    "mask_transposed": [(BOTH, f"({BOTH}).mT")],
+    "size_from_longest": [("    causal", "    size = max(lengths)\n    causal")],
+    "mask_without_batch": [(BOTH, "causal")],
+    "mask_without_queries": [(BOTH, "padding")],
+    "mask_with_head_axis": [(BOTH, "causal[None, None] & padding[:, None, None]")],
+    "mask_to_be_added": [(BOTH, f"(1 - ({BOTH}).float()).masked_fill(~({BOTH}), float('-inf'))")],
+    "masks_added": [(BOTH, BOTH.replace("&", "* 1 +") + " * 1")],
+}
+
+ATTEND = """
+def attend(query, key, value, mask):
+    d = query.shape[2]
+    scores = torch.bmm(query, key.transpose(1, 2)) / math.sqrt(d)
+    scores = torch.where(mask, scores, torch.tensor(-1e30))
+    weights = F.softmax(scores, dim=2)
+    weights = weights * mask.any(dim=2, keepdim=True)
+    mixture = torch.bmm(weights, value)
+    return mixture, weights
+"""
+ROOT, SOFTMAX, ZEROED, WHERE = "/ math.sqrt(d)", "F.softmax(scores, dim=2)", "weights * mask.any(dim=2, keepdim=True)", "torch.where(mask, scores, torch.tensor(-1e30))"
+ATTEND_WRONG = {
+    "scale_missing": [(ROOT, "")],
+    "scale_without_root": [(ROOT, "* (1 / d)")],
+    "scale_multiplied": [(ROOT, "* d**0.5")],
+    "scaled_by_number_of_keys": [("query.shape[2]", "key.shape[1]")],
+    "scaled_by_number_of_queries": [("query.shape[2]", "query.shape[-2]")],
+    "scaled_by_value_size": [("query.shape[2]", "value.shape[2]")],
+    "scaled_after_softmax": [(ROOT, ""), (SOFTMAX, f"{SOFTMAX} {ROOT}")],
+    "softmax_over_queries": [(SOFTMAX, "F.softmax(torch.where(mask, scores, -torch.inf), dim=1)"), (ZEROED, "weights.nan_to_num(0)")],
+    "softmax_over_batch": [(SOFTMAX, "torch.where(mask, scores, -torch.inf).softmax(0)"), (ZEROED, "weights")],
+    "softmax_missing": [(SOFTMAX, "scores * mask")],
+    "mask_inverted": [(WHERE, "scores.masked_fill(mask, -1e9)"), ("mask.any(dim=2", "(mask == False).any(dim=2")],
+    "mask_ignored": [(WHERE, "scores")],
+    "hidden_scores_zero": [(WHERE, "scores * mask")],
+    "hidden_after_softmax": [(WHERE, "scores"), (ZEROED, "weights * mask")],
+    "hidden_row_looks": [(WHERE, "scores - 1e8 * ~mask"), (ZEROED, "weights")],
+    "hidden_row_not_a_number": [("-1e30", "-math.inf"), (ZEROED, "weights")],
+    "hidden_row_gradient_not_a_number": [(WHERE, "scores + torch.log(mask.double())"), (ZEROED, "weights.nan_to_num()")],
+    "hidden_row_weights_left": [(ZEROED, "weights"), ("bmm(weights, value)", "bmm(weights, value) * mask.any(2)[..., None]")],
+    "causal_on_top": [("    scores = torch.where", "    mask = torch.tril(mask)\n    scores = torch.where")],
+    "mask_transposed": [("torch.where(mask", "torch.where(mask.transpose(1, 2)"), ("mask.any(dim=2", "mask.mT.any(dim=2")],
+    "keys_reshaped": [("key.transpose(1, 2)", "key.view(key.shape[0], key.shape[2], key.shape[1])")],
+    "keys_mixed_for_values": [("bmm(weights, value)", "bmm(weights, key)")],
+    "scores_returned_for_weights": [("    scores = torch.where", "    before = scores\n    scores = torch.where"), ("mixture, weights", "mixture, before")],
+    "weights_returned_first": [("mixture, weights", "weights, mixture")],
+    "weights_not_returned": [("return mixture, weights", "return mixture")],
+}
+
+MULTI = """
+def multi_head(query, key, value, mask, heads, W_in, b_in, W_out, b_out):
+    N, T, E = query.shape
+    size = E // heads
+    W_q, W_k, W_v = W_in[:E], W_in[E:2 * E], W_in[2 * E:]
+    b_q, b_k, b_v = b_in[:E], b_in[E:2 * E], b_in[2 * E:]
+    Q, K, V = F.linear(query, W_q, b_q), F.linear(key, W_k, b_k), F.linear(value, W_v, b_v)
+
+    def split(x):
+        return x.view(N, -1, heads, size).permute(0, 2, 1, 3)
+
+    scores = torch.einsum("nhtd,nhsd->nhts", split(Q), split(K)) * size ** -0.5
+    scores = scores.masked_fill(mask.logical_not().unsqueeze(1), float("-inf"))
+    weights = scores.softmax(dim=-1)
+    context = torch.einsum("nhts,nhsd->nhtd", weights, split(V))
+    context = context.permute(0, 2, 1, 3).reshape(N, T, E)
+    output = F.linear(context, W_out, b_out)
+    return output, weights
+"""
+ROWS, BIASES = "W_q, W_k, W_v = W_in", "b_q, b_k, b_v = b_in"
+FILL, SPLIT, JOIN = "scores.masked_fill(mask.logical_not().unsqueeze(1), float(\"-inf\"))", "x.view(N, -1, heads, size).permute(0, 2, 1, 3)", "context.permute(0, 2, 1, 3).reshape(N, T, E)"
+MULTI_WRONG = {
+    "scaled_by_whole_size": [("* size ** -0.5", "/ math.sqrt(E)")],
+    "scale_missing": [("* size ** -0.5", "")],
+    "scale_without_root": [("* size ** -0.5", "/ size")],
+    "scale_multiplied": [("* size ** -0.5", "* size ** 0.5")],
+    "scaled_by_number_of_heads": [("* size ** -0.5", "/ heads ** 0.5")],
+    "softmax_over_queries": [("softmax(dim=-1)", "softmax(dim=2)")],
+    "softmax_over_heads": [("softmax(dim=-1)", "softmax(dim=1)")],
+    "mask_inverted": [("mask.logical_not()", "mask")],
+    "mask_ignored": [("scores = scores.masked_fill", "scores.masked_fill")],
+    "mask_on_heads": [(".unsqueeze(1), float", ", float")],
+    "hidden_scores_zero": [(FILL, "scores * mask[:, None]")],
+    "hidden_after_softmax": [(FILL, "scores"), ("softmax(dim=-1)", "softmax(dim=-1) * mask[:, None]")],
+    "one_head": [("    size =", "    heads = 1\n    size =")],
+    "heads_cut_by_view": [(SPLIT, "x.view(N, heads, x.shape[1], size)")],
+    "heads_joined_by_view": [(JOIN, "context.reshape(N, T, E)")],
+    "heads_interleaved": [(SPLIT, "x.view(N, -1, size, heads).permute(0, 3, 1, 2)")],
+    "heads_joined_interleaved": [(JOIN, "context.permute(0, 2, 3, 1).reshape(N, T, E)")],
+    "projection_rows_exchanged": [(ROWS, "W_k, W_v, W_q = W_in"), (BIASES, "b_k, b_v, b_q = b_in")],
+    "projection_rows_by_head": [
+        (ROWS, "W_in = W_in.view(heads, 3, size, E).transpose(0, 1).reshape(3 * E, E)\n    " + ROWS),
+        (BIASES, "b_in = b_in.view(heads, 3, size).transpose(0, 1).reshape(3 * E)\n    " + BIASES),
+    ],
+    "values_from_keys": [("linear(value,", "linear(key,")],
+    "keys_from_values": [("linear(key,", "linear(value,")],
+    "self_attention_only": [("linear(value,", "linear(query,"), ("linear(key,", "linear(query,")],
+    "projections_transposed": [("linear(query, W_q, b_q)", "(query @ W_q + b_q)"), ("linear(key, W_k, b_k)", "(key @ W_k + b_k)"),
+                               ("linear(value, W_v, b_v)", "(value @ W_v + b_v)"), ("F.(", "(")],
+    "projection_biases_missing": [(", b_q)", ")"), (", b_k)", ")"), (", b_v)", ")")],
+    "output_projection_missing": [("F.linear(context, W_out, b_out)", "context")],
+    "output_projection_transposed": [("F.linear(context, W_out, b_out)", "torch.matmul(context, W_out) + b_out")],
+    "output_bias_missing": [("W_out, b_out)\n    return", "W_out)\n    return")],
+    "input_added": [("return output,", "return output + query,")],
+    "weights_summed_over_heads": [("output, weights", "output, weights.sum(1)")],
+    "weights_with_heads_in_batch": [("output, weights", "output, weights.reshape(N * heads, T, -1)")],
+    "weights_with_heads_last": [("output, weights", "output, weights.permute(0, 2, 3, 1)")],
+    "scores_returned_for_weights": [("output, weights", "output, scores")],
+    "weights_returned_first": [("output, weights", "weights, output")],
+    "weights_not_returned": [("output, weights", "output")],
+}  # fmt: skip
+
+BEAM = """
+def beam_search(step, state, start, end, width, most):
+    sequences, scores, states = [[start]], [0.0], [state]
+    for t in range(most):
+        candidates = []
+        for i, seq in enumerate(sequences):
+            if len(seq) > 1 and seq[-1] == end:
+                candidates.append((scores[i], seq, states[i]))
+                continue
+            log_p, new_state = step(seq[-1], states[i])
+            for sign in range(len(log_p)):
+                candidates.append((scores[i] + log_p[sign].item(), seq + [sign], new_state))
+        candidates.sort(key=lambda one: one[0], reverse=True)
+        candidates = candidates[:width]
+        scores, sequences, states = (list(column) for column in zip(*candidates))
+        if all(len(seq) > 1 and seq[-1] == end for seq in sequences):
+            break
+    return [(seq[1:], score) for seq, score in zip(sequences, scores)]
+"""
+SUM, CUT, KEEP = "scores[i] + log_p[sign].item()", "candidates = candidates[:width]", "candidates.append((scores[i], seq, states[i]))"
+LOOP, RETURN, ENDS = "for sign in range(len(log_p)):", "return [(seq[1:], score) for seq, score in zip(sequences, scores)]", "len(seq) > 1 and seq[-1] == end:"
+ALL = "[(one[1][1:], one[0]) for one in sorted({}, key=lambda one: -one[0])[:width]]"
+BEAM_WRONG = {
+    "greedy_search": [(CUT, "candidates = [max(candidates, key=lambda one: one[0])]")],
+    "width_for_each_beginning": [(LOOP, "for sign in log_p.topk(min(width, len(log_p))).indices.tolist():"), (CUT, ""), (RETURN, RETURN + "[:width]")],
+    "one_for_each_beginning": [(LOOP, "for sign in log_p.topk(1 if t else min(width, len(log_p))).indices.tolist():")],
+    "all_sequences_kept": [(CUT, ""), (RETURN, RETURN + "[:width]")],
+    "probabilities_returned": [("(seq[1:], score)", "(seq[1:], math.exp(score))")],
+    "probabilities_added": [("log_p[sign].item()", "log_p[sign].exp().item()")],
+    "only_last_log_p": [(SUM, "float(log_p[sign])")],
+    "end_not_counted": [(SUM, "scores[i] + (0 if sign == end else log_p[sign].item())")],
+    "divided_by_length": [("(seq[1:], score)", "(seq[1:], score / (len(seq) - 1))")],
+    "finished_go_on": [("if " + ENDS, "if False:"), ("if all(len(seq) > 1 and seq[-1] == end for seq in sequences)", "if False")],
+    "finished_dropped": [(KEEP, "pass"), ("        candidates.sort", "        if not candidates:\n            return []\n        candidates.sort")],
+    "finished_beside_the_beam": [
+        ("[0.0], [state]", "[0.0], [state]\n    done = []"), (KEEP, ""), (CUT, CUT + "\n        done += [one for one in candidates if one[1][-1] == end]\n"
+         "        candidates = [one for one in candidates if one[1][-1] != end]\n        if not candidates:\n            break"),
+        (RETURN, "done += [one for one in candidates if one not in done]\n    return " + ALL.format("done")),
+    ],
+    "finished_repeated": [(KEEP, KEEP.replace("append", "extend").replace("((", "([(").replace("))", ")] * len(step(start, state)[0]))"))],
+    "end_repeated": [(KEEP, "candidates.append((scores[i], seq + [end], states[i]))"), ("all(len(seq) > 1 and seq[-1] == end for seq in sequences)", "t == most")],
+    "stops_at_first_end": [("if all(", "if any(")],
+    "unfinished_left_out": [("zip(sequences, scores)]", "zip(sequences, scores) if seq[-1] == end]")],
+    "only_best_returned": [(RETURN, "best = max(range(len(scores)), key=lambda i: scores[i])\n    return [(sequences[best][1:], scores[best])]")],
+    "start_in_sequence": [("(seq[1:], score)", "(seq, score)")],
+    "end_left_out": [("(seq[1:], score)", "(seq[1:-1] if seq[-1] == end else seq[1:], score)")],
+    "start_taken_for_end": [("len(seq) > 1 and ", "")],
+    "worst_first": [("zip(sequences, scores)]", "zip(sequences[::-1], scores[::-1])]")],
+    "worst_kept": [(", reverse=True", "")],
+    "search_one_step_too_long": [("range(most)", "range(0, most + 1)")],
+    "search_one_step_too_short": [("range(most)", "range(1, most)")],
+    "most_ignored": [("for t in range(most):", "while True:")],
+    "state_not_carried": [("seq + [sign], new_state", "seq + [sign], state")],
+    "one_state_for_all": [("log_p, new_state = step(seq[-1], states[i])", "log_p, state = step(seq[-1], state)"), ("seq + [sign], new_state", "seq + [sign], None")],
+    "states_left_in_place": [
+        ("candidates = []", "candidates, kept = [], []"), (KEEP, KEEP + "\n                kept.append(states[i])"),
+        ("step(seq[-1], states[i])", "step(seq[-1], states[i])\n            kept.append(new_state)"),
+        ("zip(*candidates))", "zip(*candidates))\n        states = [kept[min(i, len(kept) - 1)] for i in range(len(states))]"),
+    ],
+    "start_read_at_each_step": [("step(seq[-1],", "step(start,")],
+}  # fmt: skip
+
+BACKWARD = """
+def attend_backward(query, key, value, mask, grad_mixture):
+    root = math.sqrt(query.shape[-1])
+    scores = torch.einsum("ntd,nsd->nts", query, key) / root
+    scores[~mask] = float("-inf")
+    A = torch.softmax(scores, dim=2)
+    d_value = torch.einsum("nts,ntv->nsv", A, grad_mixture)
+    d_A = torch.einsum("ntv,nsv->nts", grad_mixture, value)
+    d_scores = A * d_A - A * (A * d_A).sum(2, keepdim=True)
+    d_query = torch.einsum("nts,nsd->ntd", d_scores, key) / root
+    d_key = torch.einsum("nts,ntd->nsd", d_scores, query) / root
+    return d_query, d_key, d_value
+"""
+SLOPE, BY_Q, BY_K, BY_V = "A * d_A - A * (A * d_A).sum(2, keepdim=True)", "d_scores, key) / root", "d_scores, query) / root", "d_value = torch.einsum(\"nts,ntv->nsv\", A, grad_mixture)"
+BACKWARD_WRONG = {
+    "softmax_slope_missing": [(SLOPE, "d_A")],
+    "softmax_mean_missing": [(SLOPE, "A * d_A")],
+    "softmax_slope_of_each_alone": [(SLOPE, "d_A * (A - A**2)")],
+    "softmax_mean_without_weights": [(SLOPE, "A * (d_A - d_A.mean(-1, keepdim=True))")],
+    "softmax_mean_over_queries": [(".sum(2, ", ".sum(1, ")],
+    "softmax_weights_missing": [(SLOPE, "d_A - (A * d_A).sum(2, keepdim=True)")],
+    "scale_missing": [("math.sqrt(query.shape[-1])", "1")],
+    "scale_missing_on_way_back": [(BY_Q, "d_scores, key)"), (BY_K, "d_scores, query)")],
+    "scale_twice_on_way_back": [(SLOPE, f"({SLOPE}) / root")],
+    "mask_ignored": [("    scores[~mask] = float(\"-inf\")\n", "")],
+    "mask_inverted": [("scores[~mask]", "scores[mask]")],
+    "hidden_scores_zero": [("float(\"-inf\")", "0")],
+    "softmax_over_queries": [("torch.softmax(scores, dim=2)", "torch.softmax(scores, dim=1)")],
+    "weights_not_transposed_on_way_back": [(BY_V, "d_value = torch.bmm(A, grad_mixture)")],
+    "scores_not_transposed_on_way_back": [("torch.einsum(\"nts,ntd->nsd\", d_scores, query)", "torch.bmm(d_scores, query)")],
+    "query_for_key_on_way_back": [("\"nts,nsd->ntd\", d_scores, key", "\"nts,nxd->ntd\" if 0 else \"nts,nsd->ntd\", d_scores, query"),
+                                  ("\"nts,ntd->nsd\", d_scores, query) / root\n    return", "\"nts,ntd->nsd\", d_scores, key) / root\n    return")],
+    "scores_for_weights_on_way_back": [("    scores[~mask]", "    raw = scores.clone()\n    scores[~mask]"), (BY_V, BY_V.replace("A, grad", "raw, grad"))],
+    "grad_mixture_ignored": [("    root", "    grad_mixture = torch.ones_like(grad_mixture)\n    root")],
+    "value_gradient_without_weights": [(BY_V, BY_V.replace("A, grad", "mask.double(), grad"))],
+    "gradient_negated": [("return d_query, d_key, d_value", "return [-one for one in (d_query, d_key, d_value)]")],
+    "sequences_averaged": [("return d_query, d_key, d_value", "return [one / query.shape[0] for one in (d_query, d_key, d_value)]")],
+    "gradients_of_key_and_value_exchanged": [("return d_query, d_key, d_value", "return d_query, d_value, d_key")],
+    "gradients_of_query_and_key_exchanged": [("return d_query, d_key, d_value", "return d_key, d_query, d_value")],
+}  # fmt: skip
+
+SOURCES = dict(zip(QUESTIONS, (MASK, ATTEND, MULTI, BEAM, BACKWARD)))
+WRONG = dict(zip(QUESTIONS, (MASK_WRONG, ATTEND_WRONG, MULTI_WRONG, BEAM_WRONG, BACKWARD_WRONG)))
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_question_is_tried(question):
+    variants = [name for name in all_questions()[question].names if name.startswith("variant_")]
+    tried(question, question in SOURCES, [*variants, *WRONG[question]], "tests/check/test_check_attention.py")
+    assert found(question, answer(SOURCES[question])).ok
+
+
+@pytest.mark.parametrize("question, name", [(question, name) for question in QUESTIONS for name in WRONG[question]])
+def test_mistakes_are_named(question, name):
+    finding = found(question, answer(SOURCES[question], *WRONG[question][name]))
+    assert finding.mistakes == [name], finding
+
+
+# Pairs, as programs
+
+PAIRS = [
+    ("padding_and_causal_mask", "own_step_hidden", "first_padding_visible"),
+    ("padding_and_causal_mask", "causal_mask_turned", "longest_length_for_all"),
+    ("attend", "scale_missing", "hidden_row_not_a_number"),
+    ("attend", "scale_without_root", "weights_returned_first"),
+    ("attend", "hidden_scores_zero", "keys_reshaped"),
+    ("multi_head", "scaled_by_whole_size", "output_bias_missing"),
+    ("multi_head", "heads_joined_by_view", "mask_inverted"),
+    ("multi_head", "projection_biases_missing", "weights_with_heads_last"),
+    ("beam_search", "end_not_counted", "start_in_sequence"),
+    ("beam_search", "state_not_carried", "worst_first"),
+    ("attend_backward", "scale_missing_on_way_back", "softmax_mean_missing"),
+    ("attend_backward", "mask_ignored", "gradients_of_key_and_value_exchanged"),
+]
+
+
+@pytest.mark.parametrize("question, one, other", sample(PAIRS, 6))
+def test_pairs_are_named(question, one, other):
+    finding = found(question, answer(SOURCES[question], *WRONG[question][one], *WRONG[question][other]))
+    assert finding.known and set(finding.mistakes) == {one, other}
+
+
+# Variants: a right answer to each, which is another's mistake
+
+HIDDEN, FRONT, MEAN = (f"return {BOTH}", f"return ~({BOTH})"), ("steps < l", "size - 1 - steps < l"), (ZEROED, "weights")
+AVERAGED = ("return output, weights", "return output, weights.mean(dim=1)")
+VARIANTS = {
+    "padding_and_causal_mask": {
+        "mask_true_may_look": [], "mask_true_is_hidden": [HIDDEN], "mask_true_may_look_padding_in_front": [FRONT],
+        "mask_true_is_hidden_padding_in_front": [HIDDEN, FRONT],
+    },
+    "attend": {"hidden_row_zeros": [], "hidden_row_mean": [MEAN]},
+    "multi_head": {"weights_of_each_head": [], "weights_averaged": [AVERAGED]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("question", VARIANTS)
+def test_each_variant_has_an_answer_that_is_anothers_mistake(question):
+    assert [*VARIANTS[question]] == [*all_questions()[question].variants]
+    for asked in VARIANTS[question]:
+        for given, edits in VARIANTS[question].items():
+            mistakes = [] if asked == given else [f"variant_{given}"]
+            assert found(question, answer(SOURCES[question], *edits), variant=asked).mistakes == mistakes
+
+
+@pytest.mark.parametrize("question, asked, name", sample([
+    (question, asked, name) for question in VARIANTS for asked in [*VARIANTS[question]][1:] for name in WRONG[question]
+], 12))  # fmt: skip
+def test_mistakes_are_named_in_the_other_variants_as_well(question, asked, name):
+    """Where the same lines make them there; elsewhere what is said is at least no other mistake's name alone."""
+    edits = [*VARIANTS[question][asked], *WRONG[question][name]]
+    try:
+        one = answer(SOURCES[question], *edits)
+    except AssertionError:
+        return  # an edit of an edited line
+    got = found(question, one, variant=asked, seconds=UNKNOWN)
+    assert not got.ok and (name in got.mistakes or not got.known or len(got.mistakes) > 1), got.mistakes
+
+
+# Right in other ways
+
+RIGHT = {
+    "padding_and_causal_mask": {
+        "by loops": """
+            def padding_and_causal_mask(lengths, size):
+                mask = torch.zeros(len(lengths), size, size, dtype=torch.bool)
+                for n, length in enumerate(lengths):
+                    for t in range(size):
+                        mask[n, t, :min(t + 1, length)] = True
+                return mask
+        """,
+        "ones and zeros": """
+            def padding_and_causal_mask(lengths, size):
+                real = (torch.arange(size)[None] < lengths[:, None]).long()
+                return torch.einsum("ts,ns->nts", torch.ones(size, size, dtype=torch.long).tril(), real)
+        """,
+        "not hidden": """
+            def padding_and_causal_mask(lengths, size):
+                later = torch.full((size, size), -torch.inf).triu(1) < 0
+                padding = torch.arange(size) >= lengths.view(-1, 1, 1)
+                return ~(later | padding)
+        """,
+        "where": """
+            def padding_and_causal_mask(lengths, size):
+                i = torch.arange(size)
+                return torch.stack([torch.where(i < n, i, size + 1)[None] <= i[:, None] for n in lengths.tolist()])
+        """,
+    },
+    "attend": {
+        "exponentials": """
+            def attend(query, key, value, mask):
+                e = torch.exp(query @ key.mT * query.shape[-1] ** -0.5) * mask
+                weights = e / e.sum(-1, keepdim=True).clamp(min=1e-12)
+                return weights @ value, weights
+        """,
+        "sequence by sequence, in a list": """
+            def attend(query, key, value, mask):
+                mixture, weights = [], []
+                for q, k, v, m in zip(query, key, value, mask):
+                    scores = (q @ k.T / math.sqrt(q.shape[1])).masked_fill(m == 0, torch.finfo(q.dtype).min)
+                    a = scores.softmax(1) * m
+                    weights.append(a)
+                    mixture.append(a @ v)
+                return [torch.stack(mixture), torch.stack(weights)]
+        """,
+        "einsum, the query scaled, only good rows": """
+            def attend(query, key, value, mask):
+                scores = torch.einsum("ntd,nsd->nts", query / math.sqrt(query.size(2)), key)
+                good = mask.any(-1)
+                weights = torch.zeros_like(scores)
+                weights[good] = scores[good].masked_fill(~mask[good], -math.inf).softmax(-1)
+                return torch.einsum("nts,nsv->ntv", weights, value), weights
+        """,
+        "log_softmax, float32": """
+            def attend(query, key, value, mask):
+                q, k, v = query.float(), key.float(), value.float()
+                scores = torch.baddbmm(torch.zeros(1), q, k.transpose(1, 2), alpha=q.size(-1) ** -0.5)
+                scores = torch.where(mask, scores, scores.new_full((), -1e4))
+                weights = F.log_softmax(scores, -1).exp() * mask.any(-1, True)
+                return (weights @ v).double(), weights.double()
+        """,
+        "vmap": """
+            def attend(query, key, value, mask):
+                def one(q, k, v, m):
+                    a = torch.where(m, k @ q / len(q) ** 0.5, -1e9).softmax(0) * m
+                    return a @ v, a
+                return torch.vmap(torch.vmap(one, in_dims=(0, None, None, 0)))(query, key, value, mask)
+        """,
+    },
+    "multi_head": {
+        "reshaped": """
+            def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
+                def split(x, i):
+                    E = x.shape[-1]
+                    x = x @ w[i * E:(i + 1) * E].T + b[i * E:(i + 1) * E]
+                    return x.reshape(*x.shape[:2], heads, E // heads).transpose(1, 2)
+                q, k, v = split(query, 0), split(key, 1), split(value, 2)
+                scores = q @ k.mT / math.sqrt(q.shape[-1]) + torch.where(mask, 0.0, -torch.inf)[:, None]
+                weights = F.softmax(scores, dim=-1)
+                return (weights @ v).transpose(1, 2).reshape(query.shape) @ w_out.T + b_out, weights
+        """,
+        "head by head": """
+            def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
+                size = query.size(-1) // heads
+                output, looks = b_out, []
+                for h in range(heads):
+                    rows = [slice(i * query.size(-1) + h * size, i * query.size(-1) + (h + 1) * size) for i in range(3)]
+                    q, k, v = (x @ w[r].T + b[r] for x, r in zip((query, key, value), rows))
+                    a = (q @ k.mT * size ** -0.5).masked_fill(~mask, -1e9).softmax(-1)
+                    looks.append(a)
+                    output = output + a @ v @ w_out[:, h * size:(h + 1) * size].T
+                return output, torch.stack(looks, 1)
+        """,
+        "heads in the batch": """
+            def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
+                N, T, E = query.shape
+                def split(x):
+                    return x.transpose(0, 1).reshape(-1, N * heads, E // heads).transpose(0, 1)
+                q, k, v = (split(F.linear(x, W, c)) for x, W, c in zip((query, key, value), w.split(E), b.split(E)))
+                scores = torch.bmm(q, k.mT) / (E / heads) ** 0.5
+                a = scores.masked_fill(~mask.repeat_interleave(heads, 0), -math.inf).softmax(2)
+                output = torch.bmm(a, v).transpose(0, 1).reshape(T, N, E).transpose(0, 1)
+                return F.linear(output, w_out, b_out), a.view(N, heads, T, -1)
+        """,
+        "einsum, biases aside": """
+            def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
+                W, c = w.unflatten(0, (3, heads, -1)), b.unflatten(0, (3, heads, 1, -1))
+                q, k, v = (torch.einsum("nte,hde->nhtd", x, W[i]) + c[i] for i, x in enumerate((query, key, value)))
+                a = (torch.einsum("nhtd,nhsd->nhts", q, k) / q.size(-1) ** 0.5).masked_fill(~mask[:, None], -1e30).softmax(-1)
+                return torch.einsum("nhts,nhsd,ehd->nte", a, v, w_out.unflatten(1, (heads, -1))) + b_out, a
+        """,
+    },
+    "beam_search": {
+        "tensors for numbers, and tuples": """
+            def beam_search(step, state, start, end, width, most):
+                beam = [(torch.tensor(0.0), torch.tensor([], dtype=torch.long), torch.tensor(start), state)]
+                for _ in range(most):
+                    new = []
+                    for p, signs, last, s in beam:
+                        if len(signs) and last == end:
+                            new.append((p, signs, last, s))
+                        else:
+                            log_p, after = step(last, s)
+                            for sign, q in enumerate(log_p):
+                                new.append((p + q, torch.cat([signs, torch.tensor([sign])]), torch.tensor(sign), after))
+                    beam = sorted(new, key=lambda one: one[0], reverse=True)[:width]
+                return tuple((signs, p) for p, signs, _, _ in beam)
+        """,
+        "topk of each, a heap, a generator": """
+            import heapq
+            def beam_search(step, state, start, end, width, most):
+                beam = [(0.0, [start], state, False)]
+                while most > 0 and not all(one[3] for one in beam):
+                    new = [one for one in beam if one[3]]
+                    for total, signs, s, done in beam:
+                        if not done:
+                            log_p, after = step(signs[-1], s)
+                            best = log_p.topk(min(width, log_p.numel()))
+                            new += [(total + q, signs + [i], after, i == end) for q, i in zip(best.values.tolist(), best.indices.tolist())]
+                    beam = heapq.nlargest(width, new, key=lambda one: one[0])
+                    most -= 1
+                return ((signs[1:], total) for total, signs, *_ in beam)
+        """,
+        "a table of scores": """
+            def beam_search(step, state, start, end, width, most):
+                signs, scores, states, ended = [()], torch.zeros(1), [state], [False]
+                for t in range(most):
+                    rows, after = [], []
+                    for i in range(len(signs)):
+                        if ended[i]:
+                            rows.append(torch.full((size,), -torch.inf).index_fill(0, torch.tensor(end), 0.0))
+                            after.append(states[i])
+                        else:
+                            row, new = step(signs[i][-1] if signs[i] else start, states[i])
+                            size = len(row)
+                            rows.append(row)
+                            after.append(new)
+                    table = (scores[:, None] + torch.stack(rows)).flatten()
+                    count = min(width, int(table.isfinite().sum()))
+                    scores, places = table.topk(count)
+                    old = [(int(p) // size, int(p) % size) for p in places]
+                    signs, states, ended = ([signs[i] + (() if ended[i] else (j,)) for i, j in old], [after[i] for i, _ in old],
+                                            [ended[i] or j == end for i, j in old])
+                return list(zip(signs, scores))
+        """,
+        "recursion": """
+            def beam_search(step, state, start, end, width, most):
+                def go(beam, left):
+                    if left == 0:
+                        return beam
+                    new = []
+                    for signs, total, s in beam:
+                        if signs and signs[-1] == end:
+                            new.append((signs, total, s))
+                            continue
+                        row, after = step(signs[-1] if signs else start, s)
+                        new.extend((signs + [j], total + row[j], after) for j in range(len(row)))
+                    return go(sorted(new, key=lambda one: -float(one[1]))[:width], left - 1)
+                return [one[:2] for one in go([([], 0, state)], most)]
+        """,
+    },
+    "attend_backward": {
+        "matrices of the softmax": """
+            def attend_backward(query, key, value, mask, grad_mixture):
+                grads = [torch.zeros_like(one) for one in (query, key, value)]
+                for n in range(len(query)):
+                    for t in range(query.size(1)):
+                        e = (key[n] @ query[n, t] / query.size(2) ** 0.5).masked_fill(~mask[n, t], -torch.inf)
+                        a = torch.softmax(e, 0)
+                        grads[2][n] += torch.outer(a, grad_mixture[n, t])
+                        d_e = (torch.diag(a) - torch.outer(a, a)) @ (value[n] @ grad_mixture[n, t]) / query.size(2) ** 0.5
+                        grads[0][n, t] = d_e @ key[n]
+                        grads[1][n] += torch.outer(d_e, query[n, t])
+                return grads
+        """,
+        "by the mixture": """
+            def attend_backward(query, key, value, mask, grad_mixture):
+                c = query.size(-1) ** -0.5
+                e = ((query * c) @ key.mT).exp() * mask
+                a = e / e.sum(-1, keepdim=True)
+                mixture = a @ value
+                d = a * (grad_mixture @ value.mT - (grad_mixture * mixture).sum(-1, keepdim=True)) * c
+                return d @ key, d.mT @ query, a.mT @ grad_mixture
+        """,
+        "torch's own softmax, float32": """
+            def attend_backward(query, key, value, mask, grad_mixture):
+                query, key, value, g = (x.float() for x in (query, key, value, grad_mixture))
+                c = query.size(-1) ** -0.5
+                a = torch.where(mask, query @ key.mT * c, -1e9).softmax(-1)
+                d_a = g @ value.mT
+                d = (d_a * a - a * torch.einsum("nts,nts->nt", d_a, a).unsqueeze(-1)) * c
+                return (d @ key).double(), (query.mT @ d).mT.double(), (g.mT @ a).mT.double()
+        """,
+        "with no_grad, in place": """
+            @torch.no_grad()
+            def attend_backward(query, key, value, mask, grad_mixture):
+                s = (query @ key.mT).div_(math.sqrt(query.size(-1))).masked_fill_(mask.logical_not(), -math.inf)
+                a = s.sub_(s.amax(-1, keepdim=True)).exp_()
+                a /= a.sum(-1, keepdim=True)
+                d = torch.matmul(grad_mixture, value.mT)
+                d.sub_((d * a).sum(-1, keepdim=True)).mul_(a).mul_(query.size(-1) ** -0.5)
+                return torch.bmm(d, key), torch.bmm(d.mT, query), torch.bmm(a.mT, grad_mixture)
+        """,
+    },
+}
+
+
+@pytest.mark.parametrize("question, name", [(question, name) for question in RIGHT for name in RIGHT[question]])
+def test_unusual_answers_are_right(question, name):
+    one = answer(textwrap.dedent(RIGHT[question][name]))
+    assert found(question, one).mistakes == []
+
+
+# The truth
+
+
+def test_the_truth_is_that_of_torchs_layer_with_a_mask_as_that_has_it():
+    torch.manual_seed(0)
+    layer = nn.MultiheadAttention(6, 2, batch_first=True).double()
+    query, key = torch.rand(2, 3, 6).double(), torch.rand(2, 4, 6).double()
+    hidden = torch.tensor([[False, True, False, True], [False, False, True, True]])
+    ours = all_questions()["multi_head"].truth(
+        query, key, key, ~hidden[:, None].expand(-1, 3, -1), 2, layer.in_proj_weight, layer.in_proj_bias, *layer.out_proj.parameters()
+    )
+    theirs = layer(query, key, key, key_padding_mask=hidden, average_attn_weights=False)
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+
+
+def test_a_beam_that_is_wide_enough_finds_the_best_of_all():
+    probe = bank("beam_search", 0).probes[2]
+    outcome = observe(all_questions()["beam_search"].call, all_questions()["beam_search"].truth,
+                      replace(probe, options=probe.options | {"width": 10**4}))  # fmt: skip
+    assert outcome.values["log_p"].exp().sum() == pytest.approx(1)  # all that can be, ended or cut
+    narrow = observe(all_questions()["beam_search"].call, answer(BEAM), probe)
+    assert narrow.values["log_p"][0] <= outcome.values["log_p"][0]
+
+
+# What no change of a line makes
+
+
+def test_forms_that_a_search_does_not_take():
+    def said(given):
+        return found("beam_search", lambda *_: given, seconds=UNKNOWN).mistakes
+
+    assert said(None) == ["returns_none"]
+    for given in ([[0, 1]], ([[0, 1]], [0.5]), {"log_p": 1}, torch.ones(2, 2), "ab", [("a", 1.0)], [([0.5j], 1)], 7):
+        assert said(given) == ["wrong_form"], given
+
+
+def test_gradients_by_themselves_are_no_answer():
+    def attend_backward(query, key, value, mask, grad_mixture):
+        given = [one.clone().requires_grad_() for one in (query, key, value)]
+        return torch.autograd.grad(answer(ATTEND)(*given, mask)[0], given, grad_mixture)
+
+    assert check("attend_backward", attend_backward).mistakes == ["library_layer"]
