@@ -87,12 +87,12 @@ class Grader:
         cls.worker, cls.seeds = asking.Worker(hidden, mothers), seeds
 
     @classmethod
-    def grade(cls, student, path, wanted, language, limits, seeds, parts, shown=True):
+    def grade(cls, student, path, wanted, language, limits, seeds, parts, shown=True, stays=()):
         """What is stored of a submission, at last; before it, what of it is at hand: ("", None) while it is read, then the
         name of each question with None, and with its part when that is there.
 
         seeds: those of an earlier grading, if it is to be repeated; shown: whether the numbers are then kept as well.
-        parts: those of questions that are not asked again.
+        parts: those of questions that are not asked again; stays: of these the ones that were stored long ago.
         """
         import asking
 
@@ -142,7 +142,7 @@ class Grader:
             if numbers:
                 graded["numbers"][question] = review.compared(numbers)
         yield "", None
-        asking.follow_through(graded["verdicts"], sent.answers, said, cls.worker, graded["seeds"], limits)
+        asking.follow_through(graded["verdicts"], sent.answers, said, cls.worker, graded["seeds"], limits, stays)
         yield "", graded | {"seconds": time.monotonic() - begin}
 
 
@@ -456,7 +456,8 @@ class Batch:
                     jobs[grading.line] = job.begun(grading)
                     language = self.spoken.get(job.student, self.language)
                     asked = self.wanted, language, self.limits, self.repeated.get(job.student), job.parts
-                    grading.ask(job.student, self.found[job.student], *asked, job.student in self.again)
+                    more = job.student in self.again, [*self.parts.get(job.student, ())]
+                    grading.ask(job.student, self.found[job.student], *asked, *more)
                 for line in wait([*jobs], max(0, min(job.end for job in jobs.values()) - time.monotonic())):
                     job = jobs[line]
                     said = job.grading.said()

@@ -41,8 +41,8 @@ pre mark::before { content: "→ " counter(line); color: inherit; } .shape { fon
 @media print {
   :root { color-scheme: light; } body, body.wide { font-size: 10pt; max-width: none; margin: 0; padding: 0; }
   nav, .screen { display: none; } a { color: inherit; text-decoration: none; } th[aria-sort] button::after { content: none; }
-  .table, pre { overflow: visible; } table { font-size: 9pt; } th button { white-space: normal; }
-  td, th { overflow-wrap: anywhere; padding-right: .5rem; } pre, td code { white-space: pre-wrap; }
+  .table, pre { overflow: visible; } table { font-size: 9pt; } th button { display: contents; white-space: normal; }
+  th, td { padding-right: .5rem; } td { overflow-wrap: anywhere; } td code { overflow-wrap: normal; } pre, td code { white-space: pre-wrap; }
   tr, svg { break-inside: avoid; } h1, h2, h3 { break-after: avoid; }
 }
 """

@@ -16,6 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 import pages
+import reading
 import review
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,6 +25,7 @@ MANY = 10  # what more students than these write is the assignment's own; in a s
 WHOLE, ONE, LEAST = 0.5, 0.8, 150  # shares of an assignment and of one question that make a pair, and how many runs it takes
 PAIRS, AROUND = 40, 2  # pairs that are shown; lines around a passage
 SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL | re.MULTILINE)
+DEFINES = re.compile(r"(?:async )?(?:def|class) +(\w+)")
 STYLE = """
 .pair { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 1rem; } .pair h4 { margin: 0; }
 @media (max-width: 45rem) { .pair { grid-template-columns: minmax(0, 1fr); } }
@@ -31,7 +33,8 @@ STYLE = """
 
 
 class Piece:
-    """A cell of an answer. runs: the hash of what begins at each of its signs; lines: on which line each sign stands."""
+    """A function, a class or what else stands in a cell. runs: the hash of what begins at each of its signs; lines: on
+    which line each sign stands."""
 
     def __init__(self, question, cell):
         self.question, self.cell = question, cell
@@ -52,8 +55,8 @@ def signs(code):
     text, taken = filter_code(code + "\n", "answer.py", "python")
     # how much was taken away before a sign: that of the first place from there on where something is taken away
     first = numpy.searchsorted(taken[:, 0], numpy.arange(len(text)))
-    places = numpy.arange(len(text)) + numpy.append(taken[:, 1], len(code) + 1 - len(text))[first]
-    places = numpy.minimum.accumulate(places[::-1])[::-1]  # a class's own row is not right
+    before = numpy.maximum.accumulate(taken[:, 1])  # that of a class's name is too small
+    places = numpy.arange(len(text)) + numpy.append(before, len(code) + 1 - len(text))[first]
     ends = numpy.array([place for place, letter in enumerate(code) if letter == "\n"], dtype=int)
     return text, numpy.searchsorted(ends, places)
 
@@ -97,12 +100,22 @@ def pairs(all_graded):
 
 
 def pieces(graded, assignment):
-    """The cells of a student's answers, each once."""
+    """What a student's answers are made of, each once: its functions and classes, and what stands above them."""
+    mine = [one for one in graded["verdicts"] if one["assignment"] == assignment]
+    asked = {reading.name_of(one["question"]): one["question"] for one in mine if one["question"] in reading.all_questions()}
     there = {}
-    for verdict in graded["verdicts"]:
-        for cell in verdict.get("code", ()) if verdict["assignment"] == assignment else ():
+    for verdict in mine:
+        for cell in verdict.get("code", ()):
             there.setdefault((cell["file"], cell["cell"]), (verdict["question"], cell))
-    return [Piece(*one) for one in there.values()]
+    found = []
+    for question, cell in there.values():
+        lines = cell["lines"]
+        starts = [place for place, line in enumerate(lines) if place and DEFINES.match(line)]
+        for start, end in itertools.pairwise([0, *starts, len(lines)]):
+            name = DEFINES.match(lines[start]) if lines else None
+            part = cell | {"first": cell["first"] + start, "lines": lines[start:end]}
+            found.append(Piece(asked.get(name and name[1], question), part))
+    return found
 
 
 def alike(written, known):
@@ -183,16 +196,24 @@ def section(number, one, names, words):
     title = words["similar"]["two"].format(first=one["students"][0], second=one["students"][1])
     body = [f'<h2 id="pair-{number}">{html.escape(title)}</h2>']
     body.append(f"<p>{html.escape(one['assignment'])}, {percents(one)}</p>")
-    sides = [[(piece.question, passage(piece, one["both"])) for piece in there] for there in one["pieces"]]
-    sides = [[(question, cell) for question, cell in side if cell] for side in sides]
-    for question in dict.fromkeys(question for side in sides for question, _ in side):
+    for sides in opposite(*one["pieces"], one["both"]):
+        question = sides[0].question
         body.append(f'<h3><code>{question}</code> {percents(one, question)}</h3><div class="pair">')
-        for student, side in zip(one["students"], sides):
-            shown = [review.code(cell, f"{student}, {question}", words["instructor"]) for asked, cell in side if asked == question]
-            link = f'<a href="review/{html.escape(names[student])}#{question}">{html.escape(student)}</a>'
-            body.append(f"<div><h4>{link}</h4>{''.join(shown) or '–'}</div>")
+        for student, piece in zip(one["students"], sides):
+            link = f'<a href="review/{html.escape(names[student])}#{piece.question}">{html.escape(student)}</a>'
+            shown = review.code(passage(piece, one["both"]), f"{student}, {piece.question}", words["instructor"])
+            body.append(f"<div><h4>{link}</h4>{shown}</div>")
         body.append("</div>")
     return "\n".join(body)
+
+
+def opposite(mine, theirs, both):
+    """Each piece with something of both beside the other's that has the most of it."""
+    shared = lambda one, other: len(both & {*one.runs} & {*other.runs})  # noqa: E731
+    found = [(one, max(theirs, key=lambda other: shared(one, other))) for one in mine if both & {*one.runs}]
+    there = [other for _, other in found]
+    found += [(max(mine, key=lambda one: shared(one, other)), other) for other in theirs if both & {*other.runs} and other not in there]
+    return [sides for sides in found if all(passage(piece, both) for piece in sides)]
 
 
 def passage(piece, both):

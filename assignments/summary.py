@@ -15,13 +15,14 @@ from companion.check import saying
 # What ends an answer from outside: it may be right.
 ENDED = "time_limit", "memory_limit", "too_many_numbers", "stopped_early", "crashed", "not_an_answer", "not_graded"
 UNANSWERED = {"no_answer", "not_written"}
-FEW = 10  # that many names are not folded, and fewer students are not told apart by time
-GROUPS = 5  # of students, by when they sent their work
+FEW = 3  # that many names are not folded
+GROUPS, LEAST = 5, 10  # of students, by when they sent their work; fewer students are not told apart
 # Other pages of the instructor's: {file: where its title stands among the words}
 WAYS = {"appeals.html": ("instructor", "appeals"), "changes.html": ("changes", "title"), "similar.html": ("similar", "title")}
 STYLE = """
 .share { width: 7rem; height: .8rem; vertical-align: -.1rem; background: light-dark(#d9dee3, #3a3f47); }
-.some { fill: light-dark(#8fb8d0, #4a7389); } label { display: block; margin-bottom: .6rem; }
+.some { fill: light-dark(#8fb8d0, #4a7389); } label { display: block; margin-bottom: .6rem; } td p { margin: 0; }
+#everyone td:not(:first-child) { white-space: nowrap; } @media print { #everyone th { overflow-wrap: anywhere; } .share { width: 4rem; } }
 input { font: inherit; color: inherit; background: inherit; border: 1px solid light-dark(#767c84, #8d949d); border-radius: 4px; padding: .2rem .5rem; max-width: 100%; }
 """
 # Rows without what is typed are hidden; the arrows go to the next row's link or fold.
@@ -230,7 +231,7 @@ class Summary:
             batches.setdefault(verdicts[0].get("batch", 1), []).append(student)
         groups = [(self.said["batch"].format(number=one), batches[one]) for one in sorted(batches)] if len(batches) > 1 else []
         sent = [one for one in sent if day(one[0])]
-        if len(sent) >= FEW and day(sent[0][0]) != day(sent[-1][0]):
+        if len(sent) >= LEAST and day(sent[0][0]) != day(sent[-1][0]):
             size = len(sent) / GROUPS
             for number in range(GROUPS):
                 mine = sent[round(number * size) : round((number + 1) * size)]
