@@ -88,7 +88,7 @@ def test_hostile_text_takes_no_time_and_stays_text():
         mine = [similarity.Piece("gates", cell)]
         assert all(len(one.lines) == 0 or max(one.lines) < review.LINES for one in mine)
     assert time.monotonic() - begin < 20
-    source = ANSWERS["lstm_1"].replace("stdv", "x").replace("# ", "# ") + "\n\n\ndef one_bias_(w):\n    return '<script>alert(1)</script>'"
+    source = ANSWERS["lstm_1"] + "\n\n\ndef one_bias_(w):\n    return '<script>alert(1)</script>'"
     for student in ("<b>a</b>", "b"):
         graded = stored(student, "lstm", ANSWERS["lstm_1"])
         graded["verdicts"][0]["code"] = [review.piece("<i>.ipynb", 1, source, [])]
@@ -96,7 +96,7 @@ def test_hostile_text_takes_no_time_and_stays_text():
     made = similarity.page(all_graded, {"<b>a</b>": "a.html", "b": "b.html"}, "en")
     page = BeautifulSoup(made, "html.parser")
     assert not page.select("b, i") and len(page.select("script")) == 1 and "<b>a</b> and b" in page.text
-    assert len(page.select(".pair")) == len(ANSWERS and page.select("h3")) and page.select(".pair mark")
+    assert len(page.select(".pair")) == len(page.select("h3")) > 0 and page.select(".pair mark")
 
 
 @pytest.mark.parametrize("language", saying.languages())
