@@ -105,10 +105,9 @@ class Grader:
         sent = reading.submission(student, path, wanted)
         if not sent.answers:
             sent.remarks.append(("no_assignment", ""))
-        name, remark = identity.asked_as(student, sent.name, names)
         questions = [one for one in reading.all_questions().values() if one.assignment in (list(wanted) or sent.assignments)]
-        if remark and any(one.variants for one in questions):
-            sent.remarks.append(remark)
+        name, remark = identity.asked_as(student, sent.name, names, questions)
+        sent.remarks += [remark] if remark else []
         graded = {
             "student": student, "language": language or sent.language, "remarks": sent.remarks, "verdicts": [],
             "assignments": list(wanted) or sent.assignments, "seeds": {}, "numbers": {},

@@ -20,6 +20,7 @@ from companion.check.question import Draw
 from companion.check.running import Outcome, Unfit, kind, plain, seed
 
 ASKED, SHUFFLED, COUNT = "logits", "logits when shuffled", "numbers"
+SHUFFLES = 3  # by chance a shuffled network may be right now and then
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,12 @@ class Training:
         outcome.values[COUNT] = torch.tensor(float(sum(one.numel() for one in numbers)))
         with torch.no_grad():
             outcome.values[ASKED] = asked(model, probe.tensors["held_out"])
-            for one in numbers:
-                one.copy_(one.flatten()[torch.randperm(one.numel())].reshape(one.shape))
-            outcome.values[SHUFFLED] = asked(model, probe.tensors["held_out"])
+            shuffled = []
+            for _ in range(SHUFFLES):
+                for one in numbers:
+                    one.copy_(one.flatten()[torch.randperm(one.numel())].reshape(one.shape))
+                shuffled.append(asked(model, probe.tensors["held_out"]))
+            outcome.values[SHUFFLED] = torch.stack(shuffled)
 
 
 def of_library(module):
@@ -133,7 +137,9 @@ def judge(exam, outcome):
         return Finding(["not_a_number"], share=0.0)
     score = reach.score(exam.right, logits)
     said |= {"score": score, "aim": reach.aim}
-    if shuffled.shape == logits.shape and reach.still_knows(reach.score(exam.right, shuffled.nan_to_num())):
+    if shuffled.shape[1:] != logits.shape or not len(shuffled):
+        return Finding(["wrong_shape"], value=ASKED, got=logits, share=0.0)
+    if reach.still_knows(min(reach.score(exam.right, one.nan_to_num()) for one in shuffled)):
         return Finding(["not_learned"], reached=said, share=0.0)
     share = reach.share(score)
     return Finding([] if share == 1 else ["not_reached"], reached=said, share=share)

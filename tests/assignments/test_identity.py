@@ -33,16 +33,21 @@ def test_a_notebook_says_who_it_is_of(sources, name):
     ("ada", "ada", "ada", None),
     ("ada", " ADA", " ADA", None),
     ("ada", "", "ada", None),
-    ("zoë müller_12_assignsubmission_file", "Zoe\u0308 Müller", "Zoe\u0308 Müller", None),  # as the folder, in part
-    ("s20260007", "20260007", "20260007", None),
-    ("ada", "Ada Lovelace", "Ada Lovelace", None),
+    ("zoë müller_12_assignsubmission_file", "Zoe\u0308 Müller", "Zoe\u0308 Müller", None),  # a word of it, and another variant
+    ("s20260007", "20260007", "20260007", None),  # the same variant by chance
+    ("ada", "ad", "ad", None),
+    ("ada", "adal", "adal", "name_of_nobody"),  # a spelling that leads to another
+    ("ada", "Ada Lovelace", "Ada Lovelace", "name_of_nobody"),
     ("ada", "bo li", "ada", "name_of_another"),
     ("ada", "20260007", "ada", "name_of_another"),
     ("ada", "the queen", "the queen", "name_of_nobody"),
+    ("ada", "the king", "the king", None),
 ])  # fmt: skip
 def test_a_name_that_is_anothers_is_not_believed(student, said, asked, remark):
-    assert asked_as(student, said, CLASS) == (asked, remark and (remark, said))
-    assert asked_as(student, said, None) == (said, None)  # where nobody is held to a variant, a notebook says its own
+    questions = [all_questions()["gru_step"]]
+    assert asked_as(student, said, CLASS, questions) == (asked, remark and (remark, said))
+    assert asked_as(student, said, None, questions) == (said, None)  # where nobody is held to a variant, a notebook says its own
+    assert asked_as(student, said, CLASS, [all_questions()["gru_layer"]])[1] is None  # which asks everybody the same
 
 
 STEP = """def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):

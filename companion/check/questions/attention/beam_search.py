@@ -92,7 +92,7 @@ MISTAKES = {
     "worst_kept": (PLACE, "return -one[1]", "return one[1]"),
     "search_one_step_too_long": (PLACE, "range(most)", "range(most + 1)"),
     "search_one_step_too_short": (PLACE, "range(most)", "range(most - 1)"),
-    "most_ignored": (PLACE, "range(most)", "range(40)"),
+    "most_ignored": (PLACE, "range(most)", "range(15)"),
     "state_not_carried": (PLACE, "sign, after))", "sign, at))"),
     "one_state_for_all": (
         PLACE, "last, at in beam", "last, _ in beam", "log_p, after = step(last, at)", "log_p, state = step(last, state)",
@@ -164,6 +164,11 @@ QUESTION = written(
     place=PLACE,
     call=call,
     probes=probes,
+    # together these would keep more than anybody can count
+    exclusive=(
+        frozenset({"all_sequences_kept", "width_for_each_beginning", "most_ignored"}),
+        frozenset({"all_sequences_kept", "width_for_each_beginning", "finished_repeated"}),
+    ),
     axes={"sequences": ("rank", "sign"), "log_p": ("rank",)},
     forbidden=ATTENTION,
 )

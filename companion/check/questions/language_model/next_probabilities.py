@@ -39,7 +39,7 @@ MISTAKES = {
     "temperature_squared": (HEAT, SCALED, "logits / temperature**2"),
     "temperature_after_softmax": (HEAT, SOFT, "torch.softmax(torch.softmax(logits, dim=-1) / temperature, dim=-1)"),
     "temperature_after_cuts": (HEAT, SCALED, "logits", END, f"{RENEW}\n    p = p ** (1 / temperature)\n    return p / p.sum()"),
-    "softmax_missing": ("training#loss", SOFT, "scaled"),
+    "logits_for_probabilities": ("training#loss", SOFT, "scaled"),
     "softmax_twice": ("training#loss", SOFT, "torch.softmax(torch.softmax(scaled, dim=-1), dim=-1)"),
     "log_probabilities_returned": ("training#loss", END, f"{RENEW}\n    return p.log()"),
     "top_k_ignored": (WRITING, KEPT, "len(p)"),
