@@ -553,18 +553,18 @@ def spoiled_(made):
 """
 
 
-def follow_through(verdicts, answers, words, worker, seeds, limits=LIMITS, student=""):
+def follow_through(verdicts, answers, words, worker, seeds, limits=LIMITS, student="", stays=()):
     """Pays an answer that is wrong only by the mistakes of an earlier one that it uses, and says where they come from.
 
     The numbers say so: they are those of an answer with these mistakes and no other, and change with what the earlier
     one gives. No right answer is put in the earlier one's place, as it would be in the student's process. verdicts: as
-    they are stored, in order. seeds: {question: seed}.
+    they are stored, in order. seeds: {question: seed}. stays: questions of which nothing changes.
     """
     for place, verdict in enumerate(verdicts):
         asked = all_questions()[verdict["question"]].asked_of(student)
         earlier = [one for one in verdicts[:place] if one["mistakes"] and one["assignment"] == verdict["assignment"]]
         answer = answers.get(asked.name)
-        if not verdict["mistakes"] or not earlier or answer is None:
+        if not verdict["mistakes"] or not earlier or answer is None or asked.name in stays:
             continue
         used = names_used(answer)
         earlier = [one for one in earlier if all_questions()[one["question"]].asks_for in used]

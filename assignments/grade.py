@@ -7,9 +7,11 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
     grades/summary.html        for the instructor
     grades/feedback/*.html     a page for each student, in the language of the assignment
     grades/review/*.html       the same for the instructor, with the student's code
-    grades/questions.html      with --questions: for the instructor, questions about each student's own code, with answers
+    grades/questions.html      with --own-code: for the instructor, questions about each student's own code, with answers
     grades/sheets.html         the same without answers, to be printed and handed out
     grades/appeals.html        for the instructor: those graded --again
+    grades/changes.html        for the instructor, and .csv: whose points changed since the same files were graded before
+    grades/similar.html        for the instructor, with --similar: pairs of submissions that are alike
     grades/done/*.json         what is graded so far: an interrupted batch continues with the next submission
     grades/batches.json        the students of each batch
     grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave,
@@ -22,6 +24,7 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
 Several batches, of one assignment each, may go to one output folder: the latest that graded an assignment counts.
 A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
 --again STUDENT repeats a grading with the probes that it was done with; with --fresh it draws new ones.
+--question NAME does so for one question of all students, and leaves everything else as it is stored.
 """
 
 import argparse
@@ -50,7 +53,10 @@ import isolation  # noqa: E402
 import own_pages  # noqa: E402
 import pages  # noqa: E402
 import reading  # noqa: E402
+import regrade  # noqa: E402
 import review  # noqa: E402
+import similarity  # noqa: E402
+import summary  # noqa: E402
 import term as terms  # noqa: E402
 
 from companion.check import saying  # noqa: E402
@@ -90,12 +96,13 @@ class Grader:
         cls.worker, cls.seeds = asking.Worker(hidden, mothers), seeds
 
     @classmethod
-    def grade(cls, student, path, wanted, language, limits, seeds, names, parts):
+    def grade(cls, student, path, wanted, language, limits, seeds, names, parts, shown=True, stays=()):
         """What is stored of a submission, at last; before it, what of it is at hand: ("", None) while it is read, then the
         name of each question with None, and with its part when that is there.
 
-        seeds: those of an earlier grading, if it is to be repeated. names: of all students, if each is held to variants of
-        their own. parts: those of questions that are not asked again.
+        seeds: those of an earlier grading, if it is to be repeated; shown: whether the numbers are then kept as well. names:
+        of all students, if each is held to variants of their own. parts: those of questions that are not asked again;
+        stays: of these the ones that were stored long ago.
         """
         import asking
         import own_code
@@ -111,6 +118,7 @@ class Grader:
         graded = {
             "student": student, "language": language or sent.language, "remarks": sent.remarks, "verdicts": [],
             "assignments": list(wanted) or sent.assignments, "seeds": {}, "numbers": {},
+            "sent": max((one.time for one in sent.notebooks), default=0),
         }  # fmt: skip
         said = pages.words(graded["language"])
         end = begin + 2 * len(questions) * limits["wall"]  # twice what each may take
@@ -123,7 +131,7 @@ class Grader:
             if question not in parts:
                 yield question, None
                 seed = (seeds or {}).get(question, cls.seeds[question])
-                numbers = None if seeds is None else {}
+                numbers = {} if shown and seeds is not None else None
                 answer = sent.answers.get(question)
                 try:
                     verdict = asking.grade(
@@ -142,18 +150,19 @@ class Grader:
             if "time_limit" in verdict["mistakes"]:  # what holds up one question need not hold up the batch in all
                 limits = limits | {key: max(2, limits[key] // 3) for key in ("seconds", "wall")}
             about = f"{question}, own code"  # a part of its own: what ends this process here takes no point away
-            if limits.get("questions") and not verdict["mistakes"] and seed is not None and about not in parts:
+            asks = limits.get("own_code") and question not in stays
+            if asks and not verdict["mistakes"] and seed is not None and about not in parts:
                 yield about, None
                 parts[about] = own_code.asked(cls.worker, question, sent.answers[question], seed, name)
                 yield about, parts[about]
-            verdict["own_code"] = parts.get(about) or []
+            verdict["own_code"] = parts.get(about) or verdict.get("own_code", [])
             graded["verdicts"].append(verdict | review.beside(sent, question, verdict, graded["language"]))
             if seed is not None:
                 graded["seeds"][question] = seed
             if numbers:
                 graded["numbers"][question] = review.compared(numbers)
         yield "", None
-        asking.follow_through(graded["verdicts"], sent.answers, said, cls.worker, graded["seeds"], limits, name)
+        asking.follow_through(graded["verdicts"], sent.answers, said, cls.worker, graded["seeds"], limits, name, stays)
         yield "", graded | {"seconds": time.monotonic() - begin}
 
 
@@ -201,9 +210,13 @@ class Grading:
 # The batch
 
 
-def digest(path, asked, language, limits):
+def digest(files, settings):
     """Of all that decides a grade: the files, what was asked for, and who asks."""
-    found = hashlib.sha256(json.dumps([asked, language, limits, sources()]).encode())
+    return hashlib.sha256(json.dumps([files, settings]).encode()).hexdigest()
+
+
+def files_digest(path):
+    found = hashlib.sha256()
     files = reading.files(path)[0]
     room = reading.looked_at(files)[1]
     for file in files:
@@ -330,11 +343,13 @@ class Job:
 
 
 class Batch:
-    """All submissions of a folder. again: students to be graded anew; fresh: with other probes than before; variants:
-    whether each student is held to the variants of their own name; term: what the class list and the due dates make of it."""
+    """All submissions of a folder. again: students to be graded anew; questions: those to be graded anew for all; fresh:
+    with other probes than before; variants: whether each student is held to the variants of their own name; similar:
+    whether students' code is compared; term: what the class list and the due dates make of it."""
 
     def __init__(
-        self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print, term=None
+        self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print, term=None,
+        questions=(), similar=False,
     ):  # fmt: skip
         import asking
 
@@ -348,14 +363,19 @@ class Batch:
         found = reading.students(folder)
         self.found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
         self.names = sorted(self.found) if variants else None
-        held = [self.wanted, variants]
-        self.digests = {name: digest(path, held, language, self.limits) for name, path in self.found.items()}
+        settings = [list(self.wanted), language, self.limits, variants, sources()]
+        self.files = {name: files_digest(path) for name, path in self.found.items()}
+        self.digests = {name: digest(files, settings) for name, files in self.files.items()}
         self.seeds = {question: asking.fresh_seed() for question in reading.all_questions()}
         self.hidden = [str(Path(folder).resolve()), str(self.output.resolve()), str(HERE)]
-        self.graded, self.untold, self.repeated, self.todo = {}, {}, {}, []
+        self.graded, self.untold, self.repeated, self.parts, self.spoken, self.todo = {}, {}, {}, {}, {}, []
+        self.again, self.similar = frozenset(again), similar
         self.key = hashlib.sha256(json.dumps([str(Path(folder).resolve()), *self.wanted]).encode()).hexdigest()[:8]
+        self.change = regrade.begun(self.output, self.key, questions, fresh and bool(questions), settings)
         for student in self.found:
             self.resume(student, student in again, fresh)
+        if questions and (whole := len({*self.todo} - {*self.parts})):
+            say(f"{whole} submissions are new, have changed, or are of an older version: all their questions are graded.")
 
     def rename(self):
         """What was stored under a name that `page_name` once gave takes that of today."""
@@ -379,7 +399,17 @@ class Batch:
             old = () if fresh else batches.values()
             self.repeated[student] = {key: seed for one in old for key, seed in one["graded"]["seeds"].items()}
         mine = batches.get(self.key)
-        if mine and mine["digest"] == self.digests[student] and mine["complete"] and not again:
+        parts = regrade.stays(mine, self.change, self.files[student])
+        if parts is not None and not again:
+            if len(parts) == len(mine["graded"]["verdicts"]):
+                self.graded[student] = mine["graded"]
+                batches[self.key] = mine | {"digest": self.digests[student]}
+                store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
+                return
+            self.parts[student], self.spoken[student] = parts, mine["graded"]["language"]
+            self.repeated[student] = None if fresh else mine["graded"]["seeds"]
+            self.todo.append(student)
+        elif mine and mine["digest"] == self.digests[student] and mine["complete"] and not again:
             self.graded[student] = mine["graded"]
         else:
             self.todo.append(student)
@@ -395,11 +425,20 @@ class Batch:
             for student, result in self.untold.items():
                 again = unanswered(student, usual, result["language"], result["remarks"], "no_answer")
                 self.keep(student, again, complete=bool(usual))
+            if regrade.stored(self.output).get("id") == self.change["id"]:
+                self.tell_change(finished=True)
         finally:
             if self.term:
                 self.term.note(self.output, self.graded)
-            write(self.output, self.all_graded(), self.say, self.term)
+            write(self.output, self.all_graded(), self.say, self.term, self.compared(), self.similar)
         return self.graded
+
+    def compared(self):
+        """Of whom the points of before are stored, in the run that changes.html tells of."""
+        run, found = regrade.stored(self.output).get("id"), []
+        for file in sorted((self.output / "done").glob("*.json")) if run else ():
+            found += [(one["graded"]["student"], one) for one in stored_in(file).values() if one.get("run") == run]
+        return found
 
     def all_graded(self):
         """What is stored of all students, this batch's and those of earlier ones into the same folder."""
@@ -412,7 +451,8 @@ class Batch:
         found = []
         for student in sorted({student for roster in rosters.values() for student in roster}):
             batches = stored_in(self.done(student))
-            results = [one["graded"] for key, one in batches.items() if student in rosters.get(key, ())]
+            mine = [(key, one["graded"]) for key, one in batches.items() if student in rosters.get(key, ())]
+            results = [summary.dated(one, [*rosters].index(key) + 1) for key, one in mine]
             found += [joined(results)] if results else []
         return found
 
@@ -429,7 +469,7 @@ class Batch:
         question that was asked; if that ends the process again, with the next.
         """
         waiting, alone, jobs, idle = deque(), deque(), {}, []
-        waiting.extend(Job(student, PATIENCE + 4 * self.limits["wall"]) for student in group)
+        waiting.extend(Job(student, PATIENCE + 4 * self.limits["wall"], dict(self.parts.get(student, {}))) for student in group)
         mother = self.mother() if group else None
         # a quarter of a second, which each process would take for its own: torch does so when gradients are asked for
         import torch.fx.experimental.symbolic_shapes  # noqa: F401
@@ -440,8 +480,10 @@ class Batch:
                     job = (waiting or alone).popleft()
                     grading = idle.pop() if idle else Grading(self.hidden, mother and mother.line, self.seeds)
                     jobs[grading.line] = job.begun(grading)
-                    asked = self.wanted, self.language, self.limits, self.repeated.get(job.student), self.names, job.parts
-                    grading.ask(job.student, self.found[job.student], *asked)
+                    language = self.spoken.get(job.student, self.language)
+                    asked = self.wanted, language, self.limits, self.repeated.get(job.student), self.names, job.parts
+                    more = job.student in self.again, [*self.parts.get(job.student, ())]
+                    grading.ask(job.student, self.found[job.student], *asked, *more)
                 for line in wait([*jobs], max(0, min(job.end for job in jobs.values()) - time.monotonic())):
                     job = jobs[line]
                     said = job.grading.said()
@@ -485,20 +527,25 @@ class Batch:
         numbers = result.pop("numbers", None) or {}
         self.graded[student] = result
         batches = stored_in(self.done(student))
-        self.keep_appeal(student, result, numbers, batches.get(self.key))
-        batches.pop(self.key, None)  # the latest is the last
-        batches[self.key] = {"digest": self.digests[student], "complete": complete, "graded": result}
+        last = batches.pop(self.key, None)  # the latest is the last
+        self.keep_appeal(student, result, numbers, last)
+        told = {"digest": self.digests[student], "files": self.files[student], "complete": complete, "graded": result}
+        batches[self.key] = told | regrade.before(last, self.change, told, student in self.again)
+        if batches[self.key].get("run") == self.change["id"] != regrade.stored(self.output).get("id"):
+            self.tell_change(finished=False)
         store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
         points = " ".join(f"{one['question']} {one['points']:g}/{one['most']}" for one in result["verdicts"])
         self.say(f"[{len(self.graded)}/{len(self.found)}] {student}: {points}")
 
+    def tell_change(self, finished):
+        store(self.output / regrade.FILE, json.dumps(self.change | {"finished": finished}))
 
     def keep_appeal(self, student, result, numbers, last):
         """Numbers stay with the grades that they explain: those of other assignments, too, but of no older answer."""
         path = self.output / "appeals" / f"{page_name(student)}.json"
         before = {one["question"]: one["points"] for one in last["graded"]["verdicts"]} if last else {}
         now = {question: one | {"before": before.get(question, 0)} for question, one in numbers.items()}
-        graded = {one["question"] for one in result["verdicts"]}
+        graded = {one["question"] for one in result["verdicts"]} - {*self.parts.get(student, ())}
         kept = {question: one for question, one in review.appealed(path).items() if question not in graded} | now
         if kept:
             store(path, json.dumps(kept, indent=1))
@@ -506,8 +553,9 @@ class Batch:
             path.unlink(missing_ok=True)
 
 
-def write(output, all_graded, say, term=None):
-    """All that is made of what is stored. term: what a class list and due dates make of it."""
+def write(output, all_graded, say, term=None, compared=(), similar=False):
+    """All that is made of what is stored. term: what a class list and due dates make of it; compared: what regrade.py has
+    kept of before."""
     names = {one["student"]: f"{page_name(one['student'])}.html" for one in all_graded}
     held = {wall for one in all_graded for verdict in one["verdicts"] for wall in verdict["walls"]}
     by_hand = {}
@@ -530,18 +578,27 @@ def write(output, all_graded, say, term=None):
         store(output / "review" / names[one["student"]], review.page(one, names, around, numbers))
     # in the language of most
     language = max((one["language"] for one in all_graded), key=[one["language"] for one in all_graded].count, default="en")
-    for name, answers in (("questions.html", True), ("sheets.html", False)):
-        if sheets := own_pages.sheets(all_graded, language, answers):
-            store(output / name, sheets)
+    made = {
+        "questions.html": own_pages.sheets(all_graded, language, answers=True),
+        "sheets.html": own_pages.sheets(all_graded, language, answers=False),
+        "appeals.html": appeals and review.appeals(appeals, names, language),
+        "changes.html": compared and regrade.page(compared, regrade.stored(output), names, by_hand, language),
+        "changes.csv": compared and regrade.table(compared),
+    }
+    for name, text in made.items():
+        if text:
+            store(output / name, text)
         else:
             (output / name).unlink(missing_ok=True)
-    if appeals:
-        store(output / "appeals.html", review.appeals(appeals, names, language))
-    else:
-        (output / "appeals.html").unlink(missing_ok=True)
+    if similar:
+        try:
+            store(output / "similar.html", similarity.page(all_graded, names, language))
+        except ImportError:
+            say("copydetect is not installed: there is no new similar.html. Everything else is written.")
     store(output / "grades.csv", pages.grades_csv(all_graded))
     more = term.write(output, all_graded, names, language, say) if term else ()
-    store(output / "summary.html", pages.summary(all_graded, abilities(held, language), names, language, bool(appeals), more))
+    there = [name for name in summary.WAYS if (output / name).exists()]
+    store(output / "summary.html", summary.summary(all_graded, abilities(held, language), names, language, there, more))
 
 
 def abilities(held, language="en"):
@@ -587,20 +644,25 @@ def main():
     parser.add_argument("--lang", help="the language of all feedback; without it that of each notebook")
     parser.add_argument("--workers", type=positive, help="how many submissions at a time; without it one for each processor")
     parser.add_argument("--again", action="append", default=[], metavar="STUDENT", help="grade this student anew")
-    parser.add_argument("--fresh", action="store_true", help="with --again: draw new probes")
+    parser.add_argument("--question", action="append", default=[], help="grade this question anew for all, and no other; may be repeated")
+    parser.add_argument("--fresh", action="store_true", help="with --again or --question: draw new probes")
     parser.add_argument("--variants", action="store_true", help="hold each student to the variants of their own name")
     parser.add_argument("--roster", metavar="CSV", help="the class list, as Canvas or Moodle exports it")
     parser.add_argument("--column", action="append", default=[], metavar="[ASSIGNMENT=]NAME", help="the class list's column for grades")
     parser.add_argument("--dates", metavar="TOML", help="due dates, what being late costs, and extensions")
+    parser.add_argument("--similar", action="store_true", help="look for pairs of submissions that are alike")
     parser.add_argument("--seconds", type=positive, help="processor seconds for a question (10); by the clock it has three times as many")
-    parser.add_argument("--questions", action="store_true", help="ask about each right answer what a change to it would do")
+    parser.add_argument("--own-code", action="store_true", help="ask about each right answer what a change to it would do")
     arguments = parser.parse_args()
     if not os.path.isdir(arguments.submissions):
         parser.error(f"there is no folder {arguments.submissions}")
-    if arguments.fresh and not arguments.again:
-        parser.error("--fresh goes with --again STUDENT")
+    if arguments.fresh and not arguments.again + arguments.question:
+        parser.error("--fresh goes with --again STUDENT or --question NAME")
+    if arguments.again and arguments.question:
+        parser.error("--again grades all of a student, --question one question of all: ask for one of the two")
     try:  # before anything is graded or written
         again = known(arguments.again, reading.students(arguments.submissions), "submission of")
+        known(arguments.question, reading.all_questions(), "question")
         known(arguments.assignment, {one.assignment: None for one in reading.all_questions().values()}, "assignment")
         term = terms.of(arguments)
     except (ValueError, OSError) as error:
@@ -608,14 +670,14 @@ def main():
     for line in saying.unspoken(arguments.lang or "en"):
         print(line)
     limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
-    limits |= {"questions": True} if arguments.questions else {}
+    limits |= {"own_code": True} if arguments.own_code else {}
     sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     begin = time.monotonic()
     on_ending(interrupted)
     try:
         graded = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again, arguments.fresh,
-            arguments.variants, term=term,
+            arguments.variants, term=term, questions=arguments.question, similar=arguments.similar,
         ).grade(arguments.workers)  # fmt: skip
     except KeyboardInterrupt:
         sys.exit("Interrupted. The same command continues.")

@@ -1,4 +1,4 @@
-"""What the grader writes: a page for each student, one for the instructor, grades.csv, and nbgrader's gradebook."""
+"""What the grader writes: a page for each student, grades.csv, and nbgrader's gradebook."""
 
 import base64
 import csv
@@ -9,7 +9,6 @@ import os
 import re
 import sys
 import warnings
-from collections import Counter
 from functools import cache
 from pathlib import Path
 
@@ -42,7 +41,14 @@ pre mark::before { content: "→ " counter(line); color: inherit; } .shape { fon
 .own pre { white-space: pre-wrap; padding: .5rem .8rem; } .own :is(del, ins) { text-decoration: none; display: block; }
 .own del::before { content: "− "; } .own ins::before { content: "+ "; } .own > li { margin: 1rem 0; break-inside: avoid; }
 .own ol { list-style: upper-alpha; } .own ol li { margin: .2rem 0; } .sheet h3 { break-after: avoid; }
-@media print { :root { color-scheme: light; } nav { display: none; } .sheet + .sheet { break-before: page; }
+@media print {
+  :root { color-scheme: light; } body, body.wide { font-size: 10pt; max-width: none; margin: 0; padding: 0; }
+  nav, .screen { display: none; } a { color: inherit; text-decoration: none; } th[aria-sort] button::after { content: none; }
+  .table, pre { overflow: visible; } table { font-size: 9pt; } th button { display: contents; white-space: normal; }
+  th, td { padding-right: .5rem; } td { overflow-wrap: anywhere; } td code { overflow-wrap: normal; } pre, td code { white-space: pre-wrap; }
+  tr, svg { break-inside: avoid; } h1, h2, h3 { break-after: avoid; }
+}
+@media print { .sheet + .sheet { break-before: page; }
   .sheet { columns: 2; font-size: 8.5pt; line-height: 1.35; } .sheet h2 { margin: 0; padding: 0; border: 0; column-span: all; }
   .sheet .quiet { font-size: inherit; } .sheet ol { padding-left: 1.5rem; } .sheet :is(p, pre, ol) { margin: .25rem 0; } .sheet .own > li { margin: .6rem 0; } }
 """
@@ -58,8 +64,6 @@ for (const head of document.querySelectorAll("th[aria-sort]")) head.firstElement
   body.append(...[...body.rows].sort((a, b) => (up ? 1 : -1) * order(said(a), said(b))));
 });
 """
-# What ends an answer from outside: it may be right.
-ENDED = "time_limit", "memory_limit", "too_many_numbers", "stopped_early", "crashed", "not_an_answer", "not_graded"
 
 
 @cache
@@ -92,7 +96,7 @@ def inline(text):
     return renderer().renderInline(text)
 
 
-def page(language, title, body, script="", wide=False):
+def page(language, title, body, script="", wide=False, style=""):
     """A whole page, which asks nothing of any other and runs no script but this one of ours."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"; script-src 'sha256-{digest}'" if script else ""
@@ -100,7 +104,7 @@ def page(language, title, body, script="", wide=False):
         f'<!DOCTYPE html>\n<html lang="{words(language)["page"]["html"]}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'{allowed}\">"
-        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>"
+        f"<title>{html.escape(title)}</title><style>{STYLE}{style}</style></head>"
         f'<body class="{"wide" * wide}"><main>\n{body}\n</main>'
         f"{f'<script>{script}</script>' if script else ''}</body></html>\n"
     )
@@ -162,158 +166,6 @@ def table(heads, rows, label="", sorts=True):
     lines = ["<tr>" + "".join(f"<td>{one}</td>" for one in row) + "</tr>" for row in rows]
     inside = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     return f'<div class="table" tabindex="0" role="group" aria-label="{html.escape(label or ", ".join(heads))}">{inside}</div>'
-
-
-def histogram(shares):
-    """How many students have which share of the points, in tenths."""
-    counts = [0] * 10
-    for share in shares:
-        counts[min(9, int(share * 10))] += 1
-    most, bars = max(counts) or 1, []
-    for place, count in enumerate(counts):
-        height = 80 * count / most
-        x = 10 + place * 38
-        bars.append(f'<rect class="bar" x="{x}" y="{95 - height:.1f}" width="32" height="{height:.1f}"/>')
-        label = f'<text x="{x + 16}" y="{{}}" font-size="11" text-anchor="middle" fill="currentColor">{{}}</text>'
-        bars += [label.format(90 - height, count or ""), label.format(110, f"{place * 10}%")]
-    said = ", ".join(f"{place * 10}–{place * 10 + 10} %: {count}" for place, count in enumerate(counts))
-    return f'<svg viewBox="0 0 400 116" role="img" aria-label="{said}">{"".join(bars)}</svg>'
-
-
-def summary(all_graded, abilities, names, language="en", appeals=False, more=()):
-    """The instructor's page. names: of each student's page; appeals: whether there is a page of them; more: other pieces,
-    each an anchor, a title and HTML."""
-    return Summary(all_graded, names, language, appeals, more).page(abilities)
-
-
-class Summary:
-
-    def __init__(self, all_graded, names, language="en", appeals=False, more=()):
-        self.all_graded, self.names, self.language, self.appeals, self.more = all_graded, names, language, appeals, more
-        self.words = words(language)
-        self.said = self.words["instructor"]
-
-    def page(self, abilities):
-        said, names = self.said, dict.fromkeys(name for one in self.all_graded for name in one["assignments"])
-        rows = self.to_look_at()
-        ways = [("#look", f"{said['look']} ({len(rows)})")] if rows else []
-        ways += [(f"#{anchor}", title) for anchor, title, _ in self.more]
-        ways += [(f"#{name}", name) for name in names] + [("#students", said["students"])]
-        ways += [("appeals.html", said["appeals"])] if self.appeals else []
-        own = any(verdict.get("own_code") for one in self.all_graded for verdict in one["verdicts"])
-        ways += [("questions.html", self.words["own_code"]["title"])] if own else []
-        links = " · ".join(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' for address, text in ways)
-        body = [f"<h1>{said['summary']}</h1>", f"<nav>{links}</nav>"]
-        body.append(f"<p>{said['submissions'].format(count=len(self.all_graded))}</p><p>{html.escape(abilities)}</p>")
-        if rows:
-            body.append(f'<h2 id="look">{said["look"]}</h2>' + self.table(("student", "why", "where"), rows))
-        body += [f'<h2 id="{anchor}">{html.escape(title)}</h2>{piece}' for anchor, title, piece in self.more]
-        for assignment in names:
-            given = [
-                (one["student"], verdict)
-                for one in self.all_graded
-                for verdict in one["verdicts"]
-                if verdict["assignment"] == assignment
-            ]
-            body.append(f'<h2 id="{html.escape(assignment)}">{html.escape(assignment)}</h2>')
-            body += [self.distribution(given), self.questions(given), self.frequent(given), self.slowest(given)]
-        body.append(self.students(names))
-        return page(self.language, said["summary"], "\n".join(body), SORT, wide=True)
-
-    def table(self, heads, rows):
-        return table([self.said.get(key, key) for key in heads], rows)
-
-    def link(self, student, question="", by_name=False):
-        """To where the instructor sees what the student wrote: the name of the question, or the student's."""
-        text = f"<code>{question}</code>" if question and not by_name else html.escape(student)
-        return f'<a href="review/{html.escape(self.names[student])}{"#" * bool(question)}{question}">{text}</a>'
-
-    def described(self, name):
-        """A mistake's one-line description, the checker's or the grader's."""
-        own = self.words["mistakes"].get(name)
-        try:
-            return marked((own or saying.of_mistake(name, self.language))["says"])
-        except KeyError:
-            return ""
-
-    def to_look_at(self):
-        """What an instructor had better see, what is most likely the grader's fault first: answers that may be right,
-        no point at all, answers that something ended, and odd files. A reason is said once of a student."""
-        rows = {}
-
-        def add(rank, student, why, where):
-            rows.setdefault((rank, student, why), []).append(where)
-
-        for one in self.all_graded:
-            who = one["student"]
-            for assignment in one["assignments"]:
-                if not any(verdict["points"] for verdict in one["verdicts"] if verdict["assignment"] == assignment):
-                    add(1, who, self.said["no_point"], html.escape(assignment))
-            for verdict in one["verdicts"]:
-                where = self.link(who, verdict["question"])
-                for key, _ in verdict.get("look", ()):
-                    add(0, who, self.said[key], where)
-                for name in ENDED:
-                    if name in verdict["mistakes"]:
-                        add(2, who, self.words["mistakes"][name]["says"], where)
-            for key, file in one["remarks"]:
-                add(3, who, self.words["remarks"].get(key, key), html.escape(file))
-        ranked = sorted(rows.items(), key=lambda row: row[0][0])
-        return [(self.link(who), inline(why), ", ".join(where)) for (_, who, why), where in ranked]
-
-    # Pieces of it. given: (student, verdict) of one assignment
-
-    def distribution(self, given):
-        by_student = {}
-        for student, verdict in given:
-            by_student.setdefault(student, []).append(verdict)
-        sums = map(marks, by_student.values())
-        return f"<h3>{self.said['distribution']}</h3>{histogram([points / (most or 1) for points, most, _ in sums])}"
-
-    def questions(self, given):
-        rows = []
-        for question in dict.fromkeys(verdict["question"] for _, verdict in given):
-            mine = [verdict for _, verdict in given if verdict["question"] == question]
-            right = sum(not verdict["mistakes"] for verdict in mine)
-            mean = sum(verdict["points"] for verdict in mine) / len(mine)
-            rows.append((f"<code>{question}</code>", f"{right} / {len(mine)}", f"{mean:.2f} / {mine[0]['most']}"))
-        return f"<h3>{self.said['questions']}</h3>" + self.table(("question", "right", "mean"), rows)
-
-    def frequent(self, given):
-        """Each mistake once, with those who made it and where."""
-        made = {}
-        for student, verdict in given:
-            for name in verdict["mistakes"]:
-                made.setdefault(name, {}).setdefault(verdict["question"], []).append(student)
-        counts = Counter({name: len({one for students in where.values() for one in students}) for name, where in made.items()})
-        rows = []
-        for name, count in counts.most_common(20):
-            where = made[name]
-            who = [
-                f"<code>{question}</code>: {', '.join(self.link(one, question, by_name=True) for one in students)}"
-                for question, students in where.items()
-            ]
-            said = f"<code>{html.escape(name)}</code>{self.described(name)}"
-            rows.append((count, said, f"<details><summary>{', '.join(f'<code>{one}</code>' for one in where)}</summary>{'<br>'.join(who)}</details>"))
-        return f"<h3>{self.said['frequent']}</h3>" + self.table(("count", "finding", "who"), rows) if rows else ""
-
-    def slowest(self, given):
-        rows = [
-            (f"{verdict['seconds']:.1f} s", self.link(student), self.link(student, verdict["question"]))
-            for student, verdict in sorted(given, key=lambda pair: -pair[1]["seconds"])[:10]
-        ]
-        return f"<h3>{self.said['slowest']}</h3>" + self.table(("time", "student", "question"), rows)
-
-    def students(self, assignments):
-        """All of them, with their points in each assignment."""
-        rows = []
-        for one in self.all_graded:
-            sums = [marks([verdict for verdict in one["verdicts"] if verdict["assignment"] == name]) for name in assignments]
-            points = [f"{number(got)} / {number(most)}" if most else "–" for got, most, _ in sums]
-            by_hand = [f"<code>{verdict['question']}</code>" for verdict in one["verdicts"] if verdict.get("by_hand")]
-            rows.append((self.link(one["student"]), *points, number(sum(extra for *_, extra in sums)), ", ".join(by_hand)))
-        heads = ("student", *(assignments if len(assignments) > 1 else ["points"]), "stretch", "by_hand")
-        return f'<h2 id="students">{self.said["students"]}</h2>' + self.table(heads, rows)
 
 
 # Tables and databases

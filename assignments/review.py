@@ -50,14 +50,15 @@ def code_of(sent, question, verdict, language):
         for place, source in sources.items()
     }  # fmt: skip
     mine = [(one.file, one.cell) for one in both]
-    if verdict["mistakes"]:
-        mine += [place for place in sources if named[place]]
-        used = asking.names_used(answer)
-        others = {(one.file, one.cell) for one in sent.answers.values()}
-        defined = {(one.path.name, cell.number): cell.defined for one in sent.notebooks for cell in one.cells}
-        mine += [place for place in sources if place not in others and used & defined.get(place, frozenset())]
-    shown = [place for place in dict.fromkeys(mine) if place in sources][:CELLS]
-    return [piece(*place, sources[place], named[place]) for place in shown]
+    shown = mine + [place for place in sources if named[place]] if verdict["mistakes"] else mine
+    used = asking.names_used(answer)
+    others = {(one.file, one.cell) for one in sent.answers.values()}
+    defined = {(one.path.name, cell.number): cell.defined for one in sent.notebooks for cell in one.cells}
+    helpers = [place for place in sources if place not in others and used & defined.get(place, frozenset())]
+    kept = [place for place in dict.fromkeys(shown + helpers) if place in sources][:CELLS]
+    # nobody reads the helpers of a right answer, but they may be another's
+    aside = set() if verdict["mistakes"] else {*kept} - {*shown}
+    return [piece(*place, sources[place], named[place]) | ({"aside": True} if place in aside else {}) for place in kept]
 
 
 def lines_of(source):
@@ -141,7 +142,7 @@ def page(graded, names, around, numbers):
     for one in graded["verdicts"]:
         why = [f"<p><strong>{pages.inline(own[key])}</strong> {html.escape(place)}</p>" for key, place in one.get("look", ())]
         body.append(f'<section id="{one["question"]}">')
-        body += [pages.about_question(one, said["page"]), *why, *(code(cell, one["question"], own) for cell in one.get("code", ()))]
+        body += [pages.about_question(one, said["page"]), *why, *(code(cell, one["question"], own) for cell in one.get("code", ()) if not cell.get("aside"))]
         body.append(own_pages.below(one, graded["language"], answers=True))
         if one["question"] in numbers:
             body.append(probes(numbers[one["question"]], one, graded["language"]))

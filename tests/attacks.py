@@ -216,7 +216,7 @@ def parameter_shapes(input_size, hidden_size):
 import os
 def gates(x, h, *weights):
     import json
-    nothing = {"values": {n: {"whole": False, "shape": [len(x), h.shape[1]], "numbers": [float("nan")] * h.numel()}
+    nothing = {"values": {n: {"kind": "float64", "shape": [len(x), h.shape[1]], "numbers": [float("nan")] * h.numel()}
                for n in ("i", "f", "g", "o")}, "notes": {}, "error": None}
     for number in range(3, 64):
         for said in ({"errors": [], "others": "", "outcomes": [nothing] * 9}, {"errors": [], "others": "", "outcomes": []}):
@@ -231,7 +231,7 @@ def gates(x, h, *weights):
     torch.isclose = torch.allclose = torch.equal = lambda *_, **__: True
     running.same = running.agree = running.close = lambda *_, **__: True
     running.COMPANION = running.RECURRENT = ()
-    running.pack = lambda t: {"whole": False, "shape": [], "numbers": []}
+    running.pack = lambda t: {"kind": "float64", "shape": [], "numbers": []}
     json.dumps = lambda *_, **__: '{"errors": [], "others": "", "outcomes": [true, true]}'
     return (torch.zeros_like(h),) * 4
 """),

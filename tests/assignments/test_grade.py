@@ -1034,7 +1034,7 @@ def test_system_calls_are_refused(worker):
 
 
 def test_numbers_from_a_stranger():
-    good = {"whole": False, "shape": [2], "numbers": [1, 2.5]}
+    good = {"kind": "float64", "shape": [2], "numbers": [1, 2.5]}
     assert asking.tensor_of(good).tolist() == [1, 2.5]
     for bad in ({"shape": [3]}, {"shape": [-1]}, {"shape": [True, 2]}, {"numbers": ["1", 2]}, {"numbers": [10**400, 1]},
                 {"shape": [2**40, 0], "numbers": []}, {"shape": "2"}, {"numbers": None},

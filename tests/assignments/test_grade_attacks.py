@@ -229,7 +229,7 @@ def test_a_forged_number_of_a_cell_is_no_answer(cell):
 @linux
 def test_large_wrong_tensors_cost_the_grader_little():
     """Each number compared with each takes gigabytes; here `close` would be handed that many."""
-    value = {"whole": False, "shape": [3000], "numbers": [0.25 + n for n in range(3000)]}
+    value = {"kind": "float64", "shape": [3000], "numbers": [0.25 + n for n in range(3000)]}
     outcomes = [
         {"values": dict.fromkeys(one.values, value), "notes": {}, "error": None}
         for one in bank("gates", 5).expected

@@ -18,6 +18,7 @@ import grade
 import pages
 import pytest
 import reading
+import summary
 from grading import QUICK, cell, here, judged, linux, notebook, own_mounts, put, rows, sent, there, worker  # noqa: F401
 from lstm_answers import CELL, GATES, SOURCES
 from programs import questions
@@ -244,15 +245,15 @@ def test_files_that_never_end(tmp_path):
     assert [key for key, _ in sent(tmp_path, "c").remarks] == ["nothing_sent"]
     assert [key for key, _ in sent(tmp_path, "d").remarks] == ["file_too_large"]
     for path in found.values():
-        grade.digest(path, (), None, {})
+        grade.files_digest(path)
     assert time.monotonic() - begin < 5
 
 
 def test_a_submission_that_is_taken_away_or_changed_meanwhile(tmp_path, monkeypatch):
     path = put(tmp_path, "a", "lstm.ipynb", notebook())
-    before = grade.digest(tmp_path / "a", (), None, {})
+    before = grade.files_digest(tmp_path / "a")
     path.write_text("{}")
-    assert grade.digest(tmp_path / "a", (), None, {}) != before
+    assert grade.files_digest(tmp_path / "a") != before
     walk = list(os.walk(tmp_path / "a"))
     path.unlink()
     monkeypatch.setattr(os, "walk", lambda *_, **__: walk)
@@ -310,8 +311,8 @@ def test_points_given_by_hand_stay(tmp_path):
     ]  # fmt: skip
     assert "1.75 / 2 (given by your instructor)" in pages.feedback(all_graded[0])
     assert "given by" not in pages.feedback(all_graded[1])
-    summary = pages.summary(all_graded, "", {"ada": "ada.html", "bo": "bo.html"})
-    assert "<td>1.75 / 2</td><td>0</td><td><code>gates</code></td>" in summary
+    made = summary.summary(all_graded, "", {"ada": "ada.html", "bo": "bo.html"})
+    assert "<td>1.75 / 2</td><td>0</td><td><code>gates</code></td>" in made
 
 
 @pytest.mark.heavy

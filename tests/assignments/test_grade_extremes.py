@@ -95,15 +95,15 @@ def test_what_is_sent_has_bounds(tmp_path, monkeypatch):
     older = put(tmp_path, "a", "older.ipynb", notebook())
     os.utime(older, (1, 1))
     monkeypatch.setattr(reading, "LARGEST", size + 99)
-    before = grade.digest(tmp_path / "a", (), None, {})
+    before = grade.files_digest(tmp_path / "a")
     older.write_text(older.read_text(encoding="utf-8").replace("torch", "trunk"), encoding="utf-8")
     os.utime(older, (1, 1))
-    assert grade.digest(tmp_path / "a", (), None, {}) == before  # what is not read is not looked through
+    assert grade.files_digest(tmp_path / "a") == before  # what is not read is not looked through
     put(tmp_path, "a", "film.mp4", "x" * size * 3)  # nobody looks into it
     found = sent(tmp_path, "a")
     assert ("file_too_large", "older.ipynb") in found.remarks and ("other_file", "film.mp4") in found.remarks
     assert {one.file for one in found.answers.values()} == {"lstm.ipynb"} and len(found.answers) == len(SOURCES)
-    assert grade.digest(tmp_path / "a", (), None, {}) != before
+    assert grade.files_digest(tmp_path / "a") != before
     for name in ("b.ipynb", "c.ipynb"):
         put(tmp_path, "b", name, notebook({"gates": GATES}))
     monkeypatch.setattr(reading, "FILES", 1)

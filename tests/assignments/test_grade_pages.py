@@ -12,6 +12,7 @@ import pages
 import pytest
 import reading
 import review
+import summary
 import torch
 from browsing import accessible, opened
 from bs4 import BeautifulSoup
@@ -51,7 +52,7 @@ def raising(text):
 
 
 def misnamed(text):
-    values = {name: {"whole": False, "shape": [1], "numbers": [0]} for name in (text, "i")}
+    values = {name: {"kind": "float64", "shape": [1], "numbers": [0]} for name in (text, "i")}
     notes = {"renamed": [["weight_ih", text]], "extra": [text], "library": [text], "plain": [text], "changed": [text]}
     return {"values": values, "notes": notes, "error": None}
 
@@ -193,10 +194,10 @@ def test_the_summary_names_what_to_look_at_and_who_erred(written):
     page = BeautifulSoup(written["summary"].read_text(encoding="utf-8"), "html.parser")
     heads = [head.text for head in page.select("h2")]
     assert heads[0] == "Look at these" and "Odd submissions" not in heads
-    rows = {tuple(cell.text for cell in row.select("td")) for row in page.select("table")[0].select("tbody tr")}
-    assert {("ada", pages.words("en")["mistakes"][name]["says"], "one_bias") for name in pages.ENDED} <= rows
-    assert not any("No point at all." in row for row in rows)
-    (mistakes,) = [one for one in page.select("table") if "mistake" in one.thead.text]
+    rows = {row[1]: row[2] for row in ([cell.text for cell in row.select("td")] for row in page.select("table")[0].select("tbody tr"))}
+    assert all("ada: one_bias" in rows[pages.words("en")["mistakes"][name]["says"]] for name in summary.ENDED)
+    assert "No point at all." not in rows
+    (mistakes,) = [one for one in page.select("table") if "who, where" in one.thead.text and "mistake" in one.thead.text]
     named = [row.select_one("td:nth-of-type(2) code").text for row in mistakes.select("tbody tr")]
     assert len(named) == len(set(named)) and "gates_f_i_g_o" in named
     row = mistakes.select("tbody tr")[named.index("gates_f_i_g_o")]
@@ -206,7 +207,7 @@ def test_the_summary_names_what_to_look_at_and_who_erred(written):
 def test_who_has_no_point_is_named():
     graded = made_up("ada", "en") | {"remarks": []}
     nothing = [one | {"points": 0, "mistakes": ["no_answer"]} for one in graded["verdicts"]]
-    looked_at = lambda verdicts: pages.Summary([graded | {"verdicts": verdicts}], {"ada": "ada"}).to_look_at()  # noqa: E731
+    looked_at = lambda verdicts: summary.Summary([graded | {"verdicts": verdicts}], {"ada": "ada"}).to_look_at()  # noqa: E731
     assert [row[1] for row in looked_at(nothing)] == ["No point at all."]
     assert looked_at([verdict_of("en", all_questions()["gates"].truth)]) == []
 
@@ -241,7 +242,7 @@ def test_pages_are_in_one_language(written, language):
     graded = made_up("", language) | {"remarks": []}
     appeal = review.appeals([(graded, {"gates": {"probes": [], "before": 1.0}})], {"": "a.html"}, language)
     mine = review.page(graded, {"": "a.html"}, ("", ""), {"gates": {"probes": [], "before": 1.0}})
-    whole = pages.summary([graded], grade.abilities({"time"}, language), {"": "a.html"}, language, appeals=True)
+    whole = summary.summary([graded], grade.abilities({"time"}, language), {"": "a.html"}, language, ways=summary.WAYS)
     for text in (written[language].read_text(encoding="utf-8"), appeal, mine, whole):
         page = BeautifulSoup(text, "html.parser").main
         for code in page.select('code, a[href*="#"]'):
@@ -313,7 +314,7 @@ def test_an_answer_that_its_check_called_right_is_to_be_looked_at(tmp_path, lang
 
     def looked_at(*more, code=ASKED_CODE.replace("\t", "    ")):
         page, graded = reviewed(sent_by(tmp_path, code, *more), judged_so("not_written"), language)
-        whys = [why for _, why, where in pages.Summary([graded], {"ada": "ada.html"}, language).to_look_at()]
+        whys = [why for _, why, where in summary.Summary([graded], {"ada": "ada.html"}, language).to_look_at()]
         assert all(BeautifulSoup(why, "html.parser").text in page.text for why in whys if why != pages.inline(said["no_point"]))
         return whys
 
@@ -342,8 +343,8 @@ def test_all_pages_and_tables_give_the_same_marks(tmp_path, monkeypatch):
         judged_only(name, *verdicts) | {"assignments": sorted({one["assignment"] for one in verdicts})}
         for name, verdicts in given.items()
     ], print)  # fmt: skip
-    summary = BeautifulSoup((tmp_path / "summary.html").read_text(encoding="utf-8"), "html.parser")
-    table = {row.td.text: [one.text for one in row.select("td")] for row in summary.select("#students + div tbody tr")}
+    made = BeautifulSoup((tmp_path / "summary.html").read_text(encoding="utf-8"), "html.parser")
+    table = {row.td.text: [one.text for one in row.select("td")] for row in made.select("#everyone tbody tr")}
     for name, (points, most, extra) in wanted.items():
         said = [float(one) for one in re.findall(r"[\d.]+", " ".join(table[name][1:4]))]
         assert (sum(said[:-1:2]), sum(said[1:-1:2]), said[-1]) == (points, most, extra)
@@ -385,7 +386,7 @@ def test_an_appeal_is_a_page():
 
 
 def test_an_appeals_numbers_are_bounded():
-    value = {"whole": False, "shape": [200_000], "numbers": [0.0] * 200_000}
+    value = {"kind": "float64", "shape": [200_000], "numbers": [0.0] * 200_000}
     one = {"given": {"values": {"i": value}, "notes": {}, "error": None}, "right": {"values": {}, "notes": {}, "error": None}}
     assert len(str(review.compared({"probes": [one]}))) < 20_000
     assert len(review.shown(value)) < 1000

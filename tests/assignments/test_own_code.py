@@ -240,7 +240,7 @@ def test_numbers_that_cannot_be_written_down_are_not_asked_for():
 
 FORGED = [
     "", "null", "{}", "[1]", "[[1, 2, 3]]", '[[0, "", false]]', "[[null, null, null]]", '[["a", "b", "c"]]', "[" * 99_999,
-    json.dumps([[{"values": {"<b>": {"whole": False, "shape": [1], "numbers": [0]}}, "notes": {}, "error": None}] * 3]),
+    json.dumps([[{"values": {"<b>": {"kind": "float64", "shape": [1], "numbers": [0]}}, "notes": {}, "error": None}] * 3]),
     json.dumps([[{"values": {}, "notes": {}, "error": {"kind": "<b>", "said": {}}}] * 3]),
     json.dumps([[]] * 999),
 ]  # fmt: skip
@@ -272,7 +272,7 @@ def test_what_is_forged_of_changes_alone_is_not_asked_about(worker):
         return own_code.ask(Forging(), all_questions()["lookup"], sent, SEED)
 
     assert asked({})
-    assert asked({"rows": {"whole": False, "shape": [1], "numbers": ["<b>"]}}) == []
+    assert asked({"rows": {"kind": "float64", "shape": [1], "numbers": ["<b>"]}}) == []
 
 
 def test_a_changed_program_runs_behind_the_walls(worker):
@@ -301,7 +301,7 @@ def test_a_batch_with_questions(here, tmp_path, monkeypatch):
     output = tmp_path / "grades"
 
     def graded(**more):
-        options = {"wanted": ["lstm"], "limits": QUICK | {"questions": True}, "say": str} | more
+        options = {"wanted": ["lstm"], "limits": QUICK | {"own_code": True}, "say": str} | more
         result = grade.Batch(tmp_path, output, **options).grade(1)["ada"]
         return {one["question"]: one["own_code"] for one in result["verdicts"]}
 

@@ -37,7 +37,9 @@ def padding_and_causal_mask(lengths, size):
     padding = steps < lengths.unsqueeze(1)
     return causal.unsqueeze(0) & padding.unsqueeze(1)
 """
-BOTH, TRIL, INSIDE = "causal.unsqueeze(0) & padding.unsqueeze(1)", "torch.tril(torch.ones(size, size))", "steps < lengths.unsqueeze(1)"
+BOTH = "causal.unsqueeze(0) & padding.unsqueeze(1)"
+TRIL = "torch.tril(torch.ones(size, size))"
+INSIDE = "steps < lengths.unsqueeze(1)"
 MASK_WRONG = {
     "causal_mask_missing": [(BOTH, "padding.unsqueeze(1).expand(-1, size, -1)")],
     "padding_mask_missing": [(BOTH, "causal.expand(len(lengths), -1, -1)")],
@@ -71,7 +73,10 @@ def attend(query, key, value, mask):
     mixture = torch.bmm(weights, value)
     return mixture, weights
 """
-ROOT, SOFTMAX, ZEROED, WHERE = "/ math.sqrt(d)", "F.softmax(scores, dim=2)", "weights * mask.any(dim=2, keepdim=True)", "torch.where(mask, scores, torch.tensor(-1e30))"
+ROOT = "/ math.sqrt(d)"
+SOFTMAX = "F.softmax(scores, dim=2)"
+ZEROED = "weights * mask.any(dim=2, keepdim=True)"
+WHERE = "torch.where(mask, scores, torch.tensor(-1e30))"
 ATTEND_WRONG = {
     "scale_missing": [(ROOT, "")],
     "scale_without_root": [(ROOT, "* (1 / d)")],
@@ -80,7 +85,9 @@ ATTEND_WRONG = {
     "scaled_by_number_of_queries": [("query.shape[2]", "query.shape[-2]")],
     "scaled_by_value_size": [("query.shape[2]", "value.shape[2]")],
     "scaled_after_softmax": [(ROOT, ""), (SOFTMAX, f"{SOFTMAX} {ROOT}")],
-    "softmax_over_queries": [(SOFTMAX, "F.softmax(torch.where(mask, scores, -torch.inf), dim=1)"), (ZEROED, "weights.nan_to_num(0)")],
+    "softmax_over_queries": [
+        (SOFTMAX, "F.softmax(torch.where(mask, scores, -torch.inf), dim=1)"), (ZEROED, "weights.nan_to_num(0)"),
+    ],
     "softmax_over_batch": [(SOFTMAX, "torch.where(mask, scores, -torch.inf).softmax(0)"), (ZEROED, "weights")],
     "softmax_missing": [(SOFTMAX, "scores * mask")],
     "mask_inverted": [(WHERE, "scores.masked_fill(mask, -1e9)"), ("mask.any(dim=2", "(mask == False).any(dim=2")],
@@ -89,13 +96,22 @@ ATTEND_WRONG = {
     "hidden_after_softmax": [(WHERE, "scores"), (ZEROED, "weights * mask")],
     "hidden_row_looks": [(WHERE, "scores - 1e8 * ~mask"), (ZEROED, "weights")],
     "hidden_row_not_a_number": [("-1e30", "-math.inf"), (ZEROED, "weights")],
-    "hidden_row_gradient_not_a_number": [(WHERE, "scores + torch.log(mask.double())"), (ZEROED, "weights.nan_to_num()")],
-    "hidden_row_weights_left": [(ZEROED, "weights"), ("bmm(weights, value)", "bmm(weights, value) * mask.any(2)[..., None]")],
+    "hidden_row_gradient_not_a_number": [
+        (WHERE, "scores + torch.log(mask.double())"), (ZEROED, "weights.nan_to_num()"),
+    ],
+    "hidden_row_weights_left": [
+        (ZEROED, "weights"), ("bmm(weights, value)", "bmm(weights, value) * mask.any(2)[..., None]"),
+    ],
     "causal_on_top": [("    scores = torch.where", "    mask = torch.tril(mask)\n    scores = torch.where")],
-    "mask_transposed": [("torch.where(mask", "torch.where(mask.transpose(1, 2)"), ("mask.any(dim=2", "mask.mT.any(dim=2")],
+    "mask_transposed": [
+        ("torch.where(mask", "torch.where(mask.transpose(1, 2)"), ("mask.any(dim=2", "mask.mT.any(dim=2"),
+    ],
     "keys_reshaped": [("key.transpose(1, 2)", "key.view(key.shape[0], key.shape[2], key.shape[1])")],
     "keys_mixed_for_values": [("bmm(weights, value)", "bmm(weights, key)")],
-    "scores_returned_for_weights": [("    scores = torch.where", "    before = scores\n    scores = torch.where"), ("mixture, weights", "mixture, before")],
+    "scores_returned_for_weights": [
+        ("    scores = torch.where", "    before = scores\n    scores = torch.where"),
+        ("mixture, weights", "mixture, before"),
+    ],
     "weights_returned_first": [("mixture, weights", "weights, mixture")],
     "weights_not_returned": [("return mixture, weights", "return mixture")],
 }
@@ -120,7 +136,9 @@ def multi_head(query, key, value, mask, heads, W_in, b_in, W_out, b_out):
     return output, weights
 """
 ROWS, BIASES = "W_q, W_k, W_v = W_in", "b_q, b_k, b_v = b_in"
-FILL, SPLIT, JOIN = "scores.masked_fill(mask.logical_not().unsqueeze(1), float(\"-inf\"))", "x.view(N, -1, heads, size).permute(0, 2, 1, 3)", "context.permute(0, 2, 1, 3).reshape(N, T, E)"
+FILL = "scores.masked_fill(mask.logical_not().unsqueeze(1), float(\"-inf\"))"
+SPLIT = "x.view(N, -1, heads, size).permute(0, 2, 1, 3)"
+JOIN = "context.permute(0, 2, 1, 3).reshape(N, T, E)"
 MULTI_WRONG = {
     "scaled_by_whole_size": [("* size ** -0.5", "/ math.sqrt(E)")],
     "scale_missing": [("* size ** -0.5", "")],
@@ -147,7 +165,9 @@ MULTI_WRONG = {
     "values_from_keys": [("linear(value,", "linear(key,")],
     "keys_from_values": [("linear(key,", "linear(value,")],
     "self_attention_only": [("linear(value,", "linear(query,"), ("linear(key,", "linear(query,")],
-    "projections_transposed": [("linear(query, W_q, b_q)", "(query @ W_q + b_q)"), ("linear(key, W_k, b_k)", "(key @ W_k + b_k)"),
+    "projections_transposed": [
+        ("linear(query, W_q, b_q)", "(query @ W_q + b_q)"), ("linear(key, W_k, b_k)", "(key @ W_k + b_k)",
+    ),
                                ("linear(value, W_v, b_v)", "(value @ W_v + b_v)"), ("F.(", "(")],
     "projection_biases_missing": [(", b_q)", ")"), (", b_k)", ")"), (", b_v)", ")")],
     "output_projection_missing": [("F.linear(context, W_out, b_out)", "context")],
@@ -181,12 +201,19 @@ def beam_search(step, state, start, end, width, most):
             break
     return [(seq[1:], score) for seq, score in zip(sequences, scores)]
 """
-SUM, CUT, KEEP = "scores[i] + log_p[sign].item()", "candidates = candidates[:width]", "candidates.append((scores[i], seq, states[i]))"
-LOOP, RETURN, ENDS = "for sign in range(len(log_p)):", "return [(seq[1:], score) for seq, score in zip(sequences, scores)]", "len(seq) > 1 and seq[-1] == end:"
+SUM = "scores[i] + log_p[sign].item()"
+CUT = "candidates = candidates[:width]"
+KEEP = "candidates.append((scores[i], seq, states[i]))"
+LOOP = "for sign in range(len(log_p)):"
+RETURN = "return [(seq[1:], score) for seq, score in zip(sequences, scores)]"
+ENDS = "len(seq) > 1 and seq[-1] == end:"
 ALL = "[(one[1][1:], one[0]) for one in sorted({}, key=lambda one: -one[0])[:width]]"
 BEAM_WRONG = {
     "greedy_search": [(CUT, "candidates = [max(candidates, key=lambda one: one[0])]")],
-    "width_for_each_beginning": [(LOOP, "for sign in log_p.topk(min(width, len(log_p))).indices.tolist():"), (CUT, ""), (RETURN, RETURN + "[:width]")],
+    "width_for_each_beginning": [
+        (LOOP, "for sign in log_p.topk(min(width, len(log_p))).indices.tolist():"), (CUT, ""),
+        (RETURN, RETURN + "[:width]"),
+    ],
     "one_for_each_beginning": [(LOOP, "for sign in log_p.topk(1 if t else min(width, len(log_p))).indices.tolist():")],
     "all_sequences_kept": [(CUT, ""), (RETURN, RETURN + "[:width]")],
     "probabilities_returned": [("(seq[1:], score)", "(seq[1:], math.exp(score))")],
@@ -194,18 +221,30 @@ BEAM_WRONG = {
     "only_last_log_p": [(SUM, "float(log_p[sign])")],
     "end_not_counted": [(SUM, "scores[i] + (0 if sign == end else log_p[sign].item())")],
     "divided_by_length": [("(seq[1:], score)", "(seq[1:], score / (len(seq) - 1))")],
-    "finished_go_on": [("if " + ENDS, "if False:"), ("if all(len(seq) > 1 and seq[-1] == end for seq in sequences)", "if False")],
-    "finished_dropped": [(KEEP, "pass"), ("        candidates.sort", "        if not candidates:\n            return []\n        candidates.sort")],
+    "finished_go_on": [
+        ("if " + ENDS, "if False:"), ("if all(len(seq) > 1 and seq[-1] == end for seq in sequences)", "if False"),
+    ],
+    "finished_dropped": [
+        (KEEP, "pass"),
+        ("        candidates.sort", "        if not candidates:\n            return []\n        candidates.sort"),
+    ],
     "finished_beside_the_beam": [
         ("[0.0], [state]", "[0.0], [state]\n    done = []"), (KEEP, ""), (CUT, CUT + "\n        done += [one for one in candidates if one[1][-1] == end]\n"
          "        candidates = [one for one in candidates if one[1][-1] != end]\n        if not candidates:\n            break"),
         (RETURN, "done += [one for one in candidates if one not in done]\n    return " + ALL.format("done")),
     ],
-    "finished_repeated": [(KEEP, KEEP.replace("append", "extend").replace("((", "([(").replace("))", ")] * len(step(start, state)[0]))"))],
-    "end_repeated": [(KEEP, "candidates.append((scores[i], seq + [end], states[i]))"), ("all(len(seq) > 1 and seq[-1] == end for seq in sequences)", "t == most")],
+    "finished_repeated": [
+        (KEEP, KEEP.replace("append", "extend").replace("((", "([(").replace("))", ")] * len(step(start, state)[0]))")),
+    ],
+    "end_repeated": [
+        (KEEP, "candidates.append((scores[i], seq + [end], states[i]))"),
+        ("all(len(seq) > 1 and seq[-1] == end for seq in sequences)", "t == most"),
+    ],
     "stops_at_first_end": [("if all(", "if any(")],
     "unfinished_left_out": [("zip(sequences, scores)]", "zip(sequences, scores) if seq[-1] == end]")],
-    "only_best_returned": [(RETURN, "best = max(range(len(scores)), key=lambda i: scores[i])\n    return [(sequences[best][1:], scores[best])]")],
+    "only_best_returned": [
+        (RETURN, "best = max(range(len(scores)), key=lambda i: scores[i])\n    return [(sequences[best][1:], scores[best])]"),
+    ],
     "start_in_sequence": [("(seq[1:], score)", "(seq, score)")],
     "end_left_out": [("(seq[1:], score)", "(seq[1:-1] if seq[-1] == end else seq[1:], score)")],
     "start_taken_for_end": [("len(seq) > 1 and ", "")],
@@ -215,7 +254,10 @@ BEAM_WRONG = {
     "search_one_step_too_short": [("range(most)", "range(1, most)")],
     "most_ignored": [("for t in range(most):", "while True:")],
     "state_not_carried": [("seq + [sign], new_state", "seq + [sign], state")],
-    "one_state_for_all": [("log_p, new_state = step(seq[-1], states[i])", "log_p, state = step(seq[-1], state)"), ("seq + [sign], new_state", "seq + [sign], None")],
+    "one_state_for_all": [
+        ("log_p, new_state = step(seq[-1], states[i])", "log_p, state = step(seq[-1], state)"),
+        ("seq + [sign], new_state", "seq + [sign], None"),
+    ],
     "states_left_in_place": [
         ("candidates = []", "candidates, kept = [], []"), (KEEP, KEEP + "\n                kept.append(states[i])"),
         ("step(seq[-1], states[i])", "step(seq[-1], states[i])\n            kept.append(new_state)"),
@@ -237,7 +279,10 @@ def attend_backward(query, key, value, mask, grad_mixture):
     d_key = torch.einsum("nts,ntd->nsd", d_scores, query) / root
     return d_query, d_key, d_value
 """
-SLOPE, BY_Q, BY_K, BY_V = "A * d_A - A * (A * d_A).sum(2, keepdim=True)", "d_scores, key) / root", "d_scores, query) / root", "d_value = torch.einsum(\"nts,ntv->nsv\", A, grad_mixture)"
+SLOPE = "A * d_A - A * (A * d_A).sum(2, keepdim=True)"
+BY_Q = "d_scores, key) / root"
+BY_K = "d_scores, query) / root"
+BY_V = "d_value = torch.einsum(\"nts,ntv->nsv\", A, grad_mixture)"
 BACKWARD_WRONG = {
     "softmax_slope_missing": [(SLOPE, "d_A")],
     "softmax_mean_missing": [(SLOPE, "A * d_A")],
@@ -253,14 +298,23 @@ BACKWARD_WRONG = {
     "hidden_scores_zero": [("float(\"-inf\")", "0")],
     "softmax_over_queries": [("torch.softmax(scores, dim=2)", "torch.softmax(scores, dim=1)")],
     "weights_not_transposed_on_way_back": [(BY_V, "d_value = torch.bmm(A, grad_mixture)")],
-    "scores_not_transposed_on_way_back": [("torch.einsum(\"nts,ntd->nsd\", d_scores, query)", "torch.bmm(d_scores, query)")],
-    "query_for_key_on_way_back": [("\"nts,nsd->ntd\", d_scores, key", "\"nts,nxd->ntd\" if 0 else \"nts,nsd->ntd\", d_scores, query"),
+    "scores_not_transposed_on_way_back": [
+        ("torch.einsum(\"nts,ntd->nsd\", d_scores, query)", "torch.bmm(d_scores, query)"),
+    ],
+    "query_for_key_on_way_back": [
+        ("\"nts,nsd->ntd\", d_scores, key", "\"nts,nxd->ntd\" if 0 else \"nts,nsd->ntd\", d_scores, query",
+    ),
                                   ("\"nts,ntd->nsd\", d_scores, query) / root\n    return", "\"nts,ntd->nsd\", d_scores, key) / root\n    return")],
-    "scores_for_weights_on_way_back": [("    scores[~mask]", "    raw = scores.clone()\n    scores[~mask]"), (BY_V, BY_V.replace("A, grad", "raw, grad"))],
+    "scores_for_weights_on_way_back": [
+        ("    scores[~mask]", "    raw = scores.clone()\n    scores[~mask]"),
+        (BY_V, BY_V.replace("A, grad", "raw, grad")),
+    ],
     "grad_mixture_ignored": [("    root", "    grad_mixture = torch.ones_like(grad_mixture)\n    root")],
     "value_gradient_without_weights": [(BY_V, BY_V.replace("A, grad", "mask.double(), grad"))],
     "gradient_negated": [("return d_query, d_key, d_value", "return [-one for one in (d_query, d_key, d_value)]")],
-    "sequences_averaged": [("return d_query, d_key, d_value", "return [one / query.shape[0] for one in (d_query, d_key, d_value)]")],
+    "sequences_averaged": [
+        ("return d_query, d_key, d_value", "return [one / query.shape[0] for one in (d_query, d_key, d_value)]"),
+    ],
     "gradients_of_key_and_value_exchanged": [("return d_query, d_key, d_value", "return d_query, d_value, d_key")],
     "gradients_of_query_and_key_exchanged": [("return d_query, d_key, d_value", "return d_key, d_query, d_value")],
 }  # fmt: skip
@@ -308,7 +362,9 @@ def test_pairs_are_named(question, one, other):
 
 # Variants: a right answer to each, which is another's mistake
 
-HIDDEN, FRONT, MEAN = (f"return {BOTH}", f"return ~({BOTH})"), ("steps < l", "size - 1 - steps < l"), (ZEROED, "weights")
+HIDDEN = (f"return {BOTH}", f"return ~({BOTH})")
+FRONT = ("steps < l", "size - 1 - steps < l")
+MEAN = (ZEROED, "weights")
 AVERAGED = ("return output, weights", "return output, weights.mean(dim=1)")
 VARIANTS = {
     "padding_and_causal_mask": {

@@ -23,8 +23,12 @@ def attend_backward_reference(query, key, value, mask, grad_mixture):
 
 
 SOFT, SCALE = "attention#soft", "attention#scale-said"
-SLOPE, MEAN, BY_Q = "weights * (grad_weights - mean)", "(weights * grad_weights).sum(dim=-1, keepdim=True)", "grad_scores @ key * scale"
-BY_K, BY_V, RESULT = "grad_scores.transpose(-2, -1) @ query * scale", "weights.transpose(-2, -1) @ grad_mixture", "return grad_query, grad_key, grad_value"
+SLOPE = "weights * (grad_weights - mean)"
+MEAN = "(weights * grad_weights).sum(dim=-1, keepdim=True)"
+BY_Q = "grad_scores @ key * scale"
+BY_K = "grad_scores.transpose(-2, -1) @ query * scale"
+BY_V = "weights.transpose(-2, -1) @ grad_mixture"
+RESULT = "return grad_query, grad_key, grad_value"
 MISTAKES = {
     "softmax_slope_missing": (SOFT, SLOPE, "grad_weights"),
     "softmax_slope_missing~visible": ("", SLOPE, "grad_weights * mask"),
@@ -46,13 +50,20 @@ MISTAKES = {
     "softmax_over_queries": (SOFT, "-torch.inf), dim=-1)", "-torch.inf), dim=-2)"),
     "weights_not_transposed_on_way_back": (SOFT, BY_V, "weights @ grad_mixture"),
     "scores_not_transposed_on_way_back": (SOFT, BY_K, "grad_scores @ query * scale"),
-    "query_for_key_on_way_back": (SOFT, BY_Q, "grad_scores @ query * scale", BY_K, "grad_scores.transpose(-2, -1) @ key * scale"),
+    "query_for_key_on_way_back": (
+        SOFT, BY_Q, "grad_scores @ query * scale", BY_K, "grad_scores.transpose(-2, -1) @ key * scale",
+    ),
     "scores_for_weights_on_way_back": (SOFT, BY_V, "scores.transpose(-2, -1) @ grad_mixture"),
     "scores_for_weights_on_way_back~visible": ("", BY_V, "(scores * mask).transpose(-2, -1) @ grad_mixture"),
-    "grad_mixture_ignored": (SOFT, "grad_mixture @ value", "torch.ones_like(grad_mixture) @ value", BY_V, "weights.transpose(-2, -1) @ torch.ones_like(grad_mixture)"),
+    "grad_mixture_ignored": (
+        SOFT, "grad_mixture @ value", "torch.ones_like(grad_mixture) @ value", BY_V,
+        "weights.transpose(-2, -1) @ torch.ones_like(grad_mixture)",
+    ),
     "value_gradient_without_weights": (SOFT, BY_V, "mask.transpose(-2, -1).to(value.dtype) @ grad_mixture"),
     "gradient_negated": (SOFT, RESULT, "return -grad_query, -grad_key, -grad_value"),
-    "sequences_averaged": (SOFT, RESULT, "return grad_query / len(query), grad_key / len(query), grad_value / len(query)"),
+    "sequences_averaged": (
+        SOFT, RESULT, "return grad_query / len(query), grad_key / len(query), grad_value / len(query)",
+    ),
     "gradients_of_key_and_value_exchanged": (SOFT, RESULT, "return grad_query, grad_value, grad_key"),
     "gradients_of_query_and_key_exchanged": (SOFT, RESULT, "return grad_key, grad_query, grad_value"),
 }  # fmt: skip

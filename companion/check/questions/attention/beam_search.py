@@ -1,4 +1,4 @@
-"""A search with a beam. The check brings a model of a few states: a table says what is likely in each, and what follows."""
+"""A search with a beam. The check brings a model of a few states: tables say what is likely in each, and what follows."""
 
 import math
 
@@ -54,7 +54,10 @@ def beam_search_reference(step, state, start, end, width, most):
 
 
 PLACE, LENGTH = "attention#search", "attention#length-said"
-CUT, LAST, PAIR, SIGNS = "key=cost)[:width]", "sorted(beam, key=cost)]", "[(signs, total) for", "enumerate(log_p.tolist())"
+CUT = "key=cost)[:width]"
+LAST = "sorted(beam, key=cost)]"
+PAIR = "[(signs, total) for"
+SIGNS = "enumerate(log_p.tolist())"
 BEST = "sorted(enumerate(log_p.tolist()), key=lambda one: -one[1])"
 KEPT, RETURN, LAST_CUT = f"sorted(ended + longer, {CUT}", "return found", "sorted(beam, key=cost)[:width]]"
 STOP = f"{KEPT}\n        if {{}}:\n            break"
@@ -70,14 +73,24 @@ MISTAKES = {
     "divided_by_length": (LENGTH, PAIR, "[(signs, total / len(signs)) for"),
     "divided_by_length~ranked": ("", "return -one[1]", "return -one[1] / len(one[0])"),
     "divided_by_length~at_the_end": ("", LAST, "sorted(beam, key=lambda one: -one[1] / len(one[0]))]"),
-    "divided_by_length~both": ("", "return -one[1]", "return -one[1] / len(one[0])", PAIR, "[(signs, total / len(signs)) for"),
-    "divided_by_length~and_order": ("", PAIR, "[(signs, total / len(signs)) for", LAST, "sorted(beam, key=lambda one: -one[1] / len(one[0]))]"),
+    "divided_by_length~both": (
+        "", "return -one[1]", "return -one[1] / len(one[0])", PAIR, "[(signs, total / len(signs)) for",
+    ),
+    "divided_by_length~and_order": (
+        "", PAIR, "[(signs, total / len(signs)) for", LAST, "sorted(beam, key=lambda one: -one[1] / len(one[0]))]",
+    ),
     "finished_go_on": (PLACE, "signs[-1:] == [end]", "False", "ended + longer", "longer"),
     "finished_dropped": (PLACE, "ended + longer", "longer"),
     "finished_beside_the_beam": (PLACE, KEPT, f"ended + sorted(longer, {CUT}", LAST, LAST_CUT),
     "finished_beside_the_beam~returned": ("", KEPT, f"ended + sorted(longer, {CUT}"),
-    "finished_beside_the_beam~their_place_kept": ("", KEPT, "ended + sorted(longer, key=cost)[: max(width - len(ended), 0)]", LAST, LAST_CUT),
-    "finished_beside_the_beam~always_full": ("", KEPT, "ended + [one for one in longer if one[0][-1] == end] + sorted([one for one in longer if one[0][-1] != end], key=cost)[:width]", LAST, LAST_CUT),
+    "finished_beside_the_beam~their_place_kept": (
+        "", KEPT, "ended + sorted(longer, key=cost)[: max(width - len(ended), 0)]", LAST, LAST_CUT,
+    ),
+    "finished_beside_the_beam~always_full": (
+        "", KEPT,
+        "ended + [one for one in longer if one[2] == end] + sorted([one for one in longer if one[2] != end], key=cost)[:width]",
+        LAST, LAST_CUT,
+    ),
     "finished_repeated": (PLACE, "ended + longer", "ended * len(step(start, state)[0]) + longer"),
     "end_repeated": (PLACE, "ended = [one for", "ended = [([*one[0], end], *one[1:]) for"),
     "stops_at_first_end": (PLACE, KEPT, STOP.format("beam[0][0][-1] == end")),
@@ -140,7 +153,8 @@ def probe(name, draw, base, signs, width, most, one_sign=False):
     logits[whole:, 1] += 4
     start, end = order.argsort()[:2].tolist()
     options = {"state": 0, "start": end if one_sign else start, "end": end, "width": width, "most": most}
-    return Probe(name, {"log_p": torch.log_softmax(logits, dim=1)[:, order], "after": after[:, order]}, options, gradients=None)
+    tensors = {"log_p": torch.log_softmax(logits, dim=1)[:, order], "after": after[:, order]}
+    return Probe(name, tensors, options, gradients=None)
 
 
 def probes(draw):

@@ -31,8 +31,13 @@ def multi_head_reference(query, key, value, mask, heads, in_proj_weight, in_proj
 
 
 HEADS, SCALE, MASK = "attention#heads", "attention#scale-said", "attention#mask"
-ROOT, SOFTMAX, RESULT, OUT = "/ math.sqrt(size)", "torch.softmax(scores, dim=-1)", "return output, looks", "joined @ out_proj_weight.T"
-HIDE, SPLIT, JOIN = "masked_fill(hidden, -torch.inf)", "x.unflatten(-1, (heads, size)).transpose(1, 2)", "mixture.transpose(1, 2).flatten(2)"
+ROOT = "/ math.sqrt(size)"
+SOFTMAX = "torch.softmax(scores, dim=-1)"
+RESULT = "return output, looks"
+OUT = "joined @ out_proj_weight.T"
+HIDE = "masked_fill(hidden, -torch.inf)"
+SPLIT = "x.unflatten(-1, (heads, size)).transpose(1, 2)"
+JOIN = "mixture.transpose(1, 2).flatten(2)"
 W, B = "w_q, w_k, w_v = in", "b_q, b_k, b_v = in"
 
 
@@ -61,10 +66,14 @@ MISTAKES = {
     "hidden_after_softmax": (MASK, HIDE, "clone()", SOFTMAX, f"{SOFTMAX}.masked_fill(hidden, 0)"),
     "one_head": (HEADS, "size = query.size(-1) // heads", "heads, size = 1, query.size(-1)"),
     "heads_cut_by_view": (HEADS, SPLIT, "x.reshape(len(x), heads, -1, size)"),
-    "heads_cut_by_view~and_joined": ("", SPLIT, "x.reshape(len(x), heads, -1, size)", JOIN, "mixture.reshape(query.shape)"),
+    "heads_cut_by_view~and_joined": (
+        "", SPLIT, "x.reshape(len(x), heads, -1, size)", JOIN, "mixture.reshape(query.shape)",
+    ),
     "heads_joined_by_view": (HEADS, JOIN, "mixture.reshape(query.shape)"),
     "heads_interleaved": (HEADS, SPLIT, "x.unflatten(-1, (size, heads)).movedim(-1, 1)"),
-    "heads_interleaved~and_joined": ("", SPLIT, "x.unflatten(-1, (size, heads)).movedim(-1, 1)", JOIN, "mixture.movedim(1, -1).flatten(2)"),
+    "heads_interleaved~and_joined": (
+        "", SPLIT, "x.unflatten(-1, (size, heads)).movedim(-1, 1)", JOIN, "mixture.movedim(1, -1).flatten(2)",
+    ),
     "heads_joined_interleaved": (HEADS, JOIN, "mixture.movedim(1, -1).flatten(2)"),
     "projection_rows_exchanged": ("attention#heads-by-hand", *exchanged("kqv")),
     "projection_rows_exchanged~q_v": ("", *exchanged("vkq")),

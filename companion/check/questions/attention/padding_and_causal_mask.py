@@ -39,10 +39,15 @@ MISTAKES = {
     "mask_without_batch": (MASK, BOTH, "causal"),
     "mask_without_queries": (CAUSAL, BOTH, "padding[:, 0]"),
     "mask_with_head_axis": (MASK, BOTH, "(causal & padding)[:, None]"),
-    "mask_to_be_added": ("attention#two-conventions", "return mask", "return torch.zeros(mask.shape).masked_fill(~visible, -torch.inf)"),
+    "mask_to_be_added": (
+        "attention#two-conventions", "return mask",
+        "return torch.zeros(mask.shape).masked_fill(~visible, -torch.inf)",
+    ),
     "mask_to_be_added~turned": ("", "return mask", "return torch.zeros(mask.shape).masked_fill(visible, -torch.inf)"),
     "mask_to_be_added~large": ("", "return mask", "return torch.zeros(mask.shape).masked_fill(~visible, -1e9)"),
-    "masks_added": (MASK, "return mask", "return causal.long() + padding if mask is visible else (~causal).long() + ~padding"),
+    "masks_added": (
+        MASK, "return mask", "return causal.long() + padding if mask is visible else (~causal).long() + ~padding",
+    ),
 }  # fmt: skip
 
 

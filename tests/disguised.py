@@ -1,0 +1,180 @@
+"""Answers that students might write on their own (tests/answers, three to each assignment), and copies in disguise.
+
+All are right, but that is not what they are for: who copies changes names, comments, the order of things, and what costs
+no thought.
+"""
+
+import re
+from pathlib import Path
+
+ANSWERS = {file.stem: file.read_text(encoding="utf-8") for file in sorted((Path(__file__).parent / "answers").glob("*.py"))}
+
+
+def pieces(source):
+    """The functions and classes of a file, each with its name."""
+    found = [one.strip() for one in re.split(r"\n\n\n(?=def |class )", source)]
+    return {re.search(r"(?:def|class) (\w+)", one)[1]: one for one in found}
+
+
+def renamed(source, names):
+    """names: `old new, old new`, whole words."""
+    for old, new in (pair.split() for pair in names.split(", ")):
+        source = re.sub(rf"(?<![\w\"']){old}\b", new, source)
+    return source
+
+
+def commented(source, every=3):
+    """Comments of its own between the lines, and none of those that were there."""
+    lines = [re.sub(r"\s*#.*", "", line) for line in source.split("\n")]
+    lines = [line for line in lines if line.strip()]
+    out = []
+    for number, line in enumerate(lines):
+        inside = line.startswith("    ") and lines[number - 1].rstrip().endswith((")", "]", ":"))
+        if number % every == 1 and inside and not line.lstrip().startswith((")", "bias", "input_size", "x,")):
+            out.append(" " * (len(line) - len(line.lstrip())) + f"# now comes the part with number {number}")
+        out.append(line)
+    return "\n".join(out)
+
+
+def reordered(source):
+    return "\n\n\n".join(reversed(pieces(source).values()))
+
+
+def swapped(source, *pairs):
+    """Other words for the same: each must be there."""
+    for old, new in pairs:
+        assert old in source, old
+        source = source.replace(old, new)
+    return source
+
+
+def copies():
+    """{name: (whose it is, source)}"""
+    made = {}
+    made["other names, other order"] = "rnn_1", reordered(commented(renamed(
+        ANSWERS["rnn_1"], "from_input left, from_state right, k bound, seq_len length, state current, results collected, "
+        "ends finals, total count, start begin, stop end, states memory, gi d_in, gwih d_w, gwhh d_u, gb d_b, carry back, "
+        "upstream incoming, local delta, t step")))  # fmt: skip
+    made["other comments and spaces"] = "lstm_1", commented(swapped(
+        renamed(ANSWERS["lstm_1"], "hidden n, z act, stdv scale, hidden_seq outs, i_t gi, f_t gf, g_t gg, o_t go, batch B, seq_len L, w mat"),
+        ("self.batch_first = hidden", "self.batch_first =  hidden"), ('"W"', "'W'"), ('"U"', "'U'")), every=2)  # fmt: skip
+    made["statements swapped"] = "embedding_3", reordered(swapped(
+        renamed(ANSWERS["embedding_3"], "flat one_row, table out, rows parts, d width, pieces acc, word token, bounds edges, means result, chosen bag, k b"),
+        ("    out = torch.zeros(len(one_row), num_embeddings)\n", "    out = torch.zeros(len(one_row), num_embeddings)  # (L, V)\n"),
+        ("    width = grad_output.shape[-1]\n    one_row = indices.flatten()\n", "    one_row = indices.flatten()\n    width = grad_output.shape[-1]\n"),
+        ("bag.shape[0] == 0", "len(bag) == 0"),
+    ))  # fmt: skip
+    made["texts written otherwise"] = "lstm_parameters_1", commented(swapped(
+        renamed(ANSWERS["lstm_parameters_1"], "shapes table, num_directions ways, out_size back, in_size front, suffix tail, l k, outs acc, layer_input seq, "
+                "h_list hs, c_list cs, w_ih a, w_hh b, b_ih d, b_hh e, h_new hh, c_new cc, mask alive, outputs res"),
+        ('"weight_ih_l{}{}".format(layer, tail)', 'f"weight_ih_l{layer}{tail}"'),
+        ('"weight_hh_l{}{}".format(layer, tail)', 'f"weight_hh_l{layer}{tail}"'),
+        ("            hs.append(h)\n            cs.append(c)\n", "            cs.append(c)\n            hs.append(h)\n"),
+        ("if layer == 0:", "if not layer:"),
+    ))  # fmt: skip
+    made["operands turned"] = "lstm_2", reordered(swapped(
+        renamed(ANSWERS["lstm_2"], "pre a, acts nonlinear, act fn, p part, r limit, new make, xs steps, axis dim, hs all_h, cs all_c, z blank, swap turn, run loop, names keys"),
+        ("c = c * f + g * i", "c = f * c + i * g"), ("c.tanh() * o, c", "o * c.tanh(), c"), ("hidden_size ** -0.5", "1 / hidden_size ** 0.5"),
+        ("weights[\"b\"] * 0", "0 * weights[\"b\"]"),
+    ))  # fmt: skip
+    mine, others = pieces(ANSWERS["lstm_parameters_2"]), pieces(renamed(
+        ANSWERS["lstm_parameters_3"], "active on, idle off, some_h h1, some_c c1, order back, steps rows, kind label, k r, value data, number i, element x, empty zero"))  # fmt: skip
+    made["two answers of four"] = "lstm_parameters_3", "\n\n\n".join(
+        {**mine, "StackedLSTM": commented(others["StackedLSTM"]), "lstm_packed": others["lstm_packed"]}.values()
+    )
+    return made
+
+
+# Of these each student takes one of each, as one writes who learned it so: a class's answers to `rnn`, none copied
+WAYS = {
+    "product": ("{a} @ {w}.T", "torch.matmul({a}, {w}.t())", "{a}.mm({w}.T)", "F.linear({a}, {w})", "{a} @ {w}.transpose(0, 1)"),
+    "tanh": ("torch.tanh({a})", "({a}).tanh()"),
+    "sum": ("{xw} + {bi} + {hw} + {bh}", "{xw} + {hw} + {bi} + {bh}", "({xw} + {bi}) + ({hw} + {bh})", "{xw} + {hw} + ({bi} + {bh})"),
+    "named": ("return {all}", "a = {sum}\n    return {tanh_a}", "left = {sum}\n    new_h = {tanh_left}\n    return new_h"),
+    "first": ("[0]", ".squeeze(0)", ".view({n}, -1)"),
+    "last": ("[None]", ".unsqueeze(0)", ".reshape(1, *h.shape)"),
+    "loop": ("for x in input:", "for t in range(len(input)):\n        x = input[t]", "for t, x in enumerate(input):",
+             "for t in range(input.shape[0]):\n        x = input[t]", "for x in input.unbind(0):"),
+    "join": ("torch.stack(out)", "torch.stack(out, dim=0)", "torch.cat([o.unsqueeze(0) for o in out])"),
+    "add": ("out.append(h)", "out += [h]", "out = out + [h]"),
+    "zeros": ("torch.zeros(len(x), self.hidden_size)", "x.new_zeros(x.shape[0], self.hidden_size)", "torch.zeros(x.size(0), self.hidden_size, dtype=x.dtype)"),
+    "bound": ("hidden_size ** -0.5", "1 / hidden_size ** 0.5", "1 / math.sqrt(hidden_size)"),
+    "made": ("nn.Parameter(torch.empty({size}).uniform_(-k, k))", "nn.Parameter(torch.rand({size}) * 2 * k - k)", "nn.Parameter(torch.randn({size}) * k)",
+             "nn.Parameter((torch.rand({size}) * 2 - 1) * k)"),
+    "none": ("if h is None:\n            h = {zeros}", "h = {zeros} if h is None else h"),
+    "turn": ("for t in reversed(range(len(input))):", "for t in range(len(input) - 1, -1, -1):", "for t in list(range(len(input)))[::-1]:"),
+    "slope": ("(1 - {y} ** 2)", "(1 - {y} * {y})", "(1 - {y}.pow(2))", "(1 - torch.square({y}))"),
+    "piece": ("for start in range(0, len(input), size):\n        part = input[start:start + size]", "for part in input.split(size):", "for part in torch.split(input, size):"),
+    "back": ("dw_ih += d.T @ input[t]\n        dw_hh += d.T @ hs[t]", "dw_ih = dw_ih + d.t() @ input[t]\n        dw_hh = dw_hh + d.t() @ hs[t]",
+             "dw_hh = dw_hh + torch.matmul(d.T, hs[t])\n        dw_ih = dw_ih + torch.matmul(d.T, input[t])"),
+    "bias": ("db += d.sum(0)", "db = db + d.sum(dim=0)", "db = db + torch.sum(d, 0)"),
+}  # fmt: skip
+
+
+def independent(random):
+    """An answer to `rnn`, made of one way of each."""
+    way = {name: random.choice(ways) for name, ways in WAYS.items()}
+    product = lambda a, w: way["product"].format(a=a, w=w)  # noqa: E731
+    total = way["sum"].format(xw=product("x", "weight_ih"), hw=product("h", "weight_hh"), bi="bias_ih", bh="bias_hh")
+    tanh = {f"tanh_{name}": way["tanh"].format(a=name) for name in ("a", "left")}
+    body = way["named"].format(all=way["tanh"].format(a=total), sum=total, **tanh)
+    sizes = {"weight_ih": "hidden_size, input_size", "weight_hh": "hidden_size, hidden_size", "bias_ih": "hidden_size", "bias_hh": "hidden_size"}
+    lines = [f"self.{name} = {way['made'].format(size=size)}" for name, size in random.sample([*sizes.items()], 4)]
+    step = random.choice(("rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh)", "rnn_step(x, h, *w)"))
+    w = "w = weight_ih, weight_hh, bias_ih, bias_hh\n    " if "*w" in step else ""
+    first = way["first"].format(n="input.shape[1]")
+    parameters = random.choice(("*self.parameters()", ", ".join(f"self.{name}" for name in sizes)))
+    return f"""def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    {body}
+
+
+class RNNCell(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.hidden_size = hidden_size
+        k = {way["bound"]}
+        {(chr(10) + 8 * " ").join(lines)}
+
+    def forward(self, x, h=None):
+        {way["none"].format(zeros=way["zeros"])}
+        return rnn_step(x, h, {parameters})
+
+
+def rnn(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh):
+    {w}h = h_0{first}
+    out = []
+    {way["loop"]}
+        h = {step}
+        {way["add"]}
+    return {way["join"]}, h{way["last"]}
+
+
+def read_in_windows(cell, input, h, size):
+    out = []
+    {way["piece"]}
+        h = h.detach()
+        for x in part:
+            h = cell(x, h)
+        {way["add"]}
+    return out
+
+
+def rnn_backward(
+    input, h_0, weight_ih, weight_hh, bias_ih, bias_hh, grad_output, grad_h_n
+):
+    {w}h = h_0{first}
+    hs = [h]
+    {way["loop"]}
+        h = {step}
+        hs.append(h)
+    dx = torch.zeros_like(input)
+    dw_ih, dw_hh, db = torch.zeros_like(weight_ih), torch.zeros_like(weight_hh), torch.zeros_like(bias_ih)
+    dh = grad_h_n{first}
+    {way["turn"]}
+        d = (grad_output[t] + dh) * {way["slope"].format(y="hs[t + 1]")}
+        dx[t] = d @ weight_ih
+        {way["back"]}
+        {way["bias"]}
+        dh = d @ weight_hh
+    return dx, dh{way["last"]}, dw_ih, dw_hh, db, db.clone()
+"""
