@@ -10,12 +10,14 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
     grades/appeals.html        for the instructor: those graded --again
     grades/done/*.json         what is graded so far: an interrupted batch continues with the next submission
     grades/batches.json        the students of each batch
+    grades/parts/*.json        what each --part has seen and done, for join.py
     grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave,
                                which their pages in review/ show
 
 Several batches, of one assignment each, may go to one output folder: the latest that graded an assignment counts.
 A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
 --again STUDENT repeats a grading with the probes that it was done with; with --fresh it draws new ones.
+--part 3/16 grades the third of sixteen shares of the students, on whatever machine; join.py makes pages of all of them.
 """
 
 import argparse
@@ -23,6 +25,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import signal
 import sys
 import time
@@ -43,6 +46,7 @@ import isolation  # noqa: E402  (its folder is on the path only now)
 import pages  # noqa: E402
 import reading  # noqa: E402
 import review  # noqa: E402
+import spread  # noqa: E402
 
 from companion.check import saying  # noqa: E402
 
@@ -223,8 +227,8 @@ def page_name(student):
 
 
 def store(path, text):
-    """Writes a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
+    """Writes a file whole or not at all, also where two do so at once."""
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
         part.write_text(text, encoding="utf-8", errors="replace")
         os.replace(part, path)
@@ -254,6 +258,38 @@ def joined(results):
         "verdicts": [verdict for one in kept for verdict in one["verdicts"]],
         "remarks": [list(pair) for pair in dict.fromkeys(tuple(pair) for one in kept for pair in one["remarks"])],
     }
+
+
+def all_stored(output, rosters):
+    """What is stored of all students. rosters: {batch: its students}.
+
+    What the part of a batch could not tell is taken here for what most sent in all of it.
+    """
+    stored, by_batch = {}, {}
+    for student in sorted({student for roster in rosters.values() for student in roster}):
+        batches = stored_in(output / "done" / f"{page_name(student)}.json")
+        stored[student] = {key: one["graded"] for key, one in batches.items() if student in rosters.get(key, ())}
+        for key, one in stored[student].items():
+            by_batch.setdefault(key, []).append(one)
+    usual, found = {key: most_sent(results) for key, results in by_batch.items()}, []
+    for batches in stored.values():
+        results = [one if one["assignments"] else told(one, usual[key]) for key, one in batches.items()]
+        found += [joined(results)] if results else []
+    return found
+
+
+def most_sent(all_graded):
+    """The assignment of most submissions."""
+    votes = Counter(name for one in all_graded for name in one["assignments"])
+    return tuple(name for name, _ in votes.most_common(1))
+
+
+def told(result, assignments):
+    """What is stored of a submission that could not be told, if it is taken for one to these assignments."""
+    stopped = ["grader_stopped", ""] in map(list, result["remarks"])
+    return unanswered(
+        result["student"], assignments, result["language"], result["remarks"], "not_graded" if stopped else "no_answer"
+    )  # fmt: skip
 
 
 def unanswered(student, assignments, language, remarks, mistake):
@@ -311,24 +347,31 @@ class Job:
 
 
 class Batch:
-    """All submissions of a folder. again: students to be graded anew; fresh: with other probes than before."""
+    """All submissions of a folder, or a part of them, as (3, 16). again: students to be graded anew; fresh: with other
+    probes than before."""
 
-    def __init__(self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, say=print):
+    def __init__(self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, say=print, part=None):
         import asking
 
+        self.folder, self.part = Path(folder).resolve(), part
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
         self.limits = asking.LIMITS | (limits or {})
         for one in ("done", "feedback", "review", "appeals"):
             (self.output / one).mkdir(parents=True, exist_ok=True)
         os.chmod(self.output, 0o700)  # other students may have accounts here
-        self.rename()
         found = reading.students(folder)
-        self.found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
+        found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
+        self.roster = [*found]
+        self.found = {name: path for name, path in found.items() if not part or spread.is_in(name, part)}
         self.digests = {name: digest(path, self.wanted, language, self.limits) for name, path in self.found.items()}
         self.seeds = {question: asking.fresh_seed() for question in reading.all_questions()}
-        self.hidden = [str(Path(folder).resolve()), str(self.output.resolve()), str(HERE)]
+        self.hidden = [str(self.folder), str(self.output.resolve()), str(HERE)]
         self.graded, self.untold, self.repeated, self.todo = {}, {}, {}, []
-        self.key = hashlib.sha256(json.dumps([str(Path(folder).resolve()), *self.wanted]).encode()).hexdigest()[:8]
+        self.key = hashlib.sha256(json.dumps([str(self.folder), *self.wanted]).encode()).hexdigest()[:8]
+        if part:
+            self.note(ended=False)
+        else:
+            self.rename()
         for student in self.found:
             self.resume(student, student in again, fresh)
 
@@ -344,6 +387,13 @@ class Batch:
                 if old.exists() and not new.exists():
                     os.replace(old, new)
 
+    def note(self, ended):
+        """Says for join.py how far this part is."""
+        path = spread.file_of(self.output, self.key, self.part)
+        path.parent.mkdir(exist_ok=True)
+        said = spread.said_of(self.key, self.part, self.folder, self.wanted, self.roster, sources(), ended)
+        store(path, json.dumps(said, ensure_ascii=False, indent=1))
+
     def done(self, student):
         return self.output / "done" / f"{page_name(student)}.json"
 
@@ -356,6 +406,8 @@ class Batch:
         mine = batches.get(self.key)
         if mine and mine["digest"] == self.digests[student] and mine["complete"] and not again:
             self.graded[student] = mine["graded"]
+            if not mine["graded"]["assignments"]:  # a part could not tell
+                self.untold[student] = mine["graded"]
         else:
             self.todo.append(student)
 
@@ -366,12 +418,13 @@ class Batch:
         workers = max(1, min(workers or os.cpu_count() or 1, len(self.todo) or 1))
         try:
             self.run(self.todo, workers)
-            usual = self.usual()
-            for student, result in self.untold.items():
-                again = unanswered(student, usual, result["language"], result["remarks"], "no_answer")
-                self.keep(student, again, complete=bool(usual))
+            if self.part:
+                self.note(ended=True)
+            for student, result in {} if self.part else self.untold.items():
+                self.keep(student, told(result, self.usual()), complete=bool(self.usual()))
         finally:
-            write(self.output, self.all_graded(), self.say)
+            if not self.part:
+                write(self.output, self.all_graded(), self.say)
         return self.graded
 
     def all_graded(self):
@@ -382,12 +435,7 @@ class Batch:
             rosters = {}
         rosters[self.key] = [*self.found]
         store(self.output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
-        found = []
-        for student in sorted({student for roster in rosters.values() for student in roster}):
-            batches = stored_in(self.done(student))
-            results = [one["graded"] for key, one in batches.items() if student in rosters.get(key, ())]
-            found += [joined(results)] if results else []
-        return found
+        return all_stored(self.output, rosters)
 
     def mother(self):
         """Of the processes for students' code, where there can be one."""
@@ -439,19 +487,18 @@ class Batch:
     def take(self, student, result, complete):
         """Keeps what a grading process says of a student."""
         self.untold[student] = result
-        if result["assignments"]:
+        if result["assignments"] or self.part:  # what most others sent is known when all parts are joined
             self.keep(student, self.untold.pop(student), complete)
 
     def lose(self, student):
         """The grader itself did not come to an end with this one."""
         language = self.language or "en"
-        remarks = [("grader_stopped", "")]
-        self.keep(student, unanswered(student, self.wanted or self.usual(), language, remarks, "not_graded"), False)
+        remarks, usual = [("grader_stopped", "")], () if self.part else self.usual()
+        self.keep(student, unanswered(student, self.wanted or usual, language, remarks, "not_graded"), False)
 
     def usual(self):
         """The assignment of most submissions: one in which none can be told is one to this."""
-        votes = Counter(name for one in self.graded.values() for name in one["assignments"])
-        return self.wanted or tuple(name for name, _ in votes.most_common(1))
+        return self.wanted or most_sent(self.graded.values())
 
     def keep(self, student, result, complete=True):
         result = json.loads(json.dumps(result))
@@ -460,11 +507,12 @@ class Batch:
         batches = stored_in(self.done(student))
         self.keep_appeal(student, result, numbers, batches.get(self.key))
         batches.pop(self.key, None)  # the latest is the last
-        batches[self.key] = {"digest": self.digests[student], "complete": complete, "graded": result}
+        batches[self.key] = {
+            "digest": self.digests[student], "complete": complete, "grader": sources(), "graded": result,
+        }  # fmt: skip
         store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
         points = " ".join(f"{one['question']} {one['points']:g}/{one['most']}" for one in result["verdicts"])
         self.say(f"[{len(self.graded)}/{len(self.found)}] {student}: {points}")
-
 
     def keep_appeal(self, student, result, numbers, last):
         """Numbers stay with the grades that they explain: those of other assignments, too, but of no older answer."""
@@ -479,10 +527,9 @@ class Batch:
             path.unlink(missing_ok=True)
 
 
-def write(output, all_graded, say):
-    """All that is made of what is stored."""
+def write(output, all_graded, say, notes=lambda language: ()):
+    """All that is made of what is stored. notes: what the summary is to say first, in a language."""
     names = {one["student"]: f"{page_name(one['student'])}.html" for one in all_graded}
-    held = {wall for one in all_graded for verdict in one["verdicts"] for wall in verdict["walls"]}
     by_hand = {}
     try:
         by_hand = pages.gradebook((output / "gradebook.db").resolve(), all_graded)
@@ -507,7 +554,14 @@ def write(output, all_graded, say):
     else:
         (output / "appeals.html").unlink(missing_ok=True)
     store(output / "grades.csv", pages.grades_csv(all_graded))
-    store(output / "summary.html", pages.summary(all_graded, abilities(held, language), names, language, bool(appeals)))
+    said = " ".join([*notes(language), abilities(held_by(all_graded), language)])
+    store(output / "summary.html", pages.summary(all_graded, said, names, language, bool(appeals)))
+
+
+def held_by(all_graded):
+    """The walls that held wherever something was run: another machine may have fewer."""
+    walls = [set(verdict["walls"]) for one in all_graded for verdict in one["verdicts"] if verdict["walls"]]
+    return set.intersection(*walls) if walls else set()
 
 
 def abilities(held, language="en"):
@@ -554,12 +608,15 @@ def main():
     parser.add_argument("--workers", type=positive, help="how many submissions at a time; without it one for each processor")
     parser.add_argument("--again", action="append", default=[], metavar="STUDENT", help="grade this student anew")
     parser.add_argument("--fresh", action="store_true", help="with --again: draw new probes")
+    parser.add_argument("--part", type=spread.part_of, metavar="3/16", help="grade this share of the students only; then join.py")
     parser.add_argument("--seconds", type=positive, help="processor seconds for a question (10); by the clock it has three times as many")
     arguments = parser.parse_args()
     if not os.path.isdir(arguments.submissions):
         parser.error(f"there is no folder {arguments.submissions}")
     if arguments.fresh and not arguments.again:
         parser.error("--fresh goes with --again STUDENT")
+    if arguments.part and arguments.again:
+        parser.error("--again goes without --part: into the folder in which the parts were joined")
     try:  # before anything is graded or written
         again = known(arguments.again, reading.students(arguments.submissions), "submission of")
         known(arguments.assignment, {one.assignment: None for one in reading.all_questions().values()}, "assignment")
@@ -574,14 +631,15 @@ def main():
     try:
         graded = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again, arguments.fresh,
+            part=arguments.part,
         ).grade(arguments.workers)  # fmt: skip
     except KeyboardInterrupt:
         sys.exit("Interrupted. The same command continues.")
     except OSError as error:
         sys.exit(f"{error}. What was graded until here is kept: the same command continues.")
-    held = {wall for one in graded.values() for verdict in one["verdicts"] for wall in verdict["walls"]}
-    print(abilities(held))
-    print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {arguments.output}/summary.html")
+    print(abilities(held_by(graded.values())))
+    made = f"{arguments.output}/summary.html" if not arguments.part else "join.py makes pages of all parts."
+    print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {made}")
     for student in again:
         print(f"{student}: {arguments.output}/review/{page_name(student)}.html")
 
