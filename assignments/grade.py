@@ -578,6 +578,9 @@ def known(asked, there, what):
     spelled = {unicodedata.normalize("NFC", one): one for one in there}  # a Mac takes letters and their marks apart
     found = []
     for one in asked:
+        if one in there:  # of two that differ in that alone, the very one
+            found.append(one)
+            continue
         if (name := unicodedata.normalize("NFC", one)) not in spelled:
             folded = {key.casefold(): key for key in spelled}
             near = [folded[key] for key in get_close_matches(name.casefold(), folded, n=3)] or [*spelled][:5]

@@ -143,6 +143,11 @@ def join(folders, output, say=print):
         (output / one).mkdir(parents=True, exist_ok=True)
     os.chmod(output, 0o700)  # other students may have accounts here
     gather(folders, output, say)
+    return made(output, say, folders)
+
+
+def made(output, say, folders=()):
+    """Makes everything of what is in a folder. Returns whether all is there, and fits."""
     rosters = rosters_of(folders, output)
     grade.store(output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
     entries = stored(output, rosters)
