@@ -215,14 +215,19 @@ def sources():
     return found.hexdigest()
 
 
+# What a program takes for an option, and Windows for a device, whatever stands behind the point.
+TAKEN = re.compile(r"-|(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)")
+
+
 def page_name(student):
     """A file's name that is no one else's, whatever the student's is made of, also where case makes no difference.
 
     What is not plain gets a mark, so long that nobody finds another name of the same; and so does what looks marked.
     """
     plain = re.sub(r"[^a-z0-9_.-]", "_", student.lower()).strip(".")[:60]
-    if plain == student and not re.search(r"-[0-9a-f]{16}$", plain):
+    if plain == student and not re.search(r"-[0-9a-f]{16}$", plain) and not TAKEN.match(plain):
         return plain
+    plain = f"_{plain}" if TAKEN.match(plain) else plain
     return f"{plain}-{hashlib.sha256(student.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
@@ -625,10 +630,12 @@ def main():
         known(arguments.assignment, {one.assignment: None for one in reading.all_questions().values()}, "assignment")
     except ValueError as error:
         parser.error(error)
+    sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     for line in saying.unspoken(arguments.lang or "en"):
         print(line)
+    if passed := reading.passed_over(arguments.submissions):
+        print(f"Not looked at, as links are not followed and hidden entries are nobody's: {', '.join(passed[:20])}")
     limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
-    sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     begin = time.monotonic()
     on_ending(interrupted)
     try:
