@@ -173,6 +173,6 @@ def all_questions():
     return found
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def bank(name, seed):
     return Bank(all_questions()[name], seed)
