@@ -89,6 +89,10 @@ def test_not_even_a_free_page_of_the_gradebook_has_it(output):
         book.find_grade("gates-points", "lstm", "lstm", "ada.quillfeather").manual_score = 1.75
         book.find_grade("gates-points", "lstm", "lstm", "bo").manual_score = 0.5
         book.db.commit()
+    left = sqlite3.connect(output / "gradebook.db", isolation_level=None)  # as a database that clears nothing leaves it
+    for line in ("PRAGMA secure_delete = OFF", "CREATE TABLE left (name)", f"INSERT INTO left VALUES ('{ASKED[0] * 99}')", "DROP TABLE left"):
+        left.execute(line).fetchall()
+    left.close()
     said = []
     for student in ASKED:
         assert "gradebook.db" in holding(output, student)

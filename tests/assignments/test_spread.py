@@ -1,12 +1,10 @@
 """A batch in parts on several machines, and what joins them: nothing is lost, nothing is hidden."""
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import grade
 import join
@@ -42,8 +40,11 @@ def part(folder, output, number, count, of=result, left=(), ended=True):
     for student in batch.todo:
         if student not in left:
             batch.keep(student, of(student))
+    todo = [*batch.todo]
     if ended:
-        batch.note(ended=True)
+        batch.todo.clear()
+        batch.grade(1)
+    batch.todo = todo
     return batch
 
 
@@ -146,7 +147,7 @@ def test_a_student_in_two_folders(folder, tmp_path, no_gradebook):
 
 def test_what_a_part_cannot_tell_is_what_most_sent_in_all(folder, tmp_path, no_gradebook):
     """In its own part there may be nobody else."""
-    (unclear,) = {"dan"}
+    unclear = "dan"
     for number in range(1, 9):
         batch = grade.Batch(folder, tmp_path / "grades", say=lambda text: None, part=(number, 8))
         for student in batch.todo:
@@ -227,4 +228,3 @@ def test_parts_at_once_one_of_them_killed_and_run_again(tmp_path):
     assert points == {f"s{number}": 2 * bool(number % 3) for number in range(9)}
     assert len(list((output / "feedback").iterdir())) == 9 and (output / "summary.html").is_file()
     assert not list(output.rglob("*.part"))
-    shutil.rmtree(Path(output, "parts"))
