@@ -6,6 +6,7 @@ text: it is read as numbers of a certain shape, or not at all.
 
 import ast
 import atexit
+import hashlib
 import inspect
 import json
 import math
@@ -20,7 +21,7 @@ import sys
 import threading
 import time
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import torch
@@ -469,7 +470,7 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS, number
 def best_of(worker, asked, answer, seed, language, words, limits):
     """The verdict on an answer, of what it needs or of all its notebook, and what is shown to whoever appeals."""
     probed = probed_by(asked, seed)
-    judging = Judging(worker, asked, probed, answer, language, words)
+    judging = Judging(worker, asked, probed, answer, language, words, findings_of(asked.name, asked.variant, seed))
     verdict, outcomes, others = judging.tried(limits, needed=True)
     lost = not outcomes or any(one.error for one in outcomes)
     # a network that was trained is there: to train it once more takes as long
@@ -487,6 +488,12 @@ def best_of(worker, asked, answer, seed, language, words, limits):
     ]
 
 
+@lru_cache(maxsize=64)
+def findings_of(question, variant, seed):
+    """What was found of outcomes, by their digest: to look for a mistake takes long, and in a class many make the same."""
+    return {}
+
+
 @dataclass
 class Judging:
     """One answer, to be run once or twice."""
@@ -497,7 +504,7 @@ class Judging:
     answer: object
     language: str
     words: dict
-    findings: dict = field(default_factory=dict)  # what is known of outcomes: to look for a mistake takes long
+    findings: dict
 
     def tried(self, limits, needed):
         """The verdict, the outcomes that came, and what was left out ("", "idle", "more"), as needing.py says."""
@@ -529,7 +536,7 @@ class Judging:
             return concluded(verdict, asked, probed, Finding(["library_layer"]), self.language), [], ""
         if mistake := missing(outcomes):
             return failed(verdict, mistake, words), outcomes or [], others
-        key = repr([one.to_json() for one in outcomes])
+        key = hashlib.sha256(repr([one.to_json() for one in outcomes]).encode()).digest()
         if key not in self.findings:
             self.findings[key] = judge(probed, outcomes, asked)
         return concluded(verdict, asked, probed, self.findings[key], self.language), outcomes, others

@@ -14,6 +14,7 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
     grades/similar.html        for the instructor, with --similar: pairs of submissions that are alike
     grades/done/*.json         what is graded so far: an interrupted batch continues with the next submission
     grades/batches.json        the students of each batch
+    grades/parts/*.json        what each --part has seen and done, for join.py
     grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave,
                                which their pages in review/ show
     grades/canvas.csv          with --roster: the class list as it came, and the grades filled in
@@ -25,6 +26,7 @@ Several batches, of one assignment each, may go to one output folder: the latest
 A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
 --again STUDENT repeats a grading with the probes that it was done with; with --fresh it draws new ones.
 --question NAME does so for one question of all students, and leaves everything else as it is stored.
+--part 3/16 grades the third of sixteen shares of the students, on whatever machine; join.py makes pages of all of them.
 """
 
 import argparse
@@ -32,6 +34,7 @@ import hashlib
 import json
 import os
 import re
+import secrets
 import signal
 import sys
 import time
@@ -56,6 +59,7 @@ import reading  # noqa: E402
 import regrade  # noqa: E402
 import review  # noqa: E402
 import similarity  # noqa: E402
+import spread  # noqa: E402
 import summary  # noqa: E402
 import term as terms  # noqa: E402
 
@@ -243,20 +247,25 @@ def sources():
     return found.hexdigest()
 
 
+# What a program takes for an option, and Windows for a device, whatever stands behind the point.
+TAKEN = re.compile(r"-|(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)")
+
+
 def page_name(student):
     """A file's name that is no one else's, whatever the student's is made of, also where case makes no difference.
 
     What is not plain gets a mark, so long that nobody finds another name of the same; and so does what looks marked.
     """
     plain = re.sub(r"[^a-z0-9_.-]", "_", student.lower()).strip(".")[:60]
-    if plain == student and not re.search(r"-[0-9a-f]{16}$", plain):
+    if plain == student and not re.search(r"-[0-9a-f]{16}$", plain) and not TAKEN.match(plain):
         return plain
+    plain = f"_{plain}" if TAKEN.match(plain) else plain
     return f"{plain}-{hashlib.sha256(student.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
 def store(path, text):
-    """Writes a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
+    """Writes a file whole or not at all, also where two do so at once."""
+    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
         part.write_text(text, encoding="utf-8", errors="replace")
         os.replace(part, path)
@@ -286,6 +295,39 @@ def joined(results):
         "verdicts": [verdict for one in kept for verdict in one["verdicts"]],
         "remarks": [list(pair) for pair in dict.fromkeys(tuple(pair) for one in kept for pair in one["remarks"])],
     }
+
+
+def all_stored(output, rosters):
+    """What is stored of all students. rosters: {batch: its students}.
+
+    What the part of a batch could not tell is taken here for what most sent in all of it.
+    """
+    stored, by_batch = {}, {}
+    for student in sorted({student for roster in rosters.values() for student in roster}):
+        batches = stored_in(output / "done" / f"{page_name(student)}.json")
+        mine = {key: one["graded"] for key, one in batches.items() if student in rosters.get(key, ())}
+        stored[student] = {key: summary.dated(one, [*rosters].index(key) + 1) for key, one in mine.items()}
+        for key, one in stored[student].items():
+            by_batch.setdefault(key, []).append(one)
+    usual, found = {key: most_sent(results) for key, results in by_batch.items()}, []
+    for batches in stored.values():
+        results = [one if one["assignments"] else told(one, usual[key]) for key, one in batches.items()]
+        found += [joined(results)] if results else []
+    return found
+
+
+def most_sent(all_graded):
+    """The assignment of most submissions."""
+    votes = Counter(name for one in all_graded for name in one["assignments"])
+    return tuple(name for name, _ in votes.most_common(1))
+
+
+def told(result, assignments):
+    """What is stored of a submission that could not be told, if it is taken for one to these assignments."""
+    stopped = ["grader_stopped", ""] in map(list, result["remarks"])
+    return unanswered(
+        result["student"], assignments, result["language"], result["remarks"], "not_graded" if stopped else "no_answer"
+    )  # fmt: skip
 
 
 def unanswered(student, assignments, language, remarks, mistake):
@@ -343,35 +385,41 @@ class Job:
 
 
 class Batch:
-    """All submissions of a folder. again: students to be graded anew; questions: those to be graded anew for all; fresh:
+    """All submissions of a folder, or a part of them, as (3, 16). again: students to be graded anew; questions: those to be graded anew for all; fresh:
     with other probes than before; variants: whether each student is held to the variants of their own name; similar:
     whether students' code is compared; term: what the class list and the due dates make of it."""
 
     def __init__(
         self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print, term=None,
-        questions=(), similar=False,
+        questions=(), similar=False, part=None,
     ):  # fmt: skip
         import asking
 
+        self.folder, self.part = Path(folder).resolve(), part
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
         self.term = term
         self.limits = asking.LIMITS | (limits or {})
         for one in ("done", "feedback", "review", "appeals"):
             (self.output / one).mkdir(parents=True, exist_ok=True)
         os.chmod(self.output, 0o700)  # other students may have accounts here
-        self.rename()
         found = reading.students(folder)
-        self.found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
-        self.names = sorted(self.found) if variants else None
+        found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
+        self.roster = [*found]
+        self.names = sorted(found) if variants else None
+        self.found = {name: path for name, path in found.items() if not part or spread.is_in(name, part)}
         settings = [list(self.wanted), language, self.limits, variants, sources()]
         self.files = {name: files_digest(path) for name, path in self.found.items()}
         self.digests = {name: digest(files, settings) for name, files in self.files.items()}
         self.seeds = {question: asking.fresh_seed() for question in reading.all_questions()}
-        self.hidden = [str(Path(folder).resolve()), str(self.output.resolve()), str(HERE)]
+        self.hidden = [str(self.folder), str(self.output.resolve()), str(HERE)]
         self.graded, self.untold, self.repeated, self.parts, self.spoken, self.todo = {}, {}, {}, {}, {}, []
         self.again, self.similar = frozenset(again), similar
-        self.key = hashlib.sha256(json.dumps([str(Path(folder).resolve()), *self.wanted]).encode()).hexdigest()[:8]
+        self.key = hashlib.sha256(json.dumps([str(self.folder), *self.wanted]).encode()).hexdigest()[:8]
         self.change = regrade.begun(self.output, self.key, questions, fresh and bool(questions), settings)
+        if part:
+            self.note(ended=False)
+        else:
+            self.rename()
         for student in self.found:
             self.resume(student, student in again, fresh)
         if questions and (whole := len({*self.todo} - {*self.parts})):
@@ -388,6 +436,13 @@ class Batch:
                 new = old.with_name(f"{min(names)}.{kind}")
                 if old.exists() and not new.exists():
                     os.replace(old, new)
+
+    def note(self, ended):
+        """Says for join.py how far this part is."""
+        path = spread.file_of(self.output, self.key, self.part)
+        path.parent.mkdir(exist_ok=True)
+        said = spread.said_of(self.key, self.part, self.folder, self.wanted, self.roster, sources(), ended)
+        store(path, json.dumps(said, ensure_ascii=False, indent=1))
 
     def done(self, student):
         return self.output / "done" / f"{page_name(student)}.json"
@@ -411,6 +466,8 @@ class Batch:
             self.todo.append(student)
         elif mine and mine["digest"] == self.digests[student] and mine["complete"] and not again:
             self.graded[student] = mine["graded"]
+            if not mine["graded"]["assignments"]:  # a part could not tell
+                self.untold[student] = mine["graded"]
         else:
             self.todo.append(student)
 
@@ -421,16 +478,17 @@ class Batch:
         workers = max(1, min(workers or os.cpu_count() or 1, len(self.todo) or 1))
         try:
             self.run(self.todo, workers)
-            usual = self.usual()
-            for student, result in self.untold.items():
-                again = unanswered(student, usual, result["language"], result["remarks"], "no_answer")
-                self.keep(student, again, complete=bool(usual))
+            if self.part:
+                self.note(ended=True)
+            for student, result in {} if self.part else self.untold.items():
+                self.keep(student, told(result, self.usual()), complete=bool(self.usual()))
             if regrade.stored(self.output).get("id") == self.change["id"]:
                 self.tell_change(finished=True)
         finally:
             if self.term:
                 self.term.note(self.output, self.graded)
-            write(self.output, self.all_graded(), self.say, self.term, self.compared(), self.similar)
+            if not self.part:
+                write(self.output, self.all_graded(), self.say, self.term, self.compared(), self.similar)
         return self.graded
 
     def compared(self):
@@ -448,13 +506,7 @@ class Batch:
             rosters = {}
         rosters[self.key] = [*self.found]
         store(self.output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
-        found = []
-        for student in sorted({student for roster in rosters.values() for student in roster}):
-            batches = stored_in(self.done(student))
-            mine = [(key, one["graded"]) for key, one in batches.items() if student in rosters.get(key, ())]
-            results = [summary.dated(one, [*rosters].index(key) + 1) for key, one in mine]
-            found += [joined(results)] if results else []
-        return found
+        return all_stored(self.output, rosters)
 
     def mother(self):
         """Of the processes for students' code, where there can be one."""
@@ -508,19 +560,18 @@ class Batch:
     def take(self, student, result, complete):
         """Keeps what a grading process says of a student."""
         self.untold[student] = result
-        if result["assignments"]:
+        if result["assignments"] or self.part:  # what most others sent is known when all parts are joined
             self.keep(student, self.untold.pop(student), complete)
 
     def lose(self, student):
         """The grader itself did not come to an end with this one."""
         language = self.language or "en"
-        remarks = [("grader_stopped", "")]
-        self.keep(student, unanswered(student, self.wanted or self.usual(), language, remarks, "not_graded"), False)
+        remarks, usual = [("grader_stopped", "")], () if self.part else self.usual()
+        self.keep(student, unanswered(student, self.wanted or usual, language, remarks, "not_graded"), False)
 
     def usual(self):
         """The assignment of most submissions: one in which none can be told is one to this."""
-        votes = Counter(name for one in self.graded.values() for name in one["assignments"])
-        return self.wanted or tuple(name for name, _ in votes.most_common(1))
+        return self.wanted or most_sent(self.graded.values())
 
     def keep(self, student, result, complete=True):
         result = json.loads(json.dumps(result))
@@ -529,7 +580,7 @@ class Batch:
         batches = stored_in(self.done(student))
         last = batches.pop(self.key, None)  # the latest is the last
         self.keep_appeal(student, result, numbers, last)
-        told = {"digest": self.digests[student], "files": self.files[student], "complete": complete, "graded": result}
+        told = {"digest": self.digests[student], "files": self.files[student], "complete": complete, "grader": sources(), "graded": result}
         batches[self.key] = told | regrade.before(last, self.change, told, student in self.again)
         if batches[self.key].get("run") == self.change["id"] != regrade.stored(self.output).get("id"):
             self.tell_change(finished=False)
@@ -553,11 +604,10 @@ class Batch:
             path.unlink(missing_ok=True)
 
 
-def write(output, all_graded, say, term=None, compared=(), similar=False):
+def write(output, all_graded, say, term=None, compared=(), similar=False, notes=lambda language: ()):
     """All that is made of what is stored. term: what a class list and due dates make of it; compared: what regrade.py has
-    kept of before."""
+    kept of before; notes: what the summary is to say first, in a language."""
     names = {one["student"]: f"{page_name(one['student'])}.html" for one in all_graded}
-    held = {wall for one in all_graded for verdict in one["verdicts"] for wall in verdict["walls"]}
     by_hand = {}
     try:
         by_hand = pages.gradebook((output / "gradebook.db").resolve(), all_graded)
@@ -598,7 +648,14 @@ def write(output, all_graded, say, term=None, compared=(), similar=False):
     store(output / "grades.csv", pages.grades_csv(all_graded))
     more = term.write(output, all_graded, names, language, say) if term else ()
     there = [name for name in summary.WAYS if (output / name).exists()]
-    store(output / "summary.html", summary.summary(all_graded, abilities(held, language), names, language, there, more))
+    said = " ".join([*notes(language), abilities(held_by(all_graded), language)])
+    store(output / "summary.html", summary.summary(all_graded, said, names, language, there, more))
+
+
+def held_by(all_graded):
+    """The walls that held wherever something was run: another machine may have fewer."""
+    walls = [set(verdict["walls"]) for one in all_graded for verdict in one["verdicts"] if verdict["walls"]]
+    return set.intersection(*walls) if walls else set()
 
 
 def abilities(held, language="en"):
@@ -615,6 +672,9 @@ def known(asked, there, what):
     spelled = {unicodedata.normalize("NFC", one): one for one in there}  # a Mac takes letters and their marks apart
     found = []
     for one in asked:
+        if one in there:  # of two that differ in that alone, the very one
+            found.append(one)
+            continue
         if (name := unicodedata.normalize("NFC", one)) not in spelled:
             folded = {key.casefold(): key for key in spelled}
             near = [folded[key] for key in get_close_matches(name.casefold(), folded, n=3)] or [*spelled][:5]
@@ -651,6 +711,7 @@ def main():
     parser.add_argument("--column", action="append", default=[], metavar="[ASSIGNMENT=]NAME", help="the class list's column for grades")
     parser.add_argument("--dates", metavar="TOML", help="due dates, what being late costs, and extensions")
     parser.add_argument("--similar", action="store_true", help="look for pairs of submissions that are alike")
+    parser.add_argument("--part", type=spread.part_of, metavar="3/16", help="grade this share of the students only; then join.py")
     parser.add_argument("--seconds", type=positive, help="processor seconds for a question (10); by the clock it has three times as many")
     parser.add_argument("--own-code", action="store_true", help="ask about each right answer what a change to it would do")
     arguments = parser.parse_args()
@@ -660,6 +721,8 @@ def main():
         parser.error("--fresh goes with --again STUDENT or --question NAME")
     if arguments.again and arguments.question:
         parser.error("--again grades all of a student, --question one question of all: ask for one of the two")
+    if arguments.part and arguments.again + arguments.question:
+        parser.error("--again and --question go without --part: into the folder in which the parts were joined")
     try:  # before anything is graded or written
         again = known(arguments.again, reading.students(arguments.submissions), "submission of")
         known(arguments.question, reading.all_questions(), "question")
@@ -667,25 +730,28 @@ def main():
         term = terms.of(arguments)
     except (ValueError, OSError) as error:
         parser.error(error)
+    sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     for line in saying.unspoken(arguments.lang or "en"):
         print(line)
+    if passed := reading.passed_over(arguments.submissions):
+        print(f"Not looked at, as links are not followed and hidden entries are nobody's: {', '.join(passed[:20])}")
     limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
     limits |= {"own_code": True} if arguments.own_code else {}
-    sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     begin = time.monotonic()
     on_ending(interrupted)
     try:
         graded = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again, arguments.fresh,
             arguments.variants, term=term, questions=arguments.question, similar=arguments.similar,
+            part=arguments.part,
         ).grade(arguments.workers)  # fmt: skip
     except KeyboardInterrupt:
         sys.exit("Interrupted. The same command continues.")
     except OSError as error:
         sys.exit(f"{error}. What was graded until here is kept: the same command continues.")
-    held = {wall for one in graded.values() for verdict in one["verdicts"] for wall in verdict["walls"]}
-    print(abilities(held))
-    print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {arguments.output}/summary.html")
+    print(abilities(held_by(graded.values())))
+    made = f"{arguments.output}/summary.html" if not arguments.part else "join.py makes pages of all parts."
+    print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {made}")
     for student in again:
         print(f"{student}: {arguments.output}/review/{page_name(student)}.html")
     if term and term.failed:

@@ -121,6 +121,13 @@ def students(folder):
     return found
 
 
+def passed_over(folder):
+    """Entries that might be someone's, and are no student: links, and folders and notebooks that are hidden."""
+    there = [one for one in os.scandir(folder) if one.name not in SKIPPED]
+    hidden = [one for one in there if one.name.startswith(".") and (one.is_dir() or one.name.endswith(".ipynb"))]
+    return sorted({printable(one.name) for one in [*hidden, *(one for one in there if one.is_symlink())]})
+
+
 def printable(name):
     """A name that fits into a line, a table and a database, whatever bytes it is made of."""
     return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in name)
@@ -169,7 +176,8 @@ def looked_at(found):
 def unpacked(path, raw, left, deep=0):
     """The files of a zip, and of zips in it, as (path, bytes, time), or None if it is no zip that can be read.
 
-    Nothing is written. left: a list of the number of bytes that may still be taken out.
+    Nothing is written. left: a list of the numbers of bytes and of files that may still be taken out: the same file may
+    be listed many times, at every depth.
     """
     end = raw.rfind(b"PK\5\6")
     listed = struct.unpack_from("<L", raw, end + 12)[0] if 0 <= end <= len(raw) - 22 else LISTED + 1
@@ -178,7 +186,10 @@ def unpacked(path, raw, left, deep=0):
     found = []
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            for one in archive.infolist()[:1000]:
+            for one in archive.infolist():
+                left[1] -= 1
+                if left[1] < 0:  # what was read until here counts
+                    break
                 inner = path / printable(one.filename).lstrip("/")
                 parts = inner.relative_to(path).parts
                 plain = one.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and not one.flag_bits & 1
@@ -197,14 +208,15 @@ def unpacked(path, raw, left, deep=0):
     return found
 
 
-def notebooks_of(path, left):
-    """The notebooks of a file: one, but for a zip. left: how many of their letters may be parsed."""
+def notebooks_of(path, left, room):
+    """The notebooks of a file: one, but for a zip. left: how many of their letters may be parsed; room: the bytes and
+    files that may still be taken out of zips."""
     try:
         with open(path, "rb") as file:
             raw = file.read(LARGEST) if file.read(2) == b"PK" and not file.seek(0) else b""
     except (OSError, MemoryError):
         raw = b""
-    inside = unpacked(path, raw, [LARGEST]) or ()
+    inside = unpacked(path, raw, room) or () if raw and min(room) >= 0 else ()
     asked = [one for one in inside if one[0].suffix.lower() in READ] or inside[:1]
     said = []
     for inner, raw, saved in sorted(asked, key=lambda one: one[2]):
@@ -589,14 +601,16 @@ def submission(student, path, wanted=()):
     remarks = [("unreadable", one.name) for one in closed]
     if len(found_files) > FILES:
         remarks.append(("too_many_files", ""))
-    notebooks = []
+    notebooks, unpacking = [], [LARGEST, FILES]
     looked, room = looked_at(found_files)
     for file in found_files:
         if file in looked:
             left = notebooks[-1].left if notebooks else LONG
-            notebooks += notebooks_of(file, left) if file in room else [Notebook(file, remarks=["file_too_large"], left=left)]
+            notebooks += notebooks_of(file, left, unpacking) if file in room else [Notebook(file, remarks=["file_too_large"], left=left)]
         else:
             remarks.append(("other_file", file.name))
+    if unpacking[1] < 0 and ("too_many_files", "") not in remarks:
+        remarks.append(("too_many_files", ""))
     used = {Path(path).name for one in notebooks for path in modules_for(one, notebooks)}
     for one in notebooks:
         remarks += [(key, one.path.name) for key in one.remarks if key != "not_a_notebook" or one.path.name not in used]
@@ -626,6 +640,7 @@ def submission(student, path, wanted=()):
                     counting[given[name].file].append(name)
             said = "; ".join(f"{file}: {', '.join(names) or '–'}" for file, names in counting.items())
             remarks.append(("several_files", said))
+    remarks = [(key, printable(file)) for key, file in remarks]
     name = declared(cell.source for one in notebooks for cell in one.cells)
     return Submission(student, found_files, notebooks, given, assignments, language_of(notebooks), remarks, name)
 

@@ -205,7 +205,7 @@ def all_questions():
     return {question.name: question for assignment in ASSIGNMENTS for question in questions_in(assignment)}
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def bank(name, seed, variant=None):
     question = all_questions()[name]
     return Bank(question.variants[variant] if variant else question, seed)

@@ -184,3 +184,15 @@ def test_forged_notes_win_half_of_a_right_answer_at_most(worker):  # noqa: F811
     assert judged(worker, "lstm_cell", renamed).points == 1.5
     assert judged(worker, "lstm_cell", FORGER + renamed).points in (1.5, 3)
     assert judged(worker, "lstm_cell", wrong).points == judged(worker, "lstm_cell", FORGER + wrong).points == 0
+
+
+def test_a_mistake_that_many_make_is_looked_for_once(worker, monkeypatch):  # noqa: F811
+    """Of the same numbers on the same probes: on others, or of other numbers, it is looked for anew."""
+    looked, judge = [], asking.judge
+    monkeypatch.setattr(asking, "judge", lambda *given: looked.append(given) or judge(*given))
+    wrong = GATES.replace("tanh", "cosh")
+    first, again = (judged(worker, "gates", source, seed=9) for source in (wrong, f"# another student's\n{wrong}"))
+    assert len(looked) == 1 and (first.mistakes, first.paragraphs, first.points) == (again.mistakes, again.paragraphs, again.points)
+    for seed, source in ((10, wrong), (9, GATES.replace("sigmoid", "tanh")), (9, GATES)):
+        judged(worker, "gates", source, seed=seed)
+    assert len(looked) == 4
