@@ -254,6 +254,8 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
     """softmax(Q Kᵀ / √d + mask) V"""
+    note("aten::scaled_dot_product_attention")
+    note("aten::_scaled_dot_product_attention_math")
     scale = 1 / math.sqrt(query._array.shape[-1]) if scale is None else scale
     scores = (query * scale) @ key.transpose(-2, -1)
     if is_causal:
