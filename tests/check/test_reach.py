@@ -16,7 +16,7 @@ import companion.check
 from companion.check import check, course, saying
 from companion.check.question import Question
 from companion.check.questions.language_model.characters import share_learned
-from companion.check.reach import Reach, Training, accuracy, exam, judge
+from companion.check.reach import Reach, Training, accuracy, exam, examined, judge
 from companion.check.running import Probe, observe
 
 KINDS = 20  # so many that shuffled numbers do not know them by chance
@@ -110,7 +110,7 @@ def given_to(seed):
 
 def judged(answer, seed=0):
     probed = exam(QUESTION, seed)
-    return judge(probed, observe(QUESTION.call, answer, probed.probes[0], QUESTION.forbidden))
+    return judge(probed, examined(probed, lambda probe: observe(QUESTION.call, answer, probe, QUESTION.forbidden)))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -169,7 +169,7 @@ def test_a_share_is_of_the_last_mark_that_is_reached():
     more = Reach(None, accuracy, ((0.5, 0.25), (0.7, 0.5), (0.9, 1.0)), 0.1, 1, 1)
     assert [more.share(score) for score in (0.49, 0.5, 0.89, 0.9, 1.0)] == [0.0, 0.25, 0.5, 1.0, 1.0]
     assert more.aim == 0.9
-    assert [more.still_knows(score) for score in (0.1, 0.49, 0.51)] == [False, False, True]
+    assert [more.lost(0.9, anew) for anew in (0.1, 0.49, 0.51)] == [True, True, False]
 
 
 def test_scores():
