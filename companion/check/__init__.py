@@ -13,6 +13,7 @@ import sys
 import time
 from contextlib import redirect_stdout
 from difflib import get_close_matches
+from functools import partial
 
 from companion.check import course, reach, saying
 from companion.check.diagnosis import diagnose
@@ -94,9 +95,10 @@ def check(question, answer, lang=None, seed=None):
     language, begin, took = spoken(lang), time.monotonic(), time.process_time()
     probed = reach.exam(asked, seed or 0) if asked.reach else bank(question, seed or 0, asked.variant)
     with redirect_stdout(Short(sys.stdout)):
-        got = [observe(asked.call, answer, probe, asked.forbidden) for probe in probed.probes]
+        ask = partial(observe, asked.call, answer, forbidden=asked.forbidden)
+        got = reach.examined(probed, ask) if asked.reach else [*map(ask, probed.probes)]
     if asked.reach:
-        finding = reach.judge(probed, got[0])
+        finding = reach.judge(probed, got)
     else:
         finding = diagnose(probed, got, seconds=SECONDS - (time.monotonic() - begin))
     said = saying.Sayer(asked, probed, finding, language).paragraphs()

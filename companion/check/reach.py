@@ -4,9 +4,19 @@ The answer is a function that gets data and returns a model. What it gets is dra
 were learned elsewhere do not fit: which symbol stands for what is drawn, too. Then the model is asked about inputs that it
 has not seen. What is right for them never is where the answer runs: whoever judges keeps it. So there is nothing to read.
 
-And the model is asked once more when all its numbers have been shuffled. What answers rightly then has not learned, but
-knows the task by heart, or keeps what it learned where no one counts it. Who sees the shuffling and plays dumb is not
-found out; all that is won by it is to have solved the task without a network, on the same new data.
+What is run, by the grader in a process of its own each, of at most `seconds` of the processor:
+
+1. The answer trains a model, and the model is asked. Of it only the numbers are taken, its parameters and buffers in a row.
+   Whoever judges counts them: what is said of their number does not matter.
+2. The answer is called again, with data of another draw, and stopped where it makes its optimiser: the model is there, and
+   has learned nothing. It is given the numbers, and asked. What this one answers counts. So what a model keeps anywhere
+   else, what it would learn while it is asked, and what threads do, is not there, or is about other data.
+3. Only if that one does worse than the first, which may be because another model was found than the one that is returned:
+   as 2., but trained to the end before it is given the numbers.
+
+A model without any points in the first process is not asked again. What remains possible: who works out the rule by a
+program of another kind, and keeps what it found in parameters, has learned it from the data as well, and is not told from a
+network. Who reads the answer sees it. And all is asked at once: a model may learn from these inputs, without their answers.
 """
 
 from collections.abc import Callable
@@ -17,10 +27,10 @@ from torch import nn
 
 from companion.check.diagnosis import Finding, named_error
 from companion.check.question import Draw
-from companion.check.running import Outcome, Unfit, kind, plain, seed
+from companion.check.running import Outcome, Probe, Unfit, kind, plain, seed
 
-ASKED, SHUFFLED, COUNT = "logits", "logits when shuffled", "numbers"
-SHUFFLES = 3  # by chance a shuffled network may be right now and then
+ASKED, COUNT, NUMBERS = "logits", "count", "numbers"
+MOST_SENT = 50_000  # numbers: of a model that has more, only how many
 
 
 @dataclass(frozen=True)
@@ -49,22 +59,32 @@ class Reach:
         """The score that is worth all points."""
         return self.marks[-1][0]
 
-    def still_knows(self, score, margin=0.5):
-        """Whether a shuffled model is nearer to the aim than to a guess."""
-        return score > self.guess + margin * (self.aim - self.guess)
+    def lost(self, own, anew):
+        """Whether a model that was made anew is nearer to a guess than to what the trained one scored."""
+        return anew < (own + self.guess) / 2
 
 
 @dataclass(frozen=True)
 class Training:
-    """Calls a function that trains a model, and asks the model. arguments: as those of `Function`."""
+    """Calls a function that trains a model, and asks the model. arguments: as those of `Function`.
+
+    A probe with the tensor `numbers` has the model made anew and given these; with the option `whole`, trained before.
+    """
 
     arguments: tuple
 
     def __call__(self, answer, probe, outcome):
         torch.set_default_dtype(torch.float32)
-        tensors = {name: single(tensor) for name, tensor in probe.tensors.items() if name != "held_out"}
-        seed()
-        model = answer(*((tensors | probe.options)[name] for name in self.arguments))
+        tensors = {name: single(tensor) for name, tensor in probe.tensors.items()}
+        held_out, numbers = tensors.pop("held_out"), tensors.pop(NUMBERS, None)
+
+        def train():
+            seed()
+            given = {name: tensor.clone() for name, tensor in tensors.items()} | probe.options
+            return answer(*(given[name] for name in self.arguments))
+
+        stop = numbers is not None and not probe.options.get("whole")
+        model = begun(train, len(numbers)) if stop else train()
         if model is None:
             raise Unfit("returns_none", name="model")
         if not isinstance(model, nn.Module):
@@ -72,17 +92,85 @@ class Training:
         layers = {f"{type(one).__module__}.{type(one).__name__}" for one in model.modules() if of_library(one)}
         if layers:  # to watch what runs, as for other questions, would take as long as the training
             outcome.notes["library"] = sorted(layers)
-        model.eval()
-        numbers = [*dict.fromkeys([*model.parameters(), *model.buffers()])]
-        outcome.values[COUNT] = torch.tensor(float(sum(one.numel() for one in numbers)))
         with torch.no_grad():
-            outcome.values[ASKED] = asked(model, probe.tensors["held_out"])
-            shuffled = []
-            for _ in range(SHUFFLES):
-                for one in numbers:
-                    one.copy_(one.flatten()[torch.randperm(one.numel())].reshape(one.shape))
-                shuffled.append(asked(model, probe.tensors["held_out"]))
-            outcome.values[SHUFFLED] = torch.stack(shuffled)
+            there = numbers_of(model)
+            if numbers is None:
+                outcome.values[COUNT] = torch.tensor(float(sum(map(width, there))))
+                row = map(flat, there) if outcome.values[COUNT] <= MOST_SENT else ()
+                outcome.values[NUMBERS] = torch.cat([torch.zeros(0, dtype=torch.float64), *row])
+            else:
+                give(there, numbers)
+            model.eval()
+            outcome.values[ASKED] = asked(model, held_out)
+
+
+# A model's numbers
+
+
+def numbers_of(model):
+    """All tensors in which a model keeps what it knows, each once."""
+    return [*{id(one): one for one in [*model.parameters(), *model.buffers()]}.values()]
+
+
+def width(tensor):
+    return tensor.numel() * (2 if tensor.is_complex() else 1)
+
+
+def flat(tensor):
+    """A tensor's numbers in a row, of complex ones both."""
+    tensor = tensor.to_dense() if tensor.is_sparse else tensor
+    return plain(torch.view_as_real(tensor) if tensor.is_complex() else tensor).flatten()
+
+
+def give(tensors, numbers):
+    """Puts numbers in a row into tensors."""
+    widths = [*map(width, tensors)]
+    if sum(widths) != len(numbers):
+        raise RuntimeError(f"made anew, with other data, the model has {sum(widths)} numbers instead of {len(numbers)}")
+    for tensor, part in zip(tensors, numbers.split(widths)):
+        if tensor.is_complex():
+            part = torch.view_as_complex(part.reshape(-1, 2))
+        tensor.copy_(part.reshape(tensor.shape))
+
+
+# A model made anew
+
+
+class OptimiserMade(BaseException):
+    """A training is stopped here. No `except Exception` of an answer's takes it."""
+
+
+def begun(train, count):
+    """The model of so many numbers that a training makes, before it has learned. Where none is found, a trained one."""
+
+    def stop(*_, **__):
+        raise OptimiserMade
+
+    optimiser, found = torch.optim.Optimizer, []
+    init, optimiser.__init__ = optimiser.__init__, stop
+    try:
+        return train()  # one that makes none has come to its end
+    except OptimiserMade as stopped:
+        found = models_in(stopped.__traceback__)
+    except Exception:  # an answer that cannot be stopped so is tried without
+        pass
+    finally:
+        optimiser.__init__ = init
+    for model in found:
+        if sum(map(width, numbers_of(model))) == count:
+            return model
+    return train()
+
+
+def models_in(traceback):
+    """The modules that frames have, the outer frames' first: by a name, or as an attribute of what has one."""
+    found = []
+    while traceback:
+        for thing in [*traceback.tb_frame.f_locals.values()]:
+            inside = [] if isinstance(thing, nn.Module | type) else [*getattr(thing, "__dict__", {}).values()]
+            found += [one for one in (thing, *inside) if isinstance(one, nn.Module)]
+        traceback = traceback.tb_next
+    return found
 
 
 def of_library(module):
@@ -108,41 +196,82 @@ class Exam:
     expected = (Outcome(),)  # what is right is no value of an answer
 
     def __init__(self, question, draw):
-        self.question = question
+        self.question, self.draw = question, draw
         probe, self.right = question.reach.draw(draw)
         self.probes = [probe]
+
+    def rest(self, outcomes):
+        """The probes after the first, one by one: what came of each is the last of the outcomes when the next is asked for."""
+        reach, score = self.question.reach, self.score(outcomes[0])
+        numbers = numbers_in(outcomes[0])
+        if score is None or not reach.share(score) or numbers is None or not 0 < len(numbers) <= reach.numbers:
+            return
+        (first,), other = self.probes, self.question.reach.draw(self.draw)[0]
+        tensors = other.tensors | {"held_out": first.tensors["held_out"], NUMBERS: numbers.float()}
+        for whole in (False, True):
+            yield Probe("made_anew", tensors, first.options | {"whole": whole}, gradients=None)
+            anew = self.score(outcomes[-1])
+            if anew is not None and reach.share(anew) >= reach.share(score):
+                return
+
+    def score(self, outcome):
+        """How well a model did, or None if what it gave has not the form."""
+        logits, targets = outcome.values.get(ASKED), self.right["targets"]
+        if outcome.error or logits is None or logits.dim() != 2 or len(logits) != len(targets):
+            return None
+        if logits.shape[1] <= int(targets.max()) or not logits.isfinite().all():
+            return None
+        return self.question.reach.score(self.right, logits)
+
+
+def numbers_in(outcome):
+    """Those of a model that came out of the first process, or None."""
+    numbers = outcome.values.get(NUMBERS)
+    return numbers if numbers is not None and numbers.dim() == 1 else None
 
 
 def exam(question, seed):
     return Exam(question, Draw(seed))
 
 
-def judge(exam, outcome):
+def examined(exam, ask):
+    """All outcomes of a run. ask: what comes of a probe."""
+    outcomes = [ask(*exam.probes)]
+    for probe in exam.rest(outcomes):
+        outcomes.append(ask(probe))
+    return outcomes
+
+
+def judge(exam, outcomes):
     """The finding about what came of a run."""
-    reach, values, notes = exam.question.reach, outcome.values, outcome.notes
-    if "library" in notes:
-        return Finding(["library_layer"], notes=notes)
-    if outcome.error:
-        return Finding([named_error(outcome.error)], error=outcome.error, stops=0, share=0.0)
-    count, logits, shuffled = (values.get(name) for name in (COUNT, ASKED, SHUFFLED))
-    if count is None or logits is None or shuffled is None or count.numel() != 1:
+    reach, first, *others = exam.question.reach, *outcomes
+    values = first.values
+    for outcome in outcomes:
+        if "library" in outcome.notes:
+            return Finding(["library_layer"], notes=outcome.notes)
+    if first.error:
+        return Finding([named_error(first.error)], error=first.error, stops=0, share=0.0)
+    count, logits, numbers = values.get(COUNT), values.get(ASKED), numbers_in(first)
+    if count is None or logits is None or numbers is None or count.numel() != 1 or not count.isfinite().all():
         return Finding(["wrong_values"], share=0.0)
-    said = {"count": int(count), "numbers": reach.numbers}
-    if count > reach.numbers:
+    said = {"count": max(int(count), len(numbers)), "numbers": reach.numbers}
+    if said["count"] > reach.numbers:
         return Finding(["model_too_large"], reached=said, share=0.0)
     targets = exam.right["targets"]
     if logits.dim() != 2 or len(logits) != len(targets) or logits.shape[1] <= int(targets.max()):
         return Finding(["wrong_shape"], value=ASKED, got=logits, share=0.0)
     if not logits.isfinite().all():
         return Finding(["not_a_number"], share=0.0)
-    score = reach.score(exam.right, logits)
+    score = exam.score(first)
     said |= {"score": score, "aim": reach.aim}
-    if shuffled.shape[1:] != logits.shape or not len(shuffled):
-        return Finding(["wrong_shape"], value=ASKED, got=logits, share=0.0)
-    if reach.still_knows(min(reach.score(exam.right, one.nan_to_num()) for one in shuffled)):
-        return Finding(["not_learned"], reached=said, share=0.0)
-    share = reach.share(score)
-    return Finding([] if share == 1 else ["not_reached"], reached=said, share=share)
+    if not reach.share(score):
+        return Finding(["not_reached"], reached=said, share=0.0)
+    anew = max((one for one in map(exam.score, others) if one is not None), default=-float("inf"))
+    if reach.lost(score, anew):
+        error = next((one.error for one in others if one.error), None)
+        return Finding(["not_learned"], reached=said, error=error, share=0.0)
+    share = reach.share(anew)
+    return Finding([] if share == 1 else ["not_reached"], reached=said | {"score": anew}, share=share)
 
 
 def accuracy(right, logits):

@@ -16,7 +16,7 @@ import companion.check
 from companion.check import check, course, saying
 from companion.check.question import Question
 from companion.check.questions.language_model.characters import share_learned
-from companion.check.reach import Reach, Training, accuracy, exam, judge
+from companion.check.reach import Reach, Training, accuracy, exam, examined, judge
 from companion.check.running import Probe, observe
 
 KINDS = 20  # so many that shuffled numbers do not know them by chance
@@ -110,7 +110,7 @@ def given_to(seed):
 
 def judged(answer, seed=0):
     probed = exam(QUESTION, seed)
-    return judge(probed, observe(QUESTION.call, answer, probed.probes[0], QUESTION.forbidden))
+    return judge(probed, examined(probed, lambda probe: observe(QUESTION.call, answer, probe, QUESTION.forbidden)))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -133,6 +133,105 @@ def test_a_librarys_layer_is_no_answer(layer):
         return model
 
     assert judged(by_library).mistakes == ["library_layer"]
+
+
+def in_a_trainer(x, y, kinds):
+    class Trainer:
+        def __init__(self):
+            self.model = nn.Linear(kinds, kinds)
+            self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.3)
+
+    trainer = Trainer()
+    for _ in range(60):
+        trainer.optimizer.zero_grad()
+        F.cross_entropy(trainer.model(x), y).backward()
+        trainer.optimizer.step()
+    return trainer.model
+
+
+def by_own_descent(x, y, kinds):
+    model = nn.Linear(kinds, kinds)
+    for _ in range(60):
+        grads = torch.autograd.grad(F.cross_entropy(model(x), y), [*model.parameters()])
+        with torch.no_grad():
+            for parameter, grad in zip(model.parameters(), grads):
+                parameter -= 30 * grad
+    return model
+
+
+class Last(nn.Module):
+    """What is trained gives more than what is asked for."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner(x)[-1]
+
+
+def in_another_model(x, y, kinds):
+    class Both(nn.Linear):
+        def forward(self, x):
+            return None, super().forward(x)
+
+    model = Both(kinds, kinds)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.3)
+    for _ in range(60):
+        optimizer.zero_grad()
+        F.cross_entropy(model(x)[-1], y).backward()
+        optimizer.step()
+    return Last(model)
+
+
+def with_an_average(x, y, kinds):
+    """And with a hook that is not there the second time, when training is stopped."""
+    model, other = signs(x, y, kinds), signs(x, y, kinds, steps=40)
+    with torch.no_grad():
+        model.weight.add_(other.weight).div_(2)
+    model.register_forward_hook(lambda model, given, logits: logits * 2)
+    return model
+
+
+def of_frozen_numbers(x, y, kinds):
+    """Numbers that are drawn, and neither learned nor registered: the second time they are the same."""
+    mixed = torch.linalg.qr(torch.randn(kinds, kinds))[0]
+    model = nn.Sequential()
+    model.add_module("read", nn.Linear(kinds, kinds))
+    model.forward = lambda x: model.read(x @ mixed)
+    optimizer = torch.optim.SGD(model.read.parameters(), lr=30)
+    for _ in range(60):
+        optimizer.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+    return model
+
+
+MANNERS = [in_a_trainer, by_own_descent, in_another_model, with_an_average, of_frozen_numbers]
+
+
+@pytest.mark.parametrize("answer", MANNERS, ids=lambda answer: answer.__name__)
+def test_what_learned_is_right_however_it_is_trained(answer):
+    finding = judged(answer)
+    assert (finding.mistakes, finding.share) == ([], 1.0)
+
+
+def test_what_counts_is_the_model_that_was_made_anew():
+    """Half of what it knows is in its numbers, the other in a list."""
+    def answer(x, y, kinds):
+        model, others = in_half_of_all(x, y, kinds), signs(x, y, kinds)
+        model.forward = lambda x: nn.Linear.forward(model, x) + 99 * others(x) * ((others(x).argmax(1) % 2)[:, None] == 0)
+        return model
+
+    finding = judged(answer)
+    assert finding.mistakes == ["not_reached"] and finding.share == 0.25 and finding.reached["score"] < 0.9
+
+
+def test_a_model_without_points_is_not_made_anew():
+    probed = exam(QUESTION, 0)
+    assert len(examined(probed, lambda probe: observe(QUESTION.call, WRONG["not_reached"], probe))) == 1
+    probed = exam(QUESTION, 0)
+    assert len(examined(probed, lambda probe: observe(QUESTION.call, signs, probe))) == 2
 
 
 def test_what_learned_in_part_has_a_part():
@@ -169,7 +268,7 @@ def test_a_share_is_of_the_last_mark_that_is_reached():
     more = Reach(None, accuracy, ((0.5, 0.25), (0.7, 0.5), (0.9, 1.0)), 0.1, 1, 1)
     assert [more.share(score) for score in (0.49, 0.5, 0.89, 0.9, 1.0)] == [0.0, 0.25, 0.5, 1.0, 1.0]
     assert more.aim == 0.9
-    assert [more.still_knows(score) for score in (0.1, 0.49, 0.51)] == [False, False, True]
+    assert [more.lost(0.9, anew) for anew in (0.1, 0.49, 0.51)] == [True, True, False]
 
 
 def test_scores():
