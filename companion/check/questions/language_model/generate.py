@@ -71,7 +71,9 @@ MISTAKES = {
     "probabilities_to_draw": ("language_model#choosing", DRAW, "index = draw(torch.softmax(logits, dim=-1))"),
     "only_last_returned": (PLACE, "return indices", "return indices[-1:]"),
     "backwards_returned": (PLACE, "return indices", "return indices[::-1]"),
-    "logits_one_late": (PLACE, WRITE, "indices.append(index)\n        later, state = step(index, state)\n        logits = later if len(indices) > 1 else logits"),
+    "logits_one_late": (
+        PLACE, GIVEN, "indices, later = [], logits",
+        WRITE, "indices.append(index)\n        logits, (later, state) = later, step(index, state)"),
 }  # fmt: skip
 
 

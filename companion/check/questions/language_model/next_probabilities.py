@@ -33,6 +33,7 @@ SOFT, SORT, KEPT, CUTS = "torch.softmax(scaled, dim=-1)", "sizes, order = p.sort
 PUT, RENEW, SCALED = "torch.zeros_like(p).scatter(0, order[reached], sizes[reached])", "p = p / p.sum()", "logits / temperature"
 END = f"{RENEW}\n    return p"
 EDGE, LEAST = "reached = sizes.cumsum(0) - sizes < top_p", "torch.where(p >= edge, p, 0.0)"
+DONE = "(top_p if cut is nucleus else top_k) is not None"  # many renew only where they cut
 MISTAKES = {
     "temperature_ignored": (HEAT, SCALED, "logits"),
     "temperature_multiplied": (HEAT, SCALED, "logits * temperature"),
@@ -45,14 +46,17 @@ MISTAKES = {
     "top_k_ignored": (WRITING, KEPT, "len(p)"),
     "top_p_ignored": (CUT, "if top_p is None:", "if True:"),
     "one_more_than_k": (WRITING, KEPT, "min(top_k + 1, len(p))"),
-    "one_less_than_k": (WRITING, KEPT, "max(top_k - 1, 1)"),
+    "one_less_than_k": (WRITING, KEPT, "max(min(top_k - 1, len(p)), 1)"),
     "least_likely_kept": (WRITING, ".sort(descending=True).values[k - 1]", ".sort().values[k - 1]", LEAST, "torch.where(p <= edge, p, 0.0)"),
     "first_k_kept": (WRITING, LEAST, "torch.where(torch.arange(len(p)) < k, p, 0.0)"),
-    "k_too_large_stops": (WRITING, KEPT, "top_k"),
+    "k_too_large_stops": (WRITING, KEPT, "len(p.topk(top_k).values)"),
+    "k_too_large_stops~index": ("", KEPT, "top_k"),
     "not_renewed": (WRITING, RENEW, "pass"),
     "softmax_for_renewing": (WRITING, RENEW, "p = torch.softmax(p, dim=-1)"),
+    "softmax_for_renewing~after_a_cut": ("", RENEW, f"p = torch.softmax(p, dim=-1) if {DONE} else p"),
     "softmax_for_renewing~kept": ("", RENEW, "p = torch.where(p > 0, torch.exp(p), 0.0) / torch.where(p > 0, torch.exp(p), 0.0).sum()"),
     "cut_logits_are_zero": (WRITING, RENEW, "p = torch.softmax(torch.where(p > 0, scaled, 0.0), dim=-1)"),
+    "cut_logits_are_zero~after_a_cut": ("", RENEW, f"p = torch.softmax(torch.where(p > 0, scaled, 0.0), dim=-1) if {DONE} else p"),
     "not_sorted_for_top_p": (CUT, SORT, "sizes, order = p, torch.arange(len(p))"),
     "sorted_upwards": (CUT, SORT, "sizes, order = p.sort()"),
     "order_not_undone": (CUT, PUT, "sizes * reached"),

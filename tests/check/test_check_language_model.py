@@ -1,0 +1,383 @@
+"""The questions of the assignment `language_model`, with answers as students write them: none of them uses a reference.
+
+Those that train a network are tried in test_reach.py, and attacked in tests/assignments/test_reach_attacks.py.
+"""
+
+import math
+from collections import Counter
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+import companion
+from companion.check import check
+from companion.check.diagnosis import diagnose
+from companion.check.question import all_questions, bank
+from companion.check.running import observe
+from companion.learning.generation import probabilities
+from programs import defined, tried
+from sampling import UNKNOWN
+
+QUESTIONS = ("perplexity", "next_probabilities", "generate")
+
+
+def answer(source, *edits):
+    """What a program defines last, after each `(old, new)` has replaced a piece of it."""
+    return defined(source, edits, {"torch": torch, "nn": nn, "F": F, "math": math, "Counter": Counter})[-1]
+
+
+def found(question, one, seed=3, variant=None, seconds=30):
+    probed = bank(question, seed, variant)
+    asked = probed.question
+    return diagnose(probed, [observe(asked.call, one, probe, asked.forbidden) for probe in probed.probes], seconds)
+
+
+PERPLEXITY = """
+def perplexity(logits, targets, mask):
+    V = logits.shape[-1]
+    losses = F.cross_entropy(logits.reshape(-1, V), targets.reshape(-1), reduction="none")
+    mask = mask.reshape(-1)
+    loss = losses[mask].sum() / mask.sum()
+    return torch.exp(loss)
+"""
+LOSS, RETURN, CE = "losses[mask].sum() / mask.sum()", "torch.exp(loss)", 'F.cross_entropy(logits.reshape(-1, V), targets.reshape(-1), reduction="none")'
+P = "p = torch.softmax(logits, -1)"
+ROWS = [("mask = mask.reshape(-1)", "losses = losses.reshape(mask.shape)")]
+PERPLEXITY_WRONG = {
+    "exp_missing": [(RETURN, "loss")],
+    "base_two": [(RETURN, "torch.exp2(loss)")],
+    "bits_returned": [(RETURN, "loss / torch.log(torch.tensor(2.0))")],
+    "padding_counted": [(LOSS, "losses.mean()")],
+    "masked_count_as_zero": [(LOSS, "(losses * mask).mean()")],
+    "padding_alone_counted": [(LOSS, "losses[mask == False].mean()")],
+    "mean_of_exponentials": [(RETURN, "losses[mask].exp().mean()")],
+    "mean_of_rows": [*ROWS, (LOSS, "((losses * mask).sum(1) / mask.sum(1)).mean()")],
+    "sum_for_mean": [(LOSS, "losses[mask].sum()")],
+    "sum_over_rows": [(LOSS, "losses[mask].sum() / logits.size(0)")],
+    "sum_over_steps": [(LOSS, "losses[mask].sum() / logits.size(1)")],
+    "logits_for_log_probabilities": [(CE, "F.nll_loss(logits.reshape(-1, V), targets.reshape(-1), reduction='none')")],
+    "softmax_twice": [("logits.reshape(-1, V)", "F.softmax(logits, dim=2).reshape(-1, V)")],
+    "log_missing": [(CE, "-F.softmax(logits, 2).gather(2, targets[..., None]).reshape(-1)")],
+    "softmax_over_steps": [(CE, "-F.log_softmax(logits, 1).gather(2, targets[..., None]).reshape(-1)")],
+    "softmax_over_rows": [(CE, "-F.log_softmax(logits, 0).gather(2, targets[..., None]).reshape(-1)")],
+    "sign_missing": [(RETURN, "torch.exp(-loss)")],
+    "surprise_of_likeliest": [(CE, "-F.log_softmax(logits, -1).max(-1).values.reshape(-1)")],
+    "targets_shifted_again": [
+        ("    V =", "    logits, targets, mask = logits[:, :-1], targets[:, 1:], mask[:, :-1]\n    V ="),
+    ],
+    "last_step_only": [("    V =", "    logits, targets, mask = logits[:, -1:], targets[:, -1:], mask[:, -1:]\n    V =")],
+    "first_row_only": [("    V =", "    logits, targets, mask = logits[:1], targets[:1], mask[:1]\n    V =")],
+    "divided_by_vocabulary": [(RETURN, "torch.exp(loss) / V")],
+}
+PERPLEXITY_RIGHT = [
+    "def perplexity(logits, targets, mask):\n    return F.cross_entropy(logits[mask], targets[mask]).exp().item()",
+    "def perplexity(logits, targets, mask):\n    p = logits.softmax(-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)\n"
+    "    return (p[mask].log().mean() * -1).exp().reshape(1)",
+    "def perplexity(logits, targets, mask):\n    targets = targets.masked_fill(~mask, -100)\n"
+    "    return torch.exp(F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=-100))",
+    "def perplexity(logits, targets, mask):\n    total = count = 0\n    for i in range(len(targets)):\n"
+    "        for t in range(targets.shape[1]):\n            if mask[i, t]:\n"
+    "                total -= torch.log_softmax(logits[i, t], 0)[targets[i, t]].item()\n                count += 1\n"
+    "    return math.e ** (total / count)",
+    "import numpy\ndef perplexity(logits, targets, mask):\n    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction='none')\n"
+    "    return numpy.exp(numpy.average(loss.numpy(), weights=mask.flatten().numpy()))",
+    "def perplexity(logits, targets, mask):\n    return 2 ** (F.cross_entropy(logits[mask], targets[mask]) / math.log(2))",
+]
+
+NEXT = """
+def next_probabilities(logits, temperature, top_k, top_p):
+    y = logits / temperature
+    p = F.softmax(y, dim=0)
+    if top_k is not None:
+        k = min(top_k, len(p))
+        keep = torch.topk(p, k).indices
+        q = torch.zeros(len(p))
+        q[keep] = p[keep]
+        p = q / q.sum()
+    if top_p is not None:
+        order = torch.argsort(p, descending=True)
+        n, total = 0, 0.0
+        while total < top_p and n < len(p):
+            total += p[order[n]].item()
+            n += 1
+        q = torch.zeros(len(p))
+        q[order[:n]] = p[order[:n]]
+        p = q / q.sum()
+    return p
+"""
+KEEP, K, ORDER, FILL = "torch.topk(p, k).indices", "min(top_k, len(p))", "torch.argsort(p, descending=True)", "q[order[:n]] = p[order[:n]]"
+WHILE = NEXT[NEXT.index("        n, total") : NEXT.index("        q = torch.zeros(len(p))\n        q[order")]
+SUM, HOT = "q / q.sum()", "logits / temperature"
+NEXT_WRONG = {
+    "temperature_ignored": [(HOT, "logits")],
+    "temperature_multiplied": [(HOT, "temperature * logits")],
+    "temperature_squared": [(HOT, "logits / temperature / temperature")],
+    "temperature_after_softmax": [(HOT, "F.softmax(logits, 0) / temperature")],
+    "temperature_after_cuts": [(HOT, "logits"), ("    return p", "    p = p.pow(1 / temperature)\n    return p / p.sum()")],
+    "logits_for_probabilities": [("F.softmax(y, dim=0)", "y / y.sum()")],
+    "softmax_twice": [("F.softmax(y, dim=0)", "F.softmax(F.softmax(y, dim=0), dim=0)")],
+    "log_probabilities_returned": [("return p", "return torch.log(p)")],
+    "top_k_ignored": [("if top_k is not None:", "if top_k is None and top_k:")],
+    "top_p_ignored": [("if top_p is not None:", "if top_p is not None and top_p >= 1:")],
+    "one_more_than_k": [(K, "min(top_k + 1, len(p))")],
+    "one_less_than_k": [(K, "max(1, min(top_k, len(p)) - 1)")],
+    "least_likely_kept": [(KEEP, "torch.topk(p, k, largest=False).indices")],
+    "first_k_kept": [(KEEP, "torch.arange(k)")],
+    "k_too_large_stops": [(K, "top_k")],
+    "not_renewed": [(SUM, "q")],
+    "softmax_for_renewing": [(SUM, "F.softmax(q, dim=0)")],
+    "cut_logits_are_zero": [(SUM, "F.softmax(torch.where(q > 0, y, 0 * y), dim=0)")],
+    "not_sorted_for_top_p": [(ORDER, "range(len(p))"), (FILL, "q[:n] = p[:n]")],
+    "sorted_upwards": [(ORDER, "torch.argsort(p)")],
+    "order_not_undone": [(FILL, "q[:n] = p[order[:n]]")],
+    "top_p_for_each": [(FILL, "q = torch.where((p >= top_p) | (p == p.max()), p, q)")],
+    "top_p_of_logits": [(WHILE, "        n = max(1, int((logits.sort(descending=True).values.cumsum(0) < top_p).sum()))\n")],
+    "likeliest_only": [("    return p", "    return F.one_hot(p.argmax(), len(p)).double()")],
+}
+NEXT_RIGHT = [
+    """
+def next_probabilities(logits, temperature, top_k, top_p):
+    logits = logits / temperature
+    if top_k is not None:
+        least = logits.topk(min(top_k, logits.size(-1))).values[-1]
+        logits = logits.masked_fill(logits < least, -float("inf"))
+    if top_p is not None:
+        ordered, places = logits.sort(descending=True)
+        gone = ordered.softmax(-1).cumsum(-1) >= top_p
+        gone = gone.roll(1)
+        gone[0] = False
+        logits = logits.masked_fill(gone.scatter(0, places, gone), -float("inf"))
+    return logits.softmax(-1)
+""",
+    """
+def next_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    p = [math.exp(y / temperature) for y in logits.tolist()]
+    ranked = sorted(range(len(p)), key=lambda i: -p[i])[:top_k]
+    total = sum(p[i] for i in ranked)
+    kept, mass = [], 0
+    for i in ranked:
+        if top_p is not None and mass >= top_p:
+            break
+        kept.append(i)
+        mass += p[i] / total
+    whole = sum(p[i] for i in kept)
+    return torch.tensor([p[i] / whole if i in kept else 0 for i in range(len(p))], dtype=torch.float32)
+""",
+    """
+def next_probabilities(logits, temperature, top_k, top_p):
+    p = torch.exp((logits - logits.max()) / temperature)
+    rank = (p.unsqueeze(0) > p.unsqueeze(1)).sum(1)
+    p = p * (rank < (top_k or len(p)))
+    p /= p.sum()
+    if top_p:
+        above = (p.unsqueeze(0) * (p.unsqueeze(0) > p.unsqueeze(1))).sum(1)
+        p = torch.where((above < top_p) | (rank == 0), p, torch.zeros_like(p))
+    return p / p.sum()
+""",
+]
+
+GENERATE = """
+def generate(step, state, prompt, count, draw):
+    begin = state
+    for i in prompt:
+        logits, state = step(i, state)
+    out = []
+    for n in range(count):
+        i = draw(logits)
+        out.append(i)
+        logits, state = step(i, state)
+    return out
+"""
+READ, WRITE, OUT, DRAWN = "for i in prompt:", "out.append(i)\n        logits, state = step(i, state)", "return out", "i = draw(logits)"
+GENERATE_WRONG = {
+    "prompt_last_only": [("    for i in prompt:\n        logits, state = step(i, state)", "    logits, state = step(prompt[-1], state)")],
+    "prompt_first_only": [("    for i in prompt:\n        logits, state = step(i, state)", "    logits, state = step(prompt[0], state)")],
+    "prompt_last_missing": [(READ, "for i in prompt[: max(1, len(prompt) - 1)]:")],
+    "prompt_backwards": [(READ, "for i in reversed(prompt):")],
+    "prompt_state_lost": [("out = []", "out = []\n    state = begin")],
+    "prompt_read_twice": [(READ, "for i in prompt + prompt:")],
+    "last_read_twice": [(READ, "for i in [*prompt, prompt[-1]]:")],
+    "prompt_in_result": [("out = []", "out = list(prompt)")],
+    "last_of_prompt_in_result": [("out = []", "out = [prompt[-1]]")],
+    "count_with_prompt": [("range(count)", "range(count - len(prompt))")],
+    "one_too_many": [("range(count)", "range(count + 1)")],
+    "one_too_few": [("range(count)", "range(1, count)")],
+    "state_not_carried": [(WRITE, WRITE.replace("logits, state =", "logits, new_state ="))],
+    "likeliest_taken": [(DRAWN, "i = torch.argmax(logits).item()")],
+    "likeliest_read": [(WRITE, WRITE.replace("step(i", "step(logits.argmax().item()"))],
+    "drawn_not_read": [(WRITE, WRITE.replace("step(i", "step(prompt[-1]"))],
+    "each_read_twice": [(WRITE, WRITE + "\n        logits, state = step(i, state)")],
+    "all_read_again": [(WRITE, "out.append(i)\n        for j in list(prompt) + out:\n            logits, state = step(j, state)")],
+    "drawn_twice": [(WRITE, WRITE.replace("step(i", "step(draw(logits)"))],
+    "probabilities_to_draw": [(DRAWN, "i = draw(F.softmax(logits, dim=0))")],
+    "only_last_returned": [(OUT, "return [i]")],
+    "backwards_returned": [("out.append(i)", "out.insert(0, i)")],
+    "logits_one_late": [
+        ("    out = []\n", "    out, before = [], logits\n"), (DRAWN, "i = draw(before)"),
+        (WRITE, "out.append(i)\n        before = logits\n        logits, state = step(i, state)"),
+    ],
+}  # fmt: skip
+GENERATE_RIGHT = [
+    """
+def generate(step, state, prompt, count, draw):
+    *read, index = prompt
+    for one in read:
+        _, state = step(one, state)
+    written = torch.zeros(count, dtype=torch.long)
+    for n in range(count):
+        logits, state = step(index, state)
+        index = draw(logits)
+        written[n] = index
+    return written
+""",
+    """
+def generate(step, state, prompt, count, draw):
+    signs = list(prompt)
+    for place in range(len(prompt) + count - 1):
+        logits, state = step(signs[place], state)
+        if place + 1 >= len(prompt):
+            signs.append(draw(logits))
+    return signs[len(prompt):]
+""",
+    """
+def generate(step, state, prompt, count, draw):
+    def write():
+        nonlocal state
+        unread = list(prompt)
+        for _ in range(count):
+            while unread:
+                logits, state = step(unread.pop(0), state)
+            unread = [draw(logits)]
+            yield unread[0]
+    return tuple(write())
+""",
+    """
+def generate(step, state, prompt, count, draw, done=()):
+    if prompt:
+        logits, state = step(prompt[0], state)
+        if len(prompt) > 1:
+            return generate(step, state, prompt[1:], count, draw)
+        index = torch.as_tensor(draw(logits))
+        return [index] + (generate(step, state, [int(index)], count - 1, draw) if count > 1 else [])
+""",
+]
+PROGRAMS = {
+    "perplexity": (PERPLEXITY, PERPLEXITY_WRONG, PERPLEXITY_RIGHT),
+    "next_probabilities": (NEXT, NEXT_WRONG, NEXT_RIGHT),
+    "generate": (GENERATE, GENERATE_WRONG, GENERATE_RIGHT),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_every_mistake_has_an_answer_that_makes_it(question):
+    source, wrong, right = PROGRAMS[question]
+    names = {name.split("~")[0] for name in wrong} | {name for name in all_questions()[question].names if "variant_" in name}
+    tried(question, right, names, "tests/check/test_check_language_model.py")
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_right_answers_are_right_however_they_are_written(question, seed):
+    source, _, right = PROGRAMS[question]
+    for program in [source, *right]:
+        finding = found(question, answer(program), seed, seconds=UNKNOWN)
+        assert finding.ok, (finding.mistakes, finding.error, program)
+
+
+@pytest.mark.parametrize("question, name", [(question, name) for question in QUESTIONS for name in PROGRAMS[question][1]])
+def test_every_mistake_is_named_as_a_student_makes_it(question, name):
+    source, wrong, _ = PROGRAMS[question]
+    assert found(question, answer(source, *wrong[name]), seconds=UNKNOWN).mistakes == [name]
+
+
+PAIRS = [
+    (question, one, other) for question in QUESTIONS for one in PROGRAMS[question][1] for other in PROGRAMS[question][1]
+    if one < other and all_questions()[question].allows({one, other})
+]  # fmt: skip
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("question, one, other", PAIRS[::7])
+def test_two_mistakes_are_named_or_nothing_false_is_said(question, one, other):
+    """Where the programs' own lines overlap there is no such pair; where one hides the other, one of them is named."""
+    source, wrong, _ = PROGRAMS[question]
+    try:
+        both = answer(source, *wrong[one], *wrong[other])
+    except AssertionError:
+        pytest.skip("these change the same line")
+    named = set(found(question, both).mistakes)
+    said = all_questions()[question].names
+    assert named & {one, other} or not named & set(said) or len(named) == 1, named
+
+
+# Variants
+
+
+def order_of(variant):
+    """The program as it is asked for by a variant."""
+    edits = []
+    if variant.startswith(("top_p", "below")):
+        first, second = NEXT.index("    if top_k"), NEXT.index("    if top_p")
+        last = NEXT.index("    return p")
+        edits.append((NEXT[first:last], NEXT[second:last] + NEXT[first:second]))
+    if "below" in variant:
+        edits.append(("        while total < top_p and n < len(p):\n", "        while n == 0 or n < len(p) and total + p[order[n]] <= top_p:\n"))
+    program = NEXT
+    for old, new in edits:
+        assert old in program
+        program = program.replace(old, new)
+    return answer(program)
+
+
+VARIANTS = list(all_questions()["next_probabilities"].variants)
+
+
+@pytest.mark.parametrize("theirs", VARIANTS)
+@pytest.mark.parametrize("asked", VARIANTS)
+def test_an_answer_to_another_variant_is_told_whose_it_is(asked, theirs):
+    expected = [] if asked == theirs else [f"variant_{theirs}"]
+    assert found("next_probabilities", order_of(theirs), variant=asked, seconds=UNKNOWN).mistakes == expected
+
+
+# The truth
+
+
+def test_probabilities_are_those_of_the_books_writer():
+    """Index 0 is never drawn there: it is put in front. Its cuts are the first variant's."""
+    truth = all_questions()["next_probabilities"].truth
+    for probe in bank("next_probabilities", 4).probes:
+        logits = torch.cat([torch.zeros(1), probe.tensors["logits"]])
+        theirs = probabilities(logits, **probe.options)[1:]
+        torch.testing.assert_close(truth(probe.tensors["logits"], **probe.options), theirs, rtol=0, atol=1e-12)
+
+
+def test_perplexity_is_that_of_torch():
+    for probe in bank("perplexity", 4).probes:
+        logits, targets, mask = (probe.tensors[name] for name in ("logits", "targets", "mask"))
+        loss = nn.CrossEntropyLoss(ignore_index=-1)(logits.flatten(0, 1), targets.where(mask, -1).flatten())
+        assert all_questions()["perplexity"].truth(logits, targets, mask) == pytest.approx(loss.exp().item())
+
+
+def test_what_is_written_with_a_state_is_what_is_written_by_reading_all():
+    """By a GRU of the companion, whose text depends on all that it has read."""
+    torch.manual_seed(0)
+    cell, out = companion.GRUCell(4, 6), nn.Linear(6, 4)
+
+    def step(index, state):
+        state = cell(torch.eye(4)[[index]], state)
+        return out(state)[0], state
+
+    def drawing():
+        dice = torch.Generator().manual_seed(1)
+        return lambda logits: int(torch.multinomial((3 * logits).softmax(0), 1, generator=dice))
+
+    writes = answer(GENERATE)
+    given = step, torch.zeros(1, 6), [2, 0, 1], 9
+    assert writes(*given, drawing()) == all_questions()["generate"].truth(*given, drawing())
+
+
+def test_a_student_is_told_in_words():
+    said = repr(check("generate", answer(GENERATE, (WRITE, "out.append(i)"))))
+    assert "`indices`" in said and "Read again" in said
