@@ -69,6 +69,7 @@ class Result(Said):
 
 
 def spoken(lang):
+    """The language that is asked for, or that of the environment."""
     return lang or os.environ.get("UNROLLED_LANGUAGE", "en")
 
 

@@ -32,6 +32,7 @@ does not do, it is a `Question` with a reference that has switches. It needs
 - `answer`: the name that the answer is asked to have, if that is not the question's.
 - `layers_made`: False where even making a library's layer, without running it, would tell the answer.
 - `stretch`: whether its points are beyond those that are asked for.
+- `by_torch`: False where torch has no such thing, and `truth` is a plain computation.
 - `task`: its number in the assignment, where it has a file of its own.
 - `reach`: for a network that the answer trains, how well it has to do: reach.py says so.
 
@@ -76,6 +77,7 @@ class Question:
     stretch: bool = False  # points beyond those that are asked for
     answer: str = ""
     layers_made: bool = True
+    by_torch: bool = True  # whether torch has what is asked for
     task: int = 0
     clash: Callable | None = None  # whether mistakes are changes of the same piece of code
     variant: str | None = None  # which of the variants this is

@@ -126,7 +126,8 @@ class Sayer:
             return self.about_network()
         if finding.ok:
             compared = any(is_gradient(name) for outcome in self.bank.expected for name in outcome.values)
-            return [self.say("right_with_gradients" if compared else "right", question=self.question.name)]
+            key = "right" + "_plainly" * (not self.question.by_torch) + "_with_gradients" * compared
+            return [self.say(key, question=self.question.name)]
         said = [self.say("wrong", question=self.question.name)]
         for name in finding.mistakes:
             entry = of_mistake(name, self.language)

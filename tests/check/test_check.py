@@ -247,7 +247,7 @@ def test_markdown_takes_no_words_for_marks(language):
     told = {table: tables[table] for table in ("results", "traits", "axes", "variants")} | tables["mistakes"]
     for table, entries in told.items():
         for key, text in entries.items():
-            begins = table == "results" and key in ("right", "right_with_gradients", "wrong", "trained", "variant")
+            begins = table == "results" and (key in ("wrong", "trained", "variant") or re.fullmatch(r"right(_plainly)?(_with_gradients)?", key))
             assert tags(text) == ({"strong"} if begins else set()), (table, key, text)
     for name in mistakes():
         entry = saying.of_mistake(name, language)

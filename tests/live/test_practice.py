@@ -13,6 +13,7 @@ import pytest
 from browsing import accessible, begin, opened
 from whole_site import serving
 
+from companion.check.question import ASSIGNMENTS
 from live import offering, parts
 
 FAKE = Path(__file__).parent / "fake"
@@ -115,7 +116,7 @@ def test_a_site_that_runs_nothing_has_the_notebook_to_download(site, tmp_path):
 def test_every_edition_has_its_assignments_as_pages(site):
     for edition in editions.editions():
         listed = (site / edition.language / "assignments.html").read_text(encoding="utf-8")
-        assert len(edition.assignments) == 4
+        assert len(edition.assignments) == len(ASSIGNMENTS)
         for name, source in edition.assignments.items():
             assert f'href="{name}.html"' in listed and f'href="assignments/{source.name}"' in listed
             cells = json.loads((site / edition.language / "assignments" / source.name).read_text(encoding="utf-8"))["cells"]

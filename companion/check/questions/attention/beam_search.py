@@ -171,6 +171,7 @@ QUESTION = written(
     beam_search_reference,
     MISTAKES,
     truth=truth,
+    by_torch=False,
     name="beam_search",
     assignment="attention",
     task=4,

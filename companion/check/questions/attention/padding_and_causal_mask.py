@@ -83,6 +83,7 @@ QUESTION = written(
         "mask_true_is_hidden_padding_in_front": (*HIDDEN, *IN_FRONT),
     },
     truth=truth,
+    by_torch=False,
     name="padding_and_causal_mask",
     assignment="attention",
     task=1,

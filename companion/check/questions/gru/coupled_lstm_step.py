@@ -102,6 +102,7 @@ QUESTION = written(
     MISTAKES,
     variants={"u_keeps_u_g_o": (), "u_writes_u_g_o": WRITES, "u_keeps_g_o_u": LAST, "u_writes_g_o_u": WRITES + LAST},
     truth=truth,
+    by_torch=False,
     name="coupled_lstm_step",
     assignment="gru",
     task=3,

@@ -99,6 +99,7 @@ QUESTION = written(
     peephole_lstm_step_reference,
     MISTAKES,
     truth=truth,
+    by_torch=False,
     name="peephole_lstm_step",
     assignment="gru",
     task=4,

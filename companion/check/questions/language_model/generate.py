@@ -107,6 +107,6 @@ def probes(draw):
 
 
 QUESTION = written(
-    generate_reference, MISTAKES, truth=truth, name="generate", assignment="language_model", task=3, points=2,
+    generate_reference, MISTAKES, truth=truth, by_torch=False, name="generate", assignment="language_model", task=3, points=2,
     place=PLACE, call=call, probes=probes, axes={"indices": ("place",)},
 )  # fmt: skip

@@ -104,6 +104,6 @@ FIRST = (CUTS, "(nucleus, likeliest)")
 QUESTION = written(
     next_probabilities_reference, MISTAKES,
     variants={"top_k_then_top_p": (), "top_p_then_top_k": FIRST, "top_k_then_below_top_p": BELOW, "below_top_p_then_top_k": (*FIRST, *BELOW)},
-    truth=truth, name="next_probabilities", assignment="language_model", task=2, points=3, place=WRITING,
+    truth=truth, by_torch=False, name="next_probabilities", assignment="language_model", task=2, points=3, place=WRITING,
     call=Function(("logits", "temperature", "top_k", "top_p"), "p"), probes=probes, axes={"p": ("entry",), "logits": ("entry",)},
 )  # fmt: skip

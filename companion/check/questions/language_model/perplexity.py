@@ -84,6 +84,6 @@ def probes(draw):
 
 
 QUESTION = written(
-    perplexity_reference, MISTAKES, truth=truth, name="perplexity", assignment="language_model", task=1, points=2,
+    perplexity_reference, MISTAKES, truth=truth, by_torch=False, name="perplexity", assignment="language_model", task=1, points=2,
     place=PLACE, call=call, probes=probes, axes={"logits": ("batch", "step", "entry")},
 )  # fmt: skip

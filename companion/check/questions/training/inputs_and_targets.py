@@ -112,6 +112,7 @@ QUESTION = written(
     MISTAKES,
     variants={"time_first": (), "windows_first": ("inputs.T, targets.T", "inputs, targets")},
     truth=truth,
+    by_torch=False,
     name="inputs_and_targets",
     assignment="training",
     task=1,
