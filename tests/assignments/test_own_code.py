@@ -161,7 +161,7 @@ ODD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", chosen(ODD, "never ends", "chance", "what nobody wrote", "HTML"))
+@pytest.mark.parametrize("name", chosen(ODD, "chance", "HTML"))
 def test_odd_answers_are_asked_about_or_not(worker, name):
     sent = answer(LOOKUP + ODD[name], "lookup")
     assert asking.grade(worker, "lookup", sent, SEED, "en", pages.words("en"), QUICK).ok
@@ -183,7 +183,7 @@ UNSURE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", UNSURE)
+@pytest.mark.parametrize("name", chosen(UNSURE, [*UNSURE][0]))
 def test_what_takes_long_or_hangs_on_chance_gives_nothing(worker, name):
     heard, source = [], LOOKUP + ODD[name]
 

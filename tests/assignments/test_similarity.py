@@ -63,6 +63,7 @@ def test_the_passages_are_those_that_are_alike(found):
                 assert len(marked) == 3 and marked[0].startswith("def lookup") and marked[2].lstrip().startswith("return")
 
 
+@pytest.mark.heavy
 def test_what_many_write_is_no_finding():
     """A class that writes the same few ways has no pair; who copies something of their own from another still is one."""
     chance = random.Random(3)
@@ -80,6 +81,7 @@ def test_what_is_handed_out_and_the_solutions_are_no_finding():
     assert similarity.pairs([stored(name, "lstm", source) for name in ("a", "b", "c")]) == []
 
 
+@pytest.mark.heavy
 def test_hostile_text_takes_no_time_and_stays_text():
     """Whatever the cells are made of, and the names."""
     begin, all_graded = time.monotonic(), []

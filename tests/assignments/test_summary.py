@@ -70,6 +70,7 @@ def test_the_list_is_filtered_and_walked_through_by_keys(browser, made):
         assert page.locator("#everyone tbody tr:visible").count() == 300 and page.locator("output").inner_text() == ""
 
 
+@pytest.mark.heavy
 def test_it_prints_whole(browser, made):
     """No table is wider than the paper, links are text, and each page of a long table has its head."""
     import pypdf
