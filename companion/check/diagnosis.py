@@ -48,6 +48,7 @@ GENERAL = (
     "model_too_large",
     "not_learned",
     "not_reached",
+    "probabilities_for_logits",
 )
 MOST_COMPARED = 2000  # of an answer's numbers, each with each of the right ones: it may have given millions
 PAIRS_EXTENDED = 200  # of which a third mistake is tried beside

@@ -97,7 +97,8 @@ def entry_of(name):
 def of_mistake(name, language):
     """A mistake's one-line description and its advice."""
     order, variant = ORDER.match(name), VARIANT.match(name)
-    entry = words(language)["mistakes"].get(entry_of(name))
+    said = words(language)["mistakes"]
+    entry = said.get(name, said.get(entry_of(name)))  # of a variant there may be more to say
     if not entry:
         raise KeyError(f"companion/check/words/en.toml has no [mistakes.{name}]")
     letters = words(language)["results"]["comma"].join(order[1][1:].split("_")) if order else ""
@@ -161,6 +162,9 @@ class Sayer:
             entry = of_mistake(name, self.language)
             said.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
         said += self.notes() + ([self.error(finding.error)] if finding.error else [])
+        if finding.expected is not None:
+            shapes = {"expected": tuple(finding.expected.shape), "got": tuple(finding.got.shape)}
+            said.append(self.say("shapes", value=f"`{finding.value}`", **shapes))
         if "score" in finding.reached:
             put_in = {key: shortly(finding.reached[key]) for key in ("score", "aim")}
             said.append(self.say("reached", measure=self.words[reach.score.__name__], **put_in))
