@@ -283,6 +283,7 @@ BACKWARD_WRONG = {
     "direct_way_missing": [("dh + dgh @ weight_hh", "dgh @ weight_hh")],
     "direct_way_by_other_share": [("dh = grad_h_new * z", "dh = grad_h_new * (1 - z)")],
     "direct_way_only": [("    dh = dh + dgh @ weight_hh\n", "")],
+    "way_through_gates_missing": [("dgh @ weight_hh", "dgh[:, 2*H:] @ weight_hh[2*H:]")],
     "update_gate_inverted": [("dh = grad_h_new * z", "dh = grad_h_new * (1 - z)"), (D_N, "grad_h_new * z"),
                              (D_Z, "grad_h_new * (n - h)")],
     "grad_n_by_other_share": [(D_N, "grad_h_new * z")],
@@ -316,6 +317,12 @@ WRONG = {
     "gru_layer": LAYER_WRONG, "coupled_lstm_step": COUPLED_WRONG, "peephole_lstm_step": PEEPHOLE_WRONG,
     "gru_backward": BACKWARD_WRONG,
 }  # fmt: skip
+
+# The same mistakes, made otherwise
+OTHERWISE = [
+    ("peephole_lstm_step", "peepholes_read_h", [(one, "h *" + one.partition("*")[2]) for one in SEEN[:2]]),
+    ("peephole_lstm_step", "peepholes_read_tanh_of_c", [(SEEN[2], "cell.tanh() * weight_co")]),
+]
 
 # Right, in another way
 

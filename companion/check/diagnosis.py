@@ -38,6 +38,7 @@ GENERAL = (
     "no_gradient",
     "not_a_number",
     "wrong_names",
+    "wrong_count",
     "wrong_shape",
     "wrong_values",
     "wrong_gradient",
@@ -47,6 +48,7 @@ GENERAL = (
     "model_too_large",
     "not_learned",
     "not_reached",
+    "probabilities_for_logits",
 )
 MOST_COMPARED = 2000  # of an answer's numbers, each with each of the right ones: it may have given millions
 PAIRS_EXTENDED = 200  # of which a third mistake is tried beside
@@ -343,7 +345,9 @@ def general(bank, got, right):
         return ["not_a_number"]
     lost = {name for one, other in zip(bank.expected, got) for name in one.values.keys() ^ other.values.keys()}
     if lost:
-        return ["parameter_missing" if all(map(is_gradient, lost)) else "wrong_names"]
+        named = {name for name in lost if not is_gradient(name)}
+        listed = all(name.endswith("]") for name in named)  # the results of a list go by their places
+        return ["parameter_missing" if not named else "wrong_count" if listed else "wrong_names"]
     wrong = {name for one, other in zip(bank.expected, got) for name in wrong_values(one, other)}
     cut = ["no_gradient"] if no_gradient(got) else []
     if any(shape(one, name) != shape(other, name) for one, other in zip(bank.expected, got) for name in wrong):

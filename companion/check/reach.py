@@ -259,19 +259,26 @@ def judge(exam, outcomes):
         return Finding(["model_too_large"], reached=said, share=0.0)
     targets = exam.right["targets"]
     if logits.dim() != 2 or len(logits) != len(targets) or logits.shape[1] <= int(targets.max()):
-        return Finding(["wrong_shape"], value=ASKED, got=logits, share=0.0)
+        expected = torch.zeros(len(targets), int(targets.max()) + 1)
+        return Finding(["wrong_shape"], value=ASKED, expected=expected, got=logits, share=0.0)
     if not logits.isfinite().all():
         return Finding(["not_a_number"], share=0.0)
     score = exam.score(first)
     said |= {"score": score, "aim": reach.aim}
+    short = "probabilities_for_logits" if of_a_softmax(logits) else "not_reached"
     if not reach.share(score):
-        return Finding(["not_reached"], reached=said, share=0.0)
+        return Finding([short], reached=said, share=0.0)
     anew = max((one for one in map(exam.score, others) if one is not None), default=-float("inf"))
     if reach.lost(score, anew):
         error = next((one.error for one in others if one.error), None)
         return Finding(["not_learned"], reached=said, error=error, share=0.0)
     share = reach.share(anew)
-    return Finding([] if share == 1 else ["not_reached"], reached=said | {"score": anew}, share=share)
+    return Finding([] if share == 1 else [short], reached=said | {"score": anew}, share=share)
+
+
+def of_a_softmax(logits):
+    """Whether these are probabilities: two softmaxes, one after the other, learn badly."""
+    return bool((logits >= 0).all()) and bool(((logits.sum(dim=1) - 1).abs() < 1e-4).all())
 
 
 def accuracy(right, logits):

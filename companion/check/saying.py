@@ -24,6 +24,7 @@ ERRORS = {
     "numpy": r"numpy|NumPy|ndarray",
     "no_init": r"before Module\.__init__\(\)|no attribute '_(parameters|modules|buffers|forward)",
     "graph_gone": r"backward through the graph a second time",
+    "squeezed": r"at least [12]D|Dimension out of range",
     "product": r"shapes cannot be multiplied",
     "broadcast": r"must match the size of tensor b",
     "shapes": r"^(Runtime|Value|Index)Error: .*(shape|size|dimension)",
@@ -96,7 +97,8 @@ def entry_of(name):
 def of_mistake(name, language):
     """A mistake's one-line description and its advice."""
     order, variant = ORDER.match(name), VARIANT.match(name)
-    entry = words(language)["mistakes"].get(entry_of(name))
+    said = words(language)["mistakes"]
+    entry = said.get(name, said.get(entry_of(name)))  # of a variant there may be more to say
     if not entry:
         raise KeyError(f"companion/check/words/en.toml has no [mistakes.{name}]")
     letters = words(language)["results"]["comma"].join(order[1][1:].split("_")) if order else ""
@@ -135,6 +137,8 @@ class Sayer:
                 # the same numbers come of gates that are cut rightly and then used in each other's place
                 entry["says"] = self.say("order_used", order=self.listed(order[1][1:].split("_")))
                 entry["advice"] = f"{entry['advice']} {self.say('or_used')}"
+            if name in ("wrong_values", "wrong_shape") and not self.question.by_torch:
+                entry["says"] = self.say(name + "_plainly")
             if name == "raises_error" and finding.stops not in (None, finding.probe):
                 entry["advice"] = self.say("stops_elsewhere", sizes=self.sizes(finding.stops))
             said.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
@@ -158,6 +162,9 @@ class Sayer:
             entry = of_mistake(name, self.language)
             said.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
         said += self.notes() + ([self.error(finding.error)] if finding.error else [])
+        if finding.expected is not None:
+            shapes = {"expected": tuple(finding.expected.shape), "got": tuple(finding.got.shape)}
+            said.append(self.say("shapes", value=f"`{finding.value}`", **shapes))
         if "score" in finding.reached:
             put_in = {key: shortly(finding.reached[key]) for key in ("score", "aim")}
             said.append(self.say("reached", measure=self.words[reach.score.__name__], **put_in))
@@ -240,7 +247,7 @@ class Sayer:
         """What can be said without a name: which values, from where on, by how much, and where the answer is right."""
         finding = self.finding
         said = [self.say("unknown")] if UNKNOWN & set(finding.mistakes) else []
-        if {"wrong_names", "parameter_missing"} & set(finding.mistakes):
+        if {"wrong_names", "wrong_count", "parameter_missing"} & set(finding.mistakes):
             lists = {"missing_are": finding.missing, "unasked_are": finding.unasked}
             said += [self.say(key, values=self.listed(f"`{name}`" for name in names)) for key, names in lists.items() if names]
         elif finding.wrong:

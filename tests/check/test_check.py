@@ -766,6 +766,7 @@ STOPPED = {
     "truth": ("gates", lambda x, h, *weights: right_gates(x, h or 0, *weights)),
     "numpy": ("gates", lambda *arguments: [torch.from_numpy(gate.numpy()) for gate in right_gates(*arguments)]),
     "no_init": ("lstm_cell", Forgotten),
+    "squeezed": ("gates", lambda x, h, *weights: right_gates(x, h.squeeze(), *weights)),
     "product": ("gates", lambda x, h, weight_ih, *rest: right_gates(x, h, weight_ih.T, *rest)),
     "broadcast": ("gates", lambda x, h, weight_ih, *rest: right_gates(x + x.sum(1), h, weight_ih, *rest)),
     "shapes": ("gates", lambda *given: torch.stack(right_gates(*given)).reshape(7, 7)),
@@ -891,6 +892,29 @@ def test_names_that_are_missing_and_names_that_nobody_asked_for_are_said(hasty):
     assert other.mistakes == ["wrong_names"]
     assert "Missing: `weight_hh_l1`, `bias_hh_l1`, `bias_hh_l2`.\nNot asked for: `weight_h_l1`, `bias_h_l1`." in repr(other)
     assert "with one layer" in repr(other) and "shape than" not in repr(other)
+
+
+def test_results_of_a_list_are_counted(hasty):
+    def every_other(cell, input, h, size):
+        """Leaves out windows that nobody would."""
+        states = []
+        for window in input.split(size):
+            h = h.detach()
+            for x in window:
+                h = cell(x, h)
+            states += [h] * (len(states) % 2 + 1)
+        return states
+
+    result = check("windows", every_other)
+    assert result.mistakes == ["wrong_count"] and "Not asked for: `states[" in repr(result)
+
+
+def test_nothing_is_held_against_torch_where_torch_has_no_such_thing(hasty):
+    of = {"wrong_values": lambda lengths, size: torch.rand(len(lengths), size, size) > 0.5,
+          "wrong_shape": lambda lengths, size: torch.zeros(2, size, 7)}  # fmt: skip
+    for name, answer in of.items():
+        result = check("padding_and_causal_mask", answer)
+        assert result.mistakes == [name] and "torch" not in repr(result)
 
 
 def test_a_wrong_shape_is_shown_by_a_wrong_shape():

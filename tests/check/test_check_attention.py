@@ -336,6 +336,33 @@ def test_mistakes_are_named(question, name):
     assert finding.mistakes == [name], finding
 
 
+# The same mistakes, made otherwise
+
+UNTIL_FULL = """\
+        going = []
+        for one in candidates:
+            (done if one[1][-1] == end else going).append(one)
+            if len(going) == width:
+                break
+        candidates = going
+        if not going:
+            break"""
+OTHERWISE = [
+    ("padding_and_causal_mask", "padding_on_queries", [(BOTH, f"{BOTH} & padding.unsqueeze(2)")]),
+    ("attend", "softmax_over_queries", [(SOFTMAX, "F.softmax(scores, dim=1)"), (ZEROED, "weights")]),
+    ("beam_search", "finished_beside_the_beam", [
+        ("[0.0], [state]", "[0.0], [state]\n    done = []"), (KEEP, ""), (CUT, UNTIL_FULL.strip()),
+        (RETURN, "done += going\n    return " + ALL.format("done")),
+    ]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("question, name, edits", OTHERWISE)
+def test_mistakes_that_are_made_otherwise_have_the_same_name(question, name, edits):
+    for seed in range(3):
+        assert found(question, answer(SOURCES[question], *edits), seed=seed).mistakes == [name]
+
+
 # Pairs, as programs
 
 PAIRS = [
@@ -349,6 +376,7 @@ PAIRS = [
     ("multi_head", "projection_biases_missing", "weights_with_heads_last"),
     ("beam_search", "end_not_counted", "start_in_sequence"),
     ("beam_search", "state_not_carried", "worst_first"),
+    ("beam_search", "start_in_sequence", "divided_by_length"),
     ("attend_backward", "scale_missing_on_way_back", "softmax_mean_missing"),
     ("attend_backward", "mask_ignored", "gradients_of_key_and_value_exchanged"),
 ]

@@ -12,7 +12,7 @@ import companion
 from companion.check.diagnosis import alike
 from companion.check.question import all_questions, bank
 from companion.check.running import observe
-from gru_answers import LAYER, RIGHT, SOURCES, STEP, STEP_WRONG, WRONG
+from gru_answers import LAYER, OTHERWISE, RIGHT, SOURCES, STEP, STEP_WRONG, WRONG
 from programs import defined, found, questions, tried
 from sampling import UNKNOWN
 
@@ -118,6 +118,11 @@ def test_there_is_a_program_for_every_mistake(question):
 @pytest.mark.parametrize("question, name", [(question, name) for question in WRONG for name in WRONG[question]])
 def test_every_mistake_is_named(question, name):
     assert found(question, answer(SOURCES[question], *WRONG[question][name]), seed=2).mistakes == [name]
+
+
+@pytest.mark.parametrize("question, name, edits", OTHERWISE)
+def test_mistakes_that_are_made_otherwise_have_the_same_name(question, name, edits):
+    assert found(question, answer(SOURCES[question], *edits), seed=2).mistakes == [name]
 
 
 @pytest.mark.heavy

@@ -60,6 +60,8 @@ PERPLEXITY_WRONG = {
     "logits_for_log_probabilities": [(CE, "F.nll_loss(logits.reshape(-1, V), targets.reshape(-1), reduction='none')")],
     "softmax_twice": [("logits.reshape(-1, V)", "F.softmax(logits, dim=2).reshape(-1, V)")],
     "log_missing": [(CE, "-F.softmax(logits, 2).gather(2, targets[..., None]).reshape(-1)")],
+    "axes_not_swapped": [(CE, "F.cross_entropy(logits.view(len(mask), V, -1), targets, reduction='none').flatten()")],
+    "index_0_not_counted": [(LOSS, "losses[mask & (targets.reshape(-1) != 0)].mean()")],
     "softmax_over_steps": [(CE, "-F.log_softmax(logits, 1).gather(2, targets[..., None]).reshape(-1)")],
     "softmax_over_rows": [(CE, "-F.log_softmax(logits, 0).gather(2, targets[..., None]).reshape(-1)")],
     "sign_missing": [(RETURN, "torch.exp(-loss)")],
@@ -132,6 +134,7 @@ NEXT_WRONG = {
     "not_sorted_for_top_p": [(ORDER, "range(len(p))"), (FILL, "q[:n] = p[:n]")],
     "sorted_upwards": [(ORDER, "torch.argsort(p)")],
     "order_not_undone": [(FILL, "q[:n] = p[order[:n]]")],
+    "order_taken_again": [(FILL, "q[:n] = p[order[:n]]\n        q = q[order]")],
     "top_p_for_each": [(FILL, "q = torch.where((p >= top_p) | (p == p.max()), p, q)")],
     "top_p_of_logits": [(WHILE, "        n = max(1, int((logits.sort(descending=True).values.cumsum(0) < top_p).sum()))\n")],
     "likeliest_only": [("    return p", "    return F.one_hot(p.argmax(), len(p)).double()")],
@@ -199,6 +202,7 @@ GENERATE_WRONG = {
     "prompt_state_lost": [("out = []", "out = []\n    state = begin")],
     "prompt_read_twice": [(READ, "for i in prompt + prompt:")],
     "last_read_twice": [(READ, "for i in [*prompt, prompt[-1]]:")],
+    "drawn_while_reading": [(READ, "for n, i in enumerate(prompt):\n        if n: draw(logits)")],
     "prompt_in_result": [("out = []", "out = list(prompt)")],
     "last_of_prompt_in_result": [("out = []", "out = [prompt[-1]]")],
     "count_with_prompt": [("range(count)", "range(count - len(prompt))")],
@@ -339,6 +343,14 @@ VARIANTS = list(all_questions()["next_probabilities"].variants)
 def test_an_answer_to_another_variant_is_told_whose_it_is(asked, theirs):
     expected = [] if asked == theirs else [f"variant_{theirs}"]
     assert found("next_probabilities", order_of(theirs), variant=asked, seconds=UNKNOWN).mistakes == expected
+
+
+def test_cuts_that_are_not_renewed_between_are_told_so():
+    """They answer another variant, number for number. Who never thought of another order has to be told why."""
+    between = NEXT.index("p = q / q.sum()")
+    source = NEXT[:between] + "p = q" + NEXT[between + len("p = q / q.sum()") :]
+    result = check("next_probabilities", answer(source))
+    assert result.mistakes == ["variant_top_p_then_top_k"] and "not divided by its sum yet" in repr(result)
 
 
 # The truth

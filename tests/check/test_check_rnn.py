@@ -551,6 +551,7 @@ VARIANTS = [
     ("windows", "state_not_carried", [(CUT, "        h = torch.zeros_like(h)\n")]),
     ("windows", "last_window_dropped", [("range(0, T, size)", "range(0, T // size * size, size)")]),
     ("windows", "last_window_dropped", [(WINDOWS, IN_STEPS.replace(" or t + 1 == len(input)", ""))]),
+    ("windows", "last_window_dropped", [("range(0, T, size)", "range(0, max(T // size, 1) * size, size)")]),
     ("windows", "states_detached", [("append(h)", "append(h.detach())")]),
     ("windows", "state_detached_each_step", [("h = cell(x, h)", "h = cell(x, h.data)")]),
     ("windows", "state_detached_each_step", [(WINDOWS, IN_STEPS.replace("if t % size == 0:", "if t >= 0:"))]),

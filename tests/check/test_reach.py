@@ -92,6 +92,7 @@ WRONG = {
     "model_too_large~buffers": with_large_buffer,
     "wrong_shape": lambda x, y, kinds: of(lambda asked: asked[:, :3]),
     "wrong_shape~rows": lambda x, y, kinds: of(lambda asked: asked[:5]),
+    "probabilities_for_logits": lambda x, y, kinds: of(lambda asked: torch.full((len(asked), kinds), 1 / kinds)),
     "not_a_number": lambda x, y, kinds: of(lambda asked: asked / 0),
     "returns_none": lambda x, y, kinds: None,
     "not_a_module": lambda x, y, kinds: torch.eye(kinds),
@@ -300,6 +301,8 @@ def test_a_student_is_told_what_was_reached_and_what_is_asked_for(asked):
     assert "has 420 numbers, and may have 420" in repr(right)
     assert not part.ok and "has not learned enough yet" in repr(part) and "Read again: section" in repr(part)
     assert course.NOTEBOOK.shares == {"signs": 0.25}
+    narrow = check("signs", WRONG["wrong_shape"])
+    assert "`logits` should have the shape `(100, 20)`, but has `(100, 3)`" in repr(narrow)
     heart = check("signs", WRONG["not_learned"], lang="ko")
     assert saying.of_mistake("not_learned", "ko")["says"] in repr(heart)
 

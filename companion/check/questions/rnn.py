@@ -483,6 +483,7 @@ WINDOW_MISTAKES = {
     "state_not_carried": "training#windows-said",
     "state_not_carried~zeros": "",
     "last_window_dropped": "training#windows-said",
+    "last_window_dropped~but_not_the_first": "",
     "size_as_number_of_windows": "training#windows",
     "states_of_all_steps": "training#windows-said",
     "only_last_state": "training#windows-said",
@@ -589,7 +590,12 @@ def cut_reference(mistakes, input, size):
     length = len(input)
     if "last_window_padded" in mistakes:
         input = torch.cat([input, input.new_zeros(-length % size, *input.shape[1:])])
-    begins = range(0, length // size * size if "last_window_dropped" in mistakes else len(input), size)
+    end = len(input)
+    if "last_window_dropped" in mistakes:
+        end = length // size * size
+    if "last_window_dropped~but_not_the_first" in mistakes:
+        end = max(length // size, 1) * size
+    begins = range(0, end, size)
     if "size_as_number_of_windows" in mistakes:
         windows = [*input.chunk(size)]
     elif "windows_overlap" in mistakes:

@@ -39,6 +39,9 @@ MISTAKES = {
     "softmax_over_queries~nan": ("", SOFTMAX, "torch.softmax(scores, dim=-2)", NO_SCORE, ""),
     "softmax_over_queries~nan_to_num": ("", SOFTMAX, "torch.softmax(scores, dim=-2).nan_to_num(0)", NO_SCORE, ""),
     "softmax_over_queries~nan_left": ("", SOFTMAX, "torch.softmax(scores, dim=-2)", NO_SCORE, "", FILL, "weights"),
+    "softmax_over_queries~finite": (
+        "", SOFTMAX, "torch.softmax(scores, dim=-2)", HIDE + NO_SCORE, "masked_fill(hidden, -1e9)", FILL, "weights",
+    ),
     "softmax_over_batch": (SOFT, SOFTMAX, "torch.softmax(scores, dim=0)"),
     "softmax_over_batch~nan": ("", SOFTMAX, "torch.softmax(scores, dim=0)", NO_SCORE, ""),
     "softmax_over_batch~nan_left": ("", SOFTMAX, "torch.softmax(scores, dim=0)", NO_SCORE, "", FILL, "weights"),

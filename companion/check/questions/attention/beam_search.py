@@ -56,7 +56,7 @@ def beam_search_reference(step, state, start, end, width, most):
 PLACE, LENGTH = "attention#search", "attention#length-said"
 CUT = "key=cost)[:width]"
 LAST = "sorted(beam, key=cost)]"
-PAIR = "[(signs, total) for"
+SEQUENCE, TOTAL = "[(signs,", " total) for"
 SIGNS = "enumerate(log_p.tolist())"
 BEST = "sorted(enumerate(log_p.tolist()), key=lambda one: -one[1])"
 KEPT, RETURN, LAST_CUT = f"sorted(ended + longer, {CUT}", "return found", "sorted(beam, key=cost)[:width]]"
@@ -66,18 +66,18 @@ MISTAKES = {
     "width_for_each_beginning": (PLACE, CUT, "key=cost)", SIGNS, f"{BEST}[:width]", LAST, LAST_CUT),
     "one_for_each_beginning": (PLACE, SIGNS, f"{BEST}[: 1 if signs else width]"),
     "all_sequences_kept": (PLACE, CUT, "key=cost)", LAST, LAST_CUT),
-    "probabilities_returned": (PLACE, PAIR, "[(signs, math.exp(total)) for"),
+    "probabilities_returned": (PLACE, TOTAL, " math.exp(total)) for"),
     "probabilities_added": (PLACE, "total + more", "total + math.exp(more)"),
     "only_last_log_p": (PLACE, "total + more", "more"),
     "end_not_counted": (PLACE, "total + more", "total + more * (sign != end)"),
-    "divided_by_length": (LENGTH, PAIR, "[(signs, total / len(signs)) for"),
+    "divided_by_length": (LENGTH, TOTAL, " total / len(signs)) for"),
     "divided_by_length~ranked": ("", "return -one[1]", "return -one[1] / len(one[0])"),
     "divided_by_length~at_the_end": ("", LAST, "sorted(beam, key=lambda one: -one[1] / len(one[0]))]"),
     "divided_by_length~both": (
-        "", "return -one[1]", "return -one[1] / len(one[0])", PAIR, "[(signs, total / len(signs)) for",
+        "", "return -one[1]", "return -one[1] / len(one[0])", TOTAL, " total / len(signs)) for",
     ),
     "divided_by_length~and_order": (
-        "", PAIR, "[(signs, total / len(signs)) for", LAST, "sorted(beam, key=lambda one: -one[1] / len(one[0]))]",
+        "", TOTAL, " total / len(signs)) for", LAST, "sorted(beam, key=lambda one: -one[1] / len(one[0]))]",
     ),
     "finished_go_on": (PLACE, "signs[-1:] == [end]", "False", "ended + longer", "longer"),
     "finished_dropped": (PLACE, "ended + longer", "longer"),
@@ -91,6 +91,12 @@ MISTAKES = {
         "ended + [one for one in longer if one[2] == end] + sorted([one for one in longer if one[2] != end], key=cost)[:width]",
         LAST, LAST_CUT,
     ),
+    "finished_beside_the_beam~until_full": (
+        "", f"beam = {KEPT}",
+        "best = sorted(longer, key=cost)\n        going = [one[2] != end for one in best]\n"
+        "        beam = ended + [one for place, one in enumerate(best) if sum(going[:place]) < width]",
+        LAST, LAST_CUT,
+    ),
     "finished_repeated": (PLACE, "ended + longer", "ended * len(step(start, state)[0]) + longer"),
     "end_repeated": (PLACE, "ended = [one for", "ended = [([*one[0], end], *one[1:]) for"),
     "stops_at_first_end": (PLACE, KEPT, STOP.format("beam[0][0][-1] == end")),
@@ -98,8 +104,8 @@ MISTAKES = {
     "unfinished_left_out": (PLACE, LAST, "sorted(beam, key=cost) if signs[-1] == end]"),
     "only_best_returned": (PLACE, RETURN, "return found[:1]"),
     "only_best_returned~alone": ("", RETURN, "return found[0]"),
-    "start_in_sequence": (PLACE, PAIR, "[([start, *signs], total) for"),
-    "end_left_out": (PLACE, PAIR, "[([one for one in signs if one != end], total) for"),
+    "start_in_sequence": (PLACE, SEQUENCE, "[([start, *signs],"),
+    "end_left_out": (PLACE, SEQUENCE, "[([one for one in signs if one != end],"),
     "start_taken_for_end": (PLACE, "one[0][-1:] == [end]", "one[2] == end", "signs[-1:] == [end]", "last == end"),
     "worst_first": (PLACE, RETURN, "return found[::-1]"),
     "worst_kept": (PLACE, "return -one[1]", "return one[1]"),

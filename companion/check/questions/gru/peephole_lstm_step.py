@@ -44,7 +44,9 @@ MISTAKES = {
     "peepholes_exchanged~f_o": ("", F, "weight_co * c", O, "weight_cf * c_new"),
     "peepholes_exchanged~i_o": ("", I, "weight_co * c", O, "weight_ci * c_new"),
     "peepholes_read_h": (HERE, I, "weight_ci * h", F, "weight_cf * h", O, "weight_co * h"),
+    "peepholes_read_h~i_f": ("", I, "weight_ci * h", F, "weight_cf * h"),
     "peepholes_read_tanh_of_c": (HERE, *each("W * torch.tanh(C)")),
+    "peepholes_read_tanh_of_c~o": ("", O, "weight_co * torch.tanh(c_new)"),
     "peepholes_mix_units": (HERE, *each("(W * C).sum(-1, keepdim=True)")),
     "peepholes_outside_sigmoid": (
         HERE, f"a_i + {I})", f"a_i) + {I}", f"a_f + {F})", f"a_f) + {F}", f"a_o + {O})", f"a_o) + {O}"),

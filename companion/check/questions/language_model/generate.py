@@ -54,6 +54,8 @@ MISTAKES = {
     "prompt_state_lost": (PLACE, GIVEN, "indices, state = [], first"),
     "prompt_read_twice": (PLACE, GIVEN, "indices = []\n    for index in prompt:\n        logits, state = step(index, state)"),
     "last_read_twice": ("language_model#exercise-read-twice", GIVEN, "indices = []\n    logits, state = step(prompt[-1], state)"),
+    "drawn_while_reading": (PLACE, READ, READ.replace("for index in prompt:", "for place, index in enumerate(prompt):\n        if place:\n            draw(logits)")),
+    "drawn_while_reading~after": ("", READ, READ + "\n        draw(logits)"),
     "prompt_in_result": (PLACE, "return indices", "return [*prompt, *indices]"),
     "last_of_prompt_in_result": (PLACE, "return indices", "return [prompt[-1], *indices]"),
     "last_of_prompt_in_result~counted": ("", "return indices", "return [prompt[-1], *indices[:-1]]"),

@@ -60,6 +60,8 @@ MISTAKES = {
     "not_sorted_for_top_p": (CUT, SORT, "sizes, order = p, torch.arange(len(p))"),
     "sorted_upwards": (CUT, SORT, "sizes, order = p.sort()"),
     "order_not_undone": (CUT, PUT, "sizes * reached"),
+    "order_taken_again": (CUT, PUT, "(sizes * reached)[order]"),
+    "order_taken_again~always": ("", END, f"{RENEW}\n    return p.sort(descending=True).values[logits.argsort(descending=True)]"),
     "top_p_for_each": (CUT, EDGE, "reached = sizes >= top_p"),
     "top_p_for_each~of_rest": ("", EDGE, "reached = sizes >= 1 - top_p"),
     "top_p_of_logits": (CUT, "sizes.cumsum(0) - sizes <", "logits.sort(descending=True).values.cumsum(0) <"),

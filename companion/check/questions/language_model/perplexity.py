@@ -31,7 +31,7 @@ def perplexity_reference(logits, targets, mask):
     return torch.exp(mean)
 
 
-PLACE, LOSS, MASK = "training#perplexity", "training#loss", "sequences#loss-said"
+PLACE, LOSS = "training#perplexity", "training#loss"
 MISTAKES = {
     "exp_missing": (PLACE, "torch.exp(mean)", "mean"),
     "base_two": (PLACE, "torch.exp(mean)", "2**mean"),
@@ -49,6 +49,10 @@ MISTAKES = {
     "logits_for_log_probabilities": (LOSS, "torch.log_softmax(logits, dim=-1)", "logits"),
     "softmax_twice": (LOSS, "torch.log_softmax(logits, dim=-1)", "torch.log_softmax(torch.softmax(logits, dim=-1), dim=-1)"),
     "log_missing": (LOSS, "torch.log_softmax(logits, dim=-1)", "torch.softmax(logits, dim=-1)"),
+    "axes_not_swapped": (
+        LOSS, "torch.log_softmax(logits, dim=-1)",
+        "torch.log_softmax(logits.reshape(len(logits), logits.shape[2], logits.shape[1]).mT, dim=-1)"),
+    "index_0_not_counted": (PLACE, "surprise[mask]", "surprise[mask & (targets > 0)]"),
     "softmax_over_steps": (LOSS, "torch.log_softmax(logits, dim=-1)", "torch.log_softmax(logits, dim=1)"),
     "softmax_over_rows": (LOSS, "torch.log_softmax(logits, dim=-1)", "torch.log_softmax(logits, dim=0)"),
     "sign_missing": (LOSS, "-log_p.gather", "log_p.gather"),

@@ -72,6 +72,10 @@ MISTAKES = LOSS | {
         "training#perplexity", "total, count =", "each = []\n    total, count =", COUNT,
         COUNT + "\n            each.append(loss.exp())", EXP, "sum(each) / len(each)",
     ),
+    "mean_of_perplexities~weighted": (
+        "", "total, count =", "each = 0\n    total, count =", COUNT,
+        COUNT + "\n            each += loss.exp() * targets.numel()", EXP, "each / count",
+    ),
     "perplexity_of_last_batch": ("training#perplexity", EXP, "loss.exp()"),
     "loss_in_bits": ("training#perplexity", "total / count", "total / count / math.log(2)", EXP, "2**mean"),
     "state_carried": (

@@ -55,6 +55,10 @@ MISTAKES = LEARNING | {
         "p -= learning_rate * p.grad * (inputs is not batches[-1][0] or epoch < epochs - 1)",
     ),
     "same_batch_every_time": ("training#one-epoch", "in batches:", "in [batches[0]] * len(batches):"),
+    "epochs_for_each_batch": (
+        "training#first-epoch-said", EPOCH, "for epoch in range(1):", "in batches:",
+        "in [one for one in batches for _ in range(epochs)]:",
+    ),
     "epochs_ignored": ("training#first-epoch-said", "range(epochs)", "range(1)"),
     "last_batch_missing": ("training#one-epoch", "in batches:", "in batches[:-1]:"),
     "state_carried": ("training#windows-said", *CARRY, NOTE, NOTE + "; state = state.detach()"),

@@ -37,6 +37,7 @@ STEP_BY_STEP = """logits = []
             said, state = model(x[None], state if state is None else state.detach())
             logits.append(said)
         logits = torch.cat(logits)"""
+SPREAD = "F.cross_entropy(logits.flatten(0, 1), targets[t : t + size].flatten())"
 RANGE, CUT = "range(0, len(inputs), size)", "state = state.detach()"
 NEXT = """loss.backward()
         if t + size < len(inputs):
@@ -48,6 +49,10 @@ MISTAKES = LEARNING | {
     "state_not_carried": ("training#windows-said", CUT, "state = None"),
     "state_cut_within_window": ("through_time#truncation", READ, STEP_BY_STEP),
     "state_not_cut": ("through_time#truncation", CUT, "pass"),
+    "state_computed_again": (
+        "training#windows-said", CUT, "state = before = model(inputs[t : t + size], before)[1].detach()",
+        LISTS, LISTS + "; before = None",
+    ),
     "losses_added_up": (
         "training#first-epoch-said", *TOTAL, "loss.backward()", "total = total + loss; total.backward()",
     ),
@@ -55,6 +60,9 @@ MISTAKES = LEARNING | {
         "", *TOTAL, "loss.backward()", "total = total + loss; total.backward(retain_graph=True)",
     ),
     "last_window_dropped": ("training#windows-said", RANGE, "range(0, len(inputs) - size + 1, size)"),
+    "last_window_divided_by_size": (
+        "training#windows-said", SPREAD, f"{SPREAD} * len(inputs[t : t + size]) / size",
+    ),
     "size_as_number_of_windows": ("training#windows", LISTS, LISTS + "; size = -(-len(inputs) // size)"),
     "windows_overlap": ("training#windows", RANGE, "range(max(1, len(inputs) - size + 1))"),
     "windows_end_one_late": (
