@@ -424,12 +424,6 @@ class Verdict:
         return not self.mistakes
 
 
-# Mistakes of which half of the points are left, as every number that the answer gives is right: its form is not, or its
-# way back. Everything else is tried for a right one only. These faults are noted where the answer ran: who forges the
-# notes can hide one, and win the other half of a question whose numbers are right, but never a point for wrong ones.
-HALF = {"parameter_names", "extra_parameter", "tensor_not_parameter", "changes_its_input"}
-
-
 def fresh_seed():
     return secrets.randbits(62)
 
@@ -669,12 +663,9 @@ def missing(outcomes):
 def concluded(verdict, asked, probed, finding, language):
     verdict.mistakes = list(finding.mistakes)
     verdict.paragraphs = paragraphs(asked, probed, finding, language)
+    verdict.points = round(asked.points * finding.share, 2)
     if finding.ok:
-        verdict.points, verdict.remarks = float(asked.points), []
-    elif finding.share is not None:
-        verdict.points = round(asked.points * finding.share, 2)
-    elif set(finding.mistakes) <= HALF:
-        verdict.points = asked.points / 2
+        verdict.remarks = []
     return verdict
 
 

@@ -93,7 +93,7 @@ def check(question, answer, lang=None, seed=None):
     if not isinstance(question, str):
         raise ValueError(f"the question's name comes first: check({next(iter(all_questions()))!r}, answer)")
     asked = known(question).asked_of(course.NOTEBOOK.name)
-    language, begin, took = spoken(lang), time.monotonic(), time.process_time()
+    language, begin = spoken(lang), time.process_time()
     probed = reach.exam(asked, seed or 0) if asked.reach else bank(question, seed or 0, asked.variant)
     with redirect_stdout(Short(sys.stdout)):
         ask = partial(observe, asked.call, answer, forbidden=asked.forbidden)
@@ -101,12 +101,12 @@ def check(question, answer, lang=None, seed=None):
     if asked.reach:
         finding = reach.judge(probed, got)
     else:
-        finding = diagnose(probed, got, seconds=SECONDS - (time.monotonic() - begin))
+        finding = diagnose(probed, got, seconds=SECONDS - (time.process_time() - begin))
     said = saying.Sayer(asked, probed, finding, language).paragraphs()
-    took = time.process_time() - took
+    took = time.process_time() - begin
     if asked.reach and took > asked.reach.seconds:
         said.append(saying.words(language)["results"]["slow"].format(took=f"{took:.0f}", seconds=asked.reach.seconds))
-    course.NOTEBOOK.shares[question] = float(finding.ok) if finding.share is None else finding.share
+    course.NOTEBOOK.shares[question] = finding.share
     return Result(question, finding, said + saying.unspoken(language))
 
 

@@ -250,30 +250,30 @@ def judge(exam, outcomes):
         if "library" in outcome.notes:
             return Finding(["library_layer"], notes=outcome.notes)
     if first.error:
-        return Finding([named_error(first.error)], error=first.error, stops=0, share=0.0)
+        return Finding([named_error(first.error)], error=first.error, stops=0)
     count, logits, numbers = values.get(COUNT), values.get(ASKED), numbers_in(first)
     if count is None or logits is None or numbers is None or count.numel() != 1 or not count.isfinite().all():
-        return Finding(["wrong_values"], share=0.0)
+        return Finding(["wrong_values"])
     said = {"count": max(int(count), len(numbers)), "numbers": reach.numbers}
     if said["count"] > reach.numbers:
-        return Finding(["model_too_large"], reached=said, share=0.0)
+        return Finding(["model_too_large"], reached=said)
     targets = exam.right["targets"]
     if logits.dim() != 2 or len(logits) != len(targets) or logits.shape[1] <= int(targets.max()):
         expected = torch.zeros(len(targets), int(targets.max()) + 1)
-        return Finding(["wrong_shape"], value=ASKED, expected=expected, got=logits, share=0.0)
+        return Finding(["wrong_shape"], value=ASKED, expected=expected, got=logits)
     if not logits.isfinite().all():
-        return Finding(["not_a_number"], share=0.0)
+        return Finding(["not_a_number"])
     score = exam.score(first)
     said |= {"score": score, "aim": reach.aim}
     short = "probabilities_for_logits" if of_a_softmax(logits) else "not_reached"
     if not reach.share(score):
-        return Finding([short], reached=said, share=0.0)
+        return Finding([short], reached=said)
     anew = max((one for one in map(exam.score, others) if one is not None), default=-float("inf"))
     if reach.lost(score, anew):
         error = next((one.error for one in others if one.error), None)
-        return Finding(["not_learned"], reached=said, error=error, share=0.0)
+        return Finding(["not_learned"], reached=said, error=error)
     share = reach.share(anew)
-    return Finding([] if share == 1 else [short], reached=said | {"score": anew}, share=share)
+    return Finding([] if share == 1 else [short], reached=said | {"score": anew}, trained=share)
 
 
 def of_a_softmax(logits):
