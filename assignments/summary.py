@@ -25,7 +25,7 @@ WAYS = {
 STYLE = """
 .share { width: 7rem; height: .8rem; vertical-align: -.1rem; background: light-dark(#d9dee3, #3a3f47); }
 .some { fill: light-dark(#8fb8d0, #4a7389); } label { display: block; margin-bottom: .6rem; } td p { margin: 0; }
-#everyone td:not(:first-child) { white-space: nowrap; } @media print { #everyone th { overflow-wrap: anywhere; } .share { width: 4rem; } }
+#everyone td:not(:first-child) { white-space: nowrap; } @media print { #everyone th, td code { overflow-wrap: anywhere; } .share { width: 4rem; } }
 input { font: inherit; color: inherit; background: inherit; border: 1px solid light-dark(#767c84, #8d949d); border-radius: 4px; padding: .2rem .5rem; max-width: 100%; }
 """
 # Rows without what is typed are hidden; the arrows go to the next row's link or fold.

@@ -56,7 +56,7 @@ def opened(browser, url, **options):
 
     with browser.new_page(**options) as page:
         page.on("request", read)
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)  # beside whatever else the machine does
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", listen)
         page.goto(url)

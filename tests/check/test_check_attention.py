@@ -220,7 +220,7 @@ BEAM_WRONG = {
     "probabilities_added": [("log_p[sign].item()", "log_p[sign].exp().item()")],
     "only_last_log_p": [(SUM, "float(log_p[sign])")],
     "end_not_counted": [(SUM, "scores[i] + (0 if sign == end else log_p[sign].item())")],
-    "divided_by_length": [("(seq[1:], score)", "(seq[1:], score / (len(seq) - 1))")],
+    "divided_by_length": [(" score) for", " score / (len(seq) - 1)) for")],
     "finished_go_on": [
         ("if " + ENDS, "if False:"), ("if all(len(seq) > 1 and seq[-1] == end for seq in sequences)", "if False"),
     ],
@@ -245,7 +245,7 @@ BEAM_WRONG = {
     "only_best_returned": [
         (RETURN, "best = max(range(len(scores)), key=lambda i: scores[i])\n    return [(sequences[best][1:], scores[best])]"),
     ],
-    "start_in_sequence": [("(seq[1:], score)", "(seq, score)")],
+    "start_in_sequence": [("(seq[1:],", "(seq,")],
     "end_left_out": [("(seq[1:], score)", "(seq[1:-1] if seq[-1] == end else seq[1:], score)")],
     "start_taken_for_end": [("len(seq) > 1 and ", "")],
     "worst_first": [("zip(sequences, scores)]", "zip(sequences[::-1], scores[::-1])]")],

@@ -12,6 +12,7 @@ import pytest
 from checking import said
 from finished import FINISHED
 from repository import ROOT
+from sampling import chosen
 
 from companion.check.question import ASSIGNMENTS, all_questions
 from sphinx_unrolled.assignments import release
@@ -109,7 +110,7 @@ def cells_of(path):
     return [cell.source for cell in cells if cell.cell_type == "code" and "slow" not in cell.metadata.get("tags", ())]
 
 
-@pytest.mark.parametrize("assignment", ASSIGNMENTS)
+@pytest.mark.parametrize("assignment", chosen(ASSIGNMENTS, "rnn", "lstm", "training"))
 def test_answers_are_told_what_the_real_torch_tells_them(assignment, tmp_path):
     """The right ones, such as go wrong, and those that are yet to be written."""
     right = cells_of(editions.ASSIGNMENTS / "en" / f"{assignment}.ipynb")
