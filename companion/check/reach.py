@@ -30,6 +30,7 @@ from companion.check.question import Draw
 from companion.check.running import Outcome, Probe, Unfit, kind, plain, seed
 
 ASKED, COUNT, NUMBERS = "logits", "count", "numbers"
+SURE = 0.9  # who gives so many of a mistake's targets has learned these
 MOST_SENT = 50_000  # numbers: of a model that has more, only how many
 
 
@@ -37,7 +38,8 @@ MOST_SENT = 50_000  # numbers: of a model that has more, only how many
 class Reach:
     """How well a network has to do, and what that is worth.
 
-    draw(draw): a probe, and what only who judges has: a dictionary, with `targets` for the probe's tensor `held_out`.
+    draw(draw): a probe, and what only who judges has: a dictionary, with `targets` for the probe's tensor `held_out`, and at
+    will `mistaken`, the targets that a mistake of this name would learn.
     score(right, logits): how good these are, a float, and better if larger. marks: pairs of a score and the share of the
     points that it is worth, the least first. guess: the score of who has learned hardly anything. numbers: how many a model
     may have. seconds: of the processor, for all of it.
@@ -267,7 +269,9 @@ def judge(exam, outcomes):
     said |= {"score": score, "aim": reach.aim}
     short = "probabilities_for_logits" if of_a_softmax(logits) else "not_reached"
     if not reach.share(score):
-        return Finding([short], reached=said)
+        mistaken = exam.right.get("mistaken", {}).items()
+        learned = [name for name, other in mistaken if accuracy({"targets": other}, logits) > SURE]
+        return Finding(learned or [short], reached=said)
     anew = max((one for one in map(exam.score, others) if one is not None), default=-float("inf"))
     if reach.lost(score, anew):
         error = next((one.error for one in others if one.error), None)

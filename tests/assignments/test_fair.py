@@ -15,30 +15,27 @@ import reading
 from grading import WORDS, worker  # noqa: F401 (a fixture)
 from sampling import sample
 
-from companion.check.diagnosis import HALF, diagnose
+from companion.check.diagnosis import diagnose
 from companion.check.question import all_questions
 
 STORED = sorted((Path(__file__).parents[1] / "answers_fair").glob("*.json"))
 GIVEN = [one for path in STORED for one in json.loads(path.read_text(encoding="utf-8"))]
 BEGIN = "import math\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+HALVED = {"parameter_names"}  # a mistake of form, of which half of the points are left
 PARTLY = {"b-characters-by-heart"}  # learned something, and the task pays for that
 LEARNING = [one for one in GIVEN if all_questions()[one["question"]].reach]
 SEVERAL = [one for one in GIVEN if one not in LEARNING and len(one["mistakes"]) > 1]
 OTHERS = [one for one in GIVEN if one not in LEARNING and one not in SEVERAL]
-NAME = "name, one"
+ROWS = [*sample(OTHERS, 12), *sample(SEVERAL, 24), *sample(LEARNING, 24)]
 
 
-def rows(given):
-    return [(one["name"], one) for one in given]
-
-
-@pytest.mark.parametrize(NAME, [*sample(rows(OTHERS), 12), *sample(rows(SEVERAL), 24), *sample(rows(LEARNING), 24)])
-def test_it_is_judged_fairly(worker, monkeypatch, name, one):  # noqa: F811
+@pytest.mark.parametrize("one", ROWS, ids=[one["name"] for row in ROWS for one in row.values])
+def test_it_is_judged_fairly(worker, monkeypatch, one):  # noqa: F811
     # on a machine that is slow today, several mistakes are found as well
     monkeypatch.setattr(asking, "diagnose", partial(diagnose, seconds=60))
     cells = [[number, source] for number, source in enumerate([BEGIN, *one["cells"]], start=1)]
     answer = reading.Answer(cells, [one["answer"]], True, cell=len(cells))
     verdict = asking.grade(worker, one["question"], answer, 7, "en", WORDS)
     assert set(verdict.mistakes) == set(one["mistakes"])
-    share = 1 if not one["mistakes"] else 0.5 if set(one["mistakes"]) <= HALF else 0
-    assert verdict.points == share * verdict.most or name in PARTLY and 0 < verdict.points < verdict.most
+    share = 1 if not one["mistakes"] else 0.5 if set(one["mistakes"]) == HALVED else 0
+    assert verdict.points == share * verdict.most or one["name"] in PARTLY and 0 < verdict.points < verdict.most

@@ -44,7 +44,8 @@ def drawn(draw):
     counted = (pairs / pairs.sum(1, keepdim=True)).log()[held_out[:, -1]]
     own = log_p[tuple(held_out[:, -3:].T)]
     losses = {"counts": F.cross_entropy(counted, targets).item(), "source": F.cross_entropy(own, targets).item()}
-    return Probe("data", {"text": learned_from, "held_out": held_out}, gradients=None), {"targets": targets} | losses
+    probe = Probe("data", {"text": learned_from, "held_out": held_out}, gradients=None)
+    return probe, {"targets": targets, "mistaken": {"targets_not_shifted": held_out[:, -1]}} | losses
 
 
 def share_learned(right, logits):
