@@ -10,6 +10,7 @@ from draw import KINDS, page_of
 from companion.figures.figure import IMPORT, modules, read
 
 
+OPENED = "attention", "gates", "lookup"  # what `make test` opens of what is true of every figure; to prove it, all are
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 
 

@@ -93,7 +93,8 @@ def test_frame_by_keys(browser, address):
 STEPS = "'steps' in document.documentElement.dataset"
 
 
-@pytest.mark.parametrize("name", ["en/lstm", pytest.param("ja/training", marks=pytest.mark.heavy)])
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", ["en/lstm", "ja/training"])
 def test_a_long_page_is_laid_out_in_steps(browser, address, name):
     """First what is seen, all when the reader begins; and a place asked for is where it seems to be."""
     late = "[...document.querySelectorAll('article > section > section')].at(-4)"

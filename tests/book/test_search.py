@@ -103,7 +103,7 @@ def held(language, quick):
     return pytest.param(language, marks=() if quick else pytest.mark.heavy)
 
 
-@pytest.mark.parametrize("language", FINISHED)
+@pytest.mark.parametrize("language", [held(language, language in ("en", "ja")) for language in FINISHED])
 def test_queries_find_their_chapters(browser, address, language):
     queries = QUERIES[language]
     with opened(browser, f"{address}/{language}/search.html") as page:
@@ -116,7 +116,7 @@ def test_queries_find_their_chapters(browser, address, language):
     assert not missed, json.dumps(missed, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("language", [held(language, language in ("en", "ja")) for language in FINISHED])
+@pytest.mark.parametrize("language", [held(language, language == "ja") for language in FINISHED])
 def test_results_show_and_mark_what_was_asked(browser, address, language):
     phrase = PHRASES[language]
     with opened(browser, f"{address}/{language}/search.html?q={quote(phrase)}") as page:

@@ -93,6 +93,7 @@ def watched(tmp_path_factory):
             watched.listener.join()
 
 
+@pytest.mark.heavy
 def test_what_is_saved_arrives_at_a_page_that_listens(watched):
     since = re.search(r'<script data-since="(\d+)">', watched.page())[1]
     connection, stream = watched.connect(f"/reload?since={since}")

@@ -33,7 +33,14 @@ from sampling import UNKNOWN, chosen
 NAMES = list(all_questions())
 BANKED = [name for name, question in all_questions().items() if not question.reach]
 SEEDS = (0, 1)
-in_each_variant = pytest.mark.parametrize("name, variant", banks().values(), ids=banks())
+VARIANTS = [pytest.param(*row, id=name, marks=[pytest.mark.heavy] * (name == "all_at_once")) for name, row in banks().items()]
+in_each_variant = pytest.mark.parametrize("name, variant", VARIANTS)
+
+
+@pytest.fixture(autouse=True)
+def short_search(monkeypatch):
+    """Where `check` is asked of a mistake that it does not know, it need not look for pairs as long as it may."""
+    monkeypatch.setattr("companion.check.SECONDS", 0.5)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -10,8 +10,9 @@ import pytest
 import yaml
 from browsing import accessible
 from draw import KINDS
-from figure_page import TWO_FRAMES, figure_page, move
+from figure_page import OPENED, TWO_FRAMES, figure_page, move
 from repository import ROOT
+from sampling import chosen
 from traitlets import TraitError
 
 from companion.figures.figure import modules, picture, read, script, words
@@ -56,11 +57,12 @@ CONTRASTS = """() => {
 }"""
 
 each = pytest.mark.parametrize("name", KINDS)
+opened = pytest.mark.parametrize("name", chosen(KINDS, *OPENED))
 written = pytest.mark.parametrize(("language", "name"), WRITTEN, ids=map("-".join, WRITTEN))
 # on the page the others differ in words only
 written_on_the_page = pytest.mark.parametrize(
     ("language", "name"),
-    [pytest.param(*one, marks=[pytest.mark.heavy] * (one[0] != "en"), id="-".join(one)) for one in WRITTEN],
+    [pytest.param(*one, marks=[pytest.mark.heavy] * (one[0] != "en" or one[1] not in OPENED), id="-".join(one)) for one in WRITTEN],
 )
 
 
@@ -174,7 +176,7 @@ def test_repr_makes_the_figure_again(name):
 # On the page
 
 
-@each
+@opened
 def test_follows_what_python_sets(browser, name):
     """Every trait that the reader moves is synced; another value shows."""
     start = KINDS[name]()
@@ -221,7 +223,7 @@ def test_controls_are_reached_and_named(browser, language, name):
             assert not letters or any(f"{one}" in accessible for one in said), accessible
 
 
-@each
+@opened
 def test_fits(browser, name):
     """Nothing is wider than the page, in no state of its controls; the drawing's letters are large enough to read."""
     with figure_page(browser, name) as page:
@@ -238,7 +240,7 @@ def test_fits(browser, name):
                 assert [one for one in letters if one[3] < 9] == []
 
 
-@pytest.mark.parametrize("name", [name for name in KINDS if name not in OWN_THREAD])
+@pytest.mark.parametrize("name", chosen([name for name in KINDS if name not in OWN_THREAD], *OPENED))
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_nothing_moves_by_itself(browser, name, motion):
     """What plays goes to its end at once for a reader who wants no motion; for others it takes its time."""
@@ -257,7 +259,7 @@ def test_nothing_moves_by_itself(browser, name, motion):
             assert (state() == soon) == (motion == "reduce")
 
 
-@each
+@opened
 def test_everybody_can_read_it(browser, name):
     """axe finds nothing: names, roles, contrasts of at least 4.5 by day and by night, and what else it knows."""
     with figure_page(browser, name, width=1000) as page:
@@ -276,7 +278,7 @@ def test_everybody_can_read_it(browser, name):
             assert page.evaluate(outside, places) == []
 
 
-@each
+@opened
 def test_numbers_on_squares_can_be_read(browser, name):
     """Whatever the colour of a square and of the page, and whatever the sliders say: a contrast of at least 4.5."""
     with figure_page(browser, name) as page:

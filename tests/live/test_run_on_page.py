@@ -332,7 +332,7 @@ def test_keys(browser, offered):
         assert not page.locator(".run-menu").is_visible()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), pytest.param(1280, "dark", marks=pytest.mark.heavy)])
 def test_it_is_accessible(browser, offered, width, scheme):
     """While it asks, and with cells that have run, failed, were changed and wait."""
     with notebook(browser, offered, color_scheme=scheme, viewport={"width": width, "height": 800}) as book:

@@ -29,7 +29,6 @@ GRAPHS = {
 
 @pytest.fixture
 def no_collector():
-    gc.collect()
     gc.disable()
     yield
     gc.enable()
