@@ -93,7 +93,6 @@ def ran(project, *options, status=0, **environment):
     return {*re.findall(r"(?m)^(?:PASSED|FAILED) \S+::test_([\w\[\]]+)", done.stdout)}
 
 
-@pytest.mark.heavy
 def test_what_rests_on_a_change_runs_again_and_nothing_else(project):
     assert ran(project) == ALL
     assert ran(project) == set()
