@@ -81,6 +81,7 @@ class Question:
     task: int = 0
     clash: Callable | None = None  # whether mistakes are changes of the same piece of code
     variant: str | None = None  # which of the variants this is
+    right: str = ""  # the code of a right answer to it, where one is written down
     variants: dict = field(default_factory=dict)  # of the question, by name; those who give no name have the first
     reach: object = None
 
