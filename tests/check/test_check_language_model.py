@@ -348,7 +348,7 @@ def test_an_answer_to_another_variant_is_told_whose_it_is(asked, theirs):
 def test_cuts_that_are_not_renewed_between_are_told_so():
     """They answer another variant, number for number. Who never thought of another order has to be told why."""
     between = NEXT.index("p = q / q.sum()")
-    source = NEXT[:between] + "p = q" + NEXT[between + len("p = q / q.sum()") :]
+    source = NEXT[:between] + "p = q / (1 if top_p else q.sum())" + NEXT[between + len("p = q / q.sum()") :]
     result = check("next_probabilities", answer(source))
     assert result.mistakes == ["variant_top_p_then_top_k"] and "not divided by its sum yet" in repr(result)
 
