@@ -10,6 +10,7 @@
 A mistake is a place in the book, and then pairs: a text that stands exactly once in the answer, and what stands there
 instead. Two mistakes go together if their texts do not overlap. So each costs a line, and needs no switch and no set of
 what excludes what. Where lines cannot say it, a function stands in the place of the pairs: the whole wrong answer.
+The same mistake made another way is a line `name~way` below that of `name`, with "" for its place.
 
 Variants ask each student for something a little different, such as another order of the gates. Each is a name and pairs
 of the same kind, the first one the answer as it is written: `variants={"gates_r_z_n": (), "gates_z_r_n": (old, new)}`.
