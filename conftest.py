@@ -1,5 +1,6 @@
 """For tests and notebooks alike: how they are divided among processes, and what need not run again."""
 
+import gc
 import os
 import signal
 import sys
@@ -21,6 +22,17 @@ pytest_plugins = ["nbval.plugin", "kernels", "receipts", "shares"]
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # there are more processes than cores already
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is there before the first test stays to the end: it is not looked through again whenever tests leave garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_xdist_auto_num_workers(config):
