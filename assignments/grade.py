@@ -160,7 +160,7 @@ class Grader:
                 parts[about] = own_code.asked(cls.worker, question, sent.answers[question], seed, name)
                 yield about, parts[about]
             verdict["own_code"] = parts.get(about) or verdict.get("own_code", [])
-            graded["verdicts"].append(verdict | review.beside(sent, question, verdict, graded["language"]))
+            graded["verdicts"].append(verdict | review.beside(sent, question, verdict, graded["language"], name))
             if seed is not None:
                 graded["seeds"][question] = seed
             if numbers:

@@ -23,10 +23,12 @@ LARGEST = 64 * 2**20  # bytes of an appeal's file that are read
 # Where a submission is graded
 
 
-def beside(sent, question, verdict, language):
-    """What is stored with a verdict: the answer's code, and why to look at it. A grade does not hang on it."""
+def beside(sent, question, verdict, language, student):
+    """What is stored with a verdict: the answer's code, why to look at it, and which variant was asked of the student of
+    this name. A grade does not hang on it."""
     try:
-        return {"code": code_of(sent, question, verdict, language), "look": odd(sent, question, verdict)}
+        variant = reading.all_questions()[question].asked_of(student).variant
+        return {"code": code_of(sent, question, verdict, language), "look": odd(sent, question, verdict), "variant": variant}
     except Exception:  # whatever it is: the answer is graded all the same
         traceback.print_exc()
         return {}
@@ -143,11 +145,26 @@ def page(graded, names, around, numbers):
         why = [f"<p><strong>{pages.inline(own[key])}</strong> {html.escape(place)}</p>" for key, place in one.get("look", ())]
         body.append(f'<section id="{one["question"]}">')
         body += [pages.about_question(one, said["page"]), *why, *(code(cell, one["question"], own) for cell in one.get("code", ()) if not cell.get("aside"))]
-        body.append(own_pages.below(one, graded["language"], answers=True))
+        body += [solved(one, graded["language"]), own_pages.below(one, graded["language"], answers=True)]
         if one["question"] in numbers:
             body.append(probes(numbers[one["question"]], one, graded["language"]))
         body.append("</section>")
     return pages.page(graded["language"], title, "\n".join(body), wide=True)
+
+
+def solved(verdict, language):
+    """Which variant of the question was asked, and below a wrong answer a right one, folded."""
+    own, asked = pages.words(language)["instructor"], reading.all_questions()[verdict["question"]]
+    said, variant = [], verdict.get("variant")
+    if variant in asked.variants:
+        asked = asked.variants[variant]
+        said.append(pages.marked(own["variant"].format(variant=saying.of_variant(variant, language))))
+    if verdict["mistakes"] and asked.right and variant == asked.variant:
+        label = html.escape(f"{asked.name}, {own['solution']}")
+        lines = "\n".join(f"<span>{html.escape(line)}</span>" for line in asked.right.strip().split("\n"))
+        said.append(f'<details class="solution"><summary>{own["solution"]}</summary>'
+                    f'<pre tabindex="0" role="group" aria-label="{label}" style="counter-reset: line"><code>{lines}</code></pre></details>')  # fmt: skip
+    return "\n".join(said)
 
 
 def code(cell, question, own):

@@ -49,4 +49,4 @@ def progress_says(assignment, language):
     key = "sum" if left else "sum_all"
     line = said[key].format(points=f"{points(False):g}", most=points(False, True), left=said["comma"].join(left))
     extra = [said["sum_extra"].format(extra=f"{points(True):g}")] if points(True) else []
-    return [table, " ".join([line, *extra])]
+    return [table, line, *extra]

@@ -276,7 +276,7 @@ def judged_only(student, *verdicts, language="en"):
 
 
 def reviewed(submission, verdict, language="en"):
-    beside = review.beside(submission, "gates", asdict(verdict), language)
+    beside = review.beside(submission, "gates", asdict(verdict), language, "ada")
     graded = judged_only("ada", asdict(verdict) | {"assignment": "lstm"} | beside, language=language)
     made = review.page(graded, {"ada": "ada.html", "bo": "bo.html"}, (None, "bo"), {})
     return BeautifulSoup(made, "html.parser"), graded

@@ -2,11 +2,15 @@
 
 import grade
 import pytest
+import torch
+from bs4 import BeautifulSoup
 from grading import IMPORTS, WORDS, cell, here, put, rows, worker  # noqa: F401 (fixtures)
 from identity import asked_as, declared
 
 from companion.check import saying
-from companion.check.question import all_questions
+from companion.check.diagnosis import diagnose
+from companion.check.question import all_questions, bank
+from companion.check.running import observe
 
 CLASS = ["ada", "Bo Li", "s20260007", "zoë müller_12_assignsubmission_file"]
 
@@ -90,6 +94,15 @@ def test_a_copy_of_another_variant_fails_and_is_told_whose_it_is(tmp_path, here)
     for said in (saying.of_variant(ADA, "en"), saying.words("en")["mistakes"]["other_variant"]["says"]):
         assert said in page
     assert WORDS["remarks"]["name_of_another"].split("`")[0] in page
+    for student in ("ada", OTHER):  # the instructor sees what was asked, and below what is wrong what is right
+        page = BeautifulSoup((output / "review" / f"{student}.html").read_text(encoding="utf-8"), "html.parser")
+        assert saying.of_variant(asked_of(student), "en") in page.text
+        assert len(page.select(".solution")) == (student == OTHER)
+    space = {"torch": torch}
+    exec(page.select_one(".solution pre").text, space)
+    probed = bank("gru_step", 5, asked_of(OTHER))
+    got = [observe(probed.question.call, space["gru_step"], probe) for probe in probed.probes]
+    assert diagnose(probed, got).mistakes == []
 
 
 @pytest.mark.heavy

@@ -85,6 +85,14 @@ class Reader:
     def run(self, number):
         self.cell(number).locator(".run-row button").first.click()
 
+    def alone(self, number):
+        """Runs one cell, and no other, to its end: what it was before does not count."""
+        cell = self.cell(number)
+        cell.evaluate("one => { delete one.dataset.run; }")
+        cell.get_by_role("button", name="More for this cell").click()
+        self.page.get_by_role("menuitem", name="Run this cell alone").click()
+        self.page.locator(".cell[data-run=done]").and_(cell).wait_for()
+
     def run_all(self):
         self.press("run_all")
         self.page.wait_for_function(DONE, timeout=120_000)  # of a chapter, beside whatever else the machine does
@@ -116,8 +124,7 @@ def test_a_cell_is_changed_broken_and_stopped(browser, alive):
         reader = Reader(page, alive, "en", "lstm")
         reader.start()
         reader.write(0, "import torch\nfor k in range(2):\n    print(torch.arange(6).view(2, 3) * k)")
-        reader.run(0)
-        page.wait_for_function(DONE)
+        reader.alone(0)
         assert reader.output(0).inner_text().split() == "tensor([[0, 0, 0], [0, 0, 0]]) tensor([[0, 1, 2], [3, 4, 5]])".split()
         reader.write(0, "def broken(n):\n    return torch.ones(n) @ torch.ones(n + 1)\n\nbroken(3)")
         reader.run(0)
@@ -139,14 +146,10 @@ def test_a_cell_is_changed_broken_and_stopped(browser, alive):
         slider.wait_for()
         slider.press("ArrowLeft")
         reader.write(1, "gates.shown")
-        reader.cell(1).get_by_role("button", name="More for this cell").click()
-        page.get_by_role("menuitem", name="Run this cell alone").click()
-        page.wait_for_function(DONE)
+        reader.alone(1)
         assert reader.output(1).inner_text().strip() == "5"
         reader.write(1, "gates.shown = 2")
-        reader.cell(1).get_by_role("button", name="More for this cell").click()
-        page.get_by_role("menuitem", name="Run this cell alone").click()
-        page.wait_for_function(DONE)
+        reader.alone(1)
         page.wait_for_function("one => one.value === '2'", arg=slider.element_handle())
 
 
