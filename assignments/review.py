@@ -159,7 +159,7 @@ def solved(verdict, language):
     if variant in asked.variants:
         asked = asked.variants[variant]
         said.append(pages.marked(own["variant"].format(variant=saying.of_variant(variant, language))))
-    if verdict["mistakes"] and asked.right and variant == asked.variant:
+    if verdict["mistakes"] and verdict.get("code") and asked.right and variant == asked.variant:
         label = html.escape(f"{asked.name}, {own['solution']}")
         lines = "\n".join(f"<span>{html.escape(line)}</span>" for line in asked.right.strip().split("\n"))
         said.append(f'<details class="solution"><summary>{own["solution"]}</summary>'
