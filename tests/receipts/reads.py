@@ -18,6 +18,9 @@ MADE = {".git", ".venv", ".hypothesis", ".pytest_cache", "_build", "build", "dis
 BUILT = "_build/proof/tree/_build/html/"  # the site that tests open, which is made once for all of them
 OWNER, LOG = "UNROLLED_READER", "UNROLLED_READS"
 
+# On the stack of whatever a notebook's kernel does: it is the notebook that reads.
+KERNELS = "tests/kernels.py"
+
 PREFIX = str(ROOT) + os.sep
 
 
@@ -53,7 +56,7 @@ def read_by(event, arguments):
         file = frame.f_code.co_filename
         if file == linecache.__file__:  # lines for a traceback, of modules that have been imported
             return None
-        if not file.startswith("<") and (reader := of(file)):
+        if not file.startswith("<") and (reader := of(file)) and reader != KERNELS:
             return reader, name
         frame = frame.f_back
     return None, name

@@ -1,5 +1,6 @@
 """Receipts on a small project made for them: whatever a test rests on changes, it runs again, and no other does."""
 
+import json
 import os
 import re
 import shutil
@@ -83,14 +84,14 @@ def project(tmp_path_factory):
     return root
 
 
-def ran(project, *options, status=0, **environment):
+def ran(project, *options, status=0, tests=r"\S+::test_([\w\[\]]+)", **environment):
     """The tests that run."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("UNROLLED", "PYTEST", "CI", "PYTHONPATH"))}
     command = [sys.executable, "-m", "pytest", "--receipts", "-rpf", "-p", "no:cacheprovider", *options]
     kept["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # they take longer than these tests
     done = subprocess.run(command, cwd=project, env=kept | environment, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == status, done.stdout + done.stderr
-    return {*re.findall(r"(?m)^(?:PASSED|FAILED) \S+::test_([\w\[\]]+)", done.stdout)}
+    return {*re.findall(rf"(?m)^(?:PASSED|FAILED) {tests}", done.stdout)}
 
 
 def test_what_rests_on_a_change_runs_again_and_nothing_else(project):
@@ -109,6 +110,30 @@ def test_two_processes_tell_the_same(project):
     (project / "weights.bin").write_bytes(b"others")
     assert ran(project, "-p", "xdist", "--numprocesses", "2", "--dist", "loadfile") == {"program"}
     assert ran(project, "-p", "xdist", "--numprocesses", "2", "--dist", "loadfile") == set()
+
+
+@pytest.mark.heavy
+def test_a_notebook_rests_on_what_its_own_kernel_reads(project, tmp_path):
+    """Kernels are forked from one process, and files of tests that made it are on the stack of each."""
+    root = shutil.copytree(project, tmp_path / "project")
+    shutil.copy(ROOT / "tests/kernels.py", root / "tests")
+    (root / "conftest.py").write_text('pytest_plugins = ["nbval.plugin", "kernels", "receipts"]\n')
+    for name, line in {"layer": "import companion.layer", "words": "from companion.words import words; said = words()"}.items():
+        cell = {"cell_type": "code", "id": name, "execution_count": 1, "metadata": {}, "outputs": []}
+        cell["source"] = f"import sys; sys.path.insert(0, '..'); {line}"
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python", "language": "python"}}
+        book = {"cells": [cell], "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
+        (root / f"book/{name}.ipynb").write_text(json.dumps(book))
+
+    def run_again():
+        return ran(root, "--nbval", "book/layer.ipynb", "book/words.ipynb", tests=r"book/(\w+)\.ipynb")
+
+    assert run_again() == {"layer", "words"}
+    assert run_again() == set()
+    for name, expected in {"companion/layer.py": {"layer"}, "companion/ja.toml": {"words"}, "tests/kernels.py": {"layer", "words"}}.items():
+        with (root / name).open("a") as file:
+            file.write("\n")
+        assert run_again() == expected, name
 
 
 def test_what_fails_gets_no_receipt(project):
