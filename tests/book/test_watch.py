@@ -105,6 +105,7 @@ def test_what_is_saved_arrives_at_a_page_that_listens(watched):
     assert "Saved at last." in watched.page()
 
 
+@pytest.mark.heavy
 def test_an_open_page_shows_what_is_saved(watched, browser):
     """By itself, where it was, with what was unfolded."""
     with browser.new_page(viewport={"width": 800, "height": 300}) as page:

@@ -13,7 +13,6 @@ from companion.figures.past import PLACES, TEXTS
 from companion.learning import influence
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.small_writers import path_of
-from sampling import sample
 
 KINDS = ["RNN", "GRU", "LSTM"]
 # kind → weights by their names, in rows, as a file has them
@@ -69,7 +68,8 @@ def rows(figure):
     return told
 
 
-@pytest.mark.parametrize("language", sample(sorted(TEXTS, key="en".__ne__), len(TEXTS)))
+@pytest.mark.heavy
+@pytest.mark.parametrize("language", TEXTS)
 def test_with_its_weights_the_page_finds_what_python_finds(browser, language):
     """At first without them, from what is stored; then at every place of the reader's own text, by both measures."""
     with figure_page(browser, "past", language, want=weights) as page:

@@ -110,7 +110,7 @@ def cells_of(path):
     return [cell.source for cell in cells if cell.cell_type == "code" and "slow" not in cell.metadata.get("tags", ())]
 
 
-@pytest.mark.parametrize("assignment", chosen(ASSIGNMENTS, "rnn", "lstm", "training"))
+@pytest.mark.parametrize("assignment", chosen(ASSIGNMENTS, "rnn", "training"))
 def test_answers_are_told_what_the_real_torch_tells_them(assignment, tmp_path):
     """The right ones, such as go wrong, and those that are yet to be written."""
     right = cells_of(editions.ASSIGNMENTS / "en" / f"{assignment}.ipynb")

@@ -104,6 +104,7 @@ def notebook(browser, address, script="", **options):
             yield Notebook(page)
 
 
+@pytest.mark.heavy
 def test_nothing_is_loaded_before_a_cell_is_run(browser, offered):
     """Then it is said how much, and asked; where it was agreed once, it is not asked again."""
     with notebook(browser, offered, SLOWLY) as book:
@@ -180,6 +181,7 @@ def test_what_the_reader_writes_is_kept(browser, offered):
         assert page.evaluate("Object.keys(localStorage)") == ["live"]
 
 
+@pytest.mark.heavy
 def test_two_windows_keep_what_is_written_in_either(browser, offered):
     with notebook(browser, offered) as book:
         book.load()
@@ -196,6 +198,7 @@ def test_two_windows_keep_what_is_written_in_either(browser, offered):
         assert [book.cell(k).locator("pre").first.inner_text() for k in (0, 1)] == ["a = 1", "b = 2"]
 
 
+@pytest.mark.heavy
 def test_where_nothing_can_be_kept_all_else_works(browser, offered):
     forbidden = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('private') } });"
     with notebook(browser, offered, forbidden) as book:
@@ -243,6 +246,7 @@ def test_what_never_ends_is_stopped(browser, offered):
         assert all(one.is_visible() for one in book.page.locator(".cell_output").all()[:2])
 
 
+@pytest.mark.heavy
 def test_what_cannot_be_loaded_is_named_and_tried_again(browser, offered):
     with notebook(browser, offered, "window.unreachable = true") as book:
         broken = "window.unrolledRunning = () => ({ told: Promise.reject(new Error('cells')) })"
@@ -258,6 +262,7 @@ def test_what_cannot_be_loaded_is_named_and_tried_again(browser, offered):
         assert book.ran() == [0]
 
 
+@pytest.mark.heavy
 def test_outputs(browser, offered):
     """Each kind as the stored ones look, and none that breaks the page."""
     shown = {
@@ -332,7 +337,8 @@ def test_keys(browser, offered):
         assert not page.locator(".run-menu").is_visible()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), pytest.param(1280, "dark", marks=pytest.mark.heavy)])
+@pytest.mark.heavy
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
 def test_it_is_accessible(browser, offered, width, scheme):
     """While it asks, and with cells that have run, failed, were changed and wait."""
     with notebook(browser, offered, color_scheme=scheme, viewport={"width": width, "height": 800}) as book:

@@ -94,6 +94,7 @@ def ran(project, *options, status=0, tests=r"\S+::test_([\w\[\]]+)", **environme
     return {*re.findall(rf"(?m)^(?:PASSED|FAILED) {tests}", done.stdout)}
 
 
+@pytest.mark.heavy
 def test_what_rests_on_a_change_runs_again_and_nothing_else(project):
     assert ran(project) == ALL
     assert ran(project) == set()
