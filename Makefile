@@ -2,7 +2,8 @@
 # make watch      the site, which shows in the open browser what is saved
 # make site       only build the site, into _build/html
 # make check      the texts, and the notebooks that differ from the last commit: half a minute
-# make test       everything that is checked: the models, the site, and every output of every notebook
+# make test       in minutes what a change can break: the models, the site, and the outputs of the English notebooks
+# make prove      all of it, in all languages, by every example and every attack: what CI runs
 # make fuzz       the models, and the small torch of the pages, against torch over more than 10,000 random configurations
 # make outside    matrix states and mLSTM against the same equations in the package transformers; needs a network
 # make pdf        the site, with every edition printed as a PDF; needs Chromium
@@ -51,7 +52,7 @@ check: $(ENVIRONMENT)
 	$(PYTEST) tests/test_rooms.py tests/check/test_headings.py $(addprefix tests/book/test_,book.py translations.py terms.py readme.py) $(CHANGED)
 
 test: $(ENVIRONMENT)
-	$(PYTEST) --receipts tests book/en/*.ipynb assignments/source/en/*.ipynb
+	$(PYTEST) --receipts tests book/en assignments/source/en
 
 prove: $(ENVIRONMENT)
 	$(PYTEST) --prove tests book/*/*.ipynb assignments/source/*/*.ipynb

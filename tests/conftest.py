@@ -1,5 +1,6 @@
 import functools
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -50,8 +51,19 @@ def no_python():
     return not parts.fetched() and "LIVE" not in os.environ
 
 
+# The chapters that train longest: for all others together a processor needs as long as for these.
+LONG = "attention", "language_model", "training"
+
+
+def long(item, config):
+    """Whether this is a cell of such a chapter, and nobody has named it."""
+    if item.path.suffix != ".ipynb" or item.path.parents[1].name != "book" or item.path.stem not in LONG:
+        return False
+    return not any(Path(one.partition("::")[0]).name == item.path.name for one in config.args)
+
+
 def left_out(item, config):
-    if item.get_closest_marker("heavy") and not config.getoption("--prove"):
+    if (item.get_closest_marker("heavy") or long(item, config)) and not config.getoption("--prove"):
         return True
     if "live_parts" in getattr(item, "fixturenames", ()) and no_python():
         return True
@@ -70,6 +82,8 @@ def pytest_collection_modifyitems(config, items):
 def pytest_terminal_summary(terminalreporter, config):
     if no_browser():
         terminalreporter.write_line("Not run, because there is no Chromium or Chrome here: every test of pages and figures in a browser.")
+    if any(Path(one).name == "en" for one in config.args) and not config.getoption("--prove"):
+        terminalreporter.write_line(f"Left to `make prove`, or to you by name: what is heavy, and the chapters {', '.join(LONG)}.")
     if config.getoption("--prove") and no_python():
         terminalreporter.write_line("Not run, because `make live` has not fetched it: the Python of the pages.")
 
