@@ -51,8 +51,8 @@ def no_python():
     return not parts.fetched() and "LIVE" not in os.environ
 
 
-# The chapters that train longest: for all others together a processor needs as long as for these.
-LONG = "attention", "language_model", "training"
+# The chapters that train longest: a processor needs as long for the four as for all others.
+LONG = "attention", "language_model", "matrix_state", "training"
 
 
 def long(item, config):
