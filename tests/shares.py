@@ -4,8 +4,8 @@ so that none is left over when the others have nothing more to do."""
 # By the end of their paths, from the longest on; the order of the others hardly matters. One that opens the site comes
 # first and builds it; the next ones that do come when it is there, and none has to wait.
 LONGEST = [
-    "test_pages.py", "/language_model.ipynb", "/matrix_state.ipynb", "/attention.ipynb", "/training.ipynb", "/memory.ipynb", "test_attacks_forty.py", "test_grade.py",
-    "test_check.py", "test_grade_ends.py", "test_check_lstm_parameters.py", "test_downloads.py", "test_figures_site.py",
+    "test_pages.py", "/language_model.ipynb", "/matrix_state.ipynb", "/attention.ipynb", "/training.ipynb", "/memory.ipynb",
+    "test_attacks_forty.py", "test_grade.py", "test_check.py", "test_grade_ends.py", "test_check_lstm_parameters.py", "test_downloads.py", "test_figures_site.py",
     "test_site.py", "test_figures.py", "test_search.py", "/first_network.ipynb", "/sequences.ipynb", "/series.ipynb",
 ]  # fmt: skip
 
