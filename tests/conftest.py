@@ -51,8 +51,8 @@ def no_python():
     return not parts.fetched() and "LIVE" not in os.environ
 
 
-# The chapters that train longest: a processor needs as long for the four as for all others.
-LONG = "attention", "language_model", "matrix_state", "training"
+# The chapters that train longest: a processor needs longer for the five than for all others.
+LONG = "attention", "language_model", "matrix_state", "memory", "training"
 
 
 def long(item, config):

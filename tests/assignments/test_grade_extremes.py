@@ -186,6 +186,7 @@ def test_forged_notes_win_half_of_a_right_answer_at_most(worker):  # noqa: F811
     assert judged(worker, "lstm_cell", wrong).points == judged(worker, "lstm_cell", FORGER + wrong).points == 0
 
 
+@pytest.mark.heavy
 def test_a_mistake_that_many_make_is_looked_for_once(worker, monkeypatch):  # noqa: F811
     """Of the same numbers on the same probes: on others, or of other numbers, it is looked for anew."""
     looked, judge = [], asking.judge

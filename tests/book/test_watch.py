@@ -22,6 +22,8 @@ PATIENCE = 60  # seconds, on a machine that has much else to do
 SHOWN = re.compile(r"^en: .*chapter\.html.*s\)$", re.MULTILINE)
 REFUSED = re.compile(r"^en: not built", re.MULTILINE)
 
+pytestmark = pytest.mark.heavy
+
 
 class Watched:
     """book/watch.py, as it runs on a small edition, and all that it has said."""
@@ -93,7 +95,6 @@ def watched(tmp_path_factory):
             watched.listener.join()
 
 
-@pytest.mark.heavy
 def test_what_is_saved_arrives_at_a_page_that_listens(watched):
     since = re.search(r'<script data-since="(\d+)">', watched.page())[1]
     connection, stream = watched.connect(f"/reload?since={since}")
@@ -105,7 +106,6 @@ def test_what_is_saved_arrives_at_a_page_that_listens(watched):
     assert "Saved at last." in watched.page()
 
 
-@pytest.mark.heavy
 def test_an_open_page_shows_what_is_saved(watched, browser):
     """By itself, where it was, with what was unfolded."""
     with browser.new_page(viewport={"width": 800, "height": 300}) as page:
@@ -137,7 +137,6 @@ def test_a_fault_is_named_and_leaves_the_last_good_page(watched):
     assert "Mended." in watched.page() and "And sound." in watched.page("/en/")
 
 
-@pytest.mark.heavy
 def test_a_new_chapter_is_picked_up(watched):
     start = len(watched.said)
     (watched.tree / "book/en/other.md").write_text("# Another\n", encoding="utf-8")
