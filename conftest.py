@@ -35,9 +35,8 @@ def pytest_collection():
         gc.enable()
 
 
-def pytest_xdist_auto_num_workers(config):
-    """How many processes `--numprocesses auto` is. For `make test` three on two cores, since for a third of the time a test
-    waits for a browser or for a program that it has started; to prove, as many as there are cores, for there are limits of
-    time that a crowded machine misses."""
+def pytest_xdist_auto_num_workers():
+    """How many processes `--numprocesses auto` is: as many as there are cores. One more would wait less for browsers, and
+    take longer in all; and there are limits of time that a crowded machine misses."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(2, cores if config.getoption("--prove") else 3 * cores // 2)
+    return max(2, cores)

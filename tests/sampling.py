@@ -6,7 +6,7 @@ import pytest
 
 PROVING = "PROVE" in os.environ
 # Seconds for which several mistakes are tried where none is expected to be found. To prove it takes all there are.
-UNKNOWN = 30 if PROVING else 0.5
+UNKNOWN = 30 if PROVING else 0.15
 
 
 def sample(cases, every=8):
