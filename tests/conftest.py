@@ -51,8 +51,8 @@ def no_python():
     return not parts.fetched() and "LIVE" not in os.environ
 
 
-# The chapters that train longest: a processor needs longer for the five than for all others.
-LONG = "attention", "language_model", "matrix_state", "memory", "training"
+# The chapters that train and measure: a processor needs much longer for these than for all others.
+LONG = "attention", "first_network", "language_model", "matrix_state", "memory", "sequences", "series", "training", "without_waiting"
 
 
 def long(item, config):
