@@ -4,7 +4,7 @@ import builtins
 import json
 from dataclasses import dataclass
 
-import asking
+import received
 
 SAME, OTHER = 1e-6, 1e-3  # numbers that differ less are the same, and more others; between, nothing is said
 
@@ -19,7 +19,7 @@ def runs_of(said, probes, tried):
         for run in said:
             if not isinstance(run, list) or len(run) not in (0, probes):
                 return None
-            runs.append([None if one is None else asking.outcome_of(one) for one in run])
+            runs.append([None if one is None else received.outcome_of(one) for one in run])
         return runs + [[]] * (tried + 1 - len(runs))
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return None

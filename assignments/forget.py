@@ -22,9 +22,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import grade  # noqa: E402  (its folder is on the path only now)
-import join  # noqa: E402
+import join  # noqa: E402  (its folder is on the path only now)
+import keeping  # noqa: E402
 import spread  # noqa: E402
+from naming import known, page_name  # noqa: E402
 
 KINDS = {"done": "json", "appeals": "json", "feedback": "html", "review": "html"}
 # Made of everybody's, by the next run with the options that ask for them.
@@ -43,7 +44,7 @@ def students_in(output):
     found = {student for roster in batches_in(output).values() for student in roster}
     found |= {student for one in spread.parts_in(output) for student in one["students"]}
     for file in (output / "done").glob("*.json"):
-        found |= {one["graded"]["student"] for one in grade.stored_in(file).values()}
+        found |= {one["graded"]["student"] for one in keeping.stored_in(file).values()}
     return found | students_of_gradebook(output / "gradebook.db")
 
 
@@ -70,7 +71,7 @@ def students_of_gradebook(path):
 
 def files_of(output, student):
     """The student's own files, also one that was being written when the grader was ended."""
-    name = grade.page_name(student)
+    name = page_name(student)
     for folder, kind in KINDS.items():
         for file in sorted((output / folder).glob(f"{name}.{kind}*")) if (output / folder).is_dir() else ():
             if re.fullmatch(rf"{re.escape(name)}\.{kind}(?:\.[0-9a-f]+\.part|\.part)?", file.name):
@@ -82,13 +83,13 @@ def out_of_lists(output, student):
     rosters = batches_in(output)
     if any(student in roster for roster in rosters.values()):
         kept = {key: [one for one in roster if one != student] for key, roster in rosters.items()}
-        grade.store(output / "batches.json", json.dumps(kept, ensure_ascii=False, indent=1))
+        keeping.store(output / "batches.json", json.dumps(kept, ensure_ascii=False, indent=1))
         yield output / "batches.json"
     for one in spread.parts_in(output):
         if student in one["students"]:
             one["students"].remove(student)
             file = spread.file_of(output, one["batch"], (one["part"], one["of"]))
-            grade.store(file, json.dumps(one, ensure_ascii=False, indent=1))
+            keeping.store(file, json.dumps(one, ensure_ascii=False, indent=1))
             yield file
 
 
@@ -101,7 +102,7 @@ def out_of_times(output, student):
     except (OSError, ValueError, TypeError, LookupError):
         return
     if len(kept) < len(noted):
-        grade.store(file, json.dumps(kept, ensure_ascii=False))
+        keeping.store(file, json.dumps(kept, ensure_ascii=False))
         yield file
 
 
@@ -137,7 +138,7 @@ def spellings(student):
     """A name as files of all kinds have it, in bytes."""
     forms = {form for kind in ("NFC", "NFD") for form in (student, unicodedata.normalize(kind, student))}
     forms |= {html.escape(one) for one in forms} | {json.dumps(one)[1:-1] for one in forms} | {one.replace('"', '""') for one in forms}
-    forms |= {urllib.parse.quote(one) for one in forms} | {grade.page_name(student)}
+    forms |= {urllib.parse.quote(one) for one in forms} | {page_name(student)}
     return re.compile(b"|".join(rb"(?<![\w-])%s(?![\w-])" % re.escape(one.encode("utf-8", "replace")) for one in sorted(forms)))
 
 
@@ -204,7 +205,7 @@ def main():
         parser.error(f"{output} is no output folder of the grader")
     sys.stdout.reconfigure(errors="backslashreplace")
     try:  # before anything is deleted
-        students = grade.known(arguments.student, dict.fromkeys(sorted(students_in(output))), "student")
+        students = known(arguments.student, dict.fromkeys(sorted(students_in(output))), "student")
     except ValueError as error:
         parser.error(error)
     try:

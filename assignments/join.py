@@ -18,9 +18,11 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import grade  # noqa: E402  (its folder is on the path only now)
+import keeping  # noqa: E402  (its folder is on the path only now)
 import pages  # noqa: E402
+import results  # noqa: E402
 import spread  # noqa: E402
+from naming import page_name  # noqa: E402
 
 NAMED = 20  # students in a line
 
@@ -43,30 +45,30 @@ def gather(folders, output, say):
         if folder.resolve() == output.resolve():
             continue
         for file in sorted((folder / "done").glob("*.json")):
-            for key, entry in grade.stored_in(file).items():
+            for key, entry in keeping.stored_in(file).items():
                 student = entry["graded"]["student"]
-                target = output / "done" / f"{grade.page_name(student)}.json"
-                there = grade.stored_in(target)
+                target = output / "done" / f"{page_name(student)}.json"
+                there = keeping.stored_in(target)
                 earlier, takes = came_from.get((student, key)), key not in there or better(entry, there[key])
                 if earlier and points_of(entry) != points_of(there[key]):
                     say(f"{student} was graded in {earlier} and in {folder}, with other points: that in {folder if takes else earlier} counts.")
                 if takes:
                     came_from[student, key] = folder
                     there.pop(key, None)
-                    grade.store(target, json.dumps({"batches": there | {key: entry}}, ensure_ascii=False))
+                    keeping.store(target, json.dumps({"batches": there | {key: entry}}, ensure_ascii=False))
                     take_appeal(folder, output, file.stem, target.stem)
                 came_from.setdefault((student, key), folder)
         for one in spread.parts_in(folder):
             target = spread.file_of(output, one["batch"], (one["part"], one["of"]))
             there = [other for other in spread.parts_in(output) if same_part(one, other)]
             if not there or (one["ended"], one["written"]) > (there[0]["ended"], there[0]["written"]):
-                grade.store(target, json.dumps(one, ensure_ascii=False, indent=1))
+                keeping.store(target, json.dumps(one, ensure_ascii=False, indent=1))
 
 
 def take_appeal(folder, output, theirs, ours):
     numbers = folder / "appeals" / f"{theirs}.json"
     if numbers.is_file():
-        grade.store(output / "appeals" / f"{ours}.json", numbers.read_text(encoding="utf-8"))
+        keeping.store(output / "appeals" / f"{ours}.json", numbers.read_text(encoding="utf-8"))
 
 
 def same_part(one, other):
@@ -96,7 +98,7 @@ def stored(output, rosters):
     """{batch: {student: entry of done/}}."""
     found = {key: {} for key in rosters}
     for student in {one for roster in rosters.values() for one in roster}:
-        for key, entry in grade.stored_in(output / "done" / f"{grade.page_name(student)}.json").items():
+        for key, entry in keeping.stored_in(output / "done" / f"{page_name(student)}.json").items():
             if student in rosters.get(key, ()):
                 found[key][student] = entry
     return found
@@ -149,7 +151,7 @@ def join(folders, output, say=print):
 def made(output, say, folders=()):
     """Makes everything of what is in a folder. Returns whether all is there, and fits."""
     rosters = rosters_of(folders, output)
-    grade.store(output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
+    keeping.store(output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
     entries = stored(output, rosters)
     in_parts = {one["batch"] for one in spread.parts_in(output)}
     versions = versions_of({key: entries[key] for key in in_parts})
@@ -164,8 +166,8 @@ def made(output, say, folders=()):
             said = "; ".join(f"{version}: {listed(students)}" for version, students in sorted(versions.items()))
             yield own["parts_versions"].format(versions=said)
 
-    all_graded = grade.all_stored(output, rosters)
-    grade.write(output, all_graded, say, notes=notes)
+    all_graded = keeping.all_stored(output, rosters)
+    results.write(output, all_graded, say, notes=notes)
     lines = [*notes("en"), *absent(output, rosters, entries)]
     for line in lines:
         say(line)

@@ -12,6 +12,8 @@ import traceback
 
 import asking
 import changes
+import following
+import received
 from effects import effect, far, runs_of
 
 from companion.check import saying
@@ -53,7 +55,7 @@ def ask(worker, asked, answer, seed):
             "changes": [[change.cell, change.source] for change in tried],
         }  # fmt: skip
         ended = worker.ask(job)
-        before, *after = runs_of(asking.walls_of(ended["said"])[1], len(places), len(tried)) or [[]]
+        before, *after = runs_of(received.walls_of(ended["said"])[1], len(places), len(tried)) or [[]]
         sure = [at for at, run in enumerate(before) if run and alike(probed.expected[places[at]], run)]
         if sure:
             probes = {places[at]: probed.probes[places[at]] for at in sure}
@@ -75,7 +77,7 @@ def small(probed):
 
 def to_try(answer, chance):
     """Changes to an answer and what it uses, those of its own lines first, as many sorts of them as there are."""
-    names = asking.names_used(answer) | set(answer.names)
+    names = following.names_used(answer) | set(answer.names)
     where, found = {}, []
     for number, source in answer.cells:
         if (tree := changes.parsed(source)) and (number <= answer.cell or not answer.cell):

@@ -9,11 +9,16 @@ import json
 import traceback
 from functools import cache
 
+import folders
+import following
+import parsing
 import own_pages
 import pages
 import reading
+import received
 
 from companion.check import saying
+from companion.check.question import all_questions
 
 CELLS, LINES, LETTERS = 4, 120, 200  # of an answer's code: cells, lines of one, letters of a line
 NUMBERS, STORED, PROBES, FEW = 64, 1000, 30, 4  # of a value on the page and in its file; probes; names in a line
@@ -27,7 +32,7 @@ def beside(sent, question, verdict, language, student):
     """What is stored with a verdict: the answer's code, why to look at it, and which variant was asked of the student of
     this name. A grade does not hang on it."""
     try:
-        variant = reading.all_questions()[question].asked_of(student).variant
+        variant = all_questions()[question].asked_of(student).variant
         return {"code": code_of(sent, question, verdict, language), "look": odd(sent, question, verdict), "variant": variant}
     except Exception:  # whatever it is: the answer is graded all the same
         traceback.print_exc()
@@ -36,8 +41,6 @@ def beside(sent, question, verdict, language, student):
 
 def code_of(sent, question, verdict, language):
     """The cells with an answer, and if it is wrong also those with the line that the finding names and its helpers."""
-    import asking
-
     answer = sent.answers.get(question)
     if answer is None:
         return []
@@ -48,12 +51,12 @@ def code_of(sent, question, verdict, language):
     line_said = saying.words(language)["results"]["line"]
     named = {
         place: [number for number, line in enumerate(lines_of(source), 1)
-                if line.strip() and line_said.format(line=number, code=asking.word(line.strip())) in told]
+                if line.strip() and line_said.format(line=number, code=received.word(line.strip())) in told]
         for place, source in sources.items()
     }  # fmt: skip
     mine = [(one.file, one.cell) for one in both]
     shown = mine + [place for place in sources if named[place]] if verdict["mistakes"] else mine
-    used = asking.names_used(answer)
+    used = following.names_used(answer)
     others = {(one.file, one.cell) for one in sent.answers.values()}
     defined = {(one.path.name, cell.number): cell.defined for one in sent.notebooks for cell in one.cells}
     helpers = [place for place in sources if place not in others and used & defined.get(place, frozenset())]
@@ -64,14 +67,14 @@ def code_of(sent, question, verdict, language):
 
 
 def lines_of(source):
-    return source[: reading.LONG_CELL].split("\n")
+    return source[: parsing.LONG_CELL].split("\n")
 
 
 def piece(file, cell, source, named):
     """A cell as it is stored: its beginning, or what is around the line that is named."""
     lines = lines_of(source.rstrip())
     first = max(0, min(named[0] - LINES // 2, len(lines) - LINES)) if named else 0
-    kept = [reading.printable(line.expandtabs(4)) for line in lines[first : first + LINES]]
+    kept = [folders.printable(line.expandtabs(4)) for line in lines[first : first + LINES]]
     kept = [line if len(line) <= LETTERS else line[:LETTERS] + "…" for line in kept]
     return {"file": file, "cell": cell, "first": first + 1, "lines": kept, "named": named, "all": source.rstrip().count("\n") + 1}
 
@@ -86,7 +89,7 @@ def odd(sent, question, verdict):
     if {"not_written", "no_answer"} & set(verdict["mistakes"]):
         answer, name = sent.answers.get(question), reading.name_of(question)
         names = {*(answer.names if answer else ()), name}
-        shared = sum(reading.name_of(one) == name for one in reading.all_questions()) > 1
+        shared = sum(reading.name_of(one) == name for one in all_questions()) > 1
         places = [
             f"{one.path.name}: {cell.number}" for one in sent.notebooks for cell in one.cells
             if cell.defined & names and not cell.unwritten(names) and not (shared and cell.id != question)
@@ -154,7 +157,7 @@ def page(graded, names, around, numbers):
 
 def solved(verdict, language):
     """Which variant of the question was asked, and below a wrong answer a right one, folded."""
-    own, asked = pages.words(language)["instructor"], reading.all_questions()[verdict["question"]]
+    own, asked = pages.words(language)["instructor"], all_questions()[verdict["question"]]
     said, variant = [], verdict.get("variant")
     if variant in asked.variants:
         asked = asked.variants[variant]

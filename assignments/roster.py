@@ -8,8 +8,9 @@ import unicodedata
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-import reading
 import sheet
+
+from companion.check.question import all_questions
 
 # How the systems name the files that they give an instructor. Canvas: `lovelaceada_LATE_12345_67890_lstm`, with the
 # numbers of the student and of the file, or `…_12345_text`. Moodle: `Ada Lovelace_123456_assignsubmission_file_`, with
@@ -175,7 +176,7 @@ def by_name(roster, name):
 def without_more(name):
     """A name without what is often written beside it: the assignment, and a number of a copy."""
     name = re.sub(r"\s*\(\d{1,3}\)\s*$", "", name)
-    more = {word for one in reading.all_questions().values() for word in one.assignment.split("_")} | {"late"}
+    more = {word for one in all_questions().values() for word in one.assignment.split("_")} | {"late"}
     return " ".join(word for word in re.split(r"[\s_]+|\s-\s", name) if folded(word) not in more)
 
 

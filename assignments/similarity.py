@@ -19,6 +19,8 @@ import pages
 import reading
 import review
 
+from companion.check.question import all_questions
+
 ROOT = Path(__file__).resolve().parents[1]
 RUN = 25  # signs: about a line and a half
 MANY = 10  # what more students than these write is the assignment's own; in a small class, than a sixth of all
@@ -102,7 +104,7 @@ def pairs(all_graded):
 def pieces(graded, assignment):
     """What a student's answers are made of, each once: its functions and classes, and what stands above them."""
     mine = [one for one in graded["verdicts"] if one["assignment"] == assignment]
-    asked = {reading.name_of(one["question"]): one["question"] for one in mine if one["question"] in reading.all_questions()}
+    asked = {reading.name_of(one["question"]): one["question"] for one in mine if one["question"] in all_questions()}
     there = {}
     for verdict in mine:
         for cell in verdict.get("code", ()):

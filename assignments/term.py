@@ -8,11 +8,13 @@ from datetime import datetime
 from pathlib import Path
 
 import dates
+import folders
 import pages
-import reading
 import roster
 import times
 import uploads
+
+from companion.check.question import all_questions
 
 MEMORY = "term.json"  # in the folder of grades: when each submission was sent, so that other batches' dates stay
 
@@ -22,7 +24,7 @@ class Term:
 
     def __init__(self, found, wanted=(), class_list=None, columns=(), rules=None):
         self.wanted, self.found = tuple(wanted), found
-        self.assignments = [*dict.fromkeys(one.assignment for one in reading.all_questions().values())]
+        self.assignments = [*dict.fromkeys(one.assignment for one in all_questions().values())]
         self.listed = roster.read(class_list) if class_list else None
         self.names = {entry: roster.entry_name(path) for entry, path in found.items()}
         self.people = self.listed or roster.of_entries(self.names.values())
@@ -315,7 +317,7 @@ def of(arguments):
             print(pages.words("en")["roster"]["no_dates"])
         return None
     output = Path(arguments.output).resolve()
-    found = {name: path for name, path in reading.students(arguments.submissions).items() if path.resolve() != output}
+    found = {name: path for name, path in folders.students(arguments.submissions).items() if path.resolve() != output}
     return Term(found, arguments.assignment, arguments.roster, arguments.column, arguments.dates)
 
 

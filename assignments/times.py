@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import dates
-import reading
+import folders
 import roster
 import sheet
 
@@ -57,7 +57,7 @@ def table(path, zone, assignments, find):
 
 def of_files(path):
     """The time of a submission's latest file, or None."""
-    files = reading.files(path)[0]
+    files = folders.files(path)[0]
     try:
         return datetime.fromtimestamp(files[-1].lstat().st_mtime, UTC) if files else None
     except (OSError, OverflowError, ValueError):

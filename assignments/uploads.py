@@ -9,8 +9,9 @@ import re
 import zipfile
 
 import pages
-import reading
 import roster
+
+from companion.check.question import all_questions
 
 CANVAS_COLUMN = re.compile(r".+\(\d+\)\s*", re.DOTALL)  # Canvas puts the assignment's number behind its name
 READ_ONLY = "(read only)"
@@ -70,7 +71,7 @@ def title(head):
 
 def named(head):
     """The assignments that a column's name has in it: `lstm` is not in that of `lstm_parameters`."""
-    names = {one.assignment for one in reading.all_questions().values()}
+    names = {one.assignment for one in all_questions().values()}
     words = {one: re.search(rf"(?<![a-z0-9]){one.replace('_', '[ _-]*')}(?![a-z0-9])", roster.folded(head)) for one in names}
     return [one for one in names if words[one] and not any(one in more and words[more] for more in names - {one})]
 

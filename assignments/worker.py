@@ -1,6 +1,6 @@
 """The process in which students' code runs. It knows calls and probes, and no answer: no reference, no truth, no bank.
 
-It is started by asking.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs: for
+It is started by workers.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs: for
 each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the answer on the
 probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in its memory.
 Whatever the student's code does to this process, numbers are all it can give, and the layers that would compute the
@@ -13,7 +13,6 @@ import importlib.util
 import json
 import linecache
 import os
-import re
 import select
 import signal
 import socket
@@ -28,268 +27,6 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = 4 * 2**20  # bytes that an answer's numbers may take: right ones take a fortieth
-OWN = "a library's own layer"  # by these words asking.py knows what was refused
-RECURRENT = re.compile(r"(^|[:_])(lstm|gru|rnn)(_|\.|$)")
-ATTENDING = re.compile(r"attention(?!\w*choice)|_masked_softmax|_bias_rescale_qkv|_encoder_layer_fwd|_triton_scaled_dot")
-
-
-class Library(RuntimeError):
-    """A library's own layer was called."""
-
-
-called = set()  # those that were, since the last probe
-
-
-# Torch's own layers out of order
-
-
-def registered(pattern):
-    import torch
-
-    return [name for name in torch._C._dispatch_get_all_op_names() if pattern.search(name)]
-
-
-def shut(names):
-    """Torch's operations of these names raise `Library` from now on, however they are reached.
-
-    They are replaced where every route comes together, in the dispatcher, for every kind of tensor. The handle that
-    could take this back is given away.
-    """
-    import torch
-
-    def refuse(name):
-        def kernel(*_, **__):
-            called.add(name)
-            raise Library(f"{name}: {OWN}")
-
-        return kernel
-
-    keys = [key for key in torch._C.DispatchKey.__members__ if usual(key)]
-    for name in names:
-        put(name, keys, refuse(name.split(".")[0]))
-
-
-def usual(key):
-    """Keys of tensors that a processor can have; the rest are devices."""
-    parts = ("CUDA", "HIP", "XLA", "MPS", "IPU", "XPU", "HPU", "VE", "Lazy", "MTIA", "MAIA", "PrivateUse", "Of")
-    return key != "Undefined" and not any(part in key for part in parts)
-
-
-def put(name, keys, kernel):
-    import torch
-
-    space, operation = name.split("::")
-    library = torch._C._dispatch_library("IMPL", space, "", __file__, 0)
-    for key in keys:
-        try:
-            library.impl(operation, key, kernel, False)
-        except (RuntimeError, TypeError):
-            try:
-                library.impl(operation, key, kernel)
-            except (RuntimeError, TypeError):
-                continue  # not every key takes kernels
-    forget(library)
-
-
-def forget(thing):
-    """Keeps it for ever, out of Python's sight."""
-    import ctypes
-
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
-
-
-def shut_autograd():
-    """No gradients by themselves: torch records nothing that it could go back on, for no kind of tensor: from what it had
-    recorded of another device's, whose numbers are this one's, gradients could be fetched node by node."""
-    import torch
-
-    def refuse(name):
-        def instead(*_, **__):
-            called.add(name)
-            raise Library(f"{name}: {OWN}")
-
-        return instead
-
-    keys = ("Autograd", "AutogradCPU", "AutogradOther", "AutogradNestedTensor")  # the first stands for all devices'
-    fall = torch.library.fallthrough_kernel
-    for space in sorted({name.split("::")[0] for name in torch._C._dispatch_get_all_op_names()} & {"aten"}):
-        library = torch._C._dispatch_library("IMPL", space, "", __file__, 0)
-        for name in torch._C._dispatch_get_all_op_names():
-            if not name.startswith(space + "::"):
-                continue
-            for key in keys:
-                try:
-                    library.impl(name.split("::")[1], key, fall, False)
-                except (RuntimeError, TypeError):
-                    pass
-        forget(library)
-    torch.autograd.grad = torch.autograd.backward = refuse("torch.autograd")
-    torch.Tensor.backward = refuse("torch.autograd")
-    for name in ("grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "linearize"):
-        setattr(torch.func, name, refuse(f"torch.func.{name}"))
-    for name in ("jacobian", "vjp", "jvp", "hessian", "vhp", "hvp"):
-        setattr(torch.autograd.functional, name, refuse(f"torch.autograd.functional.{name}"))
-
-
-def shut_python():
-    """Torch has its layers in Python as well, for its compiler. Their code is exchanged, so that no reference helps."""
-    import torch._decomp.decompositions as decompositions
-
-    layers = re.compile(r"lstm|gru|rnn|^embedding|one_layer")
-    for name, thing in vars(decompositions).items():
-        if layers.search(name):
-            exchange(thing)
-    for name, module in list(sys.modules.items()):
-        if name.startswith("torch.ao.") and name.endswith("rnn"):
-            for thing in vars(module).values():
-                if isinstance(thing, type) and thing.__module__ == name:
-                    for method in vars(thing).values():
-                        if isinstance(method, types.FunctionType) and method.__name__ in ("__init__", "forward"):
-                            exchange_code(method)
-
-
-# Where torch has attention in Python, from products and a softmax: modules, and the one function in the last.
-ATTENTION = (
-    "torch.nn.attention", "torch._higher_order_ops.flex_attention", "torch._inductor.fx_passes.fuse_attention",
-    "torch.ao.nn.quantizable.modules.activation", "torch.onnx.ops", "torch.nn.functional",
-)  # fmt: skip
-
-
-def shut_attention():
-    """Torch's attention in Python refuses, too, and its text cannot be had: `attention_files` says what is hidden."""
-    for name, thing in vars(sys.modules["torch._decomp.decompositions"]).items():
-        if "attention" in name:
-            exchange(thing)
-    for name, module in list(sys.modules.items()):
-        if not name.startswith(ATTENTION):
-            continue
-        things = [module.multi_head_attention_forward] if name == ATTENTION[-1] else vars(module).values()
-        methods = [one for thing in things if isinstance(thing, type) for one in vars(thing).values()]
-        for thing in [*things, *methods]:
-            if isinstance(thing, types.FunctionType) and thing.__module__ == name:
-                exchange(thing)
-
-
-def attention_files(torch):
-    inside = Path(torch.__file__).parent
-    found = [str(file) for folder in ("nn/attention", "onnx/ops") for file in (inside / folder).rglob("*.py*")]
-    for name in ("nn/functional.py", "_higher_order_ops/flex_attention.py", "_inductor/fx_passes/fuse_attention.py"):
-        found += with_cache(inside / name)
-    return found
-
-
-def exchange(thing):
-    seen = set()
-    while thing is not None and id(thing) not in seen:
-        seen.add(id(thing))
-        if isinstance(thing, types.FunctionType):
-            for cell in thing.__closure__ or ():
-                if isinstance(cell.cell_contents, types.FunctionType) and id(cell.cell_contents) not in seen:
-                    exchange_code(cell.cell_contents)
-            exchange_code(thing)
-        thing = getattr(thing, "__wrapped__", None)
-
-
-def exchange_code(function):
-    """Python takes code only that closes over as many names."""
-    names = function.__code__.co_freevars
-    lines = ["def outer():", *(f"    {name} = None" for name in names), "    def inner(*_, **__):"]
-    lines += [*(f"        {name}" for name in names), f"        raise RuntimeError({OWN!r})", "    return inner"]
-    space = {}
-    exec("\n".join(lines), space)
-    function.__code__ = space["outer"]().__code__
-
-
-def shut_layers():
-    """No layer can even be made: for the question in which its parameters' shapes are the answer."""
-    from torch import nn
-
-    def made(self, *_, **__):
-        called.add("torch.nn")
-        raise Library(OWN)
-
-    for layer in (nn.RNNBase, nn.RNNCellBase):
-        layer.__init__ = made
-        for inner in layer.__subclasses__():
-            inner.__init__ = made
-
-
-def hidden(torch):
-    """Files that hold a library's layer: nobody may read them."""
-    inside = Path(torch.__file__).parent
-    found = with_cache(inside / "_decomp/decompositions.py")
-    found += [str(inside / "ao/nn" / name) for name in ("quantizable", "quantized", "qat", "intrinsic")]
-    # it is loaded; a second copy of it would have all that is shut in the first
-    return [*found, str(inside / "lib" / "libtorch_cpu.so")]
-
-
-def with_cache(file):
-    return [str(file), *map(str, (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"))]
-
-
-# The functions behind the operations, in the machine's own code
-
-NATIVE = {
-    "recurrent": re.compile(rb"_ZN2at6native\d+_?(?:[a-z]+_)*(?:lstm|gru|rnn)(?:_[a-z_]+)?E[RN]"),
-    "embedding": re.compile(rb"_ZN2at6native\d+_?embedding(?!_renorm)[a-z_]*E[RN]"),
-    "one_hot": re.compile(rb"_ZN2at6native7one_hotE"),
-    "attention": re.compile(
-        rb"_ZN2at6native\d+_?(?:[a-z]+_)*(?:attention|masked_softmax|bias_rescale_qkv|encoder_layer)(?:_[a-z_0-9]+)?E[RN]"
-    ),
-    "autograd": re.compile(rb"_ZN5torch(?:8autograd6Engine7execute|3jit13differentiate)E"),
-}
-TRAPS = {"x86_64": b"\x0f\x0b", "aarch64": b"\x00\x00\x00\x00"}  # an instruction that there is not
-places = {}  # address and size of each, by kind
-
-
-def find_natives(torch):
-    """Where these functions are, by kind, if this is Linux: its libraries can be read."""
-    import ctypes
-
-    library = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
-    machine = os.uname().machine if hasattr(os, "uname") else ""
-    if sys.platform != "linux" or machine not in TRAPS or not library.is_file():
-        return
-    loaded = ctypes.CDLL(str(library))
-    functions = list(exported(library))
-    for kind, pattern in NATIVE.items():
-        places[kind] = [
-            (ctypes.cast(getattr(loaded, name.decode()), ctypes.c_void_p).value, size)
-            for name, size in functions
-            if pattern.match(name)
-        ]
-
-
-def exported(library):
-    """Name and size of each function that an ELF library gives to others."""
-    with open(library, "rb") as file:
-        head = file.read(64)
-        start, (size, count) = struct.unpack_from("<Q", head, 40)[0], struct.unpack_from("<HH", head, 58)
-        file.seek(start)
-        sections = list(struct.iter_unpack("<IIQQQQIIQQ", file.read(size * count)))
-        table = next(one for one in sections if one[1] == 11)
-        strings = sections[table[6]]
-        file.seek(strings[4])
-        names = file.read(strings[5])
-        file.seek(table[4])
-        for name, info, _, section, _, length in struct.iter_unpack("<IBBHQQ", file.read(table[5])):
-            if info & 15 == 2 and section:
-                yield names[name : names.index(b"\0", name)], length
-
-
-def trap(kind):
-    """Who calls one of these functions, or jumps into it, is ended by the processor: nothing of it is left."""
-    import ctypes
-
-    page, everything = os.sysconf("SC_PAGESIZE"), 7
-    libc = ctypes.CDLL(None)
-    for address, size in places.get(kind, ()):
-        start = address // page * page
-        length = ctypes.c_size_t(address + size - start)
-        code = TRAPS[os.uname().machine]
-        if libc.mprotect(ctypes.c_void_p(start), length, everything) == 0:
-            ctypes.memmove(address, code * (size // len(code)), size // len(code) * len(code))
-            libc.mprotect(ctypes.c_void_p(start), length, everything & ~2)
 
 
 # A companion that has no layers
@@ -309,8 +46,8 @@ class Refused(types.ModuleType):
 def layer(name):
     class Layer:
         def __init__(self, *_, **__):
-            called.add(name)
-            raise Library(f"{name}: {OWN}")
+            shutting.called.add(name)
+            raise shutting.Library(f"{name}: {shutting.OWN}")
 
         def __class_getitem__(cls, _):
             return cls
@@ -371,7 +108,7 @@ def load(name, file):
 
 
 def called_by(job):
-    """The question's call, from the pieces that asking.py cut out of its module."""
+    """The question's call, from the pieces that portable.py cut out of its module."""
     from companion.check import running
 
     for piece in job["pieces"]:
@@ -485,30 +222,22 @@ def work(job):
         return encode({"errors": errors, "others": others, "outcomes": None})
     outcomes = []
     for probe in probes:
-        called.clear()
+        shutting.called.clear()
         try:
             outcome = observe(call, answer, probe, wall)
         except BaseException as error:  # SystemExit and its like; `observe` has seen to the others
             error = {"kind": "raises_error", "type": type(error).__name__, "text": text(error)}
             outcome = running.Outcome(error=error)
-        if called:
-            outcome.notes["library"] = sorted(called)
+        if shutting.called:
+            outcome.notes["library"] = sorted(shutting.called)
         outcomes.append(outcome.to_json())
     return encode({"errors": errors, "others": others, "outcomes": outcomes})
 
 
 def prepare(job, jail, secret, path):
-    """Goes behind the walls. Returns those that hold, as the line that asking.py reads first."""
-    close_for(job)
-    if not job["layers"]:
-        import torch
-
-        secret = [*secret, *with_cache(Path(torch.__file__).parent / "nn/modules/rnn.py")]
-    if attends_for(job):
-        import torch
-
-        secret = [*secret, *attention_files(torch)]
-    walls = jail.child(job["limits"], secret, path)
+    """Goes behind the walls. Returns those that hold, as the line that received.py reads first."""
+    shutting.close_for(job)
+    walls = jail.child(job["limits"], [*secret, *shutting.hidden_for(job)], path)
     tempfile.tempdir = jail.scratch
     try:
         os.chdir(jail.scratch)  # what a notebook writes beside it, it may read again
@@ -539,28 +268,6 @@ def child(job, jail, pipe, secret, path):
     while said:
         said = said[write(pipe, said) :]
     os._exit(0)
-
-
-def attends_for(job):
-    return any("attention" in name for name in job["forbidden"])
-
-
-def close_for(job):
-    shut(registered(re.compile("^(%s)$" % "|".join(map(re.escape, job["forbidden"])) or "$^")))
-    if any("embedding" in name for name in job["forbidden"]):
-        shut(registered(re.compile(r"::_?embedding(?!_renorm)")))
-        trap("embedding")
-        if any("one_hot" in name for name in job["forbidden"]):  # which may be a step of a lookup
-            trap("one_hot")
-    if attends_for(job):
-        shut(registered(ATTENDING))
-        shut_attention()
-        trap("attention")
-    if job["autograd"]:
-        shut_autograd()
-        trap("autograd")
-    if not job["layers"]:
-        shut_layers()
 
 
 # The zygote
@@ -705,10 +412,12 @@ def main():
     torch.set_num_threads(1)
     import torch._decomp.decompositions_for_jvp  # needs files that are hidden later  # noqa: F401
 
-    global isolation, needing, rerun
+    global isolation, needing, rerun, shutting
     isolation = load("isolation", HERE / "isolation.py")
     needing = load("needing", HERE / "needing.py")
     rerun = load("rerun", HERE / "rerun.py")
+    shutting = load("shutting", HERE / "shutting.py")
+    del sys.modules["shutting"]  # nobody is to find it
     running = load("companion.check.running", settings["running"])
     sys.meta_path.insert(0, Finder())
     sys.modules["companion.check.running"] = running
@@ -718,10 +427,10 @@ def main():
             __import__(module)
         except ImportError:
             pass
-    shut(registered(RECURRENT))
-    shut_python()
-    find_natives(torch)
-    trap("recurrent")
+    shutting.shut(shutting.registered(shutting.RECURRENT))
+    shutting.shut_python()
+    shutting.find_natives()
+    shutting.trap("recurrent")
     warm = torch.rand(3, 4, dtype=torch.float64)
     (warm @ warm.T).sigmoid().tanh().sum()
     # what compiles code while it runs would need memory that is written and executed, which the walls refuse
@@ -729,14 +438,14 @@ def main():
     torch.backends.mkldnn.set_flags(False)
     linecache.clearcache()  # torch's compiler has read files here that are hidden from now on
     isolation.remember()
-    secret, path = [*hidden(torch), *settings["hidden"]], settings["path"]
+    secret, path = [*shutting.hidden(), *settings["hidden"]], settings["path"]
     isolation.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the batch's to take
     if hasattr(os, "fork"):
         bear(socket.socket(fileno=source), secret, path)
         return
     send(target, {"pid": os.getpid()})
-    if (job := receive(source)) is not None:  # a process for each job; asking.py looks at the clock
+    if (job := receive(source)) is not None:  # a process for each job; workers.py looks at the clock
         begin = time.monotonic()
         walls = prepare(job, isolation.Jail(), secret, path)
         send(target, {"ended": "", "said": walls + work(job), "seconds": time.monotonic() - begin})

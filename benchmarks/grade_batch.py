@@ -30,9 +30,14 @@ HERE = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(HERE), str(HERE / "assignments")]
 
 import asking  # noqa: E402  (its folder is on the path only now)
-import grade  # noqa: E402
+import following  # noqa: E402
+import keeping  # noqa: E402
 import pages  # noqa: E402
 import reading  # noqa: E402
+import results  # noqa: E402
+import review  # noqa: E402
+import workers  # noqa: E402
+from batch import Batch  # noqa: E402
 
 from companion.check.question import ASSIGNMENTS, all_questions  # noqa: E402
 
@@ -186,7 +191,7 @@ def count(module, name, part):
     setattr(module, name, instead)
 
 
-def ask(worker, job, plain=asking.Worker.ask):
+def ask(worker, job, plain=workers.Worker.ask):
     """As Worker.ask, and counts what the worker has had of processors, with all that it has waited for."""
     if not worker.ready:
         worker.start()
@@ -200,11 +205,11 @@ def ask(worker, job, plain=asking.Worker.ask):
 
 
 def watch():
-    asking.Worker.ask = ask
+    workers.Worker.ask = ask
     for module, name, part in (
-        (reading, "submission", "reading"), (grade, "digest", "reading"), (asking, "grade", "judging"),
-        (asking, "follow_through", "judging"), (grade.review, "beside", "beside"), (grade, "write", "pages"),
-        (grade.Batch, "run", "batch's own"), (pages, "gradebook", "gradebook"),
+        (reading, "submission", "reading"), (keeping, "digest", "reading"), (asking, "grade", "judging"),
+        (following, "follow_through", "judging"), (review, "beside", "beside"), (results, "write", "pages"),
+        (Batch, "run", "batch's own"), (pages, "gradebook", "gradebook"),
     ):  # fmt: skip
         count(module, name, part)
 
@@ -224,7 +229,7 @@ def measure(size, workers, interruptions=0):
         graded = None
         while graded is None:
             try:
-                graded = grade.Batch(f"{folder}/sent", f"{folder}/grades", say=say).grade(workers)
+                graded = Batch(f"{folder}/sent", f"{folder}/grades", say=say).grade(workers)
             except KeyboardInterrupt:
                 pass
         seconds, there = time.monotonic() - begin, len(list(Path(folder, "grades", "feedback").iterdir()))

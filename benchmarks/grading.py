@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parents[1]
 SOURCE = HERE / "assignments" / "source" / "en" / "lstm.ipynb"
 sys.path[:0] = [str(HERE), str(HERE / "assignments")]
 
-import grade  # noqa: E402  (its folder is on the path only now)
+from batch import Batch  # noqa: E402  (its folder is on the path only now)
 
 ENDLESS = ["import time; time.sleep(10**6)", "while True: pass"]
 
@@ -55,7 +55,7 @@ def measure(count, endless=0, kills=0):
     with tempfile.TemporaryDirectory() as folder:
         submit(f"{folder}/submitted", count, endless)
         begin = time.monotonic()
-        graded = grade.Batch(f"{folder}/submitted", f"{folder}/grades", say=said).grade(2)
+        graded = Batch(f"{folder}/submitted", f"{folder}/grades", say=said).grade(2)
         seconds = time.monotonic() - begin
     right = sum(not verdict["mistakes"] for one in graded.values() for verdict in one["verdicts"])
     without_end = f", {endless} of them without end" if endless else ""
@@ -97,7 +97,7 @@ def main():
     sizes = [int(one) for one in sys.argv[1:]] or [25, 50, 100]
     with tempfile.TemporaryDirectory() as folder:  # not counted
         submit(f"{folder}/submitted", 4)
-        grade.Batch(f"{folder}/submitted", f"{folder}/grades", say=lambda text: None).grade(2)
+        Batch(f"{folder}/submitted", f"{folder}/grades", say=lambda text: None).grade(2)
     for size in sizes * 2:
         measure(size)
     quiet, killed = (min(both) for both in zip(*((measure(sizes[0]), measure(sizes[0], kills=4)) for _ in range(2))))

@@ -10,11 +10,13 @@ from functools import partial
 from pathlib import Path
 
 import asking
-import grade
 import isolation
 import pages
 import pytest
 import reading
+import workers
+from batch import Batch
+from grader import Grader
 from lstm_answers import SOURCES
 from sampling import PROVING
 
@@ -41,7 +43,7 @@ def worker(tmp_path_factory):
         secret = packages / "others"
         secret.mkdir()
         (secret / "answer.txt").write_text("another student's answer")
-        STARTED.append(asking.Worker([str(secret)]))
+        STARTED.append(workers.Worker([str(secret)]))
         STARTED[0].secret = str(secret)
     return STARTED[0]
 
@@ -55,18 +57,18 @@ def here(worker, monkeypatch):
     class Here:
         def __init__(self, hidden, mothers, seeds):
             self.line = self
-            monkeypatch.setattr(grade.Grader, "worker", worker)
-            monkeypatch.setattr(grade.Grader, "seeds", seeds)
+            monkeypatch.setattr(Grader, "worker", worker)
+            monkeypatch.setattr(Grader, "seeds", seeds)
 
         def ask(self, *asked):
-            self.said = partial(next, grade.Grader.grade(*asked))
+            self.said = partial(next, Grader.grade(*asked))
 
         def close(self):
             pass
 
-    monkeypatch.setattr(grade, "Grading", Here)
-    monkeypatch.setattr(grade, "wait", lambda lines, _: lines)
-    monkeypatch.setattr(grade.Batch, "mother", lambda batch: None)
+    monkeypatch.setattr("batch.Grading", Here)
+    monkeypatch.setattr("batch.wait", lambda lines, _: lines)
+    monkeypatch.setattr(Batch, "mother", lambda batch: None)
 
 
 @pytest.fixture(scope="session")

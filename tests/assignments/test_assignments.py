@@ -7,15 +7,16 @@ import re
 import shutil
 
 import nbformat
+import parsing
 import pytest
 import reading
 import release
 import translations
-from small_book import copy_edition
 from nbclient import NotebookClient
 from nbgrader.nbgraderformat import read as read_as_nbgrader
 from programs import questions
 from sampling import chosen
+from small_book import copy_edition
 
 from companion.check import check
 from companion.check.question import ASSIGNMENTS, all_questions
@@ -195,13 +196,13 @@ def test_the_answers_are_right(source, seed):
 @each
 def test_the_grader_finds_the_answers(source):
     names = [question.name for question in source.questions]
-    found = reading.answers(reading.read(source.path), names)
+    found = reading.answers(parsing.read(source.path), names)
     said = {name: handed for name, handed, _ in checks(source.path).values()}
     assert {name: (one.written, one.names[0]) for name, one in found.items()} == {
         name: (True, said.get(name)) for name in names
     }
     assert {name: reading.name_of(name) for name in names} == said
-    assert reading.assignments_of(reading.read(source.path)) == ([source.name], [])
+    assert reading.assignments_of(parsing.read(source.path)) == ([source.name], [])
 
 
 @each

@@ -9,12 +9,13 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import dates
+import folders
 import grade
 import pages
 import pytest
-import reading
 import term as terms
 import times
+from batch import Batch
 from bs4 import BeautifulSoup
 from grading import put
 
@@ -256,18 +257,18 @@ class Graded:
 def batch(tmp_path, monkeypatch):
     """Runs a batch of two, one of whom was late, with these rules. Returns who was graded."""
     monkeypatch.setattr(pages, "gradebook", lambda *_: {})
-    monkeypatch.setattr(grade, "Grading", Graded)
-    monkeypatch.setattr(grade, "wait", lambda lines, _: lines)
-    monkeypatch.setattr(grade.Batch, "mother", lambda batch: None)
+    monkeypatch.setattr("batch.Grading", Graded)
+    monkeypatch.setattr("batch.wait", lambda lines, _: lines)
+    monkeypatch.setattr(Batch, "mother", lambda batch: None)
     for name, late in (("ada", DAY + 3 * HOUR), ("bo", -HOUR)):
         os.utime(put(tmp_path / "sent", name, "lstm.ipynb", "{}"), ((DUE + late).timestamp(),) * 2)
 
     def run(rules):
-        found = reading.students(tmp_path / "sent")
+        found = folders.students(tmp_path / "sent")
         if rules:
             (tmp_path / "course.toml").write_text(rules)
         term = terms.Term(found, ["lstm"], rules=tmp_path / "course.toml") if rules else None
-        made = grade.Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=lambda _: None, term=term)
+        made = Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=lambda _: None, term=term)
         todo = [*made.todo]
         made.grade(1)
         return todo
@@ -315,7 +316,7 @@ def test_a_name_that_looks_like_canvas_is_believed_only_in_canvas_own_zip(tmp_pa
         os.utime(tmp_path / "sent" / name, ((DUE + DAY).timestamp() + 3600 * len(name),) * 2)
 
     def source(**more):
-        term = terms.Term(reading.students(tmp_path / "sent"), rules=tmp_path / "course.toml", **more)
+        term = terms.Term(folders.students(tmp_path / "sent"), rules=tmp_path / "course.toml", **more)
         graded = {name: {"student": name, "assignments": ["lstm"]} for name in term.found}
         term.note(tmp_path, graded)
         return term.memory["ada_1_2_lstm", "lstm"][1]

@@ -10,11 +10,11 @@ import urllib.parse
 import zipfile
 
 import forget
-import grade
 import join
 import pages
 import pytest
 from grading import put, rows
+from naming import known, page_name
 from test_spread import part, result
 
 ASKED = ["ada.quillfeather", "Zoë <b>Quillfeather", "김하늘퀼", "O'Quillfeather \"x\""]
@@ -24,7 +24,7 @@ OTHERS = ["bo", "ada.quill", "Quillfeather"]
 def holding(output, student):
     """The files with the name in them, spelled in any way, or in their own names."""
     ways = {student, unicodedata.normalize("NFD", student), html.escape(student), json.dumps(student)[1:-1], student.replace('"', '""')}
-    ways |= {urllib.parse.quote(one) for one in ways} | {grade.page_name(student)}
+    ways |= {urllib.parse.quote(one) for one in ways} | {page_name(student)}
     ways = [one.encode() for one in ways]
     files = [path for path in output.rglob("*") if path.is_file()]
     return {
@@ -42,7 +42,7 @@ def output(tmp_path):
     for number in (1, 2):
         part(tmp_path / "sent", made, number, 2)
     for student in ASKED:
-        name = grade.page_name(student)
+        name = page_name(student)
         (made / "appeals" / f"{name}.json").write_text("{}")
         (made / "done" / f"{name}.json.0123abcd.part").write_text(student)
     noted = [[student, "lstm", None, "nothing", ""] for student in [*ASKED, *OTHERS]]
@@ -129,8 +129,8 @@ def test_students_who_are_spelled_nearly_alike_are_told_apart(tmp_path, monkeypa
     both = [unicodedata.normalize(kind, "josé") for kind in ("NFC", "NFD")]
     there = dict.fromkeys(both)
     for one in both:
-        assert grade.known([one], there, "student") == [one]
-    assert grade.known([both[1]], {both[0]: None}, "student") == [both[0]]
+        assert known([one], there, "student") == [one]
+    assert known([both[1]], {both[0]: None}, "student") == [both[0]]
 
 
 def test_forgetting_keeps_what_the_summary_says_of_parts(tmp_path, monkeypatch):

@@ -17,17 +17,22 @@ import tomllib
 from pathlib import Path
 
 import asking
+import folders
 import grade
 import isolation
 import pages
+import portable
 import pytest
 import reading
+import received
 import torch
+from finished import FINISHED
+from grader import Grader
 from grading import (  # noqa: F401 (a fixture)
     IMPORTS, QUICK, WORDS, cell, error_of, judged, linux, notebook, put, raw, rows, sent, through, walled, worker,
 )  # fmt: skip
 from lstm_answers import CELL, CELL_HEAD, CELLS, GATES, LAYER, ONE_BIAS, SOURCES
-from finished import FINISHED
+from naming import page_name
 from programs import questions
 from repository import ROOT
 from sampling import PROVING, chosen
@@ -90,7 +95,7 @@ def test_a_form_that_is_not_torchs_has_half_of_the_points(worker):
 
 def test_no_call_of_a_question_brings_the_answer_along():
     for question in all_questions():
-        said = asking.portable_of(question)
+        said = portable.portable_of(question)
         assert not re.search("reference|truth|Question", json.dumps(said))
 
 
@@ -832,9 +837,9 @@ def test_what_follows_from_an_earlier_mistake_costs_nothing(worker, tmp_path, mo
     source, points, remark = FOLLOWING[name]
     wrong = STEP.replace("torch.tanh", "")
     put(tmp_path, "a", "rnn.ipynb", notebook({"rnn_step": wrong, "rnn": source}))
-    monkeypatch.setattr(grade.Grader, "worker", worker)
-    monkeypatch.setattr(grade.Grader, "seeds", dict.fromkeys(all_questions(), 5))
-    *_, (_, found) = grade.Grader.grade("a", tmp_path / "a", (), "en", asking.LIMITS, None, None, {})
+    monkeypatch.setattr(Grader, "worker", worker)
+    monkeypatch.setattr(Grader, "seeds", dict.fromkeys(all_questions(), 5))
+    *_, (_, found) = Grader.grade("a", tmp_path / "a", (), "en", asking.LIMITS, None, None, {})
     step, rnn = (next(one for one in found["verdicts"] if one["question"] == name) for name in ("rnn_step", "rnn"))
     assert (step["points"], step["mistakes"]) == (0, ["tanh_missing"])
     assert rnn["points"] == points and rnn["mistakes"]
@@ -897,7 +902,7 @@ def test_links_are_not_followed(tmp_path):
     (tmp_path / "in" / "a").mkdir(parents=True)
     (tmp_path / "in" / "a" / "lstm.ipynb").symlink_to(tmp_path / "others" / "b" / "lstm.ipynb")
     (tmp_path / "in" / "c").symlink_to(tmp_path / "others" / "b")
-    assert list(reading.students(tmp_path / "in")) == ["a"]
+    assert list(folders.students(tmp_path / "in")) == ["a"]
     assert not reading.submission("a", tmp_path / "in" / "a").answers
 
 
@@ -942,7 +947,7 @@ def test_words_that_the_grader_lacks_are_english_one_by_one(tmp_path, monkeypatc
 def test_pages_show_what_students_write_as_text():
     assert "<script" not in pages.marked("`<script>alert(1)</script>` **<img src=x>**")
     assert pages.cell("=1+1") == "'=1+1"
-    names = [grade.page_name(one) for one in ("a", "A", "../a", "a/b", "a\0b", "é", "", ".", "x" * 300)]
+    names = [page_name(one) for one in ("a", "A", "../a", "a/b", "a\0b", "é", "", ".", "x" * 300)]
     names = [one.lower() for one in names]
     assert len(set(names)) == len(names) and not any("/" in one or one.startswith(".") for one in names)
 
@@ -1038,10 +1043,10 @@ def test_system_calls_are_refused(worker):
 
 def test_numbers_from_a_stranger():
     good = {"kind": "float64", "shape": [2], "numbers": [1, 2.5]}
-    assert asking.tensor_of(good).tolist() == [1, 2.5]
+    assert received.tensor_of(good).tolist() == [1, 2.5]
     for bad in ({"shape": [3]}, {"shape": [-1]}, {"shape": [True, 2]}, {"numbers": ["1", 2]}, {"numbers": [10**400, 1]},
                 {"shape": [2**40, 0], "numbers": []}, {"shape": "2"}, {"numbers": None},
                 {"numbers": [True, 1]}):  # fmt: skip
-        with pytest.raises(asking.Forged):
-            asking.tensor_of(good | bad)
-    assert torch.isnan(asking.tensor_of(good | {"numbers": [float("nan"), 1]})).any()
+        with pytest.raises(received.Forged):
+            received.tensor_of(good | bad)
+    assert torch.isnan(received.tensor_of(good | {"numbers": [float("nan"), 1]})).any()

@@ -14,14 +14,22 @@ import time
 from pathlib import Path
 
 import asking
+import folders
 import grade
+import keeping
 import pages
+import parsing
 import pytest
 import reading
 import summary
+import workers
+from batch import Batch
+from grader import Grader
 from grading import QUICK, cell, here, judged, linux, notebook, own_mounts, put, rows, sent, there, worker  # noqa: F401
 from lstm_answers import CELL, GATES, SOURCES
+from naming import page_name
 from programs import questions
+from results import write
 from sampling import PROVING
 
 from companion.check.question import all_questions, bank
@@ -35,7 +43,7 @@ NAMES = [
 
 
 def graded_of(folder, output, **more):
-    return grade.Batch(folder, output, ("lstm",), say=lambda text: None, **more)
+    return Batch(folder, output, ("lstm",), say=lambda text: None, **more)
 
 
 def made_up(student, assignment="lstm", points=1.5):
@@ -54,9 +62,9 @@ def test_names_of_all_kinds(tmp_path):
     for name in NAMES:
         put(tmp_path / "sent", name, "notes.pdf", "")
     os.makedirs(os.fsencode(tmp_path / "sent") + b"/\xff\xfe")
-    found = reading.students(tmp_path / "sent")
+    found = folders.students(tmp_path / "sent")
     assert len(found) == len(NAMES) + 1 and all(name.isprintable() for name in found)
-    files = [grade.page_name(name).lower() for name in found]
+    files = [page_name(name).lower() for name in found]
     assert len(set(files)) == len(files) and not any("/" in one or one.startswith(".") for one in files)
     all_graded = [made_up(name) for name in found]
     assert pages.gradebook(tmp_path / "gradebook.db", all_graded) == {}
@@ -79,11 +87,11 @@ def no_gradebook(monkeypatch):
 def test_nobodys_name_is_anothers_file(tmp_path, no_gradebook):
     """Whoever knows how names are marked takes the marked name."""
     put(tmp_path / "sent", "Ada", "notes.pdf", "")
-    put(tmp_path / "sent", grade.page_name("Ada"), "notes.pdf", "")
+    put(tmp_path / "sent", page_name("Ada"), "notes.pdf", "")
     batch = graded_of(tmp_path / "sent", tmp_path / "grades")
     for points, student in enumerate(batch.found):
         batch.keep(student, made_up(student, points=points))
-    grade.write(batch.output, batch.all_graded(), print)
+    write(batch.output, batch.all_graded(), print)
     assert sorted(points for points, _ in rows(batch.output).values()) == [0, 1]
     assert len(list((batch.output / "feedback").iterdir())) == 2
 
@@ -99,7 +107,7 @@ def test_what_is_stored_under_an_older_name_is_found(tmp_path, no_gradebook):
         file.rename(file.with_name(f"ada_l-0123abcd{file.suffix}"))
     kept_by(output, terms[1], ("rnn",), {})
     assert rows(output)["Ada L", "gates"][0] == 1.5
-    assert [file.stem for file in (output / "feedback").iterdir()] == [grade.page_name("Ada L")]
+    assert [file.stem for file in (output / "feedback").iterdir()] == [page_name("Ada L")]
 
 
 @linux
@@ -119,7 +127,7 @@ def same_signals():
 
 
 def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypatch, same_signals, no_gradebook):  # noqa: F811
-    folder, output, store = tmp_path / "sent", tmp_path / "grades", grade.store
+    folder, output, store = tmp_path / "sent", tmp_path / "grades", keeping.store
     for student in ("ada", "bo"):
         put(folder, student, "lstm.ipynb", notebook({"gates": GATES}))
 
@@ -128,7 +136,7 @@ def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypa
         if path.parent.name == "done":
             signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr(grade, "store", told)
+    monkeypatch.setattr(keeping, "store", told)
     monkeypatch.setattr(sys, "argv", ["grade.py", str(folder), "--output", str(output), "--workers", "1"])
     with pytest.raises(SystemExit, match="The same command continues"):
         grade.main()
@@ -150,7 +158,7 @@ def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatc
             self.line = self
 
         def ask(self, *asked):
-            self.parts = grade.Grader.grade(*asked)
+            self.parts = Grader.grade(*asked)
 
         def said(self):
             try:
@@ -173,10 +181,10 @@ def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatc
             raise Ended
         return asking.Verdict(question, 1.0, 1, [], [])
 
-    monkeypatch.setattr(grade, "Grading", Process)
-    monkeypatch.setattr(grade, "wait", lambda jobs, _: together.append(len(jobs)) or jobs)
-    monkeypatch.setattr(grade.Batch, "mother", lambda batch: None)
-    monkeypatch.setattr(grade.Grader, "seeds", dict.fromkeys(all_questions(), 5))
+    monkeypatch.setattr("batch.Grading", Process)
+    monkeypatch.setattr("batch.wait", lambda jobs, _: together.append(len(jobs)) or jobs)
+    monkeypatch.setattr(Batch, "mother", lambda batch: None)
+    monkeypatch.setattr(Grader, "seeds", dict.fromkeys(all_questions(), 5))
     monkeypatch.setattr(reading, "submission", submission)
     monkeypatch.setattr(asking, "grade", judged)
     for student in "abcdegr":
@@ -199,14 +207,14 @@ def test_a_grading_process_that_is_stopped(tmp_path, monkeypatch, no_gradebook):
     for number in range(6):
         put(tmp_path / "sent", f"s{number}", "lstm.ipynb", notebook())
     ends = [signal.SIGSTOP]  # one: whoever is hit twice at one question is not graded there
-    monkeypatch.setattr(grade, "PATIENCE", 45 - 4 * asking.LIMITS["wall"])
+    monkeypatch.setattr("batch.PATIENCE", 45 - 4 * asking.LIMITS["wall"])
 
     def say(_):
         there = multiprocessing.active_children()
         if ends and there:
             os.kill(there[0].pid, ends.pop())
 
-    graded = grade.Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=say).grade(2)
+    graded = Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=say).grade(2)
     assert not ends and len(graded) == 6
     assert not [one for each in graded.values() for one in each["verdicts"] if one["mistakes"]]
     assert not multiprocessing.active_children()
@@ -216,7 +224,7 @@ def test_what_is_too_long_to_be_parsed_is_read_all_the_same(tmp_path, monkeypatc
     """Five megabytes of `x=1` would take 26 seconds and 3 gigabytes."""
     parse, parsed = ast.parse, []
     monkeypatch.setattr(ast, "parse", lambda source, *more: parsed.append(len(source)) or parse(source, *more))
-    monkeypatch.setattr(reading, "LONG_CELL", 2000)
+    monkeypatch.setattr(parsing, "LONG_CELL", 2000)
     monkeypatch.setattr(reading, "LONG", 10_000)
     said = notebook({"gates": "%matplotlib inline\n" + GATES + "# " + "a" * 3000})
     said["cells"] += [cell("x=1\n" * 2000), *(cell("x=1\n" * 400) for _ in range(30))]
@@ -240,25 +248,25 @@ def test_files_that_never_end(tmp_path):
         file.truncate(2**43)  # takes no room on the disk
     begin = time.monotonic()
     assert set(sent(tmp_path, "a").answers) == set(SOURCES)
-    found = {name: path for name, path in reading.students(tmp_path).items()}
+    found = {name: path for name, path in folders.students(tmp_path).items()}
     assert [key for key, _ in reading.submission("b", found["b"]).remarks] == ["nothing_sent"]
     assert [key for key, _ in sent(tmp_path, "c").remarks] == ["nothing_sent"]
     assert [key for key, _ in sent(tmp_path, "d").remarks] == ["file_too_large"]
     for path in found.values():
-        grade.files_digest(path)
+        keeping.files_digest(path)
     assert time.monotonic() - begin < 5
 
 
 def test_a_submission_that_is_taken_away_or_changed_meanwhile(tmp_path, monkeypatch):
     path = put(tmp_path, "a", "lstm.ipynb", notebook())
-    before = grade.files_digest(tmp_path / "a")
+    before = keeping.files_digest(tmp_path / "a")
     path.write_text("{}")
-    assert grade.files_digest(tmp_path / "a") != before
+    assert keeping.files_digest(tmp_path / "a") != before
     walk = list(os.walk(tmp_path / "a"))
     path.unlink()
     monkeypatch.setattr(os, "walk", lambda *_, **__: walk)
-    assert reading.files(tmp_path / "a") == ([], [])
-    assert reading.files(tmp_path / "gone")[0] == []
+    assert folders.files(tmp_path / "a") == ([], [])
+    assert folders.files(tmp_path / "gone")[0] == []
 
 
 @pytest.mark.heavy
@@ -282,8 +290,8 @@ DEEP = [
 def test_no_source_is_too_deep_to_be_read(tmp_path):
     """In a process of its own, which the stack's end would end."""
     folders = [str(Path(grade.__file__).parents[number]) for number in (0, 1)]
-    command = f"import sys; sys.path[:0] = {folders!r}; import reading, pathlib; " \
-              "[print(len(reading.read(pathlib.Path(one)).cells), flush=True) for one in sys.argv[1:]]"  # fmt: skip
+    command = f"import sys; sys.path[:0] = {folders!r}; import parsing, pathlib; " \
+              "[print(len(parsing.read(pathlib.Path(one)).cells), flush=True) for one in sys.argv[1:]]"  # fmt: skip
     said = [{"cells": [{"cell_type": "code", "source": source}]} for source in DEEP]
     files = [put(tmp_path, f"{number}", "lstm.ipynb", one) for number, one in enumerate(said)]
     done = subprocess.run([sys.executable, "-c", command, *files], capture_output=True, text=True, timeout=120)
@@ -355,10 +363,10 @@ def test_an_interrupted_batch_goes_on_with_the_next(tmp_path, here):  # noqa: F8
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        grade.Batch(folder, output, ("lstm",), say=interrupted).grade(1)
+        Batch(folder, output, ("lstm",), say=interrupted).grade(1)
     assert len(list((output / "done").iterdir())) == 1 and len(rows(output)) == len(ASKED)
     said = []
-    assert set(grade.Batch(folder, output, ("lstm",), say=said.append).grade(1)) == {"ada", "bo", "cy"}
+    assert set(Batch(folder, output, ("lstm",), say=said.append).grade(1)) == {"ada", "bo", "cy"}
     assert said[0] == "1 of 3 submissions are graded already."
     assert {student for (student, question), (points, _) in rows(output).items() if points} == {"ada", "bo", "cy"}
 
@@ -368,9 +376,9 @@ def test_what_is_handed_in_again_is_graded_again(tmp_path, here):  # noqa: F811
     folder, output, said = tmp_path / "sent", tmp_path / "grades", []
     for student in ("ada", "bo"):
         put(folder, student, "lstm.ipynb", notebook({"gates": GATES.replace("tanh", "cosh")}))
-    grade.Batch(folder, output, ("lstm",), say=lambda text: None).grade(1)
+    Batch(folder, output, ("lstm",), say=lambda text: None).grade(1)
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
-    grade.Batch(folder, output, ("lstm",), say=said.append).grade(1)
+    Batch(folder, output, ("lstm",), say=said.append).grade(1)
     assert said[0] == "1 of 2 submissions are graded already."
     assert [rows(output)[student, "gates"][0] for student in ("ada", "bo")] == [all_questions()["gates"].points, 0]
 
@@ -380,17 +388,17 @@ def test_what_cannot_be_told_is_taken_for_what_the_others_sent(tmp_path, here): 
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
     put(folder, "bo", "notes.pdf", "%PDF")
-    graded = grade.Batch(folder, output, say=lambda text: None).grade(1)
+    graded = Batch(folder, output, say=lambda text: None).grade(1)
     assert [one["mistakes"] for one in graded["bo"]["verdicts"]] == [["no_answer"]] * len(ASKED)
     assert len(rows(output)) == 2 * len(ASKED)
 
 
 def kept_by(output, folder, wanted, results, say=lambda text: None):
     """A batch whose submissions are graded already, with these results."""
-    batch = grade.Batch(folder, output, wanted, say=say)
+    batch = Batch(folder, output, wanted, say=say)
     for student, result in results.items():
         batch.keep(student, result)
-    grade.write(output, batch.all_graded(), say)
+    write(output, batch.all_graded(), say)
 
 
 @pytest.mark.heavy
@@ -490,7 +498,7 @@ def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_m
 def test_workers_of_one_mother(worker):  # noqa: F811
     """Each has walls of its own. One that is killed is begun anew; one that nobody listens to ends, and what it runs."""
     walls = judged(worker, "gates", GATES).walls
-    first, second = (asking.Worker([], worker.mothers) for _ in range(2))
+    first, second = (workers.Worker([], worker.mothers) for _ in range(2))
     assert judged(first, "gates", GATES).ok and judged(second, "gates", GATES).ok
     assert first.mother is second.mother is None
     spaces = {os.readlink(f"/proc/{process}/ns/mnt") for process in ("self", worker.pid, first.pid, second.pid)}
@@ -512,8 +520,8 @@ def test_workers_of_one_mother(worker):  # noqa: F811
 @linux
 @pytest.mark.heavy
 def test_a_worker_whose_mother_is_gone():
-    mother = asking.Mother()
-    one = asking.Worker([], mother.line)
+    mother = workers.Mother()
+    one = workers.Worker([], mother.line)
     assert judged(one, "gates", GATES).ok
     mother.process.kill()
     mother.process.wait()

@@ -8,9 +8,13 @@ import time
 import zipfile
 
 import asking
+import folders
 import grade
+import keeping
+import parsing
 import pytest
-import reading
+import received
+from grader import Grader
 from grading import IMPORTS, WORDS, cell, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401 (a fixture)
 from lstm_answers import CELL, GATES, SOURCES
 
@@ -71,7 +75,7 @@ def test_a_zip_that_is_a_bomb_is_not_unpacked(tmp_path, monkeypatch, limit, most
         made.writestr("lstm.ipynb", json.dumps(notebook()))
         made.writestr("zeros.txt", "0" * 9999)
     assert sent(tmp_path, "a").answers
-    monkeypatch.setattr(reading, limit, most)
+    monkeypatch.setattr(folders, limit, most)
     assert "not_a_notebook" in dict(sent(tmp_path, "a").remarks)
 
 
@@ -94,27 +98,27 @@ def test_what_is_sent_has_bounds(tmp_path, monkeypatch):
     size = whole.stat().st_size
     older = put(tmp_path, "a", "older.ipynb", notebook())
     os.utime(older, (1, 1))
-    monkeypatch.setattr(reading, "LARGEST", size + 99)
-    before = grade.files_digest(tmp_path / "a")
+    monkeypatch.setattr(folders, "LARGEST", size + 99)
+    before = keeping.files_digest(tmp_path / "a")
     older.write_text(older.read_text(encoding="utf-8").replace("torch", "trunk"), encoding="utf-8")
     os.utime(older, (1, 1))
-    assert grade.files_digest(tmp_path / "a") == before  # what is not read is not looked through
+    assert keeping.files_digest(tmp_path / "a") == before  # what is not read is not looked through
     put(tmp_path, "a", "film.mp4", "x" * size * 3)  # nobody looks into it
     found = sent(tmp_path, "a")
     assert ("file_too_large", "older.ipynb") in found.remarks and ("other_file", "film.mp4") in found.remarks
     assert {one.file for one in found.answers.values()} == {"lstm.ipynb"} and len(found.answers) == len(SOURCES)
-    assert grade.files_digest(tmp_path / "a") != before
+    assert keeping.files_digest(tmp_path / "a") != before
     for name in ("b.ipynb", "c.ipynb"):
         put(tmp_path, "b", name, notebook({"gates": GATES}))
-    monkeypatch.setattr(reading, "FILES", 1)
+    monkeypatch.setattr(folders, "FILES", 1)
     assert ("too_many_files", "") in sent(tmp_path, "b").remarks
     said = notebook({"gates": GATES})
     said["cells"] += [cell("x = 1\n" * 100)] * 20
     for name, most in (("CELLS", 10), ("CODE", 2000)):
         put(tmp_path, name, "lstm.ipynb", said)
         with monkeypatch.context() as patched:
-            patched.setattr(reading, "LARGEST", 2**20)
-            patched.setattr(reading, name, most)
+            patched.setattr(folders, "LARGEST", 2**20)
+            patched.setattr(parsing, name, most)
             found = sent(tmp_path, name)
         assert found.remarks == [("too_long", "lstm.ipynb")] and found.answers["gates"].written
         assert sum(len(source) for _, source in found.answers["gates"].cells) < 6000
@@ -125,22 +129,22 @@ def test_answers_that_take_too_long_together(tmp_path, monkeypatch):
     put(tmp_path, "a", "lstm.ipynb", notebook())
     slow, asked = asking.blank("gates"), []
     monkeypatch.setattr(asking, "grade", lambda *_: asked.append(time.sleep(0.05)) or slow)
-    monkeypatch.setattr(grade.Grader, "seeds", dict.fromkeys(SOURCES, 5))
+    monkeypatch.setattr(Grader, "seeds", dict.fromkeys(SOURCES, 5))
     limits = asking.LIMITS | {"wall": 0.01}
-    *_, (_, graded) = grade.Grader.grade("a", tmp_path / "a", ("lstm",), None, limits, None, None, {})
+    *_, (_, graded) = Grader.grade("a", tmp_path / "a", ("lstm",), None, limits, None, None, {})
     late = [one["mistakes"] for one in graded["verdicts"]]
     assert 0 < len(asked) < len(late) and late == [[]] * len(asked) + [["time_limit"]] * (len(late) - len(asked))
     assert graded["remarks"] == [("too_slow", "")]
 
 
 @pytest.mark.parametrize("said, ended", [
-    ({"ended": "", "said": "1" * (asking.OUTPUT + 1), "seconds": 1}, "output"),
+    ({"ended": "", "said": "1" * (received.OUTPUT + 1), "seconds": 1}, "output"),
     ({"ended": {}, "said": ""}, "quit"), ([], "quit"), ({"ended": "", "said": 1}, "quit"),
     ({"ended": "`x`" * 99, "said": "", "seconds": float("inf")}, "'x'" * 33 + "'"),
 ])  # fmt: skip
 def test_what_a_worker_says_has_bounds(said, ended):
     """Without fork it is the student's own process that says it."""
-    assert asking.ended_of(said, 2.0) == {"ended": ended, "said": "", "seconds": 2.0}
+    assert received.ended_of(said, 2.0) == {"ended": ended, "said": "", "seconds": 2.0}
 
 
 DIFFERENCES = IMPORTS + '''

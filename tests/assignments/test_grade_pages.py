@@ -11,14 +11,18 @@ import grade
 import pages
 import pytest
 import reading
+import received
+import results
 import review
 import summary
 import torch
+from batch import Batch
 from browsing import accessible, opened
 from bs4 import BeautifulSoup
 from editions import editions
 from finished import FINISHED
 from grading import IMPORTS, cell, notebook, put
+from naming import known, page_name
 from sampling import chosen, sample
 
 from companion.check import saying
@@ -71,7 +75,7 @@ def test_students_text_stays_within_its_code(form, text, monkeypatch):
     asked, probed = all_questions()["gates"], bank("gates", 5)
     marks = []
     for said in (text, "text"):
-        outcomes = [asking.outcome_of(form(said)) for _ in probed.probes]
+        outcomes = [received.outcome_of(form(said)) for _ in probed.probes]
         finding = asking.judge(probed, outcomes, asked)
         made = "".join(map(pages.marked, asking.paragraphs(asked, probed, finding, "en")))
         marks.append([one.name for one in BeautifulSoup(made, "html.parser").find_all()])
@@ -164,8 +168,8 @@ def written(tmp_path_factory):
         (output / folder).mkdir()
     students = {NAMES[number] if number < len(NAMES) else language: language for number, language in enumerate(FINISHED)}
     all_graded = [made_up(student, language) for student, language in students.items()]
-    grade.write(output, all_graded, print)
-    found = {language: output / "feedback" / f"{grade.page_name(name)}.html" for name, language in students.items()}
+    results.write(output, all_graded, print)
+    found = {language: output / "feedback" / f"{page_name(name)}.html" for name, language in students.items()}
     return found | {"summary": output / "summary.html", "review": output / "review" / found["en"].name}
 
 
@@ -242,7 +246,7 @@ def test_pages_are_in_one_language(written, language):
     graded = made_up("", language) | {"remarks": []}
     appeal = review.appeals([(graded, {"gates": {"probes": [], "before": 1.0}})], {"": "a.html"}, language)
     mine = review.page(graded, {"": "a.html"}, ("", ""), {"gates": {"probes": [], "before": 1.0}})
-    whole = summary.summary([graded], grade.abilities({"time"}, language), {"": "a.html"}, language, ways=summary.WAYS)
+    whole = summary.summary([graded], results.abilities({"time"}, language), {"": "a.html"}, language, ways=summary.WAYS)
     for text in (written[language].read_text(encoding="utf-8"), appeal, mine, whole):
         page = BeautifulSoup(text, "html.parser").main
         for code in page.select('code, a[href*="#"]'):
@@ -298,7 +302,7 @@ def test_code_stands_beside_what_was_found_with_the_line_marked(tmp_path):
 
 def test_long_code_has_a_bound_and_shows_the_line_that_is_named(tmp_path):
     code = "def gates(x, h, *w):\n" + "\n".join(f"    a = {number}{' ' * 300}# x" for number in range(200))
-    line = saying.words("en")["results"]["line"].format(line=171, code=asking.word(code.split("\n")[170].strip()))
+    line = saying.words("en")["results"]["line"].format(line=171, code=received.word(code.split("\n")[170].strip()))
     page, graded = reviewed(sent_by(tmp_path, code), judged_so("raises_error", line=line))
     assert page.select_one("pre mark").text.startswith("    a = 169 ")
     assert f"{201 - review.LINES} more lines" in page.text and len(page.text) < review.LINES * review.LETTERS * 1.2
@@ -339,7 +343,7 @@ def test_all_pages_and_tables_give_the_same_marks(tmp_path, monkeypatch):
     rnn = [verdict("rnn", "rnn_cell", 0.0, 2), verdict("rnn", "windows", 3.0, 3)]
     given = {"ada": lstm, "bo": lstm + rnn, "cy": rnn, "dee": []}
     wanted = {"ada": (4.5, 5, 1.5), "bo": (4.75, 10, 1.5), "cy": (3, 5, 0), "dee": (0, 0, 0)}
-    grade.write(tmp_path, [
+    results.write(tmp_path, [
         judged_only(name, *verdicts) | {"assignments": sorted({one["assignment"] for one in verdicts})}
         for name, verdicts in given.items()
     ], print)  # fmt: skip
@@ -410,13 +414,13 @@ def test_what_is_not_there_is_said_before_anything_is_done(tmp_path, monkeypatch
 
 def test_a_name_may_be_spelled_as_a_mac_does():
     there = unicodedata.normalize("NFD", "김하늘")
-    assert grade.known([unicodedata.normalize("NFC", there)], [there], "submission of") == [there]
+    assert known([unicodedata.normalize("NFC", there)], [there], "submission of") == [there]
 
 
 def test_an_appeals_numbers_stay_with_their_grades(tmp_path):
     """Those of another assignment stay; those of an answer that was handed in anew go."""
     put(tmp_path / "sent", "ada", "lstm.ipynb", "")
-    batch = grade.Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=lambda text: None)
+    batch = Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=lambda text: None)
     path = batch.output / "appeals" / "ada.json"
     one = {"probes": [], "wrong": []}
     wrong = asdict(asking.Verdict("gates", 0.0, 2, ["wrong_values"], [])) | {"assignment": "lstm"}

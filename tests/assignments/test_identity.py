@@ -1,8 +1,8 @@
 """By which name a submission is asked what differs from student to student, and what a copy of another's gets."""
 
-import grade
 import pytest
 import torch
+from batch import Batch
 from bs4 import BeautifulSoup
 from grading import IMPORTS, WORDS, cell, here, put, rows, worker  # noqa: F401 (fixtures)
 from identity import asked_as, declared
@@ -79,7 +79,7 @@ def sent(folder, student, says, variant):
 
 
 def graded(folder, output, **more):
-    done = grade.Batch(folder, output, ("gru",), say=lambda text: None, **more).grade(1)
+    done = Batch(folder, output, ("gru",), say=lambda text: None, **more).grade(1)
     return {name: (*rows(output)[name, "gru_step"], one["remarks"]) for name, one in done.items()}
 
 

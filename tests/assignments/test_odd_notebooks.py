@@ -6,8 +6,9 @@ import subprocess
 import sys
 
 import grade
+import pages
+import parsing
 import pytest
-import reading
 from grading import put, rows
 from odd_notebooks import ODD, Book
 
@@ -34,7 +35,7 @@ def test_right_notebooks_keep_their_points_whatever_is_odd_about_them(tmp_path):
         if make.__name__ in TOLD:
             key, name = TOLD[make.__name__]
             page = (tmp_path / f"grades/feedback/{make.__name__}.html").read_text(encoding="utf-8")
-            said = grade.pages.words(language)["page"][key].format(name=name).replace("`", "")
+            said = pages.words(language)["page"][key].format(name=name).replace("`", "")
             assert said in html.unescape(page.replace("<code>", "").replace("</code>", ""))
     assert lost == {name: {"packed"} for name in TOLD}
 
@@ -53,7 +54,7 @@ def test_right_notebooks_keep_their_points_whatever_is_odd_about_them(tmp_path):
     ("try:\n    x = 1\nexcept:\n    no no\ndef f(): pass\n'''never ends\n", "f", 2),
 ])  # fmt: skip
 def test_what_is_no_python_is_left_out_alone(source, kept, left_out):
-    plain = reading.without_magic(source)
+    plain = parsing.without_magic(source)
     assert sum(isinstance(one, ast.Raise) for one in ast.parse(plain).body) == left_out
-    assert reading.names_in(plain)[0] == set(kept)
+    assert parsing.names_in(plain)[0] == set(kept)
     assert plain.count("\n") == source.count("\n")

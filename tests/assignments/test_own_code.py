@@ -8,13 +8,14 @@ import re
 import asking
 import changes
 import effects
-import grade
 import own_code
 import own_pages
 import pages
 import pytest
 import reading
+import received
 import torch
+from batch import Batch
 from bs4 import BeautifulSoup
 from grading import IMPORTS, QUICK, here, notebook, put, worker  # noqa: F401 (fixtures)
 from lstm_answers import GATES, SOURCES
@@ -195,7 +196,7 @@ def test_what_takes_long_or_hangs_on_chance_gives_nothing(worker, name):
 
     assert own_code.ask(Listening(), all_questions()["lookup"], answer(source, "lookup"), SEED)
     job, ended = heard[0]
-    runs = json.loads(asking.walls_of(ended["said"])[1])
+    runs = json.loads(received.walls_of(ended["said"])[1])
     place = 1 + job["changes"].index([2, source.replace(*UNSURE[name])])
     assert not any(runs[place]) and sum(map(any, runs)) > 1
 
@@ -303,7 +304,7 @@ def test_a_batch_with_questions(here, tmp_path, monkeypatch):
 
     def graded(**more):
         options = {"wanted": ["lstm"], "limits": QUICK | {"own_code": True}, "say": str} | more
-        result = grade.Batch(tmp_path, output, **options).grade(1)["ada"]
+        result = Batch(tmp_path, output, **options).grade(1)["ada"]
         return {one["question"]: one["own_code"] for one in result["verdicts"]}
 
     first = graded()

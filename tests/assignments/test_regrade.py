@@ -6,12 +6,16 @@ import sys
 from functools import partial
 
 import asking
+import following
 import grade
+import keeping
 import pages
 import pytest
 import reading
 import regrade
+from batch import Batch
 from bs4 import BeautifulSoup
+from grader import Grader
 from grading import notebook, put, rows
 from lstm_answers import GATES, ONE_BIAS
 
@@ -21,11 +25,11 @@ WRONG = GATES.replace("torch.sigmoid(a[:, :H])", "torch.tanh(a[:, :H])")
 
 
 def batch(folder, **more):
-    return grade.Batch(folder / "sent", folder / "grades", ("lstm",), say=lambda text: None, **more)
+    return Batch(folder / "sent", folder / "grades", ("lstm",), say=lambda text: None, **more)
 
 
 def entry(made, student):
-    return grade.stored_in(made.done(student))[made.key]
+    return keeping.stored_in(made.done(student))[made.key]
 
 
 def tampered(made, student, question, **changes):
@@ -55,19 +59,19 @@ def told(monkeypatch):
     class Here:
         def __init__(self, hidden, mothers, seeds):
             self.line = self
-            monkeypatch.setattr(grade.Grader, "seeds", seeds)
+            monkeypatch.setattr(Grader, "seeds", seeds)
 
         def ask(self, *asked):
-            self.said = partial(next, grade.Grader.grade(*asked))
+            self.said = partial(next, Grader.grade(*asked))
 
         def close(self):
             pass
 
     monkeypatch.setattr(pages, "gradebook", lambda *_: {})
     monkeypatch.setattr(asking, "grade", judge)
-    monkeypatch.setattr(grade, "Grading", Here)
-    monkeypatch.setattr(grade, "wait", lambda lines, _: lines)
-    monkeypatch.setattr(grade.Batch, "mother", lambda batch: None)
+    monkeypatch.setattr("batch.Grading", Here)
+    monkeypatch.setattr("batch.wait", lambda lines, _: lines)
+    monkeypatch.setattr(Batch, "mother", lambda batch: None)
 
 
 @pytest.fixture
@@ -96,7 +100,7 @@ ADA = ("ada", "gates", "0", "2", "wrong_values", "")
 def test_one_question_is_graded_anew_and_all_else_stays(graded, monkeypatch):
     assert not (graded / "grades" / "changes.html").exists()
     seeds = entry(batch(graded), "ada")["graded"]["seeds"]
-    monkeypatch.setattr(grade, "sources", lambda: "another checker")
+    monkeypatch.setattr(keeping, "sources", lambda: "another checker")
     made = batch(graded, questions=["gates"])
     assert made.todo == ["ada", "bo"]
     made.grade(workers=1)
@@ -122,15 +126,15 @@ def test_one_question_is_graded_anew_and_all_else_stays(graded, monkeypatch):
 @pytest.mark.parametrize("more", [{"questions": ["gates"]}, {"questions": ["gates"], "fresh": True}, {}])
 def test_an_interruption_takes_nothing_away(graded, monkeypatch, more):
     """Who changed before it is told after it, too; and who was graded before it is not graded again."""
-    monkeypatch.setattr(grade, "sources", lambda: "another checker")
-    keep, made = grade.Batch.keep, batch(graded, **more)
+    monkeypatch.setattr(keeping, "sources", lambda: "another checker")
+    keep, made = Batch.keep, batch(graded, **more)
 
     def interrupted(batch, student, *rest):
         keep(batch, student, *rest)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(grade.Batch, "keep", interrupted)
+        patched.setattr(Batch, "keep", interrupted)
         with pytest.raises(KeyboardInterrupt):
             made.grade(workers=1)
     assert changes(graded)[0][0] == ADA
@@ -155,14 +159,14 @@ def test_what_stays_is_not_paid_or_told_anew():
             {"question": name, "points": 0.0, "mistakes": [wrong], "remarks": [], "assignment": "lstm"}
             for name, wrong in (("gates", "tanh_on_i"), ("lstm_cell", "raises_error"))
         ]
-        asking.follow_through(verdicts, {"lstm_cell": answer}, pages.words("en"), None, {}, stays=stays)
+        following.follow_through(verdicts, {"lstm_cell": answer}, pages.words("en"), None, {}, stays=stays)
         assert len(verdicts[1]["remarks"]) == remarks
 
 
 def test_a_changed_grader_says_who_changed(graded, monkeypatch):
     """All are graded anew then; who handed in something else meanwhile is compared with nothing."""
     put(graded / "sent", "bo", "lstm.ipynb", notebook({"gates": GATES, "one_bias": ONE_BIAS}))
-    monkeypatch.setattr(grade, "sources", lambda: "another checker")
+    monkeypatch.setattr(keeping, "sources", lambda: "another checker")
     made = batch(graded)
     assert made.todo == ["ada", "bo"]
     made.grade(workers=1)

@@ -7,15 +7,16 @@ import unicodedata
 import zipfile
 from pathlib import PurePosixPath
 
-import grade
+import folders
 import pages
 import pytest
-import reading
 import roster
 import sheet
 import term as terms
 import uploads
 from bs4 import BeautifulSoup
+from naming import page_name
+from results import write
 
 from companion.check import saying
 
@@ -78,14 +79,14 @@ def graded(folder, text, entries, said=None, **more):
     for entry in entries:
         (folder / "sent" / entry).write_text("{}")
     (folder / "class.csv").write_bytes(text.encode())
-    found = reading.students(folder / "sent")
+    found = folders.students(folder / "sent")
     term = terms.Term(found, class_list=folder / "class.csv", **more)
     for one in ("feedback", "review"):
         (folder / "grades" / one).mkdir(parents=True)
     results = [made_up(name, **(entries[path.name] or {})) for name, path in found.items()]
     term.note(folder / "grades", {one["student"]: one for one in results})
     lines = [] if said is None else said
-    grade.write(folder / "grades", results, lines.append, term)
+    write(folder / "grades", results, lines.append, term)
     return folder / "grades", term
 
 
@@ -147,7 +148,7 @@ def test_what_is_not_certain_is_listed_and_gets_no_grade(tmp_path):
     missing = {who for who, why, _ in rows if why == own["missing"]}
     assert missing == {"Hopper, Grace", "山田, 太郎", "=cmd|' /C calc'!A0", "O'Brien-Łuk, Seán", "かとう, あい", "がとう, あい"}
     assert page.select('#roster ~ div.table a[href="review/nobody.html"]')
-    assert "<p>Student: Lovelace, Ada</p>" in (output / "feedback" / f"{grade.page_name('lovelaceada_101_5_lstm')}.html").read_text("utf-8")
+    assert "<p>Student: Lovelace, Ada</p>" in (output / "feedback" / f"{page_name('lovelaceada_101_5_lstm')}.html").read_text("utf-8")
     said = "\n".join(lines)
     assert all(who in said and why in said for who, why, _ in rows) and term.failed is None
 
@@ -193,7 +194,7 @@ def test_moodle_gets_its_worksheet_and_the_pages(tmp_path):
     with zipfile.ZipFile(output / "moodle_feedback.zip") as archive:
         names = archive.namelist()
         page = archive.read("Grace Hopper_52_assignsubmission_file_/lstm-feedback.html").decode()
-    assert page == (output / "feedback" / f"{grade.page_name('Grace Hopper')}.html").read_text("utf-8") and 'lang="ja"' in page
+    assert page == (output / "feedback" / f"{page_name('Grace Hopper')}.html").read_text("utf-8") and 'lang="ja"' in page
     assert names == [
         "Ada Lovelace_51_assignsubmission_file_/lstm-feedback.html", "Grace Hopper_52_assignsubmission_file_/lstm-feedback.html",
         "=Kim, Ha neul_53_assignsubmission_file_/lstm-feedback.html", "山田 太郎_54_assignsubmission_file_/lstm-feedback.html",
@@ -280,10 +281,10 @@ def test_one_column_does_not_take_two_assignments(tmp_path):
 
 def test_a_batch_is_about_its_own_assignment_whatever_was_graded_before(tmp_path):
     output, _ = graded(tmp_path, WORKSHEET, {"ada@uni.example.ipynb": None})
-    term = terms.Term(reading.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
+    term = terms.Term(folders.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
     both = made_up("ada@uni.example", assignment="rnn", points=1)
     term.note(output, {"ada@uni.example": both})
-    grade.write(output, [both | {"assignments": ["lstm", "rnn"], "verdicts": made_up("")["verdicts"] + both["verdicts"]}], print, term)
+    write(output, [both | {"assignments": ["lstm", "rnn"], "verdicts": made_up("")["verdicts"] + both["verdicts"]}], print, term)
     assert term.failed is None and '"Submitted for grading",50,' in (output / "moodle.csv").read_text("utf-8")
 
 
@@ -291,9 +292,9 @@ def test_what_is_not_graded_yet_is_not_missing(tmp_path):
     lines = []
     output, term = graded(tmp_path, WORKSHEET, {"ada@uni.example.ipynb": None})
     (tmp_path / "sent" / "grace.ipynb").write_text("{}")
-    term = terms.Term(reading.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
+    term = terms.Term(folders.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
     term.note(output, {"ada@uni.example": made_up("ada@uni.example")})
-    grade.write(output, [made_up("ada@uni.example")], lines.append, term)
+    write(output, [made_up("ada@uni.example")], lines.append, term)
     assert "not all submissions are graded yet" in term.failed and not (output / "moodle.csv").exists()
     assert not any(line.startswith("Grace") for line in lines) and any("山田" in line for line in lines)
 

@@ -1,6 +1,5 @@
 """A batch in parts on several machines, and what joins them: nothing is lost, nothing is hidden."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -8,9 +7,11 @@ import time
 
 import grade
 import join
+import keeping
 import pages
 import pytest
 import spread
+from batch import Batch
 from grading import cell, linux, notebook, put, rows
 from lstm_answers import GATES
 
@@ -36,7 +37,7 @@ def result(student, points=2.0, walls=("time", "network"), assignments=("lstm",)
 
 def part(folder, output, number, count, of=result, left=(), ended=True):
     """Part of a batch, as if it were graded. left: students that it did not come to."""
-    batch = grade.Batch(folder, output, say=lambda text: None, part=(number, count))
+    batch = Batch(folder, output, say=lambda text: None, part=(number, count))
     for student in batch.todo:
         if student not in left:
             batch.keep(student, of(student))
@@ -94,7 +95,7 @@ def test_parts_write_no_file_of_another(folder, tmp_path, no_gradebook):
         assert {student for student, _ in rows(tmp_path / "one")} == {*STUDENTS}
         assert joined(*(tmp_path / "own").iterdir(), output=tmp_path / "all") == (True, "")
     # and the command for all of them finds all of it graded
-    assert grade.Batch(folder, tmp_path / "one", say=print).todo == []
+    assert Batch(folder, tmp_path / "one", say=print).todo == []
 
 
 def test_what_is_missing_is_said(folder, tmp_path, no_gradebook):
@@ -115,8 +116,8 @@ def test_what_is_missing_is_said(folder, tmp_path, no_gradebook):
 
 def test_another_version_of_the_grader_is_said(folder, tmp_path, no_gradebook, monkeypatch):
     part(folder, tmp_path / "grades", 1, 2)
-    ours = grade.sources()
-    monkeypatch.setattr(grade, "sources", lambda: "0ther" + "0" * 59)
+    ours = keeping.sources()
+    monkeypatch.setattr(keeping, "sources", lambda: "0ther" + "0" * 59)
     part(folder, tmp_path / "grades", 2, 2)
     whole, said = joined(tmp_path / "grades")
     assert not whole and f"{ours[:8]}: " in said and "0ther000: " in said and "same version" in said
@@ -139,7 +140,7 @@ def test_a_student_in_two_folders(folder, tmp_path, no_gradebook):
     assert f"that in {own[2]} counts" in joined(own[0], own[2], output=tmp_path / "more")[1]
     assert rows(tmp_path / "more")["ada", "gates"][0] == 1 and rows(tmp_path / "more")["bo", "gates"][0] == 2
     # what was graded again in the folder for all is not undone by what a part had given
-    batch = grade.Batch(folder, tmp_path / "more", say=lambda text: None, again=["bo"])
+    batch = Batch(folder, tmp_path / "more", say=lambda text: None, again=["bo"])
     batch.keep("bo", result("bo", 1.5))
     joined(own[0], own[2], output=tmp_path / "more")
     assert rows(tmp_path / "more")["bo", "gates"][0] == 1.5
@@ -149,7 +150,7 @@ def test_what_a_part_cannot_tell_is_what_most_sent_in_all(folder, tmp_path, no_g
     """In its own part there may be nobody else."""
     unclear = "dan"
     for number in range(1, 9):
-        batch = grade.Batch(folder, tmp_path / "grades", say=lambda text: None, part=(number, 8))
+        batch = Batch(folder, tmp_path / "grades", say=lambda text: None, part=(number, 8))
         for student in batch.todo:
             batch.take(student, result(student, assignments=() if student == unclear else ("lstm",)), True)
         batch.note(ended=True)
@@ -157,7 +158,7 @@ def test_what_a_part_cannot_tell_is_what_most_sent_in_all(folder, tmp_path, no_g
     asked = [name for name, one in all_questions().items() if one.assignment == "lstm"]
     assert [rows(tmp_path / "grades")[unclear, name] for name in asked] == [(0, "no_answer")] * len(asked)
     # also where the whole batch goes on in that folder
-    batch = grade.Batch(folder, tmp_path / "grades", say=lambda text: None)
+    batch = Batch(folder, tmp_path / "grades", say=lambda text: None)
     assert batch.todo == [] and [*batch.untold] == [unclear]
     batch.grade(1)
     assert rows(tmp_path / "grades")[unclear, "gates"] == (0, "no_answer")

@@ -12,12 +12,14 @@ import unicodedata
 import zipfile
 from pathlib import Path
 
-import grade
+import folders
 import pages
 import pytest
-import reading
+import results
+from batch import Batch
 from grading import notebook, put, rows, sent
 from lstm_answers import GATES, SOURCES
+from naming import known, page_name
 from test_spread import result
 
 LATER = (2030, 1, 1, 0, 0, 0)
@@ -51,12 +53,12 @@ def test_a_zip_that_lists_zips_that_list_zips(tmp_path):
     put(tmp_path, "ada", "lstm.zip", bomb)
     put(tmp_path, "ada", "lstm.ipynb", notebook())
     found, seconds = spent(tmp_path, "ada")
-    assert len(bomb) < 200_000 and seconds < 8 and len(found.remarks) <= 1 + reading.FILES
+    assert len(bomb) < 200_000 and seconds < 8 and len(found.remarks) <= 1 + folders.FILES
     assert ("too_many_files", "") in found.remarks and set(found.answers) == set(SOURCES)
 
 
 def test_many_bombs_cost_what_one_does(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "LARGEST", 2**20)
+    monkeypatch.setattr(folders, "LARGEST", 2**20)
     came = []
     monkeypatch.setattr(zipfile.ZipExtFile, "read", lambda *given, read=zipfile.ZipExtFile.read: came.append(read(*given)) or came[-1])
     for number in range(20):
@@ -116,12 +118,12 @@ def test_links_and_loops_in_a_folder(tmp_path):
     (folder / ".eve").mkdir()
     (folder / ".git").mkdir()
     (folder / ".DS_Store").touch()
-    assert sorted(reading.students(folder)) == ["ada", "bo", "dan"]
-    assert reading.passed_over(folder) == [".eve", "cy"], "it is said of what may be someone's"
+    assert sorted(folders.students(folder)) == ["ada", "bo", "dan"]
+    assert folders.passed_over(folder) == [".eve", "cy"], "it is said of what may be someone's"
     assert sent(folder, "bo").remarks == [("nothing_sent", "")]
     assert set(sent(folder, "dan").answers) == {"gates"}
-    for path in reading.students(folder).values():
-        assert reading.files(path)[0] == ([] if path.name == "bo" else [path / "lstm.ipynb"])
+    for path in folders.students(folder).values():
+        assert folders.files(path)[0] == ([] if path.name == "bo" else [path / "lstm.ipynb"])
 
 
 @posix
@@ -154,25 +156,25 @@ def test_names_of_students_are_told_apart_and_harm_nothing(tmp_path, monkeypatch
     for name in dict.fromkeys([*ALIKE, unicodedata.normalize("NFD", "josé"), *DEVICES, *STRANGE]):
         put(folder, name, "lstm.ipynb", "")
     os.makedirs(os.fsencode(folder) + b"/\xff\xfe\xfd")
-    batch = grade.Batch(folder, output, say=lambda text: None)
+    batch = Batch(folder, output, say=lambda text: None)
     assert len(batch.found) == len(list(folder.iterdir()))
-    files = [unicodedata.normalize("NFKC", grade.page_name(name)).casefold() for name in batch.found]
+    files = [unicodedata.normalize("NFKC", page_name(name)).casefold() for name in batch.found]
     assert len(set(files)) == len(files) and all(len(one) < 100 and one.isascii() for one in files)
     for one in files:
         assert not one.startswith((".", "-")) and not one.endswith((".", " ")) and not set(one) & set("/\\:*?\"<>|#%&'` ")
         assert not Path(one).stem.split(".")[0] in {"con", "nul", "aux", "prn", "com1", "lpt9"}
     for points, student in enumerate(batch.found):
         batch.keep(student, result(student, points))
-    grade.write(output, batch.all_graded(), print)
+    results.write(output, batch.all_graded(), print)
     assert {student: points for (student, _), (points, _) in read(output).items()} == {one: n for n, one in enumerate(batch.found)}
     assert len(list((output / "feedback").iterdir())) == len(list((output / "review").iterdir())) == len(files)
     assert {path.name for path in output.iterdir()} == {"done", "feedback", "review", "appeals", "batches.json", "grades.csv", "summary.html"}
     text = "".join(path.read_text(encoding="utf-8") for path in output.rglob("*.html"))
     assert "<script>alert" not in text and "<b>" not in text and "\x1b" not in text and "onclick=alert(1) x='\"" not in text
     # and whoever is asked for is found by the very name
-    assert all(grade.known([name], batch.found, "submission of") == [name] for name in batch.found)
+    assert all(known([name], batch.found, "submission of") == [name] for name in batch.found)
     # once more: all of it is found again
-    assert grade.Batch(folder, output, say=print).todo == []
+    assert Batch(folder, output, say=print).todo == []
 
 
 def read(output):

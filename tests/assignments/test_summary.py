@@ -2,12 +2,12 @@
 
 import io
 
-import grade
 import pytest
 import summary
-from bs4 import BeautifulSoup
 from browsing import accessible, opened
+from bs4 import BeautifulSoup
 from class_of import made_up
+from naming import page_name
 
 from companion.check import saying
 
@@ -16,7 +16,7 @@ from companion.check import saying
 def made(tmp_path_factory):
     """The page, in a file."""
     all_graded = made_up(300)
-    names = {one["student"]: f"{grade.page_name(one['student'])}.html" for one in all_graded}
+    names = {one["student"]: f"{page_name(one['student'])}.html" for one in all_graded}
     path = tmp_path_factory.mktemp("grades") / "summary.html"
     path.write_text(summary.summary(all_graded, "", names, "en", [*summary.WAYS]), encoding="utf-8")
     return path
