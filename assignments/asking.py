@@ -174,7 +174,7 @@ def job_of(asked, probed, answer, limits, needed):
         "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probed.probes],
         "forbidden": sorted(asked.forbidden - RECURRENT - AUTOGRAD), "autograd": asked.forbidden >= AUTOGRAD,
         "layers": asked.layers_made, "limits": limits, "needed": needed, "place": answer.cell,
-        "modules": answer.modules, **portable_of(asked.name),
+        "modules": answer.modules, **portable_of(asked),
     }  # fmt: skip
 
 

@@ -8,12 +8,12 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 
 from companion.check import running
-from companion.check.question import all_questions
 
 
 @cache
-def portable_of(question):
-    return portable(all_questions()[question].call)
+def portable_of(asked):
+    """Of a question (question.Question)."""
+    return portable(asked.call)
 
 
 def portable(call):

@@ -2,9 +2,9 @@
 
 How to make one
 ---------------
-A question is `QUESTION` in a file of its own, `questions/<assignment>/<question>.py`, or one of the list `QUESTIONS` of
-`questions/<assignment>.py`. `written` of written.py makes it of a right answer and of changes to its lines; where that
-does not do, it is a `Question` with a reference that has switches. It needs
+A question is `QUESTION` in a file of its own, `questions/<assignment>/<question>.py`. `written` of written.py makes it of
+a right answer and of changes to its lines; where that does not do, it is a `Question` with a reference that has
+switches. It needs
 
 - `call`, which calls an answer on a probe: `Function(...)` or `Module(...)` of running.py, or, where neither fits, a
   function `call(answer, probe, outcome)` that puts float64 tensors into `outcome.values` by name (`running.named`,
@@ -33,7 +33,7 @@ does not do, it is a `Question` with a reference that has switches. It needs
 - `layers_made`: False where even making a library's layer, without running it, would tell the answer.
 - `stretch`: whether its points are beyond those that are asked for.
 - `by_torch`: False where torch has no such thing, and `truth` is a plain computation.
-- `task`: its number in the assignment, where it has a file of its own.
+- `task`: its number in the assignment.
 - `reach`: for a network that the answer trains, how well it has to do: reach.py says so.
 
 The general mistakes of diagnosis.py (an exception, None, a wrong shape, in-place changes, no gradient, parameters under
@@ -188,17 +188,9 @@ class Bank:
 
 
 def questions_in(assignment):
-    """An assignment's questions, of its one module or of all files in its folder. One yet to be written has none."""
-    name = f"companion.check.questions.{assignment}"
-    try:
-        module = import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name:
-            raise
-        return []
-    if not hasattr(module, "__path__"):
-        return module.QUESTIONS
-    files = [import_module(f"{name}.{one.name}") for one in pkgutil.iter_modules(module.__path__)]
+    """An assignment's questions, of all files in its folder."""
+    folder = import_module(f"companion.check.questions.{assignment}")
+    files = [import_module(f"{folder.__name__}.{one.name}") for one in pkgutil.iter_modules(folder.__path__)]
     return sorted((file.QUESTION for file in files if hasattr(file, "QUESTION")), key=lambda question: question.task)
 
 

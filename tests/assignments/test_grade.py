@@ -95,7 +95,7 @@ def test_a_form_that_is_not_torchs_has_half_of_the_points(worker):
 
 def test_no_call_of_a_question_brings_the_answer_along():
     for question in all_questions():
-        said = portable.portable_of(question)
+        said = portable.portable_of(all_questions()[question])
         assert not re.search("reference|truth|Question", json.dumps(said))
 
 
@@ -229,7 +229,7 @@ LIBRARIES = {
         "import importlib\n"
         "LSTMCell = importlib.import_module('companion.layers.lstm').LSTMCell",
     "the reference":
-        "from companion.check.questions.lstm import cell_reference\n"
+        "from companion.check.questions.lstm.lstm_cell import cell_reference\n"
         "LSTMCell = cell_reference(frozenset())",
     "the machine's own code": through("""import ctypes
 lib = ctypes.CDLL(torch.__path__[0] + '/lib/libtorch_cpu.so')
@@ -556,7 +556,7 @@ def one_bias(weights):
     seen = [
         tried(lambda: os.listdir({worker.secret!r})),
         tried(lambda: open({worker.secret!r} + "/answer.txt").read()),
-        tried(lambda: open(here + "/companion/check/questions/lstm.py").read()),
+        tried(lambda: open(here + "/companion/check/questions/lstm/lstm_cell.py").read()),
         tried(lambda: open(here + "/companion/layers/lstm.py").read()),
         tried(lambda: open(here + "/assignments/asking.py").read()),
         tried(lambda: open("/etc/passwd").read()),

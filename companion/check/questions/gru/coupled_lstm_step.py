@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.check.questions.gru import WEIGHTS, weights
+from companion.check.questions.weights import WEIGHTS, weights
 from companion.check.running import Function, Probe
 from companion.check.written import written
 
@@ -85,7 +85,7 @@ def truth(x, h, c, *weights):
 def probes(draw):
     def probe(name, draw, batch, inputs, hidden, calls=1):
         tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden), "c": draw(batch, hidden)}
-        tensors |= weights(draw, inputs, hidden)
+        tensors |= weights(draw, inputs, hidden, gates=3)
         return Probe(name, tensors, gradients=tuple(tensors), calls=calls)
 
     return [

@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.check.questions.gru import WEIGHTS, weights
+from companion.check.questions.weights import WEIGHTS, weights
 from companion.check.running import AUTOGRAD, RECURRENT, Function, Probe
 from companion.check.written import written
 
@@ -98,7 +98,7 @@ def truth(x, h, weight_ih, weight_hh, bias_ih, bias_hh, grad_h_new):
 
 def probes(draw):
     def probe(name, draw, batch, inputs, hidden):
-        tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden)} | weights(draw, inputs, hidden)
+        tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden)} | weights(draw, inputs, hidden, gates=3)
         return Probe(name, tensors | {"grad_h_new": draw(batch, hidden)}, gradients=None)
 
     return [

@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.check.questions.gru import WEIGHTS, weights
+from companion.check.questions.weights import WEIGHTS, weights
 from companion.check.running import Function, Probe
 from companion.check.written import written
 
@@ -92,7 +92,7 @@ def truth(x, h, *weights):
 
 def probes(draw):
     def probe(name, draw, batch, inputs, hidden, calls=1):
-        tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden)} | weights(draw, inputs, hidden)
+        tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden)} | weights(draw, inputs, hidden, gates=3)
         return Probe(name, tensors, gradients=tuple(tensors), calls=calls)
 
     return [

@@ -2,9 +2,9 @@
 
 import torch
 
-from companion.check.questions.gru import WEIGHTS, weights
 from companion.check.questions.gru.coupled_lstm_step import AXES, SHARED
-from companion.check.questions.lstm import ORDERS
+from companion.check.questions.lstm.step import ORDERS
+from companion.check.questions.weights import WEIGHTS, weights
 from companion.check.running import Function, Probe
 from companion.check.written import written
 

@@ -1,0 +1,117 @@
+"""Weights from elsewhere: one bias, and the gates in the order f, i, g, o."""
+
+import torch
+
+from companion.check.question import Question
+from companion.check.questions.lstm.step import ORDERS
+from companion.check.questions.weights import WEIGHTS
+from companion.check.running import Probe, Unfit, copy, form, kind, note_changes, values
+
+NAMES = tuple(name + "_l0" for name in WEIGHTS)
+
+
+def one_bias_call(answer, probe, outcome):
+    """A function from {"W", "U", "b"} to torch's four. Of the biases only the sum counts."""
+    handed = {name: copy(tensor) for name, tensor in probe.tensors.items()}
+    returned = answer(dict(handed))
+    note_changes(probe.tensors, handed, outcome)
+    if returned is None:
+        raise Unfit("returns_none", name="dict")
+    if not hasattr(returned, "keys"):
+        raise Unfit("wrong_form", name="dict", got=form(returned))
+    returned = dict(returned)
+    for name, tensor in returned.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise Unfit("not_a_tensor", name=name, got=kind(tensor))
+    # under a name without its layer it is the same tensor
+    there = {f"{str(name).removesuffix('_l0')}_l0": tensor for name, tensor in returned.items()}
+    found = {name: there[name] for name in NAMES[:2] if name in there}
+    biases = {name: there[name] for name in NAMES[2:] if name in there}
+    if len({bias.shape for bias in biases.values()}) == 1:
+        found["bias_ih_l0 + bias_hh_l0"] = sum(biases.values())
+    else:  # the one that does not fit is shown
+        found |= {name: bias for name, bias in biases.items() if bias.shape != probe.tensors["b"].shape}
+    if set(returned) != set(NAMES):
+        raise Unfit("wrong_form", found, name=", ".join(NAMES), got=", ".join(sorted(map(str, returned))))
+    outcome.values |= values(found)
+
+
+def one_bias_truth(weights):
+    def turn(rows):
+        f, i, g, o = rows.chunk(4)
+        return torch.cat([i, f, g, o])
+
+    bias = turn(weights["b"])
+    return dict(zip(NAMES, [turn(weights["W"]), turn(weights["U"]), bias, torch.zeros_like(bias)]))
+
+
+ONE_BIAS_MISTAKES = {
+    "gates_f_i_g_o": "lstm#wrong-order",
+    "weight_ih_order_kept": "lstm#wrong-order",
+    "weight_hh_order_kept": "lstm#wrong-order",
+    "bias_order_kept": "lstm#wrong-order",
+    "bias_loaded_twice": "lstm#exercise-one-bias",
+    "bias_lost": "lstm#exercise-one-bias",
+    "one_bias": "lstm#two-biases",
+    "layer_missing_in_names": "lstm#from-cell-to-layer",
+    "weights_transposed": "lstm#one-product",
+    "gates_interleaved": "lstm#one-product",
+    "matrices_swapped": "lstm#other-notation",
+} | dict.fromkeys(ORDERS, "lstm#wrong-order")
+
+
+def one_bias_reference(mistakes):
+    order = next((ORDERS[name] for name in mistakes if name in ORDERS), "ifgo")
+
+    def turn(rows, name):
+        if f"{name}_order_kept" in mistakes:
+            return rows
+        if "gates_interleaved" in mistakes:
+            blocks = rows.reshape(-1, 4, *rows.shape[1:]).unbind(1)
+        else:
+            blocks = rows.chunk(4)
+        gates = dict(zip("figo", blocks))
+        return torch.cat([gates[gate] for gate in order])
+
+    def one_bias(weights):
+        swapped = "matrices_swapped" in mistakes
+        keys = {"weight_ih": "U" if swapped else "W", "weight_hh": "W" if swapped else "U", "bias": "b"}
+        found = {name: turn(weights[key], name) for name, key in keys.items()}
+        bias = found.pop("bias")
+        if "weights_transposed" in mistakes:
+            found = {name: weight.T for name, weight in found.items()}
+        found["bias_ih"] = bias * ("bias_lost" not in mistakes)
+        if "one_bias" not in mistakes:
+            found["bias_hh"] = bias * ("bias_loaded_twice" in mistakes)
+        ending = "" if "layer_missing_in_names" in mistakes else "_l0"
+        return {name + ending: tensor for name, tensor in found.items()}
+
+    return one_bias
+
+
+def one_bias_probes(draw):
+    def probe(name, draw, inputs, hidden):
+        return Probe(name, {"W": draw(4 * hidden, inputs), "U": draw(4 * hidden, hidden), "b": draw(4 * hidden)})
+
+    return [probe("one_number", draw.few, 1, 1), probe("several", draw.few, 1, 2), probe("several", draw, 3, 5)]
+
+
+QUESTION = Question(
+    name="one_bias",
+    assignment="lstm",
+    task=4,
+    points=2,
+    place="lstm#exercise-one-bias",
+    call=one_bias_call,
+    truth=one_bias_truth,
+    reference=one_bias_reference,
+    mistakes=ONE_BIAS_MISTAKES,
+    probes=one_bias_probes,
+    exclusive=(
+        frozenset([*ORDERS, "gates_interleaved"]),
+        *(frozenset({*ORDERS, f"{name}_order_kept"}) for name in ("weight_ih", "weight_hh", "bias")),
+        frozenset({"bias_loaded_twice", "bias_lost", "one_bias"}),
+        frozenset({"bias_lost", "bias_order_kept"}),
+    ),
+    axes=dict.fromkeys(NAMES[:2], ("row", "feature")) | {"bias_ih_l0 + bias_hh_l0": ("row",)},
+)

@@ -1,0 +1,129 @@
+"""How networks are called on probes."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from companion.check.running import Module, Unfit, form, kind, named, seed, set_parameters
+
+SEEDED = "torch.equal(output, output_from_the_same_seed)"
+
+
+@dataclass(frozen=True)
+class Network(Module):
+    """Makes a module and calls it, whatever the columns of its matrices are.
+
+    Which size a matrix reads shows what is done with it, so that numbers are put into one of another width, too, and
+    only then is it said that it does not fit. The tensor `lengths` of a probe makes its input a packed sequence. The
+    option `drawn` asks for what dropout makes of one sequence, whichever random numbers are drawn.
+    """
+
+    def __call__(self, answer, probe, outcome):
+        keywords = {name: probe.options[name] for name in self.keywords if name in probe.options}
+        module = answer(*(probe.options[name] for name in self.sizes), **keywords)
+        probe, unfit = fitted(module, probe)
+        try:
+            if "lengths" in probe.tensors:
+                packs(module, probe.tensors["lengths"])
+            if "drawn" in probe.options:
+                self.draw(module, probe, outcome)
+            else:
+                super().__call__(lambda *_, **__: module, probe, outcome)
+        except Unfit:
+            raise
+        except Exception:
+            if unfit is None:
+                raise
+            raise unfit from None
+        if unfit is not None:
+            raise unfit
+
+    def draw(self, module, probe, outcome):
+        """A sequence is read `drawn` times, as all `rows` of a batch. Of each result: what it can be, and mostly is."""
+        set_parameters(module, {name: probe.tensors[name] for name in probe.parameters}, outcome)
+        module.train(probe.options["training"])
+        rows, drawn = probe.options["rows"], probe.options["drawn"]
+        x, h, c = (probe.tensors[name].expand(-1, rows, -1) for name in ("input", "h_0", "c_0"))
+        found = {}
+        seed()
+        if drawn == 1:  # from the same seed the same comes again
+            first = named(module(x.clone(), (h.clone(), c.clone())), self.results)["output"]
+            seed()
+            again = named(module(x.clone(), (h.clone(), c.clone())), self.results)["output"]
+            outcome.values[SEEDED] = torch.tensor([torch.equal(first, again)], dtype=torch.float64)
+            seed()
+        for _ in range(drawn):
+            for name, result in named(module(x.clone(), (h.clone(), c.clone())), self.results).items():
+                # no other size is that of the batch
+                batch = [dim for dim, size in enumerate(result.shape) if size == rows]
+                result = result.detach().double()
+                if batch:
+                    found.setdefault(name, []).append(result.movedim(batch[-1], 0).flatten(1).tolist())
+                else:
+                    outcome.values[name] = result
+        for name, results in found.items():
+            most = max(len(distinct(one)) for one in results)
+            outcome.values[f"len({name}.unique(dim=1))"] = torch.tensor([min(most, 2)], dtype=torch.float64)
+            if most == drawn == 1:
+                continue  # rows that are all alike may be so by chance, or not: it takes another call to say
+            counts = distinct([row for result in results for row in result])
+            outcome.values[f"{name}.unique(dim=1)"] = torch.tensor(sorted(counts), dtype=torch.float64)
+            if probe.options["dropout"] < 0.5:  # else none is more frequent than the others
+                often = max(counts, key=counts.get)
+                outcome.values[f"{name}.mode(dim=1)"] = torch.tensor(often, dtype=torch.float64)
+
+
+def distinct(rows):
+    """The different rows, and how many there are of each. Rounding makes no difference.
+
+    In plain Python: each operation of torch is watched here, which takes longer.
+    """
+    levels = []
+    for column in zip(*rows):
+        level, known = None, {}
+        for number in sorted(set(column)):
+            if level is None or not number - last <= 1e-4:
+                level = number
+            known[number] = level
+            last = number
+        levels.append([known[number] for number in column])
+    return Counter(zip(*levels))
+
+
+def fitted(module, probe):
+    """The probe with numbers for matrices as wide as the module's, and what to say of one that is not right."""
+    tensors, unfit = dict(probe.tensors), None
+    for name, parameter in module.named_parameters() if isinstance(module, nn.Module) else ():
+        wanted = tensors.get(name) if name in probe.parameters else None
+        if wanted is None or wanted.dim() < 2 or parameter.dim() != 2 or parameter.shape == wanted.shape:
+            continue
+        if len(parameter) == len(wanted) and parameter.shape != wanted.T.shape:
+            times = -(-parameter.shape[1] // wanted.shape[1])
+            tensors[name] = wanted.repeat(1, times)[:, : parameter.shape[1]]
+            said = {"expected": list(wanted.shape), "got": list(parameter.shape)}
+            unfit = unfit or Unfit("parameter_shape", name=name, **said)
+    return replace(probe, tensors=tensors), unfit
+
+
+def packs(module, lengths):
+    """From now on the module gets its input packed, and what it returns is unpacked."""
+
+    def pack(_, arguments):
+        return pack_padded_sequence(arguments[0], lengths, enforce_sorted=False), *arguments[1:]
+
+    def unpack(_, arguments, returned):
+        if not isinstance(returned, tuple | list) or len(returned) != 2:
+            return None
+        output, state = returned
+        if not isinstance(output, PackedSequence):
+            wanted = "(PackedSequence, (h_n, c_n))"
+            raise Unfit("wrong_form", {"output": output} if isinstance(output, torch.Tensor) else None,
+                        name=wanted, got=f"({kind(output)}, {form(state)})")  # fmt: skip
+        return pad_packed_sequence(output)[0], state
+
+    if isinstance(module, nn.Module):
+        module.register_forward_pre_hook(pack)
+        module.register_forward_hook(unpack)

@@ -1,0 +1,415 @@
+"""What goes wrong with layers and directions: one network with switches, which all questions but the first ask for.
+
+`parameter_shapes_reference` says what it has, `direction_reference` reads a sequence, `network_reference` puts them together.
+"""
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from companion.check.questions.lstm_parameters import CHAPTER
+from companion.check.questions.lstm_parameters.direction import direction_reference
+from companion.check.questions.lstm_parameters.parameter_shapes import parameter_shapes_reference
+from companion.check.questions.weights import WEIGHTS
+
+STACK_MISTAKES = {
+    "upper_layers_read_input": f"{CHAPTER}#equations",
+    "upper_layers_read_c": f"{CHAPTER}#equations",
+    "first_layer_weights_everywhere": f"{CHAPTER}#num-layers",
+    "layers_share_weights": f"{CHAPTER}#num-layers",
+    "first_state_for_all_layers": f"{CHAPTER}#num-layers",
+    "upper_layers_start_at_zero": f"{CHAPTER}#num-layers",
+    "state_passed_up": f"{CHAPTER}#num-layers",
+    "h_n_of_top_layer_only": f"{CHAPTER}#first-look-said",
+    "h_n_of_first_layer_only": f"{CHAPTER}#first-look-said",
+    "h_n_layers_reversed": f"{CHAPTER}#last-row",
+    "h_n_joined_by_cat": f"{CHAPTER}#formula",
+    "output_of_first_layer": f"{CHAPTER}#num-layers",
+    "outputs_of_all_layers": f"{CHAPTER}#num-layers",
+    "layers_detached": f"{CHAPTER}#equations",
+    "relu_between_layers": f"{CHAPTER}#equations",
+    "tanh_between_layers": f"{CHAPTER}#equations",
+    "input_added_between_layers": f"{CHAPTER}#equations",
+}
+DROPOUT_MISTAKES = {
+    "upper_layers_read_input~undropped": "",
+    "dropout_ignored": f"{CHAPTER}#dropout",
+    "dropout_after_last_layer": f"{CHAPTER}#dropout-said",
+    "dropout_in_evaluation": f"{CHAPTER}#dropout-eval",
+    "dropout_on_input": f"{CHAPTER}#dropout",
+    "dropout_between_steps": f"{CHAPTER}#dropout",
+    "dropout_between_steps~output_kept": "",
+    "dropout_in_states": f"{CHAPTER}#dropout-said",
+    "dropout_not_scaled": f"{CHAPTER}#dropout",
+    "dropout_scales_in_evaluation": f"{CHAPTER}#dropout",
+    "dropout_keeps_p": f"{CHAPTER}#dropout",
+    "dropout_keeps_p~none": "",
+    "dropout_mask_inverted": f"{CHAPTER}#dropout",
+    "dropout_without_seed": f"{CHAPTER}#dropout",
+    "dropout_shared_over_time": f"{CHAPTER}#dropout",
+    "dropout_shared_over_batch": f"{CHAPTER}#dropout",
+    "dropout_shared_over_units": f"{CHAPTER}#dropout",
+}
+DIRECTION_MISTAKES = {
+    "backward_not_flipped": f"{CHAPTER}#bidirectional",
+    "backward_reads_forwards": f"{CHAPTER}#bidirectional",
+    "backward_reads_forwards~flipped": "",
+    "flipped_over_batch": f"{CHAPTER}#bidirectional",
+    "flipped_over_features": f"{CHAPTER}#bidirectional",
+    "directions_share_weights": f"{CHAPTER}#bidirectional",
+    "reverse_weights_missing": f"{CHAPTER}#bidirectional",
+    "backward_starts_from_forward": f"{CHAPTER}#where-h-n-sits",
+    "directions_share_state": f"{CHAPTER}#where-h-n-sits",
+    "directions_share_state~layer": "",
+    "directions_before_layers": f"{CHAPTER}#where-h-n-sits",
+    "directions_before_layers~h_n": "",
+    "directions_before_layers~h_0": "",
+    "h_n_backward_first": f"{CHAPTER}#where-h-n-sits",
+    "h_n_backward_first~h": "",
+    "backward_h_n_from_output_last": f"{CHAPTER}#last-output-trap",
+    "h_n_of_forward_only": f"{CHAPTER}#where-h-n-sits",
+    "h_n_directions_joined": f"{CHAPTER}#view-directions",
+    "output_backward_first": f"{CHAPTER}#view-directions",
+    "output_interleaved": f"{CHAPTER}#view-directions",
+    "output_of_forward_only": f"{CHAPTER}#bidirectional",
+    "output_of_forward_only~top": "",
+    "directions_added": f"{CHAPTER}#bidirectional",
+    "directions_added~top": "",
+    "directions_averaged": f"{CHAPTER}#bidirectional",
+    "directions_kept_apart": f"{CHAPTER}#bidirectional",
+    "directions_joined_over_time": f"{CHAPTER}#bidirectional",
+    "directions_joined_over_batch": f"{CHAPTER}#bidirectional",
+    "upper_layers_read_forward_only": f"{CHAPTER}#bidirectional",
+}
+PROJECTION_MISTAKES = {
+    "projection_after_layer": f"{CHAPTER}#proj-size",
+    "projection_after_layer~h_n": "",
+    "output_not_projected": f"{CHAPTER}#proj-said",
+    "weight_hr_missing": f"{CHAPTER}#proj-said",
+    "weight_hr_transposed": f"{CHAPTER}#proj-said",
+    "projection_in_rows": f"{CHAPTER}#proj-said",
+    "projection_by_view": f"{CHAPTER}#proj-size",
+    "projection_of_c": f"{CHAPTER}#proj-size",
+    "projection_squashed": f"{CHAPTER}#proj-size",
+    "projection_squashed~sigmoid": "",
+    "projection_squashed~relu": "",
+    "c_n_projected": f"{CHAPTER}#proj-said",
+    "default_state_size": f"{CHAPTER}#proj-said",
+    # h and c differ in size, so that it shows if zeros are exchanged, too
+    "state_read_as_c_h~default": "",
+}
+
+# Of the mistakes with lengths those that a layer can make that reads a packed sequence.
+PACKED_LAYER_MISTAKES = {
+    "h_n_after_padding": f"{CHAPTER}#exercise-lengths",
+    "backward_starts_in_padding": f"{CHAPTER}#exercise-lengths",
+    "backward_starts_in_padding~said": "",
+    "packed_ignores_lengths": f"{CHAPTER}#exercise-lengths",
+    "packed_ignores_lengths~all_long": "",
+    "output_not_packed": f"{CHAPTER}#exercise-lengths",
+    "states_not_sorted": f"{CHAPTER}#exercise-lengths",
+    "h_n_left_sorted": f"{CHAPTER}#exercise-lengths",
+}
+BATCH_FIRST_MISTAKES = {
+    "batch_first_ignored": f"{CHAPTER}#batch-first",
+    "batch_first_the_other_way": f"{CHAPTER}#batch-first",
+    "output_not_batch_first": f"{CHAPTER}#batch-first",
+    "view_for_batch_first": f"{CHAPTER}#batch-first-same",
+    "h_n_batch_first": f"{CHAPTER}#batch-first-trap",
+    "h_0_batch_first": f"{CHAPTER}#batch-first-trap",
+}
+
+# What a mistake in the shapes of the weights makes impossible: the first product raises an error.
+READ_BY_UPPER = {"upper_layers_read_one_direction": f"{CHAPTER}#bidirectional"}
+READ_PROJECTED = {
+    "projection_not_in_weight_hh": f"{CHAPTER}#proj-said",
+    "projection_not_in_upper_layers": f"{CHAPTER}#proj-said",
+}
+
+# What a mistake in the arithmetic means for the shapes of the weights.
+IMPLIED = {
+    "upper_layers_read_input~undropped": "upper_layers_read_input",
+    "directions_kept_apart": "upper_layers_read_one_direction",
+    "directions_added": "upper_layers_read_one_direction",
+    "directions_averaged": "upper_layers_read_one_direction",
+    "upper_layers_read_forward_only": "upper_layers_read_one_direction",
+    "projection_after_layer": "projection_not_in_weight_hh",
+    "projection_after_layer~h_n": "projection_not_in_weight_hh",
+    "output_not_projected": "projection_not_in_upper_layers",
+}
+DEFAULTS = {
+    "default_state_ones": torch.ones,
+    "default_state_random": torch.randn,
+    "default_state_random~uniform": torch.rand,
+}
+UNSEEDED = torch.Generator()  # which torch.manual_seed leaves alone
+
+
+def network_reference(mistakes):
+    shapes_of = parameter_shapes_reference(mistakes | {IMPLIED[name] for name in mistakes if name in IMPLIED})
+
+    class LSTM(nn.Module):
+        def __init__(
+            self,
+            input_size,
+            hidden_size,
+            num_layers=1,
+            bias=True,
+            batch_first=False,
+            dropout=0.0,
+            bidirectional=False,
+            proj_size=0,
+        ):
+            super().__init__()
+            self.sizes = input_size, hidden_size, num_layers, bias, bidirectional, proj_size
+            self.batch_first = batch_first and "batch_first_ignored" not in mistakes
+            if "batch_first_the_other_way" in mistakes:
+                self.batch_first = not batch_first
+            self.p, self.directions, self.kept = dropout, 2 if bidirectional else 1, None
+            for name, shape in shapes_of(*self.sizes).items():
+                self.register_parameter(name, nn.Parameter(torch.rand(shape)))
+
+        def weights(self, layer, direction):
+            if "first_layer_weights_everywhere" in mistakes:
+                layer = 0
+            if "layers_share_weights" in mistakes:
+                layer = min(layer, 1)
+            shared = mistakes & {"directions_share_weights", "reverse_weights_missing"}
+            ending = f"_l{layer}{'_reverse' if direction and not shared else ''}"
+            found = [getattr(self, name + ending, None) for name in (*WEIGHTS, "weight_hr")]
+            if "weights_transposed" in mistakes:
+                found[:2] = [one.T for one in found[:2]]
+            if found[4] is None:
+                found.pop()
+            elif "weight_hr_transposed" in mistakes:
+                found[4] = found[4].T
+            return found
+
+        def forward(self, input, state=None):
+            packed, lengths = isinstance(input, PackedSequence), None
+            if packed:
+                given, (input, lengths) = input, pad_packed_sequence(input)
+            elif self.batch_first and "view_for_batch_first" in mistakes:
+                input = input.reshape(input.shape[1], input.shape[0], input.shape[2])
+            elif self.batch_first or "input_always_batch_first" in mistakes:
+                input = input.transpose(0, 1)
+            states = self.initial(input, state)
+            if packed and given.unsorted_indices is not None and "states_not_sorted" in mistakes:
+                states = [one[:, given.unsorted_indices] for one in states]
+            output, h_n, c_n = self.layers(input, *states, lengths)
+            if mistakes & {"state_kept_between_calls", "state_kept_between_calls~detached"}:
+                detached = "state_kept_between_calls~detached" in mistakes
+                self.kept = [torch.stack(one).detach() if detached else torch.stack(one) for one in (h_n, c_n)]
+            return self.returned(output, h_n, c_n, given if packed else None)
+
+        def initial(self, input, state):
+            _, hidden, layers, _, _, projected = self.sizes
+            rows, batch = layers * self.directions, input.shape[1]
+            if state is None and self.kept:
+                return self.kept
+            if state is None or "given_state_ignored" in mistakes:
+                wide = mistakes & {"default_state_size", "projection_after_layer", "projection_after_layer~h_n"}
+                size = hidden if wide else projected or hidden
+                if "default_state_missing" in mistakes:
+                    raise TypeError("cannot unpack non-iterable NoneType object")
+                make = next((make for name, make in DEFAULTS.items() if name in mistakes), torch.zeros)
+                h, c = make(rows, batch, size), make(rows, batch, hidden)
+                return (c, h) if "state_read_as_c_h~default" in mistakes else (h, c)
+            h, c = state
+            if self.batch_first and "h_0_batch_first" in mistakes:
+                h, c = h.transpose(0, 1), c.transpose(0, 1)
+            if mistakes & {"state_swapped", "state_read_as_c_h", "state_read_as_c_h~default"}:
+                h, c = c, h
+            if "state_detached" in mistakes:
+                h, c = h.detach(), c.detach()
+            return h * ("given_state_ignored~h" not in mistakes), c * ("given_state_ignored~c" not in mistakes)
+
+        def layers(self, x, h_0, c_0, lengths):
+            """The output, and lists of the last states, a row for each layer and direction."""
+            layers, D = self.sizes[2], self.directions
+            below = [self.drop(x) if "dropout_on_input" in mistakes else x] * D
+            inputs, h_n, c_n, all_outputs = x, [], [], []
+            for layer in range(layers):
+                outputs, h, c = [], None, None
+                for direction in range(D):
+                    row = self.row(layer, direction)
+                    first_h, first_c = h_0[row], c_0[row]
+                    if layer and "upper_layers_start_at_zero" in mistakes:
+                        first_h, first_c = 0 * first_h, 0 * first_c
+                    if layer and "state_passed_up" in mistakes:
+                        first_h, first_c = h_n[-D], c_n[-D]
+                    if direction and "backward_starts_from_forward" in mistakes:
+                        first_h, first_c = h, c
+                    between = mistakes & {"dropout_between_steps", "dropout_between_steps~output_kept"}
+                    output, h, c = direction_reference(
+                        mistakes,
+                        self.weights(layer, direction),
+                        below[direction],
+                        first_h,
+                        first_c,
+                        lengths,
+                        bool(direction),
+                        self.drop if between else None,
+                    )
+                    outputs.append(output)
+                    h_n.append(h)
+                    c_n.append(c)
+                    if layer < layers - 1 and "upper_layers_read_c" in mistakes:
+                        # what c was at every step
+                        outputs[-1] = direction_reference(
+                            mistakes | {"output_is_c"}, self.weights(layer, direction), below[direction],
+                            first_h, first_c, lengths, bool(direction),
+                        )[0]  # fmt: skip
+                all_outputs.append(self.joined(outputs))
+                below = self.above(outputs, layer, inputs, x)
+                inputs = below[0]
+                if "dropout_in_states" in mistakes and layer < layers - 1:
+                    h_n[-D:] = [below[0][-1]] if D == 1 else h_n[-D:]
+            output = all_outputs[0 if "output_of_first_layer" in mistakes else -1]
+            if "output_of_forward_only~top" in mistakes and D == 2:
+                output = output.chunk(2, dim=-1)[0]
+            if "directions_added~top" in mistakes and D == 2:
+                output = sum(output.chunk(2, dim=-1))
+            if "outputs_of_all_layers" in mistakes:
+                output = torch.cat(all_outputs, dim=-1)
+            if "dropout_after_last_layer" in mistakes:
+                output = self.drop(output)
+            if "backward_h_n_from_output_last" in mistakes and D == 2:
+                ends = [one[-1, :, one.shape[-1] // 2 :] for one in all_outputs]
+                h_n[1::2] = ends
+            return output, h_n, c_n
+
+        def row(self, layer, direction):
+            layers, D = self.sizes[2], self.directions
+            if "first_state_for_all_layers" in mistakes:
+                layer = 0
+            if "directions_share_state" in mistakes:
+                direction = 0
+            if "directions_share_state~layer" in mistakes:
+                return layer
+            if mistakes & {"directions_before_layers", "directions_before_layers~h_0"}:
+                return direction * layers + layer
+            return layer * D + direction
+
+        def joined(self, outputs):
+            if len(outputs) == 1:
+                return outputs[0]
+            forwards, backwards = outputs
+            if "directions_added" in mistakes:
+                return forwards + backwards
+            if "directions_averaged" in mistakes:
+                return (forwards + backwards) / 2
+            if "output_of_forward_only" in mistakes:
+                return forwards
+            if "output_backward_first" in mistakes:
+                outputs = [backwards, forwards]
+            if "output_interleaved" in mistakes:
+                return torch.stack(outputs, dim=-1).flatten(-2)
+            if "directions_joined_over_time" in mistakes:
+                return torch.cat(outputs, dim=0)
+            return torch.cat(outputs, dim=1 if "directions_joined_over_batch" in mistakes else -1)
+
+        def above(self, outputs, layer, inputs, x):
+            """What the next layer's directions read."""
+            if mistakes & {"upper_layers_read_input", "upper_layers_read_input~undropped"}:
+                return [x if "upper_layers_read_input~undropped" in mistakes else self.drop(x)] * self.directions
+            last = layer == self.sizes[2] - 1
+            separate = "directions_kept_apart" in mistakes
+            if "upper_layers_read_forward_only" in mistakes:
+                outputs = outputs[:1]
+            found = []
+            for output in outputs if separate else [self.joined(outputs)]:
+                if "layers_detached" in mistakes:
+                    output = output.detach()
+                if "relu_between_layers" in mistakes:
+                    output = output.relu()
+                if "tanh_between_layers" in mistakes:
+                    output = output.tanh()
+                if "input_added_between_layers" in mistakes and layer:
+                    output = output + inputs
+                if not last and "dropout_between_steps" not in mistakes:
+                    output = self.drop(output)
+                found.append(output)
+            return found if separate else found * self.directions
+
+        def drop(self, x):
+            if "dropout_keeps_p~none" in mistakes and self.training and not self.p:
+                return 0 * x
+            if not self.p or "dropout_ignored" in mistakes:
+                return x
+            p = self.p
+            if "dropout_scales_in_evaluation" in mistakes and not self.training:
+                return x * (1 - p)
+            if not self.training and "dropout_in_evaluation" not in mistakes:
+                return x
+            shape = list(x.shape)
+            for dim, shared in enumerate(("time", "batch", "units"), start=x.dim() - 3):
+                if f"dropout_shared_over_{shared}" in mistakes and dim >= 0:
+                    shape[dim] = 1
+            kept = mistakes & {"dropout_keeps_p", "dropout_keeps_p~none"}
+            keeps = p if kept or "dropout_mask_inverted" in mistakes else 1 - p
+            generator = UNSEEDED if "dropout_without_seed" in mistakes else None
+            mask = torch.full(shape, keeps).bernoulli(generator=generator).to(x)
+            if mistakes & {"dropout_not_scaled", "dropout_scales_in_evaluation"}:
+                return x * mask
+            return x * mask / (p if kept else 1 - p)
+
+        def returned(self, output, h_n, c_n, packed):
+            D = self.directions
+            if "h_n_backward_first~h" in mistakes:
+                h_n = self.exchanged(h_n)
+            h, c = (self.rows(states) for states in (h_n, c_n))
+            if packed is not None and packed.sorted_indices is not None and "h_n_left_sorted" in mistakes:
+                h, c = h[:, packed.sorted_indices], c[:, packed.sorted_indices]
+            if "c_n_projected" in mistakes and self.sizes[5]:
+                c = torch.stack([one @ self.weights(row // D, row % D)[4].T for row, one in enumerate(c)])
+            if "c_n_is_h_n" in mistakes:
+                c = h
+            if "output_detached" in mistakes:
+                output = output.detach()
+            if packed is not None:
+                if "output_not_packed" not in mistakes:
+                    lengths = pad_packed_sequence(packed)[1]
+                    if "packed_ignores_lengths~all_long" in mistakes:
+                        lengths = lengths.max().expand_as(lengths)
+                    output = pack_padded_sequence(output, lengths, enforce_sorted=packed.sorted_indices is None)
+            elif "output_only_last" in mistakes:
+                output = output[-1]
+            elif self.batch_first and "output_not_batch_first" not in mistakes:
+                output = output.transpose(0, 1)
+            elif "output_always_batch_first" in mistakes:
+                output = output.transpose(0, 1)
+            if "h_n_always_batch_first" in mistakes or self.batch_first and "h_n_batch_first" in mistakes:
+                h, c = h.transpose(0, 1), c.transpose(0, 1)
+            if mistakes & {"state_swapped", "state_returned_as_c_h"}:
+                h, c = c, h
+            if "only_output_returned" in mistakes:
+                return output
+            return (output, h, c) if "state_returned_flat" in mistakes else (output, (h, c))
+
+        def exchanged(self, states):
+            """Backwards before forwards."""
+            D = self.directions
+            return [states[row + D - 1 - 2 * (row % D)] for row in range(len(states))]
+
+        def rows(self, states):
+            D = self.directions
+            if mistakes & {"directions_before_layers", "directions_before_layers~h_n"}:
+                states = [one for direction in range(D) for one in states[direction::D]]
+            if "h_n_backward_first" in mistakes:
+                states = self.exchanged(states)
+            if "h_n_of_top_layer_only" in mistakes:
+                states = states[-D:]
+            if "h_n_of_first_layer_only" in mistakes:
+                states = states[:D]
+            if "h_n_of_forward_only" in mistakes:
+                states = states[::D]
+            if "h_n_layers_reversed" in mistakes:
+                states = states[::-1]
+            if "h_n_directions_joined" in mistakes and D == 2:
+                states = [torch.cat(pair, dim=-1) for pair in zip(states[::2], states[1::2])]
+            if "h_n_joined_by_cat" in mistakes:
+                return torch.cat(states)
+            return states[0] if "h_n_without_layer" in mistakes and len(states) == 1 else torch.stack(states)
+
+    return LSTM
