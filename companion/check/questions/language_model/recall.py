@@ -34,6 +34,6 @@ def drawn(draw):
 QUESTION = Question(
     name="recall", answer="train_recall", assignment="language_model", task=4, points=4, place="memory#recall",
     call=Training(("inputs", "targets")), truth=None, reference=None, mistakes={}, probes=None, forbidden=frozenset(),
-    # counting the symbols finds 0.35, and where they stand as well 0.71
+    # whoever knows the symbols, and takes the most frequent, finds 0.41
     reach=Reach(drawn, accuracy, ((0.5, 0.25), (0.8, 0.5), (0.95, 1.0)), guess=0.35, numbers=6000, seconds=8),
 )  # fmt: skip

@@ -1,0 +1,64 @@
+"""What simpler ways reach in the tasks whose answer is a network that has learned: as the assignment says it."""
+
+import json
+import re
+
+import pytest
+import torch
+from finished import FINISHED
+from repository import ROOT
+from torch.nn import functional as F
+
+from companion.check.question import Draw
+from companion.check.questions.language_model import characters, recall
+
+RUNS = range(8)
+
+
+def said(language, cell):
+    """The numbers of the paragraph below a task's marks."""
+    notebook = json.loads((ROOT / f"assignments/source/{language}/language_model.ipynb").read_text(encoding="utf-8"))
+    source = next("".join(one["source"]) for one in notebook["cells"] if one["id"] == cell)
+    return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", source.rpartition("|\n\n")[2])]
+
+
+def most_counted(growth, seed):
+    """How often the symbol is right that was counted most, where each step counts `growth` times the one before."""
+    draw = Draw(seed)
+    symbols = draw(recall.SYMBOLS + recall.NOISES + 1).argsort()[: recall.SYMBOLS]  # as `recall.drawn` draws them
+    probe, right = recall.drawn(Draw(seed))
+    there = (probe.tensors["held_out"][..., None] == symbols).double()
+    weights = growth ** torch.arange(recall.STEPS, dtype=torch.float64)
+    return ((there * weights[:, None]).sum(1).argmax(-1) == right["targets"]).double().mean().item()
+
+
+def log_p(order, text, pieces):
+    """Of each character, from how often it followed the `order` before it in a text."""
+    table = torch.full((characters.CHARACTERS,) * (order + 1), 0.2, dtype=torch.float64)
+    windows = text.unfold(0, order + 1, 1)
+    table.index_put_(tuple(windows.T), torch.ones(len(windows), dtype=torch.float64), accumulate=True)
+    return (table / table.sum(-1, keepdim=True)).log()[tuple(pieces[:, -order:].T)]
+
+
+def counted(mixed, seed):
+    """The share that counts reach, mixed in these parts: {order: part}."""
+    probe, right = characters.drawn(Draw(seed))
+    found = [log_p(order, probe.tensors["text"], probe.tensors["held_out"]).exp() * part for order, part in mixed.items()]
+    return characters.share_learned(right, sum(found).log())
+
+
+def mean(score, what):
+    return sum(score(what, seed) for seed in RUNS) / len(RUNS)
+
+
+@pytest.mark.heavy
+def test_counts_are_as_good_as_is_said():
+    found = [100 * mean(most_counted, growth) for growth in (1.0, 1.1, 1.5)]
+    orders = [mean(counted, mixed) for mixed in ({2: 1.0}, {3: 1.0}, {1: 0.05, 2: 0.35, 3: 0.6})]
+    for language in FINISHED:
+        numbers = said(language, "task-recall")
+        for one in found:
+            assert min(abs(one - number) for number in numbers) < 2, (language, one)
+        numbers = said(language, "task-characters")
+        for one in orders:
+            assert min(abs(one - number) for number in numbers) < 0.03, (language, one)
