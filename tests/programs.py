@@ -33,10 +33,19 @@ def found(question, answer, seed=0, seconds=30, watched=True, variant=None):
     return diagnose(probed, [observe(probed.question.call, answer, probe, forbidden) for probe in probed.probes], seconds)
 
 
+def fit(source, edits):
+    """Whether each `(old, new)` finds its piece, when those before it have replaced theirs."""
+    for old, new in edits:
+        if old not in source:
+            return False
+        source = source.replace(old, new)
+    return True
+
+
 def defined(source, edits, known):
     """What a program defines, in order, after each `(old, new)` has replaced a piece of it. known: names it may use."""
+    assert fit(source, edits), edits
     for old, new in edits:
-        assert old in source, old
         source = source.replace(old, new)
     names = dict(known)
     exec(source, names)

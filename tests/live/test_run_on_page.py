@@ -22,6 +22,11 @@ FAKE = Path(__file__).parent / "fake"
 SPOKEN = [edition.language for edition in editions.editions()]
 # Where the stand-in is slower than it could be, so that one can look meanwhile.
 SLOWLY = "window.slowly = 150"
+# As a page that comes back where it was read: it is scrolled before all of its scripts have run.
+SCROLLED = """const listen = addEventListener; window.addEventListener = (kind, ...more) => {
+    listen(kind, ...more);
+    if (kind === "pointerdown") dispatchEvent(new Event("scroll"));
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +163,7 @@ def test_cells_run_in_their_order_as_far_as_needed(browser, offered):
 
 def test_what_the_reader_writes_is_kept(browser, offered):
     """It is there at the next visit, before anything runs, and the book's code is had back."""
-    with notebook(browser, offered) as book:
+    with notebook(browser, offered, SCROLLED) as book:
         page = book.page
         book.load()
         stored = book.cell(2).locator(".cell_input pre").inner_text()
@@ -171,7 +176,6 @@ def test_what_the_reader_writes_is_kept(browser, offered):
         book.button(2, "show yours").click()
         assert book.outputs(2).is_visible()
         page.reload()
-        begin(page)
         code = book.cell(2).locator(".cell_input pre")
         code.locator("text=mine").wait_for()
         assert code.inner_text() == 'print("mine")\n# 我的' and code.locator(".nb, .s2, .c1").count() == 3

@@ -27,10 +27,12 @@
     if (sections.length) idle(step);
     else whole();
   };
+  // A page that comes back where it was read is scrolled early: scripts behind this one are to hear of it, too.
+  const others = new Promise((done) => addEventListener("DOMContentLoaded", done));
   const signs = ["scroll", "keydown", "pointerdown"];
   const begin = () => {
     for (const sign of signs) removeEventListener(sign, begin, true);
-    dispatchEvent(new Event("begin"));
+    others.then(() => dispatchEvent(new Event("begin")));
   };
   for (const sign of signs) addEventListener(sign, begin, { capture: true, passive: true });
   addEventListener("begin", () => idle(step));
