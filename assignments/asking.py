@@ -68,8 +68,9 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS, number
     student: the name or number by which a question that has variants was put.
     """
     asked = all_questions()[question].asked_of(student)
-    if asked.reach:
-        limits = limits | {"seconds": asked.reach.seconds, "wall": 3 * asked.reach.seconds}
+    if asked.reach:  # more where more is given to all questions, as on a slow machine
+        seconds = round(asked.reach.seconds * max(1, limits["seconds"] / LIMITS["seconds"]))
+        limits = limits | {"seconds": seconds, "wall": 3 * seconds}
     if answer is None or not answer.cells:
         return failed(blank(question), "no_answer", words)
     verdict, shown = best_of(worker, asked, answer, seed, language, words, limits)
@@ -155,9 +156,11 @@ class Judging:
             return concluded(verdict, asked, probed, Finding(["library_layer"]), self.language), [], ""
         if mistake := missing(outcomes):
             return failed(verdict, mistake, words), outcomes or [], others
+        late = False
         for probe in probed.rest(outcomes) if asked.reach else ():  # each in a process of its own
             ended = self.worker.ask(job_of(asked, probed, answer, limits, needed) | {"probes": [probe.to_json()]})
             verdict.seconds = round(verdict.seconds + float(ended["seconds"]), 2)
+            late = late or ended["ended"] == "time"
             try:
                 outcomes += outcomes_of(walls_of(ended["said"])[1], 1)[0]
             except (ValueError, RecursionError, KeyError, TypeError, AttributeError):  # it came to no end, or gave nothing
@@ -165,7 +168,10 @@ class Judging:
         key = hashlib.sha256(repr([one.to_json() for one in outcomes]).encode()).digest()
         if key not in self.findings:
             self.findings[key] = judge(probed, outcomes, asked)
-        return concluded(verdict, asked, probed, self.findings[key], self.language), outcomes, others
+        finding = self.findings[key]
+        if late and finding.mistakes == ["not_learned"]:  # it was as good once, and had not the time for it again
+            return failed(verdict, "time_limit", words, limits["seconds"]), outcomes, others
+        return concluded(verdict, asked, probed, finding, self.language), outcomes, others
 
 
 def job_of(asked, probed, answer, limits, needed):

@@ -26,16 +26,49 @@ PARTLY = {"b-characters-by-heart"}  # learned something, and the task pays for t
 LEARNING = [one for one in GIVEN if all_questions()[one["question"]].reach]
 SEVERAL = [one for one in GIVEN if one not in LEARNING and len(one["mistakes"]) > 1]
 OTHERS = [one for one in GIVEN if one not in LEARNING and one not in SEVERAL]
+MORE = asking.LIMITS | {"seconds": 40, "wall": 120}
 ROWS = [*sample(OTHERS, 12), *sample(SEVERAL, 24), *sample(LEARNING, 24)]
 
 
 @pytest.mark.parametrize("one", ROWS, ids=[one["name"] for row in ROWS for one in row.values])
 def test_it_is_judged_fairly(worker, monkeypatch, one):  # noqa: F811
-    # on a machine that is slow today, several mistakes are found as well
+    # on a machine that is slow today, networks learn as much, and several mistakes are found as well
     monkeypatch.setattr(asking, "diagnose", partial(diagnose, seconds=60))
     cells = [[number, source] for number, source in enumerate([BEGIN, *one["cells"]], start=1)]
     answer = reading.Answer(cells, [one["answer"]], True, cell=len(cells))
-    verdict = asking.grade(worker, one["question"], answer, 7, "en", WORDS)
+    verdict = asking.grade(worker, one["question"], answer, 7, "en", WORDS, MORE)
     assert set(verdict.mistakes) == set(one["mistakes"])
     share = 1 if not one["mistakes"] else 0.5 if set(one["mistakes"]) == HALVED else 0
     assert verdict.points == share * verdict.most or one["name"] in PARTLY and 0 < verdict.points < verdict.most
+
+
+def test_who_gives_more_time_gives_it_to_trainings_too():
+    """And where less is left, since an answer before did not end, they keep theirs: a share of it is of no use to them."""
+    given = []
+
+    class Slow:
+        def ask(self, job):
+            given.append(job["limits"]["seconds"])
+            return {"ended": "time", "said": "", "seconds": given[-1]}
+
+    answer = reading.Answer([[1, "def train_recall(inputs, targets): ..."]], ["train_recall"], True, cell=1)
+    for seconds in (3, 10, 20):
+        verdict = asking.grade(Slow(), "recall", answer, 7, "en", WORDS, asking.LIMITS | {"seconds": seconds})
+        assert verdict.mistakes == ["time_limit"] and f"has {given[-1]} seconds" in verdict.paragraphs[0]
+    assert given == [8, 8, 16]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("ends", "mistakes"), [("time", ["time_limit"]), ("signal 11", ["not_learned"])])
+def test_a_network_that_had_not_the_time_to_be_made_anew_is_told_so(worker, ends, mistakes):  # noqa: F811
+    class Late:
+        def ask(self, job):
+            if any("numbers" in probe["tensors"] for probe in job["probes"]):
+                return {"ended": ends, "said": "", "seconds": 8.0}
+            return worker.ask(job)
+
+    (one,) = (one for one in GIVEN if one["name"] == "b-recall-sklearn-gru")
+    cells = [[number, source] for number, source in enumerate([BEGIN, *one["cells"]], start=1)]
+    answer = reading.Answer(cells, [one["answer"]], True, cell=len(cells))
+    verdict = asking.grade(Late(), "recall", answer, 7, "en", WORDS, MORE)
+    assert (verdict.mistakes, verdict.points) == (mistakes, 0)

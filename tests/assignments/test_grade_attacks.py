@@ -36,7 +36,7 @@ def memory():
             yield from near(place << 26, 0, 2**26)
 '''
 MARK = "the_work_of_a_diligent_student"
-LONGER = QUICK | {"seconds": 40, "wall": 90}  # all of a memory is read
+LONGER = QUICK | {"seconds": 120, "wall": 360}  # all of a memory is read, on a machine that is slow today as well
 
 
 SEARCH = MEMORY + """
