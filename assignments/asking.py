@@ -18,8 +18,14 @@ from companion.check.diagnosis import Finding, alike, diagnose
 from companion.check.question import all_questions, bank
 from companion.check.running import AUTOGRAD, RECURRENT, Outcome
 
-# Seconds of the processor and of the clock for a question, megabytes of memory beyond torch's own and of files.
-LIMITS = {"seconds": 10, "wall": 30, "memory": 1024, "disk": 64}
+
+def lasting(seconds):
+    """Limits: so many seconds of the processor, and by the clock three times as many."""
+    return {"seconds": seconds, "wall": 3 * seconds}
+
+
+# Of a question: its time, and megabytes of memory beyond torch's own and of files.
+LIMITS = lasting(10) | {"memory": 1024, "disk": 64}
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
 NO_FILE = re.compile(r"No such file or directory: '([^'`\n]{1,100})'$")
 LEFT_OUT = re.compile(r" \(line \d+\)$")  # as parsing.py says it of what is no Python
@@ -69,8 +75,7 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS, number
     """
     asked = all_questions()[question].asked_of(student)
     if asked.reach:  # more where more is given to all questions, as on a slow machine
-        seconds = round(asked.reach.seconds * max(1, limits["seconds"] / LIMITS["seconds"]))
-        limits = limits | {"seconds": seconds, "wall": 3 * seconds}
+        limits = limits | lasting(round(asked.reach.seconds * max(1, limits["seconds"] / LIMITS["seconds"])))
     if answer is None or not answer.cells:
         return failed(blank(question), "no_answer", words)
     verdict, shown = best_of(worker, asked, answer, seed, language, words, limits)
@@ -160,7 +165,7 @@ class Judging:
         for probe in probed.rest(outcomes) if asked.reach else ():  # each in a process of its own
             ended = self.worker.ask(job_of(asked, probed, answer, limits, needed) | {"probes": [probe.to_json()]})
             verdict.seconds = round(verdict.seconds + float(ended["seconds"]), 2)
-            late = late or ended["ended"] == "time"
+            late |= ended["ended"] == "time"
             try:
                 outcomes += outcomes_of(walls_of(ended["said"])[1], 1)[0]
             except (ValueError, RecursionError, KeyError, TypeError, AttributeError):  # it came to no end, or gave nothing

@@ -43,6 +43,7 @@ import folders  # noqa: E402  (its folder is on the path only now)
 import results  # noqa: E402
 import spread  # noqa: E402
 import term as terms  # noqa: E402
+from asking import lasting  # noqa: E402
 from batch import Batch  # noqa: E402
 from grader import on_ending  # noqa: E402
 from naming import known, page_name  # noqa: E402
@@ -102,7 +103,7 @@ def main():
         print(line)
     if passed := folders.passed_over(arguments.submissions):
         print(f"Not looked at, as links are not followed and hidden entries are nobody's: {', '.join(passed[:20])}")
-    limits = {"seconds": arguments.seconds, "wall": 3 * arguments.seconds} if arguments.seconds else {}
+    limits = lasting(arguments.seconds) if arguments.seconds else {}
     limits |= {"own_code": True} if arguments.own_code else {}
     begin = time.monotonic()
     on_ending(interrupted)

@@ -12,7 +12,7 @@ from pathlib import Path
 import asking
 import pytest
 import reading
-from grading import WORDS, worker  # noqa: F401 (a fixture)
+from grading import WORDS, judged, worker  # noqa: F401 (a fixture)
 from sampling import sample
 
 from companion.check.diagnosis import diagnose
@@ -26,17 +26,21 @@ PARTLY = {"b-characters-by-heart"}  # learned something, and the task pays for t
 LEARNING = [one for one in GIVEN if all_questions()[one["question"]].reach]
 SEVERAL = [one for one in GIVEN if one not in LEARNING and len(one["mistakes"]) > 1]
 OTHERS = [one for one in GIVEN if one not in LEARNING and one not in SEVERAL]
-MORE = asking.LIMITS | {"seconds": 40, "wall": 120}
+MORE = asking.LIMITS | asking.lasting(40)  # for a machine that is slow today
 ROWS = [*sample(OTHERS, 12), *sample(SEVERAL, 24), *sample(LEARNING, 24)]
+
+
+def graded(worker, one):  # noqa: F811
+    cells = [[number, source] for number, source in enumerate([BEGIN, *one["cells"]], start=1)]
+    answer = reading.Answer(cells, [one["answer"]], True, cell=len(cells))
+    return asking.grade(worker, one["question"], answer, 7, "en", WORDS, MORE)
 
 
 @pytest.mark.parametrize("one", ROWS, ids=[one["name"] for row in ROWS for one in row.values])
 def test_it_is_judged_fairly(worker, monkeypatch, one):  # noqa: F811
     # on a machine that is slow today, networks learn as much, and several mistakes are found as well
     monkeypatch.setattr(asking, "diagnose", partial(diagnose, seconds=60))
-    cells = [[number, source] for number, source in enumerate([BEGIN, *one["cells"]], start=1)]
-    answer = reading.Answer(cells, [one["answer"]], True, cell=len(cells))
-    verdict = asking.grade(worker, one["question"], answer, 7, "en", WORDS, MORE)
+    verdict = graded(worker, one)
     assert set(verdict.mistakes) == set(one["mistakes"])
     share = 1 if not one["mistakes"] else 0.5 if set(one["mistakes"]) == HALVED else 0
     assert verdict.points == share * verdict.most or one["name"] in PARTLY and 0 < verdict.points < verdict.most
@@ -51,9 +55,8 @@ def test_who_gives_more_time_gives_it_to_trainings_too():
             given.append(job["limits"]["seconds"])
             return {"ended": "time", "said": "", "seconds": given[-1]}
 
-    answer = reading.Answer([[1, "def train_recall(inputs, targets): ..."]], ["train_recall"], True, cell=1)
     for seconds in (3, 10, 20):
-        verdict = asking.grade(Slow(), "recall", answer, 7, "en", WORDS, asking.LIMITS | {"seconds": seconds})
+        verdict = judged(Slow(), "recall", "def train_recall(inputs, targets): ...", limits=asking.LIMITS | asking.lasting(seconds))
         assert verdict.mistakes == ["time_limit"] and f"has {given[-1]} seconds" in verdict.paragraphs[0]
     assert given == [8, 8, 16]
 
@@ -68,7 +71,5 @@ def test_a_network_that_had_not_the_time_to_be_made_anew_is_told_so(worker, ends
             return worker.ask(job)
 
     (one,) = (one for one in GIVEN if one["name"] == "b-recall-sklearn-gru")
-    cells = [[number, source] for number, source in enumerate([BEGIN, *one["cells"]], start=1)]
-    answer = reading.Answer(cells, [one["answer"]], True, cell=len(cells))
-    verdict = asking.grade(Late(), "recall", answer, 7, "en", WORDS, MORE)
+    verdict = graded(Late(), one)
     assert (verdict.mistakes, verdict.points) == (mistakes, 0)

@@ -4,6 +4,7 @@ import json
 import platform
 import time
 
+import asking
 import pytest
 import torch
 from grading import QUICK, error_of, judged, linux, raw, through, walled, worker  # noqa: F401 (a fixture)
@@ -36,7 +37,7 @@ def memory():
             yield from near(place << 26, 0, 2**26)
 '''
 MARK = "the_work_of_a_diligent_student"
-LONGER = QUICK | {"seconds": 120, "wall": 360}  # all of a memory is read, on a machine that is slow today as well
+LONGER = QUICK | asking.lasting(120)  # all of a memory is read, on a machine that is slow today as well
 
 
 SEARCH = MEMORY + """
