@@ -93,21 +93,33 @@ def check(question, answer, lang=None, seed=None):
     if not isinstance(question, str):
         raise ValueError(f"the question's name comes first: check({next(iter(all_questions()))!r}, answer)")
     asked = known(question).asked_of(course.NOTEBOOK.name)
-    language, begin = spoken(lang), time.process_time()
-    probed = reach.exam(asked, seed or 0) if asked.reach else bank(question, seed or 0, asked.variant)
+    language, seed = spoken(lang), seed or 0
+    ask = partial(observe, asked.call, answer, forbidden=asked.forbidden)
     with redirect_stdout(Short(sys.stdout)):
-        ask = partial(observe, asked.call, answer, forbidden=asked.forbidden)
-        got = reach.examined(probed, ask) if asked.reach else [*map(ask, probed.probes)]
-    if asked.reach:
-        finding = reach.judge(probed, got)
-    else:
-        finding = diagnose(probed, got, seconds=SECONDS - (time.process_time() - begin))
+        if asked.reach:
+            finding, probed, took = reach.better(reach.attempts(partial(examined, asked, ask), seed))
+        else:
+            finding, probed, took = compared(asked, ask, seed)
     said = saying.Sayer(asked, probed, finding, language).paragraphs()
-    took = time.process_time() - begin
     if asked.reach and took > asked.reach.seconds:
         said.append(saying.words(language)["results"]["slow"].format(took=f"{took:.0f}", seconds=asked.reach.seconds))
     course.NOTEBOOK.shares[question] = finding.share
     return Result(question, finding, said + saying.unspoken(language))
+
+
+def compared(asked, ask, seed):
+    """The finding, the bank, and the seconds of the processor that the answer took."""
+    begin, probed = time.process_time(), bank(asked.name, seed, asked.variant)
+    got = [*map(ask, probed.probes)]
+    took = time.process_time() - begin
+    return diagnose(probed, got, seconds=SECONDS - took), probed, took
+
+
+def examined(asked, ask, seed):
+    """The same of a network that the answer trains, on a draw of this seed."""
+    probed, begin = reach.exam(asked, seed), time.process_time()
+    finding = reach.judge(probed, reach.examined(probed, ask))
+    return finding, probed, time.process_time() - begin
 
 
 def student(name, lang=None):

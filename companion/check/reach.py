@@ -14,9 +14,11 @@ What is run, by the grader in a process of its own each, of at most `seconds` of
 3. Only if that one does worse than the first, which may be because another model was found than the one that is returned:
    as 2., but trained to the end before it is given the numbers.
 
-A model without any points in the first process is not asked again. What remains possible: who works out the rule by a
-program of another kind, and keeps what it found in parameters, has learned it from the data as well, and is not told from a
-network. Who reads the answer sees it. And all is asked at once: a model may learn from these inputs, without their answers.
+A model without any points in the first process is not asked again. Who falls short of the aim has all of it once more, on
+another draw, and the better counts: a good training, too, has bad luck on some draws. What remains possible: who works out
+the rule by a program of another kind, and keeps what it found in parameters, has learned it from the data as well, and is
+not told from a network. Who reads the answer sees it. And all is asked at once: a model may learn from these inputs,
+without their answers.
 """
 
 from collections.abc import Callable
@@ -30,6 +32,7 @@ from companion.check.question import Draw
 from companion.check.running import Outcome, Probe, Unfit, kind, plain, seed
 
 ASKED, COUNT, NUMBERS = "logits", "count", "numbers"
+SHORT = {"not_reached", "probabilities_for_logits"}  # mistakes that may be bad luck
 SURE = 0.9  # who gives so many of a mistake's targets has learned these
 MOST_SENT = 50_000  # numbers: of a model that has more, only how many
 
@@ -234,6 +237,18 @@ def numbers_in(outcome):
 
 def exam(question, seed):
     return Exam(question, Draw(seed))
+
+
+def attempts(run, seed):
+    """What a run on a draw of this seed gives, in a list, and after it what one on another draw gives, if a network fell
+    short of the aim. run: takes a seed, and returns a tuple, the first of which has `mistakes`."""
+    first = run(seed)
+    return [first, run(seed + 1)] if SHORT & {*first[0].mistakes} else [first]
+
+
+def better(runs):
+    """Of attempts, whose first things have a `share` of the points. The first, where they are as good."""
+    return max(runs, key=lambda run: run[0].share)
 
 
 def examined(exam, ask):
