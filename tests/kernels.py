@@ -6,6 +6,7 @@ project is imported before the fork, so a notebook runs what lies there, and rec
 
 import functools
 import json
+import logging
 import multiprocessing
 import os
 import subprocess
@@ -14,6 +15,7 @@ from multiprocessing import forkserver
 from multiprocessing.util import Finalize
 from unittest import mock
 
+import nbval.plugin
 from jupyter_client.provisioning import local_provisioner
 
 SLOW = ["torch", "matplotlib.pyplot", "ipykernel.kernelapp", "ipywidgets"]
@@ -76,7 +78,8 @@ class Forked:
         return self.process.exitcode
 
     def send_signal(self, number):
-        os.kill(self.pid, number)
+        if self.poll() is None:  # who has ended is told nothing, as subprocess does
+            os.kill(self.pid, number)
 
 
 def launch(command, cwd=None, env=None, **others):
@@ -88,3 +91,17 @@ def launch(command, cwd=None, env=None, **others):
 start_anew = local_provisioner.launch_kernel
 if sys.platform == "linux":  # elsewhere a fork of a process that has loaded libraries is not safe
     local_provisioner.launch_kernel = launch
+
+
+def started(*arguments, **options):
+    """As nbval starts a kernel, and once more if it does not come: its ports are chosen a moment before it takes them, and
+    now and then another program has one by then, as browsers do that open connections without end."""
+    try:
+        return start(*arguments, **options)
+    except RuntimeError as error:
+        logging.getLogger(__name__).warning("a kernel is started once more: %s", error)
+        return start(*arguments, **options)
+
+
+start = nbval.plugin.RunningKernel
+nbval.plugin.RunningKernel = started

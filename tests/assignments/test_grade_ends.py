@@ -207,7 +207,7 @@ def test_a_grading_process_that_is_stopped(tmp_path, monkeypatch, no_gradebook):
     for number in range(6):
         put(tmp_path / "sent", f"s{number}", "lstm.ipynb", notebook())
     ends = [signal.SIGSTOP]  # one: whoever is hit twice at one question is not graded there
-    monkeypatch.setattr("batch.PATIENCE", 45 - 4 * asking.LIMITS["wall"])
+    monkeypatch.setattr("batch.PATIENCE", 25 - 4 * asking.LIMITS["wall"])
 
     def say(_):
         there = multiprocessing.active_children()

@@ -2,9 +2,14 @@
 
 import json
 import os
+import socket
+import subprocess
 import sys
 
+import nbval.kernel
+import nbval.plugin
 import pytest
+from jupyter_client.connect import LocalPortCache
 from jupyter_client.manager import start_new_kernel
 from repository import ROOT
 
@@ -40,3 +45,17 @@ def test_a_forked_kernel_is_a_fresh_one(tmp_path):
     assert one["drawn"][0] != other["drawn"][0] and one["drawn"][1] != other["drawn"][1]
     with pytest.raises(ProcessLookupError):
         os.kill(one["pid"], 0)
+
+
+def test_a_port_that_another_took_meanwhile(monkeypatch):
+    """The notebook is run all the same."""
+    choose = LocalPortCache.find_available_port
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = [other.getsockname()[1]]
+        monkeypatch.setattr(nbval.kernel, "open", lambda *_: subprocess.DEVNULL, raising=False)  # it would leave a file open
+        monkeypatch.setattr(LocalPortCache, "find_available_port", lambda *asked: taken.pop() if taken else choose(*asked))
+        kernel = nbval.plugin.RunningKernel("python3")
+    try:
+        assert kernel.is_alive() and not taken
+    finally:
+        kernel.stop()
