@@ -11,14 +11,17 @@
   });
 
   // A browser keeps the place when it loads a page again; what was unfolded is unfolded before it looks for it.
+  let unfolded = false;
   addEventListener("DOMContentLoaded", () => {
+    unfolded = true;
     const folds = [...document.querySelectorAll("article details")];
     for (const place of JSON.parse(sessionStorage.getItem(opened) ?? "[]")) folds[place]?.setAttribute("open", "");
     sessionStorage.removeItem(opened);
   });
   const reload = () => {
     const folds = [...document.querySelectorAll("article details")];
-    sessionStorage.setItem(opened, JSON.stringify([...folds.keys()].filter((place) => folds[place].open)));
+    // what is loaded anew once more before it was there has nothing else to remember
+    if (unfolded) sessionStorage.setItem(opened, JSON.stringify([...folds.keys()].filter((place) => folds[place].open)));
     location.reload();
   };
 

@@ -117,8 +117,30 @@ def test_an_open_page_shows_what_is_saved(watched, browser):
         watched.write("Shown at once.", SHOWN)
         page.get_by_text("Shown at once.").wait_for()
         page.wait_for_function("place => Math.abs(scrollY - place) < 2", arg=place)  # what is further up may not be laid out yet
-        assert page.locator("details").last.get_attribute("open") is not None
+        page.wait_for_function("[...document.querySelectorAll('details')].at(-1).open")
         assert page.evaluate("navigator.serviceWorker.getRegistrations().then(all => all.length)") == 0
+
+
+# A server that has something to say when it is told to, and to the page that comes then, before that is there.
+AT_ONCE = """
+window.EventSource = class {
+    close() {}
+    set onmessage(told) {
+        window.told = told;
+        if (sessionStorage.said === "once") { sessionStorage.said = "twice"; told({ data: '["*"]' }) }
+    }
+};
+"""
+
+
+def test_what_was_unfolded_stays_so_if_two_changes_come_at_once(watched, browser):
+    with browser.new_page() as page:
+        page.add_init_script(AT_ONCE)
+        page.goto(f"{watched.address}/en/chapter.html")
+        page.locator("details summary").last.click()
+        page.evaluate("""() => { window.old = true; sessionStorage.said = "once"; told({ data: '["*"]' }) }""")
+        page.wait_for_function("!window.old && sessionStorage.said === 'twice' && document.readyState === 'complete'")
+        page.wait_for_function("[...document.querySelectorAll('details')].at(-1).open", timeout=5000)
 
 
 def test_a_fault_is_named_and_leaves_the_last_good_page(watched):
