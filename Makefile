@@ -3,7 +3,9 @@
 # make site       only build the site, into _build/html
 # make check      the texts, and the notebooks that differ from the last commit: half a minute
 # make test       in minutes what a change can break: the models, the site, and the outputs of the English notebooks
-# make prove      all of it, in all languages, by every example and every attack: what CI runs
+# make prove      all of it, in all languages, by every example and every attack
+# make prove PART=models  a part of it: models, checker, grader or pages
+# make rest       what `make prove` adds to `make test`: CI runs both
 # make fuzz       the models, and the small torch of the pages, against torch over more than 10,000 random configurations
 # make outside    matrix states and mLSTM against the same equations in the package transformers; needs a network
 # make pdf        the site, with every edition printed as a PDF; needs Chromium
@@ -21,12 +23,13 @@
 LANGUAGE ?= en
 GRADES ?= grades
 PAGE ?=
+PART ?=
 BIN := .venv/bin
 ENVIRONMENT := .venv/stamp
 # whole files to each process, the longest first; how many there are: conftest.py
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book watch site live pdf offline check test prove fuzz outside audit links lab execute status assignments grade clean
+.PHONY: book watch site live pdf offline check test prove rest fuzz outside audit links lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
@@ -52,10 +55,21 @@ check: $(ENVIRONMENT)
 	$(PYTEST) tests/test_rooms.py tests/check/test_headings.py $(addprefix tests/book/test_,book.py translations.py terms.py readme.py) $(CHANGED)
 
 test: $(ENVIRONMENT)
-	$(PYTEST) --receipts tests book/en assignments/source/en
+	$(PYTEST) tests book/en assignments/source/en
+
+# Each test and notebook belongs to one part; tests/tools/test_parts.py holds that.
+models := tests/layers tests/learning tests/page tests/tools $(wildcard tests/test_*.py book/*/*.ipynb)
+checker := tests/check tests/live
+grader := tests/assignments $(wildcard assignments/source/*/*.ipynb)
+pages := tests/book tests/figures
+PARTS := models checker grader pages
 
 prove: $(ENVIRONMENT)
-	$(PYTEST) --prove tests book/*/*.ipynb assignments/source/*/*.ipynb
+	$(if $(filter-out $(PARTS),$(PART)),$(error PART is one of: $(PARTS)))
+	$(PYTEST) --prove $(foreach part,$(or $(PART),$(PARTS)),$($(part)))
+
+rest: $(ENVIRONMENT)
+	$(PYTEST) --rest $(foreach part,$(PARTS),$($(part)))
 
 fuzz: $(ENVIRONMENT)
 	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_newton.py tests/layers/test_scan.py tests/layers/test_selective.py tests/layers/test_matrix_state.py tests/layers/test_matrix_layers.py tests/live/test_operations.py

@@ -1,4 +1,4 @@
-"""For tests and notebooks alike: how they are divided among processes, and what need not run again."""
+"""Settings for tests and notebooks alike: threads, plugins, and the number of processes."""
 
 import gc
 import os
@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+# Models in tests are small: more threads take four times the processor's time. Set before torch is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # what tests share says as clearly as they do what an assertion found
 pytest.register_assert_rewrite(*(path.stem for path in Path(__file__).parent.glob("tests/*.py")))
@@ -18,11 +21,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds
 sys.modules.setdefault("rfc3987_syntax", None)
 
-pytest_plugins = ["nbval.plugin", "kernels", "receipts", "shares"]
-
-if "PYTEST_XDIST_WORKER" in os.environ:  # there are more processes than cores already
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-
+pytest_plugins = ["nbval.plugin", "kernels", "shares", "processor_time", "translated_notebooks"]
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():

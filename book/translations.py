@@ -35,6 +35,7 @@ from editions import BOOK, ORIGINAL
 from editions import editions as all_editions
 from editions import read as edition_at
 from notebooks import store
+from translated_outputs import label_nodes, outputs_follow
 
 KEY = "translates"
 ROOT = BOOK.parent
@@ -136,14 +137,14 @@ def findings(edition, root=ROOT):
         if page not in translated:
             found.append(Finding(edition, page, "", MISSING, not draft))
         else:
-            for cell, what in page_findings(page, read(originals[page]), read(translated[page])):
+            for cell, what in page_findings(page, read(originals[page]), read(translated[page]), edition):
                 found.append(Finding(edition, page, cell, what, not draft or what not in (NO_CELL, UNTRANSLATED)))
     extra = translated.keys() - originals.keys()
     return found + [Finding(edition, page, "", "there is no such English page") for page in sorted(extra)]
 
 
-def page_findings(page, originals, cells):
-    """(cell id, what) for everything in which a page differs from the English one."""
+def page_findings(page, originals, cells, edition):
+    """Yield (cell id, what) for everything in which a page differs from the English one."""
     names, theirs = [cell.id for cell in originals], {cell.id: cell for cell in cells}
     for cell in cells:
         if cell.id not in names:
@@ -160,11 +161,11 @@ def page_findings(page, originals, cells):
             yield cell.id, UNTRANSLATED
         elif kept != digest(original):
             yield cell.id, "stale: the English cell has changed"
-        yield from ((cell.id, what) for what in differences(page, original, cell))
+        yield from ((cell.id, what) for what in differences(page, original, cell, edition))
 
 
-def differences(page, original, cell):
-    """In what a cell differs from the English one beyond its words."""
+def differences(page, original, cell, edition):
+    """Yield in what a cell differs from the English one beyond its words."""
     if cell.cell_type != original.cell_type:
         yield f"is {cell.cell_type}, not {original.cell_type}"
     elif cell.cell_type == "code":
@@ -172,8 +173,7 @@ def differences(page, original, cell):
             yield "the code differs"
         if comments(cell.source) != comments(original.source):
             yield "it has another number of comments"
-        labelled = labels(cell.source) != labels(original.source)
-        if original.id not in OWN_OUTPUTS.get(page, ()) and outputs(cell, labelled) != outputs(original, labelled):
+        if original.id not in OWN_OUTPUTS.get(page, ()) and not same_outputs(original, cell, edition):
             yield "the outputs differ"
         if bool(described(cell)) != bool(described(original)):
             yield "the picture is described in one edition only"
@@ -195,7 +195,7 @@ def code(source):
     """A cell's code without comments, docstrings and printed labels, in one form. Figures and `check` are told the edition's
     language."""
     tree = ast.parse(source)
-    for label in printed(tree):
+    for label in label_nodes(tree):
         label.value = ""
     languages = {edition.language for edition in all_editions()}
     for node in ast.walk(tree):
@@ -206,45 +206,6 @@ def code(source):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     return ast.dump(tree)
-
-
-def printed(tree):
-    """The strings that stand in a `print`, f-strings' words included, and those in a list of rows that a loop prints: labels,
-    which an edition says in its language."""
-    for node in ast.walk(tree):
-        if is_print(node):
-            yield from (part for part in said(node) if isinstance(constant(part), str))
-        elif isinstance(node, ast.For) and isinstance(node.iter, ast.Tuple | ast.List):
-            yield from (part for part in row_labels(node) if isinstance(constant(part), str))
-
-
-def row_labels(loop):
-    """What each row of a loop over a list holds for the names that the loop prints as they are, and uses for nothing else."""
-    inside = [node for line in loop.body for node in ast.walk(line)]
-    printed = {id(part) for node in inside if is_print(node) for part in said(node)}
-    names = [node for node in inside if isinstance(node, ast.Name)]
-    shown = {node.id for node in names if id(node) in printed} - {node.id for node in names if id(node) not in printed}
-    for row in loop.iter.elts:
-        several = isinstance(loop.target, ast.Tuple) and isinstance(row, ast.Tuple)
-        for name, part in zip(loop.target.elts, row.elts) if several else [(loop.target, row)]:
-            if isinstance(name, ast.Name) and name.id in shown:
-                yield part
-
-
-def said(call):
-    """What a `print` is given, f-strings in their parts."""
-    parts = (part for one in call.args for part in (one.values if isinstance(one, ast.JoinedStr) else [one]))
-    return (part.value if isinstance(part, ast.FormattedValue) else part for part in parts)
-
-
-def is_print(node):
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
-
-
-@cache
-def labels(source):
-    """The words that a cell prints beside its numbers."""
-    return tuple(label.value for label in printed(ast.parse(source)))
 
 
 def is_check(node):
@@ -272,17 +233,15 @@ def checks(source):
     return any(map(is_check, ast.walk(ast.parse(source))))
 
 
-def outputs(cell, labelled=False):
-    """A cell's outputs as nbval compares them; of what `check` says, which is in the edition's language, only the kinds.
+def same_outputs(original, cell, edition):
+    """Return whether a cell's outputs are the English ones, with its own labels.
 
-    labelled: the editions print labels of their own. Then only numbers and truth values must be the same.
+    `check` speaks the edition's language: only the kinds of its outputs are compared.
     """
     if checks(cell.source):
-        return [(output.output_type, sorted(output.get("data", {}))) for output in cell.outputs]
-    if labelled:
-        said = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.outputs]
-        return [re.findall(r"\d+|True|False", text) for text in said]
-    return [{key: value for key, value in output.items() if key != "execution_count"} for output in cell.outputs]
+        kinds, own = ([(output.output_type, sorted(output.get("data", {}))) for output in one.outputs] for one in (original, cell))
+        return kinds == own
+    return outputs_follow(original.source, cell.source, original.outputs, cell.outputs, edition)
 
 
 def parts(markdown):
@@ -307,6 +266,23 @@ def parts(markdown):
     for name, pattern in {"heading": r"(?m)^#+ ", "item": r"(?m)^\s*(?:[-*]|\d+\.) ", "picture": r"!\["}.items():
         found[name] += len(re.findall(pattern, rest))
     return +found
+
+
+def cells_to_run(edition, page, root=ROOT):
+    """Return the ids of the code cells whose outputs do not follow from those of the English cells.
+
+    If there are none, the outputs of the page are right as long as the English ones are.
+    """
+    originals = {cell.id: cell for cell in read(pages(ORIGINAL, root)[page])}
+    own = {cell.id: cell for cell in read(pages(edition, root)[page]) if cell.cell_type == "code"}
+    return [name for name, cell in own.items() if name not in originals or not follows(originals[name], cell, edition)]
+
+
+def follows(original, cell, edition):
+    """Return whether a code cell's outputs follow from those of the English cell."""
+    if original.cell_type != "code" or code(cell.source) != code(original.source):
+        return False
+    return outputs_follow(original.source, cell.source, original.outputs, cell.outputs, edition)
 
 
 def draft(edition, page, root=ROOT):

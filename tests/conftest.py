@@ -14,10 +14,16 @@ settings.load_profile("fuzz" if "FUZZ" in os.environ else "repeatable")
 def pytest_addoption(parser):
     parser.addoption("--device", default="cpu", help="where the models run, for example cuda")
     parser.addoption("--prove", action="store_true", help="run the heavy tests, too: everything")
+    parser.addoption("--rest", action="store_true", help="run what `make test` leaves out of `--prove`")
+
+
+def proves(config):
+    """Return whether heavy tests run."""
+    return config.getoption("--prove") or config.getoption("--rest")
 
 
 def pytest_configure(config):
-    if config.getoption("--prove"):
+    if proves(config):
         os.environ["PROVE"] = "1"
     if config.getoption("--device") != "cpu":  # the default without being set, and setting it costs a mode
         import torch
@@ -55,15 +61,34 @@ def no_python():
 LONG = "attention", "first_network", "language_model", "matrix_state", "memory", "sequences", "series", "training", "without_waiting"
 
 
-def long(item, config):
-    """Whether this is a cell of such a chapter, and nobody has named it."""
-    if item.path.suffix != ".ipynb" or item.path.parents[1].name != "book" or item.path.stem not in LONG:
-        return False
-    return not any(Path(one.partition("::")[0]).name == item.path.name for one in config.args)
+def long(item):
+    """Return whether an item is a cell of a long chapter."""
+    return item.path.suffix == ".ipynb" and item.path.parents[1].name == "book" and item.path.stem in LONG
+
+
+def named(item, config):
+    """Return whether the command line names the file of an item."""
+    return any(Path(one.partition("::")[0]).name == item.path.name for one in config.args)
+
+
+def quick(item):
+    """Return whether `make test` runs an item: all English notebooks but the long ones, and all tests that are not heavy."""
+    if item.path.suffix == ".ipynb":
+        return item.path.parent.name == "en" and not long(item)
+    return not item.get_closest_marker("heavy")
+
+
+def deeper(item):
+    """Return whether a test tries more in `make prove` than in `make test`. A batch is graded by real processes there."""
+    return item.get_closest_marker("deeper") or "here" in getattr(item, "fixturenames", ())
 
 
 def left_out(item, config):
-    if (item.get_closest_marker("heavy") or long(item, config)) and not config.getoption("--prove"):
+    """Return whether the options leave an item out, or a program that it needs is missing."""
+    if config.getoption("--rest"):
+        if quick(item) and not deeper(item):
+            return True
+    elif not config.getoption("--prove") and (item.get_closest_marker("heavy") or long(item) and not named(item, config)):
         return True
     if "live_parts" in getattr(item, "fixturenames", ()) and no_python():
         return True
@@ -82,9 +107,9 @@ def pytest_collection_modifyitems(config, items):
 def pytest_terminal_summary(terminalreporter, config):
     if no_browser():
         terminalreporter.write_line("Not run, because there is no Chromium or Chrome here: every test of pages and figures in a browser.")
-    if any(Path(one).name == "en" for one in config.args) and not config.getoption("--prove"):
+    if any(Path(one).name == "en" for one in config.args) and not proves(config):
         terminalreporter.write_line(f"Left to `make prove`, or to you by name: what is heavy, and the chapters {', '.join(LONG)}.")
-    if config.getoption("--prove") and no_python():
+    if proves(config) and no_python():
         terminalreporter.write_line("Not run, because `make live` has not fetched it: the Python of the pages.")
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from browsing import begin, opened
 from repository import ROOT, frame
-from sampling import PROVING
 from whole_site import Quiet, serving
 
 import editions
@@ -103,14 +102,27 @@ KEPT = """async () => {
 }"""
 
 
-@pytest.mark.heavy
+def kept_files(site, language):
+    """Return the files of an edition that the service worker keeps."""
+    text = (site / "worker.js").read_text(encoding="utf-8")
+    return json.loads(re.search(r"EDITIONS = (\{.*?\}), CACHE", text)[1])[language]
+
+
+def page_names(site, language):
+    return sorted(path.name for path in (site / language).glob("*.html") if path.name != "genindex.html")
+
+
 @pytest.mark.parametrize("language", ALL)
+def test_every_page_of_an_edition_is_kept(site, language):
+    assert {f"{language}/{page}" for page in page_names(site, language)} <= set(kept_files(site, language))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("language", [editions.ORIGINAL, "ko"])  # the worker is the same in all; which files it keeps, the next test asks
 def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, language):
     """All its pages, with formulas and figures, and the search; and nothing is fetched before a reader has begun."""
-    text = (site / "worker.js").read_text(encoding="utf-8")
-    files = json.loads(re.search(r"EDITIONS = (\{.*?\}), CACHE", text)[1])[language]
-    pages = sorted(path.name for path in (site / language).glob("*.html") if path.name != "genindex.html")
-    assert {f"{language}/{page}" for page in pages} <= set(files)
+    files = kept_files(site, language)
+    pages = page_names(site, language)
     with serving(site, AsHostsDo) as (address, server), serving(site / language / "_static", FromAnywhere) as (elsewhere, _):
         context = browser.new_context(viewport={"width": 360, "height": 800})
         with opened(context, f"{address}/{language}/lstm.html") as page:
@@ -123,7 +135,7 @@ def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, 
             server.shutdown()
             server.server_close()
             # all files are kept, as was seen: elsewhere some pages, a figure and formulas among them
-            for name in pages if PROVING and language == editions.ORIGINAL else [name for name in pages if name < "gz"]:
+            for name in pages if language == editions.ORIGINAL else [name for name in pages if name < "gz"]:
                 page.goto(f"{address}/{language}/{name}")
                 title = frame(site / language / name).h1.get_text()
                 assert page.locator("h1").first.inner_text().strip() == title.rstrip("¶").strip()

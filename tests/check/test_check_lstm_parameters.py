@@ -1072,6 +1072,7 @@ def test_what_computes_in_float32_is_right(question):
     assert found(question, in_float32(answer(SOURCES[question]))).mistakes == []
 
 
+@pytest.mark.deeper
 def test_dropout_is_right_whatever_is_drawn():
     for seed in range(20 if PROVING else 4):
         edits = OWN_MASK if seed % 2 else ONE_MASK

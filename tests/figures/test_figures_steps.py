@@ -28,6 +28,7 @@ from companion.learning.text import characters, shipped_texts
 from companion.learning.writer import load_writer, path_of
 
 MANY = 1200 if "PROVE" in os.environ else 210  # all that a case takes turns with, SCALES and the like, come round
+pytestmark = pytest.mark.deeper
 DOUBLE = {"dtype": torch.float64}
 # The factors of weights, and of inputs and states: as drawn, small, and so large that gates are saturated.
 SCALES = [(1, 1), (3, 1), (1, 1e-3), (1e-3, 1), (1, 30), (30, 1), (1, 1e3), (1e3, 1), (0, 1), (1, 0)]

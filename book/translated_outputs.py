@@ -1,0 +1,250 @@
+"""Derive a translated cell's outputs from those of the English cell.
+
+A translated cell has the English code with other labels: strings that it only prints. So its outputs follow from those
+of the English cell, and need no run of their own: each printed line is the English one with its labels replaced, and all
+else is equal.
+"""
+
+import ast
+import itertools
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+UNSEEN = "execution_count", "metadata", "traceback"  # keys of an output that are not compared
+PICTURES = Path(__file__).resolve().parents[1] / "companion" / "figures" / "pictures"
+WIDGET = "application/vnd.jupyter.widget-view+json"  # has a random name
+
+
+def is_print(node):
+    """Return whether a node is a call of `print`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+
+
+def text_of(node):
+    """Return the string of a constant, or None for any other node."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def pieces(call):
+    """Yield (node, format specification) for each argument of a `print`, and for each part of an f-string.
+
+    The specification is None if it is not constant or if there is a conversion like `!r`.
+    """
+    for argument in call.args:
+        for part in argument.values if isinstance(argument, ast.JoinedStr) else [argument]:
+            if not isinstance(part, ast.FormattedValue):
+                yield part, ""
+            elif part.conversion != -1:
+                yield part.value, None
+            elif part.format_spec is None:
+                yield part.value, ""
+            else:
+                values = [text_of(one) for one in part.format_spec.values]
+                yield part.value, None if None in values else "".join(values)
+
+
+def printed_names(loop):
+    """Return the names that the body of a loop prints and uses for nothing else."""
+    inside = [node for line in loop.body for node in ast.walk(line)]
+    printed = {id(node) for call in inside if is_print(call) for node, _ in pieces(call)}
+    names = [node for node in inside if isinstance(node, ast.Name)]
+    return {node.id for node in names if id(node) in printed} - {node.id for node in names if id(node) not in printed}
+
+
+def rows(loop):
+    """Return a dictionary for each row of a loop over a list that is written out: printed name → its string's node."""
+    if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Tuple | ast.List):
+        return []
+    shown, found = printed_names(loop), []
+    for row in loop.iter.elts:
+        several = isinstance(loop.target, ast.Tuple) and isinstance(row, ast.Tuple)
+        named = zip(loop.target.elts, row.elts) if several else [(loop.target, row)]
+        labels = {name.id: node for name, node in named if isinstance(name, ast.Name) and name.id in shown}
+        found.append({name: node for name, node in labels.items() if text_of(node) is not None})
+    return found
+
+
+def label_nodes(tree):
+    """Yield the nodes of all labels: strings in a `print`, and strings in a list of rows that a loop prints."""
+    for node in ast.walk(tree):
+        if is_print(node):
+            yield from (part for part, _ in pieces(node) if text_of(part) is not None)
+        for row in rows(node):
+            yield from row.values()
+
+
+@cache
+def labels(source):
+    """Return the labels of a cell's code, in order."""
+    return tuple(node.value for node in label_nodes(ast.parse(source)))
+
+
+def templates(tree):
+    """Yield what each `print` writes, once for each row of the loops around it: a list of strings, and None for a value."""
+    calls = [node for node in ast.walk(tree) if is_print(node)]
+    around = {id(call): [] for call in calls}
+    for node in ast.walk(tree):
+        if found := [row for row in rows(node) if row]:
+            for call in ast.walk(node):
+                if is_print(call):
+                    around[id(call)].append(found)
+    for call in calls:
+        choices = [{}]
+        for loop in around[id(call)]:
+            choices = [one | row for one in choices for row in loop]
+        for row in choices:
+            yield template(call, row)
+
+
+def template(call, row):
+    """Return what one `print` writes, as `templates` does. row: the strings' nodes of the names that stand for labels."""
+    options = {one.arg: text_of(one.value) for one in call.keywords}
+    written, later = [], {id(first_part(argument)) for argument in call.args[1:]}
+    for node, specification in pieces(call):
+        if id(node) in later:
+            written.append(options.get("sep", " "))
+        if isinstance(node, ast.Name):
+            node = row.get(node.id, node)
+        text = text_of(node)
+        written.append(None if text is None or specification is None else format(text, specification))
+    return [*written, options.get("end", "\n")]
+
+
+def first_part(argument):
+    """Return the first node that `pieces` yields for an argument."""
+    part = argument.values[0] if isinstance(argument, ast.JoinedStr) and argument.values else argument
+    return part.value if isinstance(part, ast.FormattedValue) else part
+
+
+class Pattern(NamedTuple):
+    """What a `print` writes on one line. english: a pattern with a group for each value; own: the same with other labels."""
+
+    english: re.Pattern
+    own: list[str | None]
+    changes: bool  # whether the labels are others
+    ends: bool  # whether the line ends here
+
+    def replace(self, match):
+        """Return the line with the edition's labels for a match of the English one."""
+        values = iter(match.groups())
+        return "".join(next(values) if text is None else text for text in self.own)
+
+    def join(self, other):
+        """Return the pattern of a line that another `print` goes on with."""
+        english = re.compile(self.english.pattern + other.english.pattern)
+        return Pattern(english, self.own + other.own, self.changes or other.changes, other.ends)
+
+
+def template_pairs(english, translated):
+    """Return pairs of what the prints of two cells write."""
+    return list(zip(templates(ast.parse(english)), templates(ast.parse(translated)), strict=True))
+
+
+def replace_headers(text, english, translated):
+    """Replace labels that have more or fewer lines in the translation, if a `print` writes nothing else."""
+    for one, other in template_pairs(english, translated):
+        if None not in one + other and len(split_lines(one)) != len(split_lines(other)):
+            text = re.sub(f"^{re.escape(''.join(one))}", lambda _: "".join(other), text, flags=re.MULTILINE)
+    return text
+
+
+@cache
+def patterns(english, translated):
+    """Return the patterns of all lines that the prints of two cells write."""
+    found = []
+    for one, other in template_pairs(english, translated):
+        lines = list(zip(split_lines(one), split_lines(other)))
+        for number, (line, own) in enumerate(lines, 1):
+            pattern = "".join("(.*?)" if text is None else re.escape(text) for text in line)
+            found.append(Pattern(re.compile(pattern), own, line != own, number < len(lines)))
+    begun = [pattern for pattern in found if not pattern.ends and pattern.english.pattern]
+    ended = [pattern for pattern in found if pattern.ends]
+    return [*ended, *(one.join(other) for one in begun for other in ended), *begun]
+
+
+def split_lines(template):
+    """Split what a `print` writes into lines. The last one has no line break: the next `print` goes on there."""
+    lines = [[]]
+    for piece in template:
+        first, *others = [None] if piece is None else piece.split("\n")
+        lines[-1].append(first)
+        lines += [[one] for one in others]
+    return lines
+
+
+def line_follows(line, own, known):
+    """Return whether a printed line is the English one with its labels replaced."""
+    unchanged = line == own
+    for pattern in known:
+        if not pattern.ends:  # another `print` goes on with this line
+            match = pattern.english.match(line)
+            if match and match.end() and own.startswith(start := pattern.replace(match)):
+                if line_follows(line[match.end() :], own[len(start) :], known):
+                    return True
+        elif match := pattern.english.fullmatch(line):
+            if own_matches(pattern, line, own):
+                return True
+            unchanged = unchanged and not pattern.changes
+    return unchanged
+
+
+def own_matches(pattern, line, own):
+    """Return whether some values make the pattern the English line and, with the other labels, the edition's."""
+    groups = itertools.count(1)
+    same = "".join(rf"\{next(groups)}" if text is None else re.escape(text) for text in pattern.own)
+    return re.fullmatch(f"{pattern.english.pattern}\0{same}", f"{line}\0{own}") is not None
+
+
+def text_follows(text, own, english, translated):
+    """Return whether a printed text is the English one with its labels replaced."""
+    if labels(english) == labels(translated):
+        return text == own
+    lines, others = replace_headers(text, english, translated).split("\n"), own.split("\n")
+    known = patterns(english, translated)
+    return len(lines) == len(others) and all(line_follows(line, other, known) for line, other in zip(lines, others))
+
+
+def outputs_follow(english, translated, outputs, own, language):
+    """Return whether a translated cell's outputs follow from those of the English cell.
+
+    english, translated: the code of both cells, equal but for labels. outputs, own: the outputs of both.
+    """
+    if len(outputs) != len(own):
+        return False
+    return all(output_follows(english, translated, seen(output), seen(other), language) for output, other in zip(outputs, own))
+
+
+def output_follows(english, translated, output, own, language):
+    """Return whether one output, as `seen` returns it, follows from the English one."""
+    text, printed = output.pop("text", None), own.pop("text", None)
+    if "data" in output and f'language="{language}"' in translated:
+        output["data"] = {kind: own_picture(value, language) for kind, value in output["data"].items()}
+    if output != own or (text is None) != (printed is None):
+        return False
+    return text is None or text_follows(text, printed, english, translated)
+
+
+def seen(output):
+    """Return what readers see of an output, as a dictionary."""
+    found = {key: value for key, value in output.items() if key not in UNSEEN}
+    if "data" in found:
+        found["data"] = {kind: value for kind, value in found["data"].items() if kind != WIDGET}
+    return found
+
+
+def own_picture(value, language):
+    """Return an edition's picture of an interactive figure for the English one, and everything else as it is."""
+    return pictures(language).get(value, value)
+
+
+@cache
+def pictures(language):
+    """Return an edition's pictures of interactive figures by the English ones."""
+    found = {}
+    for english in PICTURES.glob("*.en.svg"):
+        own = english.with_name(english.name.replace(".en.", f".{language}."))
+        if own.exists():
+            found[english.read_text(encoding="utf-8")] = own.read_text(encoding="utf-8")
+    return found
