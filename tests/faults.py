@@ -1,34 +1,27 @@
-"""Faults, planted one at a time in a copy of the repository, and who catches them: a proof of the proof.
+"""Plant faults in a copy of the repository, one at a time, and report which test catches each.
 
-    python tests/faults.py                      plant all of tests/faults.toml; hours, most of them of `prove`
-    python tests/faults.py --area search        those of one area
-    python tests/faults.py --name gru-z-turned  one of them
-    python tests/faults.py --only 20:40         those at these places of the list: several runs can share the work
-    python tests/faults.py --command test       ask the quick tests only
-    python tests/faults.py --output found.jsonl keep each result as it comes; what is there already is not asked again
-    python tests/faults.py --list               what would be planted
-    python tests/faults.py --check              whether each fault can still be planted; nothing is run
+    python tests/faults.py                         plant all faults of tests/faults.toml, for some hours
+    python tests/faults.py --area search           plant those of one area
+    python tests/faults.py --name gru-z-turned     plant one
+    python tests/faults.py --output results.jsonl  append each result to a file, and skip faults that have one there
+    python tests/faults.py --check                 run nothing; report the faults that cannot be planted
 
-A fault is a table [[fault]] of faults.toml: its name, area and path, and one of
+A fault is a table [[fault]] with `name`, `promise`, `area`, `path`, and one of:
 
-    old, new       a text that stands once in the file, and what is put in its place
-    cell, old, new the same in one cell of a notebook: in its source, or where `of` says "outputs" or "metadata", there
-    flip           the place of a byte, of which every bit is turned
-    delete = true  the file goes
-    add            a file with this text comes
+    old, new        replace a text that occurs once in the file
+    cell, old, new  replace it in one cell of a notebook: in its source, or where `of` says "outputs" or "metadata"
+    flip            invert the byte at this offset
+    delete = true   delete the file
+    add             create the file with this text
 
-`prove` contains `test`, so it is asked only about what `test` has let through. The test of the list is not run: it
-would catch everything.
+The tests of the fault's area run first: the quick ones, then the heavy ones. Only if they let the fault pass, all run.
 """
 
 import argparse
-import glob
-import hashlib
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -38,317 +31,175 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LIST = Path(__file__).with_suffix(".toml")
-
-# What is run in the copy, in this order, until one fails. Patterns of files are filled in there.
-PYTEST = [sys.executable, "-m", "pytest", "--nbval", "--receipts", "-x", "-q", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
-PYTEST += ["tests", "--ignore=tests/tools/test_faults.py"]
-COMMANDS = {
-    "test": [[*PYTEST, "book/en/*.ipynb", "assignments/source/en/*.ipynb"]],
-    "prove": [[*PYTEST, "--prove", "book/*/*.ipynb", "assignments/source/*/*.ipynb"]],
+NOTEBOOKS = ["book/*/*.ipynb", "assignments/source/*/*.ipynb"]
+# Area → the tests that should catch its faults.
+AREAS = {
+    "companion": ["tests/layers", "tests/learning", "tests/page", "tests/test_*.py"],
+    "texts": ["tests/learning"],
+    "chapters": ["tests/book", *NOTEBOOKS],
+    "translations": ["tests/book", "tests/assignments/test_assignments.py", *NOTEBOOKS],
+    "readme": ["tests/book/test_readme.py", "tests/test_rooms.py"],
+    "figures": ["tests/figures", "tests/book/test_translations.py"],
+    "theme": ["tests/book"],
+    "search": ["tests/book"],
+    "build": ["tests/book", "tests/test_package.py", "tests/tools"],
+    "live": ["tests/live"],
+    "checker": ["tests/check"],
+    "grader": ["tests/assignments"],
 }
-SECONDS = {"test": 1800, "prove": 4 * 3600}  # a fault may be that something never ends
-RECEIPTS = "_build/receipts"  # what need not be run again; copied along, if it is there
-
-AREAS = ("companion", "chapters", "translations", "figures", "theme", "search", "live", "checker", "grader", "build")
-KINDS = {"replace": {"old", "new"}, "flip": {"flip"}, "delete": {"delete"}, "add": {"add"}}
-OPTIONAL = {"replace": {"cell", "of"}, "flip": set(), "delete": set(), "add": set()}
+PYTEST = ["-m", "pytest", "--nbval", "-x", "-q", "--numprocesses", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+SECONDS = 4 * 3600  # a fault may make a test run for ever
 
 
-# The list
-
-
-def faults():
-    """All faults of the list, in its order."""
-    return tomllib.loads(LIST.read_text(encoding="utf-8"))["fault"]
-
-
-def kind(fault):
-    """How a fault is planted, a key of KINDS. ValueError for one that says too much or too little."""
-    given = fault.keys() - {"name", "area", "path"}
-    for one, keys in KINDS.items():
-        if keys <= given <= keys | OPTIONAL[one]:
-            return one
-    raise ValueError(f"a fault cannot be planted by {', '.join(sorted(given)) or 'nothing'}")
-
-
-def changed(fault, data):
-    """The bytes of the fault's file with the fault in it. data: without it. ValueError if it does not fit."""
-    how = kind(fault)
-    if how == "flip":
-        if not 0 <= fault["flip"] < len(data):
-            raise ValueError(f"the file has {len(data)} bytes")
-        return data[: fault["flip"]] + bytes([data[fault["flip"]] ^ 255]) + data[fault["flip"] + 1 :]
-    text = data.decode("utf-8")
-    old, new = fault["old"], fault["new"]
-    if old == new:
-        raise ValueError("old and new are the same")
+def change(fault, data):
+    """Return the bytes of the fault's file with the fault in it. Raise ValueError if it cannot be planted."""
+    if "flip" in fault:
+        place = fault["flip"]
+        return data[:place] + bytes([data[place] ^ 255]) + data[place + 1 :]
+    text, old, new = data.decode("utf-8"), fault["old"], fault["new"]
     if "cell" not in fault:
-        if text.count(old) != 1:
-            raise ValueError(f"old stands {text.count(old)} times in the file")
-        return text.replace(old, new).encode("utf-8")
+        return replace_once(text, old, new).encode("utf-8")
     notebook = json.loads(text)
-    cells = [cell for cell in notebook["cells"] if cell["id"] == fault["cell"]]
-    if len(cells) != 1:
-        raise ValueError(f"there are {len(cells)} cells of this id")
+    (cell,) = [cell for cell in notebook["cells"] if cell["id"] == fault["cell"]]
     part = fault.get("of", "source")
-    if stored(notebook) != text:
-        raise ValueError("the notebook is in another form than execute.py's")
-    count = 0
-
-    def walk(thing):
-        nonlocal count
-        if isinstance(thing, dict):
-            return {key: walk(value) for key, value in thing.items()}
-        if isinstance(thing, list) and part == "metadata":  # a list of tags, for example, is no text
-            return [walk(one) for one in thing]
-        if isinstance(thing, list) and all(isinstance(one, str) for one in thing):  # lines of one text
-            return walk("".join(thing)).splitlines(keepends=True)
-        if isinstance(thing, list):
-            return [walk(one) for one in thing]
-        if isinstance(thing, str):
-            count += thing.count(old)
-            return thing.replace(old, new)
-        return thing
-
-    (cell,) = cells
-    cell[part] = walk(cell[part])
+    cell[part], count = replace_all(cell[part], old, new)
     if count != 1:
-        raise ValueError(f"old stands {count} times in the cell")
-    return stored(notebook).encode("utf-8")
+        raise ValueError(f"{old!r} occurs {count} times in the cell")
+    return (json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode("utf-8")
 
 
-def stored(notebook):
-    """A notebook as nbformat writes it, which takes a tenth of a second to be imported."""
-    return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+def replace_all(value, old, new):
+    """Return a part of a notebook with a text replaced, and how often. Notebooks store a text as a list of lines."""
+    if isinstance(value, str):
+        return value.replace(old, new), value.count(old)
+    if isinstance(value, list) and all(isinstance(line, str) for line in value) and all(line.endswith("\n") for line in value[:-1]):
+        text, count = replace_all("".join(value), old, new)
+        return text.splitlines(keepends=True), count
+    if isinstance(value, list | dict):
+        parts = value if isinstance(value, dict) else dict(enumerate(value))
+        edited = {key: replace_all(one, old, new) for key, one in parts.items()}
+        texts, count = {key: text for key, (text, _) in edited.items()}, sum(count for _, count in edited.values())
+        return (texts if isinstance(value, dict) else list(texts.values())), count
+    return value, 0
 
 
-def complaint(fault, root=ROOT):
-    """Why a fault cannot be planted, or None."""
-    path = root / fault["path"]
+def replace_once(text, old, new):
+    if text.count(old) != 1 or old == new:
+        raise ValueError(f"{old!r} occurs {text.count(old)} times")
+    return text.replace(old, new)
+
+
+def find_obstacle(fault):
+    """Return why a fault cannot be planted, or None."""
+    path = ROOT / fault["path"]
+    if fault["area"] not in AREAS:
+        return f"there is no area {fault['area']}"
+    if path.is_file() is ("add" in fault):
+        return "the file exists" if "add" in fault else "the file does not exist"
     try:
-        if kind(fault) == "add":
-            return "the file is there already" if path.exists() else None
-        if not path.is_file():
-            return "there is no such file"
-        if kind(fault) != "delete":
-            changed(fault, path.read_bytes())
-    except ValueError as error:
+        if not fault.keys() & {"add", "delete"}:
+            change(fault, path.read_bytes())
+    except (ValueError, IndexError) as error:
         return str(error)
     return None
 
 
-# The copy
-
-
-def tracked(root=ROOT):
-    """All files of the working tree but those that git ignores: what a commit of all there is would have."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    said = subprocess.run(command, cwd=root, check=True, capture_output=True).stdout.decode("utf-8")
-    return sorted(name for name in {*said.split("\0")} - {""} if (root / name).is_file())
-
-
 @contextmanager
-def copied():
-    """A copy of the working tree, in a folder that is gone afterwards."""
+def copy_repository():
+    """Copy all files that git does not ignore into a folder, which is deleted afterwards."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
     with tempfile.TemporaryDirectory(prefix="faults-") as folder:
         tree = Path(folder).resolve() / "unrolled"
-        for name in tracked():
-            (tree / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, tree / name)
-        if (ROOT / RECEIPTS).is_dir():
-            shutil.copytree(ROOT / RECEIPTS, tree / RECEIPTS)
+        for name in filter(None, names):
+            if (ROOT / name).is_file():
+                (tree / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, tree / name)
         yield tree
 
 
-def digests(tree, names):
-    """Name → digest of each file, None where it is gone."""
-    paths = {name: tree / name for name in names}
-    return {name: hashlib.sha256(path.read_bytes()).digest() if path.is_file() else None for name, path in paths.items()}
-
-
 @contextmanager
-def planted(fault, tree):
-    """The copy with a fault in it, and without it afterwards."""
+def plant(fault, tree):
+    """Put a fault into the copy, and take it out afterwards."""
     path = tree / fault["path"]
-    data, times = (None, None) if kind(fault) == "add" else (path.read_bytes(), path.stat())
+    data = path.read_bytes() if path.exists() else None
     try:
-        if kind(fault) == "delete":
+        if "delete" in fault:
             path.unlink()
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(fault["add"].encode("utf-8") if data is None else changed(fault, data))
-            # a time of its own: Python takes its compiled file for another source's by size and second
-            os.utime(path, (stamp := next(STAMPS), stamp))
+            path.write_bytes(fault["add"].encode("utf-8") if "add" in fault else change(fault, data))
+            os.utime(path, (time.time() + 60,) * 2)  # Python compares compiled files by size and second
         yield
     finally:
-        if data is None:
-            path.unlink(missing_ok=True)
-        else:
+        path.unlink(missing_ok=True)
+        if data is not None:
             path.write_bytes(data)
-            os.chmod(path, times.st_mode)
-            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+            os.utime(path, (time.time() + 120,) * 2)
 
 
-def later():
-    second = int(time.time()) + 60
-    while True:
-        yield (second := second + 1)
+def run(tree, patterns, *options):
+    """Run tests in the copy. Return the first that fails, or None if all pass."""
+    paths = [name for one in patterns for name in (sorted(map(str, tree.glob(one))) if "*" in one else [str(tree / one)])]
+    command = [sys.executable, *PYTEST, *options, *paths]
+    environment = {key: value for key, value in os.environ.items() if key != "CI"} | {"PYTHONPATH": str(tree)}
+    try:
+        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return "timeout"
+    if done.returncode in (0, 5):  # 5: there was no such test
+        return None
+    summary = done.stdout.rpartition("short test summary info")[2]
+    failed = re.search(r"^(?:FAILED|ERROR) (\S.*?)(?: - |$)", summary, re.MULTILINE)
+    return failed[1] if failed else f"pytest ended with {done.returncode}: {(done.stdout + done.stderr)[-300:]}"
 
 
-STAMPS = later()
-
-
-# The commands
-
-
-def run(which, tree):
-    """What a command says of the tree: {"found", "by", "seconds"}.
-
-    found: "caught", with the first test that failed; "passed"; "hung"; or "broken", if pytest could not run.
-    """
-    begin = time.monotonic()
-    for command in COMMANDS[which]:
-        command = [name for one in command for name in (sorted(glob.glob(one, root_dir=tree)) if "*" in one else [one])]
-        left = SECONDS[which] - (time.monotonic() - begin)
-        status, said = execute(command, tree, left)
-        found, by = judged(status, said)
-        if found != "passed":
-            break
-    return {"found": found, "by": by, "seconds": round(time.monotonic() - begin, 1)}
-
-
-def execute(command, tree, seconds):
-    """Status and output of a command in the tree; no status if it took too long. All that it started is ended."""
-    environment = os.environ | {"PYTHONPATH": str(tree)}
-    with tempfile.TemporaryFile() as output:  # a pipe would be kept open by what a test has left behind
-        process = subprocess.Popen(
-            command, cwd=tree, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
-        )
-        try:
-            status = process.wait(max(1, seconds))
-        except subprocess.TimeoutExpired:
-            status = None
-        finally:
-            try:
-                os.killpg(process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            process.wait()
-        output.seek(0)
-        return status, output.read().decode("utf-8", "replace")
-
-
-def judged(status, said):
-    """(found, by): see `run`. pytest's status is 1 where tests failed; stopped early by xdist it is 2, as for no reason."""
-    lines = said.strip().splitlines() or [""]
-    summary = said.rpartition("short test summary info")[2].splitlines()  # what a test has printed may look like it
-    first = next((line for line in summary if re.match(r"(FAILED|ERROR) \S", line)), None)
-    if status is None:
-        return "hung", lines[-1][:200]
-    if status in (0, 5):  # 5: no test was left to run
-        return "passed", None
-    if status in (1, 2) and first:
-        return "caught", first.split(" - ")[0].partition(" ")[2][:200]
-    if status == 4 and "while loading conftest" in said:  # an import that fails, and no wrong command
-        return "caught", "conftest.py"
-    return "broken", f"status {status}: {lines[-1][:200]}"
-
-
-def ask(fault, tree, commands):
-    """What each command says of the tree with a fault in it. Later ones are asked about what earlier ones let through."""
-    result = {"name": fault["name"], "area": fault["area"]}
-    with planted(fault, tree):
-        for which in commands:
-            result[which] = run(which, tree)
-            if result[which]["found"] != "passed":
-                break
+def find_catcher(fault, tree):
+    """Return a dictionary that says which tests catch a fault: its area's quick ones, its area's heavy ones, or others."""
+    area = AREAS[fault["area"]]
+    quick = [one.replace("/*/", "/en/") if one in NOTEBOOKS else one for one in area]
+    result = {"name": fault["name"], "area": fault["area"], "stage": None, "test": None}
+    with plant(fault, tree):
+        for stage, patterns, options in (
+            ("quick tests of the area", quick, []),
+            ("all tests of the area", area, ["--prove"]),
+            ("all tests", ["tests", *NOTEBOOKS], ["--prove"]),
+        ):
+            if test := run(tree, patterns, *options):
+                return result | {"stage": stage, "test": test}
     return result
 
 
-def row(result, widths=(52, 13, 60, 60)):
-    """A line of the table."""
-    cells = [result["name"], result["area"]]
-    for which in COMMANDS:
-        one = result.get(which)
-        if one is None:
-            cells.append("–" if all(result.get(other, {}).get("found") != "caught" for other in COMMANDS) else "yes, in test")
-        else:
-            cells.append({"caught": one["by"], "passed": "NO"}.get(one["found"]) or f"{one['found'].upper()}: {one['by']}")
-    seconds = sum(result[which]["seconds"] for which in COMMANDS if which in result)
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths)) + f"  {seconds:7.0f} s"
-
-
-# The command line
-
-
-def chosen(arguments):
-    """The faults that the command line asks for."""
-    start, _, stop = arguments.only.partition(":")
-    found = [one for one in faults() if arguments.name in (None, one["name"]) and arguments.area in (None, one["area"])]
-    return found[int(start or 0) : int(stop) if stop else None]
-
-
-def kept_in(path, names):
-    """The results in a file of an earlier run that are about faults of these names."""
-    if path is None or not path.is_file():
-        return []
-    return [one for line in path.read_text(encoding="utf-8").splitlines() if (one := json.loads(line))["name"] in names]
-
-
 def main():
-    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--name", help="plant this fault")
-    parser.add_argument("--area", help="plant those of this area")
-    parser.add_argument("--only", default=":", metavar="N:M", help="plant those at these places, counted from 0")
-    parser.add_argument("--output", type=Path, help="append results to this file, and leave out what is in it")
-    parser.add_argument("--command", choices=[*COMMANDS, "both"], default="both")
-    parser.add_argument("--unproved", action="store_true", help="do not first see that the copy passes without a fault")
-    parser.add_argument("--list", action="store_true", help="say what would be planted")
-    parser.add_argument("--check", action="store_true", help="say which faults can be planted no more")
+    parser.add_argument("--area", choices=AREAS)
+    parser.add_argument("--name")
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--list", type=Path, default=Path(__file__).with_suffix(".toml"), help="another list of faults")
+    parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
-    wanted = chosen(arguments)
-    if not wanted:
-        parser.error("there is no such fault")
-    if arguments.list:
-        for fault in wanted:
-            print(f"{fault['area']:13} {fault['name']:52} {fault['path']}")
-        return 0
+    faults = tomllib.loads(arguments.list.read_text(encoding="utf-8"))["fault"]
+    faults = [one for one in faults if arguments.area in (None, one["area"]) and arguments.name in (None, one["name"])]
+    obstacles = {one["name"]: why for one in faults if (why := find_obstacle(one))}
+    for name, why in obstacles.items():
+        print(f"{name}: {why}")
     if arguments.check:
-        found = [f"{fault['name']}: {why}" for fault in wanted if (why := complaint(fault))]
-        print("\n".join(found) or f"All {len(wanted)} can be planted.")
-        return bool(found)
-
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("faults.py: ended"))  # not without ending what runs in the copy
-    commands = [*COMMANDS] if arguments.command == "both" else [arguments.command]
-    results = kept_in(arguments.output, {fault["name"] for fault in wanted})
-    there = {one["name"] for one in results}
-    with copied() as tree:
-        names = tracked()
-        before = digests(tree, names)
-        todo = [fault for fault in wanted if fault["name"] not in there]
-        if todo and not arguments.unproved:
-            # what fails without a fault says nothing; and what passes leaves receipts
-            for which in commands:
-                found = run(which, tree)
-                print(f"without a fault: {which} {found['found']} {found['by'] or ''} {found['seconds']:.0f} s", flush=True)
-                if found["found"] != "passed":
-                    return f"faults.py: {which} fails without a fault"
-        for number, fault in enumerate(todo, start=1):
-            result = ask(fault, tree, commands)
-            after = digests(tree, names)
-            if differ := [name for name in names if after[name] != before[name]]:
-                return f"faults.py: after {fault['name']} the copy is another: {', '.join(differ)}"
-            if arguments.output:
-                with open(arguments.output, "a", encoding="utf-8") as file:
-                    file.write(json.dumps(result, ensure_ascii=False) + "\n")
-            results.append(result)
-            print(f"[{number}/{len(todo)}] {row(result)}", flush=True)
-    print("\n" + "\n".join(map(row, results)))
-    escaped = [one for one in results if "caught" not in [one[which]["found"] for which in COMMANDS if which in one]]
-    print(f"\n{len(results)} faults, {len(results) - len(escaped)} caught.")
-    return bool(escaped)
+        return bool(obstacles)
+    done = {}
+    if arguments.output and arguments.output.exists():
+        done = {one["name"]: one for one in map(json.loads, arguments.output.read_text(encoding="utf-8").splitlines())}
+    missed = 0
+    with copy_repository() as tree:
+        for fault in faults:
+            if fault["name"] in obstacles:
+                continue
+            result = done.get(fault["name"]) or find_catcher(fault, tree)
+            missed += result["test"] is None
+            print(f"{result['name']:60} {result['stage'] or 'NOT CAUGHT':24} {result['test'] or ''}", flush=True)
+            if arguments.output and fault["name"] not in done:
+                with arguments.output.open("a", encoding="utf-8") as file:
+                    print(json.dumps(result), file=file)
+    return bool(missed or obstacles)
 
 
 if __name__ == "__main__":
