@@ -4,8 +4,7 @@
 # make check      the texts, and the notebooks that differ from the last commit: half a minute
 # make test       in minutes what a change can break: the models, the site, and the outputs of the English notebooks
 # make prove      all of it, in all languages, by every example and every attack
-# make prove PART=models  a part of it: models, checker, grader or pages
-# make rest       what `make prove` adds to `make test`: CI runs both
+# make prove PART=models  a part of it: models, checker, grader, pages, or rest: what `make test` leaves out
 # make fuzz       the models, and the small torch of the pages, against torch over more than 10,000 random configurations
 # make outside    matrix states and mLSTM against the same equations in the package transformers; needs a network
 # make pdf        the site, with every edition printed as a PDF; needs Chromium
@@ -29,7 +28,7 @@ ENVIRONMENT := .venv/stamp
 # whole files to each process, the longest first; how many there are: conftest.py
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book watch site live pdf offline check test prove rest fuzz outside audit links lab execute status assignments grade clean
+.PHONY: book watch site live pdf offline check test prove fuzz outside audit links lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python book/build.py --serve
@@ -65,11 +64,8 @@ pages := tests/book tests/figures
 PARTS := models checker grader pages
 
 prove: $(ENVIRONMENT)
-	$(if $(filter-out $(PARTS),$(PART)),$(error PART is one of: $(PARTS)))
-	$(PYTEST) --prove $(foreach part,$(or $(PART),$(PARTS)),$($(part)))
-
-rest: $(ENVIRONMENT)
-	$(PYTEST) --rest $(foreach part,$(PARTS),$($(part)))
+	$(if $(filter-out $(PARTS) rest,$(PART)),$(error PART is one of: $(PARTS) rest))
+	$(PYTEST) $(if $(filter rest,$(PART)),--rest,--prove) $(foreach part,$(or $(filter-out rest,$(PART)),$(PARTS)),$($(part)))
 
 fuzz: $(ENVIRONMENT)
 	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_newton.py tests/layers/test_scan.py tests/layers/test_selective.py tests/layers/test_matrix_state.py tests/layers/test_matrix_layers.py tests/live/test_operations.py
