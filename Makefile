@@ -56,7 +56,7 @@ check: $(ENVIRONMENT)
 test: $(ENVIRONMENT)
 	$(PYTEST) tests book/en assignments/source/en
 
-# Each test and notebook belongs to one part; tests/tools/test_parts.py holds that.
+# Each test and notebook belongs to one part; tests/tools/test_proof_parts.py holds that.
 models := tests/layers tests/learning tests/page tests/tools $(wildcard tests/test_*.py book/*/*.ipynb)
 checker := tests/check tests/live
 grader := tests/assignments $(wildcard assignments/source/*/*.ipynb)

@@ -24,6 +24,12 @@ FOR_AXE = {"lstm", "search", "assignment_gru"}
 some = pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.heavy) for name in PAGES])
 # All that is folded is open.
 UNFOLD = "() => { for (const one of document.querySelectorAll('article details')) one.open = true }"
+# The controls of a figure that stand out of its column.
+CONTROLS_OUTSIDE = """place => [...place.querySelectorAll(".control, button, select, input")]
+    .filter(one => !one.closest("details:not([open]), [hidden]")).filter(one => {
+        const edge = place.getBoundingClientRect(), { left, right } = one.getBoundingClientRect();
+        return left < edge.left - 1 || left >= right || right > edge.right + 1;
+    }).map(one => one.outerHTML)"""
 # When the page has nothing else to do, it measures what scrolls.
 MEASURED = "[...document.querySelectorAll('.text pre')].every(one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)"
 
@@ -43,6 +49,7 @@ def test_a_page_as_readers_have_it(browser, address, name):
                 page.wait_for_timeout(50)
             for figure in page.locator("[data-figure]").all():
                 figure.locator("figure[lang] svg.drawing").first.wait_for()
+                assert figure.evaluate(CONTROLS_OUTSIDE) == []
             font = page.evaluate("document.fonts.load('16px \"Unrolled Math\"').then(fonts => fonts.map(one => one.status))")
             assert font == ["loaded"]
             for width in (360, 768, 1280):
