@@ -21,7 +21,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds
 sys.modules.setdefault("rfc3987_syntax", None)
 
-pytest_plugins = ["nbval.plugin", "kernels", "shares", "processor_time", "translated_notebooks"]
+pytest_plugins = ["nbval.plugin", "shares", "processor_time", "translated_notebooks"]
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():

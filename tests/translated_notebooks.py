@@ -6,6 +6,7 @@ All other notebooks run in kernels of their own, and with `--own-kernels` all do
 """
 
 import functools
+import logging
 
 import nbformat
 import nbval.plugin
@@ -17,6 +18,19 @@ from xdist.scheduler import LoadFileScheduling
 
 def pytest_addoption(parser):
     parser.addoption("--own-kernels", action="store_true", help="run every translated notebook in a kernel of its own")
+
+
+def start_kernel(*arguments, **options):
+    """Start a kernel as nbval does, and once more if another program took its port in the moment before."""
+    try:
+        return start_kernel_once(*arguments, **options)
+    except RuntimeError as error:
+        logging.getLogger(__name__).warning("a kernel is started once more: %s", error)
+        return start_kernel_once(*arguments, **options)
+
+
+start_kernel_once = nbval.plugin.RunningKernel
+nbval.plugin.RunningKernel = start_kernel
 
 
 @functools.cache

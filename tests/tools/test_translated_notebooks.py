@@ -71,3 +71,20 @@ def test_a_worker_gets_a_chapter_in_all_its_languages(test, own_kernels, scope):
     scheduling = object.__new__(ChapterScheduling)
     scheduling.config = SimpleNamespace(rootpath=ROOT, getoption=lambda name: own_kernels)
     assert scheduling._split_scope(test) == scope
+
+
+@pytest.mark.parametrize("failures", [0, 1, 2])
+def test_a_kernel_is_started_twice_at_most(monkeypatch, failures):
+    results = iter([RuntimeError("Kernel died")] * failures + ["kernel"])
+
+    def start(name, cwd):
+        if isinstance(result := next(results), RuntimeError):
+            raise result
+        return result
+
+    monkeypatch.setattr(translated_notebooks, "start_kernel_once", start)
+    if failures == 2:
+        with pytest.raises(RuntimeError, match="Kernel died"):
+            translated_notebooks.start_kernel("python3", cwd=".")
+    else:
+        assert translated_notebooks.start_kernel("python3", cwd=".") == "kernel"
