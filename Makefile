@@ -1,5 +1,5 @@
 # make            the book: its environment, the site, and an address at which to read it
-# make watch      the site, which shows in the open browser what is saved
+# make watch      the site; what is saved is built again and shown in the open browser
 # make site       only build the site, into _build/html
 # make check      the texts, and the notebooks that differ from the last commit: half a minute
 # make test       in minutes what a change can break: the models, the site, and the outputs of the English notebooks
