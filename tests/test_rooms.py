@@ -85,6 +85,11 @@ FROM = ROOT, COMPANION / "figures", ROOT / "assignments/source", ROOT / "assignm
 MADE = {"_build", ".venv", "grades"}  # is not there before it is built
 PATH = re.compile(r"`((?:[\w.-]+|<\w+>)?(?:/(?:[\w.*-]+|<\w+>(?:\.\w+)?))+/?)`|\]\((?!https?:|#)([^)#]+)[^)]*\)")
 
+CODE = re.compile(r"(?ms)^```[^\n]*\n(.*?)^```|`([^`\n]+)`")  # a block, or a span in a line
+FILE = re.compile(r"(?<![\w./-])(?:assignments|benchmarks|book|companion|tests)(?:/(?:[\w.*-]+|<\w+>))+\.(?:py|ipynb)\b")
+MODULE = re.compile(r"-m (companion[\w.]*)")
+EXAMPLE = "book/es/"  # the edition that CONTRIBUTING begins
+
 
 def pages():
     """Every text of the project that names its files: one for each language, and those for who works on it."""
@@ -92,11 +97,24 @@ def pages():
     return [path for folder in [ROOT, *folders] for path in sorted(folder.glob("*")) if path.suffix in (".md", ".ipynb")]
 
 
-def prose(path):
+def markdown(path):
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".ipynb":
-        text = "\n".join(cell.source for cell in nbformat.reads(text, 4).cells if cell.cell_type == "markdown")
-    return re.sub(r"(?ms)^```.*?^```|\$\$.*?\$\$|`!\[[^`]*`", "", text)
+        return "\n".join(cell.source for cell in nbformat.reads(text, 4).cells if cell.cell_type == "markdown")
+    return text
+
+
+def prose(path):
+    return re.sub(r"(?ms)^```.*?^```|\$\$.*?\$\$|`!\[[^`]*`", "", markdown(path))
+
+
+def files_in_commands(text):
+    """Yield every Python file, notebook and module of the project that stands in code: `python book/draw.py gates` names one."""
+    for code in map("".join, CODE.findall(text)):
+        yield from (name for name in FILE.findall(code) if not name.startswith(EXAMPLE))
+        for module in MODULE.findall(code):
+            file = f"{module.replace('.', '/')}.py"
+            yield file if (ROOT / file).is_file() else file.replace(".py", "/__main__.py")
 
 
 def lacking(path):
@@ -114,3 +132,5 @@ def test_every_path_that_is_named_is_there(path):
         # `book/<language>/` stands for each of them
         patterns = [re.sub(r"<\w+>", "*", str(place)) for place in places]
         assert any(Path(pattern).exists() or [*ROOT.glob(str(Path(pattern).relative_to(ROOT)))] for pattern in patterns), said or link
+    for name in files_in_commands(markdown(path)):
+        assert [*ROOT.glob(re.sub(r"<\w+>", "*", name))], name

@@ -81,7 +81,8 @@ class ThroughTime(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, d_output, *d_end):
-        inputs, rest = ctx.saved_tensors[: 6 + len(d_end)], ctx.saved_tensors[6 + len(d_end) :]
+        saved = ctx.saved_tensors  # read once: under an activation checkpoint torch refuses a second read
+        inputs, rest = saved[: 6 + len(d_end)], saved[6 + len(d_end) :]
         # gradients that may be differentiated in their turn, or many at once
         if torch.is_grad_enabled() or any(map(is_legacy_batchedtensor, (d_output, *d_end))):
             return None, None, None, *by_autograd(ctx, inputs, d_output, d_end)

@@ -8,6 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from companion.learning.indices import check_indices
 from companion.learning.sequence_model import evaluation_of
 from companion.learning.training import check, clip_gradients
 
@@ -130,5 +131,12 @@ def accuracy(model, batches):
 
 
 def confusion(found, right, num_classes):
-    """How often what was answered how: int64 (num_classes, num_classes), a row for each right answer, a column for each given."""
+    """Count the answers: int64 (num_classes, num_classes), a row for each right class, a column for each answered one.
+
+    found, right: int64 (N). ValueError if their shapes differ, or for a class that is not from 0 to num_classes - 1.
+    """
+    if found.shape != right.shape:
+        raise ValueError(f"found {tuple(found.shape)} and right {tuple(right.shape)} must have the same shape")
+    check_indices("found", found, num_classes)
+    check_indices("right", right, num_classes)
     return torch.bincount(right * num_classes + found, minlength=num_classes**2).view(num_classes, num_classes)

@@ -10,6 +10,8 @@ from collections import Counter
 
 import torch
 
+from companion.learning.indices import check_indices
+
 
 class Counts:
     """The probabilities of the next index, by what followed the last `order` indices in a sequence.
@@ -18,7 +20,7 @@ class Counts:
     indices the longest past has; 0 knows only how often each index occurs. followers: a dict, each past, a tuple of
     0 to `order` indices, → how often each index followed it. `len()` is how many counts are stored in all.
 
-    ValueError for an order below 0.
+    ValueError for an order below 0, and for an index that is not from 0 to vocab_size - 1.
     """
 
     def __init__(self, indices, vocab_size, order):
@@ -26,6 +28,7 @@ class Counts:
             raise ValueError(f"order must be a number from 0 on, not {order}")
         self.vocab_size, self.order = vocab_size, order
         self.followers = {}
+        check_indices("indices", indices, vocab_size)
         indices = torch.as_tensor(indices).tolist()
         for n in range(order + 1):
             for k in range(n, len(indices)):
@@ -57,6 +60,7 @@ class Counts:
 
     def perplexity(self, indices):
         """exp of the mean of -log p over a sequence, each index but the first given those before it in the sequence."""
+        check_indices("indices", indices, self.vocab_size)
         indices = torch.as_tensor(indices).tolist()
         loss = 0.0
         for k in range(1, len(indices)):

@@ -10,6 +10,8 @@ from collections import Counter
 import torch
 from torch import nn
 
+from companion.learning.indices import check_indices
+
 BEGIN, END = "\x02", "\x03"  # stand before and after a text, so that a piece can say that it is the first, or the last
 
 
@@ -62,14 +64,17 @@ def naive_bayes(learned_from, num_ngrams, num_classes, alpha=0.1):
     """A `BagClassifier` whose table is counted, in float64.
 
     learned_from: a list of (indices, number of the class). alpha: how often each piece is taken to have been seen in
-    every class before anything is counted, above 0.
+    every class before anything is counted, above 0. ValueError for another alpha, and for a piece or a class with a number
+    that the table does not have.
     """
     if alpha <= 0:
         raise ValueError(f"alpha must be above 0, not {alpha}: a piece that a class never had would forbid it")
     model = BagClassifier(num_ngrams, num_classes, dtype=torch.float64)
     counts = torch.zeros(num_ngrams, num_classes, dtype=torch.float64)
     texts = torch.zeros(num_classes, dtype=torch.float64)
-    for indices, label in learned_from:
+    for place, (indices, label) in enumerate(learned_from):
+        check_indices(f"learned_from[{place}][0]", indices, num_ngrams)
+        check_indices(f"learned_from[{place}][1]", label, num_classes)
         counts[:, label] += torch.bincount(indices, minlength=num_ngrams)
         texts[label] += 1
     counts = counts[1:] + alpha

@@ -8,6 +8,7 @@ import re
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
+from companion.learning.indices import check_indices
 from companion.learning.training import IGNORED
 from companion.learning.windows import generator_of
 
@@ -154,9 +155,14 @@ class Numerals:
         return torch.tensor([self.indices[word] for word in words])
 
     def decode(self, indices):
-        """The digits of what was written, up to its end, as a string. indices: a sequence of numbers from 0 to 10."""
+        """Return the digits of what was written, up to its end, as a string. indices: a sequence of numbers from 0 to 10.
+
+        ValueError for another number before the end.
+        """
         written = [int(index) for index in indices]
-        return "".join(self.signs[index] for index in written[: written.index(0) if 0 in written else None])
+        written = written[: written.index(0) if 0 in written else None]
+        check_indices("indices", written, len(self.signs))
+        return "".join(self.signs[index] for index in written)
 
 
 class JoinedNumerals(Numerals):

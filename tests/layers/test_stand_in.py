@@ -19,6 +19,7 @@ from torch.nn.utils import parametrizations, parametrize, prune
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
 from torch.testing._internal.common_modules import ModuleErrorEnum, module_db
 from torch.torch_version import TorchVersion
+from torch.utils.checkpoint import checkpoint
 
 import companion
 
@@ -418,6 +419,58 @@ def test_nothing_is_kept_after_the_graph(name):
             assert seen() is None
         finally:
             gc.enable()
+
+
+def checkpointed(module, arguments, use_reentrant):
+    """Run `module` under an activation checkpoint and go back, twice if the graph can stay. Returns outputs and all gradients."""
+    torch.manual_seed(1)
+    leaves = [tensor.clone().requires_grad_(tensor.is_floating_point()) for tensor in arguments]
+    outputs = flat(checkpoint(lambda x, *h: module(x, *([h] if len(h) > 1 else h)), *leaves, use_reentrant=use_reentrant))
+    loss = sum(output.square().sum() for output in outputs)
+    if not use_reentrant:  # the reentrant form frees its graph at once
+        loss.backward(retain_graph=True)
+        module.zero_grad()
+        for leaf in leaves:
+            leaf.grad = None
+    loss.backward()
+    learned = [*module.parameters(), *(leaf for leaf in leaves if leaf.requires_grad)]
+    return [*outputs, *(parameter.grad.to_dense() for parameter in learned)]
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+@pytest.mark.parametrize("hand", [False, True])
+@pytest.mark.parametrize("options", [{}, {"num_layers": 2, "bidirectional": True, "dropout": 0.5}])
+@pytest.mark.parametrize("name", LAYERS)
+def test_recurrent_layers_under_an_activation_checkpoint(name, options, hand, use_reentrant):
+    ours, theirs = pair(name, 3, 4, **options, **float64)
+    companion.by_hand(ours, hand)
+    states = torch.randn(2 if name == "LSTM" else 1, 4 if options else 1, 2, 4, **float64)
+    arguments = (torch.randn(5, 2, 3, **float64), *states)
+    close(*(checkpointed(module, arguments, use_reentrant) for module in (ours, theirs)))
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+@pytest.mark.parametrize("options", [{"scale_grad_by_freq": True, "padding_idx": 1}, {"sparse": True}])
+def test_embedding_under_an_activation_checkpoint(options, use_reentrant):
+    ours, theirs = pair("Embedding", 5, 3, **options, **float64)
+    indices, found = torch.tensor([[1, 2], [4, 4]]), []
+    for module in (ours, theirs):
+        # the reentrant form gives gradients only if one of its arguments has one
+        model = nn.ModuleList([module])
+        model.forward = lambda x, module=module: x[0, 0] * module(indices)
+        found.append(checkpointed(model, (torch.full((1, 1), 0.5, **float64),), use_reentrant))
+    close(*found)
+
+
+@pytest.mark.parametrize("use_reentrant", [False, True])
+@pytest.mark.parametrize("name, args", [("MinGRU", (3, 4)), ("MinLSTM", (3, 4)), ("SelectiveSSM", (3, 4))])
+def test_scans_under_an_activation_checkpoint(name, args, use_reentrant):
+    torch.manual_seed(0)
+    module, x = getattr(companion, name)(*args, **float64), torch.randn(5, 2, 3, **float64)
+    plain = x.clone().requires_grad_()
+    outputs = flat(module(plain))
+    expected = torch.autograd.grad(sum(output.square().sum() for output in outputs), [*module.parameters(), plain])
+    close(checkpointed(module, (x,), use_reentrant), [*outputs, *expected])
 
 
 @pytest.mark.parametrize("name", CELLS)

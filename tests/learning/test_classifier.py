@@ -63,6 +63,28 @@ def test_it_learns_and_is_counted():
     assert confusion(torch.tensor([1, 1]), torch.tensor([0, 2]), 3).tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
 
 
+@pytest.mark.parametrize(
+    "found, right, says",
+    [
+        ([0, 3], [0, 1], r"found\[1\] is 3; only 0 to 2 are allowed"),
+        ([0, -1], [0, 1], r"found\[1\] is -1; only"),
+        ([0, 1, 2], [0, 1, 3], r"right\[2\] is 3; only"),
+        ([0, 1], [-1, 1], r"right\[0\] is -1; only"),
+        ([0, 1], [0], r"found \(2,\) and right \(1,\) must have the same shape"),
+    ],
+)
+def test_classes_that_do_not_exist_are_not_counted(found, right, says):
+    with pytest.raises(ValueError, match=says):
+        confusion(torch.tensor(found), torch.tensor(right), 3)
+
+
+@pytest.mark.parametrize("says", [r"learned_from\[1\]\[1\] is -1; only 0 to 1", r"learned_from\[1\]\[0\]\[2\] is 5; only 0 to 4"])
+def test_naive_bayes_counts_only_classes_and_pieces_of_the_table(says):
+    second = ([1, 2, 3], -1) if "-1" in says else ([1, 2, 5], 0)
+    with pytest.raises(ValueError, match=says):
+        naive_bayes([(torch.tensor(indices), label) for indices, label in (([1], 0), second)], 5, 2)
+
+
 def test_pieces():
     assert ngrams("ab", 2) == ["a", "b", "\x02a", "ab", "b\x03"]
     grams = NGrams(["ab"], 2)

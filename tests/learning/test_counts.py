@@ -40,3 +40,12 @@ def test_is_the_recursion(order):
 def test_no_negative_order():
     with pytest.raises(ValueError, match="from 0 on, not -1"):
         Counts([0, 1], 2, -1)
+
+
+@pytest.mark.parametrize("wrong", [-1, 6])
+def test_an_index_that_is_not_in_the_vocabulary_is_refused(wrong):
+    says = rf"indices\[2\] is {wrong}; only 0 to 5 are allowed"
+    with pytest.raises(ValueError, match=says):
+        Counts([0, 1, wrong], SIZE, 1)
+    with pytest.raises(ValueError, match=says):
+        Counts([0, 1], SIZE, 1).perplexity([0, 1, wrong])

@@ -77,6 +77,8 @@ def test_what_cannot_be_said():
         task.encode("twenty elf")
     with pytest.raises(ValueError, match="there is no word to read"):
         task.encode(" - ")
+    with pytest.raises(ValueError, match=r"indices\[1\] is -1; only 0 to 10 are allowed"):
+        task.decode([3, -1, 0])
     with pytest.raises(ValueError, match="longest must be a number of digits from 1 to 12, not 13"):
         Numerals("en", longest=13)
     with pytest.raises(ValueError, match="numbers of 3 digits are not held out"):

@@ -4,6 +4,8 @@ import copy
 import io
 
 import pytest
+import small_torch
+import torch
 from hypothesis import given, settings
 from hypothesis import example as also
 from hypothesis import strategies as st
@@ -387,6 +389,11 @@ REFUSED = {
     "nothing to pad": lambda t: t.nn.utils.rnn.pad_sequence([]),
     "padding a number": lambda t: t.nn.utils.rnn.pad_sequence(3),
     "padding on a side": lambda t: t.nn.utils.rnn.pad_sequence([zeros(t, 2)], padding_side="top"),
+    "module, copy": lambda t: t.nn.Linear(2, 3).to(t.float64, copy=True),
+    "sparse, unknown keyword": lambda t: t.sparse_coo_tensor(t.tensor([[1]]), zeros(t, 1), (3,), check_invariants=False).clone(form=1),
+    "cudnn, unknown keyword": lambda t: t.backends.cudnn.flags(fast=True),
+    "gradcheck, unknown keyword": lambda t: t.autograd.gradcheck(t.sin, (zeros(t, 2),), epsilon=1e-6),
+    "gradgradcheck, unknown keyword": lambda t: t.autograd.gradgradcheck(t.sin, (zeros(t, 2),), epsilon=1e-6),
     "no tensor": lambda t: t.nn.utils.vector_to_parameters([1.0], []),
 }
 
@@ -394,6 +401,14 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused(name):
     assert agree(REFUSED[name]) is not None
+
+
+@pytest.mark.parametrize("t", [torch, small_torch])
+def test_a_module_goes_nowhere_by_an_unknown_keyword(t):
+    """torch's sentence lists all forms of `to`."""
+    with pytest.raises(TypeError, match=r"to\(\)"):
+        t.nn.Linear(2, 3).to(dtipe=t.float64)
+    assert t.nn.Linear(2, 3).to(device="cpu", dtype=t.float64, non_blocking=True).weight.dtype is t.float64
 
 
 # Modules

@@ -40,6 +40,7 @@ t.diff(x) | x.diff(dim=0) | t.histc(x, 4, -2, 2) | t.kthvalue(x, 2) | t.log_soft
 t.logsumexp(x, (0, 1)) | t.softmax(1000 * x, 1) | t.log_softmax(1000 * x, 1) | t.logsumexp(1000 * x, 1) | t.sigmoid(1000 * x) | x.max() | x.max(1) | t.max(x, y) | n.max(0, keepdim=True) | x.mean() | x.mean(0) | t.mean(x, (0, 1), True) | x.median() | x.median(1)
 x.min() | t.min(x, 0) | n.min() | n.mode(1) | t.nanmean(x) | t.nansum(x, 1) | x.norm() | x.norm(1, dim=1) | x.norm(p=2, dim=0, keepdim=True)
 x.norm(float("inf")) | x.prod() | x.prod(1) | t.quantile(x, 0.3) | x.quantile(t.tensor([0.25, 0.5], dtype=x.dtype), 1) | t.softmax(x, 1) | x.softmax(-1)
+x.softmax(1, dmi=2) | t.softmax(x, 1, foo=3) | t.softmax(x, dmi=1) | t.log_softmax(x, 1, foo=3) | x.log_softmax(1, dmi=2) | t.log_softmax(x)
 t.searchsorted(t.sort(v)[0], x) | t.searchsorted(t.sort(v)[0], v, right=True) | t.sort(x) | x.sort(0, descending=True) | n.sort(dim=1, stable=True) | x.std() | x.std(0)
 x.std(1, unbiased=False) | t.std_mean(x, 1) | x.sum() | x.sum(1) | x.sum((0, 1), keepdim=True) | t.sum(x, 0, dtype=t.float64) | x.topk(2) | x.topk(1, 0, largest=False)
 i.unique() | t.unique(i, return_inverse=True, return_counts=True) | i.unique_consecutive() | x.var() | x.var(0, correction=0) | t.var_mean(x)

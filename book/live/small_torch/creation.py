@@ -10,7 +10,7 @@ from .dtypes import device as Device
 from .random import Generator
 from .pointwise import fit, floating, masked, zeros as nothing
 from .shapes import dims
-from .tensor import Tensor, broadcast_error, cast_array
+from .tensor import Tensor, broadcast_error, cast_array, refuse_keywords
 
 default_generator = Generator()
 
@@ -320,8 +320,9 @@ def in_place(tensor, array):
     return tensor
 
 
-def uniform_(tensor, a=0.0, b=1.0, *, generator=None, **named):
-    a, b = named.get("from", a), named.get("to", b)
+def uniform_(tensor, a=0.0, b=1.0, /, *, generator=None, **named):
+    a, b = named.pop("from", a), named.pop("to", b)  # torch's names, of which Python lets no parameter be called `from`
+    refuse_keywords("uniform_", named)
     return in_place(tensor, (generator or default_generator).uniform(tensor._array.shape, a, b, tensor._array.dtype))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .autograd import record, record_many, titled
 from .pointwise import exp, floating, log, masked, zeros
 from .shapes import flip, reshape, scatter, unsqueeze
-from .tensor import Tensor, axis
+from .tensor import Tensor, axis, refuse_keywords
 
 
 def axes_of(dim, ndim):
@@ -623,10 +623,11 @@ def cov(input, *, correction=1):
     return (away @ away.t() / builtins.max(rows._array.shape[1] - correction, 0)).squeeze()
 
 
-def softmax(input, dim=None, dtype=None, **unused):
+def softmax(input, dim=None, dtype=None, **unknown):
     """eˣ / Σ eˣ along an axis."""
     if dim is None:
         raise TypeError('softmax() missing 1 required positional arguments: "dim"')
+    refuse_keywords("softmax", unknown)
     x = input if dtype is None else input.to(dtype)
     at = axis(dim, x.ndim)
     if not x.numel():
@@ -649,10 +650,11 @@ def softmax(input, dim=None, dtype=None, **unused):
     return record(array, "Softmax", (x,), rule, [x])
 
 
-def log_softmax(input, dim=None, dtype=None, **unused):
+def log_softmax(input, dim=None, dtype=None, **unknown):
     """x − log Σ eˣ along an axis."""
     if dim is None:
         raise TypeError('log_softmax() missing 1 required positional arguments: "dim"')
+    refuse_keywords("log_softmax", unknown)
     x = input if dtype is None else input.to(dtype)
     at = axis(dim, x.ndim)
     if not x.numel():

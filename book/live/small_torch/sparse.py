@@ -3,7 +3,7 @@
 import numpy as np
 
 from .shapes import add_rows
-from .tensor import Tensor
+from .tensor import Tensor, refuse_keywords
 
 
 class SparseTensor(Tensor):
@@ -55,7 +55,8 @@ class SparseTensor(Tensor):
     def _nnz(self):
         return self.kept._array.shape[0]
 
-    def clone(self, **unused):
+    def clone(self, *, memory_format=None, **unknown):
+        refuse_keywords("clone", unknown)
         return SparseTensor(self.at, self.kept.clone(), self.of, self.coalesced)
 
     def and_also(self, other):

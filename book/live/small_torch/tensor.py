@@ -554,6 +554,12 @@ def axis(dim, ndim):
     return dim % size
 
 
+def refuse_keywords(name, given):
+    """Raise torch's TypeError if an operation was given keywords that it does not have. given: a dict of these."""
+    for keyword in given:
+        raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
+
+
 def view_of(base, array, name, rule, replay):
     """A view: a tensor of the same numbers. replay: what makes it of its base, for when one of the two is changed."""
     out = record(array, name, (base,), rule)

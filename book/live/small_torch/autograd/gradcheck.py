@@ -63,7 +63,11 @@ def by_differences(func, inputs, i, j, output, eps):
     return stack(rows)
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-06, atol=1e-05, rtol=0.001, raise_exception=True, **unused):
+def gradgradcheck(
+    func, inputs, grad_outputs=None, *, eps=1e-06, atol=1e-05, rtol=0.001, gen_non_contig_grad_outputs=False, raise_exception=True,
+    nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_rev_over_rev=True,
+    fast_mode=False,
+):  # fmt: skip
     """The same for the gradients of the gradients."""
     from .. import Tensor, ones_like
     from . import grad

@@ -4,7 +4,7 @@ import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 
-from .. import Tensor, dtype, empty, no_grad
+from .. import Tensor, dtypes, empty, no_grad
 from ..autograd import record_many
 from ..tensor import Handle
 
@@ -311,23 +311,24 @@ class Module:
                 self._buffers[name] = buffer if buffer is None else fn(buffer)
         return self
 
-    def to(self, *args, **kwargs):
+    def to(self, *args, device=None, dtype=None, tensor=None, non_blocking=False, copy=False, memory_format=None):
         """Change the type or the place of all parameters and buffers. Whole numbers keep their type."""
-        wanted = [one for one in (*args, *kwargs.values()) if isinstance(one, dtype)]
+        if copy:
+            raise RuntimeError(".to() does not accept copy argument")
+        args = [one for one in (*args, dtype, device, tensor) if one is not None]
+        wanted = [one for one in args if isinstance(one, dtypes.dtype)]
         wanted += [one.dtype for one in args if isinstance(one, Tensor)]
         for one in wanted:
             if not (one.is_floating_point or one.is_complex):
                 raise TypeError(
                     f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={one}"
                 )
-        places = [one for one in args if not isinstance(one, dtype | Tensor | bool)] + [
-            one for name, one in kwargs.items() if name == "device"
-        ]
+        places = [one for one in args if not isinstance(one, dtypes.dtype | Tensor | bool)]
 
         def change(tensor):
             changes = tensor.is_floating_point() or tensor.is_complex()
             tensor = tensor.to(wanted[-1]) if wanted and changes else tensor
-            return tensor.to(places[-1]) if places and places[-1] is not None else tensor
+            return tensor.to(places[-1]) if places else tensor
 
         return self._apply(change)
 

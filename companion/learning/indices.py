@@ -1,0 +1,15 @@
+"""Check of indices that come from outside: classes, or entries of a vocabulary."""
+
+import torch
+
+
+def check_indices(name, indices, count):
+    """Raise ValueError if one of `indices` is not from 0 to count - 1; the message says which one and where it stands.
+
+    name: what the caller calls them. indices: a sequence of numbers, or a tensor of any shape.
+    """
+    indices = torch.as_tensor(indices)
+    wrong = (indices < 0).logical_or(indices >= count).nonzero().tolist()
+    if wrong:
+        where = "".join(f"[{number}]" for number in wrong[0])
+        raise ValueError(f"{name}{where} is {indices[tuple(wrong[0])].item()}; only 0 to {count - 1} are allowed")
