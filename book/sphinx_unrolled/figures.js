@@ -49,24 +49,18 @@ const beside = (script) => async (name) => {
 /* kind → function that shows such a figure in an element, and returns its model */
 const kinds = {};
 
-/* Put the figure in the place of its picture, wherever the page has it: when that comes near, or the reader begins. */
+/* Put the figure in the place of its picture. The script stands in that place, so the browser has not read what follows:
+ * nothing moves when the figure grows, and a link to a later section leads to it. */
 const mount = (name, { render }) => {
-  const answer = beside(document.currentScript);
+  const script = document.currentScript, place = script.closest("[data-figure]");
+  const answer = beside(script);
   kinds[name] = (el, state, changed) => {
     const model = staticModel(state, answer, changed);
     render({ model, el });
     return model;
   };
-  const waiting = new Set(document.querySelectorAll(`[data-figure="${name}"]`));
-  const place = (el) => {
-    if (!waiting.delete(el)) return;
-    const state = JSON.parse(el.querySelector("script").textContent);
-    el.replaceChildren();
-    kinds[name](el, state);
-  };
-  const near = new IntersectionObserver((entries) => {
-    for (const { isIntersecting, target } of entries) if (isIntersecting) place(target);
-  }, { rootMargin: "100%" });
-  for (const el of waiting) near.observe(el);
-  addEventListener("begin", () => setTimeout(() => waiting.forEach(place)));
+  if (!place) return; // the script was loaded for a cell that the reader runs
+  const state = JSON.parse(place.querySelector("script").textContent);
+  place.replaceChildren();
+  kinds[name](place, state);
 };

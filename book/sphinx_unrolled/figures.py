@@ -3,6 +3,9 @@
 A notebook stores the figure's state as any widget's. On the page the figure's picture stands in its place, with the
 state beside it; two scripts, which only pages with the figure load, put the figure itself there: `common.js` has what all
 figures share, `<name>.js` the figure and the other modules that it is made of. They are classic scripts, because a page that is a file may not load modules.
+
+A figure is higher than its picture. Its scripts stand in its place, and browsers run them before they read on. So nothing
+that follows moves when the figure comes alive, and links to later sections lead to them in every browser.
 """
 
 import base64
@@ -30,6 +33,7 @@ logger = logging.getLogger(__name__)
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 NAMES = [name.lower() for name in figures.__all__]
 HOST = Path(__file__).with_suffix(".js")
+SCRIPTS_OF = "<!-- scripts of {} -->"  # at the end of a figure's place
 
 
 class PlaceFigures(SphinxPostTransform):
@@ -78,7 +82,7 @@ def placed(name, state, number):
     data = json.dumps(state, ensure_ascii=False).replace("</", "<\\/")
     return (
         f'<div data-figure="{name}"><figure class="unrolled-figure">{svg}<figcaption>{html.escape(words["caption"])}</figcaption></figure>'
-        f'<script type="application/json">{data}</script></div>'
+        f'<script type="application/json">{data}</script>{SCRIPTS_OF.format(name)}</div>'
     )
 
 
@@ -115,11 +119,22 @@ def write_scripts(app):
 
 
 def add_scripts(app, pagename, templatename, context, doctree):
-    """Let a page load what its figures need, and nothing of the widgets that a notebook would."""
+    """Add what a page's figures need to its scripts, and nothing of the widgets that a notebook would load."""
     NbMetadataCollector.get_js_files(app.env, pagename).pop("ipywidgets_state", None)
     names = dict.fromkeys(node["figure"] for node in doctree.findall(nodes.raw) if "figure" in node) if doctree else ()
     for name in ["common", *names] if names else ():
-        app.add_js_file(f"figures/{name}.js", loading_method="defer")
+        app.add_js_file(f"figures/{name}.js")
+
+
+def move_scripts(app, pagename, templatename, context, doctree):
+    """Move the figures' scripts from the head of a page into the places of its figures, `common.js` into the first."""
+    files = {Path(file.filename).stem: file for file in context["script_files"] if str(file.filename).startswith("_static/figures/")}
+    context["script_files"] = [file for file in context["script_files"] if file not in files.values()]
+    tags = {name: context["js_tag"](file) for name, file in files.items()}
+    common = tags.pop("common", "")
+    for name, tag in tags.items():
+        context["body"] = context["body"].replace(SCRIPTS_OF.format(name), common + tag, 1).replace(SCRIPTS_OF.format(name), tag)
+        common = ""
 
 
 def setup(app):
@@ -127,3 +142,4 @@ def setup(app):
     app.add_post_transform(PlaceFigures)
     app.connect("builder-inited", write_scripts)
     app.connect("html-page-context", add_scripts, priority=400)  # before myst-nb's
+    app.connect("html-page-context", move_scripts, priority=800)  # before those that stay get `defer`
