@@ -47,10 +47,8 @@ def digest():
     return hashlib.sha256(b"\0".join(data)).hexdigest()
 
 
-def make(edition, work, force=False):
-    """Let Sphinx make an edition's pages in work/html; return whether that went without a warning. What has not changed
-    since the last time stays as it is; with force all pages are written again.
-    """
+def make(edition, work):
+    """Let Sphinx write an edition's changed pages into work/html; return whether that went without a warning."""
     # Imported late: it takes a second, and --help should not.
     from jupyter_book.sphinx import build_sphinx
 
@@ -67,7 +65,6 @@ def make(edition, work, force=False):
             "latex_individualpages": False,
             "nitpicky": True,
         },
-        force_all=force,
         quiet=True,
         warningiserror=True,
         keep_going=True,

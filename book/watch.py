@@ -25,6 +25,7 @@ from tornado.ioloop import IOLoop
 SECONDS_BETWEEN_LOOKS = 0.5
 SHARED = ["_config.yml", "_toc.yml", "assignments/*.py", "companion/figures/**"]
 SHARED += [f"book/{pattern}" for pattern in ("*.yml", "*.py", "live/**", "pictures/**", "sphinx_unrolled/**", "top/**")]
+SHARED += [f"companion/learning/{folder}/*" for folder in ("writers", "writers_small", "readers")]  # weights that figures load
 
 
 class BackgroundWatcher(Watcher):
@@ -71,6 +72,7 @@ def main():
         with listen(arguments.port, None) as found:  # prints the address
             port = found.server_port
         logging.getLogger("livereload").disabled = True  # it reports each step
+        server.setHeader("Cache-Control", "no-store")  # a reload fetches scripts and pictures again
         server.serve(port=port, root=str(SITE))
 
 

@@ -58,7 +58,7 @@ def test_a_saved_page_reaches_the_open_browser(tree, browser):
         wait_for(lambda: "build.py: failed: en" in log.read_text(encoding="utf-8"))
         assert r"Undefined control sequence: \nosuch" in log.read_text(encoding="utf-8")
         with urllib.request.urlopen(url) as answer:
-            assert b"Saved at last." in answer.read()
+            assert b"Saved at last." in answer.read() and answer.headers["Cache-Control"] == "no-store"
 
         os.killpg(process.pid, signal.SIGINT)  # as Ctrl+C in a terminal does
         assert process.wait(PATIENCE) == 0
