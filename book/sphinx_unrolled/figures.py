@@ -8,7 +8,6 @@ figures share, `<name>.js` the figure and the other modules that it is made of. 
 import base64
 import html
 import json
-import re
 from pathlib import Path
 
 import nbformat

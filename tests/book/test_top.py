@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from browsing import begin, opened
-from repository import ROOT, frame
+from repository import frame
 from sampling import PROVING
 from whole_site import Quiet, serving
 
