@@ -4,6 +4,7 @@ import re
 import zipfile
 
 from editions import editions
+from live.offering import fill
 from top import said
 
 from browser import running
@@ -24,7 +25,7 @@ def write_archive(site):
             entry = zipfile.ZipInfo(f"unrolled/{file.relative_to(site).as_posix()}", (1980, 1, 1, 0, 0, 0))
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             data = file.read_bytes()
-            archive.writestr(entry, leading(data.decode(), "") if file.suffix == ".html" else data)
+            archive.writestr(entry, fill(data.decode(), PLACE, "") if file.suffix == ".html" else data)
     return path
 
 
@@ -55,12 +56,7 @@ def lead_there(site):
         ]
         text = f'<p class="downloads">{said(edition, "Take the book along: %(links)s") % {"links": " · ".join(links)}}</p>' if links else ""
         for page in folder.glob("*.html"):
-            page.write_text(leading(page.read_text(encoding="utf-8"), text), encoding="utf-8")
-
-
-def leading(page, text):
-    """A page with this text in its place, of an earlier one too."""
-    return re.sub(f"{PLACE}.*", lambda _: PLACE + text, page)
+            page.write_text(fill(page.read_text(encoding="utf-8"), PLACE, text), encoding="utf-8")
 
 
 def size(path):

@@ -5,7 +5,6 @@ engines read, and the service worker that keeps the book for readers without a n
 import hashlib
 import json
 import re
-from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 from xml.sax.saxutils import quoteattr
 

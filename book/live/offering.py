@@ -40,14 +40,14 @@ def offer(site, there):
             assignment = edition.assignments.get(page.stem)
             source = folder / "assignments" / assignment.name if assignment else edition.folder / f"{page.stem}.ipynb"
             cells = cells_of(source) if live and source.is_file() else []
-            text = offering(page.read_text(encoding="utf-8"), script(folder, page.stem, cells, version) if cells else "")
+            text = fill(page.read_text(encoding="utf-8"), PLACE, script(folder, page.stem, cells, version) if cells else "")
             if assignment:
                 text = practising(text, f"assignments/{source.name}" if cells else None, words(edition.language))
             page.write_text(text, encoding="utf-8")
 
 
-def offering(page, text, place=PLACE):
-    """A page with this text in its place, of an earlier one too."""
+def fill(page, place, text):
+    """Return the page with `text` behind the comment `place`, instead of what an earlier call put there."""
     return re.sub(f"{place}.*", lambda _: place + text, page)
 
 
@@ -57,7 +57,7 @@ def practising(page, notebook, said):
     if notebook:
         button = f'<p class="hand-in"><button type="button" data-notebook="{notebook}">{html.escape(said["hand_in"])}</button></p>'
         note = f'<p class="practice">{html.escape(said["practice"])}</p>{button}'
-    return offering(offering(page, note, "<!-- practice -->"), button, "<!-- hand in -->")
+    return fill(fill(page, "<!-- practice -->", note), "<!-- hand in -->", button)
 
 
 def cells_of(path):

@@ -11,7 +11,6 @@ that follows moves when the figure comes alive, and links to later sections lead
 import base64
 import html
 import json
-import re
 from pathlib import Path
 
 import nbformat

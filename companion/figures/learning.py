@@ -2,7 +2,6 @@
 
 import json
 
-import torch
 from traitlets import Dict, Enum, Int, List, TraitError, validate
 
 from companion.figures.figure import Figure, Number, read, script

@@ -3,24 +3,21 @@
     python -m companion.learning.numeral_readers          train the readers of all languages and store them
     python -m companion.learning.numeral_readers en       one of them: a minute and a half on one core
 
-They are trained in float32, and end differently on every processor. So what the book shows of them comes from the weights
-as they are stored here, in float16, and computed with in float64.
+How they are stored: companion/learning/pretrained.py.
 """
 
-import argparse
 import json
 from importlib.resources import files
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import nn
 
 from companion.layers import attention, lstm
 from companion.layers.embedding import Embedding
 from companion.learning.encoder_decoder import EncoderDecoder
 from companion.learning.numerals import LANGUAGES, TRAINED, Numerals, all_right
+from companion.learning.pretrained import named_languages, part_of, read_weights, weights_of, write_weights
 from companion.learning.sequence_model import evaluation_of
 from companion.learning.training import train
 
@@ -49,15 +46,9 @@ def load_reader(language, kind="attention", dtype=torch.float64):
     """A shipped reader: (model, task). FileNotFoundError for a language that has none, ValueError for an unknown kind."""
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
-    path = path_of(language)
-    if not path.is_file():
-        known = ", ".join(sorted(repr(p.stem) for p in SHIPPED.glob("*.safetensors")))
-        raise FileNotFoundError(f"there is no reader for {language!r}, only for {known}")
-    with safe_open(path, framework="pt") as file:
-        names = [name for name in file.keys() if name.startswith(f"{kind}.")]
-        weights = {name.removeprefix(f"{kind}."): file.get_tensor(name).to(dtype) for name in names}
+    weights, _ = read_weights(path_of(language), "reader", dtype)
     model = new_reader(language, kind, dtype=dtype)
-    model.load_state_dict(weights)
+    model.load_state_dict(part_of(weights, kind))
     return model.eval(), Numerals(language)
 
 
@@ -88,19 +79,16 @@ def exact(model, task, length, count=200):
 
 def main():
     """Train and store the readers that are named on the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("languages", nargs="*", help="default: all")
-    torch.set_num_threads(1)
-    for language in parser.parse_args().languages or LANGUAGES:
-        weights = {}
+    for language in named_languages(__doc__, LANGUAGES):
+        models = {}
         for kind in KINDS:
             model, _ = train_reader(language, kind, EPOCHS, BATCHES)
-            weights |= {f"{kind}.{name}": weight.half().contiguous() for name, weight in model.state_dict().items()}
+            models[kind] = model
             task, count = Numerals(language), sum(p.numel() for p in model.parameters())
             shares = " ".join(f"{exact(model, task, length):.3f}" for length in range(4, TRAINED + 4))
             print(f"{language}, {kind}, {count:,} parameters: of 4 to {TRAINED + 3} digits {shares} right", flush=True)
-        SHIPPED.mkdir(exist_ok=True)
-        save_file(weights, path_of(language), {"words": json.dumps(Numerals(language).words, ensure_ascii=False)})
+        words = json.dumps(Numerals(language).words, ensure_ascii=False)
+        write_weights(weights_of(models), {"words": words}, path_of(language))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@
 They learn as the writer does (companion/learning/writer.py), and each has about a third of its weights.
 """
 
-import argparse
 import math
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +16,7 @@ from torch import nn
 from companion.layers import gru, lstm, rnn
 from companion.layers.embedding import Embedding
 from companion.layers.through_time import by_hand
+from companion.learning.pretrained import named_languages, part_of, weights_of
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import shipped_texts
 from companion.learning.writer import learn, store, stored
@@ -33,8 +33,7 @@ def load_small_writers(language, dtype=torch.float64):
     models = {}
     for kind in OURS:
         models[kind] = new_small_writer(len(vocabulary), kind, dtype=dtype)
-        own = {name: weight for name, weight in weights.items() if name.startswith(f"{kind}.")}
-        models[kind].load_state_dict({name.removeprefix(f"{kind}."): weight for name, weight in own.items()})
+        models[kind].load_state_dict(part_of(weights, kind))
         by_hand(models[kind].eval())
     return models, vocabulary
 
@@ -50,16 +49,16 @@ def new_small_writer(vocab_size, kind, layers=OURS, dtype=None):
     return SequenceModel(embedding, layers[kind](EMBEDDING_DIM, hidden_size(vocab_size, kind), dtype=dtype), vocab_size)
 
 
-def weights_of(vocab_size, kind, size):
+def number_of_weights(vocab_size, kind, size):
     """How many weights one with so many units has."""
     return vocab_size * EMBEDDING_DIM + PARTS[kind] * size * (EMBEDDING_DIM + size + 2) + vocab_size * (size + 1)
 
 
 def hidden_size(vocab_size, kind):
     """Units: as many as `MOST_WEIGHTS` allow an LSTM; another kind has those that give it about as many weights."""
-    most = max(size for size in range(1, 256) if weights_of(vocab_size, "LSTM", size) <= MOST_WEIGHTS)
-    wanted = weights_of(vocab_size, "LSTM", most)
-    return min(range(1, 512), key=lambda size: abs(weights_of(vocab_size, kind, size) - wanted))
+    most = max(size for size in range(1, 256) if number_of_weights(vocab_size, "LSTM", size) <= MOST_WEIGHTS)
+    wanted = number_of_weights(vocab_size, "LSTM", most)
+    return min(range(1, 512), key=lambda size: abs(number_of_weights(vocab_size, kind, size) - wanted))
 
 
 def train_small_writer(language, kind, progress=True):
@@ -70,17 +69,13 @@ def train_small_writer(language, kind, progress=True):
 
 def main():
     """Train and store those of the texts that are named on the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("languages", nargs="*", help="default: all")
-    torch.set_num_threads(1)
-    for language in parser.parse_args().languages or shipped_texts():
-        weights = {}
+    for language in named_languages(__doc__, shipped_texts()):
+        models = {}
         for kind in OURS:
-            model, vocabulary, history = train_small_writer(language, kind)
-            weights |= {f"{kind}.{name}": weight for name, weight in model.state_dict().items()}
-            count, bits = sum(p.numel() for p in model.parameters()), history[-1].held_out / math.log(2)
+            models[kind], vocabulary, history = train_small_writer(language, kind)
+            count, bits = sum(p.numel() for p in models[kind].parameters()), history[-1].held_out / math.log(2)
             print(f"{language}, {kind}: {count:,} weights, {bits:.2f} bits a character on what is held out", flush=True)
-        store(weights, vocabulary, path_of(language))
+        store(weights_of(models), vocabulary, path_of(language))
 
 
 if __name__ == "__main__":

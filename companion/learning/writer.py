@@ -3,24 +3,21 @@
     python -m companion.learning.writer          train the writers of all texts and store them, about twenty seconds each
     python -m companion.learning.writer en       one of them
 
-They are trained in float32, and end differently on every processor. So what the book shows of them comes from the weights
-as they are stored here, in float16, and computed with in float64.
+How they are stored: companion/learning/pretrained.py.
 """
 
-import argparse
 import hashlib
 import json
 from importlib.resources import files
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import nn
 
 from companion.layers.embedding import Embedding
 from companion.layers.lstm import LSTM
 from companion.layers.through_time import by_hand
+from companion.learning.pretrained import named_languages, read_weights, write_weights
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary, load_text, shipped_texts
 from companion.learning.training import perplexity, train
@@ -45,20 +42,14 @@ def path_of(language):
 
 
 def stored(path, dtype=torch.float64):
-    """What a file of `store` has: (weights, vocabulary). FileNotFoundError if there is none, which names those that there are."""
-    if not path.is_file():
-        known = ", ".join(sorted(repr(one.stem) for one in path.parent.glob("*.safetensors")))
-        raise FileNotFoundError(f"there is no writer for {path.stem!r}, only for {known}")
-    with safe_open(path, framework="pt") as file:
-        vocabulary = Vocabulary.of(json.loads(file.metadata()["characters"]))
-        return {name: file.get_tensor(name).to(dtype) for name in file.keys()}, vocabulary
+    """Read a file of `store`. Returns (weights, vocabulary). FileNotFoundError if there is none."""
+    weights, metadata = read_weights(path, "writer", dtype)
+    return weights, Vocabulary.of(json.loads(metadata["characters"]))
 
 
 def store(weights, vocabulary, path):
-    """Keep weights in float16, with the characters, and which text they were learned from: that of the file's name."""
-    metadata = {"characters": json.dumps(vocabulary.characters), "text": fingerprint(load_text(path.stem))}
-    path.parent.mkdir(exist_ok=True)
-    save_file({name: weight.half().contiguous() for name, weight in weights.items()}, path, metadata)
+    """Write weights, their characters, and a fingerprint of the text that they were learned from: that of the file's name."""
+    write_weights(weights, {"characters": json.dumps(vocabulary.characters), "text": fingerprint(load_text(path.stem))}, path)
 
 
 def new_writer(vocab_size, lstm=LSTM, dtype=None):
@@ -106,10 +97,7 @@ def fingerprint(text):
 
 def main():
     """Train and store the writers that are named on the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("languages", nargs="*", help="default: all")
-    torch.set_num_threads(1)
-    for language in parser.parse_args().languages or shipped_texts():
+    for language in named_languages(__doc__, shipped_texts()):
         model, vocabulary, history = train_writer(language)
         path = path_of(language)
         store(model.state_dict(), vocabulary, path)

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import nbformat
 import pytest
-import torch
 from grading import judged, worker  # noqa: F401 (a fixture)
 from sampling import chosen
 

@@ -5,7 +5,6 @@ import functools
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import editions
 import execute

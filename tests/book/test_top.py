@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from browsing import begin, opened
-from repository import ROOT, frame
+from repository import frame
 from whole_site import Quiet, serving
 
 import editions

@@ -1,6 +1,7 @@
 """The small writers that come with the package, and what is asked of them: which past they used."""
 
 import json
+import math
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ import companion
 from companion.learning import influence, small_writers, writer
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary, load_text, shipped_texts
-from companion.learning.training import evaluate, perplexity
+from companion.learning.training import Epoch, evaluate, perplexity
 from companion.learning.windows import ConsecutiveWindows, split
 
 each = pytest.mark.parametrize("language", shipped_texts())
@@ -83,3 +84,18 @@ def test_reach():
 def test_no_such_writers():
     with pytest.raises(FileNotFoundError, match="no writer for 'xx', only for 'en'"):
         small_writers.load_small_writers("xx")
+
+
+def test_the_command_stores_what_load_small_writers_reads(monkeypatch, tmp_path, capsys):
+    vocabulary = Vocabulary(load_text("zh"))
+    made = {kind: small_writers.new_small_writer(len(vocabulary), kind) for kind in small_writers.OURS}
+    monkeypatch.setattr(small_writers, "train_small_writer", lambda language, kind: (made[kind], vocabulary, [Epoch(2.0, math.log(8))]))
+    monkeypatch.setattr(small_writers, "SHIPPED", tmp_path)
+    monkeypatch.setattr("sys.argv", ["small_writers", "zh"])
+    small_writers.main()
+    assert capsys.readouterr().out.count(" weights, 3.00 bits a character") == 3
+    models, loaded = small_writers.load_small_writers("zh")
+    assert loaded.characters == vocabulary.characters
+    for kind, model in models.items():
+        expected = {name: weight.half().double() for name, weight in made[kind].state_dict().items()}
+        torch.testing.assert_close(dict(model.state_dict()), expected, rtol=0, atol=0)

@@ -12,7 +12,7 @@ import companion
 from companion.layers.initialisation import chrono_
 from companion.learning.sequence_model import OneHot, SequenceModel
 from companion.learning.tasks import Adding, Brackets, Cups, Recall, Rewritten, accuracy
-from companion.learning.training import IGNORED, cross_entropy
+from companion.learning.training import IGNORED
 
 TASKS = {
     "recall": Recall(5, batch_size=6, batches=3),

@@ -420,7 +420,7 @@ def test_a_site_without_python_offers_what_it_did(site, tmp_path):
     before = (tmp_path / "en/first_network.html").read_text(encoding="utf-8")
     english = [one for one in editions.editions() if one.language == "en"]
     offering.offer(tmp_path, english)
-    assert (tmp_path / "en/first_network.html").read_text(encoding="utf-8") == offering.offering(before, "")
+    assert (tmp_path / "en/first_network.html").read_text(encoding="utf-8") == offering.fill(before, offering.PLACE, "")
     assert not (tmp_path / "en/_static").exists()
     shutil.copytree(FAKE, tmp_path / "live")
     offering.offer(tmp_path, english)
@@ -428,7 +428,7 @@ def test_a_site_without_python_offers_what_it_did(site, tmp_path):
     assert page.count("_static/live/run.js") == 1 and len(page) < len(before) + 150
     shutil.rmtree(tmp_path / "live")
     offering.offer(tmp_path, english)
-    assert (tmp_path / "en/first_network.html").read_text(encoding="utf-8") == offering.offering(before, "")
+    assert (tmp_path / "en/first_network.html").read_text(encoding="utf-8") == offering.fill(before, offering.PLACE, "")
 
 
 @pytest.mark.parametrize("language", SPOKEN)

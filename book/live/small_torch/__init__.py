@@ -127,7 +127,6 @@ for _name in _IN_PLACE.split():
     setattr(Tensor, _name + "_", _in_place(getattr(Tensor, _name)))
 
 Tensor.bernoulli, Tensor.multinomial = creation.bernoulli, creation.multinomial
-Tensor.size = Tensor.size
 Tensor.where = lambda self, condition, other: pointwise.where(condition, self, other)
 Tensor.T = property(lambda self: self.permute(*range(self.ndim)[::-1]))
 Tensor.mT = property(matrices.transposed)

@@ -478,7 +478,6 @@ class linalg(metaclass=Absent):
     @staticmethod
     def lstsq(A, B, rcond=None, *, driver=None):
         """The X that brings A X nearest to B."""
-        vector = B.ndim == 1
         solution, residuals, rank, values = np.linalg.lstsq(A._array, B._array, rcond=None)
         solution = record(solution, "LinalgLstsq", (A, B), without_gradient("lstsq"))
         return linalg._LSTSQ(solution, Tensor(residuals), Tensor(np.asarray(rank)), Tensor(values))

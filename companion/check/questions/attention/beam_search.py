@@ -1,6 +1,6 @@
 """A search with a beam. The check brings a model of a few states: tables say what is likely in each, and what follows."""
 
-import math
+import math  # noqa: F401 (two mistakes below need it)
 
 import torch
 

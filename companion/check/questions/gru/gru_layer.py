@@ -23,10 +23,10 @@ class GRUReference(nn.Module):
         bias_ih, bias_hh = self.bias_ih_l0, self.bias_hh_l0
         if h_0 is None:
             h_0 = torch.zeros(1, input.shape[1], self.hidden_size)
-        first = h = h_0[0]
+        first = h = h_0[0]  # noqa: F841 (mistakes below read `first`)
         outputs = []
         for x in input:
-            old = h
+            old = h  # noqa: F841 (mistakes below read it)
             R, Z, N = 0, 1, 2
             a = (x @ weight_ih.T + bias_ih).chunk(3, dim=-1)
             u = (h @ weight_hh.T + bias_hh).chunk(3, dim=-1)
@@ -94,7 +94,7 @@ MISTAKES = {
     "state_kept_between_calls~detached": (
         "", DEFAULT, f"getattr(self, 'kept', {DEFAULT})", RETURNED, f"self.kept = h_n.detach()\n        {RETURNED}"),
     "state_detached_each_step": ("through_time#long-chains", ADD, f"{ADD}\n            h = h.detach()"),
-    "state_detached_each_step~before": ("", "old = h\n", "old = h = h.detach()\n"),
+    "state_detached_each_step~before": ("", "old = h", "old = h = h.detach()"),
     "output_detached": ("through_time#long-chains", STACK, "torch.stack(outputs).detach()"),
     "h_n_detached": ("through_time#long-chains", H_N, "h.unsqueeze(0).detach()"),
     "h_0_detached": ("through_time#long-chains", GIVEN, "first = h = h_0[0].detach()"),

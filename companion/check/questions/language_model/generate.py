@@ -32,7 +32,7 @@ def call(answer, probe, outcome):
 
 
 def generate_reference(step, state, prompt, count, draw):
-    first = state
+    first = state  # noqa: F841 (a mistake below reads it)
     for index in prompt:
         logits, state = step(index, state)
     indices = []

@@ -1,0 +1,48 @@
+"""Trained models that come with the package: their weights in files, and the command that trains them anew.
+
+Weights are trained in float32, and end differently on every processor. So what the book shows of them comes from the weights
+as they are stored here, in float16, and computed with in float64.
+"""
+
+import argparse
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+
+def read_weights(path, what, dtype=torch.float64):
+    """Read a file of `write_weights`. Returns (weights, metadata), two dicts.
+
+    what: the name of what learned them, for the error. FileNotFoundError, with the names of the files beside it, if there is
+    no such file.
+    """
+    if not path.is_file():
+        known = ", ".join(sorted(repr(file.stem) for file in path.parent.glob("*.safetensors")))
+        raise FileNotFoundError(f"there is no {what} for {path.stem!r}, only for {known}")
+    with safe_open(path, framework="pt") as file:
+        return {name: file.get_tensor(name).to(dtype) for name in file.keys()}, file.metadata()
+
+
+def write_weights(weights, metadata, path):
+    """Write weights in float16 to a file, with strings that say what they belong to."""
+    path.parent.mkdir(exist_ok=True)
+    save_file({name: weight.half().contiguous() for name, weight in weights.items()}, path, metadata)
+
+
+def weights_of(models):
+    """Return the weights of several models in one dict: `LSTM.linear.bias` for `linear.bias` of the model named LSTM."""
+    return {f"{kind}.{name}": weight for kind, model in models.items() for name, weight in model.state_dict().items()}
+
+
+def part_of(weights, kind):
+    """Return the weights of one model out of those of `weights_of`, under their own names."""
+    return {name.removeprefix(f"{kind}."): weight for name, weight in weights.items() if name.startswith(f"{kind}.")}
+
+
+def named_languages(description, all_languages):
+    """Return the languages that the command line names, all if it names none, and make torch use one thread."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("languages", nargs="*", help="default: all")
+    torch.set_num_threads(1)
+    return parser.parse_args().languages or all_languages
