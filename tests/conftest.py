@@ -14,6 +14,7 @@ settings.load_profile("fuzz" if "FUZZ" in os.environ else "repeatable")
 def pytest_addoption(parser):
     parser.addoption("--device", default="cpu", help="where the models run, for example cuda")
     parser.addoption("--prove", action="store_true", help="run the heavy tests, too: everything")
+    parser.addoption("--slow-cells", action="store_true", help="run on the small torch also the cells that train for long there")
 
 
 def pytest_configure(config):
