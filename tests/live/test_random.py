@@ -20,7 +20,6 @@ SAME = {
     "randint": lambda t, shape: t.randint(10, shape),
     "randint, from": lambda t, shape: t.randint(-3, 2**20, shape),
     "randint, large": lambda t, shape: [t.randint(0, 2**28 - 1, shape), t.randint(0, 2**28, shape), t.randint(0, 2**40, shape)],
-    "randint_like": lambda t, shape: t.randint_like(t.zeros(shape), 5),
     "randperm": lambda t, shape: t.randperm(math.prod(shape)),
     "bernoulli of a tensor": lambda t, shape: t.bernoulli(t.full(shape, 0.3)),
     "uniform_": lambda t, shape: t.empty(shape).uniform_(-2, 3),

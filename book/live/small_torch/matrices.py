@@ -9,14 +9,14 @@ from .autograd import record, recording, titled
 from .pointwise import fit
 from .products import product
 from .shapes import flatten, movedim, reshape, transpose, tril, triu, unsqueeze
-from .tensor import Tensor, axis
+from .tensor import Tensor
 
 
 def same_type(first, second):
     if first._array.dtype != second._array.dtype:
-        names = {"Long": "long int", "Int": "int", "Bool": "bool"}
-        a, b = (names.get(one.dtype.title, one.dtype.title.lower()) for one in (first, second))
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a} != {b}")
+        raise RuntimeError(
+            f"expected m1 and m2 to have the same dtype, but got: {first.dtype.in_c} != {second.dtype.in_c}"
+        )
 
 
 def matmul(input, other):
@@ -227,26 +227,6 @@ def spelt_out(equation, operands_):
     return f"{spelt}->{output.replace('...', letters)}"
 
 
-def tensordot(a, b, dims=2):
-    first, second = (list(range(-dims, 0)), list(range(dims))) if isinstance(dims, int) else dims
-    for i, j in zip(first, second):  # an axis of one number is as long as the other's
-        m, n = a._array.shape[i], b._array.shape[j]
-        if m == 1:
-            b = b.sum(j, True, dtype=b.dtype)
-        elif n == 1:
-            a = a.sum(i, True, dtype=a.dtype)
-        elif m != n:
-            raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {m} in dim {i} and second has size {n} in dim {j}"
-            )
-    first, second = ([axis(one, x.ndim) for one in axes] for x, axes in ((a, first), (b, second)))
-    rest_a = [i for i in range(a.ndim) if i not in first]
-    rest_b = [i for i in range(b.ndim) if i not in second]
-    left, right, n = ([one._array.shape[i] for i in axes] for one, axes in ((a, rest_a), (b, rest_b), (a, first)))
-    out = reshape(a.permute(rest_a + first), math.prod(left), math.prod(n)) @ reshape(b.permute(second + rest_b), math.prod(n), math.prod(right))
-    return reshape(out, *left, *right)
-
-
 def cross(input, other, dim=-1):
     m, n = input._array.shape[dim], other._array.shape[dim]
     if m != 3 or n != 3:
@@ -372,30 +352,8 @@ class linalg(metaclass=Absent):
         return record(S, "LinalgSvd", (A,), rule)
 
     @staticmethod
-    def eig(A):
-        values, vectors = np.linalg.eig(A._array)
-        rule = without_gradient("eigenvalues and their vectors")
-        return linalg._EIG(*(record(_complex(one), "LinalgEig", (A,), rule) for one in (values, vectors)))
-
-    @staticmethod
     def eigvals(A):
         return record(_complex(np.linalg.eigvals(A._array)), "LinalgEig", (A,), without_gradient("eigenvalues"))
-
-    @staticmethod
-    def eigh(A, UPLO="L"):
-        values, vectors = np.linalg.eigh(A._array, UPLO)
-        values = linalg.eigvalsh(A, UPLO) if A.requires_grad else Tensor(values)
-        return linalg._EIG(values, record(vectors, "LinalgEigh", (A,), without_gradient("eigenvectors")))
-
-    @staticmethod
-    def eigvalsh(A, UPLO="L"):
-        values, vectors = np.linalg.eigh(A._array, UPLO)
-
-        def rule(g):
-            V = record(vectors, "LinalgEigh", (A,), without_gradient("eigenvectors"))
-            return (V * unsqueeze(g, -2)) @ adjoint(V)
-
-        return record(values, "LinalgEigh", (A,), rule)
 
     @staticmethod
     def qr(A, mode="reduced"):
@@ -478,32 +436,9 @@ class linalg(metaclass=Absent):
     @staticmethod
     def lstsq(A, B, rcond=None, *, driver=None):
         """The X that brings A X nearest to B."""
-        vector = B.ndim == 1
         solution, residuals, rank, values = np.linalg.lstsq(A._array, B._array, rcond=None)
         solution = record(solution, "LinalgLstsq", (A, B), without_gradient("lstsq"))
         return linalg._LSTSQ(solution, Tensor(residuals), Tensor(np.asarray(rank)), Tensor(values))
-
-    @staticmethod
-    def pinv(A):
-        if A.ndim < 2:
-            raise RuntimeError(
-                f"linalg.pinv({A.dtype.title}{{{list(A.shape)}}}): expected a tensor with 2 or more dimensions of float, double, "
-                "cfloat or cdouble types"
-            )
-        return record(np.linalg.pinv(A._array), "LinalgPinv", (A,), without_gradient("pinv"))
-
-    @staticmethod
-    def cholesky(A):
-        try:
-            array = np.linalg.cholesky(A._array)
-        except np.linalg.LinAlgError:
-            minors = (np.linalg.eigvalsh(A._array[..., :k, :k]).min() > 0 for k in range(1, A._array.shape[-1] + 1))
-            order = next((k for k, good in enumerate(minors, 1) if not good), 1)
-            raise _LinAlgError(
-                "linalg.cholesky: The factorization could not be completed because the input is not positive-definite (the leading "
-                f"minor of order {order} is not positive-definite)."
-            ) from None
-        return record(array, "LinalgCholesky", (A,), without_gradient("the Cholesky decomposition"))
 
     @staticmethod
     def matrix_power(A, n):
@@ -516,24 +451,6 @@ class linalg(metaclass=Absent):
             out = out @ A
         return out
 
-    @staticmethod
-    def matrix_exp(A):
-        size = max(0, int(np.ceil(np.log2(np.abs(A._array).sum(-1).max(initial=1e-30)))) + 4)
-        x, out = A / 2**size, linalg.matrix_power(A, 0)
-        term = out
-        for k in range(1, 20):
-            term = term @ x / k
-            out = out + term
-        for _ in range(size):
-            out = out @ out
-        return out
-
-    @staticmethod
-    def cond(A, p=None):
-        S = linalg.svdvals(A)
-        return S[..., 0] / S[..., -1]
-
-
 def _complex(array):
     return array.astype(np.complex64 if array.dtype in (np.float32, np.complex64) else np.complex128)
 
@@ -545,14 +462,8 @@ def _returns(name, *fields):
 
 
 linalg._SVD = _returns("linalg_svd", "U", "S", "Vh")
-linalg._EIG = _returns("linalg_eig", "eigenvalues", "eigenvectors")
 linalg._QR = _returns("linalg_qr", "Q", "R")
 linalg._LSTSQ = _returns("linalg_lstsq", "solution", "residuals", "rank", "singular_values")
-
-
-def svd(input, some=True):
-    U, S, Vh = linalg.svd(input, full_matrices=not some)
-    return U, S, adjoint(Vh)
 
 
 def det(input):

@@ -88,11 +88,6 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
     return record(array, "Mean" if dim is None else "Mean.1", (input,), lambda g: back(g, axes, keepdim).expand(shape) / count)
 
 
-def nanmean(input, dim=None, keepdim=False):
-    fractions_only("nanmean(): expected input to have", input)
-    return nansum(input, dim, keepdim) / sum(Tensor(~np.isnan(input._array)), dim, keepdim)
-
-
 def var(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
     """The variance, divided by one less than how many there are (or by as many less as `correction` says)."""
     if isinstance(dim, bool):
@@ -114,14 +109,6 @@ def std(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
     square = var(input, dim, unbiased, keepdim, correction=correction)
     array = np.sqrt(square._array)
     return record(array, "Std", (square,), lambda g: masked(g / (2 * square.sqrt()), array == 0), [square])
-
-
-def var_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
-    return var(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
-
-
-def std_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
-    return std(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
 
 
 def prod(input, dim=None, keepdim=False, *, dtype=None):
@@ -205,9 +192,9 @@ def pair(name, fields):
     return Pair
 
 
-MAX, MIN, SORT, TOPK, MEDIAN, MODE, CUMMAX, CUMMIN, KTH = (
+MAX, MIN, SORT, TOPK, MEDIAN, MODE, CUMMAX = (
     pair(name, ("values", "indices"))
-    for name in ("max", "min", "sort", "topk", "median", "mode", "cummax", "cummin", "kthvalue")
+    for name in ("max", "min", "sort", "topk", "median", "mode", "cummax")
 )
 
 
@@ -395,11 +382,6 @@ def cummax(input, dim):
     return running(input, dim, np.greater_equal, CUMMAX, "Cummax")
 
 
-def cummin(input, dim):
-    """Running minima, and where they were (the last place, of equal ones)."""
-    return running(input, dim, np.less_equal, CUMMIN, "Cummin")
-
-
 @as_rows
 def running(input, dim, better, kind, name):
     at = axis(dim, input.ndim)
@@ -480,16 +462,6 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
     return picked(input, order, at, True, TOPK, "Topk")
 
 
-@as_rows
-def kthvalue(input, k, dim=-1, keepdim=False):
-    at = axis(dim, input.ndim)
-    not_empty("kthvalue", input, at)
-    if not 1 <= k <= input._array.shape[at]:
-        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}")
-    order = np.take(order_of(input._array, at, False), [k - 1], at)
-    return picked(input, order, at, keepdim, KTH, "Kthvalue")
-
-
 def median(input, dim=None, keepdim=False):
     """The number in the middle; of two the lower. What is no number is, if there is such."""
     if dim is not None:
@@ -558,12 +530,6 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     return outs if len(outs) > 1 else values
 
 
-def unique_consecutive(input):
-    x = input._array.reshape(-1)
-    new = np.concatenate([x[:1] == x[:1], x[1:] != x[:-1]])
-    return record(x[new], "UniqueConsecutive", (input,), no_derivative("unique_consecutive"))
-
-
 def no_derivative(name):
     """The rule of an operation that has no gradient, and says so if it is asked for one."""
 
@@ -584,11 +550,6 @@ def bincount(input, weights=None, minlength=0):
     array = np.bincount(input._array.astype(np.intp), weights._array, minlength)
     array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
     return record(array, "NotImplemented", (weights,), no_derivative("bincount"))
-
-
-def histc(input, bins=100, min=0, max=0):
-    low, high = (min, max) if min != max else (input._array.min(), input._array.max())
-    return Tensor(np.histogram(input._array, bins, (low, high))[0].astype(input._array.dtype))
 
 
 def searchsorted(sorted_sequence, input, *, right=False):

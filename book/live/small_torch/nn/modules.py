@@ -11,7 +11,7 @@ PLACES = {
         layers.LogSoftmax, attention.MultiheadAttention,
     ],
     "batchnorm": [layers.BatchNorm1d],
-    "container": [containers.Sequential, containers.ModuleList, containers.ModuleDict, containers.ParameterList],
+    "container": [containers.Sequential, containers.ModuleList, containers.ParameterList],
     "dropout": [layers._DropoutNd, layers.Dropout],
     "flatten": [layers.Flatten],
     "linear": [layers.Identity, layers.Linear, attention.NonDynamicallyQuantizableLinear],
