@@ -13,9 +13,9 @@ from sampling import chosen
 QUICK = ["changing_the_cell", "embedding", "gru"]
 NAMES = [page.stem for page in sorted((editions.BOOK / "en").glob("*.ipynb")) if page.stem != "assignments"]
 TRANSLATED = [one.folder for one in editions.editions() if one.language != editions.ORIGINAL]
-# Cells that train for long, and those that show what these trained. They run with `--slow-cells`, once a week. What they call of
-# the small torch, other cells call too, and test_operations.py, test_nn.py and test_optim.py hold it to torch: recorded with
-# coverage, function by function.
+# Cells that train for long, and those that show what these trained. They run with `--slow-cells`, once a week. Of the small torch
+# only they call `pdist`, `gelu`, `binary_cross_entropy_with_logits`, `nn.init.eye_` and `multinomial`, as coverage shows of all
+# chapters, and these are held to torch in test_operations.py, test_nn.py and test_random.py.
 LEFT_OUT = {
     "attention": "search-counted solution-mixing",
     "complaints": "check-past-cell solution-answers solution-distance",

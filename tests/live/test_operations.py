@@ -32,7 +32,7 @@ t.minimum(x, v) | t.mul(x, y) | x * 2 | x * 2.5 | 3 - x | 1 / (p + 1) | t.nan_to
 -x | t.negative(x) | t.pow(p, y) | p ** 2 | x ** 3 | 2 ** x | p ** 0.5 | p ** -1 | t.real(x) | t.reciprocal(p) | t.relu(x) | t.remainder(x, p)
 x % 2 | t.round(x) | t.round(x, decimals=1) | t.rsqrt(p) | t.rsub(x, y) | t.sgn(x) | t.sigmoid(x) | t.sign(x) | t.sin(x) | t.sinh(x)
 t.sqrt(p) | t.square(x) | t.sub(x, y, alpha=2) | t.tan(x) | t.tanh(x) | t.trunc(x) | t.where(k, x, y) | t.where(k, x, 0.0) | t.where(k)
-x // 1 | x & k | k | ~k | k ^ k | +x | x.float() | x.double() | x.long() | x.int() | x.bool() | x.to(t.float32) | x.type_as(y) | x.half()
+x // 1 | x & k | k | ~k | k ^ k | +x | x.float() | x.double() | x.long() | x.int() | x.bool() | x.to(t.float32) | x.half()
 x.all() | k.all(1) | t.any(k, 0) | x.amax(1) | t.amin(x, (0, 1)) | n.amax(0, True) | t.aminmax(x) | t.argmax(x) | x.argmax(1) | n.argmax(0)
 t.argmin(x, 1, keepdim=True) | t.argsort(x) | x.argsort(0, descending=True) | t.bincount(j) | t.bincount(j, minlength=6) | t.bincount(j, v)
 t.corrcoef(x) | t.cov(x) | t.count_nonzero(k) | t.count_nonzero(x, 0) | t.cummax(x, 1) | t.cumprod(x, 1) | x.cumsum(0) | x.cumsum(-1) | x.cumsum(0, dtype=t.float64) | x.cumprod(1, dtype=t.float64) | x.prod(1, dtype=t.float64) | x.prod(dtype=t.float64) | n.cumsum(0, dtype=t.int32) | n.cumprod(0, dtype=t.int32) | n.prod(dtype=t.int32) | n.sum(0, dtype=t.int32) | x.mean(dtype=t.float64) | x.norm(dtype=t.float64)
@@ -48,7 +48,7 @@ x.chunk(2, 1) | t.chunk(v, 2) | x.clone() | t.concat([x, x]) | t.concatenate([v,
 t.diag_embed(x) | q.diagonal() | t.diagonal(b, 1, 0, 2) | t.flatten(b) | b.flatten(1) | b.flatten(0, 1) | t.flip(x, (0,)) | x.flip(0, 1) | x.gather(0, i) | t.gather(x, 1, i)
 t.hstack([x, y]) | t.index_add(x, 1, j, y) | x.index_add(0, i[0, :2] * 0, y, alpha=2) | t.index_copy(x, 1, j, y) | x.index_copy(0, i[0, :1], y[:1, :1]) | x.index_add(0, i[0, :1], y[:1, :1]) | x.index_fill(1, j[:1], 2.0) | t.index_put(x, (i[0, :2],), y)
 x.index_put((i[0, :2], j[:2]), v[:2], accumulate=True) | x.index_select(1, j) | t.index_select(x, 0, i[0]) | x.masked_select(k) | x[k] | x[i[0]]
-t.meshgrid(v, v, indexing="ij") | t.movedim(b, 0, 2) | b.movedim((0, 1), (1, 0)) | t.narrow(x, 1, 1, 2) | t.nonzero(k) | k.nonzero(as_tuple=True) | t.numel(x) | b.permute(2, 0, 1)
+t.movedim(b, 0, 2) | b.movedim((0, 1), (1, 0)) | t.narrow(x, 1, 1, 2) | t.nonzero(k) | k.nonzero(as_tuple=True) | t.numel(x) | b.permute(2, 0, 1)
 t.permute(x, (1, 0)) | t.ravel(b) | x.repeat_interleave(2) | t.repeat_interleave(x, j + 1, 1) | t.reshape(x, (3, 2)) | x.reshape(-1) | t.roll(x, 1) | x.roll((1, 1), (0, 1))
 t.scatter(x, 0, i, y) | x.scatter(1, i, 2.0) | t.scatter_add(x, 0, i, y) | x.scatter(1, i - 2, y) | x.scatter_add(0, i[:, :2], y.double()) | t.select(x, 1, 2) | t.split(x, 2, 1) | v.split([1, 2]) | x[:, :1].squeeze() | x[:1].squeeze(0) | t.squeeze(x)
 t.stack([x, y]) | t.stack((v, v), -1) | t.swapaxes(x, 0, 1) | t.t(x) | x.t() | x.T | b.mT | t.tile(v, (2, 2))
@@ -68,19 +68,19 @@ x.clone().lerp_(y, 0.5) | p.clone().log_() | p.clone().log1p_() | x.clone().mask
 x.clone().relu_() | x.clone().remainder_(2) | x.clone().round_() | p.clone().rsqrt_() | x.clone().scatter_(0, i, y) | x.clone().scatter_add_(0, i, y) | x.clone().sigmoid_() | x.clone().sign_() | x.clone().sin_() | p.clone().sqrt_()
 x.clone().square_() | x.clone().sub_(y, alpha=2) | x.clone().tanh_() | q.clone().tril_() | q.clone().triu_() | x.clone().trunc_() | x.imag | t.imag(t.complex(x, y)) | t.complex(x, y).real | t.complex(x, y) * t.complex(y, x)
 x[0] | x[:, 1:] | x[..., None] | x[-1, ::2] | x[None] | x[1, 2] | b[:, [0, 2]] | b[i[0, :2], :, j[:2]] | b[0, k[0]] | x[5] | x[:, 3] | x[j] | x[i[0, :0]] | v[j[:0]] | float(x.sum()) | int(j[1]) | len(x) | x.tolist() | x.item() | s.item() | bool(x.sum() > 0) | list(v) | bool(x)
-tuple(x.size()) | x.size(-1) | x.stride() | b.mT.stride() | x.dim() | x.nelement() | x.element_size() | x.is_contiguous() | x.T.is_contiguous() | str(x.dtype) | x.requires_grad | x.is_floating_point() | x.detach().requires_grad | x.device.type | x.shape[0]
+tuple(x.size()) | x.size(-1) | x.stride() | b.mT.stride() | x.dim() | x.nelement() | x.is_contiguous() | x.T.is_contiguous() | str(x.dtype) | x.requires_grad | x.is_floating_point() | x.detach().requires_grad | x.device.type | x.shape[0]
 x @ x | x + m | x.view(4) | t.cat([x, m]) | t.stack([x, m]) | x.sum(2) | x.index_select(0, j) | x.gather(0, j.view(1, 3) + 5) | x.reshape(5) | t.mm(x, x) | x.expand(4, 3) | x.squeeze(3) | x.transpose(0, 2) | t.ones(2) + t.ones(3) | t.einsum("ij,jk", x, x)
 """
 ROWS = [row.strip() for row in re.split(r"\s\|\s(?![^()]*\))|\n", ROWS) if row.strip()]
 KINDS = "float64", "float32", "int64", "bool"
-LISTS = (f"_{name}" for name in ("POINTWISE", "REDUCTIONS", "SHAPES", "MATRICES", "METHODS"))
+LISTS = (f"_{name}" for name in ("POINTWISE", "REDUCTIONS", "SHAPES", "MATRICES", "LINALG", "METHODS"))
 CALLED = {name for names in LISTS for name in getattr(small_torch, names).split()}
 CALLED |= {f"{name}_" for name in small_torch._IN_PLACE.split()}
 CREATED = {*small_torch._CREATION.split(), *small_torch._NEW.split()}
 # What draws numbers is in test_random.py.
 DRAWN = set(
     """bernoulli bernoulli_ exponential_ get_rng_state initial_seed manual_seed multinomial normal normal_ rand
-    rand_like randint randn randn_like random_ randperm seed set_rng_state uniform_""".split()
+    rand_like randint randn randn_like random_ randperm set_rng_state uniform_""".split()
 )
 
 

@@ -91,7 +91,6 @@ def test_masks_of_dropout(shape, seed, p):
 
 def test_seeds():
     agree(lambda t: [t.manual_seed(-1), t.initial_seed()][1:])
-    assert small_torch.seed() != small_torch.seed()
     agree(lambda t: t.manual_seed(2**64))
     agree(lambda t: t.randint(0, (2,)))
     agree(lambda t: t.multinomial(t.tensor([0.0, 0.0]), 1))

@@ -16,9 +16,8 @@ from .dtypes import (  # noqa: F401
 )  # fmt: skip
 from .tensor import Tensor, result_type  # noqa: F401
 from .absent import absent, always, idle_modules
-from . import autograd, creation, matrices, pointwise, reductions, shapes
+from . import autograd, creation, linalg, matrices, pointwise, reductions, shapes
 from .creation import default_generator  # noqa: F401
-from .matrices import linalg  # noqa: F401
 from .printing import set_printoptions  # noqa: F401
 from .random import Generator  # noqa: F401
 
@@ -44,16 +43,17 @@ _REDUCTIONS = """
 _SHAPES = """
     broadcast_tensors broadcast_to cat chunk clone concat concatenate diag diag_embed
     diagonal flatten flip gather hstack index_add index_copy index_fill index_put index_select masked_select
-    meshgrid movedim narrow nonzero numel permute ravel repeat_interleave reshape roll scatter scatter_add
+    movedim narrow nonzero numel permute ravel repeat_interleave reshape roll scatter scatter_add
     select split squeeze stack swapaxes t tile transpose tril triu unbind unflatten unsqueeze vstack
 """
 _METHODS = "contiguous expand expand_as repeat unfold view view_as"
 _MATRICES = """
-    addmm baddbmm bmm cdist cross det dot einsum inverse kron matmul matrix_power mm mv outer pdist trace
+    addmm baddbmm bmm cdist cross dot einsum kron matmul mm mv outer pdist trace
 """
+_LINALG = "det inverse matrix_power"
 _CREATION = """
     arange as_tensor asarray bernoulli complex empty empty_like eye from_numpy full full_like get_rng_state initial_seed linspace
-    manual_seed multinomial normal ones ones_like rand rand_like randint randn randn_like randperm seed
+    manual_seed multinomial normal ones ones_like rand rand_like randint randn randn_like randperm
     set_rng_state tensor zeros zeros_like
 """
 _NEW = """
@@ -111,7 +111,7 @@ def _in_place(function):
     return change
 
 
-for _module, _names in ((pointwise, _POINTWISE), (reductions, _REDUCTIONS), (shapes, _SHAPES), (matrices, _MATRICES)):
+for _module, _names in ((pointwise, _POINTWISE), (reductions, _REDUCTIONS), (shapes, _SHAPES), (matrices, _MATRICES), (linalg, _LINALG)):
     for _name in _names.split():
         _function = getattr(_module, _name)
         globals()[_name] = _with_out(_function)
@@ -171,10 +171,6 @@ def is_floating_point(input):
 
 def is_complex(input):
     return input.is_complex()
-
-
-def typename(obj):
-    return obj.type() if isinstance(obj, Tensor) else f"{type(obj).__module__}.{type(obj).__qualname__}"
 
 
 from . import func, nn, optim, utils  # noqa: E402, F401

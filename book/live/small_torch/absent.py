@@ -18,13 +18,6 @@ def absent(place):
     return look
 
 
-class Absent(type):
-    """The same for names of a class that is used like a module."""
-
-    def __getattr__(cls, name):
-        return absent(f"torch.{cls.__name__}")(name)
-
-
 def no_method(thing, name, kind="tensors"):
     """Raise what torch says of a tensor or module without this name, with a note: torch's may have it."""
     error = AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}", name=name, obj=thing)

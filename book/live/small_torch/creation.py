@@ -211,10 +211,6 @@ def manual_seed(seed):
     return default_generator.manual_seed(int(seed))
 
 
-def seed():
-    return default_generator.seed()
-
-
 def initial_seed():
     return default_generator.initial_seed()
 

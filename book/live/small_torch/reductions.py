@@ -8,7 +8,7 @@ from collections import namedtuple
 import numpy as np
 
 from .autograd import record, record_many, titled
-from .pointwise import exp, floating, log, masked, zeros
+from .pointwise import exp, floating, log, masked, maximum, minimum, zeros
 from .shapes import flip, reshape, scatter, unsqueeze
 from .tensor import Tensor, axis
 
@@ -144,35 +144,40 @@ def shifted(input, at, n):
     return cat([first, narrow(input, at, 0, n - 1)], at)
 
 
-def amax(input, dim=(), keepdim=False):
-    """The largest numbers. Of equal ones each gets its share of the gradient."""
-    return shared_extreme(input, dim, keepdim, np.max, "Amax")
+def called(name, operation):
+    """The operation under a name of its own."""
+    operation.__name__ = operation.__qualname__ = name
+    return operation
 
 
-def amin(input, dim=(), keepdim=False):
-    """The smallest numbers. Of equal ones each gets its share of the gradient."""
-    return shared_extreme(input, dim, keepdim, np.min, "Amin")
+def shared_extreme(name, function):
+    """The largest or the smallest numbers. Of equal ones each gets its share of the gradient."""
+
+    def operation(input, dim=(), keepdim=False):
+        axes = axes_of(dim, input.ndim)
+        if not input.numel():
+            if len(axes) == input.ndim > 1:
+                raise no_dim(name)
+            for named in (dim,) if isinstance(dim, int) else dim or axes:
+                not_empty(name, input, named)
+        kept = function(input._array, axes, keepdims=True) if input.ndim else input._array
+
+        def rule(g):
+            there = (input._array == kept).astype(g._array.dtype)
+            return back(g, axes, keepdim) * Tensor(there / there.sum(axes, keepdims=True))
+
+        return record(kept if keepdim else kept.squeeze(axes), name.title(), (input,), rule, [input])
+
+    return called(name, operation)
 
 
-def shared_extreme(input, dim, keepdim, function, name):
-    axes = axes_of(dim, input.ndim)
-    if not input.numel():
-        operation = name.lower()
-        if len(axes) == input.ndim > 1:
-            raise RuntimeError(
-                f"{operation}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
-                "'dim' argument."
-            )
-        for named in (dim,) if isinstance(dim, int) else dim or axes:
-            if not input._array.shape[named]:
-                raise IndexError(f"{operation}(): Expected reduction dim {named} to have non-zero size.")
-    kept = function(input._array, axes, keepdims=True) if input.ndim else input._array
+def no_dim(name):
+    return RuntimeError(
+        f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+    )
 
-    def rule(g):
-        there = (input._array == kept).astype(g._array.dtype)
-        return back(g, axes, keepdim) * Tensor(there / there.sum(axes, keepdims=True))
 
-    return record(kept if keepdim else kept.squeeze(axes), name, (input,), rule, [input])
+amax, amin = shared_extreme("amax", np.max), shared_extreme("amin", np.min)
 
 
 def aminmax(input, *, dim=None, keepdim=False):
@@ -211,29 +216,22 @@ def picked(input, indices, at, keepdim, kind, name):
     return kind(*record_many(results, name, (input,), rule))
 
 
-def max(input, dim=None, keepdim=False):
-    """The largest number; along an axis with its index; of two tensors the larger at each place."""
-    return most(input, dim, keepdim, np.max, np.argmax, MAX, "Max")
+def most(name, whole, where, of_two, kind):
+    """The largest or the smallest number; along an axis with its index; of two tensors that of each place."""
+
+    def operation(input, dim=None, keepdim=False):
+        if isinstance(dim, Tensor):
+            return of_two(input, dim)
+        if dim is None:
+            if not input.numel():
+                raise no_dim(name)
+            return shared(input, np.asarray(whole(input._array)), f"{name.title()}.1")
+        return as_rows(most_along)(input, dim, keepdim, where, kind, name.title())
+
+    return called(name, operation)
 
 
-def min(input, dim=None, keepdim=False):
-    """The smallest number; along an axis with its index; of two tensors the smaller at each place."""
-    return most(input, dim, keepdim, np.min, np.argmin, MIN, "Min")
-
-
-def most(input, dim, keepdim, whole, where, kind, name):
-    if isinstance(dim, Tensor):
-        from .pointwise import maximum, minimum
-
-        return (maximum if name == "Max" else minimum)(input, dim)
-    if dim is None:
-        if not input.numel():
-            raise RuntimeError(
-                f"{name.lower()}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
-                "the 'dim' argument."
-            )
-        return shared(input, np.asarray(whole(input._array)), f"{name}.1")
-    return as_rows(most_along)(input, dim, keepdim, where, kind, name)
+max, min = most("max", np.max, np.argmax, maximum, MAX), most("min", np.min, np.argmin, minimum, MIN)
 
 
 def most_along(input, dim, keepdim, where, kind, name):
@@ -250,39 +248,37 @@ def shared(input, array, name):
     return record(array, name, (input,), lambda g: g * share)
 
 
-def argmax(input, dim=None, keepdim=False):
-    """The index of the largest number: the first one of equal ones."""
-    return arg(np.argmax, input, dim, keepdim)
+def place_of(name, function):
+    """The index of the largest or the smallest number: the first one of equal ones."""
 
-
-def argmin(input, dim=None, keepdim=False):
-    """The index of the smallest number: the first one of equal ones."""
-    return arg(np.argmin, input, dim, keepdim)
-
-
-def arg(function, input, dim, keepdim):
-    if input._array.dtype == bool:
-        raise RuntimeError(f"{function.__name__}(): does not support bool input")
-    if not input.numel():
+    def operation(input, dim=None, keepdim=False):
+        if input._array.dtype == bool:
+            raise RuntimeError(f"{name}(): does not support bool input")
+        if not input.numel():
+            if dim is None:
+                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+            not_empty(name, input, axis(dim, input.ndim))
         if dim is None:
-            raise IndexError(f"{function.__name__}(): Expected reduction dim to be specified for input.numel() == 0.")
-        not_empty(function.__name__, input, axis(dim, input.ndim))
-    if dim is None:
-        return Tensor(np.asarray(function(input._array), np.int64))
-    return Tensor(np.asarray(function(input._array, axis(dim, input.ndim), keepdims=keepdim), np.int64))
+            return Tensor(np.asarray(function(input._array), np.int64))
+        return Tensor(np.asarray(function(input._array, axis(dim, input.ndim), keepdims=keepdim), np.int64))
+
+    return called(name, operation)
 
 
-def any(input, dim=None, keepdim=False):
-    return yes_or_no(np.any, input, dim, keepdim)
+argmax, argmin = place_of("argmax", np.argmax), place_of("argmin", np.argmin)
 
 
-def all(input, dim=None, keepdim=False):
-    return yes_or_no(np.all, input, dim, keepdim)
+def yes_or_no(name, function):
+    """Whether something holds anywhere, or everywhere."""
+
+    def operation(input, dim=None, keepdim=False):
+        found = function(input._array, axes_of(dim, input.ndim), keepdims=keepdim)
+        return Tensor(np.asarray(found, np.uint8 if input._array.dtype == np.uint8 else bool))
+
+    return called(name, operation)
 
 
-def yes_or_no(function, input, dim, keepdim):
-    found = function(input._array, axes_of(dim, input.ndim), keepdims=keepdim)
-    return Tensor(np.asarray(found, np.uint8 if input._array.dtype == np.uint8 else bool))
+any, all = yes_or_no("any", np.any), yes_or_no("all", np.all)
 
 
 def count_nonzero(input, dim=None):
@@ -377,20 +373,16 @@ def cumprod(input, dim, *, dtype=None):
     return record(along(np.cumprod, x, at, keep), "Cumprod", (input,), rule, [input])
 
 
+@as_rows
 def cummax(input, dim):
     """Running maxima, and where they were (the last place, of equal ones)."""
-    return running(input, dim, np.greater_equal, CUMMAX, "Cummax")
-
-
-@as_rows
-def running(input, dim, better, kind, name):
     at = axis(dim, input.ndim)
     x = np.moveaxis(input._array, at, 0)
     indices = np.zeros(x.shape, np.int64)
     best, where = x[:1], indices[:1]
     for i in range(len(x)):
         here = x[i : i + 1]
-        wins = better(here, best) & ~np.isnan(best) | np.isnan(here)
+        wins = (here >= best) & ~np.isnan(best) | np.isnan(here)
         best, where = np.where(wins, here, best), np.where(wins, i, where)
         indices[i : i + 1] = where
     indices = np.moveaxis(indices, 0, at)
@@ -401,7 +393,7 @@ def running(input, dim, better, kind, name):
 
         return scatter_add(Tensor(np.zeros(shape, g._array.dtype)), at, Tensor(indices), g)
 
-    return kind(*record_many([np.take_along_axis(input._array, indices, at), indices], name, (input,), rule))
+    return CUMMAX(*record_many([np.take_along_axis(input._array, indices, at), indices], "Cummax", (input,), rule))
 
 
 @as_rows

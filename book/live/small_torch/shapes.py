@@ -855,13 +855,5 @@ def nonzero(input, *, as_tuple=False):
     return Tensor(np.argwhere(input._array))
 
 
-def meshgrid(*tensors, indexing="ij"):
-    tensors = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-    order = [1, 0, *range(2, len(tensors))] if indexing == "xy" and len(tensors) > 1 else [*range(len(tensors))]
-    sizes = [tensors[k].numel() for k in order]
-    wide = [reshape(one, *[-1 if order[k] == i else 1 for k in range(len(order))]) for i, one in enumerate(tensors)]
-    return tuple(expand(one, *sizes) for one in wide)
-
-
 def numel(input):
     return input._array.size

@@ -29,7 +29,7 @@ def asked_for(given, sizes):
 class Tensor:
     """Numbers of one type in a grid."""
 
-    _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _after = False, None, 0, None, None, None, None
+    _requires_grad, _grad_fn, _output, _hooks, _base, _replay = False, None, 0, None, None, None
     _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave the operators to us
@@ -64,8 +64,6 @@ class Tensor:
         """How many axes there are."""
         return self._array.ndim
 
-    ndimension = dim
-
     def size(self, dim=None):
         """The shape, or how long one axis is."""
         return self.shape if dim is None else self._array.shape[axis(dim, self.ndim)]
@@ -74,9 +72,6 @@ class Tensor:
         return self._array.size
 
     nelement = numel
-
-    def element_size(self):
-        return self._array.itemsize
 
     def stride(self, dim=None):
         """How many numbers lie between neighbours along each axis."""
@@ -194,12 +189,6 @@ class Tensor:
             hooks = self.grad_fn.hooks.setdefault(self._output, {})
         return Handle(hooks, hook)
 
-    def register_post_accumulate_grad_hook(self, hook):
-        """Call the hook with this leaf whenever its `grad` has been added to."""
-        if self._after is None:
-            self._after = {}
-        return Handle(self._after, hook)
-
     def detach(self):
         """The same numbers, without a memory."""
         out = Tensor(self._array)
@@ -258,9 +247,6 @@ class Tensor:
 
     def __float__(self):
         return float(self.item())
-
-    def __complex__(self):
-        return complex(self.item())
 
     def __index__(self):
         if self._array.size != 1 or self.dtype.kind > 1:
@@ -337,9 +323,6 @@ class Tensor:
 
     def type(self, dtype=None):
         return f"torch.{self.dtype.title}Tensor" if dtype is None else self.to(dtype)
-
-    def type_as(self, other):
-        return self.to(other.dtype)
 
     def cpu(self):
         return self.to("cpu")
@@ -472,12 +455,6 @@ class Handle:
 
     def remove(self):
         self.hooks.pop(self.number, None)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.remove()
 
 
 def rebuilt(cls, array, requires_grad):

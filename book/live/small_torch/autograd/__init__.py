@@ -250,8 +250,6 @@ def add_to_leaf(leaf, gradient, create_graph):
     else:
         leaf.grad._array += gradient._array
         leaf.grad._version[0] += 1
-    for hook in list((getattr(leaf, "_after", None) or {}).values()):
-        hook(leaf)
 
 
 def first_gradients(outputs, given):
@@ -493,10 +491,6 @@ class set_detect_anomaly:
 class detect_anomaly(set_detect_anomaly):
     def __init__(self, check_nan=True):
         super().__init__(True, check_nan)
-
-
-def is_anomaly_enabled():
-    return anomalies[0]
 
 
 from ..absent import absent

@@ -332,12 +332,7 @@ class Module:
 
     def zero_grad(self, set_to_none=True):
         """Forget all gradients."""
-        for parameter in self.parameters():
-            if set_to_none:
-                parameter.grad = None
-            elif parameter.grad is not None:
-                parameter.grad = parameter.grad.detach()
-                parameter.grad.zero_()
+        forget_gradients(self.parameters(), set_to_none)
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
         """All parameters and persistent buffers by name. They share their numbers with the module."""
@@ -430,6 +425,16 @@ class Module:
             return f"{self._get_name()}({lines[0]})"
         lines += parts
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
+
+
+def forget_gradients(parameters, set_to_none):
+    """Make gradients None, or else zeros."""
+    for parameter in parameters:
+        if set_to_none:
+            parameter.grad = None
+        elif parameter.grad is not None:
+            parameter.grad = parameter.grad.detach()
+            parameter.grad.zero_()
 
 
 def hooked(hooks, hook, first):
