@@ -15,6 +15,7 @@ def pytest_addoption(parser):
     parser.addoption("--device", default="cpu", help="where the models run, for example cuda")
     parser.addoption("--prove", action="store_true", help="run the heavy tests, too: everything")
     parser.addoption("--rest", action="store_true", help="run what `make test` leaves out of `--prove`")
+    parser.addoption("--slow-cells", action="store_true", help="run on the small torch also the cells that train for long there")
 
 
 def proves(config):

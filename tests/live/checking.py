@@ -1,6 +1,6 @@
-"""What the checker says of notebooks: each line that comes in is one, the list of its cells; each that goes out what was said.
+"""The checker, in a process of its own, so that `torch` may be the pages' small torch there.
 
-It runs where `torch` is the pages' own: it is a program, so that a Python of its own may begin so.
+Each line that comes in is JSON: the cells of a notebook, or a question's name. Each that goes out is the answer.
 """
 
 import json
@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 
 def said(cells):
-    """What `check` says in a notebook of these cells, as a page and as a terminal show it, from the first to the last."""
+    """Run a notebook's cells; return what `check` says in each, as a page and as a terminal show it."""
     from companion.check import check
 
     found, names = [], {}
@@ -27,19 +27,19 @@ def said(cells):
     return found
 
 
-def named(question, mistake):
-    """What the checker finds in the answer that makes this one of the mistakes it knows."""
-    from companion.check.question import all_questions
-    from programs import found
+def made(question):
+    """Make each mistake that a question knows, and none, on its smallest probe; return the outcomes as JSON."""
+    from companion.check.question import bank
 
-    mistakes = frozenset([mistake] if mistake else [])
-    return found(question, all_questions()[question].reference(mistakes), watched=False).mistakes
+    probed = bank(question, 0)
+    answers = {"": frozenset()} | {name: frozenset([name]) for name in probed.question.mistakes}
+    return {name: probed.outcome(mistakes, 0).to_json() for name, mistakes in answers.items()}
 
 
 def main():
     for line in sys.stdin:
         asked = json.loads(line)
-        print(json.dumps(said(asked) if isinstance(asked, list) else named(**asked)), flush=True)
+        print(json.dumps(said(asked) if isinstance(asked, list) else made(asked)), flush=True)
 
 
 if __name__ == "__main__":

@@ -49,20 +49,17 @@ def lay_out(folder):
         shutil.copyfile(path, place)
 
 
-def run(path, within, until=None):
+def run(path, within, wanted=lambda cell: True):
     """Run a notebook's cells; yield each with the outputs that it gives, and the seconds that it takes.
 
-    within: a folder that `lay_out` has filled. until: a tag; the first cell with it ends the run, and is not run.
+    within: a folder that `lay_out` has filled. wanted: says of a cell whether it is run.
     """
     settings = {"PYTHONPATH": str(within), "MPLBACKEND": "module://matplotlib_inline.backend_inline", "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-W", "ignore::ResourceWarning", "-c", RUN]
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "encoding": "utf-8"}
     with subprocess.Popen(command, env=os.environ | settings, cwd=path.parent, **streams) as process:
         for cell in nbformat.read(path, as_version=4).cells:
-            tags = cell.metadata.get("tags", ())
-            if until in tags:
-                break
-            if cell.cell_type == "code" and ELSEWHERE.isdisjoint(tags):
+            if cell.cell_type == "code" and ELSEWHERE.isdisjoint(cell.metadata.get("tags", ())) and wanted(cell):
                 print(json.dumps(cell.source), file=process.stdin, flush=True)
                 outputs, seconds = json.loads(process.stdout.readline())
                 yield cell, [nbformat.from_dict(one) for one in outputs], seconds

@@ -1,12 +1,15 @@
 """How the small torch prints, held to torch to the letter; and what it says of names that it has not."""
 
 import math
+import operator
+import re
 
 import pytest
 import small_torch
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_torch.absent import IDLE
 from twins import outcome
 
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 0.5, 1e-5, 1e5, 123456.0, 1e-20, 3e38]
@@ -81,17 +84,60 @@ def test_other_things(program):
     assert ours == theirs
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["fft", "vmap_of_nothing", "compile_everything", "nn.Conv2d", "nn.functional.grid_sample", "optim.LBFGS", "linalg.ldl_factor"],
-)
-def test_unknown_names_say_where_to_look(name):
-    *places, last = name.split(".")
-    place = small_torch
-    for one in places:
-        place = getattr(place, one)
-    with pytest.raises(AttributeError, match=rf"{last} is not in the small torch of the pages"):
-        getattr(place, last)
+# Names of torch that the small torch does without: no chapter, assignment or module of the companion needs them.
+ABSENT = """
+    fft addcdiv arctanh asinh broadcast_shapes cartesian_prod combinations cummin fmod frac histc iinfo kthvalue logspace nanmean
+    masked_scatter meshgrid promote_types randint_like scatter_reduce seed std_mean svd take_along_dim tensor_split tensordot tril_indices
+    triu_indices typename unique_consecutive var_mean cuda.amp backends.opt_einsum jit.script version.git_version
+    autograd.gradgradcheck linalg.cholesky linalg.cond linalg.eig linalg.eigh linalg.eigvalsh linalg.matrix_exp linalg.pinv
+    nn.Conv2d nn.ModuleDict nn.functional.kl_div nn.functional.rms_norm utils.data.IterableDataset
+    optim.LBFGS optim.lr_scheduler.LinearLR optim.lr_scheduler.MultiStepLR
+"""
+# Tensors and modules say what torch's say of a name that is nowhere, and a note says the rest.
+NO_METHODS = """
+    Tensor.addcdiv_ Tensor.element_size Tensor.fmod Tensor.get_device Tensor.is_signed Tensor.itemsize Tensor.masked_scatter_ Tensor.nbytes Tensor.ndimension
+    Tensor.is_meta Tensor.output_nr Tensor.reshape_as Tensor.set_ Tensor.storage_offset
+    Tensor.register_post_accumulate_grad_hook Tensor.type_as
+    Module.get_buffer Module.get_parameter Module.get_submodule Module.register_full_backward_hook Module.register_module
+    Sequential.insert Sequential.pop
+"""
+
+
+@pytest.mark.parametrize("name", ABSENT.split())
+def test_names_that_are_absent_say_where_to_look(name):
+    getter = operator.attrgetter(name)
+    getter(torch)
+    with pytest.raises(AttributeError, match=rf"torch.{re.escape(name)} is not in the small torch of the pages"):
+        getter(small_torch)
+
+
+@pytest.mark.parametrize("name", NO_METHODS.split())
+def test_methods_that_are_absent_say_where_to_look(name):
+    kind, _, method = name.partition(".")
+
+    def made(t):
+        return t.ones(2) if kind == "Tensor" else getattr(t.nn, kind)()
+
+    getattr(made(torch), method)
+    with pytest.raises(AttributeError, match=f"object has no attribute '{method}'") as refused:
+        getattr(made(small_torch), method)
+    assert f"{method} is not in the small torch of the pages" in refused.value.__notes__[0]
+
+
+@pytest.mark.parametrize("place", IDLE, ids=lambda place: place or "torch")
+def test_names_that_do_nothing_are_torchs(place):
+    theirs, ours = (operator.attrgetter(place)(t) if place else t for t in (torch, small_torch))
+    for name, value in IDLE[place].items():
+        assert callable(getattr(theirs, name)) == callable(value)
+        assert getattr(ours, name) is value
+
+
+@pytest.mark.parametrize("place", ["cuda", "meta"])
+def test_there_is_no_other_device(place):
+    with pytest.raises(RuntimeError, match=f"it has no device '{place}'"):
+        small_torch.ones(2).to(place)
+    with pytest.raises(RuntimeError, match=f"it has no device '{place}'"):
+        small_torch.nn.Linear(2, 1, device=place)
 
 
 def test_a_tensor_says_what_torch_says_and_where_to_look():

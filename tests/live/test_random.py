@@ -20,7 +20,6 @@ SAME = {
     "randint": lambda t, shape: t.randint(10, shape),
     "randint, from": lambda t, shape: t.randint(-3, 2**20, shape),
     "randint, large": lambda t, shape: [t.randint(0, 2**28 - 1, shape), t.randint(0, 2**28, shape), t.randint(0, 2**40, shape)],
-    "randint_like": lambda t, shape: t.randint_like(t.zeros(shape), 5),
     "randperm": lambda t, shape: t.randperm(math.prod(shape)),
     "bernoulli of a tensor": lambda t, shape: t.bernoulli(t.full(shape, 0.3)),
     "uniform_": lambda t, shape: t.empty(shape).uniform_(-2, 3),
@@ -92,7 +91,6 @@ def test_masks_of_dropout(shape, seed, p):
 
 def test_seeds():
     agree(lambda t: [t.manual_seed(-1), t.initial_seed()][1:])
-    assert small_torch.seed() != small_torch.seed()
     agree(lambda t: t.manual_seed(2**64))
     agree(lambda t: t.randint(0, (2,)))
     agree(lambda t: t.multinomial(t.tensor([0.0, 0.0]), 1))

@@ -11,14 +11,13 @@ import math as _math
 from . import dtypes
 from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: F401
 from .dtypes import (  # noqa: F401
-    Size, complex64, complex128, device, dtype, finfo, float16, float32, float64, get_default_dtype, iinfo, int8, int16, int32,
-    int64, promote_types, set_default_dtype, uint8,
+    Size, complex64, complex128, device, dtype, finfo, float16, float32, float64, get_default_dtype, int8, int16, int32,
+    int64, set_default_dtype, uint8,
 )  # fmt: skip
 from .tensor import Tensor, result_type  # noqa: F401
-from .absent import absent
-from . import autograd, creation, matrices, pointwise, reductions, shapes
+from .absent import absent, always, idle_modules
+from . import autograd, creation, linalg, matrices, pointwise, reductions, shapes
 from .creation import default_generator  # noqa: F401
-from .matrices import linalg  # noqa: F401
 from .printing import set_printoptions  # noqa: F401
 from .random import Generator  # noqa: F401
 
@@ -31,40 +30,40 @@ strided, contiguous_format, preserve_format = "torch.strided", "torch.contiguous
 
 # Operations on tensors are functions of torch and methods of tensors, the same ones.
 _POINTWISE = """
-    abs absolute acos add addcdiv addcmul allclose angle arctanh asin asinh atan atan2 atanh ceil clamp clamp_max clamp_min clip
-    conj cos cosh div eq equal erf exp exp2 expm1 floor floor_divide fmod frac ge gt imag isclose isfinite isinf isnan le lerp
+    abs absolute acos add addcmul allclose angle asin atan atan2 atanh ceil clamp clamp_max clamp_min clip
+    conj cos cosh div eq equal erf exp exp2 expm1 floor floor_divide ge gt imag isclose isfinite isinf isnan le lerp
     log log10 log1p log2 logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mul nan_to_num ne neg
     negative pow real reciprocal relu remainder round rsqrt rsub sgn sigmoid sign sin sinh sqrt square sub tan tanh trunc where
 """
 _REDUCTIONS = """
-    all amax amin aminmax any argmax argmin argsort bincount corrcoef count_nonzero cov cummax cummin cumprod cumsum diff histc
-    kthvalue log_softmax logcumsumexp logsumexp max mean median min mode nanmean nansum norm prod quantile searchsorted softmax sort std std_mean
-    sum topk unique unique_consecutive var var_mean
+    all amax amin aminmax any argmax argmin argsort bincount corrcoef count_nonzero cov cummax cumprod cumsum diff
+    log_softmax logcumsumexp logsumexp max mean median min mode nansum norm prod quantile searchsorted softmax sort std
+    sum topk unique var
 """
 _SHAPES = """
-    broadcast_tensors broadcast_to broadcast_shapes cat cartesian_prod chunk clone combinations concat concatenate diag diag_embed
-    diagonal flatten flip gather hstack index_add index_copy index_fill index_put index_select masked_scatter masked_select
-    meshgrid movedim narrow nonzero numel permute ravel repeat_interleave reshape roll scatter scatter_add
-    scatter_reduce select split squeeze stack swapaxes
-    t take_along_dim tensor_split tile transpose tril triu unbind unflatten unsqueeze vstack
+    broadcast_tensors broadcast_to cat chunk clone concat concatenate diag diag_embed
+    diagonal flatten flip gather hstack index_add index_copy index_fill index_put index_select masked_select
+    movedim narrow nonzero numel permute ravel repeat_interleave reshape roll scatter scatter_add
+    select split squeeze stack swapaxes t tile transpose tril triu unbind unflatten unsqueeze vstack
 """
-_METHODS = "contiguous expand expand_as repeat reshape_as unfold view view_as"
+_METHODS = "contiguous expand expand_as repeat unfold view view_as"
 _MATRICES = """
-    addmm baddbmm bmm cdist cross det dot einsum inverse kron matmul matrix_power mm mv outer pdist svd tensordot trace
+    addmm baddbmm bmm cdist cross dot einsum kron matmul mm mv outer pdist trace
 """
+_LINALG = "det inverse matrix_power"
 _CREATION = """
     arange as_tensor asarray bernoulli complex empty empty_like eye from_numpy full full_like get_rng_state initial_seed linspace
-    logspace manual_seed multinomial normal ones ones_like rand rand_like randint randint_like randn randn_like randperm seed
-    set_rng_state tensor tril_indices triu_indices zeros zeros_like
+    manual_seed multinomial normal ones ones_like rand rand_like randint randn randn_like randperm
+    set_rng_state tensor zeros zeros_like
 """
 _NEW = """
-    bernoulli_ copy_ exponential_ fill_ fill_diagonal_ new_empty new_full new_ones new_tensor new_zeros normal_ random_ set_
+    bernoulli_ copy_ exponential_ fill_ fill_diagonal_ new_empty new_full new_ones new_tensor new_zeros normal_ random_
     uniform_ zero_
 """
 _IN_PLACE = """
-    abs add addcdiv addcmul addmm ceil clamp clamp_max clamp_min clip cos cumsum div exp expm1 floor index_add index_copy index_fill index_put
-    lerp log log1p logical_and logical_not logical_or logical_xor masked_fill masked_scatter mul neg pow reciprocal relu
-    remainder round rsqrt scatter scatter_add scatter_reduce sigmoid sign sin sqrt square sub tanh tril triu trunc
+    abs add addcmul addmm ceil clamp clamp_max clamp_min clip cos cumsum div exp expm1 floor index_add index_copy index_fill index_put
+    lerp log log1p logical_and logical_not logical_or logical_xor masked_fill mul neg pow reciprocal relu
+    remainder round rsqrt scatter scatter_add sigmoid sign sin sqrt square sub tanh tril triu trunc
 """
 
 
@@ -112,7 +111,7 @@ def _in_place(function):
     return change
 
 
-for _module, _names in ((pointwise, _POINTWISE), (reductions, _REDUCTIONS), (shapes, _SHAPES), (matrices, _MATRICES)):
+for _module, _names in ((pointwise, _POINTWISE), (reductions, _REDUCTIONS), (shapes, _SHAPES), (matrices, _MATRICES), (linalg, _LINALG)):
     for _name in _names.split():
         _function = getattr(_module, _name)
         globals()[_name] = _with_out(_function)
@@ -174,43 +173,13 @@ def is_complex(input):
     return input.is_complex()
 
 
-def get_num_threads():
-    return 1
-
-
-def set_num_threads(threads):
-    """Nothing: the page has one."""
-
-
-set_num_interop_threads = set_num_threads
-
-
-def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Nothing: the small torch has no others."""
-
-
-def are_deterministic_algorithms_enabled():
-    return True
-
-
-def get_autocast_dtype(device_type):
-    return bfloat16
-
-
-def is_autocast_enabled(device_type="cpu"):
-    return False
-
-
-def typename(obj):
-    return obj.type() if isinstance(obj, Tensor) else f"{type(obj).__module__}.{type(obj).__qualname__}"
-
-
-from . import _C, backends, cuda, func, jit, nn, optim, utils, version  # noqa: E402, F401
+from . import func, nn, optim, utils  # noqa: E402, F401
 from .func import vmap  # noqa: E402, F401
 from .nn.recurrent import FUNCTIONS as _RECURRENT  # noqa: E402
 from .serialization import load, save  # noqa: E402, F401
 from .sparse import sparse_coo_tensor  # noqa: E402, F401
 
-
+idle_modules(__name__)
+get_autocast_dtype = always(bfloat16)
 globals().update(_RECURRENT)
 __getattr__ = absent("torch")

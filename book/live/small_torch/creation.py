@@ -6,7 +6,7 @@ import numpy as np
 
 from . import dtypes
 from .autograd import record, recording
-from .dtypes import device as Device
+from .dtypes import here
 from .random import Generator
 from .pointwise import fit, floating, masked, zeros as nothing
 from .shapes import dims
@@ -17,8 +17,7 @@ default_generator = Generator()
 
 def made(array, requires_grad=False, device=None):
     out = Tensor(array)
-    if device is not None:
-        out.device = device if isinstance(device, Device) else Device(device)
+    here(device)
     if requires_grad:
         if out.dtype.kind < 2:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
@@ -140,7 +139,7 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
 def like(fill):
     def made_like(input, *value, dtype=None, device=None, requires_grad=False, memory_format=None, fill_value=None):
         value = fill if fill is not None else value[0] if value else fill_value
-        return made(np.full(input._array.shape, value, (dtypes.wanted(dtype) or input.dtype).np), requires_grad, device or input.device)
+        return made(np.full(input._array.shape, value, (dtypes.wanted(dtype) or input.dtype).np), requires_grad, device)
 
     return made_like
 
@@ -192,20 +191,8 @@ def fused(start, step, i):
     return total + ((start - (total - part)) + (product - part) + lost)
 
 
-def logspace(start, end, steps, base=10.0, *, dtype=None):
-    return base ** linspace(start, end, steps, dtype=dtype)
-
-
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
     return made(np.eye(n, m, dtype=type_of(dtype)), requires_grad, device)
-
-
-def tril_indices(row, col, offset=0):
-    return Tensor(np.stack(np.tril_indices(row, offset, col)))
-
-
-def triu_indices(row, col, offset=0):
-    return Tensor(np.stack(np.triu_indices(row, offset, col)))
 
 
 def complex(real, imag):
@@ -222,10 +209,6 @@ def manual_seed(seed):
     if not -(2**63) <= int(seed) < 2**64:
         raise ValueError("Overflow when unpacking long long")
     return default_generator.manual_seed(int(seed))
-
-
-def seed():
-    return default_generator.seed()
 
 
 def initial_seed():
@@ -271,10 +254,6 @@ def rand_like(input, *, generator=None, dtype=None, requires_grad=False):
 
 def randn_like(input, *, generator=None, dtype=None, requires_grad=False):
     return randn(input.shape, generator=generator, dtype=dtype or input.dtype, requires_grad=requires_grad)
-
-
-def randint_like(input, low, high=None, *, dtype=None):
-    return randint(low, high, input.shape, dtype=dtype or input.dtype) if high is not None else randint(0, low, input.shape, dtype=dtype or input.dtype)
 
 
 def normal(mean, std, size=None, *, generator=None, dtype=None):
@@ -376,31 +355,16 @@ def fill_diagonal_(tensor, value):
     return tensor._become(record(array, "CopySlices", (tensor,), lambda g: masked(g, ~off)))
 
 
-def set_(tensor, source):
-    tensor._array = source._array
-    return tensor
-
-
 # New tensors of a tensor's type
 
 
-def new_tensor(tensor_, data, *, dtype=None, device=None, requires_grad=False):
-    return tensor(data, dtype=dtype or tensor_.dtype, device=device, requires_grad=requires_grad)
+def of_its_type(make):
+    """Make a method of a function that makes tensors: they have the type of the method's tensor, if no other is asked for."""
+
+    def new(tensor, *arguments, dtype=None, **options):
+        return make(*arguments, dtype=dtype or tensor.dtype, **options)
+
+    return new
 
 
-def new_zeros(tensor, *size, dtype=None, device=None, requires_grad=False):
-    return zeros(*size, dtype=dtype or tensor.dtype, device=device or tensor.device, requires_grad=requires_grad)
-
-
-def new_ones(tensor, *size, dtype=None, device=None, requires_grad=False):
-    return ones(*size, dtype=dtype or tensor.dtype, device=device or tensor.device, requires_grad=requires_grad)
-
-
-def new_empty(tensor, *size, dtype=None, device=None, requires_grad=False):
-    return zeros(*size, dtype=dtype or tensor.dtype, device=device or tensor.device, requires_grad=requires_grad)
-
-
-def new_full(tensor, size, fill_value, *, dtype=None, device=None, requires_grad=False):
-    return full(size, fill_value, dtype=dtype or tensor.dtype, device=device or tensor.device, requires_grad=requires_grad)
-
-
+new_tensor, new_zeros, new_ones, new_empty, new_full = map(of_its_type, (tensor, zeros, ones, empty, full))

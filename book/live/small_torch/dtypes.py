@@ -20,7 +20,8 @@ class dtype:
         """What C calls it, and so some of torch's messages."""
         return {
             "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
-            "int64": "long int", "float32": "float", "float64": "double",
+            "int64": "long int", "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
+            "complex128": "c10::complex<double>",
         }.get(self.name, "c10::" + self.title)  # fmt: skip
 
     def __reduce__(self):
@@ -28,10 +29,6 @@ class dtype:
 
     def to_complex(self):
         return {"float64": complex128, "float32": complex64}.get(self.name, self)
-
-    def to_real(self):
-        return {"complex128": float64, "complex64": float32}.get(self.name, self)
-
 
 bool_ = dtype("bool", "bool", "b", "Bool")
 uint8 = dtype("uint8", "uint8", "i", "Byte")
@@ -96,10 +93,6 @@ def _complex(first, second):
     return complex128 if other is float64 else complex_
 
 
-def promote_types(type1, type2):
-    return promoted(type1, type2)
-
-
 def set_default_dtype(d):
     if not d.is_floating_point:
         raise TypeError(f"only floating-point types are supported as the default type, but got {d}")
@@ -122,14 +115,6 @@ class finfo:
         self.resolution = float(found.resolution)
 
 
-class iinfo:
-    """The limits of a type of whole numbers."""
-
-    def __init__(self, type):
-        found = np.iinfo(type.np)
-        self.bits, self.max, self.min, self.dtype = found.bits, int(found.max), int(found.min), type.name
-
-
 class Size(tuple):
     """A shape: a tuple that says so."""
 
@@ -150,11 +135,11 @@ class Size(tuple):
 
 
 class device:
-    """Where a tensor lies: here always `cpu`, or `meta`, which has a shape and no numbers."""
+    """Where a tensor lies: here always the cpu."""
 
     def __init__(self, type="cpu", index=None):
         name, _, number = str(type).partition(":")
-        if name not in ("cpu", "meta"):
+        if name != "cpu":
             raise RuntimeError(f"the small torch of this book computes on the cpu of the page; it has no device {name!r}")
         self.type, self.index = name, int(number) if number else index
 
@@ -171,4 +156,11 @@ class device:
         return hash((self.type, self.index))
 
 
+
 cpu = device("cpu")
+
+
+def here(place):
+    """RuntimeError for a device that is none of the page's. None is the page's."""
+    if not isinstance(place, device):
+        device(place or "cpu")

@@ -144,15 +144,6 @@ def remainder(input, other):
     )  # fmt: skip
 
 
-def fmod(input, other):
-    a, b = operands(input, other)
-    not_by_zero(a, b)
-    return record(
-        compute(np.fmod, a, b), "Fmod", (a, b),
-        lambda g: (fit(g, a._array.shape), fit(-g * div(a, b, rounding_mode="trunc"), b._array.shape)),
-    )  # fmt: skip
-
-
 def pow(input, exponent):
     """input ** exponent"""
     if isinstance(exponent, Tensor) or not isinstance(input, Tensor):
@@ -346,8 +337,6 @@ asin = of_one("asin", np.arcsin, lambda x: rsqrt(1 - x * x))
 acos = of_one("acos", np.arccos, lambda x: -rsqrt(1 - x * x))
 atan = of_one("atan", np.arctan, lambda x: 1 / (x * x + 1))
 atanh = of_one("atanh", np.arctanh, lambda x: 1 / (1 - x * x))
-asinh = of_one("asinh", np.arcsinh, lambda x: rsqrt(x * x + 1))
-arctanh = atanh
 _erf = np.frompyfunc(math.erf, 1, 1)
 erf = of_one("erf", lambda x: _erf(x).astype(x.dtype) if x.ndim else np.asarray(math.erf(x), x.dtype), lambda x: exp(-x * x) * (2 / math.sqrt(PI)))
 
@@ -375,10 +364,6 @@ floor, ceil, trunc = (step_function(name, getattr(np, name)) for name in ("floor
 
 def round(input, *, decimals=0):
     return record(np.round(input._array, decimals), "Round", (input,), zeros)
-
-
-def frac(input):
-    return titled(input - trunc(input), "Frac")
 
 
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
@@ -459,32 +444,23 @@ eq, ne, lt, le, gt, ge = (
 )  # fmt: skip
 
 
-def logical_not(input):
-    return Tensor(np.logical_not(input._array))
+def yes_or_no(name):
+    """numpy's function of this name, of one tensor or of two."""
+    function = getattr(np, name)
+
+    def of_one(input):
+        return Tensor(function(input._array))
+
+    def of_two(input, other):
+        return Tensor(compute(function, input, other))
+
+    operation = of_one if function.nin == 1 else of_two
+    operation.__name__ = operation.__qualname__ = name
+    return operation
 
 
-def logical_and(input, other):
-    return Tensor(compute(np.logical_and, input, other))
-
-
-def logical_or(input, other):
-    return Tensor(compute(np.logical_or, input, other))
-
-
-def logical_xor(input, other):
-    return Tensor(compute(np.logical_xor, input, other))
-
-
-def isnan(input):
-    return Tensor(np.isnan(input._array))
-
-
-def isinf(input):
-    return Tensor(np.isinf(input._array))
-
-
-def isfinite(input):
-    return Tensor(np.isfinite(input._array))
+isnan, isinf, isfinite, logical_not = map(yes_or_no, ("isnan", "isinf", "isfinite", "logical_not"))
+logical_and, logical_or, logical_xor = map(yes_or_no, ("logical_and", "logical_or", "logical_xor"))
 
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
@@ -581,11 +557,6 @@ def lerp(input, end, weight):
 def addcmul(input, tensor1, tensor2, *, value=1):
     """input + value · tensor1 · tensor2"""
     return titled(add(input, mul(tensor1, tensor2) if value == 1 else mul(mul(tensor1, tensor2), value)), "Addcmul")
-
-
-def addcdiv(input, tensor1, tensor2, *, value=1):
-    """input + value · tensor1 / tensor2"""
-    return titled(add(input, mul(div(tensor1, tensor2), value)), "Addcdiv")
 
 
 def softplus_of(x):

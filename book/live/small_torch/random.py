@@ -7,7 +7,6 @@ torch makes of it is written out here: how many bits a number takes, and in whic
 import contextlib
 import math
 import pickle
-import secrets
 
 import numpy as np
 
@@ -30,11 +29,6 @@ class Generator:
         return self
 
     def initial_seed(self):
-        return self.first
-
-    def seed(self):
-        """Begin anew with a seed that nobody knows; returns it."""
-        self.manual_seed(secrets.randbits(64))
         return self.first
 
     def get_state(self):

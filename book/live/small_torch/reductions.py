@@ -8,7 +8,7 @@ from collections import namedtuple
 import numpy as np
 
 from .autograd import record, record_many, titled
-from .pointwise import exp, floating, log, masked, zeros
+from .pointwise import exp, floating, log, masked, maximum, minimum, zeros
 from .shapes import flip, reshape, scatter, unsqueeze
 from .tensor import Tensor, axis, refuse_keywords
 
@@ -88,11 +88,6 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
     return record(array, "Mean" if dim is None else "Mean.1", (input,), lambda g: back(g, axes, keepdim).expand(shape) / count)
 
 
-def nanmean(input, dim=None, keepdim=False):
-    fractions_only("nanmean(): expected input to have", input)
-    return nansum(input, dim, keepdim) / sum(Tensor(~np.isnan(input._array)), dim, keepdim)
-
-
 def var(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
     """The variance, divided by one less than how many there are (or by as many less as `correction` says)."""
     if isinstance(dim, bool):
@@ -114,14 +109,6 @@ def std(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
     square = var(input, dim, unbiased, keepdim, correction=correction)
     array = np.sqrt(square._array)
     return record(array, "Std", (square,), lambda g: masked(g / (2 * square.sqrt()), array == 0), [square])
-
-
-def var_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
-    return var(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
-
-
-def std_mean(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
-    return std(input, dim, unbiased, keepdim, correction=correction), mean(input, dim, keepdim)
 
 
 def prod(input, dim=None, keepdim=False, *, dtype=None):
@@ -157,35 +144,40 @@ def shifted(input, at, n):
     return cat([first, narrow(input, at, 0, n - 1)], at)
 
 
-def amax(input, dim=(), keepdim=False):
-    """The largest numbers. Of equal ones each gets its share of the gradient."""
-    return shared_extreme(input, dim, keepdim, np.max, "Amax")
+def called(name, operation):
+    """The operation under a name of its own."""
+    operation.__name__ = operation.__qualname__ = name
+    return operation
 
 
-def amin(input, dim=(), keepdim=False):
-    """The smallest numbers. Of equal ones each gets its share of the gradient."""
-    return shared_extreme(input, dim, keepdim, np.min, "Amin")
+def shared_extreme(name, function):
+    """The largest or the smallest numbers. Of equal ones each gets its share of the gradient."""
+
+    def operation(input, dim=(), keepdim=False):
+        axes = axes_of(dim, input.ndim)
+        if not input.numel():
+            if len(axes) == input.ndim > 1:
+                raise no_dim(name)
+            for named in (dim,) if isinstance(dim, int) else dim or axes:
+                not_empty(name, input, named)
+        kept = function(input._array, axes, keepdims=True) if input.ndim else input._array
+
+        def rule(g):
+            there = (input._array == kept).astype(g._array.dtype)
+            return back(g, axes, keepdim) * Tensor(there / there.sum(axes, keepdims=True))
+
+        return record(kept if keepdim else kept.squeeze(axes), name.title(), (input,), rule, [input])
+
+    return called(name, operation)
 
 
-def shared_extreme(input, dim, keepdim, function, name):
-    axes = axes_of(dim, input.ndim)
-    if not input.numel():
-        operation = name.lower()
-        if len(axes) == input.ndim > 1:
-            raise RuntimeError(
-                f"{operation}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
-                "'dim' argument."
-            )
-        for named in (dim,) if isinstance(dim, int) else dim or axes:
-            if not input._array.shape[named]:
-                raise IndexError(f"{operation}(): Expected reduction dim {named} to have non-zero size.")
-    kept = function(input._array, axes, keepdims=True) if input.ndim else input._array
+def no_dim(name):
+    return RuntimeError(
+        f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+    )
 
-    def rule(g):
-        there = (input._array == kept).astype(g._array.dtype)
-        return back(g, axes, keepdim) * Tensor(there / there.sum(axes, keepdims=True))
 
-    return record(kept if keepdim else kept.squeeze(axes), name, (input,), rule, [input])
+amax, amin = shared_extreme("amax", np.max), shared_extreme("amin", np.min)
 
 
 def aminmax(input, *, dim=None, keepdim=False):
@@ -205,9 +197,9 @@ def pair(name, fields):
     return Pair
 
 
-MAX, MIN, SORT, TOPK, MEDIAN, MODE, CUMMAX, CUMMIN, KTH = (
+MAX, MIN, SORT, TOPK, MEDIAN, MODE, CUMMAX = (
     pair(name, ("values", "indices"))
-    for name in ("max", "min", "sort", "topk", "median", "mode", "cummax", "cummin", "kthvalue")
+    for name in ("max", "min", "sort", "topk", "median", "mode", "cummax")
 )
 
 
@@ -224,29 +216,22 @@ def picked(input, indices, at, keepdim, kind, name):
     return kind(*record_many(results, name, (input,), rule))
 
 
-def max(input, dim=None, keepdim=False):
-    """The largest number; along an axis with its index; of two tensors the larger at each place."""
-    return most(input, dim, keepdim, np.max, np.argmax, MAX, "Max")
+def most(name, whole, where, of_two, kind):
+    """The largest or the smallest number; along an axis with its index; of two tensors that of each place."""
+
+    def operation(input, dim=None, keepdim=False):
+        if isinstance(dim, Tensor):
+            return of_two(input, dim)
+        if dim is None:
+            if not input.numel():
+                raise no_dim(name)
+            return shared(input, np.asarray(whole(input._array)), f"{name.title()}.1")
+        return as_rows(most_along)(input, dim, keepdim, where, kind, name.title())
+
+    return called(name, operation)
 
 
-def min(input, dim=None, keepdim=False):
-    """The smallest number; along an axis with its index; of two tensors the smaller at each place."""
-    return most(input, dim, keepdim, np.min, np.argmin, MIN, "Min")
-
-
-def most(input, dim, keepdim, whole, where, kind, name):
-    if isinstance(dim, Tensor):
-        from .pointwise import maximum, minimum
-
-        return (maximum if name == "Max" else minimum)(input, dim)
-    if dim is None:
-        if not input.numel():
-            raise RuntimeError(
-                f"{name.lower()}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
-                "the 'dim' argument."
-            )
-        return shared(input, np.asarray(whole(input._array)), f"{name}.1")
-    return as_rows(most_along)(input, dim, keepdim, where, kind, name)
+max, min = most("max", np.max, np.argmax, maximum, MAX), most("min", np.min, np.argmin, minimum, MIN)
 
 
 def most_along(input, dim, keepdim, where, kind, name):
@@ -263,39 +248,37 @@ def shared(input, array, name):
     return record(array, name, (input,), lambda g: g * share)
 
 
-def argmax(input, dim=None, keepdim=False):
-    """The index of the largest number: the first one of equal ones."""
-    return arg(np.argmax, input, dim, keepdim)
+def place_of(name, function):
+    """The index of the largest or the smallest number: the first one of equal ones."""
 
-
-def argmin(input, dim=None, keepdim=False):
-    """The index of the smallest number: the first one of equal ones."""
-    return arg(np.argmin, input, dim, keepdim)
-
-
-def arg(function, input, dim, keepdim):
-    if input._array.dtype == bool:
-        raise RuntimeError(f"{function.__name__}(): does not support bool input")
-    if not input.numel():
+    def operation(input, dim=None, keepdim=False):
+        if input._array.dtype == bool:
+            raise RuntimeError(f"{name}(): does not support bool input")
+        if not input.numel():
+            if dim is None:
+                raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
+            not_empty(name, input, axis(dim, input.ndim))
         if dim is None:
-            raise IndexError(f"{function.__name__}(): Expected reduction dim to be specified for input.numel() == 0.")
-        not_empty(function.__name__, input, axis(dim, input.ndim))
-    if dim is None:
-        return Tensor(np.asarray(function(input._array), np.int64))
-    return Tensor(np.asarray(function(input._array, axis(dim, input.ndim), keepdims=keepdim), np.int64))
+            return Tensor(np.asarray(function(input._array), np.int64))
+        return Tensor(np.asarray(function(input._array, axis(dim, input.ndim), keepdims=keepdim), np.int64))
+
+    return called(name, operation)
 
 
-def any(input, dim=None, keepdim=False):
-    return yes_or_no(np.any, input, dim, keepdim)
+argmax, argmin = place_of("argmax", np.argmax), place_of("argmin", np.argmin)
 
 
-def all(input, dim=None, keepdim=False):
-    return yes_or_no(np.all, input, dim, keepdim)
+def yes_or_no(name, function):
+    """Whether something holds anywhere, or everywhere."""
+
+    def operation(input, dim=None, keepdim=False):
+        found = function(input._array, axes_of(dim, input.ndim), keepdims=keepdim)
+        return Tensor(np.asarray(found, np.uint8 if input._array.dtype == np.uint8 else bool))
+
+    return called(name, operation)
 
 
-def yes_or_no(function, input, dim, keepdim):
-    found = function(input._array, axes_of(dim, input.ndim), keepdims=keepdim)
-    return Tensor(np.asarray(found, np.uint8 if input._array.dtype == np.uint8 else bool))
+any, all = yes_or_no("any", np.any), yes_or_no("all", np.all)
 
 
 def count_nonzero(input, dim=None):
@@ -390,25 +373,16 @@ def cumprod(input, dim, *, dtype=None):
     return record(along(np.cumprod, x, at, keep), "Cumprod", (input,), rule, [input])
 
 
+@as_rows
 def cummax(input, dim):
     """Running maxima, and where they were (the last place, of equal ones)."""
-    return running(input, dim, np.greater_equal, CUMMAX, "Cummax")
-
-
-def cummin(input, dim):
-    """Running minima, and where they were (the last place, of equal ones)."""
-    return running(input, dim, np.less_equal, CUMMIN, "Cummin")
-
-
-@as_rows
-def running(input, dim, better, kind, name):
     at = axis(dim, input.ndim)
     x = np.moveaxis(input._array, at, 0)
     indices = np.zeros(x.shape, np.int64)
     best, where = x[:1], indices[:1]
     for i in range(len(x)):
         here = x[i : i + 1]
-        wins = better(here, best) & ~np.isnan(best) | np.isnan(here)
+        wins = (here >= best) & ~np.isnan(best) | np.isnan(here)
         best, where = np.where(wins, here, best), np.where(wins, i, where)
         indices[i : i + 1] = where
     indices = np.moveaxis(indices, 0, at)
@@ -419,7 +393,7 @@ def running(input, dim, better, kind, name):
 
         return scatter_add(Tensor(np.zeros(shape, g._array.dtype)), at, Tensor(indices), g)
 
-    return kind(*record_many([np.take_along_axis(input._array, indices, at), indices], name, (input,), rule))
+    return CUMMAX(*record_many([np.take_along_axis(input._array, indices, at), indices], "Cummax", (input,), rule))
 
 
 @as_rows
@@ -478,16 +452,6 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
         raise RuntimeError("selected index k out of range")
     order = np.take(order_of(input._array, at, largest), np.arange(k), at)
     return picked(input, order, at, True, TOPK, "Topk")
-
-
-@as_rows
-def kthvalue(input, k, dim=-1, keepdim=False):
-    at = axis(dim, input.ndim)
-    not_empty("kthvalue", input, at)
-    if not 1 <= k <= input._array.shape[at]:
-        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {at}")
-    order = np.take(order_of(input._array, at, False), [k - 1], at)
-    return picked(input, order, at, keepdim, KTH, "Kthvalue")
 
 
 def median(input, dim=None, keepdim=False):
@@ -558,12 +522,6 @@ def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=No
     return outs if len(outs) > 1 else values
 
 
-def unique_consecutive(input):
-    x = input._array.reshape(-1)
-    new = np.concatenate([x[:1] == x[:1], x[1:] != x[:-1]])
-    return record(x[new], "UniqueConsecutive", (input,), no_derivative("unique_consecutive"))
-
-
 def no_derivative(name):
     """The rule of an operation that has no gradient, and says so if it is asked for one."""
 
@@ -584,11 +542,6 @@ def bincount(input, weights=None, minlength=0):
     array = np.bincount(input._array.astype(np.intp), weights._array, minlength)
     array = array.astype(weights._array.dtype) if weights.dtype.kind > 1 else array
     return record(array, "NotImplemented", (weights,), no_derivative("bincount"))
-
-
-def histc(input, bins=100, min=0, max=0):
-    low, high = (min, max) if min != max else (input._array.min(), input._array.max())
-    return Tensor(np.histogram(input._array, bins, (low, high))[0].astype(input._array.dtype))
 
 
 def searchsorted(sorted_sequence, input, *, right=False):

@@ -9,8 +9,7 @@ import numpy as np
 
 from . import dtypes
 from .autograd import record, record_many, titled
-from .dtypes import Size
-from .pointwise import fails, fit, where
+from .pointwise import fails, fit
 from .tensor import Tensor, axis, broadcast_error, view_of
 
 
@@ -82,10 +81,6 @@ def reshaped(input, array, shape, name):
 
 def view_as(input, other):
     return view(input, other.shape)
-
-
-def reshape_as(input, other):
-    return reshape(input, other.shape)
 
 
 def flatten(input, start_dim=0, end_dim=-1):
@@ -267,9 +262,7 @@ def clone(input, *, memory_format=None):
     array = input._array.copy(order="K" if memory_format is None else "C")
     if 0 in input._array.strides and input._array.size > 1 and memory_format is None:
         array = np.ascontiguousarray(array)
-    out = record(array, "Clone", (input,), lambda g: g)
-    out.device = input.device
-    return out
+    return record(array, "Clone", (input,), lambda g: g)
 
 
 def alias(input):
@@ -394,17 +387,6 @@ def chunk(input, chunks, dim=0):
     has_axes(input, "chunk expects at least a 1-dimensional tensor")
     n = input._array.shape[axis(dim, input.ndim)]
     return split(input, -(-n // chunks) or [0] * chunks, dim)
-
-
-def tensor_split(input, indices_or_sections, dim=0):
-    has_axes(input, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
-    dim = axis(dim, input.ndim)
-    n = input._array.shape[dim]
-    if isinstance(indices_or_sections, int):
-        k = indices_or_sections
-        return split(input, [n // k + (i < n % k) for i in range(k)], dim)
-    ends = [0, *indices_or_sections, n]
-    return split(input, [b - a for a, b in zip(ends, ends[1:])], dim)
 
 
 def common(tensors):
@@ -829,22 +811,6 @@ def gather(input, dim, index):
     )  # fmt: skip
 
 
-def take_along_dim(input, indices, dim=None):
-    """gather, where the index is repeated along its axes of length 1."""
-    if dim is None:
-        return gather(reshape(input, -1), 0, reshape(indices, -1))
-    if input.ndim != indices.ndim:
-        raise RuntimeError(
-            "torch.take_along_dim(): input and indices should have the same number of dimensions, but got "
-            f"{input.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
-        )
-    dim, (a, b) = axis(dim, input.ndim), (list(input._array.shape), list(indices._array.shape))
-    a[dim] = b[dim] = 1
-    shape = list(np.broadcast_shapes(a, b))
-    wide = [shape[:dim] + [one._array.shape[dim]] + shape[dim + 1 :] for one in (input, indices)]
-    return gather(expand(input, wide[0]), dim, expand(indices, wide[1]))
-
-
 @of_rows
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """The opposite of gather: a copy in which src's numbers stand where the index says."""
@@ -854,7 +820,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     if not given:
         src = Tensor(np.full(index._array.shape, src, input._array.dtype))
     if reduce is not None:
-        return scatter_reduce(input, dim, index, src, {"add": "sum", "multiply": "prod"}[reduce])
+        raise NotImplementedError("the small torch of the pages has no scatter with reduce")
     array = input._array.copy()
     src_here = src._array[tuple(slice(n) for n in index._array.shape)]
     place = along(index, dim)
@@ -877,67 +843,9 @@ def scatter_add(input, dim, index, src):
     return record(array, "ScatterAdd", (input, src), lambda g: (g, gather(g, dim, index)), [index])
 
 
-@of_rows
-def scatter_reduce(input, dim, index, src, reduce, *, include_self=True):
-    """A copy in which what src sends to a place becomes one number with what stands there."""
-    dim = checked("scatter", input, dim, index, src)
-    functions = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
-    if reduce not in functions:
-        raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}.")
-    place, here = along(index, dim), src._array[tuple(slice(n) for n in index._array.shape)]
-    array, count = input._array.copy(), np.full(input._array.shape, int(include_self))
-    if not include_self:
-        start = {"prod": 1, "amax": -np.inf, "amin": np.inf}.get(reduce, 0)
-        if np.isinf(start) and array.dtype.kind != "f":
-            start = np.iinfo(array.dtype).min if reduce == "amax" else np.iinfo(array.dtype).max
-        array[place] = start
-    functions[reduce].at(array, place, here)
-    np.add.at(count, place, 1)
-    if reduce == "mean":
-        array = array / np.maximum(count, 1) if array.dtype.kind == "f" else array // np.maximum(count, 1)
-    array = array.astype(input._array.dtype)
-    touched = np.zeros(array.shape, bool)
-    touched[place] = True
-
-    def rule(g):
-        if reduce == "prod":
-            raise NotImplementedError("the small torch has no gradient of scatter_reduce with prod")
-        if reduce in ("amax", "amin"):
-            sent = here == array[place]
-            shares = (input._array == array).astype(g._array.dtype)
-            mine = (shares > 0) & (include_self | ~touched)
-            np.add.at(shares, place, sent.astype(shares.dtype))
-            g = g / Tensor(np.maximum(shares, 1))
-            back = g * Tensor(mine.astype(g._array.dtype))
-            there = gather(g, dim, index) * Tensor(sent.astype(g._array.dtype))
-        else:
-            if reduce == "mean":
-                g = g / Tensor(np.maximum(count, 1).astype(g._array.dtype))
-            back, there = g * Tensor((include_self | ~touched).astype(g._array.dtype)), gather(g, dim, index)
-        return back, there
-
-    return record(array, "ScatterReduce", (input, src), rule, [index, input, src])
-
-
 def masked_select(input, mask):
     out = getitem(broadcast_tensors(input, mask)[0], mask.expand(np.broadcast_shapes(input.shape, mask.shape)))
     return titled(out, "MaskedSelect")
-
-
-def masked_scatter(input, mask, source):
-    input, mask = broadcast_tensors(input, mask)
-    array, there = input._array.copy(), mask._array
-    count = int(there.sum())
-    if count > source._array.size:
-        raise RuntimeError("Number of elements of source < number of ones in mask")
-    array[there] = source._array.reshape(-1)[:count]
-
-    def rule(g):
-        taken = masked_select(g, Tensor(there))
-        rest = Tensor(np.zeros(source._array.size - count, taken._array.dtype))
-        return where(Tensor(there), 0.0, g), reshape(cat([taken, rest]), source._array.shape)
-
-    return record(array, "MaskedScatter", (input, source), rule)
 
 
 def nonzero(input, *, as_tuple=False):
@@ -945,28 +853,6 @@ def nonzero(input, *, as_tuple=False):
     if as_tuple:
         return tuple(Tensor(one) for one in np.nonzero(np.atleast_1d(input._array)))
     return Tensor(np.argwhere(input._array))
-
-
-def meshgrid(*tensors, indexing="ij"):
-    tensors = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)) else tensors
-    order = [1, 0, *range(2, len(tensors))] if indexing == "xy" and len(tensors) > 1 else [*range(len(tensors))]
-    sizes = [tensors[k].numel() for k in order]
-    wide = [reshape(one, *[-1 if order[k] == i else 1 for k in range(len(order))]) for i, one in enumerate(tensors)]
-    return tuple(expand(one, *sizes) for one in wide)
-
-
-def cartesian_prod(*tensors):
-    return stack([one.reshape(-1) for one in meshgrid(*tensors)], 1) if len(tensors) > 1 else tensors[0]
-
-
-def combinations(input, r=2):
-    import itertools
-
-    return input[Tensor(np.asarray(list(itertools.combinations(range(len(input)), r)), np.int64).reshape(-1, r))]
-
-
-def broadcast_shapes(*shapes):
-    return Size(np.broadcast_shapes(*(tuple(one) if not isinstance(one, int) else (one,) for one in shapes)))
 
 
 def numel(input):

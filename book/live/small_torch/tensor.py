@@ -10,7 +10,7 @@ import numpy as np
 from . import dtypes
 from .absent import no_method
 from .autograd import Node, record, recording
-from .dtypes import Size, cpu
+from .dtypes import Size, cpu, here
 
 KINDS = (bool, int, float, complex)
 # What numpy counts with where addresses have 32 bits, as in browsers. torch counts with 64 everywhere; its int32 is C's int.
@@ -29,7 +29,7 @@ def asked_for(given, sizes):
 class Tensor:
     """Numbers of one type in a grid."""
 
-    _requires_grad, _grad_fn, _output, _hooks, _base, _replay, _after = False, None, 0, None, None, None, None
+    _requires_grad, _grad_fn, _output, _hooks, _base, _replay = False, None, 0, None, None, None
     _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
     __array_priority__ = 1000  # numpy's arrays leave the operators to us
@@ -64,8 +64,6 @@ class Tensor:
         """How many axes there are."""
         return self._array.ndim
 
-    ndimension = dim
-
     def size(self, dim=None):
         """The shape, or how long one axis is."""
         return self.shape if dim is None else self._array.shape[axis(dim, self.ndim)]
@@ -75,29 +73,12 @@ class Tensor:
 
     nelement = numel
 
-    def element_size(self):
-        return self._array.itemsize
-
-    @property
-    def itemsize(self):
-        return self._array.itemsize
-
-    @property
-    def nbytes(self):
-        return self._array.nbytes
-
     def stride(self, dim=None):
         """How many numbers lie between neighbours along each axis."""
         strides = [one // self._array.itemsize for one in self._array.strides]
         if not self._array.size:  # numpy says zeros; torch counts as if there were something
             strides = np.cumprod([1, *(max(n, 1) for n in self._array.shape[:0:-1])])[: self.ndim][::-1].tolist()
         return tuple(strides) if dim is None else strides[axis(dim, self.ndim)]
-
-    def storage_offset(self):
-        owner = self._array
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
-        return (self._array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]) // self._array.itemsize
 
     def data_ptr(self):
         return self._array.__array_interface__["data"][0] if self._array.size else 0
@@ -110,16 +91,6 @@ class Tensor:
 
     def is_complex(self):
         return self.dtype.is_complex
-
-    def is_signed(self):
-        return self.dtype is not dtypes.uint8 and self.dtype is not dtypes.bool_
-
-    def get_device(self):
-        return -1
-
-    @property
-    def is_meta(self):
-        return self.device.type == "meta"
 
     # What it remembers
 
@@ -189,10 +160,6 @@ class Tensor:
     def is_leaf(self):
         return self.grad_fn is None
 
-    @property
-    def output_nr(self):
-        return self._output
-
     def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
         """Add to the `grad` of each leaf the gradient of this tensor."""
         from .autograd import backward
@@ -222,16 +189,10 @@ class Tensor:
             hooks = self.grad_fn.hooks.setdefault(self._output, {})
         return Handle(hooks, hook)
 
-    def register_post_accumulate_grad_hook(self, hook):
-        """Call the hook with this leaf whenever its `grad` has been added to."""
-        if self._after is None:
-            self._after = {}
-        return Handle(self._after, hook)
-
     def detach(self):
         """The same numbers, without a memory."""
         out = Tensor(self._array)
-        out._version, out.device = self._version, self.device
+        out._version = self._version
         return out
 
     def to_dense(self):
@@ -245,9 +206,7 @@ class Tensor:
     @property
     def data(self):
         """The same numbers, without a memory, and without anybody noticing what is done to them."""
-        out = Tensor(self._array)
-        out.device = self.device
-        return out
+        return Tensor(self._array)
 
     @data.setter
     def data(self, other):
@@ -289,9 +248,6 @@ class Tensor:
     def __float__(self):
         return float(self.item())
 
-    def __complex__(self):
-        return complex(self.item())
-
     def __index__(self):
         if self._array.size != 1 or self.dtype.kind > 1:
             raise TypeError("only integer tensors of a single element can be converted to an index")
@@ -317,10 +273,6 @@ class Tensor:
         from .printing import tensor_text
 
         grad_fn = self.grad_fn
-        if self.is_meta:
-            return f"tensor(..., device='meta', size={tuple(self.shape)}" + (
-                ")" if self.dtype is dtypes.default[0] else f", dtype={self.dtype})"
-            )
         return tensor_text(
             self._array, self.dtype.name, dtypes.default[0].name, self._requires_grad and grad_fn is None,
             grad_fn and grad_fn.name_of(self._output),
@@ -339,7 +291,7 @@ class Tensor:
         out = object.__new__(type(self))
         memo[id(self)] = out
         Tensor.__init__(out, self._array.copy(order="K"))
-        out._requires_grad, out.device = self._requires_grad, self.device
+        out._requires_grad = self._requires_grad
         if self.grad is not None:
             out.grad = self.grad.detach().clone()
         return out
@@ -355,11 +307,11 @@ class Tensor:
             if isinstance(one, (dtypes.dtype, type)):
                 dtype = one
             elif isinstance(one, Tensor):
-                dtype, device = one.dtype, one.device
+                dtype = one.dtype
             elif isinstance(one, (str, dtypes.device)):
                 device = one
         dtype = dtypes.wanted(dtype)
-        place = self.device if device is None else device if isinstance(device, dtypes.device) else dtypes.device(device)
+        here(device)
         out = self
         if dtype is not None and dtype is not self.dtype:
             before = self.dtype
@@ -367,18 +319,10 @@ class Tensor:
             out = record(array, "ToCopy", (self,), lambda g: g.to(before)) if dtype.kind > 1 else Tensor(array)
         elif copy:
             out = self.clone()
-        if place != self.device:
-            if self.is_meta:
-                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-            out = out.detach() if out is self else out
-            out.device = place
         return out
 
     def type(self, dtype=None):
         return f"torch.{self.dtype.title}Tensor" if dtype is None else self.to(dtype)
-
-    def type_as(self, other):
-        return self.to(other.dtype)
 
     def cpu(self):
         return self.to("cpu")
@@ -484,8 +428,7 @@ class Tensor:
     def _logical(self, other, function):
         a, b = operands(self, other)
         if a.dtype.kind > 1:
-            name = {"left_shift": "lshift", "right_shift": "rshift"}.get(function.__name__, function.__name__)
-            raise NotImplementedError(f'"{name}_cpu" not implemented for {a.dtype.title!r}')
+            raise NotImplementedError(f'"{function.__name__}_cpu" not implemented for {a.dtype.title!r}')
         try:
             return Tensor(function(a._array, b._array))
         except ValueError:
@@ -500,12 +443,6 @@ class Tensor:
     def __xor__(self, other):
         return self._logical(other, np.bitwise_xor)
 
-    def __lshift__(self, other):
-        return self._logical(other, np.left_shift)
-
-    def __rshift__(self, other):
-        return self._logical(other, np.right_shift)
-
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
 
@@ -518,12 +455,6 @@ class Handle:
 
     def remove(self):
         self.hooks.pop(self.number, None)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.remove()
 
 
 def rebuilt(cls, array, requires_grad):
@@ -564,8 +495,6 @@ def view_of(base, array, name, rule, replay):
     """A view: a tensor of the same numbers. replay: what makes it of its base, for when one of the two is changed."""
     out = record(array, name, (base,), rule)
     out._version, out._base, out._replay, out._seen = base._version, base, replay, base._version[0]
-    if base.device is not cpu:
-        out.device = base.device
     return out
 
 

@@ -250,8 +250,6 @@ def add_to_leaf(leaf, gradient, create_graph):
     else:
         leaf.grad._array += gradient._array
         leaf.grad._version[0] += 1
-    for hook in list((getattr(leaf, "_after", None) or {}).values()):
-        hook(leaf)
 
 
 def first_gradients(outputs, given):
@@ -292,15 +290,10 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 
 def grad(
-    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None, is_grads_batched=False,
-    materialize_grads=False,
-):  # fmt: skip
+    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None, *, materialize_grads=False
+):
     """The gradients of the outputs' sum for the inputs, as a tuple; nobody's `grad` changes."""
     outputs, inputs = tuple_of(outputs), tuple_of(inputs)
-    if is_grads_batched:
-        given = grad_outputs if isinstance(grad_outputs, (tuple, list)) else [grad_outputs]
-        each = [grad(outputs, inputs, [one[i] for one in given], True, create_graph) for i in range(len(given[0]))]
-        return tuple(stack(found) for found in zip(*each))
     for one in inputs:
         if not one.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
@@ -479,21 +472,6 @@ class Function:
         )
 
 
-class function:
-    """Where torch keeps what one writes a Function with."""
-
-    FunctionCtx = _Context
-
-    @staticmethod
-    def once_differentiable(rule):
-        @functools.wraps(rule)
-        def once(*arguments):
-            with no_grad():
-                return rule(*arguments)
-
-        return once
-
-
 Function.__module__ = "torch.autograd.function"
 
 
@@ -515,15 +493,10 @@ class detect_anomaly(set_detect_anomaly):
         super().__init__(True, check_nan)
 
 
-def is_anomaly_enabled():
-    return anomalies[0]
-
-
 from ..absent import absent
 from ..tensor import Tensor  # noqa: E402  the two need each other: a tensor has a backward, a node makes tensors
-from ..shapes import stack  # noqa: E402
 from . import functional  # noqa: E402, F401
-from .gradcheck import GradcheckError, gradcheck, gradgradcheck  # noqa: E402, F401
+from .gradcheck import GradcheckError, gradcheck  # noqa: E402, F401
 
 
 __getattr__ = absent("torch.autograd")

@@ -61,34 +61,3 @@ def by_differences(func, inputs, i, j, output, eps):
             both.append(found[j].detach().reshape(-1))
         rows.append((both[0] - both[1]) / (2 * eps))
     return stack(rows)
-
-
-def gradgradcheck(
-    func, inputs, grad_outputs=None, *, eps=1e-06, atol=1e-05, rtol=0.001, gen_non_contig_grad_outputs=False, raise_exception=True,
-    nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_rev_over_rev=True,
-    fast_mode=False,
-):  # fmt: skip
-    """The same for the gradients of the gradients."""
-    from .. import Tensor, ones_like
-    from . import grad
-
-    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-
-    def gradients(*given):
-        outputs = func(*given)
-        outputs = outputs if isinstance(outputs, (tuple, list)) else (outputs,)
-        wanted = [one for one in given if isinstance(one, Tensor) and one.requires_grad]
-        return grad(outputs, wanted, grad_outputs or [ones_like(one) for one in outputs], create_graph=True)
-
-    return gradcheck(with_gradients(gradients), inputs, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception)
-
-
-def with_gradients(function):
-    """The function, which needs gradients of its own even where none are asked for."""
-    from . import enable_grad
-
-    def call(*arguments):
-        with enable_grad():
-            return function(*arguments)
-
-    return call

@@ -3,7 +3,7 @@
 from ..absent import absent
 from . import functional, init, modules, utils  # noqa: F401
 from .attention import MultiheadAttention, TransformerEncoderLayer  # noqa: F401
-from .containers import ModuleDict, ModuleList, ParameterList, Sequential  # noqa: F401
+from .containers import ModuleList, ParameterList, Sequential  # noqa: F401
 from .layers import (  # noqa: F401
     GELU, BatchNorm1d, Dropout, Embedding, Flatten, Identity, LayerNorm, LeakyReLU, Linear, LogSoftmax, ReLU, Sigmoid, SiLU,
     Softmax, Softplus, Tanh,

@@ -7,17 +7,19 @@ from .module import Module, Parameter, indented
 
 
 class _Row(Module):
-    """What modules numbered 0, 1, 2 … have in common."""
+    """What modules (or parameters, in another table) numbered 0, 1, 2 … have in common."""
+
+    _table = "_modules"
 
     def __len__(self):
-        return len(self._modules)
+        return len(getattr(self, self._table))
 
     def __iter__(self):
-        return iter(self._modules.values())
+        return iter(getattr(self, self._table).values())
 
     def _names(self, place):
         """The names of the modules at a place, or at those of a slice."""
-        names = [*self._modules]
+        names = [*getattr(self, self._table)]
         if isinstance(place, slice):
             return names[place]
         place = index(place)
@@ -26,7 +28,7 @@ class _Row(Module):
         return [names[place]]
 
     def __getitem__(self, place):
-        found = [(name, self._modules[name]) for name in self._names(place)]
+        found = [(name, getattr(self, name)) for name in self._names(place)]
         return self._part(found) if isinstance(place, slice) else found[0][1]
 
     def __setitem__(self, place, module):
@@ -48,19 +50,6 @@ class _Row(Module):
             self.append(module)
         return self
 
-    def insert(self, index, module):
-        """One more, before that with this number."""
-        modules = [*self]
-        modules.insert(index, module)
-        self._modules = {str(number): module for number, module in enumerate(modules)}
-
-    def pop(self, key):
-        """Take one out."""
-        module = self[key]
-        del self[key]
-        return module
-
-
 class Sequential(_Row):
     """Modules one after another: each is called with what the one before returned."""
 
@@ -75,11 +64,6 @@ class Sequential(_Row):
         for module in self:
             input = module(input)
         return input
-
-    def insert(self, index, module):
-        """One more, before that with this number."""
-        super().insert(index, module)
-        return self
 
     def _part(self, named):
         return type(self)(OrderedDict(named))
@@ -114,42 +98,28 @@ class ModuleList(_Row):
         return f"{self._get_name()}(" + "".join(f"\n  {indented(line)}" for line in lines) + ("\n)" if lines else ")")
 
 
-class ParameterList(Module):
+class ParameterList(_Row):
     """Parameters in a list; tensors in it become such."""
+
+    _table = "_parameters"
 
     def __init__(self, values=None):
         super().__init__()
         self.extend(values or ())
 
-    def __len__(self):
-        return len(self._parameters)
-
-    def __iter__(self):
-        return iter(self._parameters.values())
-
-    def __getitem__(self, place):
-        if isinstance(place, slice):
-            return type(self)([*self][place])
-        place = index(place)
-        if not -len(self) <= place < len(self):
-            raise IndexError(f"index {place} is out of range")
-        return [*self][place]
-
     def __setitem__(self, place, value):
-        setattr(self, str(range(len(self))[index(place)]), value if isinstance(value, Parameter) else Parameter(value))
+        super().__setitem__(place, as_parameter(value))
 
     def append(self, value):
         """One more, at the end."""
-        setattr(self, str(len(self)), value if isinstance(value, Parameter) else Parameter(value))
+        setattr(self, str(len(self)), as_parameter(value))
         return self
 
-    def extend(self, values):
-        """Several more, at the end."""
-        for value in [*values]:
-            self.append(value)
-        return self
+    def _part(self, named):
+        return type(self)(value for _, value in named)
 
-    __iadd__ = extend
+    def __iadd__(self, values):
+        return self.extend(values)
 
     def extra_repr(self):
         return "\n".join(
@@ -158,52 +128,5 @@ class ParameterList(Module):
         )
 
 
-class ModuleDict(Module):
-    """Modules under names."""
-
-    def __init__(self, modules=None):
-        super().__init__()
-        self.update(modules or {})
-
-    def __getitem__(self, key):
-        return self._modules[key]
-
-    def __setitem__(self, key, module):
-        self.add_module(key, module)
-
-    def __delitem__(self, key):
-        del self._modules[key]
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules)
-
-    def __contains__(self, key):
-        return key in self._modules
-
-    def keys(self):
-        """The names."""
-        return self._modules.keys()
-
-    def values(self):
-        """The modules."""
-        return self._modules.values()
-
-    def items(self):
-        """The names with the modules."""
-        return self._modules.items()
-
-    def pop(self, key):
-        """Take one out."""
-        return self._modules.pop(key)
-
-    def clear(self):
-        """Take all out."""
-        self._modules.clear()
-
-    def update(self, modules):
-        """Add those of a dictionary, or of a list of pairs."""
-        for name, module in dict(modules).items():
-            self[name] = module
+def as_parameter(value):
+    return value if isinstance(value, Parameter) else Parameter(value)

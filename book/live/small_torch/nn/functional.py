@@ -220,13 +220,6 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     return titled(out if bias is None else out + bias, "NativeLayerNorm")
 
 
-def rms_norm(input, normalized_shape, weight=None, eps=None):
-    axes = tuple(range(-len(tuple(normalized_shape)), 0))
-    eps = np.finfo(input._array.dtype).eps if eps is None else eps
-    out = input * (input * input).mean(axes, True).add(float(eps)).rsqrt()
-    return out if weight is None else out * weight
-
-
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     """Each channel (axis 1) minus its mean, divided by its deviation: over the batch when training, the running ones otherwise."""
     channels, axes = input._array.shape[1], tuple(i for i in range(input.ndim) if i != 1)
@@ -429,13 +422,6 @@ def cross_entropy(
     elif reduction == "sum":
         spread = spread.sum()
     return exact * (1 - label_smoothing) + spread * (label_smoothing / classes)
-
-
-def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
-    """target · (log target − x)"""
-    logs = target if log_target else target.clamp_min(np.finfo(target._array.dtype).tiny).log()
-    loss = (target.exp() if log_target else target) * (logs - input)
-    return loss.sum() / input._array.shape[0] if reduction == "batchmean" else reduced(loss, reduction)
 
 
 __getattr__ = absent("torch.nn.functional")

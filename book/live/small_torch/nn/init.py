@@ -54,7 +54,7 @@ def zeros_(tensor):
 @no_grad()
 def eye_(tensor):
     """The identity: 1 on the diagonal and 0 elsewhere. ValueError for a tensor that is no matrix."""
-    if tensor.ndimension() != 2:
+    if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return tensor.copy_(eye(*tensor.shape))
 
@@ -112,7 +112,7 @@ def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gener
 @no_grad()
 def orthogonal_(tensor, gain=1, generator=None):
     """A matrix that changes no length (Saxe et al. 2013): the Q of a random one, with signs that make it unique."""
-    if tensor.ndimension() < 2:
+    if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:
         return tensor

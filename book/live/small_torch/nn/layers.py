@@ -219,118 +219,57 @@ class Flatten(Module):
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
-# Functions of each number, as modules
+# Functions as modules
 
 
-class Tanh(Module):
-    """tanh( x )"""
+class _Function(Module):
+    """A function of `functional` as a module, which keeps its arguments: those in `tensors` as buffers, others as attributes."""
 
-    def forward(self, input):
-        """input: (*). Returns the same shape."""
-        return input.tanh()
+    function, tensors, options, by_place = "", (), {}, 0
 
+    def __init__(self, *args, **kwargs):
+        known = dict.fromkeys(self.tensors) | self.options
+        if len(args) > self.by_place:
+            takes = f"from 1 to {self.by_place + 1} positional arguments" if self.by_place else "1 positional argument"
+            raise TypeError(f"{type(self).__name__}.__init__() takes {takes} but {len(args) + 1} were given")
+        super().__init__(**{name: value for name, value in kwargs.items() if name not in known})  # which refuses them
+        for name, value in (known | dict(zip(known, args)) | kwargs).items():
+            if name in self.tensors:
+                self.register_buffer(name, value)
+            else:
+                setattr(self, name, value)
 
-class Sigmoid(Module):
-    """σ( x ) = 1 / ( 1 + exp( -x ) )"""
-
-    def forward(self, input):
-        """input: (*). Returns the same shape."""
-        return input.sigmoid()
-
-
-class ReLU(Module):
-    """max( 0, x )"""
-
-    def __init__(self, inplace=False):
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input):
-        """input: (*). Returns the same shape."""
-        return F.relu(input, inplace=self.inplace)
-
-    def extra_repr(self):
-        return "inplace=True" if self.inplace else ""
+    def _computed(self, *inputs):
+        kept = {name: getattr(self, name) for name in (*self.tensors, *self.options)}
+        return getattr(F, self.function)(*inputs, **kept)
 
 
-class GELU(Module):
-    """x Φ( x ), with Φ the normal distribution. approximate: "none", or "tanh" for a formula that is nearly the same."""
+def as_module(name, forward, doc, **attributes):
+    """Make a subclass of _Function with this name. forward: a function of the module and its inputs."""
+    forward.__name__, forward.__qualname__ = "forward", f"{name}.forward"
+    return type(name, (_Function,), {"__doc__": doc, "__module__": __name__, "forward": forward, **attributes})
 
-    def __init__(self, approximate="none"):
-        super().__init__()
-        self.approximate = approximate
 
-    def forward(self, input):
-        """input: (*). Returns the same shape."""
-        return F.gelu(input, approximate=self.approximate)
+def activation(name, doc, **options):
+    """Make a module of a function of each number: input (*), output of the same shape. options: its arguments' defaults."""
 
     def extra_repr(self):
-        return f"approximate={self.approximate!r}"
+        shown = {option: getattr(self, option) for option in options}
+        return ", ".join(f"{option}={value!r}" for option, value in shown.items() if option != "inplace" or value)
+
+    return as_module(
+        name, lambda self, input: self._computed(input), doc,
+        function=FUNCTIONS.get(name, name.lower()), options=options, by_place=len(options), extra_repr=extra_repr,
+    )  # fmt: skip
 
 
-class SiLU(Module):
-    """x σ( x )"""
-
-    def forward(self, input):
-        """input: (*). Returns the same shape."""
-        return F.silu(input)
-
-
-class Softplus(Module):
-    """log( 1 + exp( β x ) ) / β; x itself where β x is above the threshold."""
-
-    def __init__(self, beta=1.0, threshold=20.0):
-        super().__init__()
-        self.beta, self.threshold = beta, threshold
-
-    def forward(self, input):
-        """input: (*). Returns the same shape."""
-        return F.softplus(input, self.beta, self.threshold)
-
-    def extra_repr(self):
-        return f"beta={self.beta}, threshold={self.threshold}"
-
-
-class LeakyReLU(Module):
-    """x where it is positive, else negative_slope · x."""
-
-    def __init__(self, negative_slope=0.01, inplace=False):
-        super().__init__()
-        self.negative_slope, self.inplace = negative_slope, inplace
-
-    def forward(self, input):
-        """input: (*). Returns the same shape."""
-        return F.leaky_relu(input, self.negative_slope, self.inplace)
-
-    def extra_repr(self):
-        return f"negative_slope={self.negative_slope}" + (", inplace=True" if self.inplace else "")
-
-
-class Softmax(Module):
-    """exp( x ), divided by its sum along an axis."""
-
-    def __init__(self, dim=None):
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input):
-        """input: (*). Returns the same shape."""
-        return F.softmax(input, self.dim)
-
-    def extra_repr(self):
-        return f"dim={self.dim}"
-
-
-class LogSoftmax(Module):
-    """log softmax( x ) along an axis."""
-
-    def __init__(self, dim=None):
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input):
-        """input: (*). Returns the same shape."""
-        return F.log_softmax(input, self.dim)
-
-    def extra_repr(self):
-        return f"dim={self.dim}"
+FUNCTIONS = {"LeakyReLU": "leaky_relu", "LogSoftmax": "log_softmax"}
+Tanh = activation("Tanh", "tanh( x )")
+Sigmoid = activation("Sigmoid", "σ( x ) = 1 / ( 1 + exp( -x ) )")
+ReLU = activation("ReLU", "max( 0, x )", inplace=False)
+GELU = activation("GELU", 'x Φ( x ), with Φ the normal distribution; nearly the same for approximate="tanh".', approximate="none")
+SiLU = activation("SiLU", "x σ( x )")
+Softplus = activation("Softplus", "log( 1 + exp( β x ) ) / β; x itself where β x is above the threshold.", beta=1.0, threshold=20.0)
+LeakyReLU = activation("LeakyReLU", "x where it is positive, else negative_slope · x.", negative_slope=0.01, inplace=False)
+Softmax = activation("Softmax", "exp( x ), divided by its sum along an axis.", dim=None)
+LogSoftmax = activation("LogSoftmax", "log softmax( x ) along an axis.", dim=None)

@@ -1,11 +1,10 @@
 """A module: parameters, buffers and other modules under names, and what is done with all of them at once."""
 
-import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
 
 from .. import Tensor, dtypes, empty, no_grad
-from ..autograd import record_many
+from ..absent import no_method
 from ..tensor import Handle
 
 TABLES = ("_parameters", "_buffers", "_modules")  # where a module keeps what it was given, by name
@@ -22,7 +21,7 @@ class Parameter(Tensor):
         if requires_grad and not (data.is_floating_point() or data.is_complex()):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         super().__init__(data._array)
-        self._version, self.device, self.requires_grad = data._version, data.device, requires_grad
+        self._version, self.requires_grad = data._version, requires_grad
 
     def __deepcopy__(self, memo):
         memo[id(self)] = copied = Parameter(self.detach().clone(), self.requires_grad)
@@ -61,7 +60,7 @@ class Module:
         if args:
             raise TypeError(f"{name} takes 1 positional argument but {len(args) + 1} were given")
         tables = {table: {} for table in TABLES}
-        hooks = {"_forward_pre_hooks": {}, "_forward_hooks": {}, "_backward_hooks": {}}
+        hooks = {"_forward_pre_hooks": {}, "_forward_hooks": {}}
         self.__dict__.update({"training": True, **tables, "_non_persistent_buffers_set": set(), **hooks})
 
     def forward(self, *input):
@@ -69,7 +68,7 @@ class Module:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args, **kwargs):
-        if not (self._backward_hooks or self._forward_pre_hooks or self._forward_hooks):
+        if not (self._forward_pre_hooks or self._forward_hooks):
             return self.forward(*args, **kwargs)
         for hook, with_kwargs in [*self._forward_pre_hooks.values()]:
             changed = hook(self, args, kwargs) if with_kwargs else hook(self, args)
@@ -77,13 +76,11 @@ class Module:
                 args, kwargs = changed
             elif changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
-        around = BackwardHooks(self) if self._backward_hooks else None
-        args = around.inputs(args) if around else args
         result = self.forward(*args, **kwargs)
         for hook, with_kwargs in [*self._forward_hooks.values()]:
             changed = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
             result = result if changed is None else changed
-        return around.outputs(result) if around else result
+        return result
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """Call `hook(module, args)` before `forward`; what it returns, if anything, stands for the arguments."""
@@ -92,10 +89,6 @@ class Module:
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
         """Call `hook(module, args, output)` after `forward`; what it returns, if anything, stands for the output."""
         return hooked(self._forward_hooks, (hook, with_kwargs), prepend)
-
-    def register_full_backward_hook(self, hook, prepend=False):
-        """Call `hook(module, grad_input, grad_output)` when the gradients of the inputs are known."""
-        return hooked(self._backward_hooks, hook, prepend)
 
     # What a module has, by name
 
@@ -130,8 +123,6 @@ class Module:
         self._check_new(name, "module", "cannot assign module before Module.__init__() call")
         self._modules[name] = module
 
-    register_module = add_module
-
     def _check_new(self, name, kind, too_early):
         if "_parameters" not in self.__dict__:
             raise AttributeError(too_early)
@@ -149,7 +140,7 @@ class Module:
             found = self.__dict__.get(table, {})
             if name in found:
                 return found[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        no_method(self, name, "modules")
 
     def __setattr__(self, name, value):
         parameters, buffers, modules = tables = [self.__dict__.get(table) for table in TABLES]
@@ -253,37 +244,6 @@ class Module:
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
-    def get_submodule(self, target):
-        """The module with a name such as "layers.0"; AttributeError if there is none."""
-        module = self
-        for name in target.split(".") if target else ():
-            if not hasattr(module, name):
-                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-            module = getattr(module, name)
-            if not isinstance(module, Module):
-                raise AttributeError(f"`{name}` is not an nn.Module")
-        return module
-
-    def get_parameter(self, target):
-        """The parameter with a name such as "layers.0.weight"; AttributeError if there is none."""
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        if not hasattr(module, name):
-            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-        if not isinstance(getattr(module, name), Parameter):
-            raise AttributeError(f"`{name}` is not an nn.Parameter")
-        return getattr(module, name)
-
-    def get_buffer(self, target):
-        """The buffer of this name; AttributeError if there is none."""
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        if not hasattr(module, name):
-            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-        if name not in module._buffers:
-            raise AttributeError(f"`{name}` is not a buffer")
-        return module._buffers[name]
-
     # What is done with all of it
 
     def apply(self, fn):
@@ -301,10 +261,7 @@ class Module:
                 if parameter is None:
                     continue
                 changed = fn(parameter)
-                if changed.device != parameter.device:
-                    self._parameters[name] = Parameter(changed, parameter.requires_grad)
-                else:
-                    parameter.data = changed
+                parameter.data = changed
                 if parameter.grad is not None:
                     parameter.grad.data = fn(parameter.grad)
             for name, buffer in self._buffers.items():
@@ -347,10 +304,6 @@ class Module:
         """All parameters and buffers with fractions in float16."""
         return self._floating(Tensor.half)
 
-    def type(self, dst_type):
-        """All parameters and buffers in a type."""
-        return self._apply(lambda tensor: tensor.type(dst_type))
-
     def cuda(self, device=None):
         """Say that pages have none."""
         return self.to("cuda")
@@ -380,12 +333,7 @@ class Module:
 
     def zero_grad(self, set_to_none=True):
         """Forget all gradients."""
-        for parameter in self.parameters():
-            if set_to_none:
-                parameter.grad = None
-            elif parameter.grad is not None:
-                parameter.grad = parameter.grad.detach()
-                parameter.grad.zero_()
+        forget_gradients(self.parameters(), set_to_none)
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
         """All parameters and persistent buffers by name. They share their numbers with the module."""
@@ -480,6 +428,16 @@ class Module:
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
 
 
+def forget_gradients(parameters, set_to_none):
+    """Make gradients None, or else zeros."""
+    for parameter in parameters:
+        if set_to_none:
+            parameter.grad = None
+        elif parameter.grad is not None:
+            parameter.grad = parameter.grad.detach()
+            parameter.grad.zero_()
+
+
 def hooked(hooks, hook, first):
     """Add a hook, behind the others or before them; returns what takes it away."""
     others = dict(hooks)
@@ -489,54 +447,3 @@ def hooked(hooks, hook, first):
             del hooks[number]
             hooks[number] = other
     return handle
-
-
-class BackwardHooks:
-    """What a module's backward hooks need for one call: they stand on the gradients' way, behind and before the module."""
-
-    def __init__(self, module):
-        self.module, self.hooks, self.grad_output = module, [*module._backward_hooks.values()], None
-
-    def inputs(self, args):
-        """The same inputs; when their gradients are known, the hooks are called, and may return others."""
-        self.count, self.waits = len(args), any(isinstance(one, Tensor) and one.requires_grad for one in args)
-        return through(args, self.call) if self.waits else args
-
-    def outputs(self, result):
-        """The same outputs; their gradients are noted."""
-        found = through(result if isinstance(result, tuple) else (result,), self.note)
-        return found if isinstance(result, tuple) else found[0]
-
-    def note(self, gradients):
-        self.grad_output = gradients
-        if not self.waits:
-            warnings.warn(
-                "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs "
-                "require gradients. See https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
-                "#torch.nn.Module.register_full_backward_hook for more details.",
-                stacklevel=5,
-            )
-            self.call((None,) * self.count)
-        return gradients
-
-    def call(self, gradients):
-        for hook in self.hooks:
-            changed = hook(self.module, gradients, self.grad_output)
-            if changed is not None:
-                gradients = changed if isinstance(changed, tuple) else (changed,)
-        return gradients
-
-
-def through(things, rule):
-    """The same things; their gradients, a tuple with None for what is no tensor, go through `rule` on their way back."""
-    places = [place for place, one in enumerate(things) if isinstance(one, Tensor)]
-    tensors = [things[place] for place in places]
-
-    def back(*given):
-        gradients = dict.fromkeys(range(len(things))) | dict(zip(places, given))
-        changed = rule(tuple(gradients.values()))
-        return [changed[place] for place in places]
-
-    made = record_many([one._array for one in tensors], "BackwardHookFunction", tensors, back)
-    made = dict(enumerate(things)) | dict(zip(places, made))
-    return tuple(made.values())

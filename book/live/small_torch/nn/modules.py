@@ -6,30 +6,24 @@ from types import ModuleType
 from . import attention, containers, layers, losses, module, recurrent
 
 PLACES = {
-    "activation": [
-        layers.Tanh, layers.Sigmoid, layers.ReLU, layers.GELU, layers.SiLU, layers.Softplus, layers.LeakyReLU, layers.Softmax,
-        layers.LogSoftmax, attention.MultiheadAttention,
-    ],
-    "batchnorm": [layers.BatchNorm1d],
-    "container": [containers.Sequential, containers.ModuleList, containers.ModuleDict, containers.ParameterList],
-    "dropout": [layers._DropoutNd, layers.Dropout],
-    "flatten": [layers.Flatten],
-    "linear": [layers.Identity, layers.Linear, attention.NonDynamicallyQuantizableLinear],
-    "loss": [
-        losses.MSELoss, losses.L1Loss, losses.BCELoss, losses.BCEWithLogitsLoss, losses.NLLLoss, losses.CrossEntropyLoss,
-    ],
-    "module": [module.Module],
-    "normalization": [layers.LayerNorm],
-    "rnn": [
-        recurrent.RNNBase, recurrent.RNN, recurrent.LSTM, recurrent.GRU, recurrent.RNNCellBase, recurrent.RNNCell,
-        recurrent.LSTMCell, recurrent.GRUCell,
-    ],
-    "sparse": [layers.Embedding],
-    "transformer": [attention.TransformerEncoderLayer],
-}  # fmt: skip
-
-for _place, _classes in PLACES.items():
-    for _one in _classes:
-        _one.__module__ = f"torch.nn.modules.{_place}"
-    globals()[_place] = sys.modules[f"{__name__}.{_place}"] = ModuleType(f"{__name__}.{_place}")  # pickle looks for them there
-    vars(globals()[_place]).update({_one.__name__: _one for _one in _classes})
+    "activation": "Tanh Sigmoid ReLU GELU SiLU Softplus LeakyReLU Softmax LogSoftmax MultiheadAttention",
+    "batchnorm": "BatchNorm1d",
+    "container": "Sequential ModuleList ParameterList",
+    "dropout": "_DropoutNd Dropout",
+    "flatten": "Flatten",
+    "linear": "Identity Linear NonDynamicallyQuantizableLinear",
+    "loss": "MSELoss L1Loss BCELoss BCEWithLogitsLoss NLLLoss CrossEntropyLoss",
+    "module": "Module",
+    "normalization": "LayerNorm",
+    "rnn": "RNNBase RNN LSTM GRU RNNCellBase RNNCell LSTMCell GRUCell",
+    "sparse": "Embedding",
+    "transformer": "TransformerEncoderLayer",
+}
+_found = {}
+for _module in (attention, containers, layers, losses, module, recurrent):
+    _found |= vars(_module)
+for _place, _names in PLACES.items():
+    _module = globals()[_place] = sys.modules[f"{__name__}.{_place}"] = ModuleType(f"{__name__}.{_place}")  # for pickle
+    for _name in _names.split():
+        _found[_name].__module__ = f"torch.nn.modules.{_place}"
+        setattr(_module, _name, _found[_name])

@@ -10,6 +10,7 @@ from numbers import Number
 from ..autograd.profiler_legacy import note
 from .. import Tensor, cat, empty, stack, zeros
 from ..autograd import titled
+from ..matrices import same_type
 from . import functional as F
 from . import init
 from .module import Module, Parameter
@@ -17,12 +18,6 @@ from .through_time import Elman, Gru, Lstm, run
 from .utils.rnn import PackedSequence
 
 KINDS = {"RNN_TANH": Elman(), "RNN_RELU": Elman(relu=True), "LSTM": Lstm(), "GRU": Gru()}
-# What a product with a bias calls a type, and what one without
-C_NAMES = {
-    "float32": "float", "float64": "double", "float16": "c10::Half", "int64": "long int", "int32": "int", "int16": "short int",
-    "int8": "signed char", "uint8": "unsigned char", "bool": "bool", "complex64": "c10::complex<float>",
-    "complex128": "c10::complex<double>",
-}  # fmt: skip
 
 
 def draw(module):
@@ -37,10 +32,8 @@ def same_dtype(tensors, weight, bias):
     for one in tensors:
         if one.dtype is not weight.dtype:
             if bias:
-                names = one.dtype.title, weight.dtype.title
-                raise RuntimeError("mat1 and mat2 must have the same dtype, but got {} and {}".format(*names))
-            names = C_NAMES[one.dtype.name], C_NAMES[weight.dtype.name]
-            raise RuntimeError("expected m1 and m2 to have the same dtype, but got: {} != {}".format(*names))
+                raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {one.dtype.title} and {weight.dtype.title}")
+            same_type(one, weight)
 
 
 class RNNBase(Module):
@@ -145,14 +138,6 @@ class RNNBase(Module):
         sizes = sizes if packed else [x.size(1)] * x.size(0)
         state = self._first_state(x, hx, sizes[0] if packed else x.size(1), batched, is_pair, to_sorted)
         note(f"aten::{self.mode.lower()}")  # from here on it is torch's own operation that refuses
-        if not packed:
-            for what, tensors in (("hidden", state), ("parameter", [weight])):
-                for one in tensors:
-                    if one.device != x.device:
-                        raise RuntimeError(
-                            f"Input and {what} tensors are not at the same device, found input tensor at {x.device} and "
-                            f"{what} tensor at {one.device}"
-                        )
         if not sizes:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         same_dtype(state, weight, self.bias)
@@ -226,7 +211,7 @@ class RNNBase(Module):
         count = self.num_layers * (2 if self.bidirectional else 1)
         shapes = [(count, batch, self.proj_size or self.hidden_size), (count, batch, self.hidden_size)][: 1 + is_pair]
         if hx is None:
-            return tuple(zeros(shape, dtype=x.dtype, device=x.device) for shape in shapes)
+            return tuple(zeros(shape, dtype=x.dtype) for shape in shapes)
         state = tuple(hx) if is_pair else (hx,)
         if not batched:
             state = tuple(one.unsqueeze(1) for one in state)
@@ -313,7 +298,7 @@ class RNNCellBase(Module):
         if is_pair and batched and isinstance(hx, Tensor):
             raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
         if hx is None:
-            state = (zeros(x.size(0), self.hidden_size, dtype=x.dtype, device=x.device),) * (1 + is_pair)
+            state = (zeros(x.size(0), self.hidden_size, dtype=x.dtype),) * (1 + is_pair)
         else:
             state = tuple(hx if batched else (one.unsqueeze(0) for one in hx))
         if len(state) != 1 + is_pair:

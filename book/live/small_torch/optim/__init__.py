@@ -11,7 +11,7 @@ import numpy as np
 
 from ..absent import absent
 from .. import Tensor, enable_grad, no_grad, tensor, zeros_like
-from ..nn.module import typename
+from ..nn.module import forget_gradients, typename
 from . import lr_scheduler  # noqa: F401  an optimizer's user expects it here
 
 
@@ -70,13 +70,7 @@ class Optimizer:
 
     def zero_grad(self, set_to_none=True):
         """Forget the gradients of all parameters."""
-        for group in self.param_groups:
-            for parameter in group["params"]:
-                if set_to_none:
-                    parameter.grad = None
-                elif parameter.grad is not None:
-                    parameter.grad = parameter.grad.detach()
-                    parameter.grad.zero_()
+        forget_gradients((one for group in self.param_groups for one in group["params"]), set_to_none)
 
     @no_grad()
     def step(self, closure=None):

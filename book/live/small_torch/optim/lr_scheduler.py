@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from collections import Counter
 
 from ..absent import absent
 
@@ -96,37 +95,6 @@ class StepLR(LRScheduler):
     def get_lr(self):
         falls = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
         return [lr * self.gamma for lr in self._now()] if falls else self._now()
-
-
-class MultiStepLR(LRScheduler):
-    """Times gamma at each of the milestones."""
-
-    def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
-        self.milestones, self.gamma = Counter(milestones), gamma
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self):
-        return [lr * self.gamma ** self.milestones[self.last_epoch] for lr in self._now()]
-
-
-class LinearLR(LRScheduler):
-    """From start_factor to end_factor times the first learning rate, in equal parts, in total_iters steps."""
-
-    def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5, last_epoch=-1):
-        if not 0 < start_factor <= 1:
-            raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
-        if not 0 <= end_factor <= 1:
-            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
-        self.start_factor, self.end_factor, self.total_iters = start_factor, end_factor, total_iters
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self):
-        t, T, start, end = self.last_epoch, self.total_iters, self.start_factor, self.end_factor
-        if t == 0:
-            return [lr * start for lr in self._now()]
-        if self._is_initial or t > T:
-            return self._now()
-        return [lr * (1.0 + (end - start) / (T * start + (t - 1) * (end - start))) for lr in self._now()]
 
 
 class ExponentialLR(LRScheduler):

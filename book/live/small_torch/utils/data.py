@@ -22,10 +22,6 @@ class Dataset:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
 
-class IterableDataset(Dataset):
-    """What can only be gone through."""
-
-
 class TensorDataset(Dataset):
     """Item i is a tuple of the tensors' rows i. AssertionError if they are not equally long."""
 

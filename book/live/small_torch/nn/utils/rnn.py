@@ -28,12 +28,6 @@ class PackedSequence(_Packed):
             if not (isinstance(data, list | tuple) and len(data) == 2):
                 raise AssertionError("Expected data to be a list or tuple of length 2")
             data, batch_sizes = data
-        elif batch_sizes.device.type != "cpu":
-            raise ValueError(
-                "batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually. They "
-                "should be instantiated by functions like pack_sequence and pack_padded_sequences in nn.utils.rnn. "
-                "https://pytorch.org/docs/stable/nn.html#torch.nn.utils.rnn.pack_sequence"
-            )
         unsorted_indices = invert_permutation(sorted_indices) if unsorted_indices is None else unsorted_indices
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
@@ -76,7 +70,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     if not enforce_sorted:
         lengths, sorted_indices = sort(lengths, descending=True)
         input = input.index_select(0 if batch_first else 1, sorted_indices)
-    if lengths.dim() != 1 or lengths.device.type != "cpu":
+    if lengths.dim() != 1:
         raise RuntimeError(
             f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.dim()}D {lengths.device} Long tensor"
         )
