@@ -81,6 +81,7 @@ def build(language):
         # Sphinx would keep pages that are gone, and pages made by an older extension. So begin anew.
         shutil.rmtree(work, ignore_errors=True)
 
+    gc.set_threshold(20_000)  # a fifth of the time would go into looking for garbage that is not there
     print(f"{language}: building book/{language}", flush=True)
     if not make(edition, work):
         stamp.unlink(missing_ok=True)  # Sphinx does not repeat the warnings of a page that has not changed

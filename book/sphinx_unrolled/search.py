@@ -12,6 +12,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -56,11 +57,18 @@ def split(text):
     for ending in ENDINGS:
         text = re.sub(ending, r"\1", text)
     for word in re.findall(PATTERNS["word"], text):
-        if re.search(PATTERNS["cjk"], word):
-            words += [word[i : i + 2] for i in range(len(word) - 1)] or [word]
-        else:
-            words += split_name(word)
-    return [word for word in words if not re.search(f"{PATTERNS['grammar']}|{PATTERNS['number']}", word)]
+        words += split_word(word)
+    return words
+
+
+@cache  # a book says most words many times
+def split_word(word):
+    """Return the parts of a word by which it is found: pairs of Chinese and Japanese signs, or a name and its parts."""
+    if re.search(PATTERNS["cjk"], word):
+        parts = [word[i : i + 2] for i in range(len(word) - 1)] or [word]
+    else:
+        parts = split_name(word)
+    return tuple(part for part in parts if not re.search(f"{PATTERNS['grammar']}|{PATTERNS['number']}", part))
 
 
 def split_name(name):
