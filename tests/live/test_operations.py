@@ -80,7 +80,7 @@ CALLED |= {f"{name}_" for name in small_torch._IN_PLACE.split()}
 CREATED = {*small_torch._CREATION.split(), *small_torch._NEW.split()}
 # What draws numbers is in test_random.py.
 DRAWN = set(
-    """bernoulli bernoulli_ exponential_ get_rng_state initial_seed manual_seed multinomial normal normal_ rand
+    """bernoulli bernoulli_ get_rng_state initial_seed manual_seed multinomial normal normal_ rand
     rand_like randint randn randn_like random_ randperm set_rng_state uniform_""".split()
 )
 

@@ -90,12 +90,12 @@ ABSENT = """
     masked_scatter meshgrid promote_types randint_like scatter_reduce seed std_mean svd take_along_dim tensor_split tensordot tril_indices
     triu_indices typename unique_consecutive var_mean cuda.amp backends.opt_einsum jit.script version.git_version
     autograd.gradgradcheck linalg.cholesky linalg.cond linalg.eig linalg.eigh linalg.eigvalsh linalg.matrix_exp linalg.pinv
-    nn.Conv2d nn.ModuleDict nn.functional.kl_div nn.functional.rms_norm utils.data.IterableDataset
+    nn.Conv2d nn.ModuleDict nn.functional.hardtanh nn.functional.kl_div nn.functional.rms_norm utils.data.IterableDataset
     optim.LBFGS optim.lr_scheduler.LinearLR optim.lr_scheduler.MultiStepLR
 """
 # Tensors and modules say what torch's say of a name that is nowhere, and a note says the rest.
 NO_METHODS = """
-    Tensor.addcdiv_ Tensor.element_size Tensor.fmod Tensor.get_device Tensor.is_signed Tensor.itemsize Tensor.masked_scatter_ Tensor.nbytes Tensor.ndimension
+    Tensor.addcdiv_ Tensor.element_size Tensor.exponential_ Tensor.fmod Tensor.get_device Tensor.is_signed Tensor.itemsize Tensor.masked_scatter_ Tensor.nbytes Tensor.ndimension
     Tensor.is_meta Tensor.output_nr Tensor.reshape_as Tensor.set_ Tensor.storage_offset
     Tensor.register_post_accumulate_grad_hook Tensor.type_as
     Module.get_buffer Module.get_parameter Module.get_submodule Module.register_full_backward_hook Module.register_module

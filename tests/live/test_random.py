@@ -54,7 +54,6 @@ NEAR = {
     "half a pair": lambda t, shape, dtype: [
         t.randn(1), state := t.get_rng_state(), t.randn(2), t.set_rng_state(state), t.randn(shape, dtype=dtype)
     ][-1],
-    "exponential_": lambda t, shape, dtype: t.empty(shape, dtype=dtype).exponential_(2.0),
 }
 
 

@@ -1,6 +1,6 @@
 """Running and changing the cells of a page, as a reader does: what the page asks, shows, says and keeps.
 
-A stand-in for Python (tests/live/fake) answers here at once; what the real one gives is in test_pages_in_browser.py.
+A stand-in for Python (tests/live/fake) answers here at once; what the real one gives is in test_python_on_page.py.
 """
 
 import json

@@ -8,6 +8,8 @@ numbers are torch's; tests hold each to the real one. What is not here says so.
 import inspect as _inspect
 import math as _math
 
+import numpy as _np
+
 from . import dtypes
 from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: F401
 from .dtypes import (  # noqa: F401
@@ -57,7 +59,7 @@ _CREATION = """
     set_rng_state tensor zeros zeros_like
 """
 _NEW = """
-    bernoulli_ copy_ exponential_ fill_ fill_diagonal_ new_empty new_full new_ones new_tensor new_zeros normal_ random_
+    bernoulli_ copy_ fill_ fill_diagonal_ new_empty new_full new_ones new_tensor new_zeros normal_ random_
     uniform_ zero_
 """
 _IN_PLACE = """
@@ -85,18 +87,12 @@ def _with_out(function):
         if out is None:
             return result
         if out.shape != result.shape:
-            out._array = _empty(result._array)
+            out._array = _np.empty_like(result._array)
         return out._become(result)
 
     call.__name__, call.__doc__ = function.__name__, function.__doc__
     call.__wrapped__ = function
     return call
-
-
-def _empty(array):
-    import numpy
-
-    return numpy.empty_like(array)
 
 
 def _in_place(function):
@@ -151,6 +147,7 @@ Tensor.__neg__, Tensor.__abs__ = pointwise.neg, pointwise.abs
 
 true_divide = divide = div  # noqa: F821
 multiply, subtract, greater, less = mul, sub, gt, lt  # noqa: F821
+is_floating_point, is_complex = Tensor.is_floating_point, Tensor.is_complex
 
 
 def _made_of(dtype):
@@ -164,13 +161,6 @@ FloatTensor, DoubleTensor, LongTensor, IntTensor, BoolTensor = map(_made_of, (fl
 def is_tensor(obj):
     return isinstance(obj, Tensor)
 
-
-def is_floating_point(input):
-    return input.is_floating_point()
-
-
-def is_complex(input):
-    return input.is_complex()
 
 
 from . import func, nn, optim, utils  # noqa: E402, F401

@@ -320,10 +320,6 @@ def bernoulli_(tensor, p=0.5, *, generator=None):
     return in_place(tensor, g.bernoulli(p, tensor._array.shape))
 
 
-def exponential_(tensor, lambd=1.0, *, generator=None):
-    return in_place(tensor, (generator or default_generator).exponential(tensor._array.shape, tensor._array.dtype) / lambd)
-
-
 def fill_(tensor, value):
     if isinstance(value, Tensor):
         return tensor._become(value.expand(tensor.shape))

@@ -251,6 +251,12 @@ def reciprocal(input):
     return record(1 / floating(input)._array, "Reciprocal", (input,), lambda g: -g / input / input, [input])
 
 
+def called(name, operation):
+    """The operation under a name of its own."""
+    operation.__name__ = operation.__qualname__ = name
+    return operation
+
+
 # Functions of one number
 
 
@@ -263,8 +269,7 @@ def of_one(name, function, slope):
             array = function(x._array)
         return record(array, name.title(), (x,), lambda g: g * conj(slope(x)), (x,))
 
-    operation.__name__ = operation.__qualname__ = name
-    return operation
+    return called(name, operation)
 
 
 def of_result(name, function, slope):
@@ -287,8 +292,7 @@ def of_result(name, function, slope):
             node.saved = [(Kept(out, name.title()), 0)]
         return out
 
-    operation.__name__ = operation.__qualname__ = name
-    return operation
+    return called(name, operation)
 
 
 class Kept:
@@ -355,8 +359,7 @@ def step_function(name, function):
     def operation(input):
         return record(function(input._array), name.title(), (input,), zeros)
 
-    operation.__name__ = operation.__qualname__ = name
-    return operation
+    return called(name, operation)
 
 
 floor, ceil, trunc = (step_function(name, getattr(np, name)) for name in ("floor", "ceil", "trunc"))
@@ -416,8 +419,7 @@ def extreme(name, function, first_wins):
 
         return record(compute(function, a, b), name.title(), (a, b), rule, [a, b])
 
-    operation.__name__ = operation.__qualname__ = name
-    return operation
+    return called(name, operation)
 
 
 maximum, minimum = extreme("maximum", np.maximum, np.greater), extreme("minimum", np.minimum, np.less)
@@ -432,8 +434,7 @@ def comparison(name, function):
         a, b = operands(input, other)
         return Tensor(compute(function, a, b))
 
-    operation.__name__ = operation.__qualname__ = name
-    return operation
+    return called(name, operation)
 
 
 eq, ne, lt, le, gt, ge = (
@@ -454,9 +455,7 @@ def yes_or_no(name):
     def of_two(input, other):
         return Tensor(compute(function, input, other))
 
-    operation = of_one if function.nin == 1 else of_two
-    operation.__name__ = operation.__qualname__ = name
-    return operation
+    return called(name, of_one if function.nin == 1 else of_two)
 
 
 isnan, isinf, isfinite, logical_not = map(yes_or_no, ("isnan", "isinf", "isfinite", "logical_not"))

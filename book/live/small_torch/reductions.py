@@ -1,15 +1,14 @@
 """Many numbers become one: sums, means, extremes; and what is summed up along the way, sorted or counted."""
 
 import builtins
-import functools
 import math
 from collections import namedtuple
 
 import numpy as np
 
 from .autograd import record, record_many, titled
-from .pointwise import exp, floating, log, masked, maximum, minimum, zeros
-from .shapes import flip, reshape, scatter, unsqueeze
+from .pointwise import called, exp, floating, log, masked, maximum, minimum, zeros
+from .shapes import flip, of_rows, reshape, scatter, unsqueeze
 from .tensor import Tensor, axis, refuse_keywords
 
 
@@ -30,19 +29,6 @@ def back(g, axes, keepdim):
         for one in sorted(axes):
             g = unsqueeze(g, one)
     return g
-
-
-def as_rows(operation):
-    """An operation along an axis, which takes a single number for a row of one."""
-
-    @functools.wraps(operation)
-    def call(input, *arguments, **options):
-        if input.ndim:
-            return operation(input, *arguments, **options)
-        found = operation(reshape(input, 1), *arguments, **options)
-        return reshape(found, ()) if isinstance(found, Tensor) else type(found)(*(reshape(one, ()) for one in found))
-
-    return call
 
 
 def not_empty(name, input, at):
@@ -144,12 +130,6 @@ def shifted(input, at, n):
     return cat([first, narrow(input, at, 0, n - 1)], at)
 
 
-def called(name, operation):
-    """The operation under a name of its own."""
-    operation.__name__ = operation.__qualname__ = name
-    return operation
-
-
 def shared_extreme(name, function):
     """The largest or the smallest numbers. Of equal ones each gets its share of the gradient."""
 
@@ -226,7 +206,7 @@ def most(name, whole, where, of_two, kind):
             if not input.numel():
                 raise no_dim(name)
             return shared(input, np.asarray(whole(input._array)), f"{name.title()}.1")
-        return as_rows(most_along)(input, dim, keepdim, where, kind, name.title())
+        return of_rows(most_along)(input, dim, keepdim, where, kind, name.title())
 
     return called(name, operation)
 
@@ -349,7 +329,7 @@ def cumsum(input, dim, *, dtype=None):
     return record(array, "Cumsum", (input,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
 
 
-@as_rows
+@of_rows
 def cumprod(input, dim, *, dtype=None):
     """Running products along an axis."""
     input = input if dtype is None else input.to(dtype)
@@ -373,7 +353,7 @@ def cumprod(input, dim, *, dtype=None):
     return record(along(np.cumprod, x, at, keep), "Cumprod", (input,), rule, [input])
 
 
-@as_rows
+@of_rows
 def cummax(input, dim):
     """Running maxima, and where they were (the last place, of equal ones)."""
     at = axis(dim, input.ndim)
@@ -396,7 +376,7 @@ def cummax(input, dim):
     return CUMMAX(*record_many([np.take_along_axis(input._array, indices, at), indices], "Cummax", (input,), rule))
 
 
-@as_rows
+@of_rows
 def logcumsumexp(input, dim):
     """log of the running sums of eˣ."""
     if input.dtype.kind < 2:
@@ -430,19 +410,19 @@ def order_of(x, at, descending):
     return np.flip(x.shape[at] - 1 - backwards, at)
 
 
-@as_rows
+@of_rows
 def sort(input, dim=-1, descending=False, *, stable=False):
     """Sorted along an axis, with the indices."""
     at = axis(dim, input.ndim)
     return picked(input, order_of(input._array, at, descending), at, True, SORT, "Sort")
 
 
-@as_rows
+@of_rows
 def argsort(input, dim=-1, descending=False, *, stable=False):
     return Tensor(order_of(input._array, axis(dim, input.ndim), descending))
 
 
-@as_rows
+@of_rows
 def topk(input, k, dim=-1, largest=True, sorted=True):
     """The k largest along an axis, with their indices."""
     at = axis(dim, input.ndim)
@@ -457,7 +437,7 @@ def topk(input, k, dim=-1, largest=True, sorted=True):
 def median(input, dim=None, keepdim=False):
     """The number in the middle; of two the lower. What is no number is, if there is such."""
     if dim is not None:
-        return as_rows(median_along)(input, dim, keepdim)
+        return of_rows(median_along)(input, dim, keepdim)
     if not input.numel():
         return titled((sum(input) * math.nan).to(input.dtype), "Median")
     return shared(input, median_along(reshape(input.detach(), -1), 0, False).values._array, "Median")
@@ -472,7 +452,7 @@ def median_along(input, dim, keepdim):
     return picked(input, middle, at, keepdim, MEDIAN, "Median.1")
 
 
-@as_rows
+@of_rows
 def mode(input, dim=-1, keepdim=False):
     """The most frequent number, of several the smallest; and where it stands last."""
     at = axis(dim, input.ndim)

@@ -756,7 +756,9 @@ def of_rows(operation):
     @functools.wraps(operation)
     def call(input, *given, **named):
         out = operation(row(input), *map(row, given), **{name: row(one) for name, one in named.items()})
-        return out if input.ndim else reshape(out, ())
+        if input.ndim:
+            return out
+        return reshape(out, ()) if isinstance(out, Tensor) else type(out)(*(reshape(one, ()) for one in out))
 
     return call
 

@@ -46,12 +46,6 @@ class SparseTensor(Tensor):
             raise RuntimeError("Cannot get values on an uncoalesced tensor, please call .coalesce() first")
         return self.kept
 
-    def _indices(self):
-        return self.at
-
-    def _values(self):
-        return self.kept
-
     def _nnz(self):
         return self.kept._array.shape[0]
 

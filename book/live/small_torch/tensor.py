@@ -26,6 +26,21 @@ def asked_for(given, sizes):
     return np.asarray(given, dtypes.default[0].np if isinstance(given, (list, tuple)) else None)
 
 
+def bitwise(function):
+    """An operator on whole numbers, or on yes and no."""
+
+    def operator(self, other):
+        a, b = operands(self, other)
+        if a.dtype.kind > 1:
+            raise NotImplementedError(f'"{function.__name__}_cpu" not implemented for {a.dtype.title!r}')
+        try:
+            return Tensor(function(a._array, b._array))
+        except ValueError:
+            raise broadcast_error(a, b) from None
+
+    return operator
+
+
 class Tensor:
     """Numbers of one type in a grid."""
 
@@ -425,25 +440,9 @@ class Tensor:
             raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
         return Tensor(~self._array)
 
-    def _logical(self, other, function):
-        a, b = operands(self, other)
-        if a.dtype.kind > 1:
-            raise NotImplementedError(f'"{function.__name__}_cpu" not implemented for {a.dtype.title!r}')
-        try:
-            return Tensor(function(a._array, b._array))
-        except ValueError:
-            raise broadcast_error(a, b) from None
-
-    def __and__(self, other):
-        return self._logical(other, np.bitwise_and)
-
-    def __or__(self, other):
-        return self._logical(other, np.bitwise_or)
-
-    def __xor__(self, other):
-        return self._logical(other, np.bitwise_xor)
-
-    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+    __and__ = __rand__ = bitwise(np.bitwise_and)
+    __or__ = __ror__ = bitwise(np.bitwise_or)
+    __xor__ = __rxor__ = bitwise(np.bitwise_xor)
 
 
 class Handle:

@@ -94,10 +94,6 @@ def logsigmoid(input):
     return record(array, "LogSigmoid", (input,), lambda g: g * sigmoid(-input), [input])
 
 
-def hardtanh(input, min_val=-1.0, max_val=1.0):
-    return titled(input.clamp(min_val, max_val), "Hardtanh")
-
-
 def dropout(input, p=0.5, training=True, inplace=False):
     """Each number dropped with probability p, the others divided by 1 − p; nothing when not training."""
     if not 0 <= p <= 1:
