@@ -7,7 +7,6 @@ import pytest
 import torch
 from finished import FINISHED
 from repository import ROOT
-from torch.nn import functional as F
 
 from companion.check.question import Draw
 from companion.check.questions.language_model import characters, recall
