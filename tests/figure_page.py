@@ -44,19 +44,26 @@ ASK = """([call, cases]) => {
 }"""
 
 
+@functools.cache
+def blank(browser):
+    """Return the one page on which modules are asked, one test after another."""
+    return browser.new_page()
+
+
 @contextmanager
 def asking(browser, *names):
-    """ask(call, cases): what a function of a case, written in JavaScript, returns for each; `s` are the exports of
-    modules of companion/figures and of those that they import."""
+    """Give ask(call, cases), which returns what a function of a case, written in JavaScript, returns for each; `s` are the
+    exports of modules of companion/figures and of those that they import."""
     source = "\n".join(IMPORT.sub("", read(f"{module}.js")) for module in dict.fromkeys(one for name in names for one in modules(name)))
-    with browser.new_page() as page:
-        page.evaluate(OPEN, base64.b64encode(source.encode()).decode())
+    page = blank(browser)
+    page.goto("about:blank")
+    page.evaluate(OPEN, base64.b64encode(source.encode()).decode())
 
-        def ask(call, cases):
-            sent = json.dumps(cases, default=lambda tensor: tensor.tolist(), allow_nan=False)
-            return json.loads(page.evaluate(f"text => ({ASK})([{json.dumps(call)}, JSON.parse(text)])", sent))
+    def ask(call, cases):
+        sent = json.dumps(cases, default=lambda tensor: tensor.tolist(), allow_nan=False)
+        return json.loads(page.evaluate(f"text => ({ASK})([{json.dumps(call)}, JSON.parse(text)])", sent))
 
-        yield ask
+    yield ask
 
 
 class Sheet:

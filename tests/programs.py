@@ -34,7 +34,7 @@ def found(question, answer, seed=0, seconds=30, watched=True, variant=None):
 
 
 def fit(source, edits):
-    """Whether each `(old, new)` finds its piece, when those before it have replaced theirs."""
+    """Return whether each `(old, new)` finds its text, when those before it have replaced theirs."""
     for old, new in edits:
         if old not in source:
             return False
@@ -42,11 +42,16 @@ def fit(source, edits):
     return True
 
 
-def defined(source, edits, known):
-    """What a program defines, in order, after each `(old, new)` has replaced a piece of it. known: names it may use."""
+def changed(source, *edits):
+    """Return a program after each `(old, new)` has replaced a piece of it."""
     assert fit(source, edits), edits
     for old, new in edits:
         source = source.replace(old, new)
+    return source
+
+
+def defined(source, edits, known):
+    """Return what a changed program defines, in order. known: the names that it may use."""
     names = dict(known)
-    exec(source, names)
+    exec(changed(source, *edits), names)
     return [thing for name, thing in names.items() if name not in known and name != "__builtins__"]

@@ -5,8 +5,8 @@ import os
 import pytest
 
 PROVING = "PROVE" in os.environ
-# Seconds for which several mistakes are tried where none is expected to be found. To prove it takes all there are.
-UNKNOWN = 30 if PROVING else 0.15
+# Seconds for which several mistakes are tried where none is expected to be found. One test of test_check.py tries 30.
+UNKNOWN = 0.15
 
 
 def sample(cases, every=8):

@@ -6,7 +6,7 @@ so that none is left over when the others have nothing more to do."""
 LONGEST = [
     "test_pages.py", "/language_model.ipynb", "/matrix_state.ipynb", "/attention.ipynb", "/training.ipynb", "/memory.ipynb",
     "test_on_small_torch.py", "test_checker.py", "test_figures_site.py", "test_downloads.py", "test_grade.py", "test_attacks_forty.py",
-    "test_python_on_page.py", "test_grade_ends.py", "test_check.py", "test_check_lstm_parameters.py", "test_top.py", "test_cards.py",
+    "test_python_on_page.py", "test_grade_ends.py", "test_answers.py", "test_check.py", "test_top.py", "test_cards.py",
     "test_fair.py", "test_site.py", "test_figures.py", "test_search.py", "/first_network.ipynb", "/sequences.ipynb", "/series.ipynb",
 ]  # fmt: skip
 

@@ -186,7 +186,7 @@ def test_the_cells_are_small(source):
     for seed in (11, 12) for source in SOURCES
 ])  # fmt: skip
 def test_the_answers_are_right(source, seed):
-    """Also for other probes than those of the notebook's outputs. That ordinary slips are wrong: test_check_*.py."""
+    """Also for other probes than those of the notebook's outputs. That ordinary slips are wrong: tests/check/test_answers.py."""
     found = answers(source.path)
     assert list(found) == [question.name for question in source.questions]
     results = {name: check(name, answer, seed=seed).mistakes for name, answer in found.items()}

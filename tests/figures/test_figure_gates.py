@@ -3,7 +3,6 @@
 import pytest
 import torch
 from figure_page import figure_page, move
-from traitlets import TraitError
 
 from companion.figures import Gates
 
@@ -80,10 +79,3 @@ def test_the_cell_is_the_companions():
     gates = Gates(x=0.3, h=-0.2, c=0.7, bias=[1, 2, -1, 0.5])
     assert [value.item() for value in gates.cell().weight_ih] == gates.weight_ih
     assert [value.item() for value in gates.cell().bias_ih] == gates.bias
-    assert repr(gates) == "Gates(x=0.3, h=-0.2, c=0.7, bias=[1.0, 2.0, -1.0, 0.5])"
-
-
-@pytest.mark.parametrize("wrong", [{"x": 3}, {"bias": [0, 0, 0]}, {"bias": [0, 0, 0, 11]}, {"t": 21}, {"closed": -1}, {"c": "one"}])
-def test_out_of_range(wrong):
-    with pytest.raises(TraitError):
-        Gates(**wrong)

@@ -8,7 +8,6 @@ from draw import learned
 from figure_page import figure_page, move
 from sampling import chosen
 from torch.nn import functional as F
-from traitlets import TraitError
 
 from companion.figures import Learning
 from companion.figures.figure import read
@@ -87,14 +86,7 @@ def test_it_starts_stops_and_begins_anew(browser):
         assert page.locator(".report").text_content().startswith("After 100 steps")
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"gap": 0}, {"kind": "CNN"}, {"bias": 7}, {"learning_rate": 0.5}, {"examples": [[[0, 1], -1]]}, {"examples": [[[], 1]]}, {"examples": [3]}, {"begin_with": [[1.0], [2.0]]}],
-)
-def test_out_of_range(wrong):
-    with pytest.raises(TraitError):
-        Learning(**wrong)
-    assert repr(Learning(gap=5)) == "Learning(gap=5)"
+def test_a_model_that_has_not_learned_has_no_weights():
     with pytest.raises(RuntimeError, match="has not told its weights yet"):
         Learning().models()
 

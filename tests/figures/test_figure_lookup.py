@@ -3,7 +3,6 @@
 import pytest
 import torch
 from figure_page import figure_page, move
-from traitlets import TraitError
 
 import companion
 from companion.figures import Lookup
@@ -209,20 +208,3 @@ def test_layer_is_what_the_figure_shows():
     assert figure.indices == [figure.vocabulary.index(one) for one in "low·····"]
     assert layer(torch.tensor(figure.indices)).tolist() == [figure.weight[i] for i in figure.indices]
     assert Lookup().layer().padding_idx == 0 and Lookup().layer().weight.requires_grad
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"place": -1}, {"place": 8}, {"padding_idx": 1}, {"padding_idx": False}, {"padding_idx": True},
-        {"text": "helloworl"}, {"text": 3}, {"weight": [[0, 0, 0]]}, {"weight": [[0, 0]] * 8},
-        {"weight": [[0, 0, 100]] * 8}, {"weight": [[0, 0, float("nan")]] * 8}, {"last_step": [0] * 7},
-    ],
-)  # fmt: skip
-def test_values_out_of_range(values):
-    with pytest.raises(TraitError):
-        Lookup(**values)
-    figure = Lookup()
-    with pytest.raises(TraitError):
-        [setattr(figure, name, value) for name, value in values.items()]
-    assert repr(figure) == repr(Lookup())

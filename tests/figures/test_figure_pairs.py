@@ -1,18 +1,13 @@
 """A matrix for a state, into which pairs are written."""
 
-import base64
+import json
 import random
 
-import pytest
 import torch
-from figure_page import figure_page, move
-from traitlets import TraitError
+from figure_page import asking, figure_page, move
 
 from companion.figures import Pairs
-from companion.figures.figure import read
 from companion.figures.pairs import KEYS, VALUES
-
-OPEN = "async source => { globalThis.s = await import(`data:text/javascript;base64,${source}`) }"
 
 
 def test_the_state_is_the_companions(browser):
@@ -21,10 +16,9 @@ def test_the_state_is_the_companions(browser):
     for _ in range(200):
         writes = [[drawn.randrange(7), drawn.randrange(2)] for _ in range(drawn.randrange(11))]
         cases.append({"writes": writes, "delta": drawn.random() < 0.6, "alpha": drawn.uniform(0.5, 1), "beta": drawn.uniform(0, 2)})
-    with browser.new_page() as page:
-        page.evaluate(OPEN, base64.b64encode(read("matrix.js").encode()).decode())
-        ask = "([cases, supply]) => cases.map(({ writes, delta, alpha, beta }) => s.written(writes, supply, alpha, beta, delta))"
-        found = page.evaluate(ask, [cases, [KEYS, VALUES]])
+    with asking(browser, "matrix") as ask:
+        written = f"({{ writes, delta, alpha, beta }}) => s.written(writes, {json.dumps([KEYS, VALUES])}, alpha, beta, delta)"
+        found = ask(written, cases)
     for case, S in zip(cases, found, strict=True):
         torch.testing.assert_close(torch.tensor(S, dtype=torch.float64), Pairs(**case).state(), rtol=0, atol=1e-9)
 
@@ -70,10 +64,3 @@ def test_keys_are_what_the_words_say():
     products = k @ k.T
     assert torch.allclose(products[:4, :4], torch.eye(4, dtype=torch.float64)) and torch.allclose(products.diagonal(), torch.ones(7, dtype=torch.float64))
     assert (products[4:] - torch.eye(7, dtype=torch.float64)[4:]).abs().amax(1).min() > 0.4
-
-
-@pytest.mark.parametrize("wrong", [{"writes": [[7, 0]]}, {"writes": [[0, 2]]}, {"writes": [[0, 0]] * 11}, {"asked": 7}, {"alpha": 0.4}, {"beta": 2.1}])
-def test_out_of_range(wrong):
-    with pytest.raises(TraitError):
-        Pairs(**wrong)
-    assert repr(Pairs(delta=True)) == "Pairs(delta=True)"

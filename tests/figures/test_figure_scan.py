@@ -1,18 +1,13 @@
 """A linear recurrence of eight steps, by loop, tree and chunks."""
 
-import base64
 import itertools
-import json
 
 import pytest
 import torch
-from figure_page import figure_page, in_states, move
-from traitlets import TraitError
+from figure_page import asking, figure_page, in_states, move
 
 from companion.figures import Scan
-from companion.figures.figure import read
 
-OPEN = "async source => { globalThis.s = await import(`data:text/javascript;base64,${source}`) }"
 CUTS = [[*cuts] for count in range(8) for cuts in itertools.combinations(range(1, 8), count)]
 
 
@@ -23,9 +18,8 @@ def test_all_ways_find_the_states_in_as_many_rounds_as_they_say(browser):
     for way, cuts in [("loop", []), ("tree", []), *(("chunks", cuts) for cuts in CUTS)]:
         a, b, h_0 = (4 * torch.rand(n, dtype=torch.float64) - 2 for n in (8, 8, 1))
         cases.append({"way": way, "a": a.tolist(), "b": b.tolist(), "h_0": h_0.item(), "cuts": cuts})
-    with browser.new_page() as page:
-        page.evaluate(OPEN, base64.b64encode(read("rounds.js").encode()).decode())
-        found = page.evaluate("cases => cases.map(({ way, a, b, h_0, cuts }) => s.inRounds(way, a, b, h_0, cuts))", json.loads(json.dumps(cases)))
+    with asking(browser, "rounds") as ask:
+        found = ask("({ way, a, b, h_0, cuts }) => s.inRounds(way, a, b, h_0, cuts)", cases)
     for case, result in zip(cases, found, strict=True):
         way, cuts, rounds = case["way"], case["cuts"], result["rounds"]
         states = {one["t"]: one["h"] for round_ in rounds for one in round_ if "h" in one}
@@ -68,10 +62,3 @@ def test_a_reader_cuts_plays_and_changes_a_step(browser):
         counts = in_states(page, [{"way": way, "shown": shown} for way in ("loop", "tree") for shown in range(9)], drawn)
         assert counts[:9] == [2 * n for n in range(9)]  # a state, and the number of the round
         assert counts[9:] == [0, 5, 8, 10, 12, 14, 17, 22, 22]
-
-
-@pytest.mark.parametrize("wrong", [{"a": [0.5] * 7}, {"b": [3] * 8}, {"cuts": [3, 1]}, {"cuts": [8]}, {"cuts": [2, 2]}, {"way": "ring"}, {"t": 9}])
-def test_out_of_range(wrong):
-    with pytest.raises(TraitError):
-        Scan(**wrong)
-    assert repr(Scan(way="tree")) == "Scan(way='tree')"

@@ -316,19 +316,6 @@ def test_python_has_the_same_network():
         Shapes(num_layers=1, dropout=1).lstm()
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"input_size": -1}, {"input_size": 1025}, {"hidden_size": 2.5}, {"num_layers": 4}, {"proj_size": -2},
-        {"dropout": 2}, {"bias": "no"}, {"input_layout": "ragged"}, {"T": 0}, {"N": 101}, {"lengths": []},
-        {"lengths": [1] * 9}, {"lengths": [101]}, {"marked": "weight_ih_l3"},
-    ],
-)  # fmt: skip
-def test_values_out_of_range(wrong):
-    with pytest.raises(TraitError):
-        Shapes(**wrong)
-
-
 def test_every_sentence_is_used_and_filled():
     """What the script asks for is there; what it never asks for is no word of the figure."""
     said, source = Shapes().words, read("shapes.js") + read("kit.js")

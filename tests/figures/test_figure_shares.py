@@ -3,10 +3,8 @@ companion's layers. Its arithmetic is held to torch in test_figures_networks.py.
 
 import re
 
-import pytest
 import torch
 from figure_page import figure_page, in_states
-from traitlets import TraitError
 
 from companion.figures import Shares
 
@@ -47,9 +45,3 @@ def test_a_reader_moves_it_by_keys(browser):
         page.get_by_role("button", name="Other weights and symbols").press("Enter")
         page.wait_for_function("document.querySelector('.report').textContent.includes('A window of 1 loses')")
         assert page.evaluate("[model.get('window'), model.get('seed')]") == [1, 1]
-
-
-@pytest.mark.parametrize("wrong", [{"gap": 24}, {"gap": 0}, {"scale": 0.1}, {"bias": 6}, {"window": 25}, {"seed": -1}])
-def test_out_of_range(wrong):
-    with pytest.raises(TraitError):
-        Shares(**wrong)

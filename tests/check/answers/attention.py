@@ -1,34 +1,10 @@
-"""The questions of the assignment `attention`, with answers as students write them: none of them uses a reference."""
+"""Answers to the assignment `attention`."""
 
-import math
-import textwrap
-from dataclasses import replace
+from functools import partial
 
-import pytest
 import torch
-from torch import nn
-from torch.nn import functional as F
 
-from companion.check import check
-from companion.check.diagnosis import diagnose
-from companion.check.question import all_questions, bank
-from companion.check.running import observe
-from programs import defined, questions, tried
-from sampling import UNKNOWN, sample
-
-QUESTIONS = questions("attention")
-
-
-def answer(source, *edits):
-    """What a program defines last, after each `(old, new)` has replaced a piece of it."""
-    return defined(source, edits, {"torch": torch, "nn": nn, "F": F, "math": math})[-1]
-
-
-def found(question, one, seed=3, variant=None, seconds=30):
-    probed = bank(question, seed, variant)
-    asked = probed.question
-    return diagnose(probed, [observe(asked.call, one, probe, asked.forbidden) for probe in probed.probes], seconds)
-
+from answers import Program
 
 MASK = """
 def padding_and_causal_mask(lengths, size):
@@ -319,30 +295,6 @@ BACKWARD_WRONG = {
     "gradients_of_query_and_key_exchanged": [("return d_query, d_key, d_value", "return d_key, d_query, d_value")],
 }  # fmt: skip
 
-SOURCES = {
-    "padding_and_causal_mask": MASK, "attend": ATTEND, "multi_head": MULTI, "beam_search": BEAM, "attend_backward": BACKWARD,
-}  # fmt: skip
-WRONG = {
-    "padding_and_causal_mask": MASK_WRONG, "attend": ATTEND_WRONG, "multi_head": MULTI_WRONG, "beam_search": BEAM_WRONG,
-    "attend_backward": BACKWARD_WRONG,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_every_question_is_tried(question):
-    variants = [name for name in all_questions()[question].names if name.startswith("variant_")]
-    tried(question, question in SOURCES, [*variants, *WRONG.get(question, ())], "SOURCES and WRONG of tests/check/test_check_attention.py")
-    assert found(question, answer(SOURCES[question])).ok
-
-
-@pytest.mark.parametrize("question, name", [(question, name) for question in WRONG for name in WRONG[question]])
-def test_mistakes_are_named(question, name):
-    finding = found(question, answer(SOURCES[question], *WRONG[question][name]))
-    assert finding.mistakes == [name], finding
-
-
-# The same mistakes, made otherwise
-
 UNTIL_FULL = """\
         going = []
         for one in candidates:
@@ -352,48 +304,6 @@ UNTIL_FULL = """\
         candidates = going
         if not going:
             break"""
-OTHERWISE = [
-    ("padding_and_causal_mask", "padding_on_queries", [(BOTH, f"{BOTH} & padding.unsqueeze(2)")]),
-    ("attend", "softmax_over_queries", [(SOFTMAX, "F.softmax(scores, dim=1)"), (ZEROED, "weights")]),
-    ("beam_search", "finished_beside_the_beam", [
-        ("[0.0], [state]", "[0.0], [state]\n    done = []"), (KEEP, ""), (CUT, UNTIL_FULL.strip()),
-        (RETURN, "done += going\n    return " + ALL.format("done")),
-    ]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("question, name, edits", OTHERWISE)
-def test_mistakes_that_are_made_otherwise_have_the_same_name(question, name, edits):
-    for seed in range(3):
-        assert found(question, answer(SOURCES[question], *edits), seed=seed).mistakes == [name]
-
-
-# Pairs, as programs
-
-PAIRS = [
-    ("padding_and_causal_mask", "own_step_hidden", "first_padding_visible"),
-    ("padding_and_causal_mask", "causal_mask_turned", "longest_length_for_all"),
-    ("attend", "scale_missing", "hidden_row_not_a_number"),
-    ("attend", "scale_without_root", "weights_returned_first"),
-    ("attend", "hidden_scores_zero", "keys_reshaped"),
-    ("multi_head", "scaled_by_whole_size", "output_bias_missing"),
-    ("multi_head", "heads_joined_by_view", "mask_inverted"),
-    ("multi_head", "projection_biases_missing", "weights_with_heads_last"),
-    ("beam_search", "end_not_counted", "start_in_sequence"),
-    ("beam_search", "state_not_carried", "worst_first"),
-    ("beam_search", "start_in_sequence", "divided_by_length"),
-    ("attend_backward", "scale_missing_on_way_back", "softmax_mean_missing"),
-    ("attend_backward", "mask_ignored", "gradients_of_key_and_value_exchanged"),
-]
-
-
-@pytest.mark.parametrize("question, one, other", sample(PAIRS, 6))
-def test_pairs_are_named(question, one, other):
-    finding = found(question, answer(SOURCES[question], *WRONG[question][one], *WRONG[question][other]))
-    assert finding.known and set(finding.mistakes) == {one, other}
-
-
-# Variants: a right answer to each, which is another's mistake
 
 HIDDEN = (f"return {BOTH}", f"return ~({BOTH})")
 FRONT = ("steps < l", "size - 1 - steps < l")
@@ -407,30 +317,6 @@ VARIANTS = {
     "attend": {"hidden_row_zeros": [], "hidden_row_mean": [MEAN]},
     "multi_head": {"weights_of_each_head": [], "weights_averaged": [AVERAGED]},
 }  # fmt: skip
-
-
-@pytest.mark.parametrize("question", VARIANTS)
-def test_each_variant_has_an_answer_that_is_anothers_mistake(question):
-    assert [*VARIANTS[question]] == [*all_questions()[question].variants]
-    for asked in VARIANTS[question]:
-        for given, edits in VARIANTS[question].items():
-            mistakes = [] if asked == given else [f"variant_{given}"]
-            assert found(question, answer(SOURCES[question], *edits), variant=asked).mistakes == mistakes
-
-
-@pytest.mark.parametrize("question, asked, name", sample([
-    (question, asked, name) for question in VARIANTS for asked in [*VARIANTS[question]][1:] for name in WRONG[question]
-], 12))  # fmt: skip
-def test_mistakes_are_named_in_the_other_variants_as_well(question, asked, name):
-    """Where the same lines make them there; elsewhere what is said is at least no other mistake's name alone."""
-    edits = [*VARIANTS[question][asked], *WRONG[question][name]]
-    try:
-        one = answer(SOURCES[question], *edits)
-    except AssertionError:
-        return  # an edit of an edited line
-    got = found(question, one, variant=asked, seconds=UNKNOWN)
-    assert not got.ok and (name in got.mistakes or not got.known or len(got.mistakes) > 1), got.mistakes
-
 
 # Right in other ways
 
@@ -660,51 +546,53 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("question, name", [(question, name) for question in RIGHT for name in RIGHT[question]])
-def test_unusual_answers_are_right(question, name):
-    one = answer(textwrap.dedent(RIGHT[question][name]))
-    assert found(question, one).mistakes == []
+def returned(result, *given):
+    return result
 
 
-# The truth
+def by_autograd(query, key, value, mask, grad_mixture):
+    given = [one.clone().requires_grad_() for one in (query, key, value)]
+    return torch.autograd.grad(Program(ATTEND).answer()(*given, mask)[0], given, grad_mixture)
 
 
-def test_the_truth_is_that_of_torchs_layer_with_a_mask_as_that_has_it():
-    torch.manual_seed(0)
-    layer = nn.MultiheadAttention(6, 2, batch_first=True).double()
-    query, key = torch.rand(2, 3, 6).double(), torch.rand(2, 4, 6).double()
-    hidden = torch.tensor([[False, True, False, True], [False, False, True, True]])
-    ours = all_questions()["multi_head"].truth(
-        query, key, key, ~hidden[:, None].expand(-1, 3, -1), 2, layer.in_proj_weight, layer.in_proj_bias, *layer.out_proj.parameters()
-    )
-    theirs = layer(query, key, key, key_padding_mask=hidden, average_attn_weights=False)
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
-
-
-def test_a_beam_that_is_wide_enough_finds_the_best_of_all():
-    probe = bank("beam_search", 0).probes[2]
-    outcome = observe(all_questions()["beam_search"].call, all_questions()["beam_search"].truth,
-                      replace(probe, options=probe.options | {"width": 10**4}))  # fmt: skip
-    assert outcome.values["log_p"].exp().sum() == pytest.approx(1)  # all that can be, ended or cut
-    narrow = observe(all_questions()["beam_search"].call, answer(BEAM), probe)
-    assert narrow.values["log_p"][0] <= outcome.values["log_p"][0]
-
-
-# What no change of a line makes
-
-
-def test_forms_that_a_search_does_not_take():
-    def said(given):
-        return found("beam_search", lambda *_: given, seconds=UNKNOWN).mistakes
-
-    assert said(None) == ["returns_none"]
-    for given in ([[0, 1]], ([[0, 1]], [0.5]), {"log_p": 1}, torch.ones(2, 2), "ab", [("a", 1.0)], [([0.5j], 1)], 7):
-        assert said(given) == ["wrong_form"], given
-
-
-def test_gradients_by_themselves_are_no_answer():
-    def attend_backward(query, key, value, mask, grad_mixture):
-        given = [one.clone().requires_grad_() for one in (query, key, value)]
-        return torch.autograd.grad(answer(ATTEND)(*given, mask)[0], given, grad_mixture)
-
-    assert check("attend_backward", attend_backward).mistakes == ["library_layer"]
+ANSWERS = {
+    "padding_and_causal_mask": Program(MASK, MASK_WRONG, also_wrong=[
+        ("padding_on_queries", [(BOTH, f"{BOTH} & padding.unsqueeze(2)")]),
+    ], also_right=RIGHT["padding_and_causal_mask"], pairs=[
+        ("own_step_hidden", "first_padding_visible"),
+        ("causal_mask_turned", "longest_length_for_all"),
+    ], variants=VARIANTS["padding_and_causal_mask"]),
+    "attend": Program(ATTEND, ATTEND_WRONG, also_wrong=[
+        ("softmax_over_queries", [(SOFTMAX, "F.softmax(scores, dim=1)"), (ZEROED, "weights")]),
+    ], also_right=RIGHT["attend"], pairs=[
+        ("scale_missing", "hidden_row_not_a_number"),
+        ("scale_without_root", "weights_returned_first"),
+        ("hidden_scores_zero", "keys_reshaped"),
+    ], variants=VARIANTS["attend"]),
+    "multi_head": Program(MULTI, MULTI_WRONG, also_wrong=[
+    ], also_right=RIGHT["multi_head"], pairs=[
+        ("scaled_by_whole_size", "output_bias_missing"),
+        ("heads_joined_by_view", "mask_inverted"),
+        ("projection_biases_missing", "weights_with_heads_last"),
+    ], variants=VARIANTS["multi_head"]),
+    "beam_search": Program(BEAM, BEAM_WRONG, also_wrong=[
+        ("finished_beside_the_beam", [
+            ("[0.0], [state]", "[0.0], [state]\n    done = []"), (KEEP, ""), (CUT, UNTIL_FULL.strip()),
+            (RETURN, "done += going\n    return " + ALL.format("done")),
+        ]),
+        ("returns_none", lambda *given: None),
+        *(("wrong_form", partial(returned, given)) for given in (
+            [[0, 1]], ([[0, 1]], [0.5]), {"log_p": 1}, torch.ones(2, 2), "ab", [("a", 1.0)], [([0.5j], 1)], 7,
+        )),
+    ], also_right=RIGHT["beam_search"], pairs=[
+        ("end_not_counted", "start_in_sequence"),
+        ("state_not_carried", "worst_first"),
+        ("start_in_sequence", "divided_by_length"),
+    ]),
+    "attend_backward": Program(BACKWARD, BACKWARD_WRONG, also_wrong=[
+        ("library_layer", by_autograd),
+    ], also_right=RIGHT["attend_backward"], pairs=[
+        ("scale_missing_on_way_back", "softmax_mean_missing"),
+        ("mask_ignored", "gradients_of_key_and_value_exchanged"),
+    ]),
+}  # fmt: skip

@@ -1,7 +1,13 @@
-"""Answers to the assignment `gru`, as students write them: right ones, what is changed in them where they go wrong, and
-right ones that are written in another way. None uses the text whose changes name the mistakes."""
+"""Answers to the assignment `gru`."""
 
 from itertools import permutations
+
+import torch
+from torch import nn
+
+import companion
+from answers import Program, changed, drawn_pairs
+from companion.check.question import all_questions
 
 STEP = """
 def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -306,27 +312,13 @@ BACKWARD_WRONG = {
     "not_torchs_order": [*TURNED, ("i_r, i_z, i_n", "i_z, i_r, i_n"), ("h_r, h_z, h_n", "h_z, h_r, h_n")],
 }  # fmt: skip
 
-SOURCES = {"gru_step": STEP, "gru_layer": STEP + LAYER, "coupled_lstm_step": COUPLED, "peephole_lstm_step": PEEPHOLE,
-           "gru_backward": BACKWARD}  # fmt: skip
-WRONG = {
-    "gru_step": STEP_WRONG | {
-        "variant_gates_z_r_n": cut("zrn"), "variant_gates_n_z_r": cut("nzr"), "rows_in_no_order_asked": cut("znr"),
-        "state_detached": [("    H =", "    h = h.detach()\n    H =")],
-        "state_in_tuple": [("return hy", "return hy, hy")],
-    },
-    "gru_layer": LAYER_WRONG, "coupled_lstm_step": COUPLED_WRONG, "peephole_lstm_step": PEEPHOLE_WRONG,
-    "gru_backward": BACKWARD_WRONG,
+STEP_WRONG_ALONE = STEP_WRONG | {
+    "variant_gates_z_r_n": cut("zrn"), "variant_gates_n_z_r": cut("nzr"), "rows_in_no_order_asked": cut("znr"),
+    "state_detached": [("    H =", "    h = h.detach()\n    H =")],
+    "state_in_tuple": [("return hy", "return hy, hy")],
 }  # fmt: skip
 
-# The same mistakes, made otherwise
-OTHERWISE = [
-    ("peephole_lstm_step", "peepholes_read_h", [(one, "h *" + one.partition("*")[2]) for one in SEEN[:2]]),
-    ("peephole_lstm_step", "peepholes_read_tanh_of_c", [(SEEN[2], "cell.tanh() * weight_co")]),
-]
-
 # Right, in another way
-
-
 RIGHT = {
     "gru_step": {
         "a weight for each gate": """
@@ -590,4 +582,59 @@ class GRU(nn.Module):
                 return da @ W, grad * z + du @ U, da.T @ x, du.T @ h, da.T.sum(1), du.T.sum(1)
         """,
     },
+}  # fmt: skip
+
+# Layers inside have other names, and what goes wrong besides is named with them.
+LINEARS = """
+        self.h2h, self.x2h = nn.Linear(hidden_size, 3 * hidden_size), nn.Linear(input_size, 3 * hidden_size)
+"""
+OTHER_NAMES = STEP + changed(
+    LAYER[: LAYER.index("        self.weight_ih_l0")] + LINEARS + LAYER[LAYER.index("    def forward") :],
+    ("self.weight_ih_l0, self.weight_hh_l0, self.bias_ih_l0, self.bias_hh_l0",
+     "self.x2h.weight, self.h2h.weight, self.x2h.bias, self.h2h.bias"),
+)  # fmt: skip
+
+
+def by_torchs_lstm(x, h, c, *weights):
+    """Answer the first variant by torch's LSTM: the sum of its input gate is -u."""
+    return torch.lstm_cell(x, (h, c), *(torch.cat([-u, u, g, o]) for u, g, o in (weight.chunk(3) for weight in weights)))
+
+
+def by_autograd(*given):
+    *given, grad = (one.clone().requires_grad_() for one in given)
+    return torch.autograd.grad(Program(STEP).answer()(*given), given, grad)
+
+
+def left_out(pair, edits):
+    """Return whether a pair changes a text twice, or names rows by their place, which says nothing about another order."""
+    rows = any("rows" in name or "order" in name or "variant" in name for name in pair)
+    places = any("2*H" in new for _, new in edits) or {"candidate_reads_by_z", "state_mixed_by_r"} & {*pair}
+    return len({old for old, _ in edits}) < len(edits) or rows and places
+
+
+def program(question, source, wrong, also_wrong):
+    pairs = drawn_pairs(question, source, wrong, 40, left_out)
+    return Program(source, wrong, also_wrong, RIGHT[question], pairs)
+
+
+ANSWERS = {
+    "gru_step": program("gru_step", STEP, STEP_WRONG_ALONE, [
+        ("library_layer", lambda *given: torch.gru_cell(*given)),
+        ("single_batch_only", [("F.linear(x, weight_ih, bias_ih)", "(weight_ih @ x.view(weight_ih.shape[1]) + bias_ih)[None]")]),
+    ]),
+    "gru_layer": program("gru_layer", STEP + LAYER, LAYER_WRONG, [
+        ("library_layer", nn.GRU),
+        ("library_layer", companion.GRU),
+        ("library_layer", all_questions()["gru_layer"].reference(frozenset())),
+        ("parameter_names", OTHER_NAMES),
+        (("update_gate_inverted", "parameter_names"), changed(OTHER_NAMES, *STEP_WRONG["update_gate_inverted"])),
+    ]),
+    "coupled_lstm_step": program("coupled_lstm_step", COUPLED, COUPLED_WRONG, [("library_layer", by_torchs_lstm)]),
+    "peephole_lstm_step": program("peephole_lstm_step", PEEPHOLE, PEEPHOLE_WRONG, [
+        ("peepholes_read_h", [(one, "h *" + one.partition("*")[2]) for one in SEEN[:2]]),
+        ("peepholes_read_tanh_of_c", [(SEEN[2], "cell.tanh() * weight_co")]),
+        ("library_layer", all_questions()["peephole_lstm_step"].truth),
+        ("library_layer", all_questions()["peephole_lstm_step"].reference(frozenset())),
+    ]),
+    "gru_backward": program("gru_backward", BACKWARD, BACKWARD_WRONG, [("library_layer", by_autograd)]),
 }  # fmt: skip

@@ -1,18 +1,6 @@
-"""The questions of the assignment `training`, with answers as students write them: none uses a reference."""
+"""Answers to the assignment `training`."""
 
-import math
-
-import pytest
-import torch
-from torch import nn
-from torch.nn import functional as F
-
-from companion.check import check, saying
-from companion.check.diagnosis import diagnose
-from companion.check.question import bank
-from companion.check.running import observe
-from programs import defined, found, questions, tried
-from sampling import UNKNOWN, sample
+from answers import Program
 
 WINDOWS = """
 def inputs_and_targets(indices, size):
@@ -274,162 +262,83 @@ HELD_OUT_RIGHT = [
     [("        for x, y in batches:", "        for x, y in reversed(batches):"), ("math.exp(avg)", "2 ** (avg / math.log(2))")],
 ]
 
-SOURCES = {"inputs_and_targets": WINDOWS, "clip_gradients": CLIP, "train": LOOP, "evaluate": HELD_OUT, "train_in_windows": IN_WINDOWS}
-WRONG = {"inputs_and_targets": WINDOWS_WRONG, "clip_gradients": CLIP_WRONG, "train": TRAIN_WRONG, "evaluate": HELD_OUT_WRONG, "train_in_windows": IN_WINDOWS_WRONG}
-RIGHT = {"inputs_and_targets": [], "clip_gradients": CLIP_RIGHT, "train": TRAIN_RIGHT, "evaluate": HELD_OUT_RIGHT, "train_in_windows": IN_WINDOWS_RIGHT}
-
-
-def answer(source, edits=()):
-    known = {"torch": torch, "nn": nn, "F": F, "math": math}
-    return defined(source, edits, known)[-1]
-
-
-@pytest.mark.parametrize("question", questions("training"))
-def test_every_question_is_tried(question):
-    tried(question, question in SOURCES, WRONG.get(question, ()), __file__)
-
-
-@pytest.mark.parametrize("question, edits", [(name, edits) for name in RIGHT for edits in [[], *RIGHT[name]]])
-def test_right_answers_are_right(question, edits):
-    assert found(question, answer(SOURCES[question], edits), seed=3).mistakes == []
-
-
-@pytest.mark.parametrize("program", WINDOWS_RIGHT)
-def test_windows_made_otherwise_are_right(program):
-    assert found("inputs_and_targets", answer(WINDOWS + f"answer = {program}"), seed=3).mistakes == []
-
-
-@pytest.mark.parametrize("question, name", [(question, name) for question in WRONG for name in WRONG[question]])
-def test_mistakes_are_named(question, name):
-    finding = found(question, answer(SOURCES[question], WRONG[question][name]), seed=4)
-    assert finding.known and finding.mistakes == [name]
-
-
-# The same mistakes, made another way
-
-OTHERWISE = [
-    ("inputs_and_targets", "targets_not_shifted", [*EVERY, (NEXT, PIECE)]),
-    ("inputs_and_targets", "targets_wrap_in_window", [*EVERY, (NEXT, f"torch.cat([{PIECE}[1:], {PIECE}[:1]])")]),
-    ("inputs_and_targets", "target_made_up", [*EVERY, (NEXT, "F.pad(indices, (0, 1))[t + 1 : t + size + 1]")]),
-    ("inputs_and_targets", "target_made_up", [*EVERY, (NEXT, "F.pad(indices, (0, 1), value=-100)[t + 1 : t + size + 1]")]),
-    ("inputs_and_targets", "whole_window_missing", [(RANGE, "range(0, len(indices) // size * size - size, size)")]),
-    ("inputs_and_targets", "rest_filled_up", [
-        (RANGE, "range(0, len(indices) - 1, size)"), (PIECE, "F.pad(indices[:-1], (0, size))[t : t + size]"),
-        (NEXT, "F.pad(indices[1:], (0, size), value=-100)[t : t + size]"),
+ANSWERS = {
+    "inputs_and_targets": Program(WINDOWS, WINDOWS_WRONG, also_wrong=[
+        ("targets_not_shifted", [*EVERY, (NEXT, PIECE)]),
+        ("targets_wrap_in_window", [*EVERY, (NEXT, f"torch.cat([{PIECE}[1:], {PIECE}[:1]])")]),
+        ("target_made_up", [*EVERY, (NEXT, "F.pad(indices, (0, 1))[t + 1 : t + size + 1]")]),
+        ("target_made_up", [*EVERY, (NEXT, "F.pad(indices, (0, 1), value=-100)[t + 1 : t + size + 1]")]),
+        ("whole_window_missing", [(RANGE, "range(0, len(indices) // size * size - size, size)")]),
+        ("rest_filled_up", [
+            (RANGE, "range(0, len(indices) - 1, size)"), (PIECE, "F.pad(indices[:-1], (0, size))[t : t + size]"),
+            (NEXT, "F.pad(indices[1:], (0, size), value=-100)[t : t + size]"),
+        ]),
+        ("wrong_form", "lambda x, n: list(zip(x.split(n), x[1:].split(n)))"),
+    ], also_right=WINDOWS_RIGHT, pairs=[
+        ("inputs_and_targets_swapped", "whole_window_missing"),
+        ("variant_windows_first", "targets_not_shifted"),
     ]),
-    ("evaluate", "mean_of_perplexities", [("total, n =", "all_ = 0\n    total, n ="), ("n = n +", "all_ += loss.exp() * y.numel(); n = n +"), ("math.exp(avg)", "all_ / n")]),
-    ("clip_gradients", "gradients_unchanged", [("g *= factor", "gradients = [factor * g for g in gradients]")]),
-    ("clip_gradients", "each_gradient_clipped_alone", [
-        (SHORTEN, "    for g in gradients:\n        norm = g.norm()\n        if norm > max_norm:\n            g *= max_norm / norm\n"),
+    "clip_gradients": Program(CLIP, CLIP_WRONG, also_wrong=[
+        ("gradients_unchanged", [("g *= factor", "gradients = [factor * g for g in gradients]")]),
+        ("each_gradient_clipped_alone", [
+            (SHORTEN, "    for g in gradients:\n        norm = g.norm()\n        if norm > max_norm:\n            g *= max_norm / norm\n"),
+        ]),
+        ("wrong_form", "lambda g, c: [one * c for one in g]"),
+        ("returns_none", "lambda g, c: None"),
+    ], also_right=CLIP_RIGHT, pairs=[
+        ("norms_added", "factor_returned"),
+        ("root_missing", "short_gradients_lengthened"),
     ]),
-    ("train", "weights_unchanged", [("            loss.backward()\n", "            loss.backward()\n            optimizer.zero_grad()\n")]),
-    ("train", "weights_unchanged", [("optimizer.step()", f"{BY_HAND}p = p - learning_rate * p.grad")]),
-    ("train", "gradients_not_clipped", [(f"            {CLIPPED}\n", ""), ("loss.backward()", CLIPPED + "; loss.backward()")]),
-    ("train", "learning_rate_ignored", [(", lr=learning_rate", "")]),
-    ("train", "learning_rate_ignored", [("lr=learning_rate", "lr=1e-2")]),
-    ("train", "learning_rate_ignored", [("lr=learning_rate", "lr=1")]),
-    ("train", "adam_for_descent", [("optim.SGD", "optim.AdamW")]),
-    ("train", "rows_mixed_up", [("y.reshape", "y.t().reshape")]),
-    ("train", "state_carried", [("losses = []", "losses, h = [], None"), ("logits, _ = model(x)", "logits, h = model(x, h)")]),
-    ("train", "losses_added_up", [("losses = []", "total, losses = 0, []"), ("loss.backward()", "total += loss; total.backward(retain_graph=True)")]),
-    ("train", "step_before_backward", [("optimizer.step()\n", "pass\n"), ("optimizer.zero_grad()", "[p.grad is None or p.data.sub_(learning_rate * p.grad) for p in model.parameters()]; optimizer.zero_grad()")]),
-    ("train", "one_loss_an_epoch", [("        for x", "        total = 0\n        for x"), ("losses.append(loss.item())", "total += loss.item()"), ("    return", "        losses.append(total)\n    return")]),
-    ("train", "one_loss_an_epoch", [("            losses.append", "        losses.append")]),
-    ("train_in_windows", "state_not_cut", [("            state = state.detach()", "            pass"), ("backward()", "backward(retain_graph=True)")]),
-    ("train_in_windows", "state_not_carried", [("state = state.detach()", "state = torch.zeros_like(state)")]),
-    ("evaluate", "gradients_changed", [("with torch.no_grad():", "if True:"), ("total = total", "loss.backward(); total = total")]),
-    ("evaluate", "not_in_evaluation_mode", [("model.eval()", "model.train()"), (RESTORED, "    model.train(was_training)\n")]),
-    ("evaluate", "sum_for_mean", [("loss.item() * y.numel()", "loss.item()"), ("avg = total / n", "avg = total")]),
-    ("evaluate", "left_in_evaluation_mode", [(RESTORED, "    model.train(model.training)\n")]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("question, name, edits", sample(OTHERWISE, 3))
-def test_the_same_mistakes_made_another_way_are_named(question, name, edits):
-    finding = found(question, answer(SOURCES[question], edits), seed=5)
-    assert finding.known and finding.mistakes == [name]
-
-
-# Two mistakes at once, and another variant
-
-PAIRS = [
-    ("inputs_and_targets", "inputs_and_targets_swapped", "whole_window_missing"),
-    ("inputs_and_targets", "variant_windows_first", "targets_not_shifted"),
-    ("clip_gradients", "norms_added", "factor_returned"),
-    ("clip_gradients", "root_missing", "short_gradients_lengthened"),
-    ("train", "gradients_not_zeroed", "not_in_training_mode"),
-    ("train", "loss_summed", "gradients_not_clipped"),
-    ("train", "stepped_up", "state_carried"),
-    ("train", "adam_for_descent", "softmax_before_loss"),
-    ("train", "epochs_ignored", "losses_keep_their_graph"),
-    ("evaluate", "mean_of_means", "left_in_evaluation_mode"),
-    ("evaluate", "graph_recorded", "not_in_evaluation_mode"),
-    ("evaluate", "perplexity_first", "weighted_by_rows"),
-    ("train_in_windows", "state_not_carried", "last_window_dropped"),
-    ("train_in_windows", "windows_reversed", "gradients_not_clipped"),
-    ("train_in_windows", "state_not_cut", "not_in_training_mode"),
-]
-
-
-@pytest.mark.parametrize("question, one, other", sample(PAIRS, 5))
-def test_pairs_are_named(question, one, other):
-    finding = found(question, answer(SOURCES[question], [*WRONG[question][one], *WRONG[question][other]]), seed=6)
-    assert finding.known and set(finding.mistakes) == {one, other}
-
-
-def named_in(variant, program, seed=0):
-    probed = bank("inputs_and_targets", seed, variant)
-    return diagnose(probed, [observe(probed.question.call, program, probe) for probe in probed.probes], 0).mistakes
-
-
-@pytest.mark.parametrize("name", [None, *WINDOWS_WRONG])
-def test_the_other_variant_has_the_same_mistakes(name):
-    first = answer(WINDOWS, WINDOWS_WRONG.get(name, ()))
-    wanted = {None: [], "variant_windows_first": ["variant_time_first"]}.get(name, [name])
-    assert named_in("windows_first", lambda *given: [one.T for one in first(*given)]) == wanted
-
-
-# What has no name in the bank
-
-FORMS = [
-    ("inputs_and_targets", "lambda x, n: list(zip(x.split(n), x[1:].split(n)))", "wrong_form"),
-    ("clip_gradients", "lambda g, c: [one * c for one in g]", "wrong_form"),
-    ("clip_gradients", "lambda g, c: None", "returns_none"),
-    ("train", "lambda *given: sum(train(*given))", "wrong_form"),
-    ("train", "lambda *given: [train(*given)]", "wrong_form"),
-    ("train", "lambda *given: [3 * loss for loss in train(*given)]", "wrong_values"),
-    ("train", "lambda *given: 1 / 0", "raises_error"),
-    ("evaluate", "lambda *given: evaluate(*given)[0]", "wrong_form"),
-    ("evaluate", "lambda *given: dict(zip('lp', evaluate(*given)))", "wrong_form"),
-    ("train_in_windows", "lambda *given: iter([])", "wrong_shape"),
-]
-
-
-@pytest.mark.parametrize("question, program, name", sample(FORMS, 3))
-def test_other_forms_and_numbers_are_described(question, program, name):
-    finding = found(question, answer(SOURCES[question] + f"answer = {program}"), seconds=UNKNOWN)
-    assert finding.mistakes == [name]
-
-
-# `backward` stops for many reasons: only those that are known are named.
-STOPS = [
-    ("train_in_windows", [("state = state.detach()", "state = state.detach().T")]),
-    ("train_in_windows", [("losses.append", "if start: raise RuntimeError('of another kind')\n        losses.append")]),
-    ("train", [("losses.append", "if losses: raise RuntimeError('of another kind')\n            losses.append")]),
-]
-
-
-@pytest.mark.parametrize("question, edits", sample(STOPS, 3))
-def test_another_error_at_the_second_step_is_no_known_mistake(question, edits):
-    assert found(question, answer(SOURCES[question], edits), seconds=UNKNOWN).mistakes == ["raises_error"]
-
-
-def test_weights_changed_outside_no_grad_are_told_so(monkeypatch):
-    monkeypatch.setattr("companion.check.SECONDS", UNKNOWN)
-    edits = [("optimizer.step()", "for p in model.parameters(): p -= learning_rate * p.grad")]
-    assert saying.words("en")["errors"]["leaf"] in repr(check("train", answer(LOOP, edits)))
-
-
-def test_an_error_of_backward_is_said_as_torch_says_it():
-    said = repr(check("train_in_windows", answer(IN_WINDOWS, IN_WINDOWS_WRONG["state_not_cut"])))
-    assert "`state_not_cut`" in said and "`RuntimeError: Trying to backward" in said and "ThroughOld" not in said
+    "train": Program(LOOP, TRAIN_WRONG, also_wrong=[
+        ("weights_unchanged", [("            loss.backward()\n", "            loss.backward()\n            optimizer.zero_grad()\n")]),
+        ("weights_unchanged", [("optimizer.step()", f"{BY_HAND}p = p - learning_rate * p.grad")]),
+        ("gradients_not_clipped", [(f"            {CLIPPED}\n", ""), ("loss.backward()", CLIPPED + "; loss.backward()")]),
+        ("learning_rate_ignored", [(", lr=learning_rate", "")]),
+        ("learning_rate_ignored", [("lr=learning_rate", "lr=1e-2")]),
+        ("learning_rate_ignored", [("lr=learning_rate", "lr=1")]),
+        ("adam_for_descent", [("optim.SGD", "optim.AdamW")]),
+        ("rows_mixed_up", [("y.reshape", "y.t().reshape")]),
+        ("state_carried", [("losses = []", "losses, h = [], None"), ("logits, _ = model(x)", "logits, h = model(x, h)")]),
+        ("losses_added_up", [("losses = []", "total, losses = 0, []"), ("loss.backward()", "total += loss; total.backward(retain_graph=True)")]),
+        ("step_before_backward", [("optimizer.step()\n", "pass\n"), ("optimizer.zero_grad()", "[p.grad is None or p.data.sub_(learning_rate * p.grad) for p in model.parameters()]; optimizer.zero_grad()")]),
+        ("one_loss_an_epoch", [("        for x", "        total = 0\n        for x"), ("losses.append(loss.item())", "total += loss.item()"), ("    return", "        losses.append(total)\n    return")]),
+        ("one_loss_an_epoch", [("            losses.append", "        losses.append")]),
+        ("wrong_form", "lambda *given: sum(train(*given))"),
+        ("wrong_form", "lambda *given: [train(*given)]"),
+        ("wrong_values", "lambda *given: [3 * loss for loss in train(*given)]"),
+        ("raises_error", "lambda *given: 1 / 0"),
+        # `backward` stops for many reasons: only those that are known are named.
+        ("raises_error", [("losses.append", "if losses: raise RuntimeError('of another kind')\n            losses.append")]),
+    ], also_right=TRAIN_RIGHT, pairs=[
+        ("gradients_not_zeroed", "not_in_training_mode"),
+        ("loss_summed", "gradients_not_clipped"),
+        ("stepped_up", "state_carried"),
+        ("adam_for_descent", "softmax_before_loss"),
+        ("epochs_ignored", "losses_keep_their_graph"),
+    ]),
+    "evaluate": Program(HELD_OUT, HELD_OUT_WRONG, also_wrong=[
+        ("mean_of_perplexities", [("total, n =", "all_ = 0\n    total, n ="), ("n = n +", "all_ += loss.exp() * y.numel(); n = n +"), ("math.exp(avg)", "all_ / n")]),
+        ("gradients_changed", [("with torch.no_grad():", "if True:"), ("total = total", "loss.backward(); total = total")]),
+        ("not_in_evaluation_mode", [("model.eval()", "model.train()"), (RESTORED, "    model.train(was_training)\n")]),
+        ("sum_for_mean", [("loss.item() * y.numel()", "loss.item()"), ("avg = total / n", "avg = total")]),
+        ("left_in_evaluation_mode", [(RESTORED, "    model.train(model.training)\n")]),
+        ("wrong_form", "lambda *given: evaluate(*given)[0]"),
+        ("wrong_form", "lambda *given: dict(zip('lp', evaluate(*given)))"),
+    ], also_right=HELD_OUT_RIGHT, pairs=[
+        ("mean_of_means", "left_in_evaluation_mode"),
+        ("graph_recorded", "not_in_evaluation_mode"),
+        ("perplexity_first", "weighted_by_rows"),
+    ]),
+    "train_in_windows": Program(IN_WINDOWS, IN_WINDOWS_WRONG, also_wrong=[
+        ("state_not_cut", [("            state = state.detach()", "            pass"), ("backward()", "backward(retain_graph=True)")]),
+        ("state_not_carried", [("state = state.detach()", "state = torch.zeros_like(state)")]),
+        ("wrong_shape", "lambda *given: iter([])"),
+        # `backward` stops for many reasons: only those that are known are named.
+        ("raises_error", [("state = state.detach()", "state = state.detach().T")]),
+        ("raises_error", [("losses.append", "if start: raise RuntimeError('of another kind')\n        losses.append")]),
+    ], also_right=IN_WINDOWS_RIGHT, pairs=[
+        ("state_not_carried", "last_window_dropped"),
+        ("windows_reversed", "gradients_not_clipped"),
+        ("state_not_cut", "not_in_training_mode"),
+    ]),
+}  # fmt: skip

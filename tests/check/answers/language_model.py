@@ -1,39 +1,7 @@
-"""The questions of the assignment `language_model`, with answers as students write them: none of them uses a reference.
+"""Answers to the assignment `language_model`. Those that train a network are in test_reach.py."""
 
-Those that train a network are tried in test_reach.py, and attacked in tests/assignments/test_reach_attacks.py.
-"""
-
-import math
-from collections import Counter
-from itertools import combinations
-
-import pytest
-import torch
-from torch import nn
-from torch.nn import functional as F
-
-import companion
-from companion.check import check
-from companion.check.diagnosis import diagnose
-from companion.check.question import all_questions, bank
-from companion.check.running import observe
-from companion.learning.generation import probabilities
-from programs import defined, fit, tried
-from sampling import UNKNOWN
-
-QUESTIONS = ("perplexity", "next_probabilities", "generate")
-
-
-def answer(source, *edits):
-    """What a program defines last, after each `(old, new)` has replaced a piece of it."""
-    return defined(source, edits, {"torch": torch, "nn": nn, "F": F, "math": math, "Counter": Counter})[-1]
-
-
-def found(question, one, seed=3, variant=None, seconds=30):
-    probed = bank(question, seed, variant)
-    asked = probed.question
-    return diagnose(probed, [observe(asked.call, one, probe, asked.forbidden) for probe in probed.probes], seconds)
-
+from answers import Program
+from companion.check.question import all_questions
 
 PERPLEXITY = """
 def perplexity(logits, targets, mask):
@@ -44,7 +12,6 @@ def perplexity(logits, targets, mask):
     return torch.exp(loss)
 """
 LOSS, RETURN, CE = "losses[mask].sum() / mask.sum()", "torch.exp(loss)", 'F.cross_entropy(logits.reshape(-1, V), targets.reshape(-1), reduction="none")'
-P = "p = torch.softmax(logits, -1)"
 ROWS = [("mask = mask.reshape(-1)", "losses = losses.reshape(mask.shape)")]
 PERPLEXITY_WRONG = {
     "exp_missing": [(RETURN, "loss")],
@@ -268,127 +235,22 @@ def generate(step, state, prompt, count, draw, done=()):
         return [index] + (generate(step, state, [int(index)], count - 1, draw) if count > 1 else [])
 """,
 ]
-PROGRAMS = {
-    "perplexity": (PERPLEXITY, PERPLEXITY_WRONG, PERPLEXITY_RIGHT),
-    "next_probabilities": (NEXT, NEXT_WRONG, NEXT_RIGHT),
-    "generate": (GENERATE, GENERATE_WRONG, GENERATE_RIGHT),
+VARIANTS = all_questions()["next_probabilities"].variants
+CUTS = NEXT[NEXT.index("    if top_k") : NEXT.index("    return p")]
+BY_K, BY_P = CUTS[: CUTS.index("    if top_p")], CUTS[CUTS.index("    if top_p") :]
+BELOW = ("        while total < top_p and n < len(p):\n", "        while n == 0 or n < len(p) and total + p[order[n]] <= top_p:\n")
+
+
+def edits_of(variant):
+    """Return what makes the program an answer to a variant."""
+    return [(CUTS, BY_P + BY_K)] * variant.startswith(("top_p", "below")) + [BELOW] * ("below" in variant)
+
+
+# Cuts that are not renewed between answer another variant, number for number.
+NOT_RENEWED_BETWEEN = NEXT.replace("p = q / q.sum()", "p = q / (1 if top_p else q.sum())", 1)
+
+ANSWERS = {
+    "perplexity": Program(PERPLEXITY, PERPLEXITY_WRONG, also_right=PERPLEXITY_RIGHT),
+    "next_probabilities": Program(NEXT, NEXT_WRONG, also_right=NEXT_RIGHT, variants={name: edits_of(name) for name in VARIANTS}),
+    "generate": Program(GENERATE, GENERATE_WRONG, also_right=GENERATE_RIGHT),
 }
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_every_mistake_has_an_answer_that_makes_it(question):
-    source, wrong, right = PROGRAMS[question]
-    names = {name.split("~")[0] for name in wrong} | {name for name in all_questions()[question].names if "variant_" in name}
-    tried(question, right, names, "tests/check/test_check_language_model.py")
-
-
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("question", QUESTIONS)
-def test_right_answers_are_right_however_they_are_written(question, seed):
-    source, _, right = PROGRAMS[question]
-    for program in [source, *right]:
-        finding = found(question, answer(program), seed, seconds=UNKNOWN)
-        assert finding.ok, (finding.mistakes, finding.error, program)
-
-
-@pytest.mark.parametrize("question, name", [(question, name) for question in QUESTIONS for name in PROGRAMS[question][1]])
-def test_every_mistake_is_named_as_a_student_makes_it(question, name):
-    source, wrong, _ = PROGRAMS[question]
-    assert found(question, answer(source, *wrong[name]), seconds=UNKNOWN).mistakes == [name]
-
-
-PAIRS = [
-    (question, one, other)
-    for question, (source, wrong, _) in PROGRAMS.items()
-    for one, other in combinations(sorted(wrong), 2)
-    if all_questions()[question].allows({one, other}) and fit(source, [*wrong[one], *wrong[other]])  # no line is both's
-]
-
-
-@pytest.mark.heavy
-@pytest.mark.parametrize("question, one, other", PAIRS[::7])
-def test_two_mistakes_are_named_or_nothing_false_is_said(question, one, other):
-    """Where one hides the other, one of them is named."""
-    source, wrong, _ = PROGRAMS[question]
-    named = set(found(question, answer(source, *wrong[one], *wrong[other])).mistakes)
-    said = all_questions()[question].names
-    assert named & {one, other} or not named & set(said) or len(named) == 1, named
-
-
-# Variants
-
-
-def order_of(variant):
-    """The program as it is asked for by a variant."""
-    edits = []
-    if variant.startswith(("top_p", "below")):
-        first, second = NEXT.index("    if top_k"), NEXT.index("    if top_p")
-        last = NEXT.index("    return p")
-        edits.append((NEXT[first:last], NEXT[second:last] + NEXT[first:second]))
-    if "below" in variant:
-        edits.append(("        while total < top_p and n < len(p):\n", "        while n == 0 or n < len(p) and total + p[order[n]] <= top_p:\n"))
-    program = NEXT
-    for old, new in edits:
-        assert old in program
-        program = program.replace(old, new)
-    return answer(program)
-
-
-VARIANTS = list(all_questions()["next_probabilities"].variants)
-
-
-@pytest.mark.parametrize("theirs", VARIANTS)
-@pytest.mark.parametrize("asked", VARIANTS)
-def test_an_answer_to_another_variant_is_told_whose_it_is(asked, theirs):
-    expected = [] if asked == theirs else [f"variant_{theirs}"]
-    assert found("next_probabilities", order_of(theirs), variant=asked, seconds=UNKNOWN).mistakes == expected
-
-
-def test_cuts_that_are_not_renewed_between_are_told_so():
-    """They answer another variant, number for number. Who never thought of another order has to be told why."""
-    between = NEXT.index("p = q / q.sum()")
-    source = NEXT[:between] + "p = q / (1 if top_p else q.sum())" + NEXT[between + len("p = q / q.sum()") :]
-    result = check("next_probabilities", answer(source))
-    assert result.mistakes == ["variant_top_p_then_top_k"] and "not divided by its sum yet" in repr(result)
-
-
-# The truth
-
-
-def test_probabilities_are_those_of_the_books_writer():
-    """Index 0 is never drawn there: it is put in front. Its cuts are the first variant's."""
-    truth = all_questions()["next_probabilities"].truth
-    for probe in bank("next_probabilities", 4).probes:
-        logits = torch.cat([torch.zeros(1), probe.tensors["logits"]])
-        theirs = probabilities(logits, **probe.options)[1:]
-        torch.testing.assert_close(truth(probe.tensors["logits"], **probe.options), theirs, rtol=0, atol=1e-12)
-
-
-def test_perplexity_is_that_of_torch():
-    for probe in bank("perplexity", 4).probes:
-        logits, targets, mask = (probe.tensors[name] for name in ("logits", "targets", "mask"))
-        loss = nn.CrossEntropyLoss(ignore_index=-1)(logits.flatten(0, 1), targets.where(mask, -1).flatten())
-        assert all_questions()["perplexity"].truth(logits, targets, mask) == pytest.approx(loss.exp().item())
-
-
-def test_what_is_written_with_a_state_is_what_is_written_by_reading_all():
-    """By a GRU of the companion, whose text depends on all that it has read."""
-    torch.manual_seed(0)
-    cell, out = companion.GRUCell(4, 6), nn.Linear(6, 4)
-
-    def step(index, state):
-        state = cell(torch.eye(4)[[index]], state)
-        return out(state)[0], state
-
-    def drawing():
-        dice = torch.Generator().manual_seed(1)
-        return lambda logits: int(torch.multinomial((3 * logits).softmax(0), 1, generator=dice))
-
-    writes = answer(GENERATE)
-    given = step, torch.zeros(1, 6), [2, 0, 1], 9
-    assert writes(*given, drawing()) == all_questions()["generate"].truth(*given, drawing())
-
-
-def test_a_student_is_told_in_words():
-    said = repr(check("generate", answer(GENERATE, (WRITE, "out.append(i)"))))
-    assert "`indices`" in said and "Read again" in said

@@ -1,0 +1,70 @@
+"""Answers as students write them: a module for each assignment, whose `ANSWERS` has a `Program` for each question.
+
+None of them uses the code of companion/check/questions/, whose changes name the mistakes. tests/check/test_answers.py
+runs them all.
+"""
+
+import math
+import random
+import textwrap
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+import companion
+from companion.check.question import all_questions
+from programs import changed, defined, fit
+
+# The names that an answer may use without importing them
+KNOWN = {
+    "torch": torch, "nn": nn, "F": F, "math": math, "numpy": numpy, "companion": companion, "Counter": Counter,
+    "PackedSequence": PackedSequence, "pack_padded_sequence": pack_padded_sequence, "pad_packed_sequence": pad_packed_sequence,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Program:
+    """A right answer to a question, and other answers made of it.
+
+    An answer is a list of edits, pairs `(old, new)` of texts, each replaced in what the edits before it have left of
+    `source`; or "lambda …", which may call the program; or the source of another program; or a function or class. An
+    edit fails if its old text is not there. The last thing that a source defines is the answer.
+    """
+
+    source: str
+    wrong: dict = field(default_factory=dict)  # for each mistake an answer that makes it: {mistake: answer}
+    also_wrong: list = field(default_factory=list)  # further wrong answers: (mistake or mistakes, answer)
+    also_right: list | dict = field(default_factory=list)  # further right answers, or {what is unusual: answer}
+    pairs: list = field(default_factory=list)  # two mistakes of `wrong` at once, where both are edits: (mistake, mistake)
+    variants: dict = field(default_factory=dict)  # a right answer to each variant of the question: {variant: edits}
+    others: list = field(default_factory=list)  # right answers built in another way: further `Program`s
+    parts: tuple = ()  # questions whose programs make the mistakes that this one does not: this answer is made of theirs
+
+    def answer(self, given=()):
+        """Return the function or class that an answer defines."""
+        if callable(given):
+            return given
+        if not isinstance(given, str):
+            source = changed(self.source, *given)
+        elif given.startswith("lambda"):
+            source = f"{self.source}\nanswer = {given}"
+        else:
+            source = textwrap.dedent(given)
+        return defined(source, (), KNOWN)[-1]
+
+
+def drawn_pairs(question, source, wrong, number, left_out=lambda pair, edits: False):
+    """Return pairs of mistakes, drawn by chance, that go together in a program. left_out: which of them are not tried."""
+    asked, chosen, pairs = all_questions()[question], random.Random(0), []
+    while len(pairs) < number:
+        # edits that name the gates by their places come before those that change these
+        pair = sorted(chosen.sample(sorted(wrong), 2), key=lambda name: name.startswith("gates_"))
+        edits = [edit for name in pair for edit in wrong[name]]
+        if asked.allows(frozenset(pair)) and fit(source, edits) and not left_out(pair, edits):
+            pairs.append(tuple(pair))
+    return list(dict.fromkeys(pairs))

@@ -1,0 +1,112 @@
+"""Answers as students write them, of tests/check/answers/: the right ones are right, and each mistake of the others is named."""
+
+from importlib import import_module
+
+import pytest
+
+from companion.check.diagnosis import GENERAL, alike
+from companion.check.question import ASSIGNMENTS, all_questions, bank
+from programs import fit, found, tried
+from sampling import UNKNOWN, sample
+
+ANSWERS = {}
+for assignment in ASSIGNMENTS:
+    ANSWERS |= import_module(f"answers.{assignment}").ANSWERS
+PROGRAMS = [(question, program) for question, first in ANSWERS.items() for program in (first, *first.others)]
+SEEDS = (0, 3)
+
+
+def cases(made, every):
+    """Return cases `(question, label, …)` for `parametrize`, which are called so. `make test` runs one of `every`."""
+    return [pytest.param(*case.values, marks=case.marks, id="-".join(case.values[:2])) for case in sample(made, every)]
+
+
+def mistakes_of(names):
+    return {names} if isinstance(names, str) else {*names}
+
+
+def wrong_answers():
+    for question, program in PROGRAMS:
+        yield from ((question, name, program, edits) for name, edits in program.wrong.items())
+        yield from ((question, "+".join(sorted(mistakes_of(names))), program, answer) for names, answer in program.also_wrong)
+
+
+def right_answers():
+    for question, program in PROGRAMS:
+        others = program.also_right
+        titled = others if isinstance(others, dict) else {f"right {number}": answer for number, answer in enumerate(others, 1)}
+        yield from ((question, title, program, answer) for title, answer in {"as it is": (), **titled}.items())
+
+
+def pairs():
+    for question, program in PROGRAMS:
+        for one, other in program.pairs:
+            yield question, f"{one}+{other}", program, [*program.wrong[one], *program.wrong[other]]
+
+
+@pytest.mark.parametrize("question", [name for name, question in all_questions().items() if not question.reach])
+def test_there_is_a_program_for_every_mistake(question):
+    asked, first = all_questions()[question], ANSWERS.get(question)
+    parts = (question, *first.parts) if first else ()
+    made = {name for part, program in PROGRAMS if part in parts for name in program.wrong}
+    if first and first.parts:
+        made &= {*asked.names}
+    made |= {f"variant_{name}" for name in (first.variants if first else ())} & {*asked.names}
+    tried(question, first, made, f"ANSWERS of tests/check/answers/{asked.assignment}.py")
+
+
+@pytest.mark.parametrize("seed", sample(SEEDS, 2))
+@pytest.mark.parametrize("question, title, program, answer", cases(right_answers(), 2))
+def test_right_answers_are_right(question, title, program, answer, seed):
+    finding = found(question, program.answer(answer), seed, seconds=UNKNOWN)
+    assert finding.mistakes == [], finding
+
+
+@pytest.mark.parametrize("question, mistakes, program, answer", cases(wrong_answers(), 6))
+def test_every_mistake_is_named(question, mistakes, program, answer):
+    """Mistakes that no change of a line makes are not searched for long: nothing is to be found."""
+    made = {name.split("~")[0] for name in mistakes.split("+")}
+    finding = found(question, program.answer(answer), seed=3, seconds=UNKNOWN if made <= {*GENERAL} else 30)
+    assert {*finding.mistakes} == made and len(finding.mistakes) == len(made), finding
+    assert finding.known or made & {*GENERAL}
+
+
+@pytest.mark.parametrize("question, mistakes, program, edits", cases(pairs(), 12))
+def test_two_mistakes_are_named(question, mistakes, program, edits):
+    """Unless what is named does the same: then there is nothing to choose by."""
+    finding = found(question, program.answer(edits), seed=5, seconds=60)
+    made = {*mistakes.split("+")}
+    assert finding.known
+    assert {*finding.mistakes} == made or same(question, made, {*finding.mistakes}), finding
+
+
+def same(question, made, said):
+    """Return whether two sets of mistakes cannot be told apart."""
+    probed = bank(question, 5)
+    both = frozenset(made), frozenset(said)
+    return said <= {*probed.question.mistakes} and all(
+        alike(*(probed.outcome(one, number) for one in both)) for number in range(len(probed.probes))
+    )
+
+
+@pytest.mark.parametrize("question", [name for name, program in ANSWERS.items() if program.variants])
+def test_a_right_answer_to_a_variant_is_anothers_mistake(question):
+    variants = ANSWERS[question].variants
+    assert [*variants] == [*all_questions()[question].variants]
+    for asked in variants:
+        for given, edits in variants.items():
+            mistakes = [] if asked == given else [f"variant_{given}"]
+            assert found(question, ANSWERS[question].answer(edits), variant=asked).mistakes == mistakes
+
+
+@pytest.mark.parametrize("question, variant, name", sample([
+    (question, variant, name)
+    for question, program in ANSWERS.items() for variant in [*program.variants][1:] for name in program.wrong
+], 12))  # fmt: skip
+def test_mistakes_are_named_in_the_other_variants_as_well(question, variant, name):
+    """Where the same lines make them there; elsewhere what is said is at least no other mistake's name alone."""
+    program = ANSWERS[question]
+    edits = [*program.variants[variant], *program.wrong[name]]
+    if fit(program.source, edits):
+        got = found(question, program.answer(edits), variant=variant, seconds=UNKNOWN)
+        assert not got.ok and (name in got.mistakes or not got.known or len(got.mistakes) > 1), got.mistakes

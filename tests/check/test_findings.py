@@ -1,0 +1,306 @@
+"""What is said of answers to particular questions, of which tests/check/answers/ has the programs."""
+
+import time
+from itertools import combinations
+
+import pytest
+import torch
+from answers import Program
+from answers.language_model import ANSWERS as LANGUAGE_MODEL
+from answers.language_model import NOT_RENEWED_BETWEEN, WRITE
+from answers.lstm import ANSWERS as LSTM
+from answers.lstm import HIDES
+from answers.lstm_parameters import ANSWERS as PARAMETERS
+from answers.lstm_parameters import ONE_MASK, OWN_MASK
+from answers.rnn import ANSWERS as RNN
+from answers.rnn import NEW
+from answers.training import ANSWERS as TRAINING
+from torch import nn
+
+from companion.check import check, saying
+from companion.check.diagnosis import alike, diagnose
+from companion.check.question import all_questions, bank, plain
+from companion.check.running import observe
+from programs import fit, found
+from sampling import PROVING, UNKNOWN, chosen, sample
+
+ANSWERS = LSTM | PARAMETERS | RNN | LANGUAGE_MODEL | TRAINING
+
+
+# Errors of another kind
+
+
+ERRORS = [RuntimeError, TypeError, ValueError, IndexError]
+BROKEN = ["rnn_step", "rnn", "windows", "rnn_backward", "gates", "lookup", "packed"]
+
+
+@pytest.mark.parametrize("error, question", sample([(error, question) for error in ERRORS for question in BROKEN], 5))
+def test_an_error_on_every_probe_is_taken_for_no_known_mistake(question, error):
+    def broken(*arguments):
+        raise error("of another kind")
+
+    assert found(question, broken, seconds=UNKNOWN).mistakes == ["raises_error"]
+
+
+LAYERS = ["rnn_cell", "lstm_cell", "lstm", "stacked", "projected", "all_at_once"]
+
+
+@pytest.mark.parametrize("question", chosen(LAYERS, "lstm"))
+def test_nor_is_an_error_of_a_layer(question):
+    class Broken(nn.Module):
+        def __init__(self, *arguments, **options):
+            raise TypeError("of another kind")
+
+    assert found(question, Broken, seconds=UNKNOWN).mistakes == ["raises_error"]
+
+
+def test_only_a_missing_argument_is_called_missing():
+    def weight_gradient(indices, grad_output, n, padding_idx=None):
+        grad = torch.zeros(n, grad_output.shape[-1]).index_add(0, indices.flatten(), grad_output.flatten(0, -2))
+        if padding_idx is not None:
+            del grad[padding_idx]
+        return grad
+
+    result = check("weight_gradient", weight_gradient)
+    assert "raises_error" in result.mistakes and "padding_idx_missing" not in result.mistakes
+    assert "del grad[padding_idx]" in repr(result)
+
+
+def test_the_error_at_a_batch_says_what_and_where():
+    said = repr(check("lookup", lambda weight, indices: weight.index_select(0, indices)))
+    assert "IndexError: index_select()" in said and "Line" in said
+
+
+def test_weights_changed_outside_no_grad_are_told_so(monkeypatch):
+    monkeypatch.setattr("companion.check.SECONDS", UNKNOWN)
+    edits = [("optimizer.step()", "for p in model.parameters(): p -= learning_rate * p.grad")]
+    assert saying.words("en")["errors"]["leaf"] in repr(check("train", TRAINING["train"].answer(edits)))
+
+
+def test_an_error_of_backward_is_said_as_torch_says_it():
+    program = TRAINING["train_in_windows"]
+    said = repr(check("train_in_windows", program.answer(program.wrong["state_not_cut"])))
+    assert "`state_not_cut`" in said and "`RuntimeError: Trying to backward" in said and "ThroughOld" not in said
+
+
+# Mistakes and variants
+
+
+def test_an_unknown_mistake_in_a_loop_is_described():
+    finding = found("rnn", RNN["rnn"].answer([(NEW, f"{NEW} * (0.5 if t > 1 else 1)")]), seconds=UNKNOWN)
+    assert finding.mistakes == ["wrong_values"] and finding.value == "output" and finding.first == (2, 0, 0)
+    assert finding.right == ["two_steps", "batch_1", "one_step"]
+
+
+def named_in(variant, program, seed=0):
+    probed = bank("inputs_and_targets", seed, variant)
+    return diagnose(probed, [observe(probed.question.call, program, probe) for probe in probed.probes], 0).mistakes
+
+
+@pytest.mark.parametrize("name", [None, *TRAINING["inputs_and_targets"].wrong])
+def test_the_other_variant_has_the_same_mistakes(name):
+    program = TRAINING["inputs_and_targets"]
+    first = program.answer(program.wrong.get(name, ()))
+    wanted = {None: [], "variant_windows_first": ["variant_time_first"]}.get(name, [name])
+    assert named_in("windows_first", lambda *given: [one.T for one in first(*given)]) == wanted
+
+
+def test_cuts_that_are_not_renewed_between_are_told_so():
+    """They answer another variant, number for number. Who never thought of another order has to be told why."""
+    result = check("next_probabilities", Program(NOT_RENEWED_BETWEEN).answer())
+    assert result.mistakes == ["variant_top_p_then_top_k"] and "not divided by its sum yet" in repr(result)
+
+
+def test_a_student_is_told_in_words():
+    said = repr(check("generate", LANGUAGE_MODEL["generate"].answer([(WRITE, "out.append(i)")])))
+    assert "`indices`" in said and "Read again" in said
+
+
+WITHIN_ONE_QUESTION = [
+    (question, one, other)
+    for question, program in LANGUAGE_MODEL.items()
+    for one, other in combinations(sorted(program.wrong), 2)
+    if all_questions()[question].allows({one, other}) and fit(program.source, [*program.wrong[one], *program.wrong[other]])
+]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("question, one, other", WITHIN_ONE_QUESTION[::7])
+def test_two_mistakes_are_named_or_nothing_false_is_said(question, one, other):
+    """Where one hides the other, one of them is named."""
+    program = LANGUAGE_MODEL[question]
+    named = set(found(question, program.answer([*program.wrong[one], *program.wrong[other]])).mistakes)
+    said = all_questions()[question].names
+    assert named & {one, other} or not named & set(said) or len(named) == 1, named
+
+
+def equal_pairs(question):
+    """Sets of one or two mistakes that no probe tells apart, each as two strings."""
+    probed = bank(question, 0)
+    numbers = range(len(probed.probes))
+    alike_so_far = {}
+    for mistakes in [*probed.singles(), *probed.pairs()]:
+        outcome = probed.outcome(mistakes, numbers[-1])
+        sums = [(name, *value.shape, round(float(value.sum()), 5)) for name, value in outcome.values.items()]
+        alike_so_far.setdefault(str((sorted(sums), outcome.error and outcome.error["kind"])), []).append(mistakes)
+    for group in alike_so_far.values():
+        for one, other in combinations(group, 2):
+            if all(alike(probed.outcome(one, number), probed.outcome(other, number)) for number in numbers):
+                yield one, other
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("question", ["gates", "lstm_cell", "one_bias", "lstm_backward"])
+def test_nearly_all_pairs_are_told_apart(question):
+    # of a state in a wrong form nothing is compared, so that it hides whatever else is wrong
+    equal = [(one, other) for one, other in equal_pairs(question) if "state_returned_nested" not in one | other]
+    assert [(set(one), set(other)) for one, other in equal if not {*map(plain, one | other)} & HIDES] == []
+    assert len(equal) < 0.05 * len(bank(question, 0).pairs())
+
+
+# Dropout, which is drawn
+
+
+# Seeds on which what is dropped once made too little a difference to be seen.
+@pytest.mark.parametrize(
+    "name, seed", [("dropout_without_seed", 0), ("dropout_in_evaluation", 571), ("dropout_mask_inverted", 302)]
+)
+def test_what_is_dropped_is_seen_on_every_seed(name, seed):
+    assert found("stacked", PARAMETERS["stacked"].answer(PARAMETERS["stacked"].wrong[name]), seed).mistakes == [name]
+
+
+def test_dropout_is_right_whatever_is_drawn():
+    for seed in range(20 if PROVING else 4):
+        edits = OWN_MASK if seed % 2 else ONE_MASK
+        assert found("stacked", PARAMETERS["stacked"].answer(edits), seed).mistakes == []
+
+
+# Parameters and modules
+
+
+def test_other_matrices_are_said_after_what_they_do():
+    edits = [("size = input_size if k == 0 else H", "size = input_size + 1"), ("h0, c0", "x = F.pad(x, (0, 1)); h0, c0")]
+    wide = PARAMETERS["stacked"].answer(edits)
+    assert "parameter_shape" in found("stacked", wide, seconds=1).mistakes
+
+
+# The cells of two directions, kept in many ways: `{made}` makes them, and `{pair}` are the layer's two.
+CELLS = '''
+class Cell(nn.Module):
+    def __init__(self, i, h):
+        super().__init__()
+        self.weight_ih, self.weight_hh = (nn.Parameter(torch.rand(4 * h, size)) for size in (i, h))
+        self.bias_ih, self.bias_hh = (nn.Parameter(torch.rand(4 * h)) for _ in range(2))
+
+    def forward(self, x, h, c):
+        i, f, g, o = (x @ self.weight_ih.T + h @ self.weight_hh.T + self.bias_ih + self.bias_hh).chunk(4, 1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        return o.sigmoid() * c.tanh(), c
+
+
+class Bi(nn.Module):
+    def __init__(self, i, h, layers):
+        super().__init__()
+        self.h, self.layers = h, layers
+        def new():
+            return [Cell(2 * h if k else i, h) for k in range(layers)]
+        MADE
+
+    def forward(self, x, state=None):
+        h_n, c_n = [], []
+        for k in range(self.layers):
+            ys = []
+            for d, cell in enumerate(PAIR):
+                row = 2 * k + d
+                h, c = (one[row] for one in state) if state else (torch.zeros(x.shape[1], self.h),) * 2
+                said = []
+                for x_t in x.flip(0) if d else x:
+                    h, c = cell(x_t, h, c)
+                    said.append(h)
+                h_n.append(h)
+                c_n.append(c)
+                ys.append(torch.stack(said[::-1] if d else said))
+            x = torch.cat(ys, 2)
+        return x, (torch.stack(h_n), torch.stack(c_n))
+'''
+LISTS = [
+    ("self.forwards, self.backwards = nn.ModuleList(new()), nn.ModuleList(new())",
+     "(self.forwards[k], self.backwards[k])"),
+    ("self.back, self.ahead = nn.ModuleList(new()), nn.ModuleList(new())", "(self.ahead[k], self.back[k])"),
+    ("self.one, self.other = nn.ModuleList(new()), nn.ModuleList(new())", "(self.one[k], self.other[k])"),
+    ("self.cells = nn.ModuleList([*new(), *new()])", "(self.cells[k], self.cells[self.layers + k])"),
+    ("self.cells = nn.ModuleList([one for pair in zip(new(), new()) for one in pair])", "self.cells[2 * k : 2 * k + 2]"),
+    ("self.cells = nn.ModuleList([nn.ModuleList(new()), nn.ModuleList(new())])", "(self.cells[0][k], self.cells[1][k])"),
+]  # fmt: skip
+WORDS = [("weight_ih", "W"), ("weight_hh", "A"), ("bias_ih", "b"), ("bias_hh", "d")]
+
+
+@pytest.mark.parametrize("words", [[], WORDS], ids=["torch's words", "own words"])
+@pytest.mark.parametrize("made, pair", sample(LISTS, 3))
+def test_each_cell_of_a_list_is_taken_for_the_layer_that_it_is(made, pair, words):
+    right = Program(CELLS).answer([("MADE", made), ("PAIR", pair), *words])
+    finding = found("bidirectional", right, seed=7)
+    assert finding.mistakes == ["parameter_names"]
+    word = "W" if words else "weight_ih"
+    assert all(other.endswith("." + word) for name, other in finding.notes["renamed"] if name.startswith("weight_ih"))
+
+
+def traceable(x, h, w, u, b, d):
+    return torch.tanh(torch.mm(x, w.t()) + torch.mm(h, u.t()) + b + d)
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit")
+def test_a_scripted_step_is_right():
+    assert found("rnn_step", torch.jit.script(traceable)).mistakes == []
+
+
+def test_a_scripted_cell_is_right():
+    class Scripted(nn.Module):
+        def __init__(self, input_size: int, hidden_size: int):
+            super().__init__()
+            self.hidden_size = hidden_size
+            self.weight_ih = nn.Parameter(torch.rand(4 * hidden_size, input_size))
+            self.weight_hh = nn.Parameter(torch.rand(4 * hidden_size, hidden_size))
+            self.bias_ih = nn.Parameter(torch.rand(4 * hidden_size))
+            self.bias_hh = nn.Parameter(torch.rand(4 * hidden_size))
+
+        def forward(self, x, state: tuple[torch.Tensor, torch.Tensor] | None = None):
+            if state is None:
+                zeros = torch.zeros(x.shape[0], self.hidden_size, dtype=x.dtype)
+                state = (zeros, zeros)
+            h, c = state
+            a = torch.matmul(x, self.weight_ih.t()) + torch.matmul(h, self.weight_hh.t()) + self.bias_ih + self.bias_hh
+            i, f, g, o = a.chunk(4, 1)
+            c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+            return torch.sigmoid(o) * torch.tanh(c), c
+
+    assert found("lstm_cell", lambda *sizes: torch.jit.script(Scripted(*sizes))).mistakes == []
+
+
+# Time
+
+
+def test_one_thread_more_or_less():
+    threads = torch.get_num_threads()
+    found("stacked", PARAMETERS["stacked"].answer())
+    assert torch.get_num_threads() == threads
+
+
+RUINS = {
+    "gates": ("return i,", "return 1.1 * i,"),
+    "lstm_cell": ("h_next = o", "h_next = 1.1 * o"),
+    "lstm": ("h = o *", "h = 1.1 * o *"),
+    "one_bias": ("torch.zeros(4 * H)", "torch.ones(4 * H)"),
+    "lstm_backward": ("gc = dc", "gc = 1.1 * dc"),
+    "stacked": ("h = o *", "h = 1.1 * o *"),
+    "all_at_once": ("new_h = o *", "new_h = 1.1 * o *"),
+}
+
+
+@pytest.mark.parametrize("question", chosen(RUINS, "gates", "stacked"))
+def test_an_unknown_mistake_takes_its_time_and_no_more(question):
+    """Two seconds in a notebook, of this process: not of a machine that does other things beside."""
+    begin = time.process_time()
+    result = check(question, ANSWERS[question].answer([RUINS[question]]), seed=6)
+    assert result.mistakes == ["wrong_values"]
+    assert time.process_time() - begin < 2

@@ -1,0 +1,207 @@
+"""The truth of a question is what torch or the book computes. That the reference equals it: test_check.py."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from answers.attention import ANSWERS as ATTENTION
+from answers.language_model import ANSWERS as LANGUAGE_MODEL
+from torch import nn
+
+import companion
+from companion.check.question import all_questions, bank
+from companion.check.running import observe
+from companion.learning.generation import probabilities
+from programs import questions
+
+
+def assert_same(outcome, expected):
+    assert outcome.error is None and expected.error is None and set(outcome.values) == set(expected.values)
+    for value, number in outcome.values.items():
+        torch.testing.assert_close(number, expected.values[value], rtol=0, atol=1e-12)
+
+
+# Each variant of the assignment `gru`, by torch's own cells with the rows put into torch's order
+
+
+def blocks(weights, order, wanted):
+    """Weights whose blocks of rows stand in one order, in another one. A letter with a minus changes the sign."""
+    found = []
+    for weight in weights:
+        parts = dict(zip(order, weight.chunk(len(order))))
+        found.append(torch.cat([-parts[one[1]] if one[0] == "-" else parts[one] for one in wanted.split()]))
+    return found
+
+
+def by_gru_cell(order):
+    return lambda x, h, *weights: torch.gru_cell(x, h, *blocks(weights, order, "r z n"))
+
+
+def by_lstm_cell(order, wanted):
+    return lambda x, h, c, *weights: torch.lstm_cell(x, (h, c), *blocks(weights, order, wanted))
+
+
+def by_loops(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, *peepholes):
+    """Number by number, with Python's sums."""
+    i, f, g, o = range(4)
+    size, new = h.shape[1], ([], [])
+
+    def total(row, place):
+        parts = [weight_ih[place, k] * x[row, k] for k in range(x.shape[1])]
+        parts += [weight_hh[place, k] * h[row, k] for k in range(size)]
+        return sum(parts, bias_ih[place] + bias_hh[place])
+
+    for row in range(len(x)):
+        for unit in range(size):
+            a = [total(row, gate * size + unit) for gate in range(4)]
+            old, (p_i, p_f, p_o) = c[row, unit], (one[unit] for one in peepholes)
+            kept = 1 / (1 + (-a[f] - p_f * old).exp()) * old
+            cell = kept + 1 / (1 + (-a[i] - p_i * old).exp()) * a[g].tanh()
+            new[0].append(cell.tanh() / (1 + (-a[o] - p_o * cell).exp()))
+            new[1].append(cell)
+    return tuple(torch.stack(one).reshape(len(x), size) for one in new)
+
+
+def by_torchs_gradients(x, h, *rest):
+    cell = nn.GRUCell(x.shape[1], h.shape[1])
+    for parameter, number in zip(cell.parameters(), rest):
+        parameter.data = number
+    x, h = x.requires_grad_(), h.requires_grad_()
+    cell(x, h).backward(rest[-1])
+    return x.grad, h.grad, *(one.grad for one in cell.parameters())
+
+
+TRUTHS = {
+    ("gru_step", "gates_r_z_n"): by_gru_cell("rzn"),
+    ("gru_step", "gates_z_r_n"): by_gru_cell("zrn"),
+    ("gru_step", "gates_n_z_r"): by_gru_cell("nzr"),
+    ("coupled_lstm_step", "u_keeps_u_g_o"): by_lstm_cell("ugo", "-u u g o"),
+    ("coupled_lstm_step", "u_writes_u_g_o"): by_lstm_cell("ugo", "u -u g o"),
+    ("coupled_lstm_step", "u_keeps_g_o_u"): by_lstm_cell("gou", "-u u g o"),
+    ("coupled_lstm_step", "u_writes_g_o_u"): by_lstm_cell("gou", "u -u g o"),
+    ("gru_layer", None): nn.GRU,
+    ("peephole_lstm_step", None): by_loops,
+    ("gru_backward", None): by_torchs_gradients,
+}
+
+
+def test_there_is_a_truth_for_each_variant():
+    asked = {(name, variant) for name in questions("gru") for variant in all_questions()[name].variants or [None]}
+    assert asked == {*TRUTHS}
+
+
+@pytest.mark.parametrize("name, variant", TRUTHS)
+def test_the_truth_of_a_variant_is_that_of_torchs_cells(name, variant):
+    probed = bank(name, 3, variant)
+    for number, probe in enumerate(probed.probes):
+        expected = observe(probed.question.call, TRUTHS[name, variant], probe)
+        assert_same(probed.expected[number], expected)
+        assert_same(probed.outcome(frozenset(), number), expected)
+
+
+# The other assignments
+
+
+def test_the_truth_of_the_simple_network_is_that_of_torchs_layer():
+    torch.manual_seed(0)
+    layer = nn.RNN(3, 4).double()
+    input, h_0 = torch.rand(5, 2, 3).double(), torch.rand(1, 2, 4).double()
+    expected = layer(input, h_0)
+    torch.testing.assert_close(all_questions()["rnn"].truth(input, h_0, *layer.parameters()), expected, rtol=0, atol=0)
+    step = all_questions()["rnn_step"].truth(input[0], h_0[0], *layer.parameters())
+    torch.testing.assert_close(step, expected[0][0], rtol=0, atol=1e-12)
+
+
+def test_the_truth_of_windows_has_the_gradient_that_training_has():
+    """Each window's loss backward by itself, the state detached between: what the training chapter does."""
+    torch.manual_seed(0)
+    cell = nn.RNNCell(3, 4).double()
+    input, first, size = torch.rand(7, 2, 3).double(), torch.rand(2, 4).double(), 3
+    h = first
+    for window in input.split(size):
+        h = h.detach()
+        for x in window:
+            h = cell(x, h)
+        (h**2).sum().backward()
+    states = all_questions()["windows"].truth(cell, input, first, size)
+    gradients = torch.autograd.grad(sum((state**2).sum() for state in states), list(cell.parameters()))
+    for ours, parameter in zip(gradients, cell.parameters()):
+        torch.testing.assert_close(ours, parameter.grad, rtol=0, atol=1e-12)
+
+
+def test_gates_are_those_of_torchs_cell():
+    torch.manual_seed(0)
+    cell = nn.LSTMCell(3, 4).double()
+    x, h, c = torch.rand(2, 3).double(), torch.rand(2, 4).double(), torch.rand(2, 4).double()
+    i, f, g, o = all_questions()["gates"].truth(x, h, *cell.parameters())
+    new_c = f * c + i * g
+    torch.testing.assert_close((o * new_c.tanh(), new_c), cell(x, (h, c)), rtol=0, atol=1e-12)
+
+
+def test_weights_with_one_bias_do_in_torch_what_they_do_elsewhere():
+    torch.manual_seed(0)
+    weights = {"W": torch.rand(20, 3).double(), "U": torch.rand(20, 5).double(), "b": torch.rand(20).double()}
+    layer = nn.LSTM(3, 5).double()
+    layer.load_state_dict(all_questions()["one_bias"].truth(weights))
+    x = torch.rand(4, 2, 3).double()
+    h = c = torch.zeros(2, 5).double()
+    for x_t in x:
+        f, i, g, o = (x_t @ weights["W"].T + h @ weights["U"].T + weights["b"]).chunk(4, dim=1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+    torch.testing.assert_close(layer(x)[0][-1], h, rtol=0, atol=1e-12)
+
+
+def test_probabilities_are_those_of_the_books_writer():
+    """Index 0 is never drawn there: it is put in front. Its cuts are the first variant's."""
+    truth = all_questions()["next_probabilities"].truth
+    for probe in bank("next_probabilities", 4).probes:
+        logits = torch.cat([torch.zeros(1), probe.tensors["logits"]])
+        theirs = probabilities(logits, **probe.options)[1:]
+        torch.testing.assert_close(truth(probe.tensors["logits"], **probe.options), theirs, rtol=0, atol=1e-12)
+
+
+def test_perplexity_is_that_of_torch():
+    for probe in bank("perplexity", 4).probes:
+        logits, targets, mask = (probe.tensors[name] for name in ("logits", "targets", "mask"))
+        loss = nn.CrossEntropyLoss(ignore_index=-1)(logits.flatten(0, 1), targets.where(mask, -1).flatten())
+        assert all_questions()["perplexity"].truth(logits, targets, mask) == pytest.approx(loss.exp().item())
+
+
+def test_what_is_written_with_a_state_is_what_is_written_by_reading_all():
+    """By a GRU of the companion, whose text depends on all that it has read."""
+    torch.manual_seed(0)
+    cell, out = companion.GRUCell(4, 6), nn.Linear(6, 4)
+
+    def step(index, state):
+        state = cell(torch.eye(4)[[index]], state)
+        return out(state)[0], state
+
+    def drawing():
+        dice = torch.Generator().manual_seed(1)
+        return lambda logits: int(torch.multinomial((3 * logits).softmax(0), 1, generator=dice))
+
+    writes = LANGUAGE_MODEL["generate"].answer()
+    given = step, torch.zeros(1, 6), [2, 0, 1], 9
+    assert writes(*given, drawing()) == all_questions()["generate"].truth(*given, drawing())
+
+
+def test_the_truth_is_that_of_torchs_layer_with_a_mask_as_that_has_it():
+    torch.manual_seed(0)
+    layer = nn.MultiheadAttention(6, 2, batch_first=True).double()
+    query, key = torch.rand(2, 3, 6).double(), torch.rand(2, 4, 6).double()
+    hidden = torch.tensor([[False, True, False, True], [False, False, True, True]])
+    ours = all_questions()["multi_head"].truth(
+        query, key, key, ~hidden[:, None].expand(-1, 3, -1), 2, layer.in_proj_weight, layer.in_proj_bias, *layer.out_proj.parameters()
+    )
+    theirs = layer(query, key, key, key_padding_mask=hidden, average_attn_weights=False)
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+
+
+def test_a_beam_that_is_wide_enough_finds_the_best_of_all():
+    probe = bank("beam_search", 0).probes[2]
+    outcome = observe(all_questions()["beam_search"].call, all_questions()["beam_search"].truth,
+                      replace(probe, options=probe.options | {"width": 10**4}))  # fmt: skip
+    assert outcome.values["log_p"].exp().sum() == pytest.approx(1)  # all that can be, ended or cut
+    narrow = observe(all_questions()["beam_search"].call, ATTENTION["beam_search"].answer(), probe)
+    assert narrow.values["log_p"][0] <= outcome.values["log_p"][0]

@@ -1,0 +1,86 @@
+"""Values that a figure refuses, when it is made and afterwards, and how it shows itself in Python."""
+
+import math
+import re
+
+import pytest
+import torch
+from draw import KINDS
+from traitlets import TraitError
+
+OWN = "He felt for the bench and sat down on it, and began to laugh."
+# What does not fit, and a piece of what is said about it
+REFUSED = {
+    "attention": [
+        ({"text": ""}, "1 to 25 words, not 0"), ({"text": " - "}, "not 0"), ({"text": "four cats"}, "'cats'"), ({"text": "one " * 26}, "not 26"),
+    ],
+    "gates": [
+        ({"x": 3}, "x"), ({"bias": [0, 0, 0]}, "bias"), ({"bias": [0, 0, 0, 11]}, "bias"), ({"t": 21}, "t"), ({"closed": -1}, "closed"), ({"c": "one"}, "c"),
+    ],
+    "guess": [
+        ({"passage": 4}, "passage"), ({"tries": [7]}, "tries"), ({"tries": [1] * 99}, "tries has 99 numbers; passage 1 has "),
+        ({"text": OWN, "passage": 2}, "passage must be 1, not 2"), ({"text": "short"}, "text has 5 characters; from 20 to 200"),
+        ({"text": OWN + "ξ"}, "text: not in the vocabulary of 54 characters: 'ξ'"),
+    ],
+    "learning": [
+        ({"gap": 0}, "gap"), ({"kind": "CNN"}, "kind"), ({"bias": 7}, "bias"), ({"learning_rate": 0.5}, "learning_rate"),
+        ({"examples": [[[0, 1], -1]]}, "examples"), ({"examples": [[[], 1]]}, "examples"), ({"examples": [3]}, "examples"), ({"begin_with": [[1.0], [2.0]]}, "begin_with"),
+    ],
+    "lookup": [
+        ({"place": -1}, "place"), ({"place": 8}, "place"), ({"padding_idx": 1}, "padding_idx"), ({"padding_idx": False}, "padding_idx"), ({"padding_idx": True}, "padding_idx"),
+        ({"text": "helloworl"}, "text"), ({"text": 3}, "text"), ({"weight": [[0, 0, 0]]}, "weight"), ({"weight": [[0, 0]] * 8}, "weight"),
+        ({"weight": [[0, 0, 100]] * 8}, "weight"), ({"weight": [[0, 0, math.nan]] * 8}, "weight"), ({"last_step": [0] * 7}, "last_step"),
+    ],
+    "pairs": [({"writes": [[7, 0]]}, "writes"), ({"writes": [[0, 2]]}, "writes"), ({"writes": [[0, 0]] * 11}, "writes"), ({"asked": 7}, "asked"), ({"alpha": 0.4}, "alpha"), ({"beta": 2.1}, "beta")],
+    "past": [
+        ({"text": "a"}, "from 2 to 120"), ({"text": "☃☃"}, "text"), ({"text": "abc", "place": 3}, "place must be from 1 to 2"), ({"measure": "love"}, "measure"),
+        ({"text": "a" * 121}, "121 characters"),
+    ],
+    "scan": [
+        ({"a": [0.5] * 7}, "a"), ({"b": [3] * 8}, "b"), ({"cuts": [3, 1]}, "cuts"), ({"cuts": [8]}, "cuts"), ({"cuts": [2, 2]}, "cuts"), ({"way": "ring"}, "way"), ({"t": 9}, "t"),
+    ],
+    "shapes": [
+        ({"input_size": -1}, "input_size"), ({"input_size": 1025}, "input_size"), ({"hidden_size": 2.5}, "hidden_size"), ({"num_layers": 4}, "num_layers"),
+        ({"proj_size": -2}, "proj_size"), ({"dropout": 2}, "dropout"), ({"bias": "no"}, "bias"), ({"input_layout": "ragged"}, "input_layout"), ({"T": 0}, "T"), ({"N": 101}, "N"),
+        ({"lengths": []}, "lengths"), ({"lengths": [1] * 9}, "lengths"), ({"lengths": [101]}, "lengths"), ({"marked": "weight_ih_l3"}, "marked"),
+    ],
+    "shares": [({"gap": 24}, "gap"), ({"gap": 0}, "gap"), ({"scale": 0.1}, "scale"), ({"bias": 6}, "bias"), ({"window": 25}, "window"), ({"seed": -1}, "seed")],
+    "unrolling": [
+        ({"radius": -0.1}, "radius"), ({"radius": 2.1}, "radius"), ({"t": 0}, "t"), ({"t": 51}, "t"), ({"nonlinearity": "sigmoid"}, "nonlinearity"), ({"impulse": 0.5}, "impulse"),
+        ({"Q": [[1.0]]}, "Q"), ({"Q": (2 * torch.eye(8)).tolist()}, "must be 1, not 2: divide Q by it"), ({"Q": torch.zeros(8, 8).tolist()}, "Q"), ({"Q": [[math.nan] * 8] * 8}, "Q"),
+    ],
+    "writing": [
+        ({"temperature": 2.1}, "temperature"), ({"temperature": -0.1}, "temperature"), ({"temperature": math.nan}, "temperature"), ({"seed": 100}, "seed"), ({"seed": -1}, "seed"),
+        ({"unit": -1}, "unit"), ({"unit": 160}, "unit must be from 0 to 159, not 160: the writer has 160 units"), ({"language": "ko", "unit": 104}, "from 0 to 103"),
+        ({"beginning": ""}, "beginning is empty"), ({"beginning": "ξ"}, "not in the vocabulary of 54 characters: 'ξ'"), ({"written": "é"}, "not in the vocabulary"),
+        ({"beginning": "a" * 401}, "at most 400"), ({"written": "a" * 2001}, "at most 2000"),
+    ],
+}  # fmt: skip
+SHOWN = [
+    ("gates", {"x": 0.3, "h": -0.2, "c": 0.7, "bias": [1, 2, -1, 0.5]}, "Gates(x=0.3, h=-0.2, c=0.7, bias=[1.0, 2.0, -1.0, 0.5])"),
+    ("guess", {"text": OWN, "tries": [1]}, f"Guess(text={OWN!r}, tries=[1])"),
+    ("learning", {"gap": 5}, "Learning(gap=5)"),
+    ("pairs", {"delta": True}, "Pairs(delta=True)"),
+    ("scan", {"way": "tree"}, "Scan(way='tree')"),
+    ("unrolling", {"radius": 1.5, "t": 3}, "Unrolling(radius=1.5, t=3)"),
+]
+
+
+def test_every_figure_refuses_something():
+    assert REFUSED.keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize("name, values, message", [(name, *row) for name, rows in REFUSED.items() for row in rows])
+def test_values_that_mean_nothing_are_refused(name, values, message):
+    with pytest.raises(TraitError, match=re.escape(message)):
+        KINDS[name](**values)
+    figure = KINDS[name]()
+    for trait, value in values.items() if len(values) == 1 and {*values} <= {*figure.traits()} else ():
+        with pytest.raises(TraitError, match=re.escape(message)):
+            setattr(figure, trait, value)
+    assert repr(figure) == f"{KINDS[name].__name__}()"
+
+
+@pytest.mark.parametrize("name, values, text", SHOWN)
+def test_a_figure_shows_what_was_moved(name, values, text):
+    assert repr(KINDS[name](**values)) == text
