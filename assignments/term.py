@@ -102,8 +102,7 @@ class Term:
                 if copied and source == "nothing" and ("times_lost", {}) not in self.notes:
                     self.notes.append(("times_lost", {}))
                 self.memory[entry, assignment] = [sent and sent.isoformat(), source, mark]
-        text = [[*key, *value] for key, value in self.memory.items()]
-        store(Path(output) / MEMORY, json.dumps(text, ensure_ascii=False, indent=0).encode())
+        remember(output, self.memory)
 
     # What becomes of it
 
@@ -335,6 +334,11 @@ def remembered(output):
         return {(entry, assignment): [*rest] for entry, assignment, *rest in json.loads((Path(output) / MEMORY).read_text("utf-8"))}
     except (OSError, ValueError, TypeError):
         return {}
+
+
+def remember(output, times):
+    text = [[*key, *value] for key, value in times.items()]
+    store(Path(output) / MEMORY, json.dumps(text, ensure_ascii=False, indent=0).encode())
 
 
 def store(path, raw):

@@ -163,3 +163,12 @@ def rows(output):
     with open(output / "grades.csv", encoding="utf-8-sig", newline="") as file:
         table = list(csv.DictReader(file))
     return {(row["student"], row["question"]): (float(row["points"]), row["mistake"]) for row in table}
+
+
+def result(student, points=2.0):
+    """Return what is stored of a student who answered one question."""
+    verdict = {
+        "assignment": "lstm", "question": "gates", "points": points, "most": 2, "stretch": False, "seconds": 0.1,
+        "mistakes": [] if points else ["gates_f_i_g_o"], "paragraphs": [], "remarks": [], "walls": ["time", "network"],
+    }  # fmt: skip
+    return {"student": student, "language": "en", "assignments": ["lstm"], "remarks": [], "seeds": {}, "verdicts": [verdict]}
