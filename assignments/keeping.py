@@ -20,11 +20,11 @@ from companion.check.question import all_questions
 HERE = Path(__file__).resolve().parent
 
 
-def store(path, text):
-    """Writes a file whole or not at all, also where two do so at once."""
+def store(path, content):
+    """Write a text or bytes to a file, whole or not at all, also if another process writes to it at the same time."""
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
-        part.write_text(text, encoding="utf-8", errors="replace")
+        part.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)

@@ -2,13 +2,13 @@
 
 import html
 import json
-import os
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
 import dates
 import folders
+import keeping
 import pages
 import roster
 import times
@@ -160,7 +160,7 @@ class Term:
                     raise ValueError(f"{file} is not written: not all submissions are graded yet")
                 for name, place in self.places(self.targets).items():
                     self.fill(name, place, all_graded)
-                store(file, self.listed.table.written())
+                keeping.store(file, self.listed.table.written())
                 say(f"{file}: {self.listed.path}, with the grades of {', '.join(self.targets)} filled in")
             except (ValueError, LookupError) as error:
                 self.failed = str(error) or None
@@ -227,7 +227,7 @@ class Term:
                 if number and len(ones) == 1:
                     made[number, self.listed.students[place].name, assignment] = pages.feedback(ones[0])
         if made:
-            store(path, uploads.feedback_zip(made))
+            keeping.store(path, uploads.feedback_zip(made))
         else:
             path.unlink(missing_ok=True)
             self.notes.append(("no_numbers", {}))
@@ -338,14 +338,4 @@ def remembered(output):
 
 def remember(output, times):
     text = [[*key, *value] for key, value in times.items()]
-    store(Path(output) / MEMORY, json.dumps(text, ensure_ascii=False, indent=0).encode())
-
-
-def store(path, raw):
-    """Writes a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_bytes(raw)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    keeping.store(Path(output) / MEMORY, json.dumps(text, ensure_ascii=False, indent=0))
