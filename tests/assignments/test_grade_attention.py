@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import nbformat
 import pytest
-import torch
-from grading import judged, worker  # noqa: F401 (a fixture)
+from grading import judged
 from sampling import chosen
 
 from companion.check import check
