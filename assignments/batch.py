@@ -15,7 +15,6 @@ import keeping
 import regrade
 import results
 import review
-import spread
 from workers import FORKS, Mother
 from grader import Grading
 from keeping import stored_in
@@ -65,15 +64,15 @@ class Job:
 
 
 class Batch:
-    """All submissions of a folder, or a part of them, as (3, 16). again: students to be graded anew; questions: those to be graded anew for all; fresh:
+    """All submissions of a folder. again: students to be graded anew; questions: those to be graded anew for all; fresh:
     with other probes than before; variants: whether each student is held to the variants of their own name; similar:
     whether students' code is compared; term: what the class list and the due dates make of it."""
 
     def __init__(
         self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print, term=None,
-        questions=(), similar=False, part=None,
+        questions=(), similar=False,
     ):  # fmt: skip
-        self.folder, self.part = Path(folder).resolve(), part
+        self.folder = Path(folder).resolve()
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
         self.term = term
         self.limits = asking.LIMITS | (limits or {})
@@ -81,10 +80,8 @@ class Batch:
             (self.output / one).mkdir(parents=True, exist_ok=True)
         os.chmod(self.output, 0o700)  # other students may have accounts here
         found = folders.students(folder)
-        found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
-        self.roster = [*found]
-        self.names = sorted(found) if variants else None
-        self.found = {name: path for name, path in found.items() if not part or spread.is_in(name, part)}
+        self.found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
+        self.names = sorted(self.found) if variants else None
         settings = [list(self.wanted), language, self.limits, variants, keeping.sources()]
         self.files = {name: keeping.files_digest(path) for name, path in self.found.items()}
         self.digests = {name: keeping.digest(files, settings) for name, files in self.files.items()}
@@ -94,10 +91,7 @@ class Batch:
         self.again, self.similar = frozenset(again), similar
         self.key = hashlib.sha256(json.dumps([str(self.folder), *self.wanted]).encode()).hexdigest()[:8]
         self.change = regrade.begun(self.output, self.key, questions, fresh and bool(questions), settings)
-        if part:
-            self.note(ended=False)
-        else:
-            self.rename()
+        self.rename()
         for student in self.found:
             self.resume(student, student in again, fresh)
         if questions and (whole := len({*self.todo} - {*self.parts})):
@@ -114,13 +108,6 @@ class Batch:
                 new = old.with_name(f"{min(names)}.{kind}")
                 if old.exists() and not new.exists():
                     os.replace(old, new)
-
-    def note(self, ended):
-        """Says for join.py how far this part is."""
-        path = spread.file_of(self.output, self.key, self.part)
-        path.parent.mkdir(exist_ok=True)
-        said = spread.said_of(self.key, self.part, self.folder, self.wanted, self.roster, keeping.sources(), ended)
-        keeping.store(path, json.dumps(said, ensure_ascii=False, indent=1))
 
     def done(self, student):
         return self.output / "done" / f"{page_name(student)}.json"
@@ -144,8 +131,6 @@ class Batch:
             self.todo.append(student)
         elif mine and mine["digest"] == self.digests[student] and mine["complete"] and not again:
             self.graded[student] = mine["graded"]
-            if not mine["graded"]["assignments"]:  # a part could not tell
-                self.untold[student] = mine["graded"]
         else:
             self.todo.append(student)
 
@@ -156,17 +141,14 @@ class Batch:
         workers = max(1, min(workers or os.cpu_count() or 1, len(self.todo) or 1))
         try:
             self.run(self.todo, workers)
-            if self.part:
-                self.note(ended=True)
-            for student, result in {} if self.part else self.untold.items():
+            for student, result in self.untold.items():
                 self.keep(student, keeping.told(result, self.usual()), complete=bool(self.usual()))
             if regrade.stored(self.output).get("id") == self.change["id"]:
                 self.tell_change(finished=True)
         finally:
             if self.term:
                 self.term.note(self.output, self.graded)
-            if not self.part:
-                results.write(self.output, self.all_graded(), self.say, self.term, self.compared(), self.similar)
+            results.write(self.output, self.all_graded(), self.say, self.term, self.compared(), self.similar)
         return self.graded
 
     def compared(self):
@@ -178,11 +160,7 @@ class Batch:
 
     def all_graded(self):
         """What is stored of all students, this batch's and those of earlier ones into the same folder."""
-        try:
-            rosters = json.loads((self.output / "batches.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            rosters = {}
-        rosters[self.key] = [*self.found]
+        rosters = keeping.rosters_in(self.output) | {self.key: [*self.found]}
         keeping.store(self.output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
         return keeping.all_stored(self.output, rosters)
 
@@ -236,14 +214,14 @@ class Batch:
     def take(self, student, result, complete):
         """Keeps what a grading process says of a student."""
         self.untold[student] = result
-        if result["assignments"] or self.part:  # what most others sent is known when all parts are joined
+        if result["assignments"]:
             self.keep(student, self.untold.pop(student), complete)
 
     def lose(self, student):
         """The grader itself did not come to an end with this one."""
         language = self.language or "en"
-        remarks, usual = [("grader_stopped", "")], () if self.part else self.usual()
-        self.keep(student, keeping.unanswered(student, self.wanted or usual, language, remarks, "not_graded"), False)
+        remarks = [("grader_stopped", "")]
+        self.keep(student, keeping.unanswered(student, self.usual(), language, remarks, "not_graded"), False)
 
     def usual(self):
         """The assignment of most submissions: one in which none can be told is one to this."""

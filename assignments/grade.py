@@ -14,7 +14,6 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
     grades/similar.html        for the instructor, with --similar: pairs of submissions that are alike
     grades/done/*.json         what is graded so far: an interrupted batch continues with the next submission
     grades/batches.json        the students of each batch
-    grades/parts/*.json        what each --part has seen and done, for join.py
     grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave,
                                which their pages in review/ show
     grades/canvas.csv          with --roster: the class list as it came, and the grades filled in
@@ -26,7 +25,6 @@ Several batches, of one assignment each, may go to one output folder: the latest
 A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
 --again STUDENT repeats a grading with the probes that it was done with; with --fresh it draws new ones.
 --question NAME does so for one question of all students, and leaves everything else as it is stored.
---part 3/16 grades the third of sixteen shares of the students, on whatever machine; join.py makes pages of all of them.
 """
 
 import argparse
@@ -41,7 +39,6 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 import folders  # noqa: E402  (its folder is on the path only now)
 import results  # noqa: E402
-import spread  # noqa: E402
 import term as terms  # noqa: E402
 from asking import lasting  # noqa: E402
 from batch import Batch  # noqa: E402
@@ -79,7 +76,6 @@ def main():
     parser.add_argument("--column", action="append", default=[], metavar="[ASSIGNMENT=]NAME", help="the class list's column for grades")
     parser.add_argument("--dates", metavar="TOML", help="due dates, what being late costs, and extensions")
     parser.add_argument("--similar", action="store_true", help="look for pairs of submissions that are alike")
-    parser.add_argument("--part", type=spread.part_of, metavar="3/16", help="grade this share of the students only; then join.py")
     parser.add_argument("--seconds", type=positive, help="processor seconds for a question (10); by the clock it has three times as many")
     parser.add_argument("--own-code", action="store_true", help="ask about each right answer what a change to it would do")
     arguments = parser.parse_args()
@@ -89,8 +85,6 @@ def main():
         parser.error("--fresh goes with --again STUDENT or --question NAME")
     if arguments.again and arguments.question:
         parser.error("--again grades all of a student, --question one question of all: ask for one of the two")
-    if arguments.part and arguments.again + arguments.question:
-        parser.error("--again and --question go without --part: into the folder in which the parts were joined")
     try:  # before anything is graded or written
         again = known(arguments.again, folders.students(arguments.submissions), "submission of")
         known(arguments.question, all_questions(), "question")
@@ -111,15 +105,13 @@ def main():
         graded = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again, arguments.fresh,
             arguments.variants, term=term, questions=arguments.question, similar=arguments.similar,
-            part=arguments.part,
         ).grade(arguments.workers)  # fmt: skip
     except KeyboardInterrupt:
         sys.exit("Interrupted. The same command continues.")
     except OSError as error:
         sys.exit(f"{error}. What was graded until here is kept: the same command continues.")
     print(results.abilities(results.held_by(graded.values())))
-    made = f"{arguments.output}/summary.html" if not arguments.part else "join.py makes pages of all parts."
-    print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {made}")
+    print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {arguments.output}/summary.html")
     for student in again:
         print(f"{student}: {arguments.output}/review/{page_name(student)}.html")
     if term and term.failed:

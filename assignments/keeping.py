@@ -20,11 +20,11 @@ from companion.check.question import all_questions
 HERE = Path(__file__).resolve().parent
 
 
-def store(path, text):
-    """Writes a file whole or not at all, also where two do so at once."""
+def store(path, content):
+    """Write a text or bytes to a file, whole or not at all, also if another process writes to it at the same time."""
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     try:
-        part.write_text(text, encoding="utf-8", errors="replace")
+        part.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "replace"))
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
@@ -87,22 +87,22 @@ def joined(results):
     }
 
 
-def all_stored(output, rosters):
-    """What is stored of all students. rosters: {batch: its students}.
+def rosters_in(output):
+    """Return {batch: its students}, empty if batches.json is missing or damaged."""
+    try:
+        rosters = json.loads((output / "batches.json").read_text(encoding="utf-8"))
+        return rosters if isinstance(rosters, dict) else {}
+    except (OSError, ValueError):
+        return {}
 
-    What the part of a batch could not tell is taken here for what most sent in all of it.
-    """
-    stored, by_batch = {}, {}
+
+def all_stored(output, rosters):
+    """Return the stored results of all students. rosters: {batch: its students}."""
+    found, order = [], [*rosters]
     for student in sorted({student for roster in rosters.values() for student in roster}):
         batches = stored_in(output / "done" / f"{page_name(student)}.json")
-        mine = {key: one["graded"] for key, one in batches.items() if student in rosters.get(key, ())}
-        stored[student] = {key: summary.dated(one, [*rosters].index(key) + 1) for key, one in mine.items()}
-        for key, one in stored[student].items():
-            by_batch.setdefault(key, []).append(one)
-    usual, found = {key: most_sent(results) for key, results in by_batch.items()}, []
-    for batches in stored.values():
-        results = [one if one["assignments"] else told(one, usual[key]) for key, one in batches.items()]
-        found += [joined(results)] if results else []
+        mine = [summary.dated(one["graded"], order.index(key) + 1) for key, one in batches.items() if student in rosters.get(key, ())]
+        found += [joined(mine)] if mine else []
     return found
 
 

@@ -10,9 +10,9 @@ import summary
 from naming import page_name
 
 
-def write(output, all_graded, say, term=None, compared=(), similar=False, notes=lambda language: ()):
+def write(output, all_graded, say, term=None, compared=(), similar=False):
     """All that is made of what is stored. term: what a class list and due dates make of it; compared: what regrade.py has
-    kept of before; notes: what the summary is to say first, in a language."""
+    kept of before."""
     names = {one["student"]: f"{page_name(one['student'])}.html" for one in all_graded}
     by_hand = {}
     try:
@@ -54,7 +54,7 @@ def write(output, all_graded, say, term=None, compared=(), similar=False, notes=
     keeping.store(output / "grades.csv", pages.grades_csv(all_graded))
     more = term.write(output, all_graded, names, language, say) if term else ()
     there = [name for name in summary.WAYS if (output / name).exists()]
-    said = " ".join([*notes(language), abilities(held_by(all_graded), language)])
+    said = abilities(held_by(all_graded), language)
     keeping.store(output / "summary.html", summary.summary(all_graded, said, names, language, there, more))
 
 

@@ -2,13 +2,13 @@
 
 import html
 import json
-import os
 from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
 import dates
 import folders
+import keeping
 import pages
 import roster
 import times
@@ -102,8 +102,7 @@ class Term:
                 if copied and source == "nothing" and ("times_lost", {}) not in self.notes:
                     self.notes.append(("times_lost", {}))
                 self.memory[entry, assignment] = [sent and sent.isoformat(), source, mark]
-        text = [[*key, *value] for key, value in self.memory.items()]
-        store(Path(output) / MEMORY, json.dumps(text, ensure_ascii=False, indent=0).encode())
+        remember(output, self.memory)
 
     # What becomes of it
 
@@ -161,7 +160,7 @@ class Term:
                     raise ValueError(f"{file} is not written: not all submissions are graded yet")
                 for name, place in self.places(self.targets).items():
                     self.fill(name, place, all_graded)
-                store(file, self.listed.table.written())
+                keeping.store(file, self.listed.table.written())
                 say(f"{file}: {self.listed.path}, with the grades of {', '.join(self.targets)} filled in")
             except (ValueError, LookupError) as error:
                 self.failed = str(error) or None
@@ -228,7 +227,7 @@ class Term:
                 if number and len(ones) == 1:
                     made[number, self.listed.students[place].name, assignment] = pages.feedback(ones[0])
         if made:
-            store(path, uploads.feedback_zip(made))
+            keeping.store(path, uploads.feedback_zip(made))
         else:
             path.unlink(missing_ok=True)
             self.notes.append(("no_numbers", {}))
@@ -337,11 +336,6 @@ def remembered(output):
         return {}
 
 
-def store(path, raw):
-    """Writes a file whole or not at all."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_bytes(raw)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+def remember(output, times):
+    text = [[*key, *value] for key, value in times.items()]
+    keeping.store(Path(output) / MEMORY, json.dumps(text, ensure_ascii=False, indent=0))

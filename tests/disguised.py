@@ -1,4 +1,4 @@
-"""Answers that students might write on their own (tests/answers, three to each assignment), and copies in disguise.
+"""Answers that students might write on their own (tests/answers, three to each of two assignments), and copies in disguise.
 
 All are right, but that is not what they are for: who copies changes names, comments, the order of things, and what costs
 no thought.
@@ -55,15 +55,6 @@ def copies():
         ANSWERS["rnn_1"], "from_input left, from_state right, k bound, seq_len length, state current, results collected, "
         "ends finals, total count, start begin, stop end, states memory, gi d_in, gwih d_w, gwhh d_u, gb d_b, carry back, "
         "upstream incoming, local delta, t step")))  # fmt: skip
-    made["other comments and spaces"] = "lstm_1", commented(swapped(
-        renamed(ANSWERS["lstm_1"], "hidden n, z act, stdv scale, hidden_seq outs, i_t gi, f_t gf, g_t gg, o_t go, batch B, seq_len L, w mat"),
-        ("self.batch_first = hidden", "self.batch_first =  hidden"), ('"W"', "'W'"), ('"U"', "'U'")), every=2)  # fmt: skip
-    made["statements swapped"] = "embedding_3", reordered(swapped(
-        renamed(ANSWERS["embedding_3"], "flat one_row, table out, rows parts, d width, pieces acc, word token, bounds edges, means result, chosen bag, k b"),
-        ("    out = torch.zeros(len(one_row), num_embeddings)\n", "    out = torch.zeros(len(one_row), num_embeddings)  # (L, V)\n"),
-        ("    width = grad_output.shape[-1]\n    one_row = indices.flatten()\n", "    one_row = indices.flatten()\n    width = grad_output.shape[-1]\n"),
-        ("bag.shape[0] == 0", "len(bag) == 0"),
-    ))  # fmt: skip
     made["texts written otherwise"] = "lstm_parameters_1", commented(swapped(
         renamed(ANSWERS["lstm_parameters_1"], "shapes table, num_directions ways, out_size back, in_size front, suffix tail, l k, outs acc, layer_input seq, "
                 "h_list hs, c_list cs, w_ih a, w_hh b, b_ih d, b_hh e, h_new hh, c_new cc, mask alive, outputs res"),
@@ -71,11 +62,6 @@ def copies():
         ('"weight_hh_l{}{}".format(layer, tail)', 'f"weight_hh_l{layer}{tail}"'),
         ("            hs.append(h)\n            cs.append(c)\n", "            cs.append(c)\n            hs.append(h)\n"),
         ("if layer == 0:", "if not layer:"),
-    ))  # fmt: skip
-    made["operands turned"] = "lstm_2", reordered(swapped(
-        renamed(ANSWERS["lstm_2"], "pre a, acts nonlinear, act fn, p part, r limit, new make, xs steps, axis dim, hs all_h, cs all_c, z blank, swap turn, run loop, names keys"),
-        ("c = c * f + g * i", "c = f * c + i * g"), ("c.tanh() * o, c", "o * c.tanh(), c"), ("hidden_size ** -0.5", "1 / hidden_size ** 0.5"),
-        ("weights[\"b\"] * 0", "0 * weights[\"b\"]"),
     ))  # fmt: skip
     mine, others = pieces(ANSWERS["lstm_parameters_2"]), pieces(renamed(
         ANSWERS["lstm_parameters_3"], "active on, idle off, some_h h1, some_c c1, order back, steps rows, kind label, k r, value data, number i, element x, empty zero"))  # fmt: skip

@@ -3,10 +3,7 @@
 import csv
 import json
 import platform
-import shutil
-import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import asking
@@ -15,10 +12,7 @@ import pages
 import pytest
 import reading
 import workers
-from batch import Batch
-from grader import Grader
 from lstm_answers import SOURCES
-from sampling import PROVING
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
 # Some end every process of their user, or start processes without end, where nothing holds them back.
@@ -46,37 +40,6 @@ def worker(tmp_path_factory):
         STARTED.append(workers.Worker([str(secret)]))
         STARTED[0].secret = str(secret)
     return STARTED[0]
-
-
-@pytest.fixture
-def here(worker, monkeypatch):
-    """Batches grade in this process, with the tests' worker. To prove it, they start processes of their own."""
-    if PROVING:
-        return
-
-    class Here:
-        def __init__(self, hidden, mothers, seeds):
-            self.line = self
-            monkeypatch.setattr(Grader, "worker", worker)
-            monkeypatch.setattr(Grader, "seeds", seeds)
-
-        def ask(self, *asked):
-            self.said = partial(next, Grader.grade(*asked))
-
-        def close(self):
-            pass
-
-    monkeypatch.setattr("batch.Grading", Here)
-    monkeypatch.setattr("batch.wait", lambda lines, _: lines)
-    monkeypatch.setattr(Batch, "mother", lambda batch: None)
-
-
-@pytest.fixture(scope="session")
-def own_mounts():
-    """Skips where a user may not mount folders in a namespace of their own: some systems and most containers refuse."""
-    asked = ["unshare", "--user", "--map-root-user", "--mount", "true"]
-    if not shutil.which("unshare") or subprocess.run(asked, capture_output=True).returncode:
-        pytest.skip("this needs the right to mount, which this system does not give")
 
 
 def judged(worker, question, source, seed=5, limits=asking.LIMITS):
@@ -163,3 +126,12 @@ def rows(output):
     with open(output / "grades.csv", encoding="utf-8-sig", newline="") as file:
         table = list(csv.DictReader(file))
     return {(row["student"], row["question"]): (float(row["points"]), row["mistake"]) for row in table}
+
+
+def result(student, points=2.0):
+    """Return what is stored of a student who answered one question."""
+    verdict = {
+        "assignment": "lstm", "question": "gates", "points": points, "most": 2, "stretch": False, "seconds": 0.1,
+        "mistakes": [] if points else ["gates_f_i_g_o"], "paragraphs": [], "remarks": [], "walls": ["time", "network"],
+    }  # fmt: skip
+    return {"student": student, "language": "en", "assignments": ["lstm"], "remarks": [], "seeds": {}, "verdicts": [verdict]}

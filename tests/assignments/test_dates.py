@@ -327,3 +327,17 @@ def test_a_name_that_looks_like_canvas_is_believed_only_in_canvas_own_zip(tmp_pa
     for path in (tmp_path / "sent").iterdir():
         os.utime(path, (DUE.timestamp(),) * 2)
     assert source() == "nothing"  # all were copied at once
+
+
+def test_two_runs_that_write_at_once_take_no_file_from_each_other(tmp_path, monkeypatch):
+    """The second one writes while the first one is about to put its file in place."""
+    replace, times = os.replace, {("ada", "lstm"): [None, "nothing", ""]}
+
+    def second(*given):
+        monkeypatch.setattr(os, "replace", replace)
+        terms.remember(tmp_path, {("bo", "lstm"): [None, "nothing", ""]})
+        replace(*given)
+
+    monkeypatch.setattr(os, "replace", second)
+    terms.remember(tmp_path, times)
+    assert terms.remembered(tmp_path) == times and [one.name for one in tmp_path.iterdir()] == [terms.MEMORY]

@@ -12,7 +12,7 @@ from pathlib import Path
 import asking
 import pytest
 import reading
-from grading import WORDS, judged, worker  # noqa: F401 (a fixture)
+from grading import WORDS, judged
 from sampling import sample
 
 from companion.check.diagnosis import diagnose
@@ -30,14 +30,14 @@ MORE = asking.LIMITS | asking.lasting(40)  # for a machine that is slow today
 ROWS = [*sample(OTHERS, 12), *sample(SEVERAL, 24), *sample(LEARNING, 24)]
 
 
-def graded(worker, one):  # noqa: F811
+def graded(worker, one):
     cells = [[number, source] for number, source in enumerate([BEGIN, *one["cells"]], start=1)]
     answer = reading.Answer(cells, [one["answer"]], True, cell=len(cells))
     return asking.grade(worker, one["question"], answer, 7, "en", WORDS, MORE)
 
 
 @pytest.mark.parametrize("one", ROWS, ids=[one["name"] for row in ROWS for one in row.values])
-def test_it_is_judged_fairly(worker, monkeypatch, one):  # noqa: F811
+def test_it_is_judged_fairly(worker, monkeypatch, one):
     # on a machine that is slow today, networks learn as much, and several mistakes are found as well
     monkeypatch.setattr(asking, "diagnose", partial(diagnose, seconds=60))
     verdict = graded(worker, one)
@@ -63,7 +63,7 @@ def test_who_gives_more_time_gives_it_to_trainings_too():
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(("ends", "mistakes"), [("time", ["time_limit"]), ("signal 11", ["not_learned"])])
-def test_a_network_that_had_not_the_time_to_be_made_anew_is_told_so(worker, ends, mistakes):  # noqa: F811
+def test_a_network_that_had_not_the_time_to_be_made_anew_is_told_so(worker, ends, mistakes):
     class Late:
         def ask(self, job):
             if any("numbers" in probe["tensors"] for probe in job["probes"]):

@@ -7,7 +7,7 @@ import time
 import asking
 import pytest
 import torch
-from grading import QUICK, error_of, judged, linux, raw, through, walled, worker  # noqa: F401 (a fixture)
+from grading import QUICK, error_of, judged, linux, raw, through, walled
 from lstm_answers import CELL, GATES
 from sampling import chosen
 from torch import nn
@@ -50,7 +50,7 @@ def gates(*a):
 
 @linux
 @pytest.mark.heavy
-def test_no_memory_holds_what_others_sent_or_got(worker):  # noqa: F811
+def test_no_memory_holds_what_others_sent_or_got(worker):
     """The same process forks all children: what it has read, they inherit."""
     victim = GATES + f"\n# {MARK}\n" * 200 + "\nraise ValueError('a_result_of_' + 'another')\n"
     for _ in range(3):
@@ -60,7 +60,7 @@ def test_no_memory_holds_what_others_sent_or_got(worker):  # noqa: F811
 
 @linux
 @pytest.mark.heavy
-def test_that_search_finds_what_is_there(worker):  # noqa: F811
+def test_that_search_finds_what_is_there(worker):
     own = SEARCH + f"\nkept = ['{MARK}' * 3 for _ in range(9)]\n"
     assert error_of(raw(worker, "gates", [own], limits=LONGER))["text"] == f"[b'{MARK}']"
 
@@ -101,12 +101,12 @@ def gates(*a): raise ValueError(str([name for name, said in tried.items() if sai
 
 @pytest.mark.heavy
 @linux
-def test_no_code_is_made_or_mended(worker):  # noqa: F811
+def test_no_code_is_made_or_mended(worker):
     assert error_of(raw(worker, "gates", [PATCH]))["text"] == "[]"
 
 
 @linux
-def test_memory_may_be_given_hints(worker):  # noqa: F811
+def test_memory_may_be_given_hints(worker):
     """Libraries' own allocators give them, and large lists grow all the same."""
     hints = """
 import ctypes
@@ -139,7 +139,7 @@ def gates(*a): raise ValueError(str([[name for name, said in tried.items() if sa
 
 @linux
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="a number is x86-64's")
-def test_no_limit_or_signal_reaches_another_process(worker):  # noqa: F811
+def test_no_limit_or_signal_reaches_another_process(worker):
     """Where processes have no namespace of their own, all of a user's could be ended so. One's own are asked for freely."""
     assert error_of(raw(worker, "gates", [REACHING]))["text"] == "[[], [64, 0]]"
 
@@ -173,7 +173,7 @@ def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_
 
 
 @walled
-def test_torchscript_does_not_differentiate(worker):  # noqa: F811
+def test_torchscript_does_not_differentiate(worker):
     verdict = judged(worker, "lstm_backward", SCRIPTED)
     assert verdict.points == 0 and verdict.mistakes == ["library_layer"]
 
@@ -189,7 +189,7 @@ MEMBERS = """
 
 
 @pytest.mark.parametrize("method", [NAMED, MEMBERS])
-def test_no_method_hides_a_parameters_name(worker, method):  # noqa: F811
+def test_no_method_hides_a_parameters_name(worker, method):
     hiding = CELL.replace("weight_ih", "kernel") + method
     assert judged(worker, "lstm_cell", hiding).mistakes == ["parameter_names"]
 
@@ -334,7 +334,7 @@ CLEVER = {
 
 @walled
 @pytest.mark.parametrize("name", chosen(CLEVER, "every key"))
-def test_layers_below_python_gain_nothing(worker, name):  # noqa: F811
+def test_layers_below_python_gain_nothing(worker, name):
     verdict = judged(worker, "lstm_cell", CLEVER[name], limits=LONGER)
     print(name, verdict.mistakes, verdict.paragraphs[:4], verdict.seconds)
     assert verdict.points == 0 and not verdict.ok

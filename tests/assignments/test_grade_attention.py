@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import nbformat
 import pytest
-from grading import judged, worker  # noqa: F401 (a fixture)
+from grading import judged
 from sampling import chosen
 
 from companion.check import check

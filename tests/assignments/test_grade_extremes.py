@@ -15,17 +15,17 @@ import parsing
 import pytest
 import received
 from grader import Grader
-from grading import IMPORTS, WORDS, cell, judged, linux, notebook, own_mounts, put, rows, sent, worker  # noqa: F401 (a fixture)
+from grading import IMPORTS, WORDS, cell, judged, linux, notebook, put, rows, sent
 from lstm_answers import CELL, GATES, SOURCES
 
 
-def verdict_on(worker, folder, student, question="gates"):  # noqa: F811
+def verdict_on(worker, folder, student, question="gates"):
     return asking.grade(worker, question, sent(folder, student).answers[question], 5, "en", WORDS)
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("line", ["x = '" + "a" * 98 + "'\n", "# " + "a" * 97 + "\n"], ids=["code", "comment"])
-def test_a_cell_of_20_megabytes(worker, tmp_path, line):  # noqa: F811
+def test_a_cell_of_20_megabytes(worker, tmp_path, line):
     """It may take too long or too much memory, but no more than that; the next is graded."""
     said = notebook({"gates": GATES})
     said["cells"].insert(1, cell(line * (20_000_000 // len(line))))
@@ -39,13 +39,13 @@ def test_a_cell_of_20_megabytes(worker, tmp_path, line):  # noqa: F811
 
 
 @pytest.mark.heavy
-def test_a_cell_that_prints_5_gigabytes_and_is_right(worker):  # noqa: F811
+def test_a_cell_that_prints_5_gigabytes_and_is_right(worker):
     loud = "import sys\nfor _ in range(5000):\n    print('x' * 10**6)\n    sys.stderr.write('x')\n"
     assert judged(worker, "gates", loud + GATES).ok
 
 
 @pytest.mark.heavy
-def test_a_notebook_with_50_megabytes_of_outputs_is_graded(worker, tmp_path):  # noqa: F811
+def test_a_notebook_with_50_megabytes_of_outputs_is_graded(worker, tmp_path):
     said = notebook({"gates": GATES})
     said["cells"][2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": ["x" * 99 + "\n"] * 500_000}]
     put(tmp_path, "a", "lstm.ipynb", said)
@@ -81,7 +81,7 @@ def test_a_zip_that_is_a_bomb_is_not_unpacked(tmp_path, monkeypatch, limit, most
 
 @linux
 @pytest.mark.heavy
-def test_submissions_that_nobody_may_write(tmp_path, own_mounts):  # noqa: F811
+def test_submissions_that_nobody_may_write(tmp_path, own_mounts):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": "open('here', 'w').write('x')\n" + GATES}))
     shell = f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder} && ! touch {folder}/x && " \
@@ -167,7 +167,7 @@ def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_
 '''
 
 
-def test_gradients_by_finite_differences_are_right(worker):  # noqa: F811
+def test_gradients_by_finite_differences_are_right(worker):
     """No library has made them, and no autograd."""
     assert judged(worker, "lstm_backward", DIFFERENCES).mistakes == []
 
@@ -182,7 +182,7 @@ running.Outcome.to_json = forged
 '''
 
 
-def test_forged_notes_win_half_of_a_right_answer_at_most(worker):  # noqa: F811
+def test_forged_notes_win_half_of_a_right_answer_at_most(worker):
     renamed = CELL.replace("weight_ih", "kernel")
     wrong = renamed.replace("i, f, g, o = a", "f, i, g, o = a")
     assert judged(worker, "lstm_cell", renamed).points == 1.5
@@ -191,7 +191,7 @@ def test_forged_notes_win_half_of_a_right_answer_at_most(worker):  # noqa: F811
 
 
 @pytest.mark.heavy
-def test_a_mistake_that_many_make_is_looked_for_once(worker, monkeypatch):  # noqa: F811
+def test_a_mistake_that_many_make_is_looked_for_once(worker, monkeypatch):
     """Of the same numbers on the same probes: on others, or of other numbers, it is looked for anew."""
     looked, judge = [], asking.judge
     monkeypatch.setattr(asking, "judge", lambda *given: looked.append(given) or judge(*given))

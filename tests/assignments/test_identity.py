@@ -4,7 +4,7 @@ import pytest
 import torch
 from batch import Batch
 from bs4 import BeautifulSoup
-from grading import IMPORTS, WORDS, cell, here, put, rows, worker  # noqa: F401 (fixtures)
+from grading import IMPORTS, WORDS, cell, put, rows
 from identity import asked_as, declared
 
 from companion.check import saying
@@ -83,7 +83,7 @@ def graded(folder, output, **more):
     return {name: (*rows(output)[name, "gru_step"], one["remarks"]) for name, one in done.items()}
 
 
-def test_a_copy_of_another_variant_fails_and_is_told_whose_it_is(tmp_path, here):  # noqa: F811
+def test_a_copy_of_another_variant_fails_and_is_told_whose_it_is(tmp_path, here):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     for student in ("ada", OTHER):
         sent(folder, student, "ada", ADA)  # a copy, with the name still in it
@@ -106,7 +106,7 @@ def test_a_copy_of_another_variant_fails_and_is_told_whose_it_is(tmp_path, here)
 
 
 @pytest.mark.heavy
-def test_without_variants_a_notebook_is_believed_and_with_them_a_nickname_costs_nothing(tmp_path, here):  # noqa: F811
+def test_without_variants_a_notebook_is_believed_and_with_them_a_nickname_costs_nothing(tmp_path, here):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     sent(folder, OTHER, "ada", ADA)
     sent(folder, "fay", "the queen", asked_of("the queen"))

@@ -17,7 +17,7 @@ import received
 import torch
 from batch import Batch
 from bs4 import BeautifulSoup
-from grading import IMPORTS, QUICK, here, notebook, put, worker  # noqa: F401 (fixtures)
+from grading import IMPORTS, QUICK, notebook, put
 from lstm_answers import GATES, SOURCES
 from repository import ROOT
 from sampling import chosen

@@ -5,7 +5,7 @@ counted; or they learn it where they are asked, or bring it along. One of each k
 """
 
 import pytest
-from grading import judged, walled, worker  # noqa: F401 (a fixture)
+from grading import judged, walled
 from sampling import chosen
 
 # The rule, worked out without a network: what each index means, symbol or noise (-1).
@@ -188,7 +188,7 @@ ATTACKS = {name: HIDDEN.format(keep=keep, get=get) for name, (keep, get) in PLAC
 
 @walled
 @pytest.mark.parametrize("name", chosen(ATTACKS, "checksum"))
-def test_no_attack_gains_a_point(worker, name):  # noqa: F811
+def test_no_attack_gains_a_point(worker, name):
     verdict = judged(worker, "recall", FOUND + ATTACKS[name])
     told = {"small_claim": "model_too_large", "complex": "model_too_large", "sparse": "model_too_large"}
     nothing = {"frames", "changed_later", "brought"}  # these do not even seem to know
@@ -198,14 +198,14 @@ def test_no_attack_gains_a_point(worker, name):  # noqa: F811
 
 @walled
 @pytest.mark.heavy
-def test_what_is_worked_out_without_a_network_and_kept_in_numbers_is_not_told_from_one(worker):  # noqa: F811
+def test_what_is_worked_out_without_a_network_and_kept_in_numbers_is_not_told_from_one(worker):
     """So reach.py says. It also shows that the attacks above would win, if what they hide were counted."""
     assert judged(worker, "recall", FOUND + KEPT).points == 4
 
 
 @walled
 @pytest.mark.heavy
-def test_who_forges_time_is_ended_all_the_same(worker):  # noqa: F811
+def test_who_forges_time_is_ended_all_the_same(worker):
     """The system counts it."""
     endless = "import time\ntime.process_time = lambda: 0.0\ndef train_recall(inputs, targets):\n    while True: inputs.sum()\n"
     assert judged(worker, "recall", endless).mistakes == ["time_limit"]

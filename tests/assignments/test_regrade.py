@@ -3,7 +3,6 @@
 import csv
 import json
 import sys
-from functools import partial
 
 import asking
 import following
@@ -15,7 +14,6 @@ import reading
 import regrade
 from batch import Batch
 from bs4 import BeautifulSoup
-from grader import Grader
 from grading import notebook, put, rows
 from lstm_answers import GATES, ONE_BIAS
 
@@ -43,7 +41,7 @@ def tampered(made, student, question, **changes):
 
 
 @pytest.fixture
-def told(monkeypatch):
+def told(in_process, no_gradebook, monkeypatch):
     """Answers are judged by a look at their text, in this process: what is proved here is what becomes of verdicts."""
 
     def judge(worker, question, answer, seed, language, said, limits, numbers=None, student=""):
@@ -56,22 +54,7 @@ def told(monkeypatch):
         verdict.points = 0.0 if verdict.mistakes else float(all_questions()[question].points)
         return verdict
 
-    class Here:
-        def __init__(self, hidden, mothers, seeds):
-            self.line = self
-            monkeypatch.setattr(Grader, "seeds", seeds)
-
-        def ask(self, *asked):
-            self.said = partial(next, Grader.grade(*asked))
-
-        def close(self):
-            pass
-
-    monkeypatch.setattr(pages, "gradebook", lambda *_: {})
     monkeypatch.setattr(asking, "grade", judge)
-    monkeypatch.setattr("batch.Grading", Here)
-    monkeypatch.setattr("batch.wait", lambda lines, _: lines)
-    monkeypatch.setattr(Batch, "mother", lambda batch: None)
 
 
 @pytest.fixture

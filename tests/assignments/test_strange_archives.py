@@ -17,10 +17,9 @@ import pages
 import pytest
 import results
 from batch import Batch
-from grading import notebook, put, rows, sent
+from grading import notebook, put, result, rows, sent
 from lstm_answers import GATES, SOURCES
 from naming import known, page_name
-from test_spread import result
 
 LATER = (2030, 1, 1, 0, 0, 0)
 posix = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files of all these names")
