@@ -14,6 +14,7 @@ import json
 import re
 import time
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pages
@@ -105,16 +106,17 @@ def alike(written, known):
 
     texts = {student: {key: text_of(cells, chr(0xF0000 + number)) for key, cells in there.items()}
              for number, (student, there) in enumerate(written.items())}  # fmt: skip
-    counts = Counter(one for there in texts.values() for one in fingerprint(there[""]).hashes)
+    own = {student: fingerprint(there[""]).hashes for student, there in texts.items()}
+    counts = Counter(itertools.chain.from_iterable(own.values()))
     # what three write is never taken for everyone's: they may have it from each other
     many = max(3, min(MANY, len(written) // 6))
-    known = [one for one, count in counts.items() if count > many or one in known]
-    prints = {student: {key: fingerprint(text, known) for key, text in there.items()} for student, there in texts.items()}
+    known = {one for one, count in counts.items() if count > many or one in known}
+    own = {student: there - known for student, there in own.items()}
+    print_of = cache(lambda student, key: fingerprint(texts[student][key], [*known]))
     for first, second in itertools.combinations(written, 2):
-        one, other = prints[first], prints[second]
-        if len(one[""].hashes & other[""].hashes) < (LEAST - RUN) / 2:  # a run may stand there more than once
+        if len(own[first] & own[second]) < (LEAST - RUN) / 2:  # a run may stand there more than once
             continue
-        compared = {key: compare_files(one[key], other[key]) for key in one.keys() & other.keys()}
+        compared = {key: compare_files(print_of(first, key), print_of(second, key)) for key in texts[first].keys() & texts[second].keys()}
         compared = {key: result for key, result in compared.items() if result[0]}
         told = [max(shares) for key, (count, shares, _) in compared.items() if count >= LEAST and max(shares) >= (ONE if key else WHOLE)]
         if told:

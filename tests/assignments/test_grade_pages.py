@@ -389,6 +389,12 @@ def test_an_appeal_is_a_page():
     assert page.select_one("tbody a")["href"] == "review/b.html#gates"
 
 
+def test_a_wall_is_said_to_hold_if_it_held_for_all():
+    """Several machines may have graded into one folder."""
+    graded = [judged_only(name, {"walls": walls}) for name, walls in (("ada", ["time", "network"]), ("bo", ["time"]), ("cy", []))]
+    assert results.held_by(graded) == {"time"}
+
+
 def test_an_appeals_numbers_are_bounded():
     value = {"kind": "float64", "shape": [200_000], "numbers": [0.0] * 200_000}
     one = {"given": {"values": {"i": value}, "notes": {}, "error": None}, "right": {"values": {}, "notes": {}, "error": None}}
