@@ -17,7 +17,7 @@ TRANSLATED = [one.folder for one in editions.editions() if one.language != editi
 # only they reach `pdist`, `gelu`, `softplus`, `binary_cross_entropy_with_logits`, `nn.init.eye_`, `multinomial` and the second
 # half of `OneCycleLR`, as coverage shows; test_operations.py, test_nn.py, test_random.py and test_optim.py hold these to torch.
 LEFT_OUT = {
-    "attention": "search-counted solution-mixing",
+    "attention": "search-counted length-normalised solution-mixing",
     "complaints": "check-past-cell solution-answers solution-distance",
     "gru": "solution-no-reset-picture",
     "language_model": """
