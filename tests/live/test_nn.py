@@ -327,6 +327,8 @@ REFUSED = {
     "a pair for a GRU": lambda t: t.nn.GRU(4, 5)(zeros(t, 7, 3, 4), (zeros(t, 1, 3, 5),) * 2),
     "one state for an LSTM": lambda t: t.nn.LSTM(4, 5)(zeros(t, 7, 3, 4), zeros(t, 1, 3, 5)),
     "no time": lambda t: t.nn.LSTM(4, 5)(zeros(t, 0, 3, 4)),
+    "no numbers": lambda t: t.nn.LSTM(4, 5)(zeros(t, 7, 3, 4).to("meta")),
+    "a state without numbers": lambda t: t.nn.GRU(4, 5)(zeros(t, 7, 3, 4), zeros(t, 1, 3, 5, device="meta")),
     "cell, dimensions": lambda t: t.nn.LSTMCell(4, 5)(zeros(t, 2, 3, 4)),
     "cell, dimensions of h": lambda t: t.nn.GRUCell(4, 5)(zeros(t, 3, 4), zeros(t, 1, 3, 5)),
     "cell, dimensions of c": lambda t: t.nn.LSTMCell(4, 5)(zeros(t, 3, 4), (zeros(t, 3, 5), zeros(t, 1, 3, 5))),
@@ -366,12 +368,15 @@ REFUSED = {
     "slope": lambda t: t.nn.init.calculate_gain("leaky_relu", "steep"),
     "fan": lambda t: t.nn.init.xavier_uniform_(zeros(t, 3)),
     "mode of fans": lambda t: t.nn.init.kaiming_uniform_(zeros(t, 3, 3), mode="fan"),
-    "nothing to draw": lambda t: t.nn.init.kaiming_normal_(zeros(t, 0, 3)).shape,
+    "nothing to draw": lambda t: t.nn.init.kaiming_uniform_(zeros(t, 0, 3)).shape,
     "identity": lambda t: t.nn.init.eye_(zeros(t, 3)),
     "orthogonal": lambda t: t.nn.init.orthogonal_(zeros(t, 3)),
     "lengths in disorder": lambda t: t.nn.utils.rnn.pack_padded_sequence(zeros(t, 7, 3, 4), [2, 5, 7]),
     "no length": lambda t: t.nn.utils.rnn.pack_padded_sequence(zeros(t, 7, 3, 4), [7, 5, 0]),
     "too few lengths": lambda t: t.nn.utils.rnn.pack_padded_sequence(zeros(t, 7, 3, 4), [7, 5]),
+    "lengths without numbers": lambda t: t.nn.utils.rnn.pack_padded_sequence(
+        zeros(t, 7, 3, 4), t.tensor([7, 5, 2], device="meta")
+    ),
     "lengths in a matrix": lambda t: t.nn.utils.rnn.pack_padded_sequence(zeros(t, 7, 3, 4), t.ones(3, 1, dtype=t.int64)),
     "nothing to pack": lambda t: t.nn.utils.rnn.pack_padded_sequence(zeros(t, 0, 3, 4), [1, 1, 1]),
     "lengths that are too long": lambda t: t.nn.utils.rnn.pad_packed_sequence(
@@ -645,7 +650,7 @@ FIRST = {
     "xavier": lambda t, x: t.nn.init.xavier_uniform_(x, gain=2.0),
     "xavier, normal": lambda t, x: t.nn.init.xavier_normal_(x),
     "kaiming": lambda t, x: t.nn.init.kaiming_uniform_(x, 0.2, mode="fan_out"),
-    "kaiming, normal": lambda t, x: t.nn.init.kaiming_normal_(x, nonlinearity="relu"),
+    "kaiming, relu": lambda t, x: t.nn.init.kaiming_uniform_(x, nonlinearity="relu"),
 }
 
 

@@ -14,10 +14,10 @@ QUICK = ["changing_the_cell", "embedding", "gru"]
 NAMES = [page.stem for page in sorted((editions.BOOK / "en").glob("*.ipynb")) if page.stem != "assignments"]
 TRANSLATED = [one.folder for one in editions.editions() if one.language != editions.ORIGINAL]
 # Cells that train for long, and those that show what these trained. They run with `--slow-cells`, once a week. Of the small torch
-# only they call `pdist`, `gelu`, `binary_cross_entropy_with_logits`, `nn.init.eye_` and `multinomial`, as coverage shows of all
-# chapters, and these are held to torch in test_operations.py, test_nn.py and test_random.py.
+# only they reach `pdist`, `gelu`, `softplus`, `binary_cross_entropy_with_logits`, `nn.init.eye_`, `multinomial` and the second
+# half of `OneCycleLR`, as coverage shows; test_operations.py, test_nn.py, test_random.py and test_optim.py hold these to torch.
 LEFT_OUT = {
-    "attention": "search-counted solution-mixing",
+    "attention": "search-counted length-normalised solution-mixing",
     "complaints": "check-past-cell solution-answers solution-distance",
     "gru": "solution-no-reset-picture",
     "language_model": """

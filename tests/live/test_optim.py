@@ -100,7 +100,6 @@ SCHEDULES = {
         o, 0.1, 20, anneal_strategy="linear", three_phase=True, div_factor=10.0
     ),
     "steps": lambda t, o: t.optim.lr_scheduler.StepLR(o, 4, gamma=0.5),
-    "exponential": lambda t, o: t.optim.lr_scheduler.ExponentialLR(o, 0.9),
     "lambda": lambda t, o: t.optim.lr_scheduler.LambdaLR(o, lambda k: 1 / (1 + k)),
     "lambdas": lambda t, o: t.optim.lr_scheduler.LambdaLR(o, [lambda k: 1 / (1 + k), lambda k: k]),
     "cosine": lambda t, o: t.optim.lr_scheduler.CosineAnnealingLR(o, 6, eta_min=0.001),

@@ -32,14 +32,14 @@ strided, contiguous_format, preserve_format = "torch.strided", "torch.contiguous
 
 # Operations on tensors are functions of torch and methods of tensors, the same ones.
 _POINTWISE = """
-    abs absolute acos add addcmul allclose angle asin atan atan2 atanh ceil clamp clamp_max clamp_min clip
+    abs acos add addcmul allclose angle asin atan atan2 atanh ceil clamp clamp_max clamp_min clip
     conj cos cosh div eq equal erf exp exp2 expm1 floor floor_divide ge gt imag isclose isfinite isinf isnan le lerp
     log log10 log1p log2 logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mul nan_to_num ne neg
-    negative pow real reciprocal relu remainder round rsqrt rsub sgn sigmoid sign sin sinh sqrt square sub tan tanh trunc where
+    pow real reciprocal relu remainder round rsqrt rsub sgn sigmoid sign sin sinh sqrt square sub tan tanh trunc where
 """
 _REDUCTIONS = """
     all amax amin aminmax any argmax argmin argsort bincount corrcoef count_nonzero cov cummax cumprod cumsum diff
-    log_softmax logcumsumexp logsumexp max mean median min mode nansum norm prod quantile searchsorted softmax sort std
+    log_softmax logcumsumexp logsumexp max mean median min mode nansum norm prod quantile softmax sort std
     sum topk unique var
 """
 _SHAPES = """
@@ -50,7 +50,7 @@ _SHAPES = """
 """
 _METHODS = "contiguous expand expand_as repeat unfold view view_as"
 _MATRICES = """
-    addmm baddbmm bmm cdist cross dot einsum kron matmul mm mv outer pdist trace
+    addmm bmm cdist cross dot einsum kron matmul mm mv outer pdist trace
 """
 _LINALG = "det inverse matrix_power"
 _CREATION = """

@@ -6,7 +6,6 @@ import numpy as np
 
 from . import dtypes
 from .autograd import record, recording
-from .dtypes import here
 from .random import Generator
 from .pointwise import fit, floating, masked, zeros as nothing
 from .shapes import dims
@@ -17,7 +16,8 @@ default_generator = Generator()
 
 def made(array, requires_grad=False, device=None):
     out = Tensor(array)
-    here(device)
+    if device is not None:
+        out.device = dtypes.place(device)
     if requires_grad:
         if out.dtype.kind < 2:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
@@ -139,7 +139,7 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
 def like(fill):
     def made_like(input, *value, dtype=None, device=None, requires_grad=False, memory_format=None, fill_value=None):
         value = fill if fill is not None else value[0] if value else fill_value
-        return made(np.full(input._array.shape, value, (dtypes.wanted(dtype) or input.dtype).np), requires_grad, device)
+        return made(np.full(input._array.shape, value, (dtypes.wanted(dtype) or input.dtype).np), requires_grad, device or input.device)
 
     return made_like
 
@@ -355,10 +355,10 @@ def fill_diagonal_(tensor, value):
 
 
 def of_its_type(make):
-    """Make a method of a function that makes tensors: they have the type of the method's tensor, if no other is asked for."""
+    """Make a method of a function that makes tensors: with the type and place of the method's tensor, if no others are asked for."""
 
-    def new(tensor, *arguments, dtype=None, **options):
-        return make(*arguments, dtype=dtype or tensor.dtype, **options)
+    def new(tensor, *arguments, dtype=None, device=None, **options):
+        return make(*arguments, dtype=dtype or tensor.dtype, device=device or tensor.device, **options)
 
     return new
 

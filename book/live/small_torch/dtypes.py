@@ -135,11 +135,11 @@ class Size(tuple):
 
 
 class device:
-    """Where a tensor lies: here always the cpu."""
+    """Where a tensor lies: here always `cpu`, or `meta`, which has a shape and no numbers."""
 
     def __init__(self, type="cpu", index=None):
         name, _, number = str(type).partition(":")
-        if name != "cpu":
+        if name not in ("cpu", "meta"):
             raise RuntimeError(f"the small torch of this book computes on the cpu of the page; it has no device {name!r}")
         self.type, self.index = name, int(number) if number else index
 
@@ -160,7 +160,6 @@ class device:
 cpu = device("cpu")
 
 
-def here(place):
-    """RuntimeError for a device that is none of the page's. None is the page's."""
-    if not isinstance(place, device):
-        device(place or "cpu")
+def place(wanted):
+    """The device that is asked for, by itself or by its name; None is the cpu."""
+    return cpu if wanted is None else wanted if isinstance(wanted, device) else device(wanted)

@@ -140,12 +140,6 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1):
     return titled(product + (input if beta == 1 else input * beta) if beta else product, "Addmm")
 
 
-def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
-    product = bmm(batch1, batch2)
-    product = product if alpha == 1 else product * alpha
-    return titled(product + (input if beta == 1 else input * beta) if beta else product, "Baddbmm")
-
-
 def einsum(equation, *operands_):
     """Products and sums, said by letters."""
     if len(operands_) == 1 and isinstance(operands_[0], (list, tuple)):

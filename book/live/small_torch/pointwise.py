@@ -194,14 +194,8 @@ def neg(input):
     return record(-input._array, "Neg", (input,), lambda g: -g)
 
 
-negative = neg
-
-
 def abs(input):
     return record(np.abs(input._array), "Abs", (input,), lambda g: g * sgn(input), [input])
-
-
-absolute = abs
 
 
 def sgn(input):

@@ -524,10 +524,6 @@ def bincount(input, weights=None, minlength=0):
     return record(array, "NotImplemented", (weights,), no_derivative("bincount"))
 
 
-def searchsorted(sorted_sequence, input, *, right=False):
-    return Tensor(np.searchsorted(sorted_sequence._array, getattr(input, "_array", input), "right" if right else "left").astype(np.int64))
-
-
 def two_axes_at_most(name, input):
     if input.ndim > 2:
         raise RuntimeError(

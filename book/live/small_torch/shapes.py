@@ -262,7 +262,9 @@ def clone(input, *, memory_format=None):
     array = input._array.copy(order="K" if memory_format is None else "C")
     if 0 in input._array.strides and input._array.size > 1 and memory_format is None:
         array = np.ascontiguousarray(array)
-    return record(array, "Clone", (input,), lambda g: g)
+    out = record(array, "Clone", (input,), lambda g: g)
+    out.device = input.device
+    return out
 
 
 def alias(input):

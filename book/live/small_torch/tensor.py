@@ -10,7 +10,7 @@ import numpy as np
 from . import dtypes
 from .absent import no_method
 from .autograd import Node, record, recording
-from .dtypes import Size, cpu, here
+from .dtypes import Size, cpu
 
 KINDS = (bool, int, float, complex)
 # What numpy counts with where addresses have 32 bits, as in browsers. torch counts with 64 everywhere; its int32 is C's int.
@@ -106,6 +106,10 @@ class Tensor:
 
     def is_complex(self):
         return self.dtype.is_complex
+
+    @property
+    def is_meta(self):
+        return self.device.type == "meta"
 
     # What it remembers
 
@@ -207,7 +211,7 @@ class Tensor:
     def detach(self):
         """The same numbers, without a memory."""
         out = Tensor(self._array)
-        out._version = self._version
+        out._version, out.device = self._version, self.device
         return out
 
     def to_dense(self):
@@ -221,7 +225,9 @@ class Tensor:
     @property
     def data(self):
         """The same numbers, without a memory, and without anybody noticing what is done to them."""
-        return Tensor(self._array)
+        out = Tensor(self._array)
+        out.device = self.device
+        return out
 
     @data.setter
     def data(self, other):
@@ -288,6 +294,10 @@ class Tensor:
         from .printing import tensor_text
 
         grad_fn = self.grad_fn
+        if self.is_meta:
+            return f"tensor(..., device='meta', size={tuple(self.shape)}" + (
+                ")" if self.dtype is dtypes.default[0] else f", dtype={self.dtype})"
+            )
         return tensor_text(
             self._array, self.dtype.name, dtypes.default[0].name, self._requires_grad and grad_fn is None,
             grad_fn and grad_fn.name_of(self._output),
@@ -306,7 +316,7 @@ class Tensor:
         out = object.__new__(type(self))
         memo[id(self)] = out
         Tensor.__init__(out, self._array.copy(order="K"))
-        out._requires_grad = self._requires_grad
+        out._requires_grad, out.device = self._requires_grad, self.device
         if self.grad is not None:
             out.grad = self.grad.detach().clone()
         return out
@@ -322,11 +332,11 @@ class Tensor:
             if isinstance(one, (dtypes.dtype, type)):
                 dtype = one
             elif isinstance(one, Tensor):
-                dtype = one.dtype
+                dtype, device = one.dtype, one.device
             elif isinstance(one, (str, dtypes.device)):
                 device = one
         dtype = dtypes.wanted(dtype)
-        here(device)
+        place = self.device if device is None else dtypes.place(device)
         out = self
         if dtype is not None and dtype is not self.dtype:
             before = self.dtype
@@ -334,6 +344,11 @@ class Tensor:
             out = record(array, "ToCopy", (self,), lambda g: g.to(before)) if dtype.kind > 1 else Tensor(array)
         elif copy:
             out = self.clone()
+        if place != self.device:
+            if self.is_meta:
+                raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+            out = out.detach() if out is self else out
+            out.device = place
         return out
 
     def type(self, dtype=None):
@@ -494,6 +509,8 @@ def view_of(base, array, name, rule, replay):
     """A view: a tensor of the same numbers. replay: what makes it of its base, for when one of the two is changed."""
     out = record(array, name, (base,), rule)
     out._version, out._base, out._replay, out._seen = base._version, base, replay, base._version[0]
+    if base.device is not cpu:
+        out.device = base.device
     return out
 
 

@@ -103,12 +103,6 @@ def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gene
     return tensor if std is None else uniform_(tensor, -math.sqrt(3) * std, math.sqrt(3) * std, generator)
 
 
-def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    """From N(0, s²) with s = gain / √fan. a: the slope of "leaky_relu"."""
-    std = kaiming(tensor, a, mode, nonlinearity)
-    return tensor if std is None else normal_(tensor, 0.0, std, generator)
-
-
 @no_grad()
 def orthogonal_(tensor, gain=1, generator=None):
     """A matrix that changes no length (Saxe et al. 2013): the Q of a random one, with signs that make it unique."""

@@ -21,7 +21,7 @@ class Parameter(Tensor):
         if requires_grad and not (data.is_floating_point() or data.is_complex()):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         super().__init__(data._array)
-        self._version, self.requires_grad = data._version, requires_grad
+        self._version, self.device, self.requires_grad = data._version, data.device, requires_grad
 
     def __deepcopy__(self, memo):
         memo[id(self)] = copied = Parameter(self.detach().clone(), self.requires_grad)
@@ -261,7 +261,10 @@ class Module:
                 if parameter is None:
                     continue
                 changed = fn(parameter)
-                parameter.data = changed
+                if changed.device != parameter.device:
+                    self._parameters[name] = Parameter(changed, parameter.requires_grad)
+                else:
+                    parameter.data = changed
                 if parameter.grad is not None:
                     parameter.grad.data = fn(parameter.grad)
             for name, buffer in self._buffers.items():

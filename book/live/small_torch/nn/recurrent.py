@@ -138,6 +138,14 @@ class RNNBase(Module):
         sizes = sizes if packed else [x.size(1)] * x.size(0)
         state = self._first_state(x, hx, sizes[0] if packed else x.size(1), batched, is_pair, to_sorted)
         note(f"aten::{self.mode.lower()}")  # from here on it is torch's own operation that refuses
+        if not packed:
+            for what, tensors in (("hidden", state), ("parameter", [weight])):
+                for one in tensors:
+                    if one.device != x.device:
+                        raise RuntimeError(
+                            f"Input and {what} tensors are not at the same device, found input tensor at {x.device} and "
+                            f"{what} tensor at {one.device}"
+                        )
         if not sizes:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         same_dtype(state, weight, self.bias)
@@ -211,7 +219,7 @@ class RNNBase(Module):
         count = self.num_layers * (2 if self.bidirectional else 1)
         shapes = [(count, batch, self.proj_size or self.hidden_size), (count, batch, self.hidden_size)][: 1 + is_pair]
         if hx is None:
-            return tuple(zeros(shape, dtype=x.dtype) for shape in shapes)
+            return tuple(zeros(shape, dtype=x.dtype, device=x.device) for shape in shapes)
         state = tuple(hx) if is_pair else (hx,)
         if not batched:
             state = tuple(one.unsqueeze(1) for one in state)
@@ -298,7 +306,7 @@ class RNNCellBase(Module):
         if is_pair and batched and isinstance(hx, Tensor):
             raise TypeError("lstm_cell(): argument 'hx' (position 2) must be tuple of Tensors, not Tensor")
         if hx is None:
-            state = (zeros(x.size(0), self.hidden_size, dtype=x.dtype),) * (1 + is_pair)
+            state = (zeros(x.size(0), self.hidden_size, dtype=x.dtype, device=x.device),) * (1 + is_pair)
         else:
             state = tuple(hx if batched else (one.unsqueeze(0) for one in hx))
         if len(state) != 1 + is_pair:

@@ -97,17 +97,6 @@ class StepLR(LRScheduler):
         return [lr * self.gamma for lr in self._now()] if falls else self._now()
 
 
-class ExponentialLR(LRScheduler):
-    """Times gamma at every step."""
-
-    def __init__(self, optimizer, gamma, last_epoch=-1):
-        self.gamma = gamma
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self):
-        return self._now() if self._is_initial else [lr * self.gamma for lr in self._now()]
-
-
 class CosineAnnealingLR(LRScheduler):
     """Along half a cosine from the first learning rate down to eta_min in T_max steps, and up again."""
 

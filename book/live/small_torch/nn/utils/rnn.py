@@ -70,7 +70,7 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
     if not enforce_sorted:
         lengths, sorted_indices = sort(lengths, descending=True)
         input = input.index_select(0 if batch_first else 1, sorted_indices)
-    if lengths.dim() != 1:
+    if lengths.dim() != 1 or lengths.device.type != "cpu":
         raise RuntimeError(
             f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.dim()}D {lengths.device} Long tensor"
         )
