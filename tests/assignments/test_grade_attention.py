@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import nbformat
 import pytest
+import torch  # noqa: F401 (torch.compile looks for it in the module that calls flex_attention)
 from grading import judged
 from sampling import chosen
 

@@ -44,7 +44,7 @@ def test_a_page_as_readers_have_it(browser, address, name):
         with opened(context, f"{address}/{name}.html") as page:
             page.evaluate(UNFOLD)
             begin(page)
-            for _ in range(5):
+            for _ in range(5 if language == editions.ORIGINAL else 0):
                 page.mouse.wheel(0, 20_000)
                 page.wait_for_timeout(50)
             for figure in page.locator("[data-figure]").all():

@@ -21,7 +21,8 @@ LEFT_OUT = {
     "complaints": "check-past-cell solution-answers solution-distance",
     "gru": "solution-no-reset-picture",
     "language_model": """
-        learns-and-writes lines-written perplexity-picture perplexity-fell counts-table forced beyond-counting-table
+        learns-and-writes lines-written perplexity-picture perplexity-fell counts-table which-layer-picture forced beyond-counting-table
+        which-layer-table solution-forgetting
     """,
     "matrix_state": "learns writes solution-more-keys solution-longer",
     "memory": "new-and-trained new-and-trained-picture solution-longer",
@@ -29,7 +30,7 @@ LEFT_OUT = {
         learning-rates-run learning-rates-picture adam-five-seeds ten-epochs-run ten-epochs-picture written guesses-compared
         overfitting-run overfitting-picture solution-how-far-back
     """,
-    "without_waiting": "selective-learns",
+    "without_waiting": "selective-learns solution-newton",
 }
 # In translation the code is the same but for its words, as translations.py sees to. These cells show words of each kind: what
 # they print, the labels of a picture, a figure's, and a table of `compare`; they need the others.
