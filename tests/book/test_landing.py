@@ -41,7 +41,7 @@ AWAY = """([ids, near, go]) => ids.map(id => {
 
 @pytest.fixture
 def visitor(browser):
-    """A page of its own: a browser stops a page that goes to hundreds of places within seconds."""
+    """Give each test a page of its own: Chromium ignores more than 200 changes of an address within ten seconds."""
     with browser.new_context(viewport={"width": WIDTHS[0], "height": 800}) as context:
         context.add_init_script(PREPARE)
         with context.new_page() as page:
