@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 
+import psutil
 import pytest
 from nbformat.v4 import new_markdown_cell
 from repository import ROOT
@@ -60,6 +61,7 @@ def test_a_saved_page_reaches_the_open_browser(tree, browser):
         with urllib.request.urlopen(url) as answer:
             assert b"Saved at last." in answer.read() and answer.headers["Cache-Control"] == "no-store"
 
+        wait_for(lambda: not psutil.Process(process.pid).children())  # the build has ended
         os.killpg(process.pid, signal.SIGINT)  # as Ctrl+C in a terminal does
         assert process.wait(PATIENCE) == 0
         assert "Traceback" not in log.read_text(encoding="utf-8")

@@ -108,14 +108,6 @@ class RNNBase(Module):
         """The parameters, a list for each layer and direction."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
-    @property
-    def _flat_weights_names(self):
-        return [name for names in self._all_weights for name in names]
-
-    @property
-    def _flat_weights(self):
-        return [getattr(self, name) for name in self._flat_weights_names]
-
     def forward(self, input, hx=None):
         """Returns the output of the last layer, and the last state of all layers and directions.
 
