@@ -14,9 +14,12 @@ def program():
 
 
 def launch(playwright, arguments=()):
-    """Start Chromium, or Chrome. Without one, playwright raises its Error."""
-    # without one on the path, Chrome where macOS and Windows have it
-    found = {"executable_path": program()} if program() else {"channel": "chrome"}
+    """Start Chromium without its windows, if Debian's package for that is there, else Chromium or Chrome.
+
+    Without one, playwright raises its Error.
+    """
+    path = shutil.which("chromium-headless-shell") or program()  # the shell takes a quarter less time
+    found = {"executable_path": path} if path else {"channel": "chrome"}  # Chrome where macOS and Windows have it
     return playwright.chromium.launch(args=[*FLAGS, *arguments], **found)
 
 
