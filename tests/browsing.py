@@ -1,9 +1,6 @@
 """Pages in a real browser."""
 
 from contextlib import contextmanager
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 from axe_playwright_python.sync_playwright import Axe
 
@@ -47,15 +44,7 @@ def opened(browser, url, **options):
         if message.type in ("error", "warning") and not message.location["url"].endswith("/favicon.ico"):
             complaints.append(message.text)
 
-    def read(request):
-        """A page that is a file is read by the browser; receipts go by what Python reads."""
-        if request.url.startswith("file:"):
-            path = Path(url2pathname(unquote(urlsplit(request.url).path)))
-            if path.is_file():
-                path.open("rb").close()
-
     with browser.new_page(**options) as page:
-        page.on("request", read)
         page.set_default_timeout(30_000)  # beside whatever else the machine does
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", listen)

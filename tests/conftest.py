@@ -79,15 +79,10 @@ def quick(item):
     return not item.get_closest_marker("heavy")
 
 
-def deeper(item):
-    """Return whether a test tries more in `make prove` than in `make test`. A batch is graded by real processes there."""
-    return item.get_closest_marker("deeper") or "here" in getattr(item, "fixturenames", ())
-
-
 def left_out(item, config):
     """Return whether the options leave an item out, or a program that it needs is missing."""
     if config.getoption("--rest"):
-        if quick(item) and not deeper(item):
+        if quick(item) and not item.get_closest_marker("deeper"):
             return True
     elif not config.getoption("--prove") and (item.get_closest_marker("heavy") or long(item) and not named(item, config)):
         return True

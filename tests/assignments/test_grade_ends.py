@@ -30,7 +30,6 @@ from lstm_answers import CELL, GATES, SOURCES
 from naming import page_name
 from programs import questions
 from results import write
-from sampling import PROVING
 
 from companion.check.question import all_questions, bank
 
@@ -266,7 +265,7 @@ def test_a_submission_that_is_taken_away_or_changed_meanwhile(tmp_path, monkeypa
 @pytest.mark.heavy
 def test_large_notebooks_are_read_in_time(tmp_path):
     said = notebook()
-    size = 100_000 if PROVING else 20_000
+    size = 100_000
     said["cells"] += [{"cell_type": "code", "source": f"x = {number}"} for number in range(size)]
     put(tmp_path, "a", "lstm.ipynb", said)
     begin = time.process_time()

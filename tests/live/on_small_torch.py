@@ -39,7 +39,7 @@ for line in lines:
 
 
 def lay_out(folder):
-    """Put the book's code there, as pages find it. Copies, not links: so a test's receipt knows what it has read."""
+    """Copy the book's code into a folder, as pages find it."""
     sys.path.insert(0, str(ROOT / "book"))
     from live import parts
 
