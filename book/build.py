@@ -5,6 +5,7 @@
     python book/build.py --serve         build, then show the site at an address of this computer
     python book/build.py --pdf           print each edition as well, as a PDF that its pages lead to; needs Chromium
     python book/build.py --archive       pack the site as well, into unrolled.zip, to be read without a network
+    python book/build.py --no-cards      draw no pictures for links to the pages, even if the site has an address
 
 An edition is a folder book/<language>/ with an index.md and an edition.yml. All share _config.yml and _toc.yml,
 of which an unfinished edition may lack pages. A warning fails the build, and the site then stays as it was.
@@ -115,14 +116,14 @@ def base_address():
     return yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl") or ""
 
 
-def finish(site, language, pdf, archive):
+def finish(site, language, pdf, archive, with_cards=True):
     """Make of the built pages what can be made of them only: their cards, the site's top, what can be taken along."""
     base = base_address()
     top.write(site, base)
     built = [edition for edition in editions() if language in (None, edition.language)]
     parts.pack(site)
     offering.offer(site, built)
-    if base:
+    if base and with_cards:
         try:
             cards.write(site, built, base)
         except RuntimeError as error:  # a site without them is a site
@@ -169,6 +170,7 @@ def main():
     parser.add_argument("--edition", choices=languages, help="build only this edition")
     parser.add_argument("--pdf", action="store_true", help="print what is built as well")
     parser.add_argument("--archive", action="store_true", help="pack the site as well")
+    parser.add_argument("--no-cards", action="store_true", help="draw no pictures for links to the pages")
     parser.add_argument("--serve", action="store_true", help="serve the site when it is built")
     parser.add_argument(
         "--port", type=int, default=8000, help="where to serve it; the next free one is taken"
@@ -185,7 +187,7 @@ def main():
     if failed:
         sys.exit(f"build.py: failed: {', '.join(failed)}. Every warning above is an error")
     try:
-        finish(SITE, arguments.edition, arguments.pdf, arguments.archive)
+        finish(SITE, arguments.edition, arguments.pdf, arguments.archive, not arguments.no_cards)
     except RuntimeError as error:
         sys.exit(f"build.py: no PDF: {error}")
     print(f"The site is in {os.path.relpath(SITE)}: open index.html there", flush=True)

@@ -3,6 +3,7 @@ import os
 from pathlib import Path
 
 import pytest
+import sampling
 from hypothesis import settings
 
 # In `make test` the same examples on every run: a failure is a finding, never a matter of luck. `make fuzz` draws anew.
@@ -14,7 +15,7 @@ settings.load_profile("fuzz" if "FUZZ" in os.environ else "repeatable")
 def pytest_addoption(parser):
     parser.addoption("--device", default="cpu", help="where the models run, for example cuda")
     parser.addoption("--prove", action="store_true", help="run the heavy tests, too: everything")
-    parser.addoption("--rest", action="store_true", help="run what `make test` leaves out of `--prove`")
+    parser.addoption("--rest", action="store_true", help="run what `make test` leaves out, and of the tests marked deep a quarter")
     parser.addoption("--slow-cells", action="store_true", help="run on the small torch also the cells that train for long there")
 
 
@@ -72,19 +73,30 @@ def named(item, config):
     return any(Path(one.partition("::")[0]).name == item.path.name for one in config.args)
 
 
+def heavy(item):
+    """Return whether a test is marked to be left out of `make test`."""
+    return bool(item.get_closest_marker("heavy") or item.get_closest_marker("deep"))
+
+
 def quick(item):
     """Return whether `make test` runs an item: all English notebooks but the long ones, and all tests that are not heavy."""
     if item.path.suffix == ".ipynb":
         return item.path.parent.name == "en" and not long(item)
-    return not item.get_closest_marker("heavy")
+    return not heavy(item)
+
+
+def drawn(item):
+    """Return whether a test that is marked deep is in the quarter of this tree. Tests with one argument of the mark stay together."""
+    mark = item.get_closest_marker("deep")
+    return mark is None or sampling.in_quarter(mark.args[0] if mark.args else item.nodeid, sampling.tree())
 
 
 def left_out(item, config):
     """Return whether the options leave an item out, or a program that it needs is missing."""
     if config.getoption("--rest"):
-        if quick(item) and not item.get_closest_marker("deeper"):
+        if quick(item) and not item.get_closest_marker("deeper") or not drawn(item):
             return True
-    elif not config.getoption("--prove") and (item.get_closest_marker("heavy") or long(item) and not named(item, config)):
+    elif not config.getoption("--prove") and (heavy(item) or long(item) and not named(item, config)):
         return True
     if "live_parts" in getattr(item, "fixturenames", ()) and no_python():
         return True

@@ -1,8 +1,12 @@
-"""Which of many cases `make test` runs. `make prove` runs the others, too."""
+"""Choose the cases that `make test` and `.ci/run` run. `make prove` runs the others, too."""
 
+import functools
 import os
+import subprocess
+import zlib
 
 import pytest
+from repository import ROOT
 
 PROVING = "PROVE" in os.environ
 # Seconds for which several mistakes are tried where none is expected to be found. One test of test_check.py tries 30.
@@ -19,3 +23,18 @@ def chosen(cases, *quick):
     """Cases for `parametrize`: those that are named as they are, the others marked heavy."""
     assert all(case in cases for case in quick)
     return [pytest.param(case, marks=[pytest.mark.heavy] * (case not in quick)) for case in cases]
+
+
+@functools.cache
+def tree():
+    """Return the hash of the committed files, or an empty text where there is no git."""
+    try:
+        found = subprocess.run(["git", "rev-parse", "HEAD:"], cwd=ROOT, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return found.stdout.strip()
+
+
+def in_quarter(name, tree):
+    """Return whether a deep test runs in `.ci/run` for this tree: each runs for a quarter of all trees."""
+    return zlib.crc32(f"{tree} {name}".encode()) % 4 == 0

@@ -66,7 +66,7 @@ def build(folder, address):
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     config = config.replace('baseurl: ""', f"baseurl: {address}")
     (folder / "_config.yml").write_text(config, encoding="utf-8")
-    subprocess.run([sys.executable, folder / "book/build.py"], check=True, env=os.environ | {"PYTHONPATH": str(folder)})
+    subprocess.run([sys.executable, folder / "book/build.py", "--no-cards"], check=True, env=os.environ | {"PYTHONPATH": str(folder)})
     return folder / "_build/html"
 
 

@@ -12,7 +12,7 @@ import editions
 BASE = "https://example.org/unrolled/"
 # Three cards of each edition are drawn; whether there is room on a card is asked of all pages.
 SOME = {"index", "lstm", "glossary"}
-ALL = [pytest.param(edition, id=edition.language, marks=[pytest.mark.heavy] * (edition.language != "en")) for edition in editions.editions()]
+ALL = [pytest.param(edition, id=edition.language, marks=[pytest.mark.deep] * (edition.language != "en")) for edition in editions.editions()]
 CASES = [pytest.param((case.values[0], SOME), id=case.id, marks=case.marks) for case in ALL]
 
 

@@ -21,7 +21,14 @@ SAMPLE = {"en/rnn", "en/search"}
 # All editions have one structure, so axe reads every English page and of each other edition these: one with a figure, one
 # that is not written by hand, and one with a form of its own.
 FOR_AXE = {"lstm", "search", "assignment_gru"}
-some = pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in SAMPLE else pytest.mark.heavy) for name in PAGES])
+READ_BY_AXE = [f"{edition.language}/{name}" for edition, name in ALL if edition.language == editions.ORIGINAL or name in FOR_AXE]
+
+
+def some(names, mark):
+    """Return the decorator of a test of these pages: the sample runs in `make test`, and the others have a mark."""
+    return pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in SAMPLE else mark) for name in names])
+
+
 # All that is folded is open.
 UNFOLD = "() => { for (const one of document.querySelectorAll('article details')) one.open = true }"
 # The controls of a figure that stand out of its column.
@@ -34,19 +41,16 @@ CONTROLS_OUTSIDE = """place => [...place.querySelectorAll(".control, button, sel
 MEASURED = "[...document.querySelectorAll('.text pre')].every(one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)"
 
 
-@some
+@some(PAGES, pytest.mark.heavy)
 def test_a_page_as_readers_have_it(browser, address, name):
-    """Open a page once and unfold all of it: it asks no other origin, has its fonts, is no wider than any screen; axe finds nothing."""
-    language, _, page_name = name.partition("/")
+    """Open a page and unfold all of it: it asks no other origin, has its fonts, and is no wider than any screen."""
     asked = []
     with browser.new_context(viewport={"width": 360, "height": 800}, color_scheme="light") as context:
         context.route(lambda url: not url.startswith(address), lambda route: (asked.append(route.request.url), route.abort()))
         with opened(context, f"{address}/{name}.html") as page:
             page.evaluate(UNFOLD)
             begin(page)
-            for _ in range(5 if language == editions.ORIGINAL else 0):
-                page.mouse.wheel(0, 20_000)
-                page.wait_for_timeout(50)
+            page.mouse.wheel(0, 100_000)
             for figure in page.locator("[data-figure]").all():
                 figure.locator("figure[lang] svg.drawing").first.wait_for()
                 assert figure.evaluate(CONTROLS_OUTSIDE) == []
@@ -56,23 +60,27 @@ def test_a_page_as_readers_have_it(browser, address, name):
                 page.set_viewport_size({"width": width, "height": 800})
                 assert page.evaluate("document.documentElement.scrollWidth") == width
                 assert page.evaluate(WIDE) == []
-            page.wait_for_function(MEASURED)
-            if language == editions.ORIGINAL or page_name in FOR_AXE:
-                read_by_axe(page, colours=language == editions.ORIGINAL)
             assert [url for url in asked if not url.startswith(("data:", "blob:"))] == []
 
 
-def read_by_axe(page, colours):
-    """Hold a page to axe. colours: in light and dark; they are the theme's, the same in every language."""
-    assert {"html-has-lang", "link-name"} <= accessible(page, rules={"color-contrast": {"enabled": False}})[0]
-    for scheme in ("light", "dark") if colours else ():
-        page.emulate_media(color_scheme=scheme)
-        page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
-        assert page.evaluate(MARK_KINDS) > 4
-        assert accessible(page, "[data-kind]", runOnly=["color-contrast"])[0] == {"color-contrast"}
+@some(READ_BY_AXE, pytest.mark.deep)
+def test_axe_finds_nothing(browser, address, name):
+    """With all of a page unfolded. Colours, in light and dark, only in English: they are the theme's, the same in every language."""
+    with opened(browser, f"{address}/{name}.html", viewport={"width": 1280, "height": 800}) as page:
+        page.evaluate(UNFOLD)
+        begin(page)
+        for figure in page.locator("[data-figure]").all():
+            figure.locator("figure[lang] svg.drawing").first.wait_for()
+        page.wait_for_function(MEASURED)
+        assert {"html-has-lang", "link-name"} <= accessible(page, rules={"color-contrast": {"enabled": False}})[0]
+        for scheme in ("light", "dark") if name.startswith(f"{editions.ORIGINAL}/") else ():
+            page.emulate_media(color_scheme=scheme)
+            page.wait_for_function("scheme => document.documentElement.dataset.theme === scheme", arg=scheme)
+            assert page.evaluate(MARK_KINDS) > 4
+            assert accessible(page, "[data-kind]", runOnly=["color-contrast"])[0] == {"color-contrast"}
 
 
-@pytest.mark.heavy
+@pytest.mark.deep
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_one_text_of_each_kind_stands_for_all(browser, address, scheme):
     with opened(browser, f"{address}/en/lstm.html", color_scheme=scheme) as page:

@@ -117,8 +117,10 @@ def test_every_page_of_an_edition_is_kept(site, language):
     assert {f"{language}/{page}" for page in page_names(site, language)} <= set(kept_files(site, language))
 
 
-@pytest.mark.heavy
-@pytest.mark.parametrize("language", [editions.ORIGINAL, "ko"])  # the worker is the same in all; which files it keeps, the next test asks
+# The worker is the same in all editions; the test above asks which files it keeps.
+@pytest.mark.parametrize(
+    "language", [pytest.param(editions.ORIGINAL, marks=pytest.mark.heavy), pytest.param("ko", marks=pytest.mark.deep)]
+)
 def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, language):
     """All its pages, with formulas and figures, and the search; and nothing is fetched before a reader has begun."""
     files = kept_files(site, language)

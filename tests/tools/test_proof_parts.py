@@ -5,6 +5,7 @@ import shlex
 import subprocess
 
 import pytest
+import sampling
 from repository import ROOT
 
 PARTS = "models", "checker", "grader", "pages"
@@ -37,3 +38,14 @@ def test_the_workflow_runs_every_part(part):
     workflow = (ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8")
     (listed,) = re.findall(r"part: \[(.*)\]", workflow)
     assert part in listed.split(", ")
+
+
+def test_a_deep_test_runs_for_a_quarter_of_all_trees():
+    """And for each tree run a quarter of them."""
+    trees, names = [f"tree {n}" for n in range(400)], [f"test_{n}" for n in range(400)]
+    assert 60 < sum(sampling.in_quarter("test_1", tree) for tree in trees) < 140
+    assert 60 < sum(sampling.in_quarter(name, "tree 1") for name in names) < 140
+
+
+def test_the_tree_is_known_where_there_is_git():
+    assert bool(re.fullmatch("[0-9a-f]{40,}", sampling.tree())) == (ROOT / ".git").exists()
