@@ -25,7 +25,7 @@ LEFT_OUT = {
         which-layer-table solution-forgetting
     """,
     "matrix_state": "learns writes solution-more-keys solution-longer",
-    "memory": "new-and-trained new-and-trained-picture solution-longer",
+    "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
     "training": """
         learning-rates-run learning-rates-picture adam-five-seeds ten-epochs-run ten-epochs-picture written guesses-compared
         overfitting-run overfitting-picture solution-how-far-back
