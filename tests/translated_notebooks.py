@@ -52,6 +52,9 @@ class TranslatedNotebook(nbval.plugin.IPyNbFile):
 
     def setup(self):
         english = english_path(self.path)
+        if english is None:
+            super().setup()
+            return
         if self.config.getoption("rest", False):  # `make test` has compared the English outputs with a run
             fresh.update(((english, cell.id), cell) for cell in translations.read(english))
         elif not any(item.path == english for item in self.session.items):
@@ -93,7 +96,7 @@ def pytest_runtest_call(item):
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path, parent):
     collectors = yield
-    if parent.config.getoption("--own-kernels") or english_path(file_path) is None:
+    if parent.config.getoption("--own-kernels") or file_path.parent.name == ORIGINAL:
         return collectors
     return [
         TranslatedNotebook.from_parent(parent, path=file_path) if isinstance(one, nbval.plugin.IPyNbFile) else one for one in collectors
@@ -105,7 +108,7 @@ class ChapterScheduling(LoadFileScheduling):
 
     def _split_scope(self, nodeid):
         file = super()._split_scope(nodeid)
-        if not file.endswith(".ipynb") or self.config.getoption("--own-kernels"):
+        if not file.endswith(".ipynb") or self.config.getoption("--own-kernels") or self.config.getoption("rest", False):
             return file
         english = english_path(self.config.rootpath / file)
         return english.relative_to(self.config.rootpath).as_posix() if english else file

@@ -37,39 +37,51 @@ def test_a_cell_is_compared_with_the_english_run(monkeypatch, said, error):
     assert errors == ([error] if error else [])
 
 
+OTHER = JAPANESE.with_name("language_model.ipynb")  # its outputs are its own
+
+
 @pytest.mark.parametrize(
-    ("items", "rest", "kernels"), [([ENGLISH, JAPANESE], False, []), ([JAPANESE], False, ["kernel"]), ([JAPANESE], True, [])]
+    ("items", "rest", "kernels"),
+    [
+        ([ENGLISH, JAPANESE], False, []),
+        ([JAPANESE], False, ["kernel"]),
+        ([JAPANESE], True, []),
+        ([OTHER], True, ["kernel"]),
+        ([OTHER], False, ["kernel"]),
+    ],
 )
 def test_a_kernel_is_started_only_without_the_english_run(monkeypatch, items, rest, kernels):
     started = []
     monkeypatch.setattr(translated_notebooks.nbval.plugin.IPyNbFile, "setup", lambda self: started.append("kernel"))
     session = SimpleNamespace(items=[SimpleNamespace(path=path) for path in items])
     notebook = object.__new__(TranslatedNotebook)
-    notebook.path, notebook.session, notebook.config = JAPANESE, session, SimpleNamespace(getoption=lambda name, _: rest)
+    notebook.path, notebook.session, notebook.config = items[-1], session, SimpleNamespace(getoption=lambda name, _: rest)
     monkeypatch.setattr(translated_notebooks, "fresh", {})
     notebook.setup()
     assert started == kernels and (notebook.english is None) is bool(kernels)
-    assert bool(translated_notebooks.fresh) is rest
+    assert bool(translated_notebooks.fresh) is (rest and not kernels)
 
 
 def test_which_notebooks_need_no_kernel():
     assert english_path(JAPANESE) == ENGLISH
-    assert english_path(JAPANESE.with_name("language_model.ipynb")) is None
+    assert english_path(OTHER) is None
     assert english_path(ENGLISH) is None and english_path(ROOT / "README.md") is None
 
 
 @pytest.mark.parametrize(
-    ("test", "own_kernels", "scope"),
+    ("test", "option", "scope"),
     [
-        ("book/ja/rnn.ipynb::Cell 3", False, "book/en/rnn.ipynb"),
-        ("book/ja/rnn.ipynb::Cell 3", True, "book/ja/rnn.ipynb"),
-        ("book/ja/language_model.ipynb::Cell 3", False, "book/ja/language_model.ipynb"),
-        ("tests/test_proof.py::test_it", False, "tests/test_proof.py"),
+        ("book/ja/rnn.ipynb::Cell 3", None, "book/en/rnn.ipynb"),
+        ("book/ja/rnn.ipynb::Cell 3", "--own-kernels", "book/ja/rnn.ipynb"),
+        ("book/ja/rnn.ipynb::Cell 3", "rest", "book/ja/rnn.ipynb"),
+        ("book/ja/language_model.ipynb::Cell 3", None, "book/ja/language_model.ipynb"),
+        ("tests/test_proof.py::test_it", None, "tests/test_proof.py"),
     ],
 )
-def test_a_worker_gets_a_chapter_in_all_its_languages(test, own_kernels, scope):
+def test_a_worker_gets_a_chapter_in_all_its_languages(test, option, scope):
+    """Unless nothing is compared with a run."""
     scheduling = object.__new__(ChapterScheduling)
-    scheduling.config = SimpleNamespace(rootpath=ROOT, getoption=lambda name: own_kernels)
+    scheduling.config = SimpleNamespace(rootpath=ROOT, getoption=lambda name, default=False: name == option)
     assert scheduling._split_scope(test) == scope
 
 
