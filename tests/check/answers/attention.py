@@ -408,9 +408,7 @@ def by_autograd(query, key, value, mask, grad_mixture):
 
 
 ANSWERS = {
-    "padding_and_causal_mask": Program(MASK, MASK_WRONG, also_wrong=[
-        ("padding_on_queries", [(BOTH, f"{BOTH} & padding.unsqueeze(2)")]),
-    ], also_right=RIGHT["padding_and_causal_mask"], pairs=[
+    "padding_and_causal_mask": Program(MASK, MASK_WRONG, also_right=RIGHT["padding_and_causal_mask"], pairs=[
         ("own_step_hidden", "first_padding_visible"),
         ("causal_mask_turned", "longest_length_for_all"),
     ], variants=VARIANTS["padding_and_causal_mask"]),
@@ -421,8 +419,7 @@ ANSWERS = {
         ("scale_without_root", "weights_returned_first"),
         ("hidden_scores_zero", "keys_reshaped"),
     ], variants=VARIANTS["attend"]),
-    "multi_head": Program(MULTI, MULTI_WRONG, also_wrong=[
-    ], also_right=RIGHT["multi_head"], pairs=[
+    "multi_head": Program(MULTI, MULTI_WRONG, also_right=RIGHT["multi_head"], pairs=[
         ("scaled_by_whole_size", "output_bias_missing"),
         ("heads_joined_by_view", "mask_inverted"),
         ("projection_biases_missing", "weights_with_heads_last"),

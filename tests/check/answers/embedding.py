@@ -45,7 +45,6 @@ ONE_HOT_WRONG_AS_WELL = [
             out[torch.arange(len(indices)), indices] = 1.0
             return out
     """),
-    ("flat_indices_only", "lambda indices, n: torch.stack([torch.eye(n)[int(i)] for i in indices])"),
     ("integers_returned", "lambda indices, n: indices[..., None] == torch.arange(n)"),
     (("counts_from_one", "shape_of_indices_lost"), "lambda indices, n: torch.eye(n)[indices.flatten() - 1]"),
     (("integers_returned", "size_from_indices"), "lambda indices, n: torch.eye(int(indices.max()) + 1).long()[indices]"),
@@ -108,7 +107,6 @@ LOOKUP_WRONG_AS_WELL = LOOKUP_OTHERWISE + [
     ("library_layer", lambda weight, indices: nn.Embedding.from_pretrained(weight)(indices)),
     ("library_layer", all_questions()["lookup"].reference(frozenset())),
     ("no_gradient", [(READ, "weight.detach()[indices]")]),
-    ("no_gradient", [(READ, "torch.tensor(weight.detach().numpy()[indices.numpy()])")]),
     ("wrong_values", [(READ, "weight[indices] + 0.5")]),
     ("raises_error", [(READ, "weight.numpy()[indices.numpy()]")]),
 ]  # fmt: skip
@@ -171,7 +169,6 @@ def by_autograd(indices, grad_output, n, padding_idx=None):
 
 
 GRADIENT_WRONG_AS_WELL = [
-    ("repeats_lost", [("+=", "=")]),
     (("repeats_lost", "padding_row_trained"), [(LOOP, "    grad[indices] = grad_output\n"), (CLEAR, "")]),
     (("flat_indices_only", "padding_row_trained"), [(LOOP, "    grad.index_add_(0, indices, grad_output)\n"), (CLEAR, "")]),
     ("library_layer", lambda i, g, n, p=-1: torch.ops.aten.embedding_dense_backward(g, i, n, p, False)),
@@ -332,12 +329,6 @@ BAG_WRONG = {
 }  # fmt: skip
 BAG_WRONG_AS_WELL = [
     ("bag_end_included", [(PIECE, "indices[start : end + 1 if end > start else end]")]),
-    ("empty_bag_not_a_number", """
-        def embedding_bag(weight, indices, offsets):
-            which = (torch.arange(len(indices)) >= offsets[:, None]).sum(0) - 1
-            member = (which == torch.arange(len(offsets))[:, None]).to(weight)
-            return (member / member.sum(1, keepdim=True)) @ weight[indices]
-    """),
     ("library_layer", lambda weight, indices, offsets: F.embedding_bag(indices, weight, offsets)),
     ("library_layer", lambda weight, indices, offsets: nn.EmbeddingBag.from_pretrained(weight)(indices, offsets)),
 ]

@@ -372,7 +372,6 @@ ANSWERS = {
         ("upper_layers_read_input", [(" if k == 0 else R * self.D", ""), ("turn(x)", "turn(given)")]),
         ("given_state_ignored", [("h0, c0 = state", "h0, c0 = 0 * state[0], state[1]")]),
         ("state_detached_each_step", [("step(x[t], h, c,", "step(x[t], h.data, c.data,")]),
-        ("dropout_keeps_p", own_mask("torch.rand_like(x) < self.p if self.p else torch.ones_like(x)", "/ (self.p or 1)")),
         ("dropout_keeps_p", [(DROP, "F.dropout(x, 1 - self.p, self.training)")]),
         ("dropout_between_steps", [
             ("step(x[t], h, c,", "step(x[t], F.dropout(h, net.p, net.training) if said else h, c,"), OF_NET,

@@ -395,6 +395,10 @@ def by_vjp(input, h_0, *rest):
     return torch.func.vjp(Program(RNN).answer(), input, h_0, *weights)[1]((grad_output, grad_h_n))
 
 
+OTHER_WEIGHTS = [
+    ("from_x + from_h", "torch.cat([x, h], 1) @ torch.cat([weight_hh, weight_ih], 1).T + bias_ih + bias_hh"),
+]
+
 # It works for one sequence only.
 ONE_SEQUENCE = [("x @ weight_ih.T", "(weight_ih @ x.view(weight_ih.shape[1]))[None]")]
 
@@ -414,7 +418,7 @@ LINEARS = """
 ANSWERS = {
     "rnn_step": Program(STEP, STEP_WRONG, also_wrong=[
         ("view_for_transpose", [("weight_ih.T", "weight_ih.reshape(x.shape[1], h.shape[1])")]),
-        ("concatenated_in_other_order", [("from_x + from_h", "torch.cat([x, h], 1) @ torch.cat([weight_hh, weight_ih], 1).T + bias_ih + bias_hh")]),
+        ("concatenated_in_other_order", OTHER_WEIGHTS),
         ("biases_after_tanh", [("+ bias_ih", ""), ("return h_new", "return h_new + bias_ih")]),
         ("biases_after_tanh", [("+ bias_hh", ""), ("return h_new", "return h_new + bias_hh")]),
         ("library_layer", lambda *given: torch.rnn_tanh_cell(*given)),
@@ -446,6 +450,7 @@ ANSWERS = {
         ("state_detached", "bias_ih_missing"),
     ]),
     "rnn": Program(RNN, RNN_WRONG, also_wrong=[
+        ("concatenated_in_other_order", OTHER_WEIGHTS),
         ("h_n_from_last_row", [("h.unsqueeze(0)", "output[:, -1].unsqueeze(0)")]),
         ("state_detached_each_step", [("append(h)", "append(h)\n        h = h.detach()")]),
         ("state_detached_each_step", [("append(h)", "append(h)\n        h = h.data"), ("h.unsqueeze(0)", "output[-1:]")]),
