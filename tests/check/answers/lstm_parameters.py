@@ -79,6 +79,12 @@ SHAPES_WRONG = {
     "projection_in_rows": [("4 * hidden_size", "4 * size")],
 }  # fmt: skip
 
+# A network takes its steps as `lstm` and `projected` do, whose answers make the other mistakes of a step.
+SOME_STEPS_WRONG = {name: STEP_WRONG[name] for name in (
+    "gates_f_i_g_o", "gates_i_f_o_g", "bias_ih_missing", "bias_hh_missing", "tanh_missing_on_g", "tanh_missing_on_c",
+    "c_squashed", "recurrent_weights_transposed", "new_h_too_early",
+)}  # fmt: skip
+
 # Layers
 
 END, CAT, UP = 'end = f"_l{k}" +', "torch.cat(sides, -1)", "if k + 1 < self.L:"
@@ -134,7 +140,7 @@ DROPOUT_WRONG = {
     "dropout_shared_over_units": own_mask("torch.rand(T, N, 1) > self.p"),
 }
 STACKED = network("num_layers", "dropout")
-STACKED_WRONG = LAYERS_WRONG | DROPOUT_WRONG | NETWORK_WRONG | STEP_WRONG | {
+STACKED_WRONG = LAYERS_WRONG | DROPOUT_WRONG | NETWORK_WRONG | SOME_STEPS_WRONG | {
     "state_passed_up": [(START, "h, c = (h0[0], c0[0]) if k == 0 else (h, c)")],
 }  # fmt: skip
 del STACKED_WRONG["h_n_without_layer"]
@@ -171,7 +177,9 @@ DIRECTIONS_WRONG = {
     "upper_layers_read_forward_only": [*BOTH, (f"x = {CAT}", f"x, both = sides[0], {CAT}"), (TOP, "y, h_n, c_n = both")],
 }  # fmt: skip
 BIDIRECTIONAL = network("num_layers", bidirectional=True)
-BIDIRECTIONAL_WRONG = LAYERS_WRONG | DIRECTIONS_WRONG | NETWORK_WRONG | STEP_WRONG | {"upper_layers_read_one_direction": BOTH}
+BIDIRECTIONAL_WRONG = LAYERS_WRONG | DIRECTIONS_WRONG | NETWORK_WRONG | SOME_STEPS_WRONG | {
+    "upper_layers_read_one_direction": BOTH,
+}  # fmt: skip
 del BIDIRECTIONAL_WRONG["h_n_without_layer"]
 
 # A projection
@@ -215,7 +223,7 @@ def lstm_packed(x, lengths, h0, c0, W, U, b1, b2):
     return y, (h_n, c_n)
 """
 MASK, ENDS = "torch.arange(T)[:, None, None] < lengths[:, None]", "h[back][None], c[back][None]"
-PACKED_WRONG = STEP_WRONG | LOOP_WRONG | {
+PACKED_WRONG = SOME_STEPS_WRONG | LOOP_WRONG | {
     "packed_ignores_lengths": [(MASK, "torch.ones(T, N, 1) > 0")],
     "h_n_after_padding": [(HOLD, "pass")],
     "output_runs_into_padding": [("h * on[t]", "h")],
@@ -400,7 +408,7 @@ ANSWERS = {
         ("tanh_missing_on_c", "state_returned_as_c_h"),
         ("dropout_ignored", "h_n_layers_reversed"),
         ("relu_between_layers", "gates_i_f_o_g"),
-    ]),
+    ], parts=("lstm",)),
     "bidirectional": Program(BIDIRECTIONAL, BIDIRECTIONAL_WRONG, also_wrong=[
         ("directions_share_state", [(START, "h, c = h0[k], c0[k]")]),
         ("directions_before_layers", DIRECTIONS_WRONG["directions_before_layers"][:1]),
@@ -419,7 +427,7 @@ ANSWERS = {
         ("directions_kept_apart", "bias_ih_missing"),
         ("backward_reads_forwards", "one_bias"),
         ("directions_added", "given_state_ignored"),
-    ]),
+    ], parts=("lstm",)),
     "projected": Program(PROJECTED, PROJECTED_WRONG, also_wrong=[
         ("projection_after_layer", [*AFTER_LAYER, (DONE, "return torch.stack(said) @ V.T, h @ V.T, c")]),
         ("projection_squashed", [("h @ V.T", "torch.relu(h @ V.T)")]),
@@ -444,7 +452,7 @@ ANSWERS = {
         ("one_step_too_many", "bias_hh_missing"),
         ("state_zeroed_in_padding", "state_returned_as_c_h"),
         ("output_repeats_last", "tanh_missing_on_g"),
-    ]),
+    ], parts=("lstm",)),
     "all_at_once": Program(network(), ALL_WRONG, also_wrong=[
         ("backward_reads_forwards", [("turn(x), h, c, turn(on)", "x, h, c, on")]),
         ("h_n_backward_first", [("hs.append(h)", "hs.insert(len(hs) - d, h)")]),
