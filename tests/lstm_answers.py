@@ -146,24 +146,6 @@ CELLS = {
         c = s[1] * c + s[0] * torch.tanh(a[2])
         return s[3] * torch.tanh(c), c
 """,
-    "one product of [x, h]": """
-        w = torch.cat([self.weight_ih, self.weight_hh], dim=1)
-        a = torch.cat([x, h], dim=1) @ w.T + (self.bias_ih + self.bias_hh)
-        i, f, g, o = a.chunk(4, 1)
-        c = torch.addcmul(f.sigmoid() * c, i.sigmoid(), g.tanh())
-        return o.sigmoid().mul(c.tanh()), c
-""",
-    "loops over rows and units": """
-        H = self.hidden_size
-        hs, cs = [], []
-        for n in range(len(x)):
-            a = [sum(self.weight_ih[r, k] * x[n, k] for k in range(self.input_size)) + self.bias_ih[r]
-                 + sum(self.weight_hh[r, k] * h[n, k] for k in range(H)) + self.bias_hh[r] for r in range(4 * H)]
-            row = [a[H + k].sigmoid() * c[n, k] + a[k].sigmoid() * a[2 * H + k].tanh() for k in range(H)]
-            cs.append(torch.stack(row))
-            hs.append(torch.stack([a[3 * H + k].sigmoid() * row[k].tanh() for k in range(H)]))
-        return torch.stack(hs), torch.stack(cs)
-""",
     "float32 inside": """
         x, h, c = x.float(), h.float(), c.float()
         a = x @ self.weight_ih.float().T + h @ self.weight_hh.float().T + self.bias_ih.float() + self.bias_hh.float()
@@ -189,24 +171,6 @@ CELLS = {
         new += f.sigmoid_() * c
         return o.sigmoid_() * new.tanh(), new
 """,
-    "column vectors": """
-        a = self.weight_ih @ x.T + self.bias_ih[:, None] + self.weight_hh @ h.mT + self.bias_hh.unsqueeze(1)
-        i, f, g, o = a.chunk(4)
-        c = f.sigmoid() * c.T + i.sigmoid() * g.tanh()
-        return (o.sigmoid() * c.tanh()).T, c.T
-""",
-    "tanh by way of exp, sigmoid by way of tanh": """
-        def tanh(z):
-            return (z.exp() - (-z).exp()) / (z.exp() + (-z).exp())
-
-        def sigmoid(z):
-            return (1 + tanh(z / 2)) / 2
-
-        a = F.linear(x, self.weight_ih, self.bias_ih).add(F.linear(h, self.weight_hh)).add(self.bias_hh)
-        i, f, g, o = a.split([self.hidden_size] * 4, 1)
-        c = sigmoid(f) * c + sigmoid(i) * tanh(g)
-        return sigmoid(o) * tanh(c), c
-""",
     "vmap over the batch": """
         def one(x, h, c):
             i, f, g, o = (self.weight_ih @ x + self.weight_hh @ h + self.bias_ih + self.bias_hh).reshape(4, -1)
@@ -214,15 +178,6 @@ CELLS = {
             return o.sigmoid() * c.tanh(), c
 
         return torch.vmap(one)(x, h, c)
-""",
-    "gates in a dictionary": """
-        parts = [one.chunk(4) for one in (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)]
-        gate = {}
-        for name, w, u, b, d in zip("ifgo", *parts):
-            act = torch.tanh if name == "g" else torch.sigmoid
-            gate[name] = act(x.mm(w.T).add(b) + h.mm(u.T).add(d))
-        c = gate["f"] * c + gate["i"] * gate["g"]
-        return gate["o"] * c.tanh(), c
 """,
     "sparse and complex detours": """
         a = (torch.complex(x @ self.weight_ih.T, torch.zeros(())) + h @ self.weight_hh.T).real

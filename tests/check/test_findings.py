@@ -11,9 +11,8 @@ from answers.language_model import NOT_RENEWED_BETWEEN, WRITE
 from answers.lstm import ANSWERS as LSTM
 from answers.lstm import HIDES
 from answers.lstm_parameters import ANSWERS as PARAMETERS
-from answers.lstm_parameters import ONE_MASK, OWN_MASK
+from answers.lstm_parameters import BIDIRECTIONAL, EACH_STEP, OWN_MASK, of_modules
 from answers.rnn import ANSWERS as RNN
-from answers.rnn import NEW
 from answers.training import ANSWERS as TRAINING
 from torch import nn
 
@@ -87,7 +86,7 @@ def test_an_error_of_backward_is_said_as_torch_says_it():
 
 
 def test_an_unknown_mistake_in_a_loop_is_described():
-    finding = found("rnn", RNN["rnn"].answer([(NEW, f"{NEW} * (0.5 if t > 1 else 1)")]), seconds=UNKNOWN)
+    finding = found("rnn", RNN["rnn"].answer([("        outputs", "        h = h * (0.5 if t > 1 else 1)\n        outputs")]), seconds=UNKNOWN)
     assert finding.mistakes == ["wrong_values"] and finding.value == "output" and finding.first == (2, 0, 0)
     assert finding.right == ["two_steps", "batch_1", "one_step"]
 
@@ -172,7 +171,7 @@ def test_what_is_dropped_is_seen_on_every_seed(name, seed):
 @pytest.mark.deeper
 def test_dropout_is_right_whatever_is_drawn():
     for seed in range(20 if PROVING else 4):
-        edits = OWN_MASK if seed % 2 else ONE_MASK
+        edits = OWN_MASK if seed % 2 else EACH_STEP
         assert found("stacked", PARAMETERS["stacked"].answer(edits), seed).mistakes == []
 
 
@@ -180,56 +179,29 @@ def test_dropout_is_right_whatever_is_drawn():
 
 
 def test_other_matrices_are_said_after_what_they_do():
-    edits = [("size = input_size if k == 0 else H", "size = input_size + 1"), ("h0, c0", "x = F.pad(x, (0, 1)); h0, c0")]
+    edits = [("input_size if k == 0 else R * self.D", "input_size + 1"), ("h0, c0 = state", "x = F.pad(x, (0, 1)); h0, c0 = state")]
     wide = PARAMETERS["stacked"].answer(edits)
     assert "parameter_shape" in found("stacked", wide, seconds=1).mistakes
 
 
-# The cells of two directions, kept in many ways: `{made}` makes them, and `{pair}` are the layer's two.
-CELLS = '''
-class Cell(nn.Module):
-    def __init__(self, i, h):
-        super().__init__()
-        self.weight_ih, self.weight_hh = (nn.Parameter(torch.rand(4 * h, size)) for size in (i, h))
-        self.bias_ih, self.bias_hh = (nn.Parameter(torch.rand(4 * h)) for _ in range(2))
-
-    def forward(self, x, h, c):
-        i, f, g, o = (x @ self.weight_ih.T + h @ self.weight_hh.T + self.bias_ih + self.bias_hh).chunk(4, 1)
-        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
-        return o.sigmoid() * c.tanh(), c
-
-
-class Bi(nn.Module):
-    def __init__(self, i, h, layers):
-        super().__init__()
-        self.h, self.layers = h, layers
+# The weights of two directions, kept in many ways: `MADE` makes their modules, and `PAIR` are the layer's two.
+IN_LISTS = of_modules(BIDIRECTIONAL, """
         def new():
-            return [Cell(2 * h if k else i, h) for k in range(layers)]
-        MADE
+            cells = [nn.Module() for _ in range(num_layers)]
+            for k, cell in enumerate(cells):
+                cell.weight_ih = nn.Parameter(torch.rand(4 * H, 2 * H if k else input_size))
+                cell.weight_hh = nn.Parameter(torch.rand(4 * H, H))
+                cell.bias_ih, cell.bias_hh = (nn.Parameter(torch.rand(4 * H)) for _ in range(2))
+            return cells
 
-    def forward(self, x, state=None):
-        h_n, c_n = [], []
-        for k in range(self.layers):
-            ys = []
-            for d, cell in enumerate(PAIR):
-                row = 2 * k + d
-                h, c = (one[row] for one in state) if state else (torch.zeros(x.shape[1], self.h),) * 2
-                said = []
-                for x_t in x.flip(0) if d else x:
-                    h, c = cell(x_t, h, c)
-                    said.append(h)
-                h_n.append(h)
-                c_n.append(c)
-                ys.append(torch.stack(said[::-1] if d else said))
-            x = torch.cat(ys, 2)
-        return x, (torch.stack(h_n), torch.stack(c_n))
-'''
+        MADE
+""", "PAIR[d].weight_ih, PAIR[d].weight_hh, PAIR[d].bias_ih, PAIR[d].bias_hh")  # fmt: skip
 LISTS = [
     ("self.forwards, self.backwards = nn.ModuleList(new()), nn.ModuleList(new())",
      "(self.forwards[k], self.backwards[k])"),
     ("self.back, self.ahead = nn.ModuleList(new()), nn.ModuleList(new())", "(self.ahead[k], self.back[k])"),
     ("self.one, self.other = nn.ModuleList(new()), nn.ModuleList(new())", "(self.one[k], self.other[k])"),
-    ("self.cells = nn.ModuleList([*new(), *new()])", "(self.cells[k], self.cells[self.layers + k])"),
+    ("self.cells = nn.ModuleList([*new(), *new()])", "(self.cells[k], self.cells[self.L + k])"),
     ("self.cells = nn.ModuleList([one for pair in zip(new(), new()) for one in pair])", "self.cells[2 * k : 2 * k + 2]"),
     ("self.cells = nn.ModuleList([nn.ModuleList(new()), nn.ModuleList(new())])", "(self.cells[0][k], self.cells[1][k])"),
 ]  # fmt: skip
@@ -239,7 +211,7 @@ WORDS = [("weight_ih", "W"), ("weight_hh", "A"), ("bias_ih", "b"), ("bias_hh", "
 @pytest.mark.parametrize("words", [[], WORDS], ids=["torch's words", "own words"])
 @pytest.mark.parametrize("made, pair", sample(LISTS, 3))
 def test_each_cell_of_a_list_is_taken_for_the_layer_that_it_is(made, pair, words):
-    right = Program(CELLS).answer([("MADE", made), ("PAIR", pair), *words])
+    right = Program(IN_LISTS).answer([("MADE", made), ("PAIR", pair), *words])
     finding = found("bidirectional", right, seed=7)
     assert finding.mistakes == ["parameter_names"]
     word = "W" if words else "weight_ih"
@@ -289,12 +261,12 @@ def test_one_thread_more_or_less():
 
 RUINS = {
     "gates": ("return i,", "return 1.1 * i,"),
-    "lstm_cell": ("h_next = o", "h_next = 1.1 * o"),
+    "lstm_cell": ("h = o *", "h = 1.1 * o *"),
     "lstm": ("h = o *", "h = 1.1 * o *"),
     "one_bias": ("torch.zeros(4 * H)", "torch.ones(4 * H)"),
     "lstm_backward": ("gc = dc", "gc = 1.1 * dc"),
     "stacked": ("h = o *", "h = 1.1 * o *"),
-    "all_at_once": ("new_h = o *", "new_h = 1.1 * o *"),
+    "all_at_once": ("h = o *", "h = 1.1 * o *"),
 }
 
 

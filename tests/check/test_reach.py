@@ -37,16 +37,20 @@ QUESTION = Question(
 )
 
 
-def signs(x, y, kinds, steps=60):
-    """A right answer."""
-    model = nn.Linear(kinds, kinds)
+def trained(model, x, y, steps=60, logits_in=lambda returned: returned):
+    """Train a model and return it. logits_in: takes the logits from what the model returns."""
     optimizer = torch.optim.Adam(model.parameters(), lr=0.3)
     for _ in range(steps):
-        loss = F.cross_entropy(model(x), y)
+        loss = F.cross_entropy(logits_in(model(x)), y)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     return model
+
+
+def signs(x, y, kinds, steps=60):
+    """A right answer."""
+    return trained(nn.Linear(kinds, kinds), x, y, steps)
 
 
 def in_half_of_all(x, y, kinds):
@@ -177,13 +181,7 @@ def in_another_model(x, y, kinds):
         def forward(self, x):
             return None, super().forward(x)
 
-    model = Both(kinds, kinds)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.3)
-    for _ in range(60):
-        optimizer.zero_grad()
-        F.cross_entropy(model(x)[-1], y).backward()
-        optimizer.step()
-    return Last(model)
+    return Last(trained(Both(kinds, kinds), x, y, logits_in=lambda both: both[-1]))
 
 
 def with_an_average(x, y, kinds):
@@ -201,12 +199,7 @@ def of_frozen_numbers(x, y, kinds):
     model = nn.Sequential()
     model.add_module("read", nn.Linear(kinds, kinds))
     model.forward = lambda x: model.read(x @ mixed)
-    optimizer = torch.optim.SGD(model.read.parameters(), lr=30)
-    for _ in range(60):
-        optimizer.zero_grad()
-        F.cross_entropy(model(x), y).backward()
-        optimizer.step()
-    return model
+    return trained(model, x, y)
 
 
 MANNERS = [in_a_trainer, by_own_descent, in_another_model, with_an_average, of_frozen_numbers]

@@ -7,13 +7,14 @@ from unicodedata import normalize
 
 import pytest
 import torch
+from answers.gru import ANSWERS as GRU
 
 from companion.check import check, course, progress, saying, student, variant
 from companion.check.diagnosis import diagnose
 from companion.check.question import Bank, all_questions
 from companion.check.running import Function, Probe, observe
 from companion.check.written import written
-from programs import defined, found
+from programs import found
 
 NAME = "Zoë Müller-가람"
 FULL = str.maketrans({code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {" ": "\u3000"})  # as wide as a Hangul sign
@@ -175,36 +176,24 @@ def test_what_one_variant_asks_is_the_others_mistake(question):
             assert made == ([] if there is here else [f"variant_{other}"]), (asked, other)
 
 
-STEP = """
-def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
-    a, u = (x @ weight_ih.T + bias_ih).chunk(3, 1), (h @ weight_hh.T + bias_hh).chunk(3, 1)
-    r, z = torch.sigmoid(a[0] + u[0]), torch.sigmoid(a[1] + u[1])
-    n = torch.tanh(a[2] + r * u[2])
-    return (1 - z) * n + z * h
-"""
-PLACES = {"gates_r_z_n": "012", "gates_z_r_n": "102", "gates_n_z_r": "210"}  # of r, z and n
-
-
-def step_of(asked, *slips):
-    places = dict(zip("012", PLACES[asked]))
-    edits = [(f"{one}[{n}]", f"{one}[_{places[n]}]") for one in "au" for n in "012"]
-    return defined(STEP, [*slips, *edits, ("[_", "[")], {"torch": torch})[0]
+def step_of(asked, *mistakes):
+    """Return an answer to a variant of `gru_step` that makes these mistakes."""
+    program = GRU["gru_step"]
+    return program.answer([edit for name in (*mistakes, f"variant_{asked}") for edit in program.wrong.get(name, ())])
 
 
 def test_the_checker_asks_by_the_name_that_is_given_and_says_whose_an_answer_is(notebook):
     question = all_questions()["gru_step"]
-    assert [*PLACES] == [*question.variants]
-    for asked in PLACES:
+    for asked in question.variants:
         name = named_for(question, asked)
         assert f"`{name}`" in repr(student(f" {name} "))
         assert repr(variant("gru_step")) == f"Your variant. {saying.of_variant(asked, 'en')}"
-        for other in PLACES:
+        for other in question.variants:
             result = check("gru_step", step_of(other))
             assert result.mistakes == ([] if other == asked else [f"variant_{other}"])
             assert (saying.of_variant(other, "en") in repr(result)) == (other != asked)
             if other != asked:  # and a mistake of one's own beside it
-                slip = "(1 - z) * n + z * h", "z * n + (1 - z) * h"
-                both = check("gru_step", step_of(other, slip)).mistakes
+                both = check("gru_step", step_of(other, "update_gate_inverted")).mistakes
                 assert {*both} == {f"variant_{other}", "update_gate_inverted"}
 
 

@@ -42,7 +42,6 @@ class Program:
     also_right: list | dict = field(default_factory=list)  # further right answers, or {what is unusual: answer}
     pairs: list = field(default_factory=list)  # two mistakes of `wrong` at once, where both are edits: (mistake, mistake)
     variants: dict = field(default_factory=dict)  # a right answer to each variant of the question: {variant: edits}
-    others: list = field(default_factory=list)  # right answers built in another way: further `Program`s
     parts: tuple = ()  # questions whose programs make the mistakes that this one does not: this answer is made of theirs
 
     def answer(self, given=()):
@@ -60,11 +59,11 @@ class Program:
 
 def drawn_pairs(question, source, wrong, number, left_out=lambda pair, edits: False):
     """Return pairs of mistakes, drawn by chance, that go together in a program. left_out: which of them are not tried."""
-    asked, chosen, pairs = all_questions()[question], random.Random(0), []
+    asked, chosen, pairs = all_questions()[question], random.Random(0), {}
     while len(pairs) < number:
         # edits that name the gates by their places come before those that change these
         pair = sorted(chosen.sample(sorted(wrong), 2), key=lambda name: name.startswith("gates_"))
         edits = [edit for name in pair for edit in wrong[name]]
         if asked.allows(frozenset(pair)) and fit(source, edits) and not left_out(pair, edits):
-            pairs.append(tuple(pair))
-    return list(dict.fromkeys(pairs))
+            pairs[frozenset(pair)] = tuple(pair)
+    return [*pairs.values()]

@@ -322,63 +322,16 @@ VARIANTS = {
 
 RIGHT = {
     "padding_and_causal_mask": {
-        "by loops": """
-            def padding_and_causal_mask(lengths, size):
-                mask = torch.zeros(len(lengths), size, size, dtype=torch.bool)
-                for n, length in enumerate(lengths):
-                    for t in range(size):
-                        mask[n, t, :min(t + 1, length)] = True
-                return mask
-        """,
-        "ones and zeros": """
-            def padding_and_causal_mask(lengths, size):
-                real = (torch.arange(size)[None] < lengths[:, None]).long()
-                return torch.einsum("ts,ns->nts", torch.ones(size, size, dtype=torch.long).tril(), real)
-        """,
-        "not hidden": """
-            def padding_and_causal_mask(lengths, size):
-                later = torch.full((size, size), -torch.inf).triu(1) < 0
-                padding = torch.arange(size) >= lengths.view(-1, 1, 1)
-                return ~(later | padding)
-        """,
-        "where": """
-            def padding_and_causal_mask(lengths, size):
-                i = torch.arange(size)
-                return torch.stack([torch.where(i < n, i, size + 1)[None] <= i[:, None] for n in lengths.tolist()])
-        """,
+        "ones and zeros": [(BOTH, f"({BOTH}).long()")],
     },
     "attend": {
+        "in a list": [("return mixture, weights", "return [mixture, weights]")],
+        "in float32": "lambda *given: [one.double() for one in attend(*(one.float() for one in given[:3]), given[3])]",
         "exponentials": """
             def attend(query, key, value, mask):
                 e = torch.exp(query @ key.mT * query.shape[-1] ** -0.5) * mask
                 weights = e / e.sum(-1, keepdim=True).clamp(min=1e-12)
                 return weights @ value, weights
-        """,
-        "sequence by sequence, in a list": """
-            def attend(query, key, value, mask):
-                mixture, weights = [], []
-                for q, k, v, m in zip(query, key, value, mask):
-                    scores = (q @ k.T / math.sqrt(q.shape[1])).masked_fill(m == 0, torch.finfo(q.dtype).min)
-                    a = scores.softmax(1) * m
-                    weights.append(a)
-                    mixture.append(a @ v)
-                return [torch.stack(mixture), torch.stack(weights)]
-        """,
-        "einsum, the query scaled, only good rows": """
-            def attend(query, key, value, mask):
-                scores = torch.einsum("ntd,nsd->nts", query / math.sqrt(query.size(2)), key)
-                good = mask.any(-1)
-                weights = torch.zeros_like(scores)
-                weights[good] = scores[good].masked_fill(~mask[good], -math.inf).softmax(-1)
-                return torch.einsum("nts,nsv->ntv", weights, value), weights
-        """,
-        "log_softmax, float32": """
-            def attend(query, key, value, mask):
-                q, k, v = query.float(), key.float(), value.float()
-                scores = torch.baddbmm(torch.zeros(1), q, k.transpose(1, 2), alpha=q.size(-1) ** -0.5)
-                scores = torch.where(mask, scores, scores.new_full((), -1e4))
-                weights = F.log_softmax(scores, -1).exp() * mask.any(-1, True)
-                return (weights @ v).double(), weights.double()
         """,
         "vmap": """
             def attend(query, key, value, mask):
@@ -389,40 +342,6 @@ RIGHT = {
         """,
     },
     "multi_head": {
-        "reshaped": """
-            def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
-                def split(x, i):
-                    E = x.shape[-1]
-                    x = x @ w[i * E:(i + 1) * E].T + b[i * E:(i + 1) * E]
-                    return x.reshape(*x.shape[:2], heads, E // heads).transpose(1, 2)
-                q, k, v = split(query, 0), split(key, 1), split(value, 2)
-                scores = q @ k.mT / math.sqrt(q.shape[-1]) + torch.where(mask, 0.0, -torch.inf)[:, None]
-                weights = F.softmax(scores, dim=-1)
-                return (weights @ v).transpose(1, 2).reshape(query.shape) @ w_out.T + b_out, weights
-        """,
-        "head by head": """
-            def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
-                size = query.size(-1) // heads
-                output, looks = b_out, []
-                for h in range(heads):
-                    rows = [slice(i * query.size(-1) + h * size, i * query.size(-1) + (h + 1) * size) for i in range(3)]
-                    q, k, v = (x @ w[r].T + b[r] for x, r in zip((query, key, value), rows))
-                    a = (q @ k.mT * size ** -0.5).masked_fill(~mask, -1e9).softmax(-1)
-                    looks.append(a)
-                    output = output + a @ v @ w_out[:, h * size:(h + 1) * size].T
-                return output, torch.stack(looks, 1)
-        """,
-        "heads in the batch": """
-            def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
-                N, T, E = query.shape
-                def split(x):
-                    return x.transpose(0, 1).reshape(-1, N * heads, E // heads).transpose(0, 1)
-                q, k, v = (split(F.linear(x, W, c)) for x, W, c in zip((query, key, value), w.split(E), b.split(E)))
-                scores = torch.bmm(q, k.mT) / (E / heads) ** 0.5
-                a = scores.masked_fill(~mask.repeat_interleave(heads, 0), -math.inf).softmax(2)
-                output = torch.bmm(a, v).transpose(0, 1).reshape(T, N, E).transpose(0, 1)
-                return F.linear(output, w_out, b_out), a.view(N, heads, T, -1)
-        """,
         "einsum, biases aside": """
             def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
                 W, c = w.unflatten(0, (3, heads, -1)), b.unflatten(0, (3, heads, 1, -1))
@@ -462,76 +381,9 @@ RIGHT = {
                     most -= 1
                 return ((signs[1:], total) for total, signs, *_ in beam)
         """,
-        "a table of scores": """
-            def beam_search(step, state, start, end, width, most):
-                signs, scores, states, ended = [()], torch.zeros(1), [state], [False]
-                for t in range(most):
-                    rows, after = [], []
-                    for i in range(len(signs)):
-                        if ended[i]:
-                            rows.append(torch.full((size,), -torch.inf).index_fill(0, torch.tensor(end), 0.0))
-                            after.append(states[i])
-                        else:
-                            row, new = step(signs[i][-1] if signs[i] else start, states[i])
-                            size = len(row)
-                            rows.append(row)
-                            after.append(new)
-                    table = (scores[:, None] + torch.stack(rows)).flatten()
-                    count = min(width, int(table.isfinite().sum()))
-                    scores, places = table.topk(count)
-                    old = [(int(p) // size, int(p) % size) for p in places]
-                    signs, states, ended = ([signs[i] + (() if ended[i] else (j,)) for i, j in old], [after[i] for i, _ in old],
-                                            [ended[i] or j == end for i, j in old])
-                return list(zip(signs, scores))
-        """,
-        "recursion": """
-            def beam_search(step, state, start, end, width, most):
-                def go(beam, left):
-                    if left == 0:
-                        return beam
-                    new = []
-                    for signs, total, s in beam:
-                        if signs and signs[-1] == end:
-                            new.append((signs, total, s))
-                            continue
-                        row, after = step(signs[-1] if signs else start, s)
-                        new.extend((signs + [j], total + row[j], after) for j in range(len(row)))
-                    return go(sorted(new, key=lambda one: -float(one[1]))[:width], left - 1)
-                return [one[:2] for one in go([([], 0, state)], most)]
-        """,
     },
     "attend_backward": {
-        "matrices of the softmax": """
-            def attend_backward(query, key, value, mask, grad_mixture):
-                grads = [torch.zeros_like(one) for one in (query, key, value)]
-                for n in range(len(query)):
-                    for t in range(query.size(1)):
-                        e = (key[n] @ query[n, t] / query.size(2) ** 0.5).masked_fill(~mask[n, t], -torch.inf)
-                        a = torch.softmax(e, 0)
-                        grads[2][n] += torch.outer(a, grad_mixture[n, t])
-                        d_e = (torch.diag(a) - torch.outer(a, a)) @ (value[n] @ grad_mixture[n, t]) / query.size(2) ** 0.5
-                        grads[0][n, t] = d_e @ key[n]
-                        grads[1][n] += torch.outer(d_e, query[n, t])
-                return grads
-        """,
-        "by the mixture": """
-            def attend_backward(query, key, value, mask, grad_mixture):
-                c = query.size(-1) ** -0.5
-                e = ((query * c) @ key.mT).exp() * mask
-                a = e / e.sum(-1, keepdim=True)
-                mixture = a @ value
-                d = a * (grad_mixture @ value.mT - (grad_mixture * mixture).sum(-1, keepdim=True)) * c
-                return d @ key, d.mT @ query, a.mT @ grad_mixture
-        """,
-        "torch's own softmax, float32": """
-            def attend_backward(query, key, value, mask, grad_mixture):
-                query, key, value, g = (x.float() for x in (query, key, value, grad_mixture))
-                c = query.size(-1) ** -0.5
-                a = torch.where(mask, query @ key.mT * c, -1e9).softmax(-1)
-                d_a = g @ value.mT
-                d = (d_a * a - a * torch.einsum("nts,nts->nt", d_a, a).unsqueeze(-1)) * c
-                return (d @ key).double(), (query.mT @ d).mT.double(), (g.mT @ a).mT.double()
-        """,
+        "in float32": "lambda *given: attend_backward(*(one.float() for one in given[:3]), given[3], given[4].float())",
         "with no_grad, in place": """
             @torch.no_grad()
             def attend_backward(query, key, value, mask, grad_mixture):
@@ -556,9 +408,7 @@ def by_autograd(query, key, value, mask, grad_mixture):
 
 
 ANSWERS = {
-    "padding_and_causal_mask": Program(MASK, MASK_WRONG, also_wrong=[
-        ("padding_on_queries", [(BOTH, f"{BOTH} & padding.unsqueeze(2)")]),
-    ], also_right=RIGHT["padding_and_causal_mask"], pairs=[
+    "padding_and_causal_mask": Program(MASK, MASK_WRONG, also_right=RIGHT["padding_and_causal_mask"], pairs=[
         ("own_step_hidden", "first_padding_visible"),
         ("causal_mask_turned", "longest_length_for_all"),
     ], variants=VARIANTS["padding_and_causal_mask"]),
@@ -569,8 +419,7 @@ ANSWERS = {
         ("scale_without_root", "weights_returned_first"),
         ("hidden_scores_zero", "keys_reshaped"),
     ], variants=VARIANTS["attend"]),
-    "multi_head": Program(MULTI, MULTI_WRONG, also_wrong=[
-    ], also_right=RIGHT["multi_head"], pairs=[
+    "multi_head": Program(MULTI, MULTI_WRONG, also_right=RIGHT["multi_head"], pairs=[
         ("scaled_by_whole_size", "output_bias_missing"),
         ("heads_joined_by_view", "mask_inverted"),
         ("projection_biases_missing", "weights_with_heads_last"),

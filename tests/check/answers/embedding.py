@@ -45,7 +45,6 @@ ONE_HOT_WRONG_AS_WELL = [
             out[torch.arange(len(indices)), indices] = 1.0
             return out
     """),
-    ("flat_indices_only", "lambda indices, n: torch.stack([torch.eye(n)[int(i)] for i in indices])"),
     ("integers_returned", "lambda indices, n: indices[..., None] == torch.arange(n)"),
     (("counts_from_one", "shape_of_indices_lost"), "lambda indices, n: torch.eye(n)[indices.flatten() - 1]"),
     (("integers_returned", "size_from_indices"), "lambda indices, n: torch.eye(int(indices.max()) + 1).long()[indices]"),
@@ -63,36 +62,6 @@ ONE_HOT_RIGHT = {
     "rows of a matrix": "lambda indices, n: torch.eye(n, dtype=torch.float64)[indices]",
     "numbers of 32 bits": "lambda indices, n: (indices[..., None] == torch.arange(n)).float()",
     "numpy": "lambda indices, n: torch.from_numpy(numpy.eye(n)[indices.numpy()])",
-    "recursion": """
-        def one_hot(indices, n):
-            if indices.dim() > 0:
-                return torch.stack([one_hot(one, n) for one in indices])
-            return torch.tensor([1.0 if v == int(indices) else 0.0 for v in range(n)])
-    """,
-    "scatter": "lambda indices, n: torch.zeros(*indices.shape, n, dtype=torch.float64).scatter_(-1, indices.unsqueeze(-1), 1)",
-    "nested lists": """
-        def one_hot(indices, n):
-            def nested(one):
-                return [nested(inner) for inner in one] if isinstance(one, list) else [float(v == one) for v in range(n)]
-
-            return torch.tensor(nested(indices.tolist()), dtype=torch.float64)
-    """,
-    "vmap": """
-        def one_hot(indices, n):
-            return torch.func.vmap(lambda i: (torch.arange(n) == i).double())(indices.flatten()).unflatten(0, indices.shape)
-    """,
-    "places of one long vector": """
-        def one_hot(indices, n):
-            out = torch.zeros(indices.numel() * n, dtype=torch.float64)
-            out[torch.arange(indices.numel()) * n + indices.reshape(-1)] = 1
-            return out.reshape(*indices.shape, n)
-    """,
-    "sparse": """
-        def one_hot(indices, n):
-            count = indices.numel()
-            where = torch.stack([torch.arange(count), indices.flatten()])
-            return torch.sparse_coo_tensor(where, torch.ones(count), (count, n)).to_dense().view(*indices.shape, n)
-    """,
 }
 
 # The look-up: the layer below uses the same lines
@@ -138,43 +107,16 @@ LOOKUP_WRONG_AS_WELL = LOOKUP_OTHERWISE + [
     ("library_layer", lambda weight, indices: nn.Embedding.from_pretrained(weight)(indices)),
     ("library_layer", all_questions()["lookup"].reference(frozenset())),
     ("no_gradient", [(READ, "weight.detach()[indices]")]),
-    ("no_gradient", [(READ, "torch.tensor(weight.detach().numpy()[indices.numpy()])")]),
     ("wrong_values", [(READ, "weight[indices] + 0.5")]),
     ("raises_error", [(READ, "weight.numpy()[indices.numpy()]")]),
 ]  # fmt: skip
-
-
-class Rows(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, weight, indices):
-        ctx.save_for_backward(indices)
-        ctx.rows = len(weight)
-        return weight.detach()[indices].clone()
-
-    @staticmethod
-    def backward(ctx, grad):
-        (indices,) = ctx.saved_tensors
-        table = grad.new_zeros(ctx.rows, grad.shape[-1])
-        for i, g in zip(indices.flatten(), grad.flatten(0, -2)):
-            table[i] += g
-        return table, None
-
-
 LOOKUP_RIGHT = {
     "a product": [(READ, "F.one_hot(indices, len(weight)).to(weight.dtype) @ weight")],
-    "einsum": [(READ, 'torch.einsum("...v,vd->...d", torch.eye(len(weight))[indices], weight)')],
-    "gather": [(RETURN, """index = indices.reshape(-1, 1).expand(-1, weight.shape[1])
-    return torch.gather(weight, 0, index).reshape(*indices.shape, weight.shape[1])""")],
-    "single numbers": [(RETURN, """numbers = [weight[i, j] for i in indices.flatten().tolist() for j in range(weight.shape[1])]
-    return torch.stack(numbers).reshape(*indices.shape, -1)""")],
-    "take_along_dim": [(READ, "torch.take_along_dim(weight, indices.flatten()[:, None], 0).unflatten(0, indices.shape)")],
     "written into place": [(RETURN, """out = torch.empty(*indices.shape, weight.shape[1])
     for place in numpy.ndindex(*indices.shape):
         out[place] = weight[indices[place]]
     return out""")],
     "inside, 32 bits": [(READ, "weight.float()[indices].double()")],
-    "cat of rows": [(READ, "torch.cat([weight[i : i + 1] for i in indices.flatten()]).view(*indices.shape, -1)")],
-    "an autograd function": Rows.apply,
 }  # fmt: skip
 
 # The gradient
@@ -227,7 +169,6 @@ def by_autograd(indices, grad_output, n, padding_idx=None):
 
 
 GRADIENT_WRONG_AS_WELL = [
-    ("repeats_lost", [("+=", "=")]),
     (("repeats_lost", "padding_row_trained"), [(LOOP, "    grad[indices] = grad_output\n"), (CLEAR, "")]),
     (("flat_indices_only", "padding_row_trained"), [(LOOP, "    grad.index_add_(0, indices, grad_output)\n"), (CLEAR, "")]),
     ("library_layer", lambda i, g, n, p=-1: torch.ops.aten.embedding_dense_backward(g, i, n, p, False)),
@@ -235,56 +176,14 @@ GRADIENT_WRONG_AS_WELL = [
     ("changes_its_input", [("    grad =", "    grad_output[indices == padding_idx] = 0\n    grad ="), (CLEAR, "")]),
 ]  # fmt: skip
 GRADIENT_RIGHT = {
+    "in float32": [("grad_output.flatten(0, -2)", "grad_output.flatten(0, -2).float()"), ("return grad", "return grad.float()")],
     "index_add": [(LOOP, "    grad.index_add_(0, indices.flatten(), grad_output.flatten(0, -2))\n")],
-    "einsum": """
-        def weight_gradient(indices, grad_output, num_embeddings, padding_idx=None):
-            hot = F.one_hot(indices, num_embeddings).double()
-            if padding_idx is not None:
-                hot[..., padding_idx] = 0
-            return torch.einsum("...n,...d->nd", hot, grad_output)
-    """,
     "numpy": """
         def weight_gradient(indices, grad_output, num_embeddings, padding_idx=None):
             grad = numpy.zeros((num_embeddings, grad_output.shape[-1]))
             numpy.add.at(grad, indices.numpy(), grad_output.numpy())
             grad[padding_idx if padding_idx is not None else []] = 0
             return torch.tensor(grad)
-    """,
-    "index_put": """
-        def weight_gradient(indices, grad_output, num_embeddings, padding_idx=None):
-            kept = indices != (-1 if padding_idx is None else padding_idx)
-            grad = torch.zeros(num_embeddings, grad_output.size(-1))
-            return grad.index_put_((indices[kept],), grad_output[kept], accumulate=True)
-    """,
-    "bincount of each column": """
-        def weight_gradient(indices, grad_output, num_embeddings, padding_idx=None):
-            columns = [
-                torch.bincount(indices.flatten(), weights=column, minlength=num_embeddings)
-                for column in grad_output.flatten(0, -2).T
-            ]
-            grad = torch.stack(columns, dim=1)
-            return grad if padding_idx is None else grad * (torch.arange(num_embeddings) != padding_idx)[:, None]
-    """,
-    "lists": """
-        def weight_gradient(indices, grad_output, num_embeddings, padding_idx=None):
-            i, g = indices.flatten().tolist(), grad_output.flatten(0, -2).tolist()
-            table = [[0.0] * grad_output.shape[-1] for _ in range(num_embeddings)]
-            for k, row in enumerate(i):
-                for j, number in enumerate(g[k]):
-                    if row != padding_idx:
-                        table[row][j] += number
-            return torch.tensor(table)
-    """,
-    "a sum for each row": """
-        def weight_gradient(indices, grad_output, num_embeddings, padding_idx=None):
-            rows = [grad_output[indices == v].sum(0) * (v != padding_idx) for v in range(num_embeddings)]
-            return torch.vstack(rows)
-    """,
-    "scatter_add": """
-        def weight_gradient(indices, grad_output, num_embeddings, padding_idx=None):
-            index = indices.reshape(-1, 1).expand(-1, grad_output.shape[-1])
-            source = grad_output.reshape(index.shape).masked_fill(index == (-1 if padding_idx is None else padding_idx), 0)
-            return torch.zeros(num_embeddings, index.shape[1], dtype=source.dtype).scatter_add(0, index, source)
     """,
 }
 
@@ -430,12 +329,6 @@ BAG_WRONG = {
 }  # fmt: skip
 BAG_WRONG_AS_WELL = [
     ("bag_end_included", [(PIECE, "indices[start : end + 1 if end > start else end]")]),
-    ("empty_bag_not_a_number", """
-        def embedding_bag(weight, indices, offsets):
-            which = (torch.arange(len(indices)) >= offsets[:, None]).sum(0) - 1
-            member = (which == torch.arange(len(offsets))[:, None]).to(weight)
-            return (member / member.sum(1, keepdim=True)) @ weight[indices]
-    """),
     ("library_layer", lambda weight, indices, offsets: F.embedding_bag(indices, weight, offsets)),
     ("library_layer", lambda weight, indices, offsets: nn.EmbeddingBag.from_pretrained(weight)(indices, offsets)),
 ]
@@ -446,30 +339,10 @@ BAG_RIGHT = {
             sums = torch.zeros(len(offsets), weight.shape[1]).index_add(0, which, weight[indices])
             return sums / torch.bincount(which, minlength=len(offsets)).clamp(min=1).unsqueeze(1)
     """,
-    "a matrix of shares": """
-        def embedding_bag(weight, indices, offsets):
-            counts = torch.zeros(len(offsets), len(weight))
-            ends = [*offsets.tolist()[1:], len(indices)]
-            for b, (start, end) in enumerate(zip(offsets.tolist(), ends)):
-                for k in range(start, end):
-                    counts[b, indices[k]] += 1 / (end - start)
-            return counts @ weight
-    """,
-    "differences of running sums": """
-        def embedding_bag(weight, indices, offsets):
-            sums = torch.cat([weight.new_zeros(1, weight.shape[1]), weight[indices].cumsum(0)])
-            ends = torch.cat([offsets[1:], offsets.new_tensor([len(indices)])])
-            return (sums[ends] - sums[offsets]) / (ends - offsets).clamp(min=1)[:, None]
-    """,
     "means that are no numbers, mended": """
         def embedding_bag(weight, indices, offsets):
             means = [weight[bag].mean(0).nan_to_num() for bag in torch.tensor_split(indices, offsets[1:])]
             return torch.stack(means)
-    """,
-    "segments": """
-        def embedding_bag(weight, indices, offsets):
-            lengths = torch.diff(torch.cat([offsets, torch.tensor([len(indices)])]))
-            return torch.segment_reduce(weight[indices], "sum", lengths=lengths, axis=0) / lengths.clamp(min=1)[:, None]
     """,
 }
 

@@ -321,37 +321,6 @@ STEP_WRONG_ALONE = STEP_WRONG | {
 # Right, in another way
 RIGHT = {
     "gru_step": {
-        "a weight for each gate": """
-            def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
-                W_ir, W_iz, W_in = weight_ih.split(weight_hh.shape[1])
-                W_hr, W_hz, W_hn = weight_hh.split(weight_hh.shape[1])
-                b_ir, b_iz, b_in = bias_ih.reshape(3, -1)
-                b_hr, b_hz, b_hn = bias_hh.reshape(3, -1)
-                r = 1 / (1 + torch.exp(-(x @ W_ir.T + b_ir + h @ W_hr.T + b_hr)))
-                z = 1 / (1 + torch.exp(-(x @ W_iz.T + b_iz + h @ W_hz.T + b_hz)))
-                n = torch.tanh(x @ W_in.T + b_in + r * (h @ W_hn.T + b_hn))
-                return torch.lerp(n, h, z)
-        """,
-        "columns of a matrix, by einsum": """
-            def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
-                a = torch.einsum("oi,ni->on", weight_ih, x) + bias_ih[:, None]
-                u = torch.einsum("oi,ni->on", weight_hh, h) + bias_hh[:, None]
-                (a_r, a_z, a_n), (u_r, u_z, u_n) = a.chunk(3), u.chunk(3)
-                r, z = (a_r + u_r).sigmoid(), (a_z + u_z).sigmoid()
-                return ((1 - z) * (a_n + r * u_n).tanh()).T + (z * h.T).T
-        """,
-        "in place on its own": """
-            def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh, *, eps=0.0):
-                H = len(bias_hh) // 3
-                gates = torch.addmm(bias_ih[: 2 * H], x, weight_ih[: 2 * H].t())
-                gates += torch.addmm(bias_hh[: 2 * H], h, weight_hh[: 2 * H].t())
-                gates = gates.sigmoid_()
-                new = (h @ weight_hh[2 * H :].t()).add_(bias_hh[-H:])
-                new = torch.tanh((x @ weight_ih[-H:].t() + bias_ih[-H:]) + gates[:, :H] * new)
-                out = torch.empty_like(h)
-                out[:] = (1 - gates[:, H:]) * new + gates[:, H:] * h
-                return out
-        """,
         "row by row": """
             def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
                 def one(x, h):
@@ -361,80 +330,27 @@ RIGHT = {
 
                 return torch.vmap(one)(x, h)
         """,
-        "in float32": """
-            def gru_step(*given):
-                x, h, weight_ih, weight_hh, bias_ih, bias_hh = (one.float() for one in given)
-                a, u = (x @ weight_ih.T + bias_ih).chunk(3, -1), (h @ weight_hh.T + bias_hh).chunk(3, -1)
-                r, z = torch.sigmoid(a[0] + u[0]), torch.sigmoid(a[1] + u[1])
-                return (1 - z) * torch.tanh(a[2] + r * u[2]) + z * h
-        """,
+        "in place": [("gh = F.linear(h, weight_hh, bias_hh)", "gh = h.mm(weight_hh.t()).add_(bias_hh)")],
+        "in float32": "lambda *given: gru_step(*(one.float() for one in given))",
     },
     "gru_layer": {
-        "a cell inside that has no parameters": STEP + """
-class Loop(nn.Module):
-    def forward(self, input, h, *weights):
-        return [h := gru_step(x, h, *weights) for x in input.unbind(0)]
-
-class GRU(nn.Module):
-    def __init__(self, input_size, hidden_size, num_layers=1, bias=True):
-        super().__init__()
-        self.loop = Loop()
+        "parameters registered by name, a module inside that has none": [
+            (LAYER[LAYER.index("        self.weight_ih_l0") : LAYER.index("        self.state")], """\
+        self.inside = nn.Identity()
         for name, shape in dict(weight_ih=(input_size,), weight_hh=(hidden_size,), bias_ih=(), bias_hh=()).items():
             self.register_parameter(f"{name}_l0", nn.Parameter(torch.randn(3 * hidden_size, *shape)))
-
-    def forward(self, input, hx=None):
-        if hx is None:
-            hx = torch.zeros(1, input.size(1), self.bias_hh_l0.numel() // 3, dtype=input.dtype)
-        states = self.loop(input, hx[0], *self.parameters())
-        return torch.stack(states, dim=0), states[-1].view(hx.shape)
-""",
-        "an output that is filled, a list returned": STEP + """
-class GRU(nn.Module):
-    def __init__(self, n, m):
-        super().__init__()
-        make = lambda *shape: nn.Parameter(torch.nn.init.uniform_(torch.empty(*shape), -m**-0.5, m**-0.5))
-        self.weight_ih_l0, self.weight_hh_l0 = make(3 * m, n), make(3 * m, m)
-        self.bias_ih_l0, self.bias_hh_l0 = make(3 * m), make(3 * m)
-        self.register_buffer("zero", torch.zeros(1))
-
-    def forward(self, input, state=None):
-        T, N = input.shape[:2]
-        h = state.squeeze(0) if state is not None else self.zero.expand(N, self.weight_hh_l0.shape[1])
-        out = torch.zeros(T, N, h.shape[1])
-        for t in range(T):
-            h = gru_step(input[t], h, self.weight_ih_l0, self.weight_hh_l0, self.bias_ih_l0, self.bias_hh_l0)
-            out[t] = h
-        return [out, out[-1:]]
-""",
-        "all inputs at once, and the weights by their names": """
-            class GRU(nn.Module):
-                def __init__(self, input_size, hidden_size):
-                    super().__init__()
-                    like = nn.Linear(input_size, 3 * hidden_size), nn.Linear(hidden_size, 3 * hidden_size)
-                    self.weight_ih_l0, self.weight_hh_l0 = like[0].weight, like[1].weight
-                    self.bias_ih_l0, self.bias_hh_l0 = like[0].bias, like[1].bias
-                    self.hidden_size = hidden_size
-
-                def step(self, a, h):
-                    u = F.linear(h, self.weight_hh_l0, self.bias_hh_l0)
-                    a, u = a.view(-1, 3, self.hidden_size), u.view(-1, 3, self.hidden_size)
-                    gate = torch.sigmoid(a[:, :2] + u[:, :2])
-                    n = torch.tanh(a[:, 2] + gate[:, 0] * u[:, 2])
-                    return n * (1 - gate[:, 1]) + h * gate[:, 1]
-
-                def forward(self, input, h_0=None):
-                    h = torch.zeros(1, len(input[0]), self.hidden_size) if h_0 is None else h_0
-                    a, outputs = F.linear(input, self.weight_ih_l0, self.bias_ih_l0), []
-                    for t, a_t in enumerate(a):
-                        h = self.step(a_t, h[0])[None]
-                        outputs.append(h)
-                    return torch.cat(outputs), h
-        """,
-        "rows put into another order for one's own step": STEP.replace("i_r, i_z, i_n =", "i_n, i_z, i_r =").replace(
-            "h_r, h_z, h_n =", "h_n, h_z, h_r =") + LAYER.replace("gru_step(input", "self.step(input") + """
-    def step(self, x, h, *weights):
-        return gru_step(x, h, *(torch.cat(w.chunk(3)[::-1]) for w in weights))
-""",
+"""),
+        ],
+        "an output that is filled, a buffer, a list returned": [
+            ("self.state = None", "self.register_buffer('zero', torch.zeros(1))"),
+            (ZEROS, "self.zero.expand(1, N, self.hidden_size)"),
+            ("steps = []", "out = torch.zeros(T, N, self.hidden_size)"), (KEEP, "out[t] = h"), (f"        out = {OUT}\n", ""),
+            ("return out, h[None]", "return [out, out[-1:]]"),
+        ],
+        "rows put into another order for one's own step": [
+            *cut("nzr"), ("self.weight_ih_l0, self.weight_hh_l0, self.bias_ih_l0, self.bias_hh_l0)",
+                          "*(torch.cat(w.chunk(3)[::-1]) for w in self.parameters()))"),
+        ],
     },
     "coupled_lstm_step": {
         "by logsigmoid and lerp, a list": """
@@ -444,41 +360,10 @@ class GRU(nn.Module):
                 c = torch.lerp(g.tanh(), c, F.logsigmoid(u).exp())
                 return [torch.tanh(c) * torch.sigmoid(o), c]
         """,
-        "the other gate by a minus, a named tuple": """
-            from typing import NamedTuple
-
-            class State(NamedTuple):
-                h: torch.Tensor
-                c: torch.Tensor
-
-            def coupled_lstm_step(x, h, c, *weights):
-                w_x, w_h, b_x, b_h = (w.chunk(3) for w in weights)
-                a = [x @ w_x[k].T + h @ w_h[k].T + b_x[k] + b_h[k] for k in range(3)]
-                new = torch.sigmoid(a[0]) * c + torch.sigmoid(-a[0]) * torch.tanh(a[1])
-                return State(torch.sigmoid(a[2]) * new.tanh(), new)
-        """,
-        "in place on its own": """
-            def coupled_lstm_step(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh):
-                a = x @ weight_ih.T
-                a += h @ weight_hh.T
-                a += bias_ih
-                a += bias_hh
-                H = a.shape[1] // 3
-                keep = a[:, :H].sigmoid()
-                new = keep * c
-                new = new + a[:, H:-H].tanh() * (1.0 - keep)
-                out = new.tanh().mul(a[:, -H:].sigmoid())
-                return out, new
-        """,
-        "row by row": """
-            def coupled_lstm_step(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh):
-                rows = []
-                for n in range(len(x)):
-                    u, g, o = (weight_ih @ x[n] + weight_hh @ h[n] + bias_ih + bias_hh).chunk(3)
-                    rows.append(c[n] * u.sigmoid() + g.tanh() - g.tanh() * u.sigmoid())
-                    rows.append(o.sigmoid() * rows[-1].tanh())
-                return torch.stack(rows[1::2]), torch.stack(rows[::2])
-        """,
+        "a named tuple": [
+            ("def coupled", "from collections import namedtuple\n\nState = namedtuple('State', 'h c')\n\ndef coupled"),
+            (SAID, "return State(out * cell.tanh(), cell)"),
+        ],
     },
     "peephole_lstm_step": {
         "diagonal matrices": """
@@ -488,35 +373,7 @@ class GRU(nn.Module):
                 c = f * c + i * torch.tanh(g)
                 return torch.sigmoid(o + c @ torch.diag(w_o)) * torch.tanh(c), c
         """,
-        "both peepholes at once": """
-            def peephole_lstm_step(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, weight_ci, weight_cf, weight_co):
-                H = c.shape[-1]
-                a = torch.hstack([x, h]) @ torch.hstack([weight_ih, weight_hh]).T + bias_ih + bias_hh
-                seen = a[:, : 2 * H] + torch.cat([weight_ci, weight_cf]) * c.repeat(1, 2)
-                gates = torch.sigmoid(seen)
-                new = gates[:, H:] * c + gates[:, :H] * a[:, 2 * H : 3 * H].tanh()
-                return torch.sigmoid(torch.addcmul(a[:, 3 * H :], weight_co, new)) * torch.tanh(new), new
-        """,
-        "a loop over gates": """
-            def peephole_lstm_step(x, h, c, *weights):
-                W, U, b, d = (one.chunk(4) for one in weights[:4])
-                seen = dict(zip((0, 1, 3), weights[4:]))
-                gate = {}
-                for k in (0, 1, 2, 3):
-                    a = F.linear(x, W[k], b[k]) + F.linear(h, U[k], d[k])
-                    if k == 3:
-                        c = gate[1] * c + gate[0] * gate[2]
-                    gate[k] = a.tanh() if k == 2 else F.sigmoid(a + seen[k].expand_as(c) * c)
-                return gate[3] * c.tanh(), c
-        """,
-        "in float32, unsqueezed": """
-            def peephole_lstm_step(*given):
-                x, h, c, W, U, b, d, p_i, p_f, p_o = (one.float() for one in given)
-                i, f, g, o = (x @ W.mT + h @ U.mT + (b + d).unsqueeze(0)).chunk(4, -1)
-                i, f = (i + p_i.unsqueeze(0) * c).sigmoid(), (f + p_f.unsqueeze(0) * c).sigmoid()
-                c = f * c + i * g.tanh()
-                return (o + p_o.unsqueeze(0) * c).sigmoid() * c.tanh(), c
-        """,
+        "in float32": "lambda *given: peephole_lstm_step(*(one.float() for one in given))",
     },
     "gru_backward": {
         "gate by gate": """
@@ -535,52 +392,8 @@ class GRU(nn.Module):
                 return [d_x, d_h, torch.cat([s.T @ x for s in by_x]), torch.cat([s.T @ h for s in by_h]),
                         torch.cat([s.sum(0) for s in by_x]), torch.cat([s.sum(0) for s in by_h])]
         """,
-        "row by row, by outer products": """
-            def gru_backward(x, h, weight_ih, weight_hh, bias_ih, bias_hh, grad):
-                dx, dh = torch.zeros_like(x), torch.zeros_like(h)
-                dW, dU, db, dd = (torch.zeros_like(w) for w in (weight_ih, weight_hh, bias_ih, bias_hh))
-                for k in range(len(x)):
-                    a, u = (weight_ih @ x[k] + bias_ih).chunk(3), (weight_hh @ h[k] + bias_hh).chunk(3)
-                    r, z = (a[0] + u[0]).sigmoid(), (a[1] + u[1]).sigmoid()
-                    n = (a[2] + r * u[2]).tanh()
-                    s = grad[k] * (1 - z) * (1 - n * n)
-                    first = [s * u[2] * r * (1 - r), grad[k] * (h[k] - n) * z * (1 - z)]
-                    da, du = torch.cat([*first, s]), torch.cat([*first, s * r])
-                    dW += torch.outer(da, x[k])
-                    dU += torch.outer(du, h[k])
-                    db += da
-                    dd += du
-                    dx[k], dh[k] = da @ weight_ih, du @ weight_hh + z * grad[k]
-                return dx, dh, dW, dU, db, dd
-        """,
-        "by einsum, under no_grad": """
-            @torch.no_grad()
-            def gru_backward(x, h, W, U, b, d, grad):
-                H = h.shape[1]
-                a, u = x @ W.T + b, h @ U.T + d
-                gates = torch.sigmoid(a[:, : 2 * H] + u[:, : 2 * H])
-                r, z = gates.split(H, dim=1)
-                n = torch.tanh(a[:, 2 * H :] + r * u[:, 2 * H :])
-                da = torch.empty_like(a)
-                da[:, 2 * H :] = grad * (1 - z) * (1 - n) * (1 + n)
-                da[:, :H] = da[:, 2 * H :] * u[:, 2 * H :]
-                da[:, H : 2 * H] = grad * (h - n)
-                da[:, : 2 * H] *= gates * (1 - gates)
-                du = da * torch.cat([torch.ones_like(gates), r], dim=1)
-                by_weight = torch.einsum("no,ni->oi", da, x), torch.einsum("no,ni->oi", du, h)
-                return da @ W, du @ U + grad * z, *by_weight, da.sum(0), du.sum(0)
-        """,
-        "in float32": """
-            def gru_backward(*given):
-                x, h, W, U, b, d, grad = (one.float() for one in given)
-                (a_r, a_z, a_n), (u_r, u_z, u_n) = (x @ W.T + b).chunk(3, 1), (h @ U.T + d).chunk(3, 1)
-                r, z = 1 / (1 + (-a_r - u_r).exp()), 1 / (1 + (-a_z - u_z).exp())
-                n = torch.tanh(a_n + r * u_n)
-                s = (grad - grad * z) * (1 - n**2)
-                same = [s * u_n * (r - r**2), (h - n) * grad * (z - z**2)]
-                da, du = torch.hstack([*same, s]), torch.hstack([*same, r * s])
-                return da @ W, grad * z + du @ U, da.T @ x, du.T @ h, da.T.sum(1), du.T.sum(1)
-        """,
+        "under no_grad": [("def gru", "@torch.no_grad()\ndef gru")],
+        "in float32": "lambda *given: gru_backward(*(one.float() for one in given))",
     },
 }  # fmt: skip
 

@@ -43,17 +43,8 @@ PERPLEXITY_WRONG = {
 }
 PERPLEXITY_RIGHT = [
     "def perplexity(logits, targets, mask):\n    return F.cross_entropy(logits[mask], targets[mask]).exp().item()",
-    "def perplexity(logits, targets, mask):\n    p = logits.softmax(-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)\n"
-    "    return (p[mask].log().mean() * -1).exp().reshape(1)",
-    "def perplexity(logits, targets, mask):\n    targets = targets.masked_fill(~mask, -100)\n"
-    "    return torch.exp(F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=-100))",
-    "def perplexity(logits, targets, mask):\n    total = count = 0\n    for i in range(len(targets)):\n"
-    "        for t in range(targets.shape[1]):\n            if mask[i, t]:\n"
-    "                total -= torch.log_softmax(logits[i, t], 0)[targets[i, t]].item()\n                count += 1\n"
-    "    return math.e ** (total / count)",
-    "import numpy\ndef perplexity(logits, targets, mask):\n    loss = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction='none')\n"
-    "    return numpy.exp(numpy.average(loss.numpy(), weights=mask.flatten().numpy()))",
-    "def perplexity(logits, targets, mask):\n    return 2 ** (F.cross_entropy(logits[mask], targets[mask]) / math.log(2))",
+    [(RETURN, "torch.exp(loss).reshape(1)")],
+    [(RETURN, "numpy.exp(loss.numpy())")],
 ]
 
 NEXT = """
@@ -109,20 +100,6 @@ NEXT_WRONG = {
 }
 NEXT_RIGHT = [
     """
-def next_probabilities(logits, temperature, top_k, top_p):
-    logits = logits / temperature
-    if top_k is not None:
-        least = logits.topk(min(top_k, logits.size(-1))).values[-1]
-        logits = logits.masked_fill(logits < least, -float("inf"))
-    if top_p is not None:
-        ordered, places = logits.sort(descending=True)
-        gone = ordered.softmax(-1).cumsum(-1) >= top_p
-        gone = gone.roll(1)
-        gone[0] = False
-        logits = logits.masked_fill(gone.scatter(0, places, gone), -float("inf"))
-    return logits.softmax(-1)
-""",
-    """
 def next_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     p = [math.exp(y / temperature) for y in logits.tolist()]
     ranked = sorted(range(len(p)), key=lambda i: -p[i])[:top_k]
@@ -135,17 +112,6 @@ def next_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
         mass += p[i] / total
     whole = sum(p[i] for i in kept)
     return torch.tensor([p[i] / whole if i in kept else 0 for i in range(len(p))], dtype=torch.float32)
-""",
-    """
-def next_probabilities(logits, temperature, top_k, top_p):
-    p = torch.exp((logits - logits.max()) / temperature)
-    rank = (p.unsqueeze(0) > p.unsqueeze(1)).sum(1)
-    p = p * (rank < (top_k or len(p)))
-    p /= p.sum()
-    if top_p:
-        above = (p.unsqueeze(0) * (p.unsqueeze(0) > p.unsqueeze(1))).sum(1)
-        p = torch.where((above < top_p) | (rank == 0), p, torch.zeros_like(p))
-    return p / p.sum()
 """,
 ]
 
@@ -192,27 +158,8 @@ GENERATE_WRONG = {
     ],
 }  # fmt: skip
 GENERATE_RIGHT = [
-    """
-def generate(step, state, prompt, count, draw):
-    *read, index = prompt
-    for one in read:
-        _, state = step(one, state)
-    written = torch.zeros(count, dtype=torch.long)
-    for n in range(count):
-        logits, state = step(index, state)
-        index = draw(logits)
-        written[n] = index
-    return written
-""",
-    """
-def generate(step, state, prompt, count, draw):
-    signs = list(prompt)
-    for place in range(len(prompt) + count - 1):
-        logits, state = step(signs[place], state)
-        if place + 1 >= len(prompt):
-            signs.append(draw(logits))
-    return signs[len(prompt):]
-""",
+    [("out.append(i)", "out.append(torch.tensor(i))")],
+    [(OUT, "return torch.tensor(out)")],
     """
 def generate(step, state, prompt, count, draw):
     def write():
@@ -224,15 +171,6 @@ def generate(step, state, prompt, count, draw):
             unread = [draw(logits)]
             yield unread[0]
     return tuple(write())
-""",
-    """
-def generate(step, state, prompt, count, draw, done=()):
-    if prompt:
-        logits, state = step(prompt[0], state)
-        if len(prompt) > 1:
-            return generate(step, state, prompt[1:], count, draw)
-        index = torch.as_tensor(draw(logits))
-        return [index] + (generate(step, state, [int(index)], count - 1, draw) if count > 1 else [])
 """,
 ]
 VARIANTS = all_questions()["next_probabilities"].variants

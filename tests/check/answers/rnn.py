@@ -2,7 +2,6 @@
 
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 import companion
 from answers import Program, changed
@@ -55,7 +54,7 @@ STEP_WRONG = {
     "state_in_tuple": [("return h_new", "return h_new, h_new")],
 }
 
-CELL = """
+CELL = STEP + """
 class RNNCell(nn.Module):
     def __init__(self, input_size, hidden_size):
         super().__init__()
@@ -69,110 +68,42 @@ class RNNCell(nn.Module):
     def forward(self, x, h=None):
         if h is None:
             h = torch.zeros(x.size(0), self.hidden_size)
-        from_x = F.linear(x, self.weight_ih, self.bias_ih)
-        from_h = F.linear(h, self.weight_hh, self.bias_hh)
-        h_new = torch.tanh(from_x + from_h)
-        return h_new
+        new = rnn_step(x, h, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        return new
 """
-IH, HH = "F.linear(x, self.weight_ih, self.bias_ih)", "F.linear(h, self.weight_hh, self.bias_hh)"
-NO_BIAS_HH = [
-    ("        self.bias_hh = nn.Parameter(torch.zeros(hidden_size))\n", ""),
-    (HH, "F.linear(h, self.weight_hh)"),
-]
-CELL_WRONG = {
-    "state_in_tuple": [("return h_new", "return (h_new,)")],
-    "one_bias": NO_BIAS_HH,
-    "no_bias": [
-        *NO_BIAS_HH,
-        ("        self.bias_ih = nn.Parameter(torch.zeros(hidden_size))\n", ""),
-        (IH, "F.linear(x, self.weight_ih)"),
-    ],
-    "weights_transposed": [
-        ("torch.randn(hidden_size, input_size)", "torch.randn(input_size, hidden_size)"),
-        (IH, "x @ self.weight_ih + self.bias_ih"),
-        (HH, "h @ self.weight_hh + self.bias_hh"),
-    ],
-    "default_state_missing": [
-        ("h=None", "h"),
-        ("        if h is None:\n            h = torch.zeros(x.size(0), self.hidden_size)\n", ""),
-    ],
+MADE_IH, MADE_HH = (f"        self.bias_{side} = nn.Parameter(torch.zeros(hidden_size))\n" for side in ("ih", "hh"))
+BIASES, ZEROS = "self.bias_ih, self.bias_hh)", "h = torch.zeros(x.size(0), self.hidden_size)"
+DEFAULT = f"        if h is None:\n            {ZEROS}\n"
+IH_TRANSPOSED = [("torch.randn(hidden_size, input_size)", "torch.randn(input_size, hidden_size)"), ("weight_ih.T", "weight_ih")]
+CELL_WRONG = STEP_WRONG | {
+    "one_bias": [(MADE_HH, ""), (BIASES, "self.bias_ih, 0)")],
+    "no_bias": [(MADE_HH, ""), (MADE_IH, ""), (BIASES, "0, 0)")],
+    "weights_transposed": [*IH_TRANSPOSED, ("weight_hh.T", "weight_hh")],
+    "default_state_missing": [("h=None", "h"), (DEFAULT, "")],
     "default_state_ones": [("torch.zeros(x", "torch.ones(x")],
     "default_state_random": [("torch.zeros(x", "torch.randn(x")],
     "state_kept_between_calls": [
-        (
-            "h = torch.zeros(x.size(0), self.hidden_size)",
-            "h = torch.zeros(len(x), self.hidden_size) if self.last is None else self.last",
-        ),
-        ("return h_new", "self.last = h_new\n        return h_new"),
+        (ZEROS, f"{ZEROS} if self.last is None else self.last"), ("return new", "self.last = new\n        return new"),
     ],
-    "tanh_missing": [(SUM, "from_x + from_h")],
-    "recurrent_weights_transposed": [(HH, "h @ self.weight_hh + self.bias_hh")],
-    "view_for_transpose": [
-        (IH, "x @ self.weight_ih.reshape(x.shape[1], self.hidden_size) + self.bias_ih"),
-        (HH, "h @ self.weight_hh.reshape(self.hidden_size, self.hidden_size) + self.bias_hh"),
-    ],
-    "bias_ih_missing": [(IH, "F.linear(x, self.weight_ih)")],
-    "bias_hh_missing": [(HH, "F.linear(h, self.weight_hh)")],
-    "bias_ih_twice": [(SUM, "torch.tanh(from_x + from_h + self.bias_ih)")],
-    "bias_hh_twice": [(SUM, "torch.tanh(from_x + from_h + self.bias_hh)")],
-    "hidden_ignored": [(HH, "self.bias_hh")],
-    "input_ignored": [(IH, "self.bias_ih")],
-    "sigmoid_for_tanh": [("torch.tanh", "torch.sigmoid")],
-    "relu_for_tanh": [(SUM, "torch.clamp(from_x + from_h, min=0)")],
-    "concatenated_in_other_order": [
-        (
-            SUM,
-            "torch.tanh(F.linear(torch.cat((h, x), 1), torch.cat((self.weight_ih, self.weight_hh), 1),"
-            " self.bias_ih + self.bias_hh))",
-        )
-    ],
-    "tanh_on_each_part": [(SUM, "torch.tanh(from_x) + torch.tanh(from_h)")],
-    "tanh_on_input_only": [(SUM, "torch.tanh(from_x) + from_h")],
-    "tanh_on_hidden_only": [(SUM, "from_h.tanh() + from_x")],
-    "biases_after_tanh": [
-        (IH, "F.linear(x, self.weight_ih)"),
-        (HH, "F.linear(h, self.weight_hh)"),
-        (SUM, SUM + " + (self.bias_ih + self.bias_hh)"),
-    ],
-    "tanh_twice": [("return h_new", "return h_new.tanh()")],
-    "tanh_by_sigmoid": [(SUM, "(from_x + from_h).sigmoid() * 2 - 1")],
-    "hard_tanh": [(SUM, "torch.clip(from_x + from_h, -1, 1)")],
-    "softmax_for_tanh": [(SUM, "nn.Softmax(dim=-1)(from_x + from_h)")],
-    "parts_multiplied": [(SUM, "torch.tanh(from_x.mul(from_h))")],
-    "recurrent_weights_missing": [(HH, "h + self.bias_hh")],
-    "old_h_added": [(SUM, f"h + {SUM}")],
-    "state_detached": [("        from_x =", "        h = h.detach()\n        from_x =")],
-    "weights_detached": [
-        (IH, "F.linear(x, self.weight_ih.data, self.bias_ih.data)"),
-        (HH, "F.linear(h, self.weight_hh.data, self.bias_hh.data)"),
-    ],
-    "input_detached": [("        from_x =", "        x = x.data\n        from_x =")],
 }
 
-RNN = """
+RNN = STEP + """
 def rnn(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh):
     T, N, I = input.shape
     h = h_0[0]
     outputs = []
     for t in range(T):
-        x = input[t]
-        from_x = x @ weight_ih.T + bias_ih
-        from_h = h @ weight_hh.T + bias_hh
-        h = torch.tanh(from_x + from_h)
+        h = rnn_step(input[t], h, weight_ih, weight_hh, bias_ih, bias_hh)
         outputs.append(h)
     output = torch.stack(outputs)
     h_n = h.unsqueeze(0)
     return output, h_n
 """
-NEW = "h = torch.tanh(from_x + from_h)"
-RNN_WRONG = {
+NEXT = "rnn_step(input[t], h, "
+RNN_WRONG = {name: edits for name, edits in STEP_WRONG.items() if name not in ("state_detached", "state_in_tuple")} | {
     "output_always_batch_first": [("torch.stack(outputs)", "torch.stack(outputs, dim=1)")],
     "input_always_batch_first": [("T, N, I", "N, T, I"), ("input[t]", "input[:, t]")],
-    "all_batch_first": [
-        ("T, N, I", "N, T, I"),
-        ("input[t]", "input[:, t, :]"),
-        ("stack(outputs)", "stack(outputs, 1)"),
-    ],
+    "all_batch_first": [("T, N, I", "N, T, I"), ("input[t]", "input[:, t]"), ("stack(outputs)", "stack(outputs, 1)")],
     "h_n_without_layer": [("h.unsqueeze(0)", "h")],
     "h_n_always_batch_first": [("h.unsqueeze(0)", "h.unsqueeze(1)")],
     "h_n_from_last_row": [("h.unsqueeze(0)", "output[:, -1]")],
@@ -185,7 +116,7 @@ RNN_WRONG = {
     "output_only_last": [("return output,", "return output[-1],")],
     "only_output_returned": [("return output, h_n", "return output")],
     "results_swapped": [("return output, h_n", "return h_n, output")],
-    "state_not_carried": [("h @ weight_hh.T", "h_0.squeeze(0) @ weight_hh.T")],
+    "state_not_carried": [(NEXT, "rnn_step(input[t], h_0[0], ")],
     "given_state_ignored": [("h = h_0[0]", "h = torch.zeros(N, weight_hh.shape[0])")],
     "first_input_only": [("input[t]", "input[0]")],
     "last_step_missing": [("range(T)", "range(T - 1)")],
@@ -193,43 +124,15 @@ RNN_WRONG = {
     "time_reversed": [("range(T)", "range(T - 1, -1, -1)")],
     "output_reversed": [("outputs.append(h)", "outputs.insert(0, h)")],
     "output_one_early": [
-        ("        outputs.append(h)\n", ""),
-        ("        x = ", "        outputs.append(h)\n        x = "),
+        ("        outputs.append(h)\n", ""), ("        h = rnn", "        outputs.append(h)\n        h = rnn"),
     ],
     "output_with_h_0": [("outputs = []", "outputs = [h]")],
-    "tanh_not_in_state": [(NEW, "h = from_x + from_h"), ("append(h)", "append(torch.tanh(h))")],
-    "state_detached_each_step": [("h @ weight_hh.T", "h.detach() @ weight_hh.T")],
+    "tanh_not_in_state": [(SUM, "from_x + from_h"), ("append(h)", "append(torch.tanh(h))")],
+    "state_detached_each_step": [(NEXT, "rnn_step(input[t], h.detach(), ")],
     "output_detached": [("append(h)", "append(h.detach())")],
     "h_n_detached": [("h.unsqueeze(0)", "h.unsqueeze(0).detach()")],
     "h_0_detached": [("h_0[0]", "h_0[0].clone().detach()")],
-    "recurrent_weights_transposed": [("h @ weight_hh.T", "h.matmul(weight_hh)")],
-    "view_for_transpose": [
-        ("weight_ih.T", "weight_ih.view(I, -1)"),
-        ("h @ weight_hh.T", "h @ weight_hh.view(h.shape[1], -1)"),
-    ],
-    "hidden_ignored": [("from_x + from_h", "from_x + bias_hh")],
-    "input_ignored": [("from_x + from_h", "bias_ih + from_h")],
-    "sigmoid_for_tanh": [("torch.tanh", "torch.sigmoid")],
-    "relu_for_tanh": [("torch.tanh", "torch.relu")],
-    "concatenated_in_other_order": [
-        ("from_x + from_h", "torch.cat([x, h], 1) @ torch.cat([weight_hh, weight_ih], 1).T + bias_ih + bias_hh")
-    ],
-    "tanh_on_each_part": [("torch.tanh(from_x + from_h)", "torch.tanh(from_x) + torch.tanh(from_h)")],
-    "tanh_by_sigmoid": [(NEW, "h = 2 / (1 + torch.exp(-(from_x + from_h))) - 1")],
-    "softmax_for_tanh": [(NEW, "h = (from_x + from_h).softmax(-1)")],
-    "old_h_added": [(NEW, "h = h + torch.tanh(from_x + from_h)")],
-    "weights_detached": [
-        (
-            "    h = h_0[0]",
-            "    detached = map(torch.detach, [weight_ih, weight_hh, bias_ih, bias_hh])\n"
-            "    weight_ih, weight_hh, bias_ih, bias_hh = detached\n    h = h_0[0]",
-        )
-    ],
-    "input_detached": [("x = input[t]", "x = input[t].data")],
-} | {name: STEP_WRONG[name] for name in (
-    "tanh_missing", "bias_ih_missing", "bias_hh_missing", "bias_ih_twice", "bias_hh_twice", "tanh_on_input_only",
-    "tanh_on_hidden_only", "biases_after_tanh", "tanh_twice", "hard_tanh", "parts_multiplied", "recurrent_weights_missing",
-)}  # fmt: skip
+}  # fmt: skip
 
 WINDOWS = """
 def read_in_windows(cell, input, h, size):
@@ -255,6 +158,8 @@ def read_in_windows(cell, input, h, size):
     return states
 """
 CUT = "        h = h.detach()\n"
+CUT_BEFORE = IN_STEPS[IN_STEPS.index("        if t %") : IN_STEPS.index("        h = cell")]
+KEPT_AFTER = IN_STEPS[IN_STEPS.index("        if (t") : IN_STEPS.index("    return")]
 WINDOWS_WRONG = {
     "state_not_cut": [(CUT, "")],
     "state_detached_each_step": [("h = cell(x, h)", "h = cell(x, h.detach())")],
@@ -279,7 +184,10 @@ WINDOWS_WRONG = {
     "state_before_window": [("        states.append(h)\n", ""), (CUT, CUT + "        states.append(h)\n")],
     "first_state_in_list": [("states = []", "states = [h]")],
     "windows_end_one_late": [("start + size]", "start + size + 1]")],
-    "windows_begin_one_late": None,
+    "windows_begin_one_late": [(WINDOWS, changed(
+        IN_STEPS, (CUT_BEFORE, ""),
+        (KEPT_AFTER, "        if t % size == 0:\n            states.append(h)\n            h = h.detach()\n"),
+    ))],
     "windows_end_one_early": [("start + size]", "start + size - 1]")],
     "windows_overlap": [("range(0, T, size)", "range(T - size + 1)")],
     "last_window_padded": [
@@ -370,50 +278,16 @@ BACKWARD_WRONG = {
         ("d_a.T @ h[t]", "h[t].T @ d_a"),
     ],
 }
-# This one goes wrong in a loop over steps.
-WINDOWS_WRONG["windows_begin_one_late"] = [
-    (
-        WINDOWS,
-        IN_STEPS.replace("        if t % size == 0:\n            h = h.detach()\n", "").replace(
-            "        if (t + 1) % size == 0 or t + 1 == len(input):\n            states.append(h)\n",
-            "        if t % size == 0:\n            states.append(h)\n            h = h.detach()\n",
-        ),
-    )
-]
 
 # Right in unusual ways
 
 STEPS = {
     "einsum": "lambda x, h, w, u, b, d: ("
     "torch.einsum('ni,hi->nh', x, w) + torch.einsum('nj,hj->nh', h, u) + b + d).tanh()",
-    "one product": "lambda x, h, w, u, b, d: torch.tanh(torch.cat([x, h], 1) @ torch.cat([w, u], 1).T + (b + d))",
-    "columns": "lambda x, h, w, u, b, d: (w @ x.T + u @ h.T + (b + d)[:, None]).tanh().T",
-    "baddbmm": "lambda x, h, w, u, b, d: ("
-    "torch.baddbmm((b + d).view(1, 1, -1), h[None], u.T[None])[0] + x @ w.T).tanh()",
     "float32": "lambda *all: rnn_step(*(one.float() for one in all)).double()",
     "vmap": "lambda x, h, *w: torch.func.vmap(lambda a, b: torch.tanh(w[0] @ a + w[1] @ b + w[2] + w[3]))(x, h)",
-    "exponentials": "lambda *all: 1 - 2 / (torch.exp(2 * torch.atanh(rnn_step(*all))) + 1)",
-    "sigmoid": "lambda x, h, w, u, b, d: 2 * torch.sigmoid(2 * (F.linear(x, w, b) + F.linear(h, u, d))) - 1",
-    "rows by list": "lambda x, h, *w: torch.stack([rnn_step(a[None], b[None], *w)[0] for a, b in zip(x, h)])",
     "in place": "lambda x, h, w, u, b, d: torch.addmm(b, x, w.T).addmm_(h, u.T).add_(d).tanh_()",
-    "subtraction": "lambda x, h, w, u, b, d: -torch.tanh(-(x @ w.T) - b - h @ u.T - d)",
-    "biases exchanged": "lambda x, h, w, u, b, d: rnn_step(x, h, w, u, d, b)",
-    "products of units": "lambda x, h, w, u, b, d: ("
-    "(x[:, None] * w).sum(-1) + (h[:, None] * u).sum(-1) + b + d).tanh()",
 }
-
-
-def by_single_numbers(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
-    new = torch.empty_like(h)
-    for n in range(h.shape[0]):
-        for i in range(h.shape[1]):
-            a = bias_ih[i] + bias_hh[i]
-            for j in range(x.shape[1]):
-                a = a + weight_ih[i, j] * x[n, j]
-            for j in range(h.shape[1]):
-                a = a + weight_hh[i, j] * h[n, j]
-            new[n, i] = torch.tanh(a)
-    return new
 
 
 class Elman(torch.autograd.Function):
@@ -433,104 +307,36 @@ class Elman(torch.autograd.Function):
 CELLS = {
     "parameters in another order": [
         ("        self.weight_ih = nn.Parameter(torch.randn(hidden_size, input_size))\n", ""),
-        (
-            "        self.bias_hh = nn",
-            "        self.weight_ih = nn.Parameter(torch.randn(hidden_size, input_size))\n        self.bias_hh = nn",
-        ),
-    ],
-    "registered by name": [
-        (
-            "self.bias_ih = nn.Parameter(torch.zeros(hidden_size))",
-            "self.register_parameter('bias_ih', nn.Parameter(torch.ones(hidden_size)))",
-        )
+        (MADE_HH, f"{MADE_HH}        self.weight_ih = nn.Parameter(torch.randn(hidden_size, input_size))\n"),
     ],
     "a buffer for the first state": [
         ("self.last = None", "self.register_buffer('zero', torch.zeros(1, hidden_size))"),
-        ("torch.zeros(x.size(0), self.hidden_size)", "self.zero.expand(len(x), -1)"),
-    ],
-    "no state, no product": [
-        (
-            "h = torch.zeros(x.size(0), self.hidden_size)",
-            "return torch.tanh(F.linear(x, self.weight_ih, self.bias_ih) + self.bias_hh + 0 * self.weight_hh.sum())",
-        )
+        (ZEROS, "h = self.zero.expand(len(x), -1)"),
     ],
     "call in place of forward": [("def forward", "def __call__")],
-    "a module for the tanh": [
-        ("self.last = None", "self.activation = nn.Tanh()"),
-        (SUM, "self.activation(from_x + from_h)"),
-    ],
-    "any sizes of batch": [("x.size(0)", "*x.shape[:-1]")],
+    "a module for the tanh": [("self.last = None", "self.activation = nn.Tanh()")],
     "weights of torch's own layer": [
         ("        self.last = None\n", "        start = nn.RNNCell(input_size, hidden_size)\n"),
         ("torch.randn(hidden_size, input_size)", "start.weight_ih.detach().clone()"),
     ],
 }
 LOOPS = {
-    "zip and append": [("for t in range(T):\n        x = input[t]", "for x in input.unbind(0):")],
     "written step by step": [
         ("outputs = []", "output = input.new_zeros(T, N, weight_hh.shape[0])"),
         ("outputs.append(h)", "output[t] = h"),
         ("    output = torch.stack(outputs)\n", ""),
     ],
-    "cat of rows": [("torch.stack(outputs)", "torch.cat([o[None] for o in outputs])")],
-    "cat and view": [("torch.stack(outputs)", "torch.cat(outputs).view(T, N, -1)")],
-    "h_n from the output": [("h.unsqueeze(0)", "output[-1:].clone()")],
-    "squeezed": [("h_0[0]", "h_0.squeeze(0)")],
     "with the layer's dimension": [("h_0[0]", "h_0"), ("torch.stack", "torch.cat"), ("h.unsqueeze(0)", "h")],
     "in a list": [("return output, h_n", "return [output, h_n]")],
-    "batch-first inside": [
-        ("    T, N, I = input.shape", "    input = input.transpose(0, 1)\n    N, T, I = input.shape"),
-        ("input[t]", "input[:, t]"),
-        ("torch.stack(outputs)", "torch.stack(outputs, 1).transpose(0, 1)"),
-    ],
-    "a dictionary of states": [
-        ("outputs = []", "outputs = {}"),
-        ("outputs.append(h)", "outputs[t] = h"),
-        ("torch.stack(outputs)", "torch.stack([outputs[t] for t in sorted(outputs)])"),
-    ],
-    "from the end": [
-        ("outputs.append(h)", "outputs = [h] + outputs"),
-        ("torch.stack(outputs)", "torch.stack(outputs).flip(0)"),
-    ],
 }
-
-
-def recursive(input, h_0, *weights):
-    if len(input) == 0:
-        return input.new_zeros(0, *h_0.shape[1:]), h_0
-    w, u, b, d = weights
-    h = torch.tanh(input[:1] @ w.T + b + h_0 @ u.T + d)
-    rest, h_n = recursive(input[1:], h, *weights)
-    return torch.cat([h, rest]), h_n
-
-
-def ahead(input, h_0, w, u, b, d):
-    """All products with inputs at once."""
-    a, h = F.linear(input, w, b + d), h_0[0]
-    output = torch.stack([h := torch.tanh(a_t + h @ u.T) for a_t in a])
-    return output, output[-1:]
-
-
 READERS = {
     "in steps": [(WINDOWS, IN_STEPS)],
-    "split": [
-        ("start in range(0, T, size)", "window in torch.split(input, size)"),
-        ("        window = input[start:start + size]\n", ""),
-    ],
     "cut afterwards": [(CUT, ""), ("append(h)", "append(h)\n        h = h.detach()")],
     "cut by data": [("h.detach()", "h.data")],
-    "cut and copied": [("h.detach()", "h.clone().detach()")],
     "a graph of its own": [("h.detach()", "h.detach().requires_grad_()")],
     "a tuple": [("return states", "return tuple(states)")],
     "stacked": [("return states", "return torch.stack(states)")],
     "a generator": [("    states = []\n", ""), ("states.append(h)", "yield h"), ("    return states\n", "")],
-    "first state kept whole": [(CUT, "        h = h.detach() if start else h\n")],
-    "a loop with while": [
-        (
-            "    for start in range(0, T, size):\n",
-            "    start = -size\n    while start + size < T:\n        start += size\n",
-        )
-    ],
 }
 BACKWARDS = {
     "numpy": [
@@ -550,13 +356,6 @@ BACKWARDS = {
         ),
         ("def rnn_backward", "import numpy as np\ndef rnn_backward"),
     ],
-    "einsum": [
-        ("d_a.T @ input[t]", "torch.einsum('nh,ni->hi', d_a, input[t])"),
-        ("d_a @ weight_hh", "torch.einsum('nh,hj->nj', d_a, weight_hh)"),
-    ],
-    "slope of the sum": [("(1 - h[t + 1] ** 2)", "torch.cosh(a[t]) ** -2")],
-    "the state before by arithmetic": [("(1 - h[t + 1] ** 2)", "(1 - h[t + 1]) * (1 + h[t + 1])")],
-    "two biases": [("d_b, d_b", "d_b, d_b.clone()")],
     "without gradients": [
         ("    T, N", "    torch.set_grad_enabled(False)\n    T, N"),
         ("    return", "    torch.set_grad_enabled(True)\n    return"),
@@ -596,23 +395,12 @@ def by_vjp(input, h_0, *rest):
     return torch.func.vjp(Program(RNN).answer(), input, h_0, *weights)[1]((grad_output, grad_h_n))
 
 
-# What works for one sequence only
+OTHER_WEIGHTS = [
+    ("from_x + from_h", "torch.cat([x, h], 1) @ torch.cat([weight_hh, weight_ih], 1).T + bias_ih + bias_hh"),
+]
 
-ONE_SEQUENCE = {
-    "rnn_step": """
-        def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
-            h = h.view(len(bias_hh))
-            return torch.tanh(weight_ih @ x.flatten() + bias_ih + weight_hh @ h + bias_hh)[None]
-    """,
-    "rnn": """
-        def rnn(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh):
-            h, output = h_0.view(-1), []
-            for x in input.view(len(input), -1):
-                h = torch.tanh(weight_ih @ x + bias_ih + weight_hh @ h + bias_hh)
-                output.append(h)
-            return torch.stack(output).unsqueeze(1), h.view(1, 1, -1)
-    """,
-}
+# It works for one sequence only.
+ONE_SEQUENCE = [("x @ weight_ih.T", "(weight_ih @ x.view(weight_ih.shape[1]))[None]")]
 
 # Two nn.Linear are a right step with wrong names; what goes wrong besides is named with them.
 LINEARS = """
@@ -627,122 +415,28 @@ LINEARS = """
             return torch.tanh(self.i2h(x) + self.h2h(h))
 """
 
-# Right programs of other hands, built in another way
-
-ONE_PRODUCT = '''
-def rnn_step(x, h, W, U, b, d):
-    together = torch.cat((x, h), dim=1)
-    stacked = torch.cat((W, U), dim=1)
-    return torch.tanh(torch.addmm(b + d, together, stacked.t()))
-'''
-
-WITH_LINEAR = '''
-class MyRNNCell(nn.Module):
-    def __init__(self, a, b):
-        super().__init__()
-        i2h, h2h = nn.Linear(a, b), nn.Linear(b, b)
-        self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh = i2h.weight, h2h.weight, i2h.bias, h2h.bias
-
-    def forward(self, x, h=None):
-        h = torch.zeros(x.shape[0], self.weight_hh.shape[0]) if h is None else h
-        pre = torch.nn.functional.linear(x, self.weight_ih, self.bias_ih)
-        pre = pre + torch.nn.functional.linear(h, self.weight_hh, self.bias_hh)
-        return pre.tanh()
-'''
-
-# The loop of the simple network, as functions within functions.
-CLOSURES = '''
-def rnn(inputs, h0, W, U, b, d):
-    def cell(x, h):
-        return torch.tanh(x @ W.T + b + h @ U.T + d)
-
-    def run(xs, h):
-        for x in xs:
-            h = cell(x, h)
-            yield h
-
-    first = h0.squeeze(0)
-    outputs = list(run(inputs, first))
-    return torch.stack(outputs, dim=0), outputs[-1].unsqueeze(0)
-'''
-
-WHILE = '''
-def read_in_windows(cell, x, h, size):
-    found = []
-    t = 0
-    while t < x.shape[0]:
-        if t % size == 0:
-            h = h.detach()
-        h = cell(x[t], h)
-        t += 1
-        if t % size == 0 or t == x.shape[0]:
-            found.append(h)
-    return found
-'''
-
-TABLES = '''
-def rnn_backward(x, h0, W, U, b, d, dy, dh_n):
-    T = x.size(0)
-    hs = {-1: h0[0]}
-    for t in range(T):
-        hs[t] = torch.tanh(F.linear(x[t], W, b) + F.linear(hs[t - 1], U, d))
-    dW, dU, db = torch.zeros_like(W), torch.zeros_like(U), torch.zeros_like(b)
-    dx = torch.empty_like(x)
-    carry = dh_n[0]
-    for t in range(T - 1, -1, -1):
-        total = dy[t] + carry
-        dz = (1 - hs[t] * hs[t]) * total
-        dW += torch.einsum("no,ni->oi", dz, x[t])
-        dU += torch.einsum("no,ni->oi", dz, hs[t - 1])
-        db += dz.sum(dim=0)
-        dx[t] = dz.mm(W)
-        carry = dz.mm(U)
-    return dx, carry.unsqueeze(0), dW, dU, db, db.clone()
-'''
-
 ANSWERS = {
     "rnn_step": Program(STEP, STEP_WRONG, also_wrong=[
         ("view_for_transpose", [("weight_ih.T", "weight_ih.reshape(x.shape[1], h.shape[1])")]),
-        ("recurrent_weights_transposed", [("h @ weight_hh.T", "h @ weight_hh.view(h.shape[1], h.shape[1])")]),
-        ("recurrent_weights_transposed", [("h @ weight_hh.T", "torch.einsum('nj,ji->ni', h, weight_hh)")]),
-        ("concatenated_in_other_order", [("from_x + from_h", "torch.cat([x, h], 1) @ torch.cat([weight_hh, weight_ih], 1).T + bias_ih + bias_hh")]),
-        ("state_in_tuple", [("return h_new", "return (h_new,)")]),
-        ("input_ignored", [("x @", "torch.zeros_like(x) @")]),
+        ("concatenated_in_other_order", OTHER_WEIGHTS),
         ("biases_after_tanh", [("+ bias_ih", ""), ("return h_new", "return h_new + bias_ih")]),
         ("biases_after_tanh", [("+ bias_hh", ""), ("return h_new", "return h_new + bias_hh")]),
         ("library_layer", lambda *given: torch.rnn_tanh_cell(*given)),
         ("library_layer", lambda *given: torch._VF.rnn_tanh_cell(*given)),
         ("library_layer", lambda *given: torch.ops.aten.rnn_tanh_cell(*given)),
-        ("single_batch_only", ONE_SEQUENCE["rnn_step"]),
-    ], also_right=STEPS | {"by single numbers": by_single_numbers, "an autograd function": Elman.apply}, pairs=[
+        ("single_batch_only", ONE_SEQUENCE),
+    ], also_right=STEPS | {"an autograd function": Elman.apply}, pairs=[
         ("bias_hh_missing", "tanh_missing"),
         ("recurrent_weights_transposed", "bias_ih_missing"),
         ("sigmoid_for_tanh", "recurrent_weights_missing"),
         ("relu_for_tanh", "bias_hh_twice"),
         ("old_h_added", "recurrent_weights_transposed"),
-    ], others=[
-        Program(ONE_PRODUCT, also_wrong=[
-            ("concatenated_in_other_order", [("(x, h)", "(h, x)")]),
-            ("bias_hh_missing", [("b + d", "b")]),
-            ("biases_after_tanh", [("torch.tanh(torch.addmm(b + d, together, stacked.t()))",
-                                    "torch.tanh(together.mm(stacked.t())) + b + d")]),
-        ], also_right=[
-        ]),
     ]),
     "rnn_cell": Program(CELL, CELL_WRONG, also_wrong=[
-        ("weights_transposed", [
-            ("torch.randn(hidden_size, input_size)", "torch.randn(input_size, hidden_size)"),
-            (IH, "x @ self.weight_ih + self.bias_ih"),
-        ]),
+        ("weights_transposed", IH_TRANSPOSED),
         ("default_state_random", [("torch.zeros(x", "torch.rand(x")]),
-        ("default_state_missing", [("        if h is None:\n            h = torch.zeros(x.size(0), self.hidden_size)\n", "")]),
-        ("one_bias", [
-            ("        self.bias_ih = nn.Parameter(torch.zeros(hidden_size))\n", ""),
-            ("self.bias_hh", "self.bias"),
-            (IH, "x @ self.weight_ih.T"),
-        ]),
-        ("hidden_ignored", [("        if h is None:\n", "        if True:\n")]),
-        ("state_in_tuple", [("return h_new", "return h_new, h_new")]),
+        ("default_state_missing", [(DEFAULT, "")]),
+        ("one_bias", [(MADE_IH, ""), (BIASES, "0, self.bias)"), ("self.bias_hh =", "self.bias =")]),
         ("library_layer", nn.RNNCell),
         ("library_layer", companion.RNNCell),
         ("parameter_names", LINEARS),
@@ -754,42 +448,23 @@ ANSWERS = {
         ("default_state_random", "sigmoid_for_tanh"),
         ("weights_transposed", "tanh_on_input_only"),
         ("state_detached", "bias_ih_missing"),
-    ], others=[
-        Program(WITH_LINEAR, also_wrong=[
-            ("state_kept_between_calls", [("if h is None else h\n",
-                                           "if h is None else h\n        h = getattr(self, 'old', h)\n"),
-                                           ("return pre.tanh()",
-                                            "self.old = pre.tanh()\n        return self.old")]),
-            ("relu_for_tanh", [("pre.tanh()", "pre.relu()")]),
-            ("default_state_random", [("torch.zeros(", "torch.randn(")]),
-        ], also_right=[
-            [("pre.tanh()", "(pre.exp() - (-pre).exp()) / (pre.exp() + (-pre).exp())")],
-        ]),
     ]),
     "rnn": Program(RNN, RNN_WRONG, also_wrong=[
-        ("h_n_without_layer", [("h.unsqueeze(0)", "output[-1]")]),
+        ("concatenated_in_other_order", OTHER_WEIGHTS),
         ("h_n_from_last_row", [("h.unsqueeze(0)", "output[:, -1].unsqueeze(0)")]),
-        ("all_batch_first", [
-            ("    T, N, I = input.shape", "    input = input.transpose(0, 1)\n    T, N, I = input.shape"),
-            ("torch.stack(outputs)", "torch.stack(outputs).transpose(0, 1)"),
-        ]),
         ("state_detached_each_step", [("append(h)", "append(h)\n        h = h.detach()")]),
         ("state_detached_each_step", [("append(h)", "append(h)\n        h = h.data"), ("h.unsqueeze(0)", "output[-1:]")]),
-        ("state_detached_each_step", [("        x = ", "        h = h.detach()\n        x = ")]),
-        ("state_not_carried", [("h = torch.tanh", "h_t = torch.tanh"), ("append(h)", "append(h_t)"), ("h.unsqueeze", "h_t.unsqueeze")]),
         ("layer_in_output", [("h_0[0]", "h_0")]),
         ("last_step_missing", [("range(T)", "range(T - 1)"), ("stack(outputs)", "stack(outputs + [0 * h])")]),
         ("first_step_missing", [("range(T)", "range(1, T)"), ("stack(outputs)", "stack([0 * h] + outputs)")]),
         ("time_reversed", [("range(T)", "reversed(range(T))"), ("stack(outputs)", "stack(outputs[::-1])")]),
-        ("tanh_not_in_state", [("h = torch.tanh(", "h = ("), ("append(h)", "append(h.tanh())"), ("h.unsqueeze", "h.tanh().unsqueeze")]),
-        ("output_with_h_0", [("torch.stack(outputs)", "torch.stack([h_0[0]] + outputs)")]),
-        ("output_reversed", [("torch.stack(outputs)", "torch.stack(outputs).flip(0)")]),
+        ("tanh_not_in_state", [*RNN_WRONG["tanh_not_in_state"], ("h.unsqueeze", "h.tanh().unsqueeze")]),
         ("library_layer", by_torchs_layer),
         ("library_layer", lambda i, h, *w: torch.rnn_tanh(i, h, w, True, 1, 0.0, False, False, False)),
         ("library_layer", all_questions()["rnn"].truth),
         ("library_layer", all_questions()["rnn"].reference(frozenset())),
-        ("single_batch_only", ONE_SEQUENCE["rnn"]),
-    ], also_right=LOOPS | {"recursive": recursive, "all products at once": ahead}, pairs=[
+        ("single_batch_only", ONE_SEQUENCE),
+    ], also_right=LOOPS, pairs=[
         ("output_always_batch_first", "h_n_without_layer"),
         ("recurrent_weights_transposed", "h_n_always_batch_first"),
         ("bias_hh_missing", "given_state_ignored"),
@@ -799,29 +474,11 @@ ANSWERS = {
         ("last_step_missing", "sigmoid_for_tanh"),
         ("output_concatenated", "h_n_without_layer"),
         ("only_output_returned", "recurrent_weights_transposed"),
-    ], others=[
-        Program(CLOSURES, also_wrong=[
-            ("state_not_carried", [("            h = cell(x, h)\n            yield h", "            yield cell(x, h)")]),
-            ("output_one_early", [("            h = cell(x, h)\n            yield h",
-                                   "            yield h\n            h = cell(x, h)"),
-                                  ("outputs[-1].unsqueeze(0)", "cell(inputs[-1], outputs[-1])[None]")]),
-            ("h_n_from_last_row~layer", [("outputs[-1].unsqueeze(0)", "torch.stack(outputs)[:, -1][None]")]),
-            ("output_always_batch_first", [("outputs, dim=0", "outputs, dim=1")]),
-            ("state_detached_each_step", [("h = cell(x, h)", "h = cell(x, h.detach())")]),
-            ("h_n_without_layer", [("outputs[-1].unsqueeze(0)", "outputs[-1]")]),
-        ], also_right=[
-            [("torch.tanh(x @ W.T + b + h @ U.T + d)", "2 * torch.sigmoid(2 * (x @ W.T + b + h @ U.T + d)) - 1")],
-        ]),
     ]),
     "windows": Program(WINDOWS, WINDOWS_WRONG, also_wrong=[
         ("only_last_state", [("return states", "return h")]),
         ("state_not_carried", [(CUT, "        h = torch.zeros_like(h)\n")]),
-        ("last_window_dropped", [("range(0, T, size)", "range(0, T // size * size, size)")]),
-        ("last_window_dropped", [(WINDOWS, IN_STEPS.replace(" or t + 1 == len(input)", ""))]),
         ("last_window_dropped", [("range(0, T, size)", "range(0, max(T // size, 1) * size, size)")]),
-        ("states_detached", [("append(h)", "append(h.detach())")]),
-        ("state_detached_each_step", [("h = cell(x, h)", "h = cell(x, h.data)")]),
-        ("state_detached_each_step", [(WINDOWS, IN_STEPS.replace("if t % size == 0:", "if t >= 0:"))]),
         ("library_layer", by_torchs_cell),
         ("returns_none", lambda cell, input, h, size: None),
         ("not_a_tensor", [("append(h)", "append(h.tolist())")]),
@@ -831,20 +488,9 @@ ANSWERS = {
         ("state_detached_each_step", "first_state_in_list"),
         ("last_window_dropped", "states_detached"),
         ("state_not_cut", "size_as_number_of_windows"),
-    ], others=[
-        Program(WHILE, also_wrong=[
-            ("state_not_cut", [("h = h.detach()", "pass")]),
-            ("last_window_dropped", [(" or t == x.shape[0]", "")]),
-            ("state_detached_each_step", [("if t % size == 0:\n            h = h", "if True:\n            h = h")]),
-            ("states_of_all_steps", [("if t % size == 0 or t == x.shape[0]:", "if True:")]),
-        ], also_right=[
-            [("h = h.detach()", "h = h.clone().data")],
-        ]),
     ]),
     "rnn_backward": Program(BACKWARD, BACKWARD_WRONG, also_wrong=[
         ("weight_gradient_transposed", [("d_a.T @ h[t]", "h[t].T @ d_a")]),
-        ("grad_h_n_ignored", [("from_future = grad_h_n[0]", "from_future = 0")]),
-        ("h_0_gradient_missing", [("from_future.unsqueeze(0)", "h_0 * 0")]),
         ("library_layer", by_autograd),
         ("library_layer", by_vjp),
     ], also_right=BACKWARDS, pairs=[
@@ -853,15 +499,5 @@ ANSWERS = {
         ("recurrent_weights_transposed_on_way_back", "h_0_gradient_missing"),
         ("input_gradient_reversed", "gradient_averaged"),
         ("future_ignored", "h_0_gradient_without_layer"),
-    ], others=[
-        Program(TABLES, also_wrong=[
-            ("new_h_for_old_h", [("dz, hs[t - 1])", "dz, hs[t])")]),
-            ("grad_h_n_ignored", [("carry = dh_n[0]", "carry = torch.zeros_like(dh_n[0])")]),
-            ("recurrent_weights_transposed_on_way_back", [("carry = dz.mm(U)", "carry = dz.mm(U.t())")]),
-            ("gradient_overwritten", [("dW +=", "dW ="), ("dU +=", "dU ="), ("db +=", "db =")]),
-            ("tanh_slope_not_squared", [("1 - hs[t] * hs[t]", "1 - hs[t]")]),
-        ], also_right=[
-            [("(1 - hs[t] * hs[t]) * total", "total - hs[t].square() * total")],
-        ]),
     ]),
 }  # fmt: skip
