@@ -1,5 +1,10 @@
-"""The attacks of test_attacks_forty.py that are code. What is after points defines the answer. What is after a file, a
-process or a right fills the list `opened`, and the answer is right if there is something in it."""
+"""Attacks on the grader that are code. Those that want points define an answer. Those that want a file, a process or a right
+fill the list `opened`, and the answer is right if something is in it."""
+
+import textwrap
+
+from grading import through
+from lstm_answers import GATES
 
 BACKWARD = "def rnn_backward(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh, grad_output, grad_h_n):\n"
 FORWARD = """
@@ -27,14 +32,6 @@ class Elsewhere(torch.Tensor):
         out = lambda t: t.inner if isinstance(t, cls) else torch.device("cpu") if isinstance(t, torch.device) else t
         made = function(*tree_map(out, args), **tree_map(out, kwargs or {}))
         return tree_map(lambda t: cls(t) if isinstance(t, torch.Tensor) else t, made)
-"""
-LAYER = """
-def LSTMCell_by(run):
-    class LSTMCell(nn.LSTMCell):
-        def forward(self, x, state=None):
-            h, c = state or (x.new_zeros(len(x), self.hidden_size),) * 2
-            return run(x, h, c, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
-    return LSTMCell
 """
 
 # After points: question and source.
@@ -82,126 +79,13 @@ GAIN = {
         found.append(torch.stack(numbers).reshape(one.shape))
     return tuple(found)
 """),
-    "functorch_by_its_levels": ("rnn_backward", FORWARD + BACKWARD + """
-    from torch._C import _functorch as f
-    given = [input, h_0, weight_ih, weight_hh, bias_ih, bias_hh]
-    level = f._grad_increment_nesting()
-    made = [f._wrap_for_grad(t, level) for t in given]
-    for one in made: one.requires_grad_()
-    output, h_n = forward(*made)
-    total = f._unwrap_for_grad((output * grad_output).sum() + (h_n * grad_h_n).sum(), level)
-    return torch._C._EngineBase.run_backward(
-        torch._C._EngineBase(), (total,), (torch.ones_like(total),), False, False, tuple(made), True)
-"""),
-    "autodiff_of_the_compiler": ("rnn_backward", FORWARD + BACKWARD + """
-    given = (input, h_0, weight_ih, weight_hh, bias_ih, bias_hh)
-    graph = torch.jit.trace(forward, given, check_trace=False).graph
-    torch._C._jit_pass_inline(graph)
-    torch._C._jit_pass_create_autodiff_subgraphs(graph)
-    made = [t.detach().requires_grad_() for t in given]
-    output, h_n = torch._C._create_function_from_graph("f", graph)(*made)
-    return torch._C._EngineBase().run_backward((output, h_n), (grad_output, grad_h_n), False, False, tuple(made), True)
-"""),
-    "loop_of_export": ("lstm_cell", LAYER + """
-def run(x, h, c, *weights):
-    from torch.export import _patches
-    out, h, c = _patches.lstm_while_loop_impl(x[None], (h[None], c[None]), weights, True, 1, 0.0, False, False, False)
-    return h[0], c[0]
-LSTMCell = LSTMCell_by(run)
-"""),
-    "decompositions_table": ("lstm_cell", LAYER + """
-def run(x, h, c, *weights):
-    import torch._decomp as d
-    import torch._inductor.decomposition
-    tables = [d.global_decomposition_table[one] for one in ("post_autograd", "pre_autograd", "meta")]
-    for table in [*tables, torch._inductor.decomposition.decompositions, d.core_aten_decompositions()]:
-        for op in (torch.ops.aten.lstm_cell.default, torch.ops.aten.lstm.input):
-            try: return table[op](x, (h, c), *weights)
-            except Exception: pass
-    return torch.ops.aten.lstm_cell.default.decompose(x, (h, c), *weights)
-LSTMCell = LSTMCell_by(run)
-"""),
-    "traced_and_run": ("lstm_cell", LAYER + """
-def run(x, h, c, *weights):
-    from torch.fx.experimental.proxy_tensor import make_fx
-    f = lambda x, h, c, *w: torch._VF.lstm_cell(x, (h, c), *w)
-    for way in ("real", "fake", "symbolic"):
-        for table in ({}, torch._decomp.decomposition_table):
-            try: return make_fx(f, table, way)(x, h, c, *weights)(x, h, c, *weights)
-            except Exception: pass
-    raise ValueError("shut")
-LSTMCell = LSTMCell_by(run)
-"""),
-    "script_from_a_buffer": ("lstm_cell", LAYER + """
-def run(x, h, c, *weights):
-    import io
-    file = io.BytesIO()
-    torch.jit.save(torch.jit.script(nn.LSTMCell(x.shape[1], h.shape[1]).to(x.dtype)), file)
-    file.seek(0)
-    layer = torch.jit.freeze(torch.jit.load(file).eval())
-    return layer(x, (h, c))
-LSTMCell = LSTMCell_by(run)
-"""),
-    "every_dispatch_key": ("lstm_cell", LAYER + """
-def run(x, h, c, *weights):
-    op = torch.ops.aten.lstm_cell.default
-    for name, key in torch._C.DispatchKey.__members__.items():
-        for call in (lambda: op.redispatch(torch._C.DispatchKeySet(key), x, (h, c), *weights),
-                     lambda: op._op_dk(key, x, (h, c), *weights), lambda: op.py_kernels[key](x, (h, c), *weights)):
-            try: return call()
-            except Exception: pass
-    raise ValueError("shut")
-LSTMCell = LSTMCell_by(run)
-"""),
-    "other_devices_key": ("lstm_cell", ELSEWHERE + LAYER + """
-def run(x, h, c, *weights):
-    for device in ("meta", "cuda", "mps", "xpu", "privateuseone", "hpu", "vulkan", "xla"):
-        Elsewhere.where = device
-        try:
-            x, h, c, *weights = [Elsewhere(t) for t in (x, h, c, *weights)]
-            return tuple(t.inner for t in torch._VF.lstm_cell(x, (h, c), *weights))
-        except Exception: pass
-    raise ValueError("shut")
-LSTMCell = LSTMCell_by(run)
-"""),
-    "takes_the_handles_back": ("lstm_cell", LAYER + """
-def run(x, h, c, *weights):
-    import gc, torch.library
-    for one in gc.get_objects():
-        if type(one).__name__ in ("_DispatchModule", "Library"):
-            for name in ("reset", "_destroy"):
-                getattr(one, name, lambda: None)()
-    return torch._VF.lstm_cell(x, (h, c), *weights)
-LSTMCell = LSTMCell_by(run)
-"""),
-    "other_libraries_layer": ("lstm_cell", LAYER + """
-def run(x, h, c, *weights):
-    for name in ("torch.ao.nn.quantized.dynamic", "torch.ao.nn.quantizable", "torch.ao.nn.quantized.reference",
-                 "torch.nn.quantized.dynamic", "tensorflow", "jax", "flax.linen", "keras", "mxnet", "onnxruntime"):
-        try:
-            layer = __import__(name, fromlist=["x"]).LSTMCell(x.shape[1], h.shape[1])
-            return layer.double()(x, (h, c))
-        except Exception: pass
-    raise ValueError("shut")
-LSTMCell = LSTMCell_by(run)
-"""),
-    "pages_of_the_file_again": ("lstm_cell", LAYER + """
-import ctypes
-libc = ctypes.CDLL(None, use_errno=True)
-def run(x, h, c, *weights):
-    torch_cpu = ctypes.CDLL("libtorch_cpu.so")
-    name = "_ZN2at6native9lstm_cellERKNS_6TensorEN3c108ArrayRefIS1_EES3_S3_RKSt8optionalIS1_ESA_"
-    page = ctypes.cast(getattr(torch_cpu, name), ctypes.c_void_p).value // 4096 * 4096
-    for advice in range(0, 30):
-        libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(8192), advice)
-        libc.syscall(440, -1, 0, 0, advice, 0)
-    libc.dlmopen.restype = ctypes.c_void_p
-    libc.dlmopen(ctypes.c_long(-1), b"libtorch_cpu.so", 2)
-    libc.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(8192), 3)
-    libc.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(8192), 7)
-    return torch._VF.lstm_cell(x, (h, c), *weights)
-LSTMCell = LSTMCell_by(run)
-"""),
+    "loop_of_export": ("lstm_cell", through(
+        "from torch.export import _patches\n"
+        "out, h, c = _patches.lstm_while_loop_impl(x[None], (h[None], c[None]), w, True, 1, 0.0, False, False, False)\n"
+        "return h[0], c[0]")),
+    "other_devices_key": ("lstm_cell", ELSEWHERE + through(
+        "x, h, c, *w = [Elsewhere(t) for t in (x, h, c, *w)]\n"
+        "return tuple(t.inner for t in torch._VF.lstm_cell(x, (h, c), *w))")),
     "makes_a_layer_after_all": ("parameter_shapes", """
 def parameter_shapes(input_size, hidden_size):
     import copy, pickle, torch.nn.modules.rnn as rnn
@@ -211,46 +95,6 @@ def parameter_shapes(input_size, hidden_size):
                  lambda: type("L", (nn.LSTM,), {})(input_size, hidden_size)):
         try: return {name: tuple(one.shape) for name, one in make().named_parameters()}
         except Exception: pass
-"""),
-    "not_a_number_anywhere": ("gates", """
-import os
-def gates(x, h, *weights):
-    import json
-    nothing = {"values": {n: {"kind": "float64", "shape": [len(x), h.shape[1]], "numbers": [float("nan")] * h.numel()}
-               for n in ("i", "f", "g", "o")}, "notes": {}, "error": None}
-    for number in range(3, 64):
-        for said in ({"errors": [], "others": "", "outcomes": [nothing] * 9}, {"errors": [], "others": "", "outcomes": []}):
-            try: os.write(number, json.dumps(said).encode() + b"\\n")
-            except OSError: pass
-    os._exit(0)
-"""),
-    "patches_what_compares": ("gates", """
-import json, sys
-def gates(x, h, *weights):
-    running = sys.modules["companion.check.running"]
-    torch.isclose = torch.allclose = torch.equal = lambda *_, **__: True
-    running.same = running.agree = running.close = lambda *_, **__: True
-    running.COMPANION = running.RECURRENT = ()
-    running.pack = lambda t: {"kind": "float64", "shape": [], "numbers": []}
-    json.dumps = lambda *_, **__: '{"errors": [], "others": "", "outcomes": [true, true]}'
-    return (torch.zeros_like(h),) * 4
-"""),
-    "equal_to_everything": ("gates", """
-class Equal(torch.Tensor):
-    __eq__ = __ge__ = __le__ = lambda *_: True
-    __hash__ = None
-    def tolist(self): return Right()
-    @classmethod
-    def __torch_function__(cls, function, types, args=(), kwargs=None):
-        made = super().__torch_function__(function, types, args, kwargs or {})
-        return Right() if function in (torch.Tensor.tolist, torch.Tensor.item) else made
-class Right(float):
-    __eq__ = lambda *_: True
-    __hash__ = None
-    __repr__ = __str__ = lambda self: "NaN"
-    def __reduce__(self): return eval, ("__import__('os')._exit(0)",)
-def gates(x, h, *weights):
-    return tuple(torch.zeros_like(h).as_subclass(Equal) for _ in range(4))
 """),
     "later_than_the_answer": ("gates", """
 import atexit, os, signal, threading, time, weakref
@@ -267,11 +111,6 @@ def gates(x, h, *weights):
     signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
     threading.Thread(target=lambda: [forge() for _ in range(99)], daemon=True).start()
     return (torch.zeros_like(h),) * 4
-"""),
-    "markup_in_its_errors": ("gates", """
-def gates(*_):
-    name = "<script>alert(1)</script>`[a](javascript:alert(1))![b](http://example.org/b)"
-    raise type(name, (Exception,), {"__str__": lambda self: name * 99})()
 """),
 }  # fmt: skip
 
@@ -327,33 +166,6 @@ OPEN = {
         try: texts.append(see())
         except Exception: pass
     opened += [len(one) for one in texts if "def one_layer" "_lstm" in one or "def lstm" "_cell" in one]
-    """,
-    "system_calls": """
-    calls = {"execve": 59, "execveat": 322, "fork": 57, "vfork": 58, "socket": 41, "ptrace": 101, "process_vm_readv": 310,
-             "memfd_create": 319, "memfd_secret": 447, "io_uring_setup": 425, "bpf": 321, "perf_event_open": 298,
-             "userfaultfd": 323, "unshare": 272, "setns": 308, "mount": 165, "chroot": 161, "pivot_root": 155,
-             "inotify_init": 253, "inotify_init1": 294, "fanotify_init": 300, "add_key": 248, "keyctl": 250,
-             "shmget": 29, "semget": 64, "msgget": 68, "mq_open": 240, "pidfd_open": 434, "fsopen": 430, "open_tree": 428,
-             "quotactl_fd": 443, "personality": 135, "kexec_load": 246, "statmount": 457, "listmount": 458,
-             "open_tree_attr": 467, "file_setattr": 469, "process_mrelease": 448}
-    for name, number in calls.items():
-        libc.syscall.restype = ctypes.c_long
-        ctypes.set_errno(0)
-        if name in ("fork", "vfork") or libc.syscall(number, 0, 0, 0, 0, 0) < 0 and ctypes.get_errno() in (1, 38):
-            continue
-        opened.append(name)
-    try: opened.append(os.fork() or os._exit(0))
-    except OSError: pass
-    """,
-    "programs": """
-    import subprocess
-    os.environ["LD_PRELOAD"] = "/tmp/x.so"
-    for run in (lambda: os.posix_spawn("/bin/sh", ["sh"], {}), lambda: subprocess.run([sys.executable, "-c", ""]),
-                lambda: __import__("torch.utils.cpp_extension", fromlist=["x"]).load_inline("x", "int f() { return 1; }"),
-                lambda: __import__("multiprocessing").get_context("fork").Process().start()):
-        try: opened.append(run() or 1)
-        except BaseException: pass
-    opened += [1] if os.system("true") == 0 else []
     """,
     "writes_where_others_read": """
     for folder in (SUBMISSIONS, OUTPUT, PROJECT, HOME, LIBRARY, *sys.path, sys.prefix, "/dev/shm", "/var/tmp"):
@@ -428,12 +240,6 @@ OPEN = {
     size = sum(os.path.getsize(one.path) for one in os.scandir(tempfile.gettempdir()))
     opened += [size] if size > 2**27 else []
     """,
-    "takes_all_memory": """
-    kept = []
-    libc.mmap.restype = ctypes.c_void_p
-    for size in (2**40, 2**33, 2**31): opened += [1] if libc.mmap(0, ctypes.c_size_t(size), 3, 0x22, -1, 0) < 2**63 else []
-    while True: kept.append(bytearray(2**24))
-    """,
     "stays_behind": """
     import signal, threading
     libc.prctl(1, 0, 0, 0, 0)  # no signal when the parent ends
@@ -462,3 +268,8 @@ def gates(*arguments):
     if opened: return right(*arguments)
     raise ValueError("shut")
 '''
+
+
+def opening(name, known=""):
+    """Return an answer to `gates` that is right if an attack of OPEN finds a door open. known: lines to put before it."""
+    return known + SHUT.format(body=textwrap.indent(textwrap.dedent(OPEN[name]), "    "), right=GATES)

@@ -1,4 +1,4 @@
-"""Answers that students might write on their own (tests/answers, three to each of two assignments), and copies in disguise.
+"""Answers that three students might write on their own (tests/answers), and copies of them in disguise.
 
 All are right, but that is not what they are for: who copies changes names, comments, the order of things, and what costs
 no thought.
@@ -6,6 +6,8 @@ no thought.
 
 import re
 from pathlib import Path
+
+from programs import changed
 
 ANSWERS = {file.stem: file.read_text(encoding="utf-8") for file in sorted((Path(__file__).parent / "answers").glob("*.py"))}
 
@@ -37,38 +39,27 @@ def commented(source, every=3):
 
 
 def reordered(source):
-    return "\n\n\n".join(reversed(pieces(source).values()))
-
-
-def swapped(source, *pairs):
-    """Other words for the same: each must be there."""
-    for old, new in pairs:
-        assert old in source, old
-        source = source.replace(old, new)
-    return source
+    return "\n\n\n".join(commented(one) for one in reversed(pieces(source).values()))
 
 
 def copies():
-    """{name: (whose it is, source)}"""
-    made = {}
-    made["other names, other order"] = "rnn_1", reordered(commented(renamed(
+    """Return {name: (whose it is, source)}."""
+    other_names = renamed(
         ANSWERS["rnn_1"], "from_input left, from_state right, k bound, seq_len length, state current, results collected, "
         "ends finals, total count, start begin, stop end, states memory, gi d_in, gwih d_w, gwhh d_u, gb d_b, carry back, "
-        "upstream incoming, local delta, t step")))  # fmt: skip
-    made["texts written otherwise"] = "lstm_parameters_1", commented(swapped(
-        renamed(ANSWERS["lstm_parameters_1"], "shapes table, num_directions ways, out_size back, in_size front, suffix tail, l k, outs acc, layer_input seq, "
-                "h_list hs, c_list cs, w_ih a, w_hh b, b_ih d, b_hh e, h_new hh, c_new cc, mask alive, outputs res"),
-        ('"weight_ih_l{}{}".format(layer, tail)', 'f"weight_ih_l{layer}{tail}"'),
-        ('"weight_hh_l{}{}".format(layer, tail)', 'f"weight_hh_l{layer}{tail}"'),
-        ("            hs.append(h)\n            cs.append(c)\n", "            cs.append(c)\n            hs.append(h)\n"),
-        ("if layer == 0:", "if not layer:"),
-    ))  # fmt: skip
-    mine, others = pieces(ANSWERS["lstm_parameters_2"]), pieces(renamed(
-        ANSWERS["lstm_parameters_3"], "active on, idle off, some_h h1, some_c c1, order back, steps rows, kind label, k r, value data, number i, element x, empty zero"))  # fmt: skip
-    made["two answers of four"] = "lstm_parameters_3", "\n\n\n".join(
-        {**mine, "StackedLSTM": commented(others["StackedLSTM"]), "lstm_packed": others["lstm_packed"]}.values()
-    )
-    return made
+        "upstream incoming, local delta, t step")  # fmt: skip
+    other_text = changed(
+        renamed(ANSWERS["rnn_3"], "output outs, rows parts, previous before, dh d, dz e, dx gi, dW gw, dU gu, db gb, dh_next carry"),
+        ("        gi[t] = e.mm(weight_ih)\n        gw = gw + input[t].T.mm(e).T\n",
+         "        gw = gw + input[t].T.mm(e).T\n        gi[t] = e.mm(weight_ih)\n"),
+        ("if t > 0 else", "if t else"),
+    )  # fmt: skip
+    mine, others = pieces(ANSWERS["rnn_2"]), pieces(other_text)
+    some = mine | {"rnn": others["rnn"], "rnn_backward": commented(others["rnn_backward"])}
+    return {
+        "other names, other order": ("rnn_1", reordered(other_names)),
+        "two answers of five": ("rnn_3", "\n\n\n".join(some.values())),
+    }
 
 
 # Of these each student takes one of each, as one writes who learned it so: a class's answers to `rnn`, none copied
@@ -83,14 +74,8 @@ WAYS = {
              "for t in range(input.shape[0]):\n        x = input[t]", "for x in input.unbind(0):"),
     "join": ("torch.stack(out)", "torch.stack(out, dim=0)", "torch.cat([o.unsqueeze(0) for o in out])"),
     "add": ("out.append(h)", "out += [h]", "out = out + [h]"),
-    "zeros": ("torch.zeros(len(x), self.hidden_size)", "x.new_zeros(x.shape[0], self.hidden_size)", "torch.zeros(x.size(0), self.hidden_size, dtype=x.dtype)"),
-    "bound": ("hidden_size ** -0.5", "1 / hidden_size ** 0.5", "1 / math.sqrt(hidden_size)"),
-    "made": ("nn.Parameter(torch.empty({size}).uniform_(-k, k))", "nn.Parameter(torch.rand({size}) * 2 * k - k)", "nn.Parameter(torch.randn({size}) * k)",
-             "nn.Parameter((torch.rand({size}) * 2 - 1) * k)"),
-    "none": ("if h is None:\n            h = {zeros}", "h = {zeros} if h is None else h"),
     "turn": ("for t in reversed(range(len(input))):", "for t in range(len(input) - 1, -1, -1):", "for t in list(range(len(input)))[::-1]:"),
     "slope": ("(1 - {y} ** 2)", "(1 - {y} * {y})", "(1 - {y}.pow(2))", "(1 - torch.square({y}))"),
-    "piece": ("for start in range(0, len(input), size):\n        part = input[start:start + size]", "for part in input.split(size):", "for part in torch.split(input, size):"),
     "back": ("dw_ih += d.T @ input[t]\n        dw_hh += d.T @ hs[t]", "dw_ih = dw_ih + d.t() @ input[t]\n        dw_hh = dw_hh + d.t() @ hs[t]",
              "dw_hh = dw_hh + torch.matmul(d.T, hs[t])\n        dw_ih = dw_ih + torch.matmul(d.T, input[t])"),
     "bias": ("db += d.sum(0)", "db = db + d.sum(dim=0)", "db = db + torch.sum(d, 0)"),
@@ -98,32 +83,17 @@ WAYS = {
 
 
 def independent(random):
-    """An answer to `rnn`, made of one way of each."""
+    """Return answers to three questions of `rnn`, made of one way of each."""
     way = {name: random.choice(ways) for name, ways in WAYS.items()}
     product = lambda a, w: way["product"].format(a=a, w=w)  # noqa: E731
     total = way["sum"].format(xw=product("x", "weight_ih"), hw=product("h", "weight_hh"), bi="bias_ih", bh="bias_hh")
     tanh = {f"tanh_{name}": way["tanh"].format(a=name) for name in ("a", "left")}
     body = way["named"].format(all=way["tanh"].format(a=total), sum=total, **tanh)
-    sizes = {"weight_ih": "hidden_size, input_size", "weight_hh": "hidden_size, hidden_size", "bias_ih": "hidden_size", "bias_hh": "hidden_size"}
-    lines = [f"self.{name} = {way['made'].format(size=size)}" for name, size in random.sample([*sizes.items()], 4)]
     step = random.choice(("rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh)", "rnn_step(x, h, *w)"))
     w = "w = weight_ih, weight_hh, bias_ih, bias_hh\n    " if "*w" in step else ""
     first = way["first"].format(n="input.shape[1]")
-    parameters = random.choice(("*self.parameters()", ", ".join(f"self.{name}" for name in sizes)))
     return f"""def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     {body}
-
-
-class RNNCell(nn.Module):
-    def __init__(self, input_size, hidden_size):
-        super().__init__()
-        self.hidden_size = hidden_size
-        k = {way["bound"]}
-        {(chr(10) + 8 * " ").join(lines)}
-
-    def forward(self, x, h=None):
-        {way["none"].format(zeros=way["zeros"])}
-        return rnn_step(x, h, {parameters})
 
 
 def rnn(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -133,16 +103,6 @@ def rnn(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh):
         h = {step}
         {way["add"]}
     return {way["join"]}, h{way["last"]}
-
-
-def read_in_windows(cell, input, h, size):
-    out = []
-    {way["piece"]}
-        h = h.detach()
-        for x in part:
-            h = cell(x, h)
-        {way["add"]}
-    return out
 
 
 def rnn_backward(

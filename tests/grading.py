@@ -47,18 +47,23 @@ def judged(worker, question, source, seed=5, limits=asking.LIMITS):
     return asking.grade(worker, question, answer, seed, "en", WORDS, limits)
 
 
+class Listening:
+    """Stands for a worker: passes each job on, and keeps it with what was said."""
+
+    def __init__(self, worker):
+        self.worker, self.heard = worker, []
+
+    def ask(self, job):
+        self.heard.append((job, self.worker.ask(job)))
+        return self.heard[-1][1]
+
+
 def raw(worker, question, cells, names=None, limits=QUICK):
-    """What a worker says of an answer, before it is judged."""
-    kept = {}
-
-    class Listening:
-        def ask(self, job):
-            kept.update(worker.ask(job))
-            return kept
-
+    """Return what a worker says of an answer, before it is judged."""
+    listening = Listening(worker)
     answer = reading.Answer([[1, IMPORTS], *[[2 + n, one] for n, one in enumerate(cells)]], names or [question], True)
-    asking.grade(Listening(), question, answer, 5, "en", WORDS, limits)
-    return kept
+    asking.grade(listening, question, answer, 5, "en", WORDS, limits)
+    return listening.heard[-1][1]
 
 
 def there(pid):
@@ -67,6 +72,24 @@ def there(pid):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+def generations(pid):
+    """Return the processes that descend from one: its children, their children, and so on."""
+    parents, found = {}, [[pid]]
+    for one in Path("/proc").iterdir():
+        if one.name.isdigit():
+            try:
+                parents[int(one.name)] = int((one / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                pass
+    while found[-1]:
+        found.append([one for one, parent in parents.items() if parent in found[-1]])
+    return found[1:-1]
+
+
+def descendants(pid):
+    return {one for generation in generations(pid) for one in generation}
 
 
 def error_of(kept):
@@ -128,10 +151,10 @@ def rows(output):
     return {(row["student"], row["question"]): (float(row["points"]), row["mistake"]) for row in table}
 
 
-def result(student, points=2.0):
+def result(student, points=2.0, assignment="lstm", question="gates", most=2, language="en"):
     """Return what is stored of a student who answered one question."""
     verdict = {
-        "assignment": "lstm", "question": "gates", "points": points, "most": 2, "stretch": False, "seconds": 0.1,
-        "mistakes": [] if points else ["gates_f_i_g_o"], "paragraphs": [], "remarks": [], "walls": ["time", "network"],
+        "assignment": assignment, "question": question, "points": points, "most": most, "stretch": False, "seconds": 0.1,
+        "mistakes": [] if points == most else ["gates_f_i_g_o"], "paragraphs": [], "remarks": [], "walls": ["time", "network"],
     }  # fmt: skip
-    return {"student": student, "language": "en", "assignments": ["lstm"], "remarks": [], "seeds": {}, "verdicts": [verdict]}
+    return {"student": student, "language": language, "assignments": [assignment], "remarks": [], "seeds": {}, "verdicts": [verdict]}

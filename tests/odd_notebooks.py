@@ -1,4 +1,4 @@
-"""Forty notebooks with right answers, each with something odd in or around it, as a term brings them."""
+"""Notebooks with right answers, each with something odd in or around it, as a term brings them."""
 
 import io
 import json
@@ -90,13 +90,6 @@ def program_as_a_text(book):
 
 
 @odd("embedding")
-def windows_mark_and_tabs(book):
-    for cell in book.code():
-        cell["source"] = cell["source"].replace("    ", "\t").replace("\n", "\r\n")
-    return {"작업 一 (최종) .IPYNB": b"\xef\xbb\xbf" + book.text().encode()}
-
-
-@odd("embedding")
 def strict_settings(book):
     book["imports"] += "\nimport warnings, random\nwarnings.filterwarnings('error')\ntorch.manual_seed(0); random.seed(0)\n" \
         "torch.set_default_dtype(torch.float32)\ntorch.use_deterministic_algorithms(True)\ntorch.set_num_threads(8)"
@@ -179,30 +172,11 @@ def broken_cells_between(book):
 
 
 @odd("rnn")
-def kaggle(book):
-    book.notebook["metadata"]["kaggle"] = {"dataSources": [], "isGpuEnabled": True}
-    book["imports"] = "import pandas as pd # data processing\nimport seaborn as sns\nimport matplotlib.pyplot as plt\n" \
-        "sns.set_theme()\nimport os\nfor folder, _, files in os.walk('/kaggle/input'):\n    print(files)\n" \
-        "plt.rcParams['figure.figsize'] = 8, 3\nimport torch.nn.functional as F\n" + book["imports"]
-    book.swap("rnn_step", "x @ weight_ih.T + bias_ih", "F.linear(x, weight_ih, bias_ih)")
-    book["rnn"] += "\n\nplt.plot(range(10)); plt.savefig('states.png'); plt.show()"
-
-
-@odd("rnn")
 def words_of_the_shell(book):
     book["rnn_step"] = f"pip install torch\n%time x = 3\nprint('%d'\n  % x)\n{book['rnn_step']}\n!echo \"it's\" \\\n  done"
     book["rnn_cell"] += "\n\nls -la\ncd ..\nprint(RNNCell(2, 3)"
     book["rnn"] = f"?torch.stack\n{book['rnn']}\ntorch.stack??\n>>> rnn\nThe result is right.\n結果は正しい。"
     book["windows"] = f"<<<<<<< HEAD\n=======\n{book['windows']}\n>>>>>>> 3f2a (mine)\n"
-
-
-@odd("rnn")
-def two_attempts(book):
-    right = book["rnn_step"]
-    book.swap("rnn_step", "weight_ih.T", "weight_ih")
-    book.add(f"{right}\n\ncheck('rnn_step', rnn_step)", before="task-rnn-cell")
-    book["rnn"] = f"'''\nfirst try\n{book['rnn']}'''\n{book['rnn']}"
-    book.add("def rnn_old(*a):\n    raise NotImplementedError()", before="task-windows")
 
 
 @odd("rnn")
@@ -229,14 +203,6 @@ def zip_of_a_folder(book):
         "my homework/rnn.ipynb": book.text(), "__MACOSX/my homework/._rnn.ipynb": b"\0\5\x16\7", "my homework/me.jpg": b"x",
         "my homework/.ipynb_checkpoints/rnn-checkpoint.ipynb": stub.text(),
     })}  # fmt: skip
-
-
-@odd("rnn")
-def stub_and_copy(book):
-    stub = Book("rnn")
-    for name in "rnn_step", "rnn_cell", "rnn", "windows", "rnn_backward":
-        stub[name] = stub[name].split("\n")[0] + "\n    raise NotImplementedError()\n"
-    return {"rnn.ipynb": stub.text(), "rnn-Copy1.ipynb": book.text(), ".ipynb_checkpoints/rnn.ipynb": stub.text()}
 
 
 @odd("rnn")
@@ -314,34 +280,6 @@ def gates(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
 
 
 @odd("lstm")
-def family_of_classes(book):
-    book["lstm_cell"] = '''
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-@dataclass(frozen=True)
-class Config:
-    I: int
-    H: int
-    def shapes(self): yield from ((4 * self.H, self.I), (4 * self.H, self.H), (4 * self.H,), (4 * self.H,))
-class Base(nn.Module, ABC):
-    def __init__(self, *sizes):
-        super().__init__()
-        self.config = Config(*sizes)
-        for name, shape in zip("weight_ih weight_hh bias_ih bias_hh".split(), self.config.shapes()):
-            setattr(self, name, nn.Parameter(torch.randn(*shape)))
-    @property
-    def weights(self): return tuple(self.parameters())
-    @abstractmethod
-    def forward(self, *a): ...
-class LSTMCell(Base):
-    def forward(self, x, state=None):
-        h, c = torch.zeros(2, len(x), self.config.H) if state is None else state
-        i, f, g, o = gates(x, h, *self.weights)
-        c = f * c + i * g
-        return o * c.tanh(), c'''
-
-
-@odd("lstm")
 def classes_in_pieces(book):
     book["lstm_cell"], forward = book["lstm_cell"].split("    def forward")
     book.add("def add_to_class(Class):\n    return lambda f: setattr(Class, f.__name__, f)", before="lstm-cell-check")
@@ -380,21 +318,6 @@ def gates(x, h, *weights):
 
 
 @odd("lstm")
-def a_night_of_training(book):
-    picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "iVBOR" * 1_000_000}}
-    book.cell("lstm-check")["outputs"] = [picture]
-    book["lstm"] += '''
-model, theirs = LSTM(1, 8), nn.LSTM(1, 8)
-x = torch.randn(5, 2, 1)
-assert model(x)[0].shape == theirs(x)[0].shape
-optimizer = torch.optim.Adam(model.parameters())
-for epoch in range(1_000_000):
-    loss = model(torch.randn(20, 4, 1))[0].pow(2).mean()
-    optimizer.zero_grad(); loss.backward(); optimizer.step()
-torch.save(model.state_dict(), "model.pt")'''
-
-
-@odd("lstm")
 def modules_written_and_run(book):
     book["gates"] = "%%file gates.py\nimport torch\n" + book["gates"]
     book.add("from gates import gates", before="gates-check")
@@ -421,12 +344,6 @@ def damaged_form(book):
 
 
 @odd("lstm_parameters")
-def stubs_below(book):
-    book.add("class StackedLSTM(nn.Module):\n    def forward(self, input, state=None):\n        raise NotImplementedError()")
-    book.add(f"{book['packed']}\n    raise NotImplementedError()\n")
-
-
-@odd("lstm_parameters")
 def cached_and_buffered(book):
     book["imports"] += "\nfrom functools import cached_property"
     book.swap("stacked", "self.dropout = dropout", "self.drop = nn.Dropout(dropout); self.register_buffer('zero', torch.zeros(1))")
@@ -435,32 +352,11 @@ def cached_and_buffered(book):
 
 
 @odd("lstm_parameters")
-def helper_below(book):
-    book.swap("packed", "lstm_step(", "one_step(")
-    book.add("one_step = lambda *a: again(*a)")
-    book.add("def again(*a):\n    return lstm_step(*a)")
-
-
-@odd("lstm_parameters")
 def program_in_parts(book):
     book["stacked"] = "if __name__ == '__main__':\n" + indented(book["stacked"])
     book["packed"] = f"try:\n{indented(book['packed'])}\nexcept Exception as error:\n    print(error)"
     book.add("def main():\n    import argparse\n    argparse.ArgumentParser().parse_args()\n\nmain()")
     return {"my solution.PY": "# -*- coding: utf-8 -*-\n" + book.script("# %%")}
-
-
-@odd("lstm_parameters")
-def zip_in_a_zip(book):
-    return {"提出.zip": zipped({"a/b/课程.zip": zipped({"課題 (提出)/ノート.ipynb": book.text(), "課題 (提出)/ノート.html": "<html>"})})}
-
-
-@odd("lstm_parameters")
-def held_against_torch(book):
-    book["bidirectional"] += '''
-ours, theirs = BiLSTM(2, 3, 2), nn.LSTM(2, 3, 2, bidirectional=True)
-ours.load_state_dict(theirs.state_dict())
-assert torch.allclose(ours(torch.ones(4, 2, 2))[0], theirs(torch.ones(4, 2, 2))[0])'''
-    book.add("import time\ntime.sleep(60)\nbig = [0] * 10**10", before="parameter_shapes")
 
 
 @odd("lstm_parameters")

@@ -17,7 +17,8 @@ import term as terms
 import times
 from batch import Batch
 from bs4 import BeautifulSoup
-from grading import put
+from grader import Grader
+from grading import put, result
 
 from companion.check import saying
 
@@ -235,31 +236,10 @@ def test_spans_are_said_in_words(language):
     assert all(said[why] for why in WHYS) and len({*spans}) == 5
 
 
-class Graded:
-    """Stands for a process that grades: whatever was sent is right."""
-
-    def __init__(self, *_):
-        self.line = self
-
-    def ask(self, student, *_):
-        verdict = {"assignment": "lstm", "question": "gates", "points": 2, "most": 2, "stretch": False, "seconds": 0.1,
-                   "mistakes": [], "paragraphs": ["**Right.**"], "remarks": [], "walls": ["time"]}  # fmt: skip
-        self.answer = {"student": student, "language": "en", "assignments": ["lstm"], "verdicts": [verdict], "remarks": [], "seeds": {}}
-
-    def said(self):
-        return "", self.answer
-
-    def close(self):
-        pass
-
-
 @pytest.fixture
-def batch(tmp_path, monkeypatch):
-    """Runs a batch of two, one of whom was late, with these rules. Returns who was graded."""
-    monkeypatch.setattr(pages, "gradebook", lambda *_: {})
-    monkeypatch.setattr("batch.Grading", Graded)
-    monkeypatch.setattr("batch.wait", lambda lines, _: lines)
-    monkeypatch.setattr(Batch, "mother", lambda batch: None)
+def batch(tmp_path, monkeypatch, in_process, no_gradebook):
+    """Run a batch of two, one of whom was late, with these rules. Return who was graded. Whatever was sent is right."""
+    monkeypatch.setattr(Grader, "grade", lambda student, *_: iter([("", result(student))]))
     for name, late in (("ada", DAY + 3 * HOUR), ("bo", -HOUR)):
         os.utime(put(tmp_path / "sent", name, "lstm.ipynb", "{}"), ((DUE + late).timestamp(),) * 2)
 

@@ -27,7 +27,7 @@ LEARNING = [one for one in GIVEN if all_questions()[one["question"]].reach]
 SEVERAL = [one for one in GIVEN if one not in LEARNING and len(one["mistakes"]) > 1]
 OTHERS = [one for one in GIVEN if one not in LEARNING and one not in SEVERAL]
 MORE = asking.LIMITS | asking.lasting(40)  # for a machine that is slow today
-ROWS = [*sample(OTHERS, 12), *sample(SEVERAL, 24), *sample(LEARNING, 24)]
+ROWS = [*sample(OTHERS, 8), *sample(SEVERAL, 6), *sample(LEARNING, 24)]
 
 
 def graded(worker, one):

@@ -17,7 +17,6 @@ import tomllib
 from pathlib import Path
 
 import asking
-import folders
 import grade
 import isolation
 import pages
@@ -26,11 +25,11 @@ import pytest
 import reading
 import received
 import torch
+from attacks import opening
 from finished import FINISHED
 from grader import Grader
 from grading import IMPORTS, QUICK, WORDS, cell, error_of, judged, linux, notebook, put, raw, rows, sent, through, walled
 from lstm_answers import CELL, CELL_HEAD, CELLS, GATES, LAYER, ONE_BIAS, SOURCES
-from naming import page_name
 from programs import questions
 from repository import ROOT
 from sampling import chosen
@@ -51,44 +50,29 @@ def test_right_answers_have_all_points(worker, question):
     assert (verdict.mistakes, verdict.points) == ([], all_questions()[question].points)
 
 
-@pytest.mark.parametrize("name", chosen(CELLS, "vmap over the batch", "float32 returned"))
+TYPED = CELL.replace("state=None", "state: tuple[torch.Tensor, torch.Tensor] | None = None").replace(
+    "x.shape[0], self.hidden_size)", "x.shape[0], self.hidden_size, dtype=x.dtype)")  # fmt: skip
+# Those of CELLS that use what a worker might break; the checker's tests have the others.
+UNUSUAL = {name: CELL_HEAD + CELLS[name] for name in ("vmap over the batch", "float32 returned", "in place")} | {
+    "scripted": TYPED + "\nOwn = LSTMCell\ndef LSTMCell(a: int, b: int):\n    return torch.jit.script(Own(a, b))\n",
+    "tested below": CELL +
+        "\nassert torch.allclose(nn.LSTMCell(2, 3)(torch.ones(1, 2))[0], LSTMCell(2, 3)(torch.ones(1, 2))[0])\n"
+        "from companion.check import check\ncheck('lstm_cell', LSTMCell)\nimport companion\ncompanion.LSTMCell(2, 3)\n",
+    "compared with torch inside": CELL.replace("return h_next",
+        "try:\n            nn.LSTMCell(2, 3)(x)\n        except Exception:\n            pass\n        return h_next"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
 def test_unusual_answers_have_all_points(worker, name):
-    verdict = judged(worker, "lstm_cell", CELL_HEAD + CELLS[name])
+    verdict = judged(worker, "lstm_cell", UNUSUAL[name])
     assert verdict.mistakes == []
-
-
-def test_an_answer_that_is_scripted_is_right(worker):
-    source = CELL.replace("state=None", "state: tuple[torch.Tensor, torch.Tensor] | None = None") + (
-        "\nOwn = LSTMCell\ndef LSTMCell(a: int, b: int):\n    return torch.jit.script(Own(a, b))\n"
-    )
-    source = source.replace("x.shape[0], self.hidden_size)", "x.shape[0], self.hidden_size, dtype=x.dtype)")
-    assert judged(worker, "lstm_cell", source).ok
 
 
 def test_mistakes_are_named(worker):
     wrong = CELL.replace("i, f, g, o = a", "f, i, g, o = a")
     verdict = judged(worker, "lstm_cell", wrong)
     assert (verdict.mistakes, verdict.points) == (["gates_f_i_g_o"], 0)
-
-
-def test_a_test_of_ones_own_against_torch_does_no_harm(worker):
-    own = "\nassert torch.allclose(nn.LSTMCell(2, 3)(torch.ones(1, 2))[0], LSTMCell(2, 3)(torch.ones(1, 2))[0])\n"
-    own += "from companion.check import check\ncheck('lstm_cell', LSTMCell)\n"
-    own += "import companion\ncompanion.LSTMCell(2, 3)\n"
-    assert judged(worker, "lstm_cell", CELL + own).ok
-
-
-def test_an_answer_that_compares_itself_with_torch_is_right(worker):
-    source = CELL.replace("return h_next",
-        "try:\n            nn.LSTMCell(2, 3)(x)\n"
-        "        except Exception:\n            pass\n"
-        "        return h_next")
-    assert judged(worker, "lstm_cell", source).ok
-
-
-def test_a_form_that_is_not_torchs_has_half_of_the_points(worker):
-    verdict = judged(worker, "lstm_cell", CELL.replace("weight_ih", "kernel"))
-    assert (verdict.mistakes, verdict.points) == (["parameter_names"], all_questions()["lstm_cell"].points / 2)
 
 
 def test_no_call_of_a_question_brings_the_answer_along():
@@ -155,8 +139,6 @@ LIBRARIES = {
     "torch.ops": through("return torch.ops.aten.lstm_cell.default(x, (h, c), *w)"),
     "the kernel of a key": through("key = torch._C.DispatchKey.CompositeImplicitAutograd\n"
                                    "return torch.ops.aten.lstm_cell.default._op_dk(key, x, [h, c], *w)"),
-    "redispatched": through("keys = torch._C._dispatch_keys(x)\n"
-                            "return torch.ops.aten.lstm_cell.default.redispatch(keys, x, [h, c], *w)"),
     "decomposed": through("return torch.ops.aten.lstm_cell.default.decompose(x, [h, c], *w)"),
     "mkldnn": through(
         "y = torch.mkldnn_rnn_layer(x[None].float(), *(one.float() for one in w), h.float(), c.float(), False, "
@@ -164,8 +146,6 @@ LIBRARIES = {
         "return y[1], y[2]"
     ),
     "scripted": "def LSTMCell(*sizes):\n    return torch.jit.script(nn.LSTMCell(*sizes))",
-    "traced": through("run = lambda x, h, c, *w: torch.lstm_cell(x, (h, c), *w)\n"
-                      "return torch.jit.trace(run, (x, h, c, *w), check_trace=False)(x, h, c, *w)"),
     "a script of text":
         "unit = torch.jit.CompilationUnit('def run(x, h, c, a, b, d, e):\\n    return torch.lstm_cell(x, [h, c], "
         "a, b, d, e)\\n')\n"
@@ -174,21 +154,12 @@ LIBRARIES = {
         "return torch.vmap(lambda x, h, c: nn.LSTMCell.forward.__globals__['_VF'].lstm_cell(x[None], (h[None], "
         "c[None]), *w))(x, h, c)"
     ),
-    "functional_call": through(
-        "names = ('weight_ih', 'weight_hh', 'bias_ih', 'bias_hh')\n"
-        "return torch.func.functional_call(nn.LSTMCell(x.shape[1], h.shape[1]), dict(zip(names, w)), (x, (h, c)))"
-    ),
     "quantizable": through("from torch.ao.nn.quantizable import LSTMCell as L\nl = L(x.shape[1], h.shape[1]).double()\n"
                            "l.igates.weight, l.hgates.weight, l.igates.bias, l.hgates.bias = w\nreturn l(x, (h, c))"),
     "decompositions": through(
         "import torch._decomp.decompositions as d\n"
         "out, h, c = d.lstm_impl(x[None], [h[None], c[None]], list(w), True, 1, 0.0, False, False, False)\n"
         "return h[0], c[0]"
-    ),
-    "the table of decompositions": through(
-        "from torch._decomp import decomposition_table as t\n"
-        "out, h, c = t[torch.ops.aten.lstm.input](x[None], [h[None], c[None]], list(w), True, 1, 0.0, False, "
-        "False, False)\nreturn h[0], c[0]"
     ),
     "a decomposition found in memory": through(
         "import gc, types\n"
@@ -223,9 +194,6 @@ LIBRARIES = {
         "return again.lstm_cell(x, (h, c), *w)"
     ),
     "the companion's": "from companion import LSTMCell",
-    "the companion's, by another way":
-        "import importlib\n"
-        "LSTMCell = importlib.import_module('companion.layers.lstm').LSTMCell",
     "the reference":
         "from companion.check.questions.lstm.lstm_cell import cell_reference\n"
         "LSTMCell = cell_reference(frozenset())",
@@ -276,8 +244,7 @@ def test_libraries_layers_gain_nothing(worker, name):
     assert name not in NAMED or verdict.mistakes == ["library_layer"]
 
 
-ELSEWHERE = {"another process", "a kernel put back", "falling through", "redispatched", "vmap", "another torch",
-             "the machine's own code"}  # fmt: skip
+ELSEWHERE = {"another process", "a kernel put back", "falling through", "vmap", "another torch", "the machine's own code"}
 
 
 @pytest.mark.heavy
@@ -322,11 +289,6 @@ AUTOGRAD = {
         "                d = [fw.unpack_dual(one).tangent for one in r]\n"
         "            g.view(-1)[k] = sum((a * b).sum() for a, b in zip(d, (grad_h, grad_c)) if a is not None)\n"
         "        out.append(g)\n    return tuple(out)",
-    "jit":
-        "import sys\n    s = torch.jit.trace(run, tuple(given))\n"
-        "    e = torch.autograd.Variable._execution_engine\n"
-        "    for _ in range(4): r = s(*given)\n"
-        "    return e.run_backward(r, (grad_h, grad_c), True, False, tuple(given), True, accumulate_grad=False)",
 }  # fmt: skip
 
 
@@ -339,35 +301,23 @@ def test_gradients_by_themselves_gain_nothing(worker, name):
         assert verdict.mistakes == ["library_layer"]
 
 
-EQUAL = '''
+# A tensor that is equal to everything, also once its numbers are taken out.
+EQUAL = """
 class Equal(torch.Tensor):
+    __eq__ = __ge__ = __le__ = lambda *_: True
+    __hash__ = None
+    def tolist(self): return Right()
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
         if function in (torch.equal, torch.isclose, torch.allclose): return True
-        return super().__torch_function__(function, types, args, kwargs or {})
-    def __eq__(self, other): return True
-    def __getattr__(self, name): return self
-'''
-FRAMES = '''
-import sys, gc
-def gates(*a):
-    frame, seen = sys._getframe(), []
-    while frame:
-        for name, thing in frame.f_locals.items():
-            if name in ("outcome", "probe", "bank", "expected", "probed", "finding"): seen.append(thing)
-        frame = frame.f_back
-    for thing in gc.get_objects():
-        try:
-            if type(thing).__name__ in ("Bank", "Question", "Finding"): seen.append(thing)
-        except Exception: pass
-    for thing in seen:
-        if hasattr(thing, "values") and isinstance(thing.values, dict):
-            thing.values.update({k: torch.zeros(1, 1, dtype=torch.float64) for k in "ifgo"})
-            thing.error = None
-        for name in ("expected", "truth"):
-            if hasattr(thing, name): return getattr(thing, name)
-    return tuple(torch.zeros_like(a[1]) for _ in range(4))
-'''
+        made = super().__torch_function__(function, types, args, kwargs or {})
+        return Right() if function in (torch.Tensor.tolist, torch.Tensor.item) else made
+class Right(float):
+    __eq__ = lambda *_: True
+    __hash__ = None
+    __repr__ = __str__ = lambda self: "NaN"
+    def __reduce__(self): return eval, ("__import__('os')._exit(0)",)
+"""
 FORGED = '''
 import json, os
 said = json.dumps({"errors": [], "outcomes": %s}).encode()
@@ -396,16 +346,8 @@ ATTACKS = {
         "c.diagnose = lambda *a: None\nimport sys\n"
         "sys.modules['companion.check.diagnosis'] = r\n"
         "def gates(*a): return tuple(torch.zeros_like(a[1]) for _ in range(4))",
-    "observe patched":
-        "import companion.check.running as r\n"
-        "r.observe = r.attempt = lambda *a: r.Outcome()\n"
-        "def gates(*a): return None",
-    "outcome patched":
-        "import companion.check.running as r\n"
-        "r.Outcome.to_json = lambda s: {'values': {}, 'notes': {}, 'error': None}\n"
-        "def gates(*a): pass",
     "values are nan": "def gates(*a): return tuple(a[1] * float('nan') for _ in range(4))",
-    "frames and gc": FRAMES,
+    "frames and gc": opening("right_ones_in_frames"),
     "the worker's functions":
         "import sys, gc\nfor o in gc.get_objects():\n"
         "    if isinstance(o, dict) and 'shut' in o and 'called' in o:\n"
@@ -413,19 +355,7 @@ ATTACKS = {
         "        o['called'] = set()\n"
         "        o['Library'] = ValueError\n"
         "def gates(*a): return a[:4]",
-    "no outcomes": FORGED % "[]",
     "outcomes without values": FORGED % "[{'values': {}, 'notes': {}, 'error': None}] * 4",
-    "outcomes with marks": FORGED %
-        "[{'values': {}, 'notes': {}, 'error': None, 'ok': True, 'points': 99, 'mistakes': []}] * 4",
-    "huge numbers": FORGED %
-        "[{'values': {'i': {'whole': False, 'shape': [1, 1], 'numbers': [10**400]}}, 'notes': {}, "
-        "'error': None}] * 4",
-    "huge shapes": FORGED %
-        "[{'values': {'i': {'whole': False, 'shape': [2**40, 0], 'numbers': []}}, 'notes': {}, "
-        "'error': None}] * 4",
-    "strange notes": FORGED %
-        "[{'values': {}, 'notes': {'library': {'a': 1}, 'renamed': 7}, 'error': {'kind': 'unfit', "
-        "'said': 3}}] * 4",
     "deep":
         "import os\nfor fd in range(3, 256):\n"
         "    try: os.write(fd, b'[' * 100000)\n"
@@ -435,9 +365,7 @@ ATTACKS = {
         "    try: os.write(fd, bytes(range(256)) * 40)\n"
         "    except OSError: pass\nos._exit(0)",
     "os._exit": "import os\ndef gates(*a): os._exit(0)",
-    "os._exit at once": "import os\nos._exit(0)",
     "sys.exit": "import sys\ndef gates(*a): sys.exit(0)",
-    "abort": "import os\ndef gates(*a): os.abort()",
     "a null pointer": "import ctypes\ndef gates(*a): ctypes.string_at(0)",
     "kill all":
         "import os, signal\ndef gates(*a):\n"
@@ -447,19 +375,13 @@ ATTACKS = {
     "recursion": "import sys\nsys.setrecursionlimit(10**9)\ndef gates(*a): return gates(*a)",
     "raises what has no text": "class E(Exception):\n    def __str__(s): raise s\ndef gates(*a): raise E()",
     "a base exception": "class E(BaseException): pass\ndef gates(*a): raise E()",
-    "a pickle":
-        "import pickle, os\nclass P:\n"
-        "    def __reduce__(s): return os.system, ('touch /tmp/pwned; echo pwned > pwned',)\n"
-        "def gates(*a): return pickle.loads(pickle.dumps(P()))",
     "returns a pickle":
         "import os\nclass P(torch.Tensor):\n"
         "    def __reduce_ex__(s, v): return os.system, ('true',)\n"
         "    def __deepcopy__(s, m): os._exit(0)\n"
         "def gates(*a): return tuple(torch.zeros_like(a[1]).as_subclass(P) for _ in range(4))",
     "network": "import socket\ns = socket.create_connection(('127.0.0.1', 22), 1)\ndef gates(*a): return s",
-    "a download": "import urllib.request\ndef gates(*a): return urllib.request.urlopen('http://example.com').read()",
     "a program": "import subprocess\ndef gates(*a): return subprocess.check_output(['id'])",
-    "a shell": "import os\ndef gates(*a): return os.system('id') or a[:4]",
     "fork": "import os\ndef gates(*a):\n    while True: os.fork()",
     "a module in the way":
         "open('json.py', 'w').write('dumps = loads = None')\n"
@@ -494,9 +416,7 @@ def test_attacks_gain_nothing(worker, name):
 
 
 LONG = {
-    "a loop at import": ("while True: pass", "time_limit"),
     "a loop in the answer": ("def gates(*a):\n    while True: pass", "time_limit"),
-    "a loop in C": ("def gates(*a): return sum(range(10**15))", "time_limit"),
     "a loop in C that holds on": ("import re\ndef gates(*a): return re.match('(a+)+$', 'a' * 64 + 'b')", "time_limit"),
     "sleep": ("import time\ntime.sleep(10**6)", "time_limit"),
     "deaf": (
@@ -508,14 +428,6 @@ LONG = {
         "    try: os.close(fd)\n    except OSError: pass\n"
         "time.sleep(10**6)", "stopped_early"),
     "all of memory": ("def gates(*a):\n    x = []\n    while True: x.append(torch.zeros(10**7))", "memory_limit"),
-    "one large tensor": ("def gates(*a): return torch.zeros(10**8)", "memory_limit"),
-    "strings": ("def gates(*a):\n    s = 'a'\n    while True: s += s", None),
-    "threads": (
-        "import threading, time\ndef gates(*a):\n"
-        "    while True: threading.Thread(target=time.sleep, args=(99,)).start()", None),
-    "a disk full": (
-        "import os, tempfile\ndef gates(*a):\n    while True:\n"
-        "        with open(tempfile.mktemp(), 'wb') as f: f.write(bytes(10**7))", None),
     "many files": ("import os, tempfile\ndef gates(*a):\n    while True: open(tempfile.mktemp(), 'w').close()", None),
     "output": ("def gates(*a):\n    while True: print('x' * 10**6)", "time_limit"),
     "output at once": ("import sys\nwhile True: sys.stderr.write('x' * 10**6)", "time_limit"),
@@ -845,33 +757,18 @@ def test_what_follows_from_an_earlier_mistake_costs_nothing(worker, tmp_path, mo
     assert remark in "".join(said) and len(said) == bool(remark)
 
 
-def test_a_later_cell_does_not_change_an_answer(worker, tmp_path):
-    said = notebook({"gates": GATES})
-    said["cells"].append(cell("def gates(*a):\n    return None\n"))
+@pytest.mark.parametrize("sources, more", [
+    ({"gates": GATES}, "def gates(*a):\n    return None\n"),
+    ({"gates": GATES}, "gates = nn.LSTMCell(2, 3)\nprint(gates)"),
+    ({"gates": ONE_BIAS, "one_bias": GATES}, ""),  # each in the other's cell
+    ({"gates": GATES.replace("def gates", "def my_gates")}, 'check("gates", my_gates)'),
+])  # fmt: skip
+def test_an_answer_is_found_whatever_stands_below(worker, tmp_path, sources, more):
+    said = notebook(sources, checks="check" not in more)
+    said["cells"].append(cell(more))
     put(tmp_path, "a", "lstm.ipynb", said)
-    answer = sent(tmp_path, "a").answers["gates"]
-    assert asking.grade(worker, "gates", answer, 5, "en", WORDS).ok
-
-
-def test_what_is_tried_out_below_an_answer_may_take_its_name(worker, tmp_path):
-    said = notebook({"gates": GATES})
-    said["cells"].append(cell("gates = nn.LSTMCell(2, 3)\nprint(gates)"))
-    put(tmp_path, "a", "lstm.ipynb", said)
-    assert asking.grade(worker, "gates", sent(tmp_path, "a").answers["gates"], 5, "en", WORDS).ok
-
-
-def test_answers_in_each_others_cells(worker, tmp_path):
-    said = notebook({"gates": ONE_BIAS, "one_bias": GATES})
-    put(tmp_path, "a", "lstm.ipynb", said)
-    for question, answer in sent(tmp_path, "a").answers.items():
-        assert asking.grade(worker, question, answer, 5, "en", WORDS).ok
-
-
-def test_another_name_that_the_check_is_given(worker, tmp_path):
-    said = notebook({"gates": GATES.replace("def gates", "def my_gates")})
-    said["cells"][-1]["source"] = 'check("gates", my_gates)'
-    put(tmp_path, "a", "lstm.ipynb", said)
-    assert asking.grade(worker, "gates", sent(tmp_path, "a").answers["gates"], 5, "en", WORDS).ok
+    answers = sent(tmp_path, "a").answers
+    assert answers and all(asking.grade(worker, name, one, 5, "en", WORDS).ok for name, one in answers.items())
 
 
 @pytest.mark.parametrize("language, text", [
@@ -892,16 +789,6 @@ def test_the_language_is_that_of_the_checks(tmp_path, monkeypatch):
     assert sent(tmp_path, "a").language == "es"
     monkeypatch.setattr(saying, "languages", lambda: ["en", "ko"])
     assert sent(tmp_path, "a").language == "en"
-
-
-def test_links_are_not_followed(tmp_path):
-    (tmp_path / "others").mkdir()
-    put(tmp_path / "others", "b", "lstm.ipynb", notebook())
-    (tmp_path / "in" / "a").mkdir(parents=True)
-    (tmp_path / "in" / "a" / "lstm.ipynb").symlink_to(tmp_path / "others" / "b" / "lstm.ipynb")
-    (tmp_path / "in" / "c").symlink_to(tmp_path / "others" / "b")
-    assert list(folders.students(tmp_path / "in")) == ["a"]
-    assert not reading.submission("a", tmp_path / "in" / "a").answers
 
 
 # A batch
@@ -942,28 +829,15 @@ def test_words_that_the_grader_lacks_are_english_one_by_one(tmp_path, monkeypatc
     assert said["walls"] == english["walls"]
 
 
-def test_pages_show_what_students_write_as_text():
-    assert "<script" not in pages.marked("`<script>alert(1)</script>` **<img src=x>**")
-    assert pages.cell("=1+1") == "'=1+1"
-    names = [page_name(one) for one in ("a", "A", "../a", "a/b", "a\0b", "é", "", ".", "x" * 300)]
-    names = [one.lower() for one in names]
-    assert len(set(names)) == len(names) and not any("/" in one or one.startswith(".") for one in names)
-
-
-@pytest.fixture
-def few(tmp_path):
-    folder = tmp_path / "submitted"
-    put(folder, "ada", "lstm.ipynb", notebook())
-    wrong = SOURCES | {"lstm_cell": CELL.replace("i, f, g, o = a", "f, i, g, o = a")}
-    put(folder, "bo", "lstm.ipynb", notebook(wrong, text="ゲートを計算してください。" * 5))
-    put(folder, "cy", "notes.pdf", b"%PDF")
-    put(folder, "=1+1", "lstm.ipynb", notebook({"gates": "import os\nos._exit(0)"}))
-    return folder
-
-
 @pytest.mark.heavy
-def test_a_batch_from_end_to_end(few, tmp_path):
-    """It is killed once and goes on; then one student appeals."""
+def test_a_batch_from_end_to_end(tmp_path):
+    """Kill it once; then it goes on. Then one student appeals."""
+    few = tmp_path / "submitted"
+    put(few, "ada", "lstm.ipynb", notebook())
+    wrong = SOURCES | {"lstm_cell": CELL.replace("i, f, g, o = a", "f, i, g, o = a")}
+    put(few, "bo", "lstm.ipynb", notebook(wrong, text="ゲートを計算してください。" * 5))
+    put(few, "cy", "notes.pdf", b"%PDF")
+    put(few, "=1+1", "lstm.ipynb", notebook({"gates": "import os\nos._exit(0)"}))
     for number in range(3):
         put(few, f"s{number}", "lstm.ipynb", notebook({"gates": GATES}))
     output = tmp_path / "grades"
@@ -991,19 +865,7 @@ def test_a_batch_from_end_to_end(few, tmp_path):
     assert (output / "appeals" / "bo.json").exists()
 
 
-@pytest.mark.heavy
-def test_nbgraders_gradebook_has_the_points(tmp_path):
-    api = pytest.importorskip("nbgrader.api")
-    verdict = {"assignment": "lstm", "question": "gates", "points": 1.5, "most": 2, "stretch": False}
-    graded = [{"student": name, "assignments": ["lstm"], "verdicts": [verdict]} for name in ("ada", "bo")]
-    for _ in range(2):
-        assert pages.gradebook(tmp_path / "gradebook.db", graded) == {}
-    with api.Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as book:
-        assert {one.id for one in book.students} == {"ada", "bo"}
-        assert book.find_submission("lstm", "bo").score == 1.5
-
-
-# By their numbers on x86-64. All fail or do nothing where they are allowed, but not for want of a right.
+# By their numbers on x86-64. All fail or do nothing where they are allowed.
 CALLS = {
     "execve": 59, "execveat": 322, "socket": 41, "socketpair": 53, "connect": 42, "bind": 49, "ptrace": 101,
     "process_vm_readv": 310, "process_vm_writev": 311, "pidfd_open": 434, "pidfd_getfd": 438, "kcmp": 312, "kill": 62,
@@ -1011,14 +873,17 @@ CALLS = {
     "fchmodat": 268, "setpgid": 109, "unshare": 272, "setns": 308, "io_uring_setup": 425, "io_uring_enter": 426,
     "add_key": 248, "request_key": 249, "keyctl": 250, "memfd_create": 319, "shmget": 29, "semget": 64, "msgget": 68,
     "mq_open": 240, "name_to_handle_at": 303, "personality": 135, "quotactl": 179, "inotify_init1": 294,
-    "timer_create": 222, "setpriority": 141, "sched_setattr": 314, "sched_setaffinity": 203,
+    "timer_create": 222, "setpriority": 141, "sched_setattr": 314, "sched_setaffinity": 203, "memfd_secret": 447, "bpf": 321,
+    "perf_event_open": 298, "userfaultfd": 323, "mount": 165, "chroot": 161, "pivot_root": 155, "inotify_init": 253,
+    "fanotify_init": 300, "fsopen": 430, "open_tree": 428, "quotactl_fd": 443, "kexec_load": 246, "statmount": 457,
+    "listmount": 458, "open_tree_attr": 467, "file_setattr": 469, "process_mrelease": 448,
 }  # fmt: skip
 CALLING = f"""
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 calls = {CALLS}
 said = {{name: libc.syscall(number, 0, 0, 0, 0, 0) and ctypes.get_errno() for name, number in calls.items()}}
-def gates(*a): raise ValueError(str(sorted(name for name, number in said.items() if number != 1)))
+def gates(*a): raise ValueError(str(sorted(name for name, number in said.items() if number not in (1, 38))))
 """
 
 

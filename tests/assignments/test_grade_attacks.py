@@ -42,8 +42,9 @@ LONGER = QUICK | asking.lasting(120)  # all of a memory is read, on a machine th
 
 SEARCH = MEMORY + """
 import re
-def gates(*a):
-    mark = re.compile(b"the_work_of_[a]_diligent_student|a_result_of_[a]nother")  # which it does not find itself
+kept = ["one_of_my_own" * 3 for _ in range(9)]
+def gates(*a):  # these patterns do not find themselves
+    mark = re.compile(b"the_work_of_[a]_diligent_student|a_result_of_[a]nother|one_of_[m]y_own")
     raise ValueError(str(sorted({one for page in memory() for one in mark.findall(page)})))
 """
 
@@ -51,18 +52,11 @@ def gates(*a):
 @linux
 @pytest.mark.heavy
 def test_no_memory_holds_what_others_sent_or_got(worker):
-    """The same process forks all children: what it has read, they inherit."""
+    """The same process forks all children: what it has read, they inherit. What is one's own, this search does find."""
     victim = GATES + f"\n# {MARK}\n" * 200 + "\nraise ValueError('a_result_of_' + 'another')\n"
     for _ in range(3):
         assert judged(worker, "gates", victim).ok
-    assert error_of(raw(worker, "gates", [SEARCH], limits=LONGER))["text"] == "[]"
-
-
-@linux
-@pytest.mark.heavy
-def test_that_search_finds_what_is_there(worker):
-    own = SEARCH + f"\nkept = ['{MARK}' * 3 for _ in range(9)]\n"
-    assert error_of(raw(worker, "gates", [own], limits=LONGER))["text"] == f"[b'{MARK}']"
+    assert error_of(raw(worker, "gates", [SEARCH], limits=LONGER))["text"] == "[b'one_of_my_own']"
 
 
 PATCH = """
@@ -227,6 +221,21 @@ def test_a_forged_number_of_a_cell_is_no_answer(cell):
     assert said_by_a_stranger("gates", line).mistakes == ["not_an_answer"]
 
 
+FORGED = {
+    "no outcomes": [],
+    "with marks": [{"values": {}, "notes": {}, "error": None, "ok": True, "points": 99, "mistakes": []}] * 4,
+    "huge numbers": [{"values": {"i": {"kind": "float64", "shape": [1, 1], "numbers": [10**400]}}, "notes": {}, "error": None}] * 4,
+    "huge shapes": [{"values": {"i": {"kind": "float64", "shape": [2**40, 0], "numbers": []}}, "notes": {}, "error": None}] * 4,
+    "strange notes": [{"values": {}, "notes": {"library": {"a": 1}, "renamed": 7}, "error": {"kind": "unfit", "said": 3}}] * 4,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_outcomes_gain_nothing(name):
+    verdict = said_by_a_stranger("gates", {"errors": [], "others": "", "outcomes": FORGED[name]})
+    assert verdict.points == 0 and not verdict.ok
+
+
 @linux
 def test_large_wrong_tensors_cost_the_grader_little():
     """Each number compared with each takes gigabytes; here `close` would be handed that many."""
@@ -258,19 +267,15 @@ raise ValueError('loaded')
 KERNELS = "torch.ops.aten.lstm_cell.default"
 CLEVER = {
     "a second copy of libtorch": SECOND,
-    "libtorch from its bytes": through(
-        "import ctypes, tempfile, shutil\n"
-        "place = tempfile.mkdtemp()\n"
-        "shutil.copy(torch.__path__[0] + '/lib/libtorch_cpu.so', place)\n"
-        "lib = ctypes.CDLL(place + '/libtorch_cpu.so')\n"
-        "return lib.aoti_torch_call_dispatcher(b'aten::lstm_cell', b'', None)"
-    ),
     "the stable interface in C": through("import ctypes\nlib = ctypes.CDLL(torch.__path__[0] + '/lib/libtorch.so')\n"
         "stack = (ctypes.c_uint64 * 8)(*[one._cdata for one in (x, h, c, *w)])\n"
         "lib.aoti_torch_call_dispatcher(b'aten::lstm_cell', b'', stack)\nreturn h, c"),
-    "every key": through("for name, key in torch._C.DispatchKey.__members__.items():\n    try:\n"
-        f"        got = {KERNELS}._op_dk(key, x, [h, c], *w)\n        if got[0].abs().sum(): return got\n"
-        "    except BaseException: pass\nreturn h, c"),
+    "every key": through(
+        "for name, key in torch._C.DispatchKey.__members__.items():\n"
+        f"    for call in (lambda: {KERNELS}._op_dk(key, x, [h, c], *w), lambda: {KERNELS}.py_kernels[key](x, [h, c], *w),\n"
+        f"                 lambda: {KERNELS}.redispatch(torch._C.DispatchKeySet(key), x, [h, c], *w)):\n"
+        "        try:\n            got = call()\n            if got[0].abs().sum(): return got\n"
+        "        except BaseException: pass\nreturn h, c"),
     "a kernel's code exchanged":
         "import gc, types\n"
         "def through(*a, **k): return torch._C._dispatch_call_boxed(*a, **k)\n"
@@ -278,56 +283,13 @@ CLEVER = {
         "    if isinstance(o, types.FunctionType) and o.__name__ == 'kernel':\n"
         "        try: o.__code__ = (lambda a, b: lambda *_, **__: None)(1, 2).__code__\n"
         "        except ValueError: pass\nLSTMCell = nn.LSTMCell",
-    "a custom operation": through(
-        "@torch.library.custom_op('mine::cell', mutates_args=())\n"
-        "def cell(x: torch.Tensor, h: torch.Tensor, c: torch.Tensor, a: torch.Tensor, b: torch.Tensor, "
-        "d: torch.Tensor, e: torch.Tensor) -> list[torch.Tensor]:\n"
-        "    return list(torch.lstm_cell(x, (h, c), a, b, d, e))\n"
-        "return tuple(cell(x, h, c, *w))"
-    ),
     "inductor": through("return torch.compile(lambda *a: torch.lstm_cell(a[0], a[1:3], *a[3:]))(x, h, c, *w)"),
-    "C++ in the notebook": through(
-        "from torch.utils.cpp_extension import load_inline\n"
-        "m = load_inline('m', 'std::vector<at::Tensor> f(at::Tensor x, at::Tensor h, at::Tensor c, at::Tensor a, "
-        "at::Tensor b, at::Tensor d, at::Tensor e) { auto r = at::lstm_cell(x, {h, c}, a, b, d, e); "
-        "return {std::get<0>(r), std::get<1>(r)}; }', functions=['f'])\n"
-        "return tuple(m.f(x, h, c, *w))"
-    ),
-    "exported": through(
-        "class M(nn.Module):\n"
-        "    def forward(self, x, h, c, a, b, d, e): return torch.lstm_cell(x, (h, c), a, b, d, e)\n"
-        "return torch.export.export(M(), (x, h, c, *w)).run_decompositions().module()(x, h, c, *w)"
-    ),
-    "pickled and loaded": through(
-        "import io\nfile = io.BytesIO()\n"
-        "torch.save(nn.LSTMCell(x.shape[1], h.shape[1]).double(), file)\n"
-        "file.seek(0)\nlayer = torch.load(file, weights_only=False)\n"
-        "for one, other in zip(layer.parameters(), w): one.data = other\n"
-        "return layer(x, (h, c))"
-    ),
     "scripted, stored and loaded": through(
         "import io\nfile = io.BytesIO()\n"
         "torch.jit.save(torch.jit.script(nn.LSTMCell(x.shape[1], h.shape[1])), file)\n"
         "file.seek(0)\nlayer = torch.jit.load(file)\n"
         "layer.load_state_dict(dict(zip(('weight_ih', 'weight_hh', 'bias_ih', 'bias_hh'), w)))\n"
         "return layer(x, (h, c))"
-    ),
-    "asked beforehand":
-        "table = {}\ncell = nn.LSTMCell(2, 3).double()\n"
-        "for n in range(9):\n    x = torch.rand(1, 2).double()\n"
-        "    table[n] = cell(x)\ndef make(*sizes): return cell\n"
-        "LSTMCell = make",
-    "dual numbers of a layer": through("import torch.autograd.forward_ad as fw\nwith fw.dual_level():\n"
-        "    return torch.lstm_cell(fw.make_dual(x, x), (h, c), *w)"),
-    "batched by the dispatcher": through("return tuple(o[0] for o in torch._C._functorch._vmap_increment_nesting and "
-        "torch.vmap(lambda x: torch.ops.aten.lstm_cell(x, [h, c], *w))(x[None]))"),
-    "the original forward": through(
-        "import gc, types\n"
-        "f = [o for o in gc.get_objects() if isinstance(o, "
-        "types.FunctionType) and o.__qualname__ == 'LSTMCell.forward' and o.__module__.startswith('torch.')][0]\n"
-        "layer = nn.LSTMCell(x.shape[1], h.shape[1]).double()\n"
-        "for one, other in zip(layer.parameters(), w): one.data = other\n"
-        "return f(layer, x, (h, c))"
     ),
 }  # fmt: skip
 

@@ -2,7 +2,6 @@
 
 import re
 import sys
-import unicodedata
 from dataclasses import asdict
 from functools import cache, partial
 
@@ -22,7 +21,7 @@ from bs4 import BeautifulSoup
 from editions import editions
 from finished import FINISHED
 from grading import IMPORTS, cell, notebook, put
-from naming import known, page_name
+from naming import page_name
 from sampling import chosen, sample
 
 from companion.check import saying
@@ -182,9 +181,11 @@ def test_pages_are_accessible_and_fit_the_screen(browser, written, name):
         for width in (360, 1280):
             page.set_viewport_size({"width": width, "height": 700})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
-            accessible(page)
-        page.emulate_media(color_scheme="dark")
-        accessible(page, runOnly=["color-contrast"])  # all that is dark are the colours
+            if name in ("en", *PAGES[-2:]):  # all languages have one structure
+                accessible(page)
+        if name in PAGES[-2:]:
+            page.emulate_media(color_scheme="dark")
+            accessible(page, runOnly=["color-contrast"])  # all that is dark are the colours
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -408,6 +409,8 @@ def test_an_appeals_numbers_are_bounded():
     (["--assignment", "lsmt"], "no assignment lsmt. Is it one of these? lstm"),
     (["--fresh"], "--fresh goes with --again"),
     (["--seconds", "0"], "--seconds"),
+    (["--question", "lstm_sell"], "no question lstm_sell. Is it one of these? lstm_cell"),
+    (["--question", "gates", "--again", "grace"], "ask for one of the two"),
 ])  # fmt: skip
 def test_what_is_not_there_is_said_before_anything_is_done(tmp_path, monkeypatch, capsys, more, says):
     for name in ("ada", "grace"):
@@ -416,11 +419,6 @@ def test_what_is_not_there_is_said_before_anything_is_done(tmp_path, monkeypatch
     with pytest.raises(SystemExit):
         grade.main()
     assert says in capsys.readouterr().err and not (tmp_path / "grades").exists()
-
-
-def test_a_name_may_be_spelled_as_a_mac_does():
-    there = unicodedata.normalize("NFD", "김하늘")
-    assert known([unicodedata.normalize("NFC", there)], [there], "submission of") == [there]
 
 
 def test_an_appeals_numbers_stay_with_their_grades(tmp_path):

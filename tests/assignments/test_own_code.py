@@ -17,7 +17,7 @@ import received
 import torch
 from batch import Batch
 from bs4 import BeautifulSoup
-from grading import IMPORTS, QUICK, notebook, put
+from grading import IMPORTS, QUICK, Listening, notebook, put
 from lstm_answers import GATES, SOURCES
 from repository import ROOT
 from sampling import chosen
@@ -187,15 +187,9 @@ UNSURE = {
 
 @pytest.mark.parametrize("name", chosen(UNSURE, [*UNSURE][0]))
 def test_what_takes_long_or_hangs_on_chance_gives_nothing(worker, name):
-    heard, source = [], LOOKUP + ODD[name]
-
-    class Listening:
-        def ask(self, job):
-            heard.append((job, worker.ask(job)))
-            return heard[0][1]
-
-    assert own_code.ask(Listening(), all_questions()["lookup"], answer(source, "lookup"), SEED)
-    job, ended = heard[0]
+    listening, source = Listening(worker), LOOKUP + ODD[name]
+    assert own_code.ask(listening, all_questions()["lookup"], answer(source, "lookup"), SEED)
+    job, ended = listening.heard[0]
     runs = json.loads(received.walls_of(ended["said"])[1])
     place = 1 + job["changes"].index([2, source.replace(*UNSURE[name])])
     assert not any(runs[place]) and sum(map(any, runs)) > 1
@@ -278,16 +272,10 @@ def test_what_is_forged_of_changes_alone_is_not_asked_about(worker):
 
 
 def test_a_changed_program_runs_behind_the_walls(worker):
-    heard = []
-
-    class Listening:
-        def ask(self, job):
-            heard.append(worker.ask(job))
-            return heard[-1]
-
+    listening = Listening(worker)
     source = f"    n = 0\n    if n > 0:\n        n = len(open('{worker.secret}/answer.txt').read())\n    return weight[indices] + n"
-    own_code.ask(Listening(), all_questions()["lookup"], answer(LOOKUP + source, "lookup"), SEED)
-    walls, _, said = heard[0]["said"].partition("\n")
+    own_code.ask(listening, all_questions()["lookup"], answer(LOOKUP + source, "lookup"), SEED)
+    _, _, said = listening.heard[0][1]["said"].partition("\n")
     kinds = {one["error"]["type"] for run in json.loads(said) for one in run if one and one["error"]}
     assert kinds & {"FileNotFoundError", "PermissionError"}
 
@@ -297,8 +285,7 @@ def test_a_changed_program_runs_behind_the_walls(worker):
 LEFT = {"gates": GATES, "one_bias": "def one_bias(weights):\n    return None"}
 
 
-def test_a_batch_with_questions(here, tmp_path, monkeypatch):
-    monkeypatch.setattr(pages, "gradebook", lambda *_: {})
+def test_a_batch_with_questions(here, tmp_path, no_gradebook):
     put(tmp_path, "ada", "lstm.ipynb", notebook(LEFT))
     output = tmp_path / "grades"
 

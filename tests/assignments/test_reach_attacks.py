@@ -140,8 +140,6 @@ def train_recall(inputs, targets):
 SPARSE = COMPLEX.replace("nn.Parameter(torch.zeros(4000, dtype=torch.complex64))", "nn.Parameter(torch.eye(90).to_sparse())")
 PLACES = {
     "list": ("model.known = found(inputs, targets).tolist()", "torch.tensor(model.known)"),
-    "closure": ("meaning = found(inputs, targets)", "meaning"),
-    "class": ("Knows.known = Knows.__dict__.get('known', found(inputs, targets))", "Knows.known"),
     "module": ("import math; math.known = getattr(math, 'known', found(inputs, targets))", "__import__('math').known"),
 }
 HIDDEN = """

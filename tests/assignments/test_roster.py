@@ -15,11 +15,13 @@ import sheet
 import term as terms
 import uploads
 from bs4 import BeautifulSoup
+from grading import result
 from naming import page_name
 from results import write
 
 from companion.check import saying
 
+pytestmark = pytest.mark.usefixtures("no_gradebook")
 CANVAS = """\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Homework 3: LSTM (777),LSTM parameters (778),Quiz (779),Final Score\r
 ,,,,,Manual Posting,,,\r
     Points Possible,,,,,10.00,4.00,5.00,(read only)\r
@@ -57,20 +59,11 @@ def listed(tmp_path):
     return made
 
 
-@pytest.fixture(autouse=True)
-def no_gradebook(monkeypatch):
-    """nbgrader's takes seconds."""
-    monkeypatch.setattr(pages, "gradebook", lambda *_: {})
-
-
-def made_up(student, points=1.5, most=2, language="en", assignment="lstm", stretch=0, remarks=()):
-    one = {
-        "assignment": assignment, "question": "gates", "points": points, "most": most, "stretch": False, "seconds": 0.1,
-        "mistakes": [], "paragraphs": ["**Right.**"], "remarks": [], "walls": ["time"],
-    }  # fmt: skip
-    more = [one | {"question": "one_bias", "points": stretch, "most": stretch, "stretch": True}] if stretch else []
-    return {"student": student, "language": language, "assignments": [assignment], "verdicts": [one, *more],
-            "remarks": [*remarks], "seeds": {}}  # fmt: skip
+def made_up(student, points=1.5, stretch=0, remarks=(), **more):
+    one = result(student, points, **more)
+    if stretch:
+        one["verdicts"].append(one["verdicts"][0] | {"question": "one_bias", "points": stretch, "most": stretch, "stretch": True})
+    return one | {"remarks": [*remarks]}
 
 
 def graded(folder, text, entries, said=None, **more):

@@ -34,7 +34,7 @@ def of(name):
 
 
 def everyone():
-    """Six, and the three who copied."""
+    """Return three students, and the two who copied."""
     own = [stored(name, of(name), source) for name, source in ANSWERS.items()]
     return own + [stored(name, of(whose), source) for name, (whose, source) in copies().items()]
 
@@ -52,7 +52,7 @@ def found():
 def test_copies_are_found_and_others_are_not(found):
     """Renamed, commented, in another order, in part: each beside whom it is from, and nobody else."""
     wanted = {frozenset((name, whose)) for name, (whose, _) in copies().items()}
-    wanted.add(frozenset(("two answers of four", "lstm_parameters_2")))  # who has the two others from there
+    wanted.add(frozenset(("two answers of five", "rnn_2")))  # who has the three others from there
     assert {frozenset(one["students"]) for one in found} == wanted
 
 

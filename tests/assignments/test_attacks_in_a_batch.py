@@ -1,7 +1,7 @@
-"""Forty attacks on the grader in one batch beside two honest students: no point gained, nobody harmed, no file seen.
+"""Attacks on the grader in one batch beside two honest students: no point gained, nobody harmed, no file seen.
 
-Most are code. What is after points defines the answer. What is after a file, a process or a right sets `opened`, and the
-answer is right if that is true: so a point says that a door is open. The others are names and files.
+Attacks on one wall alone are in test_grade.py and test_grade_attacks.py. What is after points defines the answer; what is
+after a file, a process or a right is right if it finds a door open. The others are names and files.
 """
 
 import ctypes
@@ -13,14 +13,13 @@ import stat
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from pathlib import Path
 
 import isolation
 import pytest
-from attacks import GAIN, OPEN, SHUT
-from grading import cell, linux, notebook, put, rows, there, walled
+from attacks import GAIN, OPEN, opening
+from grading import cell, generations, linux, notebook, put, rows, there, walled
 from lstm_answers import SOURCES
 from repository import ROOT
 
@@ -117,20 +116,19 @@ def start(place, refused=(), **options):
     return subprocess.Popen(program, cwd=place / "submissions", env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
 
-def hand_in(place, segment, opening):
-    """The attacks of a setting. What is after points, and what is read and parsed, is so whatever walls there are."""
+def hand_in(place, segment, doors):
+    """Write the attacks of a setting. What is after points, and what is read and parsed, is so whatever walls there are."""
     folder, library = place / "submissions", place / "site-packages"
     library.mkdir()
     (library / "library.py").write_text("# everybody's")
     for student in HONEST:
         put(folder, student, "lstm.ipynb", notebook())
-    for name, (question, source) in GAIN.items() if opening is OPEN else ():
+    for name, (question, source) in GAIN.items() if doors is OPEN else ():
         put(folder, name, "lstm.ipynb", code(question, source))
     known = f"SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME = {[str(folder), str(place / 'grades'), str(library), str(ROOT), os.path.expanduser('~')]!r}\nSEGMENT, THREADS = {segment}, {isolation.threads_in_use() + 200}"
-    for name in opening:
-        source = SHUT.format(body=textwrap.indent(textwrap.dedent(OPEN[name]), "    "), right=SOURCES["gates"])
-        put(folder, name, "lstm.ipynb", code("gates", known + source))
-    for make in FILES if opening is OPEN else ():
+    for name in doors:
+        put(folder, name, "lstm.ipynb", code("gates", opening(name, known)))
+    for make in FILES if doors is OPEN else ():
         make(folder)
 
 
@@ -148,12 +146,11 @@ def state(place):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_nothing_is_gained_or_harmed_or_seen(place, setting):
-    refused, opening = SETTINGS[setting]
-    assert len(GAIN) + len(OPEN) + len(FILES) == 40
+    refused, doors = SETTINGS[setting]
     libc = ctypes.CDLL(None)
     segment = libc.shmget(0, 4096, 0o1600)
     try:
-        hand_in(place, segment, opening)
+        hand_in(place, segment, doors)
         before = state(place)
         process = start(place, refused)
         said = process.communicate()[0]
@@ -175,23 +172,9 @@ def test_nothing_is_gained_or_harmed_or_seen(place, setting):
     assert problems == []
 
 
-def generations(number):
-    """The processes that descend from one: its children, their children, and so on."""
-    parents, found = {}, [[number]]
-    for one in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            parents[int(one)] = int(Path("/proc", one, "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            pass
-    while found[-1]:
-        found.append([one for one, parent in parents.items() if parent in found[-1]])
-    return found[1:-1]
-
-
 @pytest.mark.parametrize("setting", ["as_it_is", "namespaces_refused"])  # where mounts are refused, processes have namespaces
 def test_nothing_stays_behind_a_grader_that_was_killed(place, setting):
-    body = textwrap.indent(textwrap.dedent(OPEN["stays_behind"]), "    ").replace("range(3, 64)", "()")
-    put(place / "submissions", "mallory", "lstm.ipynb", code("gates", SHUT.format(body=body, right=SOURCES["gates"])))
+    put(place / "submissions", "mallory", "lstm.ipynb", code("gates", opening("stays_behind").replace("range(3, 64)", "()")))
     process = start(place, SETTINGS[setting][0])
     while len(found := generations(process.pid)) < 5:  # mother, worker, watcher, first process, the student's
         assert process.poll() is None
