@@ -28,6 +28,9 @@ SAME = {
     "multinomial": lambda t, shape: t.multinomial(t.tensor([0.1, 0.0, 3.0, 2.0]), 1 + sum(shape), replacement=True),
     "multinomial of rows": lambda t, shape: t.multinomial(t.ones(3, 4), 1),
     "a generator of its own": lambda t, shape: t.rand(shape, generator=t.Generator().manual_seed(3)),
+    "multinomial of a generator": lambda t, shape: t.multinomial(
+        t.tensor([0.1, 3.0]), 5, replacement=True, generator=t.Generator().manual_seed(3)
+    ),
     "state": lambda t, shape: [t.rand(3), t.set_rng_state(t.get_rng_state()), t.rand(shape)],
     "fork": lambda t, shape: [forked(t, shape), t.rand(2), t.initial_seed()],
     "in a row": lambda t, shape: [t.rand(shape), t.randn(3, dtype=t.float64).abs() < 9, t.randint(9, (3,)), t.rand(2)],
