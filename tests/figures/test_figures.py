@@ -275,7 +275,7 @@ def test_fits(browser, name):
                 page.evaluate(TWO_FRAMES)
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 letters = page.evaluate(LETTERS)
-                assert [one for one in letters if one[1] < -1 or one[2] > 1] == []
+                assert [one for one in letters if one[1] < -2 or one[2] > 2] == []
                 assert [one for one in letters if one[3] < 9] == []
 
 

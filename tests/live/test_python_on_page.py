@@ -43,8 +43,9 @@ DONE = "!document.querySelector('[data-run=waiting], [data-run=running]')"
 def live_site(live_parts, site, tmp_path_factory):
     """A site of these pages, whose cells run."""
     folder = tmp_path_factory.mktemp("alive")
-    for language in dict(NOTEBOOKS):
-        shutil.copytree(site / language / "_static", folder / language / "_static")
+    for language in {language for language, _ in NOTEBOOKS}:
+        for name in ("_static", "assignments"):
+            shutil.copytree(site / language / name, folder / language / name)
     for language, name in NOTEBOOKS:
         shutil.copy(site / language / f"{name}.html", folder / language)
     parts.pack(folder)
@@ -108,7 +109,7 @@ def test_a_cell_is_changed_broken_and_stopped(browser, alive):
         reader.run(0)
         reader.outputs(0).get_by_text("begun").wait_for()
         page.locator("h1").first.click()  # the page answers meanwhile
-        reader.run(0)
+        reader.button(0, "stop").click()
         page.locator(".run-said", has_text="Python begins anew").wait_for()
         reader.write(0, "from companion.figures import Gates\ngates = Gates(language='en')\ngates")
         reader.run(0)
