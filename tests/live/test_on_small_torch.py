@@ -19,13 +19,14 @@ TRANSLATED = [one.folder for one in editions.editions() if one.language != editi
 LEFT_OUT = {
     "attention": "search-counted length-normalised solution-mixing",
     "complaints": "check-past-cell solution-answers solution-distance",
+    "first_network": "solution-size",
     "gru": "solution-no-reset-picture",
     "language_model": """
         learns-and-writes lines-written perplexity-picture perplexity-fell counts-table which-layer-picture forced beyond-counting-table
         which-layer-table solution-forgetting
     """,
     "matrix_state": "learns writes solution-more-keys solution-longer",
-    "memory": "new-and-trained new-and-trained-picture solution-longer",
+    "memory": "one-chrono adding new-and-trained new-and-trained-picture solution-longer",
     "training": """
         learning-rates-run learning-rates-picture adam-five-seeds ten-epochs-run ten-epochs-picture written guesses-compared
         overfitting-run overfitting-picture solution-how-far-back
