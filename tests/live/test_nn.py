@@ -303,7 +303,7 @@ utils.clip_grad_norm_((one for one in ()), 1.0) | clipped_nan(t)
 repr(rnn.pack_sequence([t.ones(2), t.zeros(3)], enforce_sorted=False)) | list(rnn.PackedSequence((t.ones(2), t.tensor([1, 1]))))
 t.utils.data.DataLoader([1, 2], shuffle=True, sampler=[1]) | t.utils.data.DataLoader([1, 2], batch_sampler=[[1]], batch_size=2)
 t.utils.data.DataLoader([1, 2], batch_size=0) | t.autograd.functional.hessian(lambda x: x.pow(3).sum(), numbers(3))
-utils.vector_to_parameters([1.0], [])
+utils.vector_to_parameters([1.0], []) | t.einsum("ij,j->i", zeros(2, 3), zeros(2, 3)) | zeros(2, 3).to("meta")[0].device.type
 """
 
 

@@ -66,7 +66,7 @@ def test_options(t, options):
         lambda t: repr(t.tensor([1 + 2j, -0.5j])),
         lambda t: repr(t.ones(2, dtype=t.float16)),
         lambda t: repr(t.full((2, 2), -3, dtype=t.int8)),
-        lambda t: repr(t.zeros(2, 0)),
+        lambda t: repr([t.tensor([]), t.zeros(2, 0)]),
         lambda t: repr(t.zeros(0, dtype=t.int64)),
         lambda t: f"{t.tensor(2.5):.1f} {t.tensor(3)} {t.tensor([1.0])}",
         lambda t: repr([t.ones(2), t.float64, t.Size([2, 3]), t.device("cpu")]),

@@ -96,6 +96,7 @@ def test_seeds():
     agree(lambda t: t.manual_seed(2**64))
     agree(lambda t: t.randint(0, (2,)))
     agree(lambda t: t.multinomial(t.tensor([0.0, 0.0]), 1))
+    agree(lambda t: t.multinomial(t.ones(2), 3))
     agree(lambda t: t.empty(2).uniform_(1, 0))
     agree(lambda t: t.empty(2).uniform_(0, 1, form=2))
     agree(lambda t: [t.manual_seed(0), t.empty(2).uniform_(**{"from": 2, "to": 3})][1:])
