@@ -4,11 +4,12 @@ import base64
 import functools
 import json
 from contextlib import contextmanager
+from pathlib import Path
 
 from draw import KINDS, page_of
 
+import companion.learning
 from companion.figures.figure import IMPORT, modules, read
-
 
 OPENED = "attention", "gates", "lookup"  # what `make test` opens of what is true of every figure; to prove it, all are
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
@@ -33,6 +34,41 @@ def in_states(page, states, look="() => null"):
 def move(page, **values):
     """Set traits as Python would, and wait for the drawing."""
     in_states(page, [values])
+
+
+def get(page, name):
+    """Return a trait."""
+    return page.evaluate("name => model.get(name)", name)
+
+
+def sentences(page, **values):
+    """Set traits as Python would; return all that the figure then says, line by line, with plain spaces."""
+    move(page, **values)
+    return "\n".join(page.locator(".report").all_text_contents()).replace("\u00a0", " ").replace("\u2060", "")
+
+
+def load(page):
+    """Press the button that loads the weights, and wait until they are there."""
+    page.get_by_role("button").filter(has_text="kB").press("Enter")
+    page.locator("textarea").wait_for()
+
+
+COMPOSE = """text => {
+    const box = document.querySelector("textarea");
+    box.value = text;
+    box.dispatchEvent(new InputEvent("input", { isComposing: true }));
+}"""
+
+
+def compose(page, text):
+    """Type what an input method has not made a character of yet."""
+    page.evaluate(COMPOSE, text)
+
+
+def weights(name):
+    """Return the bytes of a file of weights, as the site serves them."""
+    (folder,) = companion.learning.__path__
+    return Path(folder, name).read_bytes()
 
 
 OPEN = "async source => { globalThis.s = await import(`data:text/javascript;base64,${source}`) }"
@@ -87,10 +123,10 @@ sheet = functools.cache(Sheet)
 
 
 @contextmanager
-def figure_page(browser, name, language="en", want=None, clock=False, **values):
+def figure_page(browser, name, language="en", want=weights, clock=False, **values):
     """The page of the figure `name`; `window.model` is the figure's model. It must have nothing to complain of.
 
-    values: of its traits. want: name → bytes of a file that the figure asks for. clock: time stands still until
+    values: of its traits. want: name → bytes of a file that the figure asks for, its weights. clock: time stands still until
     `page.clock` moves it. width, motion: of the page.
     """
     one = sheet(browser, clock)

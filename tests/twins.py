@@ -1,7 +1,10 @@
 """The same program on torch and on the small torch of the pages: `agree` holds one to the other."""
 
+import inspect
+import re
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -82,6 +85,42 @@ def agree(program, tolerance=1e-12):
     alike(theirs, ours, tolerance)
     assert our_words == their_words
     return theirs
+
+
+def on_both(tolerance=1e-12):
+    """Make a test of a program that takes a torch and more arguments: both torches do the same with them.
+
+    tolerance: as of `agree`; or one for each value of the argument `dtype`.
+    """
+
+    def made(program):
+        def test(*values, **named):
+            arguments = test.__signature__.bind(*values, **named).arguments
+            bound = tolerance[arguments["dtype"]] if isinstance(tolerance, dict) else tolerance
+            agree(lambda t: program(t, **arguments), bound)
+
+        _, *others = inspect.signature(program).parameters.values()
+        test.__name__, test.__doc__, test.__signature__ = program.__name__, program.__doc__, inspect.Signature(others)
+        return test
+
+    return made
+
+
+def rows_of(table):
+    """Return the rows of a table of programs: expressions, each on a line of its own or between " | "."""
+    return [row.strip() for row in re.split(r"\s\|\s(?![^()]*\))|\n", table) if row.strip()]
+
+
+def program_of(row, **names):
+    """Return a row as a program of a torch `t`, which may speak of `names` and of parts of `t`."""
+    code = compile(row, row, "eval")
+
+    def program(t):
+        parts = {"nn": t.nn, "F": t.nn.functional, "init": t.nn.init, "utils": t.nn.utils, "rnn": t.nn.utils.rnn}
+        parts |= {"optim": t.optim, "lr_scheduler": t.optim.lr_scheduler}
+        return eval(code, names | parts | {"t": t, "zeros": t.zeros, "numbers": partial(numbers, t)})
+
+    return program
 
 
 def gradients(t, module, outputs, inputs):

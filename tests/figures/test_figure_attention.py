@@ -1,17 +1,15 @@
 """The reader of numerals: the page reads, looks and writes as Python does."""
 
 import json
-import re
 
 import pytest
 import torch
-from figure_page import figure_page, in_states, move
+from figure_page import compose, figure_page, get, in_states, load, move
 
 from companion.figures import Attention
-from companion.figures.attention import EXAMPLES, LONGEST
-from companion.learning.numeral_readers import KINDS, LANGUAGES, load_reader, path_of
+from companion.figures.attention import EXAMPLES
+from companion.learning.numeral_readers import LANGUAGES
 from companion.learning.numerals import TRAINED, in_words, known_words, split
-from companion.learning.search import greedy
 
 each = pytest.mark.parametrize("language", LANGUAGES)
 # the others have the same script and the same search: their weights are read in `make prove`
@@ -24,23 +22,6 @@ ROWS = """() => [...document.querySelectorAll("svg.drawing > g")].map((row) => [
     row.children[0].textContent, row.children[1].textContent,
     [...row.querySelectorAll("rect")].map((one) => Number(one.getAttribute("fill-opacity"))),
 ])"""
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # small networks run no faster on more than one
-    yield
-    torch.set_num_threads(threads)
-
-
-def weights(file):
-    return path_of(re.fullmatch(r"readers/(\w+)\.safetensors", file)[1]).read_bytes()
-
-
-def load(page):
-    page.get_by_role("button").filter(has_text="kB").click()
-    page.locator("textarea").wait_for()
 
 
 def type_in(page, text):
@@ -76,32 +57,16 @@ def test_examples_show_what_they_are_for(language):
 
 
 @each_in_its_turn
-def test_writes_as_greedy_search_does(language):
-    figure = Attention(language)
-    for _, figure.text in figure.reader["examples"]:
-        for kind in KINDS:
-            model, task = load_reader(language, kind)
-            source = task.encode(figure.words_read())
-            (found,) = greedy(model, source[:, None], torch.tensor([len(source)]), LONGEST)
-            ours = figure.written(attention=kind == KINDS[0])
-            assert ours.digits == task.decode(found.sequence)
-            assert ours.p.log().sum().item() == pytest.approx(found.log_p, abs=1e-12)
-            assert (ours.weights is None) == (found.weights is None) == (kind != KINDS[0])
-            if ours.weights is not None:
-                torch.testing.assert_close(ours.weights, found.weights, rtol=0, atol=1e-12)
-
-
-@each_in_its_turn
 def test_the_page_writes_and_looks_as_python(language, browser):
     """The examples before the weights come; then the same, and what is typed; with attention and without."""
     figure = Attention(language)
-    with figure_page(browser, "attention", language, want=weights) as page:
+    with figure_page(browser, "attention", language) as page:
         for is_loaded in (False, True):
             if is_loaded:
                 load(page)
             for button in page.get_by_role("group").get_by_role("button").all():
                 button.click()
-                figure.text = page.evaluate("model.get('text')")
+                figure.text = get(page, "text")
                 assert str(dict(map(reversed, figure.reader["examples"]))[figure.text]) == button.text_content()
                 for figure.attention in (False, True):
                     move(page, attention=figure.attention)
@@ -142,11 +107,11 @@ def test_one_digit_after_another(browser):
 
 def test_plays_to_the_end_and_no_further(browser):
     with figure_page(browser, "attention", clock=True) as page:
-        page.get_by_role("button", name="Play").click()
+        page.get_by_role("button", name="Play").press("Enter")
         for t in range(1, 7):
-            assert page.evaluate("model.get('t')") == t
+            assert get(page, "t") == t
             page.clock.run_for(700)
-        assert page.get_by_role("button", name="Play").count() == 1 and page.evaluate("model.get('t')") == 7
+        assert page.get_by_role("button", name="Play").count() == 1 and get(page, "t") == 7
         page.get_by_role("button", name="987654321").click()
         page.clock.run_for(100)
         assert page.locator("output").first.text_content() == "10 / 10"
@@ -155,7 +120,7 @@ def test_plays_to_the_end_and_no_further(browser):
 @pytest.mark.parametrize("language", ["en", "ja"])
 def test_the_longest_numbers_fit(language, browser):
     """25 words by 13 rows on a phone: no letter is smaller than 9 pixels, none stands on another or beside the page."""
-    with figure_page(browser, "attention", language, want=weights) as page:
+    with figure_page(browser, "attention", language) as page:
         load(page)
         for word in ("seventeen" if language == "en" else "七", known_words(language)[1]):
             type_in(page, f"{word} " * 25)
@@ -184,51 +149,24 @@ def test_where_the_two_part(browser):
 
 def test_what_cannot_be_read_is_named(browser):
     """It is kept in its box and not given to the model; half a syllable is not complained about."""
-    with figure_page(browser, "attention", "ja", want=weights) as page:
+    with figure_page(browser, "attention", "ja") as page:
         move(page, text="三百")
         assert "読み込めば" in page.locator(".report").first.text_content()
         load(page)
+        assert page.evaluate("document.activeElement.tagName") == "TEXTAREA"
         box, said = page.get_by_label("漢数字で書いた数"), page.locator(".report[id]")
         for text, complaint in (("三百猫犬猫", "猫、犬"), (" ", "少なくとも"), ("一" * 26, "26")):
             box.fill(text)
             assert complaint in said.text_content() and box.get_attribute("aria-invalid") == "true"
-            assert page.evaluate("model.get('text')") == "三百" and box.input_value() == text
+            assert get(page, "text") == "三百" and box.input_value() == text
         box.fill("三百一")
         assert said.text_content() == "" and box.get_attribute("aria-invalid") is None
-        page.evaluate("""() => {
-            const box = document.querySelector("textarea");
-            box.value = "x";
-            box.dispatchEvent(new InputEvent("input", { isComposing: true }));
-        }""")
-        assert said.text_content() == "" and page.evaluate("model.get('text')") == "三百一"
+        compose(page, "x")
+        assert said.text_content() == "" and get(page, "text") == "三百一"
         box.dispatch_event("compositionend")
         assert "x" in said.text_content()
         move(page, text="四")
         assert (box.input_value(), said.text_content(), page.evaluate(DIGITS)) == ("四", "", ["4", "4"])
-
-
-def test_by_keyboard_alone(browser):
-    """The reader is loaded and typed to, without a hand on the mouse."""
-    with figure_page(browser, "attention", want=weights, motion="reduce") as page:
-        for _ in range(3 + len(EXAMPLES["en"]) + 1):
-            page.keyboard.press("Tab")
-        page.keyboard.press("Enter")
-        page.wait_for_function("document.activeElement.tagName === 'TEXTAREA'")
-        page.keyboard.press("ControlOrMeta+a")
-        page.keyboard.type("Twenty-one")
-        assert page.evaluate("model.get('text')") == "Twenty-one"
-        move(page)
-        assert page.evaluate(DIGITS) == ["21", "21"]
-
-
-def test_weights_are_handed_out_and_nothing_else():
-    """In a notebook it is Python that answers the page. What it refuses is held in test_figure_writing."""
-    figure, sent = Attention("zh"), []
-    figure.send = lambda content, buffers=(): sent.append((content, list(buffers)))
-    figure._handle_custom_msg({"want": figure.reader["file"]}, [])
-    assert sent.pop() == ({"have": "readers/zh.safetensors"}, [path_of("zh").read_bytes()])
-    figure._handle_custom_msg({"want": "writers/zh.safetensors"}, [])
-    assert "lacks" in sent.pop()[0]
 
 
 def test_words_are_read_however_they_are_written():

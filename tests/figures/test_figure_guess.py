@@ -5,11 +5,11 @@ import re
 
 import pytest
 import torch
-from figure_page import asking, figure_page
+from figure_page import asking, figure_page, get, sentences
 from safetensors import safe_open
 
 from companion.figures import Guess
-from companion.figures.guess import MOST, ORDERS, PLAYERS, all_at_once, counts_of, held_out_text, passages, shannon
+from companion.figures.guess import MOST, ORDERS, PLAYERS, counts_of, held_out_text, passages, shannon
 from companion.figures.writing import writer_of
 from companion.learning.counts import Counts
 from companion.learning.text import load_text
@@ -68,12 +68,6 @@ def test_what_begins_is_harder_than_what_goes_on():
         assert begins < goes_on - 0.15, (language, begins, goes_on)
 
 
-def test_all_at_once_is_what_counts_say():
-    counts = counts_of("en")[2]
-    for past in ([], [29], [22, 32, 29, 2, 23, 25], [1, 1, 1]):
-        torch.testing.assert_close(all_at_once(counts, past), counts.probabilities(past), rtol=1e-12, atol=0)
-
-
 def test_bounds_and_standings_of_the_page_are_those_of_python(browser):
     tries = [1, 1, 2, 6, 1, 3, 1, 6]
     by_hand = 0.5 * 1 + 2 * (1 / 8) * 3 + 0.25 * 2 + 0.25 * math.log2(48)
@@ -99,31 +93,30 @@ def test_bounds_and_standings_of_the_page_are_those_of_python(browser):
 def test_a_reader_plays_by_keyboard(browser):
     figure = Guess(text=OWN)
     given = figure.game["passages"][0]["given"]
-    tries = lambda: page.evaluate("model.get('tries')")  # noqa: E731
     with figure_page(browser, "guess", text=OWN) as page:
         rest = OWN[given:]
         page.keyboard.press("Tab")
         page.keyboard.type(f"x{rest[0]}")
         page.keyboard.type(f"{rest[1:9]}QQ")  # the same again is no other guess
-        assert tries() == [2, *[1] * 8]
-        page.wait_for_function("() => document.querySelector('.report').textContent.startsWith('Not ‘Q’. Wrong guesses that you have left: 4')")
+        assert get(page, "tries") == [2, *[1] * 8]
+        assert sentences(page).startswith("Not ‘Q’. Wrong guesses that you have left: 4")
         page.keyboard.type("RSTU")
-        assert tries()[9:] == [6]
-        page.wait_for_function("c => document.querySelector('.report').textContent.startsWith(`It was ${c}.`)", arg="a space" if rest[9] == " " else f"‘{rest[9]}’")
-        figure.tries = tries()
+        assert get(page, "tries")[9:] == [6]
+        assert sentences(page).startswith("It was a space." if rest[9] == " " else f"It was ‘{rest[9]}’.")
+        figure.tries = get(page, "tries")
         assert page.locator(".passage").text_content() == figure.text + "?"
         name, first, tried, bound, _ = page.evaluate(ROWS)[0]
         at_once, mean, bits, _ = figure.standings()["you"]
         assert (name, first, tried, bound) == ("you", f"{100 * at_once:.0f}\N{NO-BREAK SPACE}%", f"{mean:.1f}", f"≤ {bits:.1f}")
         page.get_by_role("button", name="Skip").press("Enter")
-        assert tries()[10:] == [0]
+        assert get(page, "tries")[10:] == [0]
         page.keyboard.press("Tab")
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")  # begin again
-        assert tries() == [] and not page.locator("table").is_visible()
+        assert get(page, "tries") == [] and not page.locator("table").is_visible()
         page.get_by_label("Next character").type(rest)
-        assert tries() == [1] * len(rest)
-        page.wait_for_function("() => document.querySelector('.report').textContent.endsWith('The passage is complete.')")
+        assert get(page, "tries") == [1] * len(rest)
+        assert "The passage is complete." in sentences(page)
         assert not page.locator("input[type=text]").is_editable()
 
 
@@ -155,7 +148,6 @@ def test_a_reader_chooses_and_lets_the_others_play(browser):
     with figure_page(browser, "guess", "ja", clock=True) as page:
         here = Guess("ja").game["passages"][0]
         truth = here["text"][here["given"]]
-        tries = lambda: page.evaluate("model.get('tries')")  # noqa: E731
         buttons = page.locator(".six button")
         (wrong, right), k = ("も", truth), here["choices"][0].index(truth)
         wrong = next(one for one in here["choices"][0] if one != truth)
@@ -163,18 +155,18 @@ def test_a_reader_chooses_and_lets_the_others_play(browser):
         page.clock.run_for(50)
         assert buttons.nth(here["choices"][0].index(wrong)).get_attribute("aria-disabled") == "true"
         page.get_by_role("button", name="答えを見る").click(force=True)  # the last of six would be no secret
-        assert tries() == []
+        assert get(page, "tries") == []
         page.get_by_role("button", name=f"「{right}」").press("Enter")
-        assert tries() == [2] and page.evaluate("document.activeElement === document.querySelectorAll('.six button')[%d]" % k)
+        assert get(page, "tries") == [2] and page.evaluate("document.activeElement === document.querySelectorAll('.six button')[%d]" % k)
         play = page.get_by_role("button", name="LSTMにまかせる")
         play.click()
         page.clock.run_for(1600)
-        assert tries() == [2, 0, 0, 0]
+        assert get(page, "tries") == [2, 0, 0, 0]
         page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))")
         page.clock.run_for(5000)
-        assert tries() == [2, 0, 0, 0] and play.is_visible()
+        assert get(page, "tries") == [2, 0, 0, 0] and play.is_visible()
         page.get_by_role("checkbox").uncheck()
-        assert tries() == []
+        assert get(page, "tries") == []
 
 
 def test_another_passage_begins_anew():
@@ -182,3 +174,4 @@ def test_another_passage_begins_anew():
     figure.passage = 3
     assert figure.tries == [] and repr(figure) == "Guess(passage=3)"
     assert Guess("xx").text == Guess().text
+    assert repr(Guess(text=OWN, tries=[1])) == f"Guess(text={OWN!r}, tries=[1])"

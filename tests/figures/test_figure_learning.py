@@ -1,11 +1,12 @@
 """Two networks that learn on the page: as torch would, and only while somebody looks."""
 
 import json
+import re
 
 import pytest
 import torch
 from draw import learned
-from figure_page import figure_page, move
+from figure_page import figure_page, get, move, sentences
 from sampling import chosen
 from torch.nn import functional as F
 
@@ -26,27 +27,32 @@ def test_after_fifty_steps_its_weights_are_torchs(browser, kind):
     torch.manual_seed(0)
     examples = [([*torch.randint(6, (7,)).tolist()], k % 3) for k in range(40)]
     figure = Learning(kind=kind, examples=examples, learning_rate=0.03)
-    models = [figure._model() for _ in range(2)]
+    models = [figure._model((5 * flat(figure._model())).tolist()) for _ in range(2)]  # so large that some gradients are shortened
     start = [flat(model).tolist() for model in models]
     given = {"examples": figure.examples, "begin_with": start, "learning_rate": 0.03, "kind": kind}
     with figure_page(browser, "learning", **given) as page:
         move(page, goal=50)
         page.wait_for_function(RESTS, arg=50)
         page.locator(".report", has_text="After 50 steps blue has ").wait_for()  # with the next picture
-        losses, weights = page.evaluate("[model.get('losses'), model.get('weights')]")
-    for model, found, told in zip(models, weights, losses, strict=True):
-        optimizer, ours = torch.optim.Adam(model.parameters(), lr=0.03), []
+        shares = re.findall(r"(\d+)\s%", sentences(page))[:2]
+        losses, weights = get(page, "losses"), get(page, "weights")
+    for model, found, told, share in zip(models, weights, losses, shares, strict=True):
+        optimizer, ours, lengths, right = torch.optim.Adam(model.parameters(), lr=0.03), [], [], []
         for step in range(50):
             batch = [examples[(step * 16 + k) % 40] for k in range(16)]
+            targets = torch.tensor([target for _, target in batch])
             y = model(torch.tensor([indices for indices, _ in batch]).T)[0][-1]
-            loss = F.cross_entropy(y, torch.tensor([target for _, target in batch]))
+            loss = F.cross_entropy(y, targets)
+            right.append((y.argmax(-1) == targets).double().mean().item())
             optimizer.zero_grad()
             loss.backward()
-            clip_gradients(model.parameters(), 1)
+            lengths.append(float(clip_gradients(model.parameters(), 1)))
             optimizer.step()
             ours.append(loss.item())
         torch.testing.assert_close(torch.tensor(told), torch.tensor(ours), rtol=1e-6, atol=1e-6)
         torch.testing.assert_close(torch.tensor(found, dtype=torch.float64), flat(model), rtol=1e-6, atol=1e-6)
+        assert min(lengths) < 1 < max(lengths)
+        assert float(share) == pytest.approx(100 * sum(right[-20:]) / 20, abs=0.5)
     assert ours[-1] < 0.7 * ours[0]
     figure.set_trait("weights", weights)
     assert torch.equal(flat(figure.models()[1]), torch.tensor(weights[1], dtype=torch.float64))
@@ -63,7 +69,7 @@ def test_it_starts_stops_and_begins_anew(browser):
         page.get_by_role("button", name="Pause").press("Enter")
         page.wait_for_function("model.get('steps') > 0")
         rests = page.evaluate(steps)
-        assert page.evaluate("model.get('losses').map(one => one.length)") == [rests, rests]
+        assert [len(one) for one in get(page, "losses")] == [rests, rests]
         page.wait_for_timeout(200)
         assert page.evaluate(steps) == rests
         page.get_by_role("combobox", name="Kind").select_option("GRU")
@@ -75,11 +81,11 @@ def test_it_starts_stops_and_begins_anew(browser):
         page.wait_for_function("model.get('steps') > 0")
         rests = page.evaluate(steps)
         page.wait_for_timeout(200)
-        assert page.evaluate(steps) == rests == page.evaluate("model.get('steps')")
+        assert page.evaluate(steps) == rests == get(page, "steps")
         page.evaluate("document.body.style.paddingTop = ''")
         page.get_by_role("button", name="Other weights and data").click()
         page.wait_for_function("model.get('steps') === 0")
-        assert rests > 5 and page.evaluate("model.get('seed')") == 1
+        assert rests > 5 and get(page, "seed") == 1
     with figure_page(browser, "learning", gap=3, motion="reduce") as page:
         page.get_by_role("button", name="Play").press("Enter")  # who wants no motion sees what a hundred steps have done
         page.wait_for_function(RESTS, arg=100)
@@ -98,11 +104,11 @@ def test_what_the_chapter_says_of_it(browser):
     asked = [({"gap": 5}, 300, True, True), ({"gap": 15}, 1000, False, True)]
     asked += [({"gap": 20, "start": "bias", "bias": bias}, 1000, False, bias == 3) for bias in (1, 3)]
     for setting, steps, blue, orange in asked:
-        with figure_page(browser, "learning", **setting) as page:
+        with figure_page(browser, "learning", motion="reduce", **setting) as page:  # nothing is drawn between
             page.set_default_timeout(60_000)
             move(page, goal=steps)
             page.wait_for_function(RESTS, arg=steps)
-            ends = [sum(one[-20:]) / 20 for one in page.evaluate("model.get('losses')")]
+            ends = [sum(one[-20:]) / 20 for one in get(page, "losses")]
             page.set_default_timeout(10_000)
         assert [end < 0.1 for end in ends] == [blue, orange], (setting, ends)
 

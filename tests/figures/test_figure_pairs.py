@@ -4,7 +4,7 @@ import json
 import random
 
 import torch
-from figure_page import asking, figure_page, move
+from figure_page import asking, figure_page, get, move, sentences
 
 from companion.figures import Pairs
 from companion.figures.pairs import KEYS, VALUES
@@ -26,35 +26,20 @@ def test_the_state_is_the_companions(browser):
 def test_what_a_reader_finds_out(browser):
     """Four keys at right angles come back exactly; a fifth blurs them by addition; the delta rule keeps the last one, and a key that
     is written twice has its new value by the rule and the sum of both without."""
-    with figure_page(browser, "pairs", writes=[]) as page:
-        report = page.locator(".report")
-        off = lambda: float(report.text_content().rpartition("off by ")[2].rstrip("."))  # noqa: E731
-        write = lambda key: page.get_by_role("button", name=f"write a value under {key}").click()  # noqa: E731
-
-        def error(key):
-            page.get_by_role("button", name=f"ask for {key}").click()
-            move(page)
-            return off()
-
-        page.get_by_role("button", name="ask for B").press("Enter")
-        move(page)
-        assert report.text_content() == "Asked for B: 0.0, 0.0, 0.0, 0.0. Nothing has been written under B yet."
-        for key in "ABCD":
-            write(key)
-        assert [error(key) for key in "ABCD"] == [0, 0, 0, 0]
-        write("E")
-        assert min(error(key) for key in "ABCDE") > 0.4
-        page.get_by_label("delta rule").check()
-        assert error("E") == 0 and min(error(key) for key in "ABCD") > 0.1
-        write("A")
-        assert page.evaluate("model.get('writes')")[-1] == [0, 1] and error("A") == 0
-        page.get_by_label("delta rule").uncheck()
-        assert error("A") > 1.5
+    four, five = ([[key, 0] for key in range(count)] for count in (4, 5))
+    with figure_page(browser, "pairs") as page:
+        off = lambda **traits: float(sentences(page, **traits).rpartition("off by ")[2].rstrip("."))  # noqa: E731
+        assert [off(writes=four, asked=key) for key in range(4)] == [0, 0, 0, 0]
+        assert min(off(writes=five, asked=key) for key in range(5)) > 0.4
+        assert off(delta=True, asked=4) == 0 and min(off(asked=key) for key in range(4)) > 0.1
+        page.get_by_role("button", name="write a value under A").press("Enter")
+        assert get(page, "writes")[-1] == [0, 1] and off(asked=0) == 0 and off(delta=False) > 1.5
+        page.get_by_role("button", name="ask for B").click()
         page.get_by_role("button", name="Take back").click()
-        assert page.evaluate("model.get('writes').length") == 5
+        assert get(page, "writes") == five and get(page, "asked") == 1
         page.get_by_role("button", name="Clear").click()
         move(page)
-        assert page.get_by_role("button", name="Clear").is_disabled()
+        assert page.get_by_role("button", name="Clear").is_disabled() and get(page, "writes") == []
         move(page, writes=[[0, 0]] * 10)
         assert page.get_by_role("button", name="write a value under A").is_disabled()
 

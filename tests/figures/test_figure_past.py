@@ -1,17 +1,14 @@
 """Which past did it use? The page finds in the small writers what Python finds, and shows it."""
 
-import re
-
 import pytest
 import torch
-from figure_page import asking, figure_page, in_states, move
+from figure_page import asking, figure_page, get, in_states, load, move
 
 import companion
 from companion.figures import Past
 from companion.figures.past import PLACES, TEXTS
 from companion.learning import influence
 from companion.learning.sequence_model import SequenceModel
-from companion.learning.small_writers import path_of
 
 KINDS = ["RNN", "GRU", "LSTM"]
 # kind → weights by their names, in rows, as a file has them
@@ -49,10 +46,6 @@ def test_all_measures_are_those_of_python(browser):
             assert rest[2:] == [int(influence.reach(gradient, 0.9)), int(influence.reach(without, 0.5))]
 
 
-def weights(file):
-    return path_of(re.fullmatch(r"writers_small/(\w+)\.safetensors", file)[1]).read_bytes()
-
-
 SHOWN = "() => [...document.querySelectorAll('table.standings tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
 
 
@@ -71,12 +64,11 @@ def rows(figure):
 @pytest.mark.parametrize("language", TEXTS)
 def test_with_its_weights_the_page_finds_what_python_finds(browser, language):
     """At first without them, from what is stored; then at every place of the reader's own text, by both measures."""
-    with figure_page(browser, "past", language, want=weights) as page:
+    with figure_page(browser, "past", language) as page:
         assert page.evaluate(SHOWN) == rows(Past(language))
         (unknown,) = in_states(page, [{"place": 3}], SHOWN)
         assert {cell for row in unknown for cell in row[1:]} == {"–"}
-        page.get_by_role("button").filter(has_text="kB").click()
-        page.locator("textarea").wait_for()
+        load(page)
         own = TEXTS[language][2:40]
         page.locator("textarea").fill(own)
         states = [{"text": own, "place": place, "measure": measure} for place in (1, 7, 20) for measure in ("gradient", "without")]
@@ -87,17 +79,16 @@ def test_with_its_weights_the_page_finds_what_python_finds(browser, language):
 
 
 def test_a_reader_chooses_a_place_and_writes(browser):
-    with figure_page(browser, "past", want=weights) as page:
+    with figure_page(browser, "past") as page:
         page.get_by_role("button", name="gradient").press("Enter")
-        page.get_by_role("button").filter(has_text="kB").press("Enter")
-        page.locator("textarea").wait_for()
+        load(page)
         page.locator("svg.drawing rect[cursor=pointer]").nth(4).click()
         assert page.evaluate("[model.get('place'), model.get('measure')]") == [5, "gradient"]
         page.get_by_role("slider", name="place").press("ArrowRight")
-        assert page.evaluate("model.get('place')") == 6
+        assert get(page, "place") == 6
         page.locator("textarea").fill("The fox ☃")
         assert "☃" in page.locator("p.report[role=status]").nth(1).text_content()
-        assert page.evaluate("model.get('text')") == TEXTS["en"]  # what cannot be read changes nothing
+        assert get(page, "text") == TEXTS["en"]  # what cannot be read changes nothing
         page.locator("textarea").fill("The fox")
         page.wait_for_function("model.get('text') === 'The fox' && model.get('place') < 7")
 

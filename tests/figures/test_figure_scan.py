@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 import torch
-from figure_page import asking, figure_page, in_states, move
+from figure_page import asking, figure_page, get, in_states
 
 from companion.figures import Scan
 
@@ -43,15 +43,10 @@ def test_all_ways_find_the_states_in_as_many_rounds_as_they_say(browser):
 
 def test_a_reader_cuts_plays_and_changes_a_step(browser):
     with figure_page(browser, "scan") as page:
-        report = page.locator(".report")
-        assert report.text_content().startswith("Chunks of 3, 3, 2: 2 rounds within all chunks at once, 2 from chunk to chunk, and one for the rest. 5 rounds, 18 ")
         page.get_by_role("button", name="cut after step 6").press("Enter")
-        assert page.evaluate("model.get('cuts')") == [3]
+        assert get(page, "cuts") == [3]
         page.get_by_role("button", name="cut after step 1").click()
-        assert page.evaluate("model.get('cuts')") == [1, 3]
-        for cuts in ([], [1, 2, 3, 4, 5, 6, 7]):
-            move(page, cuts=cuts)
-            assert report.text_content().endswith("That is as long as the loop.")
+        assert get(page, "cuts") == [1, 3]
         page.get_by_role("button", name="tree").click()
         page.get_by_role("button", name="cut after step 1").wait_for(state="hidden")
         page.get_by_role("slider", name="a2").wait_for(state="hidden")

@@ -5,7 +5,7 @@ import re
 
 import pytest
 import torch
-from figure_page import figure_page, in_states, move
+from figure_page import figure_page, get, in_states, move, sentences
 from sampling import chosen
 
 from companion.figures import Unrolling
@@ -19,17 +19,12 @@ SETTINGS = [
 ]
 
 
-# What it says of the state, of the gradient and of the step, as plain text.
-SAID = """[...document.querySelectorAll(".report")].map(
-    one => one.textContent.replaceAll("\\xa0", " ").replaceAll("\\u2060", ""))"""
-
-
-def said(page):
-    return page.evaluate(SAID)
-
-
-# That, and the description of the second drawing, which has the numbers of the step.
-DRAWN = f"""() => [{SAID}, document.querySelectorAll("svg.drawing")[1].getAttribute("aria-label")]"""
+# What it says of the state, of the gradient and of the step, and the description of the second drawing, which has the numbers
+# of the step.
+DRAWN = """() => [
+    [...document.querySelectorAll(".report")].map(one => one.textContent.replaceAll("\\xa0", " ").replaceAll("\\u2060", "")),
+    document.querySelectorAll("svg.drawing")[1].getAttribute("aria-label"),
+]"""
 
 
 def by_autograd(figure):
@@ -52,21 +47,6 @@ def test_it_starts_from_a_matrix_that_only_turns():
     assert torch.linalg.det(Q) > 0
     angles = torch.linalg.eigvals(Q).angle().abs().rad2deg().sort().values[::2]
     assert angles.round().tolist() == [13, 63, 120, 139]
-
-
-def test_what_it_does_not_take():
-    with pytest.raises(TypeError, match="has no 'weight_hh'; it has radius"):
-        Unrolling(weight_hh=[])
-
-
-def test_its_network_in_python():
-    figure = Unrolling(radius=1.5, nonlinearity="relu", impulse=0.1)
-    network = figure.rnn()
-    assert network.nonlinearity == "relu" and network.weight_hh_l0.dtype == torch.float64
-    torch.testing.assert_close(network.weight_hh_l0.detach(), 1.5 * torch.tensor(figure.Q, **float64), rtol=0, atol=0)
-    output, h_n = network(figure.inputs())
-    assert output.shape == (50, 8) and h_n.shape == (1, 8)
-    assert output[0].tolist() == [0.1, 0, 0, 0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("Q", chosen(["its own", "a random one"], "a random one"))
@@ -124,19 +104,17 @@ def test_states_and_gradients_are_those_of_autograd(browser, Q):
 
 def test_a_state_may_live_without_a_memory(browser):
     """With tanh and an impulse of 1 at r = 1.5: what it says holds of torch's network, for a smaller impulse as well."""
-    figure = Unrolling(radius=1.5)
-    states, gradients = by_autograd(figure)
+    states, gradients = by_autograd(Unrolling(radius=1.5))
     assert states[50].norm() > 1 and gradients[1].norm() < 0.01
+    zeros = (by_autograd(Unrolling(radius=1.4, nonlinearity="relu"))[0][2:] == 0).sum(dim=1).double().mean()
     with figure_page(browser, "unrolling", radius=1.5) as page:
-        assert "The state lives on, yet L hardly depends on how it began" in said(page)[1]
-        assert f"1 − h², {(1 - states[2:] ** 2).mean():.2f} on average" in said(page)[1]
-        move(page, impulse=0.001)
-        assert "lives on" not in said(page)[1]
-        move(page, impulse=1, radius=0.8)
-        assert "lives on" not in said(page)[1]
-        move(page, radius=1.4, nonlinearity="relu")
-        zeros = (by_autograd(Unrolling(radius=1.4, nonlinearity="relu"))[0][2:] == 0).sum(dim=1).double().mean()
-        assert said(page)[1].endswith(f"On average {zeros:.1f} of 8 units are at 0. They pass nothing on.")
+        said = sentences(page)
+        assert "The state lives on, yet L hardly depends on how it began" in said
+        assert f"1 − h², {(1 - states[2:] ** 2).mean():.2f} on average" in said
+        assert "lives on" not in sentences(page, impulse=0.001)
+        assert "lives on" not in sentences(page, impulse=1, radius=0.8)
+        said = sentences(page, radius=1.4, nonlinearity="relu")
+        assert f"On average {zeros:.1f} of 8 units are at 0. They pass nothing on." in said
 
 
 def test_lines_end_where_they_leave_the_axis(browser):
@@ -160,9 +138,9 @@ def test_controls_move_the_traits_and_follow_them(browser):
         radius, t = page.get_by_role("slider", name="spectral radius"), page.get_by_role("slider", name="step t")
         radius.focus()
         page.keyboard.press("ArrowRight")
-        assert page.evaluate("model.get('radius')") == pytest.approx(0.95)
+        assert get(page, "radius") == pytest.approx(0.95)
         page.keyboard.press("End")
-        assert page.evaluate("model.get('radius')") == 2
+        assert get(page, "radius") == 2
         page.get_by_role("combobox", name="nonlinearity").select_option("relu")
         page.get_by_role("combobox", name="impulse").select_option("0.01")
         assert page.evaluate("[model.get('nonlinearity'), model.get('impulse')]") == ["relu", 0.01]
@@ -183,27 +161,3 @@ def test_controls_move_the_traits_and_follow_them(browser):
         page.mouse.up()
         page.mouse.click(box["x"] + 5, box["y"] + 60)
         assert t.input_value() == "41"
-
-
-def test_the_keyboard_alone_reaches_everything(browser):
-    with figure_page(browser, "unrolling", motion="reduce") as page:
-        reached = []
-        for _ in range(5):
-            page.keyboard.press("Tab")
-            reached.append(page.evaluate("(document.activeElement.labels?.[0] || document.activeElement).textContent"))
-        assert reached == ["spectral radius r", "nonlinearity f", "impulse x1", "Play", "step t"]
-        page.get_by_role("button", name="Play").focus()
-        page.keyboard.press("Enter")  # who wants no motion is at the end at once
-        assert page.evaluate("model.get('t')") == 50
-
-
-def test_it_fits_on_a_phone(browser):
-    with figure_page(browser, "unrolling", width=360) as page:
-        for setting in ({}, {"radius": 2, "nonlinearity": "relu", "t": 2}, {"radius": 0.05, "t": 30}):
-            move(page, **setting)
-            assert page.evaluate("document.documentElement.scrollWidth") == 360
-            outside = """() => [...document.querySelectorAll("svg text")].filter((text) => {
-                const [box, all] = [text.getBoundingClientRect(), text.closest("svg").getBoundingClientRect()];
-                return box.width && (box.left < all.left - 1 || box.right > all.right + 1);
-            }).map((text) => text.textContent)"""
-            assert page.evaluate(outside) == []

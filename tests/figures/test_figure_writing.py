@@ -4,19 +4,16 @@ import json
 import re
 
 import pytest
-import torch
-from figure_page import figure_page, move
+from figure_page import compose, figure_page, get, load, move, weights
 from repository import ROOT
 from sampling import sample
-from torch import nn
 
-from companion.figures import Writing
+from companion.figures import Attention, Past, Writing
 from companion.figures.figure import words
 from companion.figures.writing import BEGINNINGS, UNITS
-from companion.learning.generation import probabilities
 from companion.learning.text import load_text, shipped_texts
 from companion.learning.windows import split
-from companion.learning.writer import load_writer, path_of
+from companion.learning.writer import load_writer
 from companion.page.show import coloured
 
 each = pytest.mark.parametrize("language", shipped_texts())
@@ -26,31 +23,10 @@ ROW = "svg.drawing > g:has(rect[width='360'])"  # of one character
 DRAWN = "svg.drawing > text:nth-of-type(2)"  # what will be written next
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # small networks run no faster on more than one
-    yield
-    torch.set_num_threads(threads)
-
-
-def weights(file):
-    return path_of(re.fullmatch(r"writers/(\w+)\.safetensors", file)[1]).read_bytes()
-
-
 def button(page, name):
     """A button by its English name, in the language of the page."""
     key = next(key for key, word in words("en", "writing").items() if word == name)
     return page.get_by_role("button", name=page.evaluate("key => model.get('words')[key]", key), exact=True)
-
-
-def load(page):
-    page.get_by_role("button").filter(has_text="kB").click()
-    button(page, "Write").wait_for()
-
-
-def written(page):
-    return page.evaluate("model.get('written')")
 
 
 def shown(page):
@@ -62,6 +38,15 @@ def shown(page):
 
 def visible(character):
     return {" ": "␣", "\n": "⏎"}.get(character, character)
+
+
+def held_to(page, figure):
+    """Assert that the bars have Python's characters and probabilities, and one length in all."""
+    names, lengths = shown(page)
+    expected = figure.next_characters()
+    assert names == [*(visible(character) for character, _ in expected), "…"]
+    assert lengths[:8] == pytest.approx([p for _, p in expected], abs=1e-6)
+    assert sum(lengths) == pytest.approx(1, abs=1e-5)
 
 
 @each
@@ -77,41 +62,18 @@ def test_begins_as_the_chapter_does(language):
     assert UNITS[language] == Writing(language).unit == int(re.search(r"(\d+)$", printed.splitlines()[1])[1])
 
 
-@each
-def test_numbers_are_those_of_torch(language):
-    """The same weights in an nn.LSTM, all of the text at once."""
-    figure = Writing(language, temperature=0.8)
-    figure.write(60)
-    model, vocabulary = load_writer(language)
-    theirs = nn.LSTM(model.recurrent.input_size, model.recurrent.hidden_size, dtype=torch.float64)
-    theirs.load_state_dict(model.recurrent.state_dict())
-    read = model.embedding(vocabulary.encode(figure.text))
-    with torch.no_grad():
-        output, (_, c_n) = theirs(read)
-        logits = model.linear(output[-1])
-    p = probabilities(logits, 0.8)
-    for character, probability in figure.next_characters(20):
-        assert probability == pytest.approx(p[vocabulary.encode(character).item()].item(), abs=1e-12)
-    assert figure.values().shape == (len(read),)
-    assert figure.values()[-1].item() == pytest.approx(torch.tanh(c_n[0, figure.unit]).item(), abs=1e-12)
-
-
 @each_on_the_page
 def test_the_page_is_as_sure_as_python(language, browser):
     """After sixty characters that the writer never saw, and more of its own, at several temperatures."""
     model, vocabulary = load_writer(language)
     _, held_out = split(vocabulary.encode(load_text(language)))
     figure = Writing(language, beginning=vocabulary.decode(held_out[:60]))
-    with figure_page(browser, "writing", language, want=weights) as page:
+    with figure_page(browser, "writing", language) as page:
         load(page)
         for temperature in (1.0, 0.3, 2.0, 0.0):
             figure.temperature = temperature
             move(page, beginning=figure.beginning, temperature=temperature)
-            names, lengths = shown(page)
-            expected = figure.next_characters()
-            assert names == [*(visible(character) for character, _ in expected), "…"]
-            assert lengths[:8] == pytest.approx([p for _, p in expected], abs=1e-6)
-            assert sum(lengths) == pytest.approx(1, abs=1e-5)
+            held_to(page, figure)
 
 
 @each_on_the_page
@@ -119,10 +81,10 @@ def test_the_page_writes_what_python_writes(language, browser):
     """200 characters with the same dice, in one go for a reader who wants no motion; then colours as in the chapter."""
     figure = Writing(language, temperature=0.7, seed=7)
     figure.write(200)
-    with figure_page(browser, "writing", language, want=weights, motion="reduce", temperature=0.7, seed=7) as page:
+    with figure_page(browser, "writing", language, motion="reduce", temperature=0.7, seed=7) as page:
         load(page)
-        button(page, "Write").click()
-        assert written(page) == figure.written
+        button(page, "Write").press("Enter")
+        assert get(page, "written") == figure.written
         move(page, unit=figure.unit)
         colours = page.locator(".written > * > span").evaluate_all("all => all.map((one) => one.style.background)")
         chapter = re.findall(r"rgba\((\d+),\d+,\d+,([\d.]+)\)", coloured([*figure.text], figure.values())._repr_html_())
@@ -137,7 +99,7 @@ def test_the_page_writes_what_python_writes(language, browser):
 @each_on_the_page
 def test_before_it_is_loaded_it_shows_the_same(language, browser):
     """At every temperature and throw of the dice: the picture does not move when the weights come."""
-    with figure_page(browser, "writing", language, want=weights) as page:
+    with figure_page(browser, "writing", language) as page:
         states = [{"temperature": temperature, "seed": seed} for temperature in (0, 0.5, 1, 2) for seed in (0, 3, 6)]
         before = []
         for state in states:
@@ -153,7 +115,7 @@ def test_before_it_is_loaded_it_shows_the_same(language, browser):
 
 def test_what_u_meets_is_written_next(browser):
     """The line stands on the marked bar; the sentence names it; the button writes it; the state goes along."""
-    with figure_page(browser, "writing", want=weights) as page:
+    with figure_page(browser, "writing") as page:
         load(page)
         for seed in range(0, 60, 6):
             move(page, seed=seed, temperature=1.5)
@@ -163,63 +125,63 @@ def test_what_u_meets_is_written_next(browser):
             )
             marked = [(x, width) for x, width, opacity in bars if opacity == 1]
             assert [(x, width) for x, width, _ in bars if x <= at < x + width] == marked
-            drawn, before = page.locator(DRAWN).text_content(), written(page)
+            drawn, before = page.locator(DRAWN).text_content(), get(page, "written")
             named = {"␣": "a space", "⏎": "a new line"}.get(drawn, f"‘{drawn}’")
             u = f"{(at - 40) / 272:.2f}"
             assert f"u = {u} draws {named}, with " in page.locator(".report").first.text_content()
-            button(page, "One character").click()
-            assert written(page) == before + {"␣": " ", "⏎": "\n"}.get(drawn, drawn)
+            button(page, "One character").press("Enter")
+            assert get(page, "written") == before + {"␣": " ", "⏎": "\n"}.get(drawn, drawn)
             move(page)
 
 
 def test_a_reader_may_steer(browser):
     """By a button or a bar, back, and from the start. Temperature and dice leave what is written as it is."""
-    with figure_page(browser, "writing", want=weights) as page:
+    with figure_page(browser, "writing") as page:
         page.locator(ROW).nth(1).click()
-        assert written(page) == ""  # nothing can be read yet
+        assert get(page, "written") == ""  # nothing can be read yet
         load(page)
         group = page.get_by_role("group", name="Write instead")
         assert group.get_by_role("button").all_text_contents() == [*"APMGKStC"]
         group.get_by_role("button").nth(1).click()
         move(page)
-        assert (written(page), shown(page)[0][0]) == ("P", "e")
+        assert (get(page, "written"), shown(page)[0][0]) == ("P", "e")
         page.locator(ROW).nth(0).click(position={"x": 300, "y": 10})  # the row will do, the bar may be a hair
         move(page, temperature=0.4, seed=31)
-        assert written(page) == "Pe"
-        figure = Writing(written="Pe", temperature=0.4)
-        assert shown(page)[1][:8] == pytest.approx([p for _, p in figure.next_characters()], abs=1e-6)
-        button(page, "Back").click()
-        assert written(page) == "P"
-        button(page, "Restart").click()
-        assert (written(page), page.locator("textarea").input_value()) == ("", "“What’s that?” said ")
+        assert get(page, "written") == "Pe"
+        held_to(page, Writing(written="Pe", temperature=0.4))
+        button(page, "Back").press("Enter")
+        assert get(page, "written") == "P"
+        button(page, "Restart").press("Enter")
+        assert (get(page, "written"), page.locator("textarea").input_value()) == ("", "“What’s that?” said ")
         page.locator(ROW).last.click()  # all others are no character
-        assert written(page) == ""
+        assert get(page, "written") == ""
 
 
 def test_writes_until_it_is_stopped(browser):
     """And stops too when somebody else changes the text, or it is taken from the page."""
-    with figure_page(browser, "writing", want=weights) as page:
+    with figure_page(browser, "writing") as page:
         load(page)
+        assert page.evaluate("document.activeElement.textContent") == "Write"
         for stop in (
-            lambda: button(page, "Stop").click(),
+            lambda: button(page, "Stop").press("Enter"),
             lambda: move(page, beginning="The sea"),
             lambda: page.evaluate("remove()"),
         ):
-            button(page, "Write").click()
+            button(page, "Write").press("Enter")
             page.wait_for_function("model.get('written').length > 3")
             stop()
-            now = written(page)
+            now = get(page, "written")
             page.wait_for_timeout(350)
-            assert written(page) == now
+            assert get(page, "written") == now
 
 
 def test_a_beginning_that_cannot_be_read(browser):
     """Is named, kept in its box and not given to the model; half a syllable is not complained about."""
-    with figure_page(browser, "writing", want=weights) as page:
+    with figure_page(browser, "writing") as page:
         load(page)
         box = page.get_by_label("Beginning")
         said = page.locator(".report[id]")
-        button(page, "One character").click()
+        button(page, "One character").press("Enter")
         for text, complaint in (
             ("The ξ and the é", "never read these characters: ξ é."),
             ("e\N{COMBINING CIRCUMFLEX ACCENT}x", "never read these characters: ê."),  # one character, as in Python
@@ -227,22 +189,16 @@ def test_a_beginning_that_cannot_be_read(browser):
         ):
             box.fill(text)
             assert complaint in said.text_content() and box.get_attribute("aria-invalid") == "true"
-            assert page.evaluate("model.get('beginning')") == "“What’s that?” said "
+            assert get(page, "beginning") == "“What’s that?” said "
             move(page, temperature=len(text) / 10)  # is no reason to take away what was typed
-            assert box.input_value() == text and complaint in said.text_content() and written(page) == "M"
+            assert box.input_value() == text and complaint in said.text_content() and get(page, "written") == "M"
         box.fill("The sea\nwas")
         assert said.text_content() == "" and box.get_attribute("aria-invalid") is None
-        assert (page.evaluate("model.get('beginning')"), written(page)) == ("The sea\nwas", "")
+        assert (get(page, "beginning"), get(page, "written")) == ("The sea\nwas", "")
         move(page, temperature=1)
-        assert shown(page)[1][:8] == pytest.approx(
-            [p for _, p in Writing(beginning="The sea\nwas").next_characters()], abs=1e-6
-        )
-        page.evaluate("""() => {
-            const box = document.querySelector("textarea");
-            box.value = "ㅎ";
-            box.dispatchEvent(new InputEvent("input", { isComposing: true }));
-        }""")
-        assert said.text_content() == "" and page.evaluate("model.get('beginning')") == "The sea\nwas"
+        held_to(page, Writing(beginning="The sea\nwas"))
+        compose(page, "ㅎ")
+        assert said.text_content() == "" and get(page, "beginning") == "The sea\nwas"
         page.locator("textarea").dispatch_event("compositionend")
         assert "ㅎ" in said.text_content()
         move(page, beginning="Peg")  # Python's word counts: the box follows
@@ -251,7 +207,7 @@ def test_a_beginning_that_cannot_be_read(browser):
 
 def test_the_writer_does_not_come(browser):
     """Each way in which it may not says so, and can be tried again."""
-    with figure_page(browser, "writing", want=weights) as page:
+    with figure_page(browser, "writing") as page:
         asked = "(answer) => { model.answers = model.answers || model.send; model.send = eval(answer); }"
         notice = page.locator(".strip .report")
         page.clock.install()
@@ -260,18 +216,15 @@ def test_the_writer_does_not_come(browser):
         assert notice.text_content() == "Loading …"
         page.clock.run_for(60_000)
         assert notice.text_content().startswith("Nobody has answered")
-        for answer in ("() => { throw new Error('no kernel') }",):
-            page.evaluate(asked, answer)
-            page.get_by_role("button", name="Try again").click()
-            assert notice.text_content().startswith("Nobody has answered")
-        page.evaluate(asked, "model.answers")
-        page.evaluate("() => { model.send = ({ want }) => model.answers({ want: want + '?' }) }")
-        page.evaluate("() => { const on = model.send; model.send = () => on({ want: 'x' }) }")
+        page.evaluate(asked, "() => { throw new Error('no kernel') }")
+        page.get_by_role("button", name="Try again").click()
+        assert notice.text_content().startswith("Nobody has answered")
+        page.evaluate("() => { model.send = () => model.answers({ want: 'x' }) }")
         page.get_by_role("button", name="Try again").click()  # an answer to another question is none
         assert notice.text_content() == "Loading …"
 
 
-@pytest.mark.parametrize("file", [b"", b"<html>not found</html>", path_of("en").read_bytes()[:5000]])
+@pytest.mark.parametrize("file", [b"", b"<html>not found</html>", weights("writers/en.safetensors")[:5000]])
 def test_the_writer_comes_in_pieces(browser, file):
     files = [file]
     with figure_page(browser, "writing", want=lambda name: files[0]) as page:
@@ -284,7 +237,7 @@ def test_the_writer_comes_in_pieces(browser, file):
 
 def test_the_writer_comes_as_part_of_a_message(browser):
     """In a notebook the weights stand somewhere in a longer buffer."""
-    with figure_page(browser, "writing", want=weights) as page:
+    with figure_page(browser, "writing") as page:
         page.evaluate("""() => (window.DataView = class extends DataView {
             constructor(bytes) {
                 const longer = new Uint8Array(bytes.byteLength + 24);
@@ -293,65 +246,41 @@ def test_the_writer_comes_as_part_of_a_message(browser):
             }
         })""")
         load(page)
-        assert shown(page)[1][:8] == pytest.approx([p for _, p in Writing().next_characters()], abs=1e-6)
+        held_to(page, Writing())
 
 
 def test_a_change_in_the_middle_is_read_anew(browser):
-    with figure_page(browser, "writing", want=weights, beginning="Peg came in. Then she said “") as page:
+    with figure_page(browser, "writing", beginning="Peg came in. Then she said “") as page:
         load(page)
         for beginning in ("Peg came in, then she said “", "Peg came in, then she said ", "Meg", "Meg came in."):
             move(page, beginning=beginning, written="Wa")
-            expected = Writing(beginning=beginning, written="Wa").next_characters()
-            assert shown(page)[1][:8] == pytest.approx([p for _, p in expected], abs=1e-6)
-
-
-def test_by_keyboard_alone(browser):
-    with figure_page(browser, "writing", want=weights, motion="reduce") as page:
-
-        def tab():
-            page.keyboard.press("Tab")
-            return page.evaluate(
-                "() => { const at = document.activeElement; return at.labels?.[0]?.textContent || at.textContent }"
-            )
-
-        assert [tab(), tab(), tab()] == ["temperature τ", "seed of the dice", "Load the writer (259 kB)"]
-        page.keyboard.press("Enter")
-        page.wait_for_function("document.activeElement.textContent === 'Write'")  # what the reader asked for
-        page.keyboard.press("Space")
-        assert len(written(page)) == 200
-        names = ["One character", "Back", "Restart"]
-        assert [tab(), tab(), tab()] == names
-        page.keyboard.press("Enter")
-        assert written(page) == ""
-        move(page)
-        assert [tab(), tab(), tab()] == ["“What’s that?” said ", "Beginning", "unit"]
-        page.keyboard.press("ArrowRight")
-        assert page.evaluate("model.get('unit')") == 150
-        move(page)
-        assert page.locator(".report").last.text_content().startswith("Unit 150 is now at ")
+            held_to(page, Writing(beginning=beginning, written="Wa"))
 
 
 def test_says_where_the_unit_is_highest(browser):
-    with figure_page(browser, "writing", want=weights, written="Peg. “Wait") as page:
+    with figure_page(browser, "writing", written="Peg. “Wait", unit=148) as page:
         load(page)
+        page.get_by_label("unit", exact=True).press("ArrowRight")
+        move(page)
         values = Writing(written="Peg. “Wait").values()
         said = page.locator(".report").last.text_content()
         now, low, high = (f"{value:.2f}".replace("-", "−") for value in (values[-1], values.min(), values.max()))
         assert f"now at {now}." in said and f"lowest in this text is {low}," in said and f"highest {high}," in said
 
 
-def test_weights_are_handed_out_and_nothing_else():
-    """In a notebook it is Python that answers the page."""
-    figure, sent = Writing("ja"), []
+@pytest.mark.parametrize(("kind", "folder"), [(Attention, "readers"), (Past, "writers_small"), (Writing, "writers")])
+def test_weights_are_handed_out_and_nothing_else(kind, folder):
+    """In a notebook Python answers the page."""
+    figure, sent, name = kind("ja"), [], f"{folder}/ja.safetensors"
     figure.send = lambda content, buffers=(): sent.append((content, list(buffers)))
     ask = figure._handle_custom_msg
-    ask({"want": figure.writer["file"]}, [])
-    assert sent.pop() == ({"have": "writers/ja.safetensors"}, [path_of("ja").read_bytes()])
-    for name in ("writers/xx.safetensors", "../pyproject.toml", "writers/../writer.py", "/etc/hosts", "", "en"):
+    ask({"want": name}, [])
+    assert sent.pop() == ({"have": name}, [weights(name)])
+    for name in (f"{folder}/xx.safetensors", f"{folder}/../writer.py", "../pyproject.toml", "/etc/hosts", "", "ja"):
         ask({"want": name}, [])
         content, buffers = sent.pop()
         assert content["lacks"] == name and content["why"] and buffers == []
-    for content in ({}, {"want": None}, {"want": ["writers/en.safetensors"]}, "writers/en.safetensors", None):
+    for content in ({}, {"want": None}, {"want": [f"{folder}/ja.safetensors"]}, f"{folder}/ja.safetensors", None):
         ask(content, [])
     assert sent == []
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from browsing import accessible
 from draw import KINDS
-from figure_page import OPENED, TWO_FRAMES, figure_page, move
+from figure_page import OPENED, TWO_FRAMES, figure_page, get, move, sentences
 from repository import ROOT
 from sampling import chosen
 from traitlets import TraitError
@@ -34,11 +34,11 @@ SPECIAL = {("learning", "examples"): [[[0, 1], 1]], ("learning", "begin_with"): 
 # All that a figure shows: what is in it, and what its controls stand at.
 SHOWN = """() => document.querySelector("figure").outerHTML
     + JSON.stringify([...document.querySelectorAll("input, select")].map(one => [one.value, one.checked]))"""
-# Of the texts in drawings: what it says, from where to where, and how large its letters are.
+# Of the texts in drawings: what it says, how far it lies from the drawing's two sides, and how large its letters are.
 LETTERS = """() => [...document.querySelectorAll("svg text")]
     .filter(one => one.textContent.trim() && one.getClientRects().length).map(one => {
-        const { left, right } = one.getBoundingClientRect();
-        return [one.textContent, left, right, parseFloat(getComputedStyle(one).fontSize) * Math.hypot(one.getScreenCTM().a, one.getScreenCTM().b)];
+        const [{ left, right }, all] = [one.getBoundingClientRect(), one.closest("svg").getBoundingClientRect()];
+        return [one.textContent, left - all.left, right - all.right, parseFloat(getComputedStyle(one).fontSize) * Math.hypot(one.getScreenCTM().a, one.getScreenCTM().b)];
     })"""
 # Of the numbers on squares that are not faded: the number, and its contrast to the square on the page.
 CONTRASTS = """() => {
@@ -104,6 +104,36 @@ def changed(figure, name):
             return getattr(figure, name)
     raise AssertionError(f"no other value for {name} than {before!r}")
 
+
+# Of each figure traits that are set one after another, and pieces of what it then says, or that it does not say.
+NOT = "does not say "
+ROW_0 = "Row 0 was read at 3 of 8 places, but it is padding_idx: what is sent back to it is dropped."
+SENTENCES = {
+    "gates": [
+        ({"bias": [0, 0, 0, 0]}, "Not yet: after 20 steps"),
+        ({"bias": [-10, 6, 0, 0]}, "Not yet: the first input hardly gets in"),
+        ({"bias": [-3, 6, 0, 0]}, "Not yet: later inputs get in"),
+        ({"bias": [10, -10, 10, 0]}, "Not yet: the first input hardly gets in"),
+        ({"bias": [-6, 6, 0, 0]}, "✓ Done"),
+    ],
+    "lookup": [
+        ({"text": "hello", "place": 0}, "Place 0 holds “h”, which is index 3.", "row 3: 3.1, 3.2, 3.3.", ROW_0),
+        ({"text": "hellowor"}, NOT + "Row 0"),
+        ({"text": "hello", "padding_idx": None}, NOT + "Row 0"),
+        ({"padding_idx": 0, "place": 7}, "row 0: 0.0, 0.0, 0.0.", ROW_0),
+        ({"weight": [[0, -i, 0.25] for i in range(8)]}, "row 0: 0.0, 0.0, 0.3.", "Row 0 is not zero, and no step will change that"),
+    ],
+    "pairs": [({"writes": [], "asked": 1}, "Asked for B: 0.0, 0.0, 0.0, 0.0. Nothing has been written under B yet.")],
+    "scan": [
+        ({}, "Chunks of 3, 3, 2: 2 rounds within all chunks at once, 2 from chunk to chunk, and one for the rest. 5 rounds, 18 "),
+        ({"cuts": []}, "That is as long as the loop."),
+        ({"cuts": [1, 2, 3, 4, 5, 6, 7]}, "That is as long as the loop."),
+    ],
+    "shapes": [
+        ({"num_layers": 3, "marked": "weight_hr_l1"}, "This network has no weight_hr_l1."),
+        ({"proj_size": 5}, "weight_hr_l1 (5, 20)"),
+    ],
+}
 
 # Words
 
@@ -185,10 +215,19 @@ def test_follows_what_python_sets(browser, name):
     with figure_page(browser, name) as page:
         page.evaluate(OPEN)
         for trait in (one for one in start.moved if one not in SHOWN_WITH_OTHERS.get(name, ())):
-            before, shown = page.evaluate("name => model.get(name)", trait), page.evaluate(SHOWN)
+            before, shown = get(page, trait), page.evaluate(SHOWN)
             move(page, **{trait: changed(KINDS[name](), trait)})
             assert page.evaluate(SHOWN) != shown, trait
             move(page, **{trait: before})
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_sentences(browser, name):
+    with figure_page(browser, name) as page:
+        for traits, *pieces in SENTENCES[name]:
+            said = sentences(page, **traits)
+            for piece in pieces:
+                assert (piece.removeprefix(NOT) in said) != piece.startswith(NOT), (traits, said)
 
 
 @written_on_the_page
@@ -236,7 +275,7 @@ def test_fits(browser, name):
                 page.evaluate(TWO_FRAMES)
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 letters = page.evaluate(LETTERS)
-                assert [one for one in letters if one[1] < 0 or one[2] > width] == []
+                assert [one for one in letters if one[1] < -2 or one[2] > 2] == []
                 assert [one for one in letters if one[3] < 9] == []
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import nbformat
 import pytest
+from figure_page import TWO_FRAMES
 from ipywidgets.embed import dependency_state
 from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -43,7 +44,6 @@ PYTHON = """async code => {
     return printed;
 }"""
 CONTROLS = ":is(input[type=range], input[type=number]):visible:enabled"
-FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 READY = """() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel?.status === "idle"
     && jupyterapp.shell.currentWidget.context.isReady"""
 
@@ -153,7 +153,7 @@ def move(page, control):
         return control.input_value() != before
 
     assert until(moved)
-    page.evaluate(FRAME)
+    page.evaluate(TWO_FRAMES)
     return float(control.input_value())
 
 

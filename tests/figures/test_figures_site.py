@@ -2,11 +2,13 @@
 
 import gzip
 import re
+from contextlib import contextmanager
 
 import nbformat
 import pytest
 from browsing import begin, opened
 from draw import KINDS, drawing
+from figure_page import load
 from finished import FINISHED
 from repository import ROOT, soup
 from sampling import sample
@@ -56,6 +58,26 @@ def has_own_picture(language, name):
     return language == ORIGINAL or (ROOT / f"companion/figures/pictures/{name}.{language}.svg").exists()
 
 
+@pytest.fixture
+def base(start, site, address):
+    """Return the address under which the pages are opened."""
+    return site.as_uri() if start == "file" else address
+
+
+@contextmanager
+def figure_on_its_page(browser, base, language, name):
+    """Open a figure's page on a phone; give it, the figure's place, and the addresses that are asked for: none of another host."""
+    asked = []
+    with browser.new_context(viewport={"width": 360, "height": 800}, has_touch=True) as context:
+        context.on("request", lambda request: asked.append(request.url))
+        with opened(context, f"{base}/{language}/{PLACES[name]}.html") as page:
+            place = page.locator(f'[data-figure="{name}"]')
+            begin(page)
+            place.locator("figure[lang] figcaption").wait_for()
+            yield page, place, asked
+    assert [url for url in asked if not url.startswith((base, "data:", "blob:"))] == []
+
+
 def test_every_figure_has_its_page():
     assert PLACES.keys() == KINDS.keys()
 
@@ -96,44 +118,36 @@ def test_one_picture_serves_all_if_it_can(name):
 
 
 @pytest.mark.parametrize(("language", "name", "start"), [held(*case) for case in MOVED])
-def test_alive_on_the_page(browser, site, address, start, language, name):
-    """Dragged, tapped and moved with the keys, a control changes what the figure shows. Nothing is asked of another host."""
-    base = site.as_uri() if start == "file" else address
-    asked = []
-    with browser.new_context(viewport={"width": 360, "height": 800}, has_touch=True) as context:
-        context.on("request", lambda request: asked.append(request.url))
-        with opened(context, f"{base}/{language}/{PLACES[name]}.html") as page:
-            place = page.locator(f'[data-figure="{name}"]')
-            begin(page)
-            place.locator("figure[lang] figcaption").wait_for()
-            assert place.locator("figure").get_attribute("lang") == language
-            shown = lambda: place.locator("figure").inner_html()  # noqa: E731
-            slider = place.locator("input[type=range]:visible")
-            if slider.count():
-                slider = slider.first
-                slider.scroll_into_view_if_needed()
-                before, box = shown(), slider.bounding_box()
-                low, high, value = slider.evaluate("slider => [slider.min, slider.max, slider.value].map(Number)")
-                page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-                page.mouse.down()
-                far = 0.1 if value - low > high - value else 0.9
-                page.mouse.move(box["x"] + box["width"] * far, box["y"] + box["height"] / 2, steps=5)
-                page.mouse.up()
-                tap, key = slider.tap, "ArrowRight"  # in its middle
-            else:
-                slider = place.locator("input[type=number]").first
-                before = shown()
-                slider.locator("xpath=following-sibling::button").last.click()
-                tap, key = slider.locator("xpath=preceding-sibling::button").last.tap, "ArrowUp"
-            changed = "([name, before]) => document.querySelector(`[data-figure=${name}] figure`).innerHTML !== before"
+def test_alive_on_the_page(browser, base, language, name):
+    """Dragged, tapped and moved with the keys, a control changes what the figure shows."""
+    with figure_on_its_page(browser, base, language, name) as (page, place, _):
+        assert place.locator("figure").get_attribute("lang") == language
+        shown = lambda: place.locator("figure").inner_html()  # noqa: E731
+        slider = place.locator("input[type=range]:visible")
+        if slider.count():
+            slider = slider.first
+            slider.scroll_into_view_if_needed()
+            before, box = shown(), slider.bounding_box()
+            low, high, value = slider.evaluate("slider => [slider.min, slider.max, slider.value].map(Number)")
+            page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+            page.mouse.down()
+            far = 0.1 if value - low > high - value else 0.9
+            page.mouse.move(box["x"] + box["width"] * far, box["y"] + box["height"] / 2, steps=5)
+            page.mouse.up()
+            tap, key = slider.tap, "ArrowRight"  # in its middle
+        else:
+            slider = place.locator("input[type=number]").first
+            before = shown()
+            slider.locator("xpath=following-sibling::button").last.click()
+            tap, key = slider.locator("xpath=preceding-sibling::button").last.tap, "ArrowUp"
+        changed = "([name, before]) => document.querySelector(`[data-figure=${name}] figure`).innerHTML !== before"
+        page.wait_for_function(changed, arg=[name, before])
+        for move in (tap, lambda: [slider.press(key) for _ in range(2)]):
+            page.wait_for_timeout(100)
+            before = shown()
+            move()
             page.wait_for_function(changed, arg=[name, before])
-            for move in (tap, lambda: [slider.press(key) for _ in range(2)]):
-                page.wait_for_timeout(100)
-                before = shown()
-                move()
-                page.wait_for_function(changed, arg=[name, before])
-            assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    assert [url for url in asked if not url.startswith((base, "data:", "blob:"))] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 @pytest.mark.parametrize(("language", "name"), PAIRS)
@@ -172,54 +186,30 @@ def test_pages_load_the_figures_that_they_have(site, language):
         assert files + places + packed(figure.read("figures.css")) < 18_000 + 9_000 * len(there), path
 
 
-def test_the_scripts_are_plain(site):
-    """Each is one classic script, which a page that is a file may load, without what only modules have."""
-    for path in (site / "en/_static/figures").glob("*.js"):
-        text = path.read_text(encoding="utf-8")
-        assert not re.search(r"^\s*(import|export)\b", text, re.MULTILINE), path.name
-
-
 @pytest.mark.parametrize(("language", "start"), [held(*start) for start in STARTS])
-def test_weights_come_when_they_are_asked_for(browser, site, address, start, language):
+def test_weights_come_when_they_are_asked_for(browser, base, site, language):
     """Not before, and less than 300 kB; then the writer writes what it writes in Python."""
-    asked = []
-    with browser.new_context(viewport={"width": 360, "height": 800}) as context:
-        context.on("request", lambda request: asked.append(request.url))
-        with opened(context, f"{site.as_uri() if start == 'file' else address}/{language}/{PLACES['writing']}.html") as page:
-            place = page.locator('[data-figure="writing"]')
-            begin(page)
-            place.locator("figure[lang] figcaption").wait_for()
-            assert not any("writers/" in url for url in asked)
-            place.get_by_role("button").filter(has_text="kB").click()
-            written = place.locator(".written")
-            written.wait_for()
-            figure_here = KINDS["writing"](language=language)
-            before = written.text_content()
-            assert before == figure_here.text
-            place.get_by_role("button", name=figure.words(language, "writing")["one"]).click()
-            page.wait_for_function("before => document.querySelector('.written').textContent !== before", arg=before)
-            assert written.text_content() == figure_here.write(1)
+    with figure_on_its_page(browser, base, language, "writing") as (page, place, asked):
+        assert not any("writers/" in url for url in asked)
+        load(place)
+        written, figure_here = place.locator(".written"), KINDS["writing"](language=language)
+        assert written.text_content() == figure_here.text
+        place.get_by_role("button", name=figure.words(language, "writing")["one"]).click()
+        page.wait_for_function("text => document.querySelector('.written').textContent === text", arg=figure_here.write(1))
     (weights,) = {url for url in asked if "writers/" in url}  # the page asks its worker, and the worker the server
     path = site / language / "_static/figures/writers" / weights.rpartition("/")[2].partition("?")[0]
     assert len(gzip.compress(path.read_bytes())) < 300_000
 
 
 @pytest.mark.parametrize(("language", "start"), [held(*start) for start in STARTS])
-def test_the_reader_of_numerals_comes_as_the_writer_does(browser, site, address, start, language):
-    """When it is asked for, and then both kinds write what they write in Python."""
-    asked = []
-    with browser.new_context(viewport={"width": 360, "height": 800}) as context:
-        context.on("request", lambda request: asked.append(request.url))
-        with opened(context, f"{site.as_uri() if start == 'file' else address}/{language}/{PLACES['attention']}.html") as page:
-            place = page.locator('[data-figure="attention"]')
-            begin(page)
-            place.locator("figure[lang] figcaption").wait_for()
-            assert not any("readers/" in url for url in asked)
-            place.get_by_role("button").filter(has_text="kB").click()
-            place.locator("textarea").wait_for()
-            figure_here = KINDS["attention"](language, text=example_of(20_050, language))
-            place.locator("textarea").fill(figure_here.text)
-            expected = [figure_here.written(attention=kind).digits for kind in (True, False)]
-            written = "() => [...document.querySelectorAll('.both output')].map(one => one.textContent)"
-            page.wait_for_function(f"expected => `${{({written})()}}` === `${{expected}}`", arg=expected)
+def test_the_reader_of_numerals_comes_as_the_writer_does(browser, base, language):
+    """When it is asked for; then both kinds write what they write in Python."""
+    with figure_on_its_page(browser, base, language, "attention") as (page, place, asked):
+        assert not any("readers/" in url for url in asked)
+        load(place)
+        figure_here = KINDS["attention"](language, text=example_of(20_050, language))
+        place.locator("textarea").fill(figure_here.text)
+        expected = [figure_here.written(attention=kind).digits for kind in (True, False)]
+        written = "() => [...document.querySelectorAll('.both output')].map(one => one.textContent)"
+        page.wait_for_function(f"expected => `${{({written})()}}` === `${{expected}}`", arg=expected)
     assert any("readers/" in url for url in asked)

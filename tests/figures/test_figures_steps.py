@@ -4,7 +4,6 @@
 import ast
 import base64
 import itertools
-import json
 import math
 import os
 import random
@@ -20,12 +19,9 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from companion.figures.figure import read
-from companion.learning.numeral_readers import KINDS, LANGUAGES, load_reader
-from companion.learning.numeral_readers import path_of as reader_path_of
-from companion.learning.numerals import in_words, split
-from companion.learning.search import greedy
-from companion.learning.text import characters, shipped_texts
-from companion.learning.writer import load_writer, path_of
+from companion.learning.numeral_readers import LANGUAGES
+from companion.learning.numerals import split
+from companion.learning.text import characters
 
 MANY = 1200 if "PROVE" in os.environ else 210  # all that a case takes turns with, SCALES and the like, come round
 pytestmark = pytest.mark.deeper
@@ -33,6 +29,9 @@ DOUBLE = {"dtype": torch.float64}
 # The factors of weights, and of inputs and states: as drawn, small, and so large that gates are saturated.
 SCALES = [(1, 1), (3, 1), (1, 1e-3), (1e-3, 1), (1, 30), (30, 1), (1, 1e3), (1e3, 1), (0, 1), (1, 0)]
 COMPARED = set()  # the exports that a test of this file holds to torch
+# Exports that a figure's page holds to Python, end to end, and their test: test_figure_<name>.py.
+SHOWN = {"rnnSlopes": "unrolling", "writeStep": "writing"}
+SHOWN |= dict.fromkeys(["encode", "decodeStep", "writeNumber"], "attention")
 
 
 def compares(*names):
@@ -49,12 +48,8 @@ def ask(browser):
 
 @pytest.fixture(autouse=True)
 def repeatable():
-    """The same cases on every run, one thread for so small ones."""
+    """Draw the same cases on every run."""
     torch.manual_seed(0)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def same(ours, theirs, rtol=1e-11, atol=1e-11):
@@ -94,13 +89,7 @@ def test_every_export_is_compared():
     source = read("numbers.js") + read("steps.js") + read("reading.js")
     exports = re.findall(r"^export (?:const|function|class) (\w+)", source, re.MULTILINE)
     assert len(exports) == len(re.findall(r"^export ", source, re.MULTILINE))
-    assert COMPARED == {*exports}
-
-
-@compares("sigmoid")
-def test_sigmoid(ask):
-    z = torch.cat([scale * randn(MANY) for scale in (1e-3, 1, 30, 1e3)] + [torch.tensor([0.0, 745, -745, 1e6, -1e6])])
-    same(ask("z => s.sigmoid(z)", z.tolist()), [*torch.sigmoid(z)], atol=0)
+    assert COMPARED | SHOWN.keys() == {*exports} and not COMPARED & SHOWN.keys()
 
 
 @compares("dot", "norm", "times", "rowTimes")
@@ -112,18 +101,6 @@ def test_products(ask):
     same(row_times, [x @ W for W, x, _ in cases])
     same(dot, [x @ x.flip(0) for _, x, _ in cases])
     same(norm, [x.norm() for _, x, _ in cases])
-
-
-@compares("sums")
-@pytest.mark.parametrize("bias", [True, False])
-def test_sums(ask, bias):
-    cells = [(scaled(nn.LSTMCell(n, m, bias, **DOUBLE), a), b) for n, m, _, a, b in sizes()]
-    cases = [(randn(cell.input_size) * b, randn(cell.hidden_size) * b, weights(cell)) for cell, b in cells]
-    theirs = [
-        F.linear(x, w["weight_ih"], w.get("bias_ih")) + F.linear(h, w["weight_hh"], w.get("bias_hh"))
-        for x, h, w in cases
-    ]
-    same(ask("([x, h, w]) => s.sums(x, h, w)", cases), theirs)
 
 
 @compares("scaled")
@@ -184,19 +161,7 @@ def test_descend(ask):
 # RNN
 
 
-@compares("rnnCell")
-@pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
-def test_rnn_cell(ask, nonlinearity, bias):
-    cases, theirs = [], []
-    for n, m, _, a, b in sizes():
-        cell, x, h = scaled(nn.RNNCell(n, m, bias, nonlinearity, **DOUBLE), a), randn(n) * b, randn(m) * b
-        cases.append([x, h, weights(cell)] + ([] if nonlinearity == "tanh" and len(cases) % 2 else [nonlinearity]))
-        theirs.append(cell(x, h))
-    same(ask("of => s.rnnCell(...of)", cases), theirs)
-
-
-@compares("rnn", "rnnGradients")
+@compares("rnn", "rnnCell", "rnnGradients")
 @pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
 def test_rnn_and_its_gradients(ask, nonlinearity):
     """All states of nn.RNN, and what autograd says of a loss that reads the last of them."""
@@ -223,24 +188,10 @@ def test_rnn_and_its_gradients(ask, nonlinearity):
     same(back, gradients)
 
 
-@compares("rnnSlopes")
-@pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
-def test_slopes(ask, nonlinearity):
-    """The derivative at a, from h = f(a): autograd's, in the kink of relu as well."""
-    cases, theirs = [], []
-    for _, size, _, scale, _ in sizes():
-        a = (randn(size) * scale).requires_grad_()
-        h = getattr(torch, nonlinearity)(a)
-        h.sum().backward()
-        cases.append([h] + ([] if nonlinearity == "tanh" and len(cases) % 2 else [nonlinearity]))
-        theirs.append(a.grad)
-    same(ask("of => s.rnnSlopes(...of)", cases), theirs)
-
-
 # LSTM
 
 
-@compares("lstmCell")
+@compares("lstmCell", "sums", "sigmoid")
 @pytest.mark.parametrize("bias", [True, False])
 def test_lstm_cell(ask, bias):
     """h and c of nn.LSTMCell, and all that is computed on the way."""
@@ -473,36 +424,6 @@ def test_characters(ask):
     assert ask("text => s.characters(text)", texts) == [*map(characters, texts)]
 
 
-@compares("writeStep", "readSafetensors")
-@pytest.mark.parametrize("language", shipped_texts())
-def test_writer(ask, language):
-    """The file of a writer, and what the writer answers in 300 random states, all of its characters among them."""
-    model, vocabulary = load_writer(language)
-    data = base64.b64encode(path_of(language).read_bytes()).decode()
-    call = """data => {
-        window.file = s.readSafetensors(Uint8Array.from(atob(data), c => c.charCodeAt(0)).buffer);
-        return file;
-    }"""
-    (file,) = ask(call, [data])
-    state_dict = model.state_dict()
-    assert file["weights"].keys() == state_dict.keys()
-    same(file["weights"].values(), [state_dict[name] for name in file["weights"]], rtol=0, atol=0)
-    assert json.loads(file["metadata"]["characters"]) == vocabulary.characters
-    size = model.recurrent.hidden_size
-    for factor in (0, 1, 1e3):
-        indices = torch.randint(len(vocabulary), (100,))
-        h, c = torch.rand(100, size, **DOUBLE) * 2 - 1, randn(100, size) * factor
-        with torch.no_grad():
-            y, (h_n, c_n) = model(indices[None], (h[None], c[None]))
-        call = """([index, h, c]) => {
-            const { step, y } = s.writeStep(index, [h, c], file.weights);
-            return [y, step.h, step.c];
-        }"""
-        ours = zip(*ask(call, [*zip(indices.tolist(), h, c, strict=True)]), strict=True)
-        for one, theirs in zip(ours, (y[0], h_n[0], c_n[0]), strict=True):
-            same(one, [*theirs])
-
-
 @compares("readSafetensors")
 def test_all_numbers_of_float16(ask):
     bits = torch.arange(2**16, dtype=torch.int32).to(torch.uint16).view(torch.float16)
@@ -549,43 +470,3 @@ def test_attend(ask):
     ours = ask("of => { const { context, weights } = s.attend(...of); return [context, weights] }", cases)
     for one, other in zip(ours, theirs, strict=True):
         same(one, [*other], rtol=1e-9, atol=1e-9)
-
-
-@compares("encode", "decodeStep", "writeNumber")
-@pytest.mark.parametrize(
-    "language", [pytest.param(one, marks=[pytest.mark.heavy] * (one not in ("en", "zh"))) for one in LANGUAGES]
-)
-def test_reader_of_numerals(ask, language):
-    """Both kinds of reader, from their file: memory and state, each step's logits and weights, and what is written."""
-    call = "data => (window.file = s.readSafetensors(Uint8Array.from(atob(data), c => c.charCodeAt(0)).buffer), null)"
-    ask(call, [base64.b64encode(reader_path_of(language).read_bytes()).decode()])
-    numbers = [7, 412007, 90000400, 987654321, 1234567890, 777777777777]
-    for kind in KINDS:
-        model, task = load_reader(language, kind)
-        sources = [task.encode(in_words(number, language)) for number in numbers]
-        call = f"""([indices, signs]) => {{
-            const entries = Object.entries(file.weights).filter(([name]) => name.startsWith("{kind}."));
-            const w = Object.fromEntries(entries.map(([name, weight]) => [name.slice({len(kind) + 1}), weight]));
-            const {{ memory, state }} = s.encode(indices, w);
-            let now = state;
-            const steps = signs.map((sign) => {{
-                const {{ step, weights, y }} = s.decodeStep(sign, now, memory, w);
-                now = [step.h, step.c];
-                return [y, weights];
-            }});
-            return [memory, state, steps.map(([y]) => y), steps.map(([, weights]) => weights), s.writeNumber(indices, w, 12)];
-        }}"""
-        found = [greedy(model, source[:, None], torch.tensor([len(source)]), 12)[0] for source in sources]
-        signs = [[0, *one.sequence] for one in found]
-        ours = ask(call, [[source.tolist(), given] for source, given in zip(sources, signs, strict=True)])
-        for source, given, one, (memory, state, y, weights, rows) in zip(sources, signs, found, ours, strict=True):
-            with torch.no_grad():
-                read, (h, c) = model.read(source[:, None], torch.tensor([len(source)]))
-                logits, _, _ = model.write(torch.tensor(given)[:, None], read, (h, c))
-            same([memory, *state, y], [read.memory[:, 0], h[0, 0], c[0, 0], logits[:, 0]], rtol=0, atol=1e-6)
-            if one.weights is None:
-                assert weights == [None] * len(given)
-            else:
-                same([weights, [row["weights"] for row in rows]], [one.weights] * 2, rtol=0, atol=1e-6)
-            assert [row["index"] for row in rows] == [*one.sequence, 0]
-            assert sum(math.log(row["p"]) for row in rows) == pytest.approx(one.log_p, abs=1e-6)

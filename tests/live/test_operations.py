@@ -12,7 +12,7 @@ import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from namesakes import examples
-from twins import Refused, alike, numbers, outcome
+from twins import Refused, alike, numbers, outcome, rows_of
 
 # What rows are made of, and in which shapes: x, y; p from (0, 1); n of equal numbers; i indices below 2, j all indices of a
 # row; k yes or no; v a vector, m, c matrices, q a square one, b several; s a number.
@@ -72,7 +72,7 @@ x[0] | x[:, 1:] | x[..., None] | x[-1, ::2] | x[None] | x[1, 2] | b[:, [0, 2]] |
 tuple(x.size()) | x.size(-1) | x.stride() | b.mT.stride() | x.dim() | x.nelement() | x.is_contiguous() | x.T.is_contiguous() | str(x.dtype) | x.requires_grad | x.is_floating_point() | x.detach().requires_grad | x.device.type | x.shape[0]
 x @ x | x + m | x.view(4) | t.cat([x, m]) | t.stack([x, m]) | x.sum(2) | x.index_select(0, j) | x.gather(0, j.view(1, 3) + 5) | x.reshape(5) | t.mm(x, x) | x.expand(4, 3) | x.squeeze(3) | x.transpose(0, 2) | t.ones(2) + t.ones(3) | t.einsum("ij,jk", x, x)
 """
-ROWS = [row.strip() for row in re.split(r"\s\|\s(?![^()]*\))|\n", ROWS) if row.strip()]
+ROWS = rows_of(ROWS)
 KINDS = "float64", "float32", "int64", "bool"
 LISTS = (f"_{name}" for name in ("POINTWISE", "REDUCTIONS", "SHAPES", "MATRICES", "LINALG", "METHODS"))
 CALLED = {name for names in LISTS for name in getattr(small_torch, names).split()}

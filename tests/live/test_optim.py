@@ -6,8 +6,9 @@ import warnings
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twins import agree, numbers
+from twins import agree, numbers, on_both, program_of, rows_of
 
+FLOATS = {"float64": 1e-12, "float32": 1e-6}
 KINDS = {
     "SGD": {},
     "SGD, momentum": {"momentum": 0.9, "dampening": 0.1, "weight_decay": 0.01},
@@ -45,52 +46,43 @@ def stepping(optimizer, parameters):
     return step
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_many_steps(kind, dtype):
+@on_both(FLOATS)
+def test_many_steps(t, kind, dtype):
     """One parameter never gets a gradient; nothing is remembered of it."""
-
-    def ran(t):
-        optimizer, parameters, _ = learning(t, kind, KINDS[kind], dtype, 100)
-        return parameters, optimizer.state_dict(), repr(optimizer), optimizer.defaults
-
-    agree(ran, 1e-12 if dtype == "float64" else 1e-6)
+    optimizer, parameters, _ = learning(t, kind, KINDS[kind], dtype, 100)
+    return parameters, optimizer.state_dict(), repr(optimizer), optimizer.defaults
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_first_steps_are_the_same_to_the_bit(kind):
+@on_both(2e-16)
+def test_first_steps_are_the_same_to_the_bit(t, kind):
     """Numbers with few digits: what is fused in torch and not here rounds alike, so that the order of operations shows."""
-
-    def ran(t):
-        w = t.tensor([0.5, -1.25, 2.0, 0.0], dtype=t.float64, requires_grad=True)
-        optimizer = getattr(t.optim, kind.partition(",")[0])([w], **KINDS[kind])
-        for k in range(3):
-            w.grad = t.tensor([0.25, -2.0, 0.0, 1e-30], dtype=t.float64) * k
-            optimizer.step()
-        return w
-
-    agree(ran, 2e-16)
+    w = t.tensor([0.5, -1.25, 2.0, 0.0], dtype=t.float64, requires_grad=True)
+    optimizer = getattr(t.optim, kind.partition(",")[0])([w], **KINDS[kind])
+    for k in range(3):
+        w.grad = t.tensor([0.25, -2.0, 0.0, 1e-30], dtype=t.float64) * k
+        optimizer.step()
+    return w
 
 
 @settings(max_examples=10)
 @given(
-    kind=st.sampled_from([*KINDS]), lr=st.floats(1e-4, 0.3), before=st.integers(1, 5), dtype=st.sampled_from(["float64", "float32"])
+    kind=st.sampled_from([*KINDS]), lr=st.floats(1e-4, 0.3), before=st.integers(1, 5), dtype=st.sampled_from([*FLOATS])
 )
-def test_goes_on_from_a_state(kind, lr, before, dtype):
+@on_both(FLOATS)
+def test_goes_on_from_a_state(t, kind, lr, before, dtype):
     """Another optimizer, of copies of the parameters, goes on where the first one was. It shares what that remembers."""
-
-    def ran(t):
-        first, parameters, _ = learning(t, kind, KINDS[kind], dtype, before, lr)
-        copies = [one.detach().clone().requires_grad_() for one in parameters]
-        groups = [{"params": copies[:2]}, {"params": [copies[2]]}, {"params": [copies[3]]}]
-        second = type(first)(groups)
-        second.load_state_dict(first.state_dict() if before % 2 else copy.deepcopy(first.state_dict()))
-        on = stepping(second, copies)
-        for _ in range(3):
-            on()
-        return copies, parameters, first.state_dict(), second.state_dict(), repr(second)
-
-    agree(ran, 1e-12 if dtype == "float64" else 1e-6)
+    first, parameters, _ = learning(t, kind, KINDS[kind], dtype, before, lr)
+    copies = [one.detach().clone().requires_grad_() for one in parameters]
+    groups = [{"params": copies[:2]}, {"params": [copies[2]]}, {"params": [copies[3]]}]
+    second = type(first)(groups)
+    second.load_state_dict(first.state_dict() if before % 2 else copy.deepcopy(first.state_dict()))
+    on = stepping(second, copies)
+    for _ in range(3):
+        on()
+    return copies, parameters, first.state_dict(), second.state_dict(), repr(second)
 
 
 SCHEDULES = {
@@ -108,28 +100,26 @@ SCHEDULES = {
 
 @pytest.mark.parametrize("optim", ["SGD", "Adam"])
 @pytest.mark.parametrize("name", SCHEDULES)
-def test_schedule(name, optim):
-    def ran(t):
-        w, v = (t.tensor(x, dtype=t.float64, requires_grad=True) for x in (1.0, 2.0))
-        options = {"momentum": 0.5} if optim == "SGD" else {}
-        optimizer = getattr(t.optim, optim)([{"params": [w]}, {"params": [v], "lr": 0.3}], lr=0.1, **options)
-        scheduler, found = SCHEDULES[name](t, optimizer), []
-        for k in range(19):
-            optimizer.zero_grad()
-            (w * w * v).backward()
-            optimizer.step()
-            scheduler.step()
-            if k == 9:  # from a state, it goes on in the same way
-                kept = scheduler.state_dict()
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    scheduler = SCHEDULES[name](t, optimizer)
-                scheduler.load_state_dict(kept)
-            momentum = [group.get("momentum", group.get("betas")) for group in optimizer.param_groups]
-            found.append([[group["lr"] for group in optimizer.param_groups], momentum, scheduler.get_last_lr()])
-        return found, w, v, repr(optimizer)
-
-    agree(ran, 1e-13)
+@on_both(1e-13)
+def test_schedule(t, name, optim):
+    w, v = (t.tensor(x, dtype=t.float64, requires_grad=True) for x in (1.0, 2.0))
+    options = {"momentum": 0.5} if optim == "SGD" else {}
+    optimizer = getattr(t.optim, optim)([{"params": [w]}, {"params": [v], "lr": 0.3}], lr=0.1, **options)
+    scheduler, found = SCHEDULES[name](t, optimizer), []
+    for k in range(19):
+        optimizer.zero_grad()
+        (w * w * v).backward()
+        optimizer.step()
+        scheduler.step()
+        if k == 9:  # from a state, it goes on in the same way
+            kept = scheduler.state_dict()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                scheduler = SCHEDULES[name](t, optimizer)
+            scheduler.load_state_dict(kept)
+        momentum = [group.get("momentum", group.get("betas")) for group in optimizer.param_groups]
+        found.append([[group["lr"] for group in optimizer.param_groups], momentum, scheduler.get_last_lr()])
+    return found, w, v, repr(optimizer)
 
 
 PLATEAUS = {
@@ -142,16 +132,14 @@ PLATEAUS = {
 
 
 @pytest.mark.parametrize("name", PLATEAUS)
-def test_plateau(name):
-    def ran(t):
-        optimizer, found = t.optim.SGD([{"params": [leaf(t)]}, {"params": [leaf(t)], "lr": 0.3}], lr=0.1), []
-        scheduler = t.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **{"patience": 1} | PLATEAUS[name])
-        for loss in (3.0, 2.0, 2.0, 1.9, 1.9, 1.9, 0.5, 0.6, 0.6, 0.7, 0.6, 0.6, 1.2, 4.0, 0.1, 0.1, 0.1, 0.1):
-            scheduler.step(loss)
-            found.append([scheduler.get_last_lr(), scheduler.num_bad_epochs])
-        return found
-
-    agree(ran)
+@on_both()
+def test_plateau(t, name):
+    optimizer, found = t.optim.SGD([{"params": [leaf(t)]}, {"params": [leaf(t)], "lr": 0.3}], lr=0.1), []
+    scheduler = t.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **{"patience": 1} | PLATEAUS[name])
+    for loss in (3.0, 2.0, 2.0, 1.9, 1.9, 1.9, 0.5, 0.6, 0.6, 0.7, 0.6, 0.6, 1.2, 4.0, 0.1, 0.1, 0.1, 0.1):
+        scheduler.step(loss)
+        found.append([scheduler.get_last_lr(), scheduler.num_bad_epochs])
+    return found
 
 
 def leaf(t):
@@ -173,6 +161,15 @@ def closure(t):
     return first, w, w.grad, optimizer.step()
 
 
+def over(t):
+    """Goes on where a cycle is over."""
+    optimizer = t.optim.SGD([leaf(t)], momentum=0.5)
+    scheduler = t.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, 3)
+    for _ in range(4):
+        optimizer.step()
+        scheduler.step()
+
+
 def own(t):
     class Signs(t.optim.Optimizer):
         def __init__(self, params, lr):
@@ -191,56 +188,26 @@ def own(t):
     return w, repr(optimizer)
 
 
-CALLS = {
-    "no parameters": lambda t: t.optim.Adam([]),
-    "a tensor": lambda t: t.optim.Adam(leaf(t)),
-    "numbers": lambda t: t.optim.SGD([1.0]),
-    "texts": lambda t: t.optim.SGD(["w"]),
-    "computed": lambda t: t.optim.SGD([leaf(t) * 2]),
-    "a set": lambda t: t.optim.SGD([{"params": {leaf(t)}}]),
-    "no group": lambda t: t.optim.SGD([leaf(t)]).add_param_group([leaf(t)]),
-    "in two groups": lambda t: t.optim.SGD([{"params": [w := leaf(t)]}, {"params": w}]),
-    "twice": lambda t: len(t.optim.SGD([w := leaf(t), w]).param_groups),
-    "named": lambda t: t.optim.SGD(t.nn.Linear(1, 1).named_parameters()).state_dict(),
-    "learning rate": lambda t: t.optim.SGD([leaf(t)], lr=-1),
-    "learning rate of Adam": lambda t: t.optim.Adam([leaf(t)], lr=-1.0),
-    "momentum": lambda t: t.optim.SGD([leaf(t)], momentum=-1),
-    "weight decay": lambda t: t.optim.AdamW([leaf(t)], weight_decay=-1),
-    "epsilon": lambda t: t.optim.Adam([leaf(t)], eps=-1),
-    "first beta": lambda t: t.optim.Adam([leaf(t)], betas=(1.0, 0.5)),
-    "second beta": lambda t: t.optim.Adam([leaf(t)], betas=(0.5, -0.5)),
-    "Nesterov": lambda t: t.optim.SGD([leaf(t)], nesterov=True),
-    "alpha": lambda t: t.optim.RMSprop([leaf(t)], alpha=-1),
-    "decay": lambda t: t.optim.Adagrad([leaf(t)], lr_decay=-1),
-    "accumulator": lambda t: t.optim.Adagrad([leaf(t)], initial_accumulator_value=-1),
-    "other groups": lambda t: t.optim.SGD([leaf(t)]).load_state_dict({"state": {}, "param_groups": []}),
-    "other parameters": lambda t: t.optim.SGD([leaf(t)]).load_state_dict({"state": {}, "param_groups": [{"params": [0, 1]}]}),
-    "closure": closure,
-    "of one's own": own,
-    "no optimizer": lambda t: t.optim.lr_scheduler.StepLR([leaf(t)], 3),
-    "schedule too early": lambda t: t.optim.lr_scheduler.StepLR(t.optim.SGD([leaf(t)]), 3).step(),
-    "schedule without a beginning": lambda t: t.optim.lr_scheduler.StepLR(t.optim.SGD([leaf(t)]), 3, last_epoch=2),
-    "lambdas": lambda t: t.optim.lr_scheduler.LambdaLR(t.optim.SGD([leaf(t)]), [abs, abs]),
-    "cycle of no length": lambda t: t.optim.lr_scheduler.OneCycleLR(t.optim.SGD([leaf(t)]), 0.1),
-    "cycle of no steps": lambda t: t.optim.lr_scheduler.OneCycleLR(t.optim.SGD([leaf(t)]), 0.1, 0),
-    "cycle of half an epoch": lambda t: t.optim.lr_scheduler.OneCycleLR(t.optim.SGD([leaf(t)]), 0.1, epochs=0.5, steps_per_epoch=2),
-    "cycle, share": lambda t: t.optim.lr_scheduler.OneCycleLR(t.optim.SGD([leaf(t)]), 0.1, 10, pct_start=2.0),
-    "cycle, form": lambda t: t.optim.lr_scheduler.OneCycleLR(t.optim.SGD([leaf(t)]), 0.1, 10, anneal_strategy="sin"),
-    "cycle without momentum": lambda t: t.optim.lr_scheduler.OneCycleLR(t.optim.Adagrad([leaf(t)]), 0.1, 10),
-}  # fmt: skip
+CALLS = """
+optim.Adam([]) | optim.Adam(leaf(t)) | optim.SGD([1.0]) | optim.SGD(["w"]) | optim.SGD([leaf(t) * 2])
+optim.SGD([{"params": {leaf(t)}}]) | optim.SGD([leaf(t)]).add_param_group([leaf(t)])
+optim.SGD([{"params": [w := leaf(t)]}, {"params": w}]) | len(optim.SGD([w := leaf(t), w]).param_groups)
+optim.SGD(nn.Linear(1, 1).named_parameters()).state_dict() | optim.SGD([leaf(t)], lr=-1) | optim.Adam([leaf(t)], lr=-1.0)
+optim.SGD([leaf(t)], momentum=-1) | optim.AdamW([leaf(t)], weight_decay=-1) | optim.Adam([leaf(t)], eps=-1)
+optim.Adam([leaf(t)], betas=(1.0, 0.5)) | optim.Adam([leaf(t)], betas=(0.5, -0.5)) | optim.SGD([leaf(t)], nesterov=True)
+optim.RMSprop([leaf(t)], alpha=-1) | optim.Adagrad([leaf(t)], lr_decay=-1)
+optim.Adagrad([leaf(t)], initial_accumulator_value=-1) | optim.SGD([leaf(t)]).load_state_dict({"state": {}, "param_groups": []})
+optim.SGD([leaf(t)]).load_state_dict({"state": {}, "param_groups": [{"params": [0, 1]}]}) | closure(t) | own(t)
+lr_scheduler.StepLR([leaf(t)], 3) | lr_scheduler.StepLR(optim.SGD([leaf(t)]), 3).step()
+lr_scheduler.StepLR(optim.SGD([leaf(t)]), 3, last_epoch=2) | lr_scheduler.LambdaLR(optim.SGD([leaf(t)]), [abs, abs])
+lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1) | lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 0)
+lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, epochs=0.5, steps_per_epoch=2)
+lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, pct_start=2.0)
+lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, anneal_strategy="sin") | over(t)
+lr_scheduler.OneCycleLR(optim.Adagrad([leaf(t)]), 0.1, 10)
+"""
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_call(name):
-    agree(CALLS[name], 1e-6)
-
-
-def test_a_cycle_that_is_over():
-    def ran(t):
-        optimizer = t.optim.SGD([leaf(t)], momentum=0.5)
-        scheduler = t.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, 3)
-        for _ in range(4):
-            optimizer.step()
-            scheduler.step()
-
-    agree(ran)
+@pytest.mark.parametrize("row", rows_of(CALLS))
+def test_call(row):
+    agree(program_of(row, **globals()), 1e-6)

@@ -1,6 +1,6 @@
 """The page of an assignment, as a student has it: answers are written and checked there, and saved as a notebook.
 
-A stand-in for Python (tests/live/fake) answers in all but the last test; what the checker says is in test_checker.py.
+A stand-in for Python (tests/live/fake) answers. What the checker says is in test_checker.py, and in test_python_on_page.py.
 """
 
 import json
@@ -11,11 +11,12 @@ import editions
 import nbformat
 import pytest
 from browsing import accessible, begin, opened
+from reader import Reader
 from sampling import chosen
 from whole_site import serving
 
 from companion.check.question import ASSIGNMENTS
-from live import offering, parts
+from live import offering
 
 FAKE = Path(__file__).parent / "fake"
 PAGE = "assignment_rnn"
@@ -23,7 +24,7 @@ SPOKEN = [edition.language for edition in editions.editions()]
 
 
 def laid_out(site, folder):
-    """A folder with this page in each language, without what runs cells."""
+    """Fill a folder with this page in each language, without what runs cells."""
     for language in SPOKEN:
         for name in ("_static", "assignments"):
             shutil.copytree(site / language / name, folder / language / name)
@@ -49,23 +50,16 @@ def test_answers_are_saved_as_the_notebook_that_was_given_out(browser, practice,
             begin(page)
             asked = []
             page.on("request", lambda request: asked.append((request.method, request.url.removeprefix(practice))))
-            cells = page.locator(".cell:has(.run-row)")
-
-            def cell(name):
-                return page.locator(f"#{name} + .cell")
-
-            cell("rnn_step").get_by_role("button", name="Run").click()
-            page.locator(".run-bar").get_by_role("button", name="Load and run").click()
-            page.locator(".run-said", has_text="ready").wait_for()
+            book = Reader(page, editions.ASSIGNMENTS / "en/rnn.ipynb")
+            book.load("rnn_step")
             assert "`" not in page.locator(".run-honest").inner_text() and "check here compares" in page.locator(".run-honest").inner_text()
-            cell("rnn_step").get_by_role("button", name="Edit").click()
-            cell("rnn_step").locator("textarea").fill(answer)
+            book.write("rnn_step", answer)
             with page.expect_download() as download:
                 page.locator(".hand-in button").first.click()
             saved = nbformat.read(download.value.path(), as_version=4)
             nbformat.validate(saved)
             given = nbformat.read(site / f"en/assignments/{download.value.suggested_filename}", as_version=4)
-            shown = cells.evaluate_all("all => all.map(one => one.previousElementSibling.id)")
+            shown = page.locator(".cell:has(.run-row)").evaluate_all("all => all.map(one => one.previousElementSibling.id)")
             assert shown == [one.id for one in given.cells if one.cell_type == "code"]
             for one in given.cells:
                 one.source = answer if one.id == "rnn_step" else one.source
@@ -74,8 +68,8 @@ def test_answers_are_saved_as_the_notebook_that_was_given_out(browser, practice,
 
             # what is checked above changes nothing below
             page.evaluate("asked.splice(0)")
-            cell("rnn-check").get_by_role("button", name="Run").click()
-            page.wait_for_function("document.querySelector('#rnn-check + .cell').dataset.run === 'done'")
+            book.run("rnn-check")
+            book.done()
             ran = [one.removeprefix("run ") for one in page.evaluate("asked") if one.startswith("run ")]
             assert "rnn_step" in ran and ran[-1] == "rnn-check" and not {"rnn-step-check", "rnn-cell-check"} & {*ran}
 
@@ -98,20 +92,25 @@ def test_every_assignment_says_in_its_language_what_it_is_for(practice, browser,
             accessible(page)
 
 
-def test_a_site_that_runs_nothing_has_the_notebook_to_download(site, tmp_path):
-    """As after a build without what runs cells, also of a site that had it before."""
+def test_a_site_that_runs_nothing_offers_what_it_did(site, tmp_path):
+    """A chapter is as it was, an assignment has the notebook to download; also where the site ran cells before."""
     folder = laid_out(site, tmp_path)
-    page = folder / f"en/{PAGE}.html"
+    shutil.copy(site / "en/first_network.html", folder / "en")
+    assignment, chapter = (folder / f"en/{name}.html" for name in (PAGE, "first_network"))
+    built = offering.fill(chapter.read_text(encoding="utf-8"), offering.PLACE, "")
     offering.offer(folder, editions.editions())
-    before = page.read_text(encoding="utf-8")
+    before = assignment.read_text(encoding="utf-8")
+    assert chapter.read_text(encoding="utf-8") == built
     assert 'href="assignments/rnn.ipynb" download' in before
     assert not [one for one in ("<button type", "run.js") if one in before]
     shutil.copytree(FAKE, folder / "live")
     offering.offer(folder, editions.editions())
-    assert page.read_text(encoding="utf-8").count("data-notebook") == 2
+    assert assignment.read_text(encoding="utf-8").count("data-notebook") == 2
+    runs = chapter.read_text(encoding="utf-8")
+    assert runs.count("_static/live/run.js") == 1 and len(runs) < len(built) + 150
     shutil.rmtree(folder / "live")
     offering.offer(folder, editions.editions())
-    assert page.read_text(encoding="utf-8") == before
+    assert (chapter.read_text(encoding="utf-8"), assignment.read_text(encoding="utf-8")) == (built, before)
 
 
 def test_every_edition_has_its_assignments_as_pages(site):
@@ -124,38 +123,3 @@ def test_every_edition_has_its_assignments_as_pages(site):
             assert "BEGIN SOLUTION" not in json.dumps(cells)
             page = (site / edition.language / f"{name}.html").read_text(encoding="utf-8")
             assert all(f'id="{cell["id"]}"' in page for cell in cells if cell["cell_type"] == "code")
-
-
-@pytest.mark.heavy
-def test_the_checker_speaks_to_students_on_the_page(browser, live_parts, site, tmp_path):
-    """With the Python that they get: solutions are right, and two mistakes at once are named. test_checker.py has all languages."""
-    language = "ko"
-    folder = laid_out(site, tmp_path)
-    parts.pack(folder)
-    offering.offer(folder, editions.editions())
-    said = offering.words(language)
-    cells = nbformat.read(editions.ASSIGNMENTS / language / "rnn.ipynb", as_version=4).cells
-    answers = {cell.id: cell.source for cell in cells}
-    praise = next(cell.outputs[0].data["text/plain"] for cell in cells if cell.id == "rnn-step-check")
-    wrong = answers["rnn_step"].replace("tanh(", "sigmoid(").replace(" + bias_hh", "")
-    with serving(folder) as (address, _), browser.new_context(service_workers="block") as context, context.new_page() as page:
-        page.set_default_timeout(60_000)
-        page.goto(f"{address}/{language}/{PAGE}.html")
-        begin(page)
-
-        def told(answer):
-            cell, check = page.locator("#rnn_step + .cell"), page.locator("#rnn-step-check + .cell")
-            if not cell.locator("[role=textbox]").count():
-                cell.get_by_role("button", name=said["edit"]).click()
-            cell.locator("[role=textbox]").press("ControlOrMeta+a")
-            page.keyboard.insert_text(answer)
-            check.locator(".run-row button").first.click()
-            page.wait_for_function("!document.querySelector('[data-run=waiting], [data-run=running]')")
-            return check.locator(".run-output").inner_text()
-
-        page.locator("#imports + .cell .run-row button").first.click()
-        page.locator(".run-bar").get_by_role("button", name=said["load"]).click()
-        page.wait_for_selector("[data-run=done]")
-        first = told(wrong)
-        assert "bias_hh_missing" in first and "sigmoid_for_tanh" in first
-        assert told(answers["rnn_step"]).strip() == praise.replace("`", "")

@@ -8,18 +8,22 @@ import shutil
 from urllib.parse import urlsplit
 
 import editions
+import nbformat
 import pytest
 import top
 from browsing import begin
 from firefox import firefox, program
+from reader import Reader
 from whole_site import serving
 
 from live import offering, parts
 
-# What differs on these pages: pictures and a figure; coloured text, and a trained network that is read from a file; words of
-# another language. test_on_small_torch.py runs all chapters with the same small torch.
-WHOLE = [("en", "lstm"), ("en", "embedding"), ("ja", "rnn")]
-PAGES = [*WHOLE, ("en", "rnn")]
+# What differs on these pages: pictures and a figure; coloured text, and a trained network that is read from a file.
+# test_on_small_torch.py runs all chapters with the same small torch, Firefox another page below.
+WHOLE = [("en", "lstm"), ("en", "embedding")]
+ASSIGNMENT = "ko", "assignment_rnn"
+NOTEBOOKS = {page: editions.BOOK / f"{'/'.join(page)}.ipynb" for page in (*WHOLE, ("en", "rnn"))}
+NOTEBOOKS[ASSIGNMENT] = editions.ASSIGNMENTS / "ko/rnn.ipynb"
 # What each cell's stored output and the reader's say, and how many pictures and figures they have.
 SAID = """() => {
     const said = (output) => {
@@ -39,9 +43,10 @@ DONE = "!document.querySelector('[data-run=waiting], [data-run=running]')"
 def live_site(live_parts, site, tmp_path_factory):
     """A site of these pages, whose cells run."""
     folder = tmp_path_factory.mktemp("alive")
-    for language in dict(PAGES):
-        shutil.copytree(site / language / "_static", folder / language / "_static")
-    for language, name in PAGES:
+    for language in {language for language, _ in NOTEBOOKS}:
+        for name in ("_static", "assignments"):
+            shutil.copytree(site / language / name, folder / language / name)
+    for language, name in NOTEBOOKS:
         shutil.copy(site / language / f"{name}.html", folder / language)
     parts.pack(folder)
     offering.offer(folder, editions.editions())
@@ -56,51 +61,12 @@ def alive(live_site):
         yield address
 
 
-class Reader:
-    """A page with Python in it, as a reader uses it."""
-
-    def __init__(self, page, address, language, name):
-        self.page, self.words = page, offering.words(language)
-        self.asked = []
-        page.on("request", lambda request: self.asked.append(request.url))
-        page.set_default_timeout(30_000)
-        page.goto(f"{address}/{language}/{name}.html")
-        begin(page)
-
-    def press(self, word, place=None):
-        (place or self.page.locator(".run-bar")).get_by_role("button", name=self.words[word]).first.click()
-
-    def cell(self, number):
-        return self.page.locator(".cell:has(.run-row)").nth(number)
-
-    def start(self):
-        self.page.locator(".run-row button").first.click()
-        self.press("load")
-        self.page.wait_for_selector("[data-run=done]")
-
-    def write(self, number, text):
-        if not self.cell(number).locator("[role=textbox]").count():
-            self.press("edit", self.cell(number))
-        self.cell(number).locator("[role=textbox]").press("ControlOrMeta+a")
-        self.page.keyboard.insert_text(text)
-
-    def run(self, number):
-        self.cell(number).locator(".run-row button").first.click()
-
-    def alone(self, number):
-        """Runs one cell, and no other, to its end: what it was before does not count."""
-        cell = self.cell(number)
-        cell.evaluate("one => { delete one.dataset.run; }")
-        cell.get_by_role("button", name="More for this cell").click()
-        self.page.get_by_role("menuitem", name="Run this cell alone").click()
-        self.page.locator(".cell[data-run=done]").and_(cell).wait_for()
-
-    def run_all(self):
-        self.press("run_all")
-        self.page.wait_for_function(DONE, timeout=120_000)  # of a chapter, beside whatever else the machine does
-
-    def output(self, number):
-        return self.cell(number).locator(".run-output")
+def reader_of(page, address, language, name):
+    """Open a page as a reader does."""
+    page.set_default_timeout(30_000)
+    page.goto(f"{address}/{language}/{name}.html")
+    begin(page)
+    return Reader(page, NOTEBOOKS[language, name], language)
 
 
 @pytest.mark.heavy
@@ -108,14 +74,17 @@ class Reader:
 def test_every_cell_gives_what_is_stored(browser, alive, language, name):
     """And nothing is asked of any other site, which needs no leave to share memory either."""
     with browser.new_page() as page:
-        reader = Reader(page, alive, language, name)
-        reader.start()
-        reader.run_all()
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        reader = reader_of(page, alive, language, name)
+        reader.load()
+        reader.bar("run_all").click()
+        reader.done(timeout=120_000)  # of a chapter, beside whatever else the machine does
         found = page.evaluate(SAID)
-        assert len(found) == len(offering.cells_of(editions.BOOK / language / f"{name}.ipynb"))
+        assert len(found) == len(reader.cells)
         for number, (state, stored, fresh) in enumerate(found):
             assert (number, state, fresh) == (number, "done", stored)
-        assert {urlsplit(url).netloc for url in reader.asked if not url.startswith(("data:", "blob:"))} == {urlsplit(alive).netloc}
+        assert {urlsplit(url).netloc for url in asked if not url.startswith(("data:", "blob:"))} == {urlsplit(alive).netloc}
         assert page.evaluate("crossOriginIsolated") is False
 
 
@@ -123,33 +92,33 @@ def test_every_cell_gives_what_is_stored(browser, alive, language, name):
 def test_a_cell_is_changed_broken_and_stopped(browser, alive):
     """Python goes on after an error, and begins anew after what never ends; figures and Python hear of each other."""
     with browser.new_page() as page:
-        reader = Reader(page, alive, "en", "lstm")
-        reader.start()
+        reader = reader_of(page, alive, "en", "lstm")
+        reader.load()
         reader.write(0, "import torch\nfor k in range(2):\n    print(torch.arange(6).view(2, 3) * k)")
         reader.alone(0)
-        assert reader.output(0).inner_text().split() == "tensor([[0, 0, 0], [0, 0, 0]]) tensor([[0, 1, 2], [3, 4, 5]])".split()
+        assert reader.outputs(0).inner_text().split() == "tensor([[0, 0, 0], [0, 0, 0]]) tensor([[0, 1, 2], [3, 4, 5]])".split()
         reader.write(0, "def broken(n):\n    return torch.ones(n) @ torch.ones(n + 1)\n\nbroken(3)")
         reader.run(0)
-        said = reader.output(0).get_by_text("RuntimeError: inconsistent tensor size")
+        said = reader.outputs(0).get_by_text("RuntimeError: inconsistent tensor size")
         said.wait_for()
-        assert "----> 2     return torch.ones(n) @ torch.ones(n + 1)" in reader.output(0).inner_text()
+        assert "----> 2     return torch.ones(n) @ torch.ones(n + 1)" in reader.outputs(0).inner_text()
         reader.write(0, "torch.no_such_thing")
         reader.run(0)
-        reader.output(0).get_by_text("torch.no_such_thing is not in the small torch of the pages").wait_for()
+        reader.outputs(0).get_by_text("torch.no_such_thing is not in the small torch of the pages").wait_for()
         reader.write(0, 'print("begun", flush=True)\nwhile True:\n    pass')
         reader.run(0)
-        reader.output(0).get_by_text("begun").wait_for()
+        reader.outputs(0).get_by_text("begun").wait_for()
         page.locator("h1").first.click()  # the page answers meanwhile
-        reader.run(0)
+        reader.button(0, "stop").click()
         page.locator(".run-said", has_text="Python begins anew").wait_for()
         reader.write(0, "from companion.figures import Gates\ngates = Gates(language='en')\ngates")
         reader.run(0)
-        slider = reader.output(0).locator("input[type=range]").first
+        slider = reader.outputs(0).locator("input[type=range]").first
         slider.wait_for()
         slider.press("ArrowLeft")
         reader.write(1, "gates.shown")
         reader.alone(1)
-        assert reader.output(1).inner_text().strip() == "5"
+        assert reader.outputs(1).inner_text().strip() == "5"
         reader.write(1, "gates.shown = 2")
         reader.alone(1)
         page.wait_for_function("one => one.value === '2'", arg=slider.element_handle())
@@ -158,11 +127,11 @@ def test_a_cell_is_changed_broken_and_stopped(browser, alive):
 @pytest.mark.heavy
 def test_python_is_kept_for_reading_without_a_network(browser, live_site):
     with serving(live_site) as (address, server), browser.new_context() as context, context.new_page() as page:
-        reader = Reader(page, address, "en", "rnn")
+        reader = reader_of(page, address, "en", "rnn")
         page.evaluate("navigator.serviceWorker.register('../worker.js').then(() => navigator.serviceWorker.ready)")
         page.wait_for_function("navigator.serviceWorker.controller !== null")
         page.reload()
-        reader.start()
+        reader.load()
         manifest = json.loads((live_site / "live" / "manifest.json").read_text(encoding="utf-8"))
         kept = page.evaluate("caches.open('unrolled').then(cache => cache.keys()).then(keys => keys.map(key => key.url.split('/').pop()))")
         assert {*manifest["files"]} - {"editor.js"} <= {*kept}
@@ -171,6 +140,27 @@ def test_python_is_kept_for_reading_without_a_network(browser, live_site):
         page.reload()
         page.locator(".run-row button").first.click()
         page.wait_for_selector("[data-run=done]")
+
+
+@pytest.mark.heavy
+def test_the_checker_speaks_to_students_on_the_page(browser, alive):
+    """A solution is right, and two mistakes at once are named. test_checker.py has all languages."""
+    cells = {cell.id: cell for cell in nbformat.read(NOTEBOOKS[ASSIGNMENT], as_version=4).cells}
+    right = cells["rnn_step"].source
+    praise = cells["rnn-step-check"].outputs[0].data["text/plain"].replace("`", "")
+    with browser.new_page() as page:
+        reader = reader_of(page, alive, *ASSIGNMENT)
+        reader.load("imports")
+
+        def told(answer):
+            reader.write("rnn_step", answer)
+            reader.run("rnn-step-check")
+            reader.done(timeout=60_000)
+            return reader.outputs("rnn-step-check").inner_text()
+
+        first = told(right.replace("tanh(", "sigmoid(").replace(" + bias_hh", ""))
+        assert "bias_hh_missing" in first and "sigmoid_for_tanh" in first
+        assert told(right).strip() == praise
 
 
 @pytest.mark.heavy
@@ -185,6 +175,6 @@ def test_firefox_does_the_same(alive):
         page.press(said["run_all"])
         page.wait_for(DONE)
         found = page.evaluate(f"({SAID})()")
-        assert len(found) == len(offering.cells_of(editions.BOOK / "en/rnn.ipynb"))
+        assert len(found) == len(offering.cells_of(NOTEBOOKS["en", "rnn"]))
         for number, (state, stored, fresh) in enumerate(found):
             assert (number, state, fresh) == (number, "done", stored)

@@ -28,6 +28,9 @@ SAME = {
     "multinomial": lambda t, shape: t.multinomial(t.tensor([0.1, 0.0, 3.0, 2.0]), 1 + sum(shape), replacement=True),
     "multinomial of rows": lambda t, shape: t.multinomial(t.ones(3, 4), 1),
     "a generator of its own": lambda t, shape: t.rand(shape, generator=t.Generator().manual_seed(3)),
+    "multinomial of a generator": lambda t, shape: t.multinomial(
+        t.ones(4), 20, replacement=True, generator=t.Generator().manual_seed(3)
+    ),
     "state": lambda t, shape: [t.rand(3), t.set_rng_state(t.get_rng_state()), t.rand(shape)],
     "fork": lambda t, shape: [forked(t, shape), t.rand(2), t.initial_seed()],
     "in a row": lambda t, shape: [t.rand(shape), t.randn(3, dtype=t.float64).abs() < 9, t.randint(9, (3,)), t.rand(2)],
@@ -93,6 +96,7 @@ def test_seeds():
     agree(lambda t: t.manual_seed(2**64))
     agree(lambda t: t.randint(0, (2,)))
     agree(lambda t: t.multinomial(t.tensor([0.0, 0.0]), 1))
+    agree(lambda t: t.multinomial(t.ones(2), 3))
     agree(lambda t: t.empty(2).uniform_(1, 0))
     agree(lambda t: t.empty(2).uniform_(0, 1, form=2))
     agree(lambda t: [t.manual_seed(0), t.empty(2).uniform_(**{"from": 2, "to": 3})][1:])

@@ -12,6 +12,7 @@ from pathlib import Path
 import editions
 import pytest
 from browsing import MARK_KINDS, WIDE, accessible, begin, opened
+from reader import Reader
 from whole_site import serving
 
 from companion.figures import Unrolling
@@ -19,6 +20,7 @@ from companion.figures.figure import own
 from live import offering
 
 FAKE = Path(__file__).parent / "fake"
+NOTEBOOK = editions.BOOK / "en/first_network.ipynb"
 SPOKEN = [edition.language for edition in editions.editions()]
 # Where the stand-in is slower than it could be, so that one can look meanwhile.
 SLOWLY = "window.slowly = 150"
@@ -30,8 +32,8 @@ SCROLLED = """const listen = addEventListener; window.addEventListener = (kind, 
 
 
 @pytest.fixture(scope="module")
-def offered(site, tmp_path_factory):
-    """A site of one English page, which offers to run its cells."""
+def offering_site(site, tmp_path_factory):
+    """The folder of a site of one English page, which offers to run its cells."""
     folder = tmp_path_factory.mktemp("offered")
     shutil.copytree(site / "en/_static", folder / "en/_static")
     shutil.copy(site / "en/first_network.html", folder / "en")
@@ -44,48 +46,18 @@ def offered(site, tmp_path_factory):
         place.mkdir(exist_ok=True)
         (place / "manifest.json").write_text(json.dumps({"files": files, "size": 2}))
     offering.offer(folder, [one for one in editions.editions() if one.language == "en"])
-    with serving(folder) as (address, _):
+    return folder
+
+
+@pytest.fixture(scope="module")
+def offered(offering_site):
+    """The address under which it is served."""
+    with serving(offering_site) as (address, _):
         yield address
 
 
-class Notebook:
-    """The page as a reader has it."""
-
-    def __init__(self, page):
-        self.page, self.cells = page, [one["id"] for one in offering.cells_of(editions.BOOK / "en/first_network.ipynb")]
-
-    def cell(self, number):
-        return self.page.locator(f"#{self.cells[number]} + .cell")
-
-    def button(self, number, name="Run"):
-        return self.cell(number).get_by_role("button", name=name).first
-
-    def run(self, number):
-        self.button(number).click()
-
-    def code(self, number):
-        """The open editor of a cell."""
-        if not self.cell(number).locator("textarea").count():
-            self.button(number, "Edit").click()
-        return self.cell(number).locator("textarea")
-
-    def write(self, number, text):
-        self.code(number).fill(text)
-
-    def bar(self, name):
-        return self.page.locator(".run-bar").get_by_role("button", name=name)
-
-    def done(self):
-        self.page.wait_for_function("!document.querySelector('[data-run=waiting], [data-run=running]')")
-
-    def says(self, text):
-        self.page.locator(".run-said", has_text=text).wait_for()
-
-    def load(self, number=0):
-        """Run a cell for the first time."""
-        self.run(number)
-        self.bar("Load and run").click()
-        self.says("Python is ready")
+class Notebook(Reader):
+    """The page with the stand-in, which keeps what it was asked."""
 
     def asked(self):
         """What Python was asked since the last time."""
@@ -96,9 +68,6 @@ class Notebook:
         self.done()
         return [self.cells.index(one.removeprefix("run ")) for one in self.asked() if one.startswith("run ")]
 
-    def outputs(self, number):
-        return self.cell(number).locator(".run-output")
-
 
 @contextmanager
 def notebook(browser, address, script="", **options):
@@ -106,7 +75,7 @@ def notebook(browser, address, script="", **options):
     with browser.new_context(service_workers="block", **options) as context:
         context.add_init_script(f"navigator.serviceWorker.register = async () => {{}};{script}")
         with opened(context, f"{address}/en/first_network.html") as page:
-            yield Notebook(page)
+            yield Notebook(page, NOTEBOOK)
 
 
 @pytest.mark.heavy
@@ -153,7 +122,9 @@ def test_cells_run_in_their_order_as_far_as_needed(browser, offered):
         assert "before a change above" in book.cell(3).inner_text()
         book.run(2)
         assert book.ran() == [0, 1, 2]
-        for choice, expected in (("Run all above", [0, 1]), ("Run this cell alone", [2]), ("Run this cell and all below", [*range(2, len(book.cells))])):
+        book.alone(2)
+        assert book.ran() == [2]
+        for choice, expected in (("Run all above", [0, 1]), ("Run this cell and all below", [*range(2, len(book.cells))])):
             book.button(2, "More").click()
             book.page.get_by_role("menuitem", name=choice).click()
             assert book.ran() == expected
@@ -190,7 +161,7 @@ def test_two_windows_keep_what_is_written_in_either(browser, offered):
     with notebook(browser, offered) as book:
         book.load()
         with opened(book.page.context, f"{offered}/en/first_network.html") as page:
-            other = Notebook(page)
+            other = Notebook(page, NOTEBOOK)
             other.run(1)
             other.says("Python is ready")
             other.write(1, "b = 2")
@@ -403,32 +374,11 @@ def test_the_kernel(browser, offered):
         assert begin["status"] == "rejected"
 
 
-def test_a_file_says_why_nothing_runs(browser, site, tmp_path):
-    shutil.copytree(site / "en/_static", tmp_path / "en/_static")
-    shutil.copy(site / "en/first_network.html", tmp_path / "en")
-    shutil.copytree(FAKE, tmp_path / "live")
-    offering.offer(tmp_path, [one for one in editions.editions() if one.language == "en"])
-    with opened(browser, (tmp_path / "en/first_network.html").as_uri()) as page:
+def test_a_file_says_why_nothing_runs(browser, offering_site):
+    with opened(browser, (offering_site / "en/first_network.html").as_uri()) as page:
         page.locator(".run-row button").first.click()
         page.locator(".run-said", has_text="This page is a file").wait_for()
         page.get_by_role("button", name="Close").click()
-
-
-def test_a_site_without_python_offers_what_it_did(site, tmp_path):
-    (tmp_path / "en").mkdir()
-    shutil.copy(site / "en/first_network.html", tmp_path / "en")
-    before = (tmp_path / "en/first_network.html").read_text(encoding="utf-8")
-    english = [one for one in editions.editions() if one.language == "en"]
-    offering.offer(tmp_path, english)
-    assert (tmp_path / "en/first_network.html").read_text(encoding="utf-8") == offering.fill(before, offering.PLACE, "")
-    assert not (tmp_path / "en/_static").exists()
-    shutil.copytree(FAKE, tmp_path / "live")
-    offering.offer(tmp_path, english)
-    page = (tmp_path / "en/first_network.html").read_text(encoding="utf-8")
-    assert page.count("_static/live/run.js") == 1 and len(page) < len(before) + 150
-    shutil.rmtree(tmp_path / "live")
-    offering.offer(tmp_path, english)
-    assert (tmp_path / "en/first_network.html").read_text(encoding="utf-8") == offering.fill(before, offering.PLACE, "")
 
 
 @pytest.mark.parametrize("language", SPOKEN)

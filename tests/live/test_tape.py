@@ -12,7 +12,7 @@ import pytest
 import small_torch
 from small_torch import nn
 from small_torch.autograd import walk
-from twins import agree, numbers
+from twins import agree, numbers, program_of, rows_of
 
 GRAPHS = {
     "functions": lambda x: (x.sigmoid() * x.tanh() + x.exp().sqrt()).log(),
@@ -69,6 +69,14 @@ def changed_after(t, change, learns=True):
     return asked(t, loss, x)
 
 
+def read_by(t, read, given, change):
+    """A condition or an index by which a leaf is read is changed before the way back is taken."""
+    x = leaf(t)
+    y = read(x, given)
+    change(given)
+    return asked(t, y, x)
+
+
 def stepped_after(t):
     """An optimizer changes a parameter that the way back needs."""
     w, x = leaf(t), leaf(t)
@@ -122,30 +130,21 @@ def shared(t):
     return [*grads, *asked(t, x * x, x, y)]
 
 
-WALKS = {
-    "an item changed": lambda t: changed_after(t, lambda y: y.__setitem__(0, 1.0)),
-    "an item of what does not learn": lambda t: changed_after(t, lambda y: y.__setitem__(0, 1.0), learns=False),
-    "a row of it changed": lambda t: changed_after(t, lambda y: y[0].mul_(2)),
-    "detached and changed": lambda t: changed_after(t, lambda y: y.detach().zero_()),
-    "its data changed": lambda t: changed_after(t, lambda y: y.data.zero_()),
-    "a parameter stepped": stepped_after,
-    "hooks": lambda t: hooked(t, leaf(t), lambda g: g * 2, lambda g: None),
-    "kept": kept,
-    "twice": lambda t: asked(t, leaf(t).exp(), times=2),
-    "sums twice": lambda t: asked(t, (x := leaf(t)) + x, x, times=2),
-    "within": within,
-    "watched": watched,
-    "shared": shared,
-    "a leaf in place": lambda t: leaf(t).add_(1),
-    "a view of a leaf in place": lambda t: leaf(t)[0].add_(1),
-    "what was a view in place": lambda t: numbers(t, 2, 3, grad=True).add_(1),
-    "a view of what was one in place": lambda t: numbers(t, 2, 3, grad=True)[0].add_(1),
-    "an item of a leaf": lambda t: leaf(t).__setitem__(0, 1.0),
-    "what is repeated in place": lambda t: t.ones(1, 3).expand(2, 3).add_(1),
-    "a number and a row": lambda t: [t.tensor(2.0, dtype=t.float64) * t.ones(2), t.tensor(2) * t.ones(2, dtype=t.int32)],
-}
+# Programs of a torch, as program_of takes them.
+WALKS = """
+changed_after(t, lambda y: y.__setitem__(0, 1.0)) | changed_after(t, lambda y: y.__setitem__(0, 1.0), learns=False)
+changed_after(t, lambda y: y[0].mul_(2)) | changed_after(t, lambda y: y.detach().zero_())
+changed_after(t, lambda y: y.data.zero_())
+read_by(t, lambda x, k: t.where(k, x, 0.0), t.tensor([[True], [False]]), lambda k: k.logical_not_())
+read_by(t, lambda x, i: x[i], t.tensor([0]), lambda i: i.add_(1)) | stepped_after(t)
+hooked(t, leaf(t), lambda g: g * 2, lambda g: None) | kept(t) | asked(t, leaf(t).exp(), times=2)
+asked(t, (x := leaf(t)) + x, x, times=2) | within(t) | watched(t) | shared(t) | asked(t, leaf(t).exp().add_(1))
+asked(t, leaf(t).tanh().mul_(2)) | leaf(t).numpy() | leaf(t).add_(1) | leaf(t)[0].add_(1) | numbers(2, 3, grad=True).add_(1)
+numbers(2, 3, grad=True)[0].add_(1) | leaf(t).__setitem__(0, 1.0) | t.ones(1, 3).expand(2, 3).add_(1)
+[t.tensor(2.0, dtype=t.float64) * t.ones(2), t.tensor(2) * t.ones(2, dtype=t.int32)]
+"""
 
 
-@pytest.mark.parametrize("name", WALKS)
-def test_walk(name):
-    agree(WALKS[name])
+@pytest.mark.parametrize("row", rows_of(WALKS))
+def test_walk(row):
+    agree(program_of(row, **globals()))

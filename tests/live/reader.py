@@ -1,0 +1,57 @@
+"""A page whose cells run, as a reader uses it."""
+
+from live import offering
+
+
+class Reader:
+    """The page of a notebook. Its cells go by their number or their id, its buttons by what they say or by the key of that."""
+
+    def __init__(self, page, notebook, language="en"):
+        self.page, self.words = page, offering.words(language)
+        self.cells = [one["id"] for one in offering.cells_of(notebook)]
+
+    def cell(self, which):
+        return self.page.locator(f"#{which if isinstance(which, str) else self.cells[which]} + .cell")
+
+    def button(self, which, name="run"):
+        return self.cell(which).get_by_role("button", name=self.words.get(name, name)).first
+
+    def bar(self, name):
+        """Return a button of the bar at the foot of the window."""
+        return self.page.locator(".run-bar").get_by_role("button", name=self.words.get(name, name))
+
+    def outputs(self, which):
+        return self.cell(which).locator(".run-output")
+
+    def run(self, which):
+        self.button(which).click()
+
+    def alone(self, which):
+        """Run one cell and no other, to its end."""
+        self.button(which, "more_label").click()
+        self.page.get_by_role("menuitem", name=self.words["run_alone"]).click()
+        self.done()
+
+    def code(self, which):
+        """Return the open editor of a cell."""
+        editor = self.cell(which).get_by_role("textbox").first
+        if not editor.count():
+            self.button(which, "edit").click()
+        return editor
+
+    def write(self, which, text):
+        self.code(which).press("ControlOrMeta+a")
+        self.page.keyboard.insert_text(text)
+
+    def says(self, text):
+        self.page.locator(".run-said", has_text=text).wait_for()
+
+    def load(self, which=0):
+        """Run a cell for the first time."""
+        self.run(which)
+        self.bar("load").click()
+        self.says(self.words["ready"])
+
+    def done(self, **patience):
+        """Wait until no cell runs or waits."""
+        self.page.wait_for_function("!document.querySelector('[data-run=waiting], [data-run=running]')", **patience)
