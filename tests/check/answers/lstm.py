@@ -126,7 +126,9 @@ CELL_WRONG = STEP_WRONG | STATES_WRONG | DEFAULTS_WRONG | {
     "only_h_returned": [("(h_n, c_n)", "h_n")],
     "state_returned_nested": [("(h_n, c_n)", "h_n, (h_n, c_n)")],
     "c_detached": [("f * c + i", "f * c.data + i")],
-    "one_bias": [("        self.bias_hh = nn.Parameter(torch.randn(4 * H))\n", ""), ("*self.parameters()", "*self.parameters(), 0")],
+    "one_bias": [
+        ("        self.bias_hh = nn.Parameter(torch.randn(4 * H))\n", ""), ("*self.parameters()", "*self.parameters(), 0"),
+    ],
     "weights_transposed": [
         ("(4 * H, input_size)", "(input_size, 4 * H)"), ("(4 * H, H)", "(H, 4 * H)"), ("W.T", "W"), ("U.T", "U"),
     ],
