@@ -13,7 +13,7 @@ BUSY = "import time\nwhile time.process_time() < 0.3: pass"
 def test_seconds_of_programs_that_have_ended_count():
     before = processor_time.processor_seconds()
     subprocess.run([sys.executable, "-c", BUSY], check=True)
-    assert 0.3 <= processor_time.processor_seconds() - before < 3
+    assert 0.25 < processor_time.processor_seconds() - before < 3
 
 
 def test_each_folder_gets_the_seconds_of_its_tests(monkeypatch):
