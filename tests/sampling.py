@@ -13,16 +13,16 @@ PROVING = "PROVE" in os.environ
 UNKNOWN = 0.15
 
 
-def sample(cases, every=8):
-    """Cases for `parametrize`: the first of each `every` as it is, the others marked heavy."""
+def sample(cases, every=8, mark=pytest.mark.heavy):
+    """Return cases for `parametrize`: the first of each `every` as it is, the others with a mark."""
     rows = [case if isinstance(case, tuple) else (case,) for case in cases]
-    return [pytest.param(*row, marks=[pytest.mark.heavy] * bool(n % every)) for n, row in enumerate(rows)]
+    return [pytest.param(*row, marks=[mark] * bool(n % every)) for n, row in enumerate(rows)]
 
 
-def chosen(cases, *quick):
-    """Cases for `parametrize`: those that are named as they are, the others marked heavy."""
+def chosen(cases, *quick, mark=pytest.mark.heavy):
+    """Return cases for `parametrize`: those that are named as they are, the others with a mark."""
     assert all(case in cases for case in quick)
-    return [pytest.param(case, marks=[pytest.mark.heavy] * (case not in quick)) for case in cases]
+    return [pytest.param(case, marks=[mark] * (case not in quick)) for case in cases]
 
 
 @functools.cache

@@ -50,7 +50,7 @@ def gates(*a):  # these patterns do not find themselves
 
 
 @linux
-@pytest.mark.heavy
+@pytest.mark.deep
 def test_no_memory_holds_what_others_sent_or_got(worker):
     """The same process forks all children: what it has read, they inherit. What is one's own, this search does find."""
     victim = GATES + f"\n# {MARK}\n" * 200 + "\nraise ValueError('a_result_of_' + 'another')\n"

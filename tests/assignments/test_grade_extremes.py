@@ -19,7 +19,7 @@ from grading import IMPORTS, WORDS, cell, judged, linux, notebook, put, rows, se
 from lstm_answers import CELL, GATES, SOURCES
 
 
-@pytest.mark.heavy
+@pytest.mark.deep
 def test_a_cell_of_20_megabytes(worker, tmp_path):
     """It may take too long or too much memory, but no more than that; the next is graded."""
     line = "x = '" + "a" * 98 + "'\n"
@@ -68,7 +68,7 @@ def test_a_zip_that_is_a_bomb_is_not_unpacked(tmp_path, monkeypatch, limit, most
 
 
 @linux
-@pytest.mark.heavy
+@pytest.mark.deep
 def test_submissions_that_nobody_may_write(tmp_path, own_mounts):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": "open('here', 'w').write('x')\n" + GATES}))

@@ -15,9 +15,9 @@ for assignment in ASSIGNMENTS:
 SEEDS = (0, 3)
 
 
-def cases(made, every):
+def cases(made, every, mark=pytest.mark.heavy):
     """Return cases `(question, label, …)` for `parametrize`, which are called so. `make test` runs one of `every`."""
-    return [pytest.param(*case.values, marks=case.marks, id="-".join(case.values[:2])) for case in sample(made, every)]
+    return [pytest.param(*case.values, marks=case.marks, id="-".join(case.values[:2])) for case in sample(made, every, mark)]
 
 
 def mistakes_of(names):
@@ -71,7 +71,7 @@ def test_every_mistake_is_named(question, mistakes, program, answer):
     assert finding.known or made & {*GENERAL}
 
 
-@pytest.mark.parametrize("question, mistakes, program, edits", cases(pairs(), 12))
+@pytest.mark.parametrize("question, mistakes, program, edits", cases(pairs(), 12, pytest.mark.deep))
 def test_two_mistakes_are_named(question, mistakes, program, edits):
     """Unless what is named does the same: then there is nothing to choose by."""
     finding = found(question, program.answer(edits), seed=5, seconds=60, watched="once")

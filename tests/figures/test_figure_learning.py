@@ -97,7 +97,7 @@ def test_a_model_that_has_not_learned_has_no_weights():
         Learning().models()
 
 
-@pytest.mark.heavy
+@pytest.mark.deep
 def test_what_the_chapter_says_of_it(browser):
     """An LSTM that begins as torch's learns over five steps of noise and not over fifteen; one that remembers learns over both;
     with one bias of 1 it still guesses over twenty, with 3 it does not."""

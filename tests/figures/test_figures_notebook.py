@@ -157,7 +157,7 @@ def move(page, control):
     return float(control.input_value())
 
 
-@pytest.mark.heavy
+@pytest.mark.deep
 @pytest.mark.parametrize("name", NAMES)
 def test_both_ways(live, name):
     """A number that is moved on the page arrives in Python; what Python sets, control and drawing follow."""

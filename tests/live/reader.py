@@ -28,9 +28,15 @@ class Reader:
 
     def alone(self, which):
         """Run one cell and no other, to its end."""
+        cell = self.cell(which).element_handle()
+        cell.evaluate("one => { delete one.dataset.run; }")  # how it ended before does not count
         self.button(which, "more_label").click()
         self.page.get_by_role("menuitem", name=self.words["run_alone"]).click()
-        self.done()
+        self.ended(cell)
+
+    def ended(self, cell):
+        """Wait until a cell, as an element handle, has run."""
+        self.page.wait_for_function("one => one.dataset.run && !['waiting', 'running'].includes(one.dataset.run)", arg=cell)
 
     def code(self, which):
         """Return the open editor of a cell."""
@@ -47,10 +53,11 @@ class Reader:
         self.page.locator(".run-said", has_text=text).wait_for()
 
     def load(self, which=0):
-        """Run a cell for the first time."""
+        """Run a cell for the first time, to its end."""
         self.run(which)
         self.bar("load").click()
         self.says(self.words["ready"])
+        self.ended(self.cell(which).element_handle())
 
     def done(self, **patience):
         """Wait until no cell runs or waits."""

@@ -52,7 +52,7 @@ def different(page, code, wanted):
     return {name: found for name, found in cells if found}, len(cells)
 
 
-@pytest.mark.parametrize("name", chosen(NAMES, *QUICK))
+@pytest.mark.parametrize("name", chosen(NAMES, *QUICK, mark=pytest.mark.deep))
 def test_chapter(name, code, request):
     """Every cell in English, but for those that are left out without `--slow-cells`."""
     left_out = () if request.config.getoption("--slow-cells") else LEFT_OUT.get(name, "").split()

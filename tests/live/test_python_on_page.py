@@ -69,8 +69,7 @@ def reader_of(page, address, language, name):
     return Reader(page, NOTEBOOKS[language, name], language)
 
 
-@pytest.mark.heavy
-@pytest.mark.parametrize(("language", "name"), WHOLE)
+@pytest.mark.parametrize(("language", "name"), [pytest.param(*WHOLE[0], marks=pytest.mark.heavy), pytest.param(*WHOLE[1], marks=pytest.mark.deep)])
 def test_every_cell_gives_what_is_stored(browser, alive, language, name):
     """And nothing is asked of any other site, which needs no leave to share memory either."""
     with browser.new_page() as page:
