@@ -116,7 +116,7 @@ def base_address():
     return yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl") or ""
 
 
-def finish(site, language, pdf, archive, with_cards=True):
+def finish(site, language, pdf, archive, with_cards):
     """Make of the built pages what can be made of them only: their cards, the site's top, what can be taken along."""
     base = base_address()
     top.write(site, base)

@@ -94,7 +94,7 @@ def drawn(item):
 def left_out(item, config):
     """Return whether the options leave an item out, or a program that it needs is missing."""
     if config.getoption("--rest"):
-        if quick(item) and not item.get_closest_marker("deeper") or not drawn(item):
+        if quick(item) and not item.get_closest_marker("twice") or not drawn(item):
             return True
     elif not config.getoption("--prove") and (heavy(item) or long(item) and not named(item, config)):
         return True

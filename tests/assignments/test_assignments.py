@@ -149,7 +149,7 @@ def marked(cell, **wanted):
 
 
 def test_a_translation_that_is_behind_asks_fewer_questions(tmp_path, monkeypatch):
-    """And what is missing is said by book/translations.py."""
+    """book/translations.py names what is missing."""
     folder = tmp_path / "assignments" / "source"
     shutil.copytree(release.SOURCE / "en", folder / "en")
     notebook = nbformat.read(folder / "en" / "rnn.ipynb", as_version=4)

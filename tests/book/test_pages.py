@@ -41,6 +41,14 @@ CONTROLS_OUTSIDE = """place => [...place.querySelectorAll(".control, button, sel
 MEASURED = "[...document.querySelectorAll('.text pre')].every(one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)"
 
 
+def unfold(page):
+    """Open all that is folded, and wait until all of the page is laid out and its figures are alive."""
+    page.evaluate(UNFOLD)
+    begin(page)
+    for figure in page.locator("[data-figure]").all():
+        figure.locator("figure[lang] svg.drawing").first.wait_for()
+
+
 @some(PAGES, pytest.mark.heavy)
 def test_a_page_as_readers_have_it(browser, address, name):
     """Open a page and unfold all of it: it asks no other origin, has its fonts, and is no wider than any screen."""
@@ -48,11 +56,9 @@ def test_a_page_as_readers_have_it(browser, address, name):
     with browser.new_context(viewport={"width": 360, "height": 800}, color_scheme="light") as context:
         context.route(lambda url: not url.startswith(address), lambda route: (asked.append(route.request.url), route.abort()))
         with opened(context, f"{address}/{name}.html") as page:
-            page.evaluate(UNFOLD)
-            begin(page)
+            unfold(page)
             page.mouse.wheel(0, 100_000)
             for figure in page.locator("[data-figure]").all():
-                figure.locator("figure[lang] svg.drawing").first.wait_for()
                 assert figure.evaluate(CONTROLS_OUTSIDE) == []
             font = page.evaluate("document.fonts.load('16px \"Unrolled Math\"').then(fonts => fonts.map(one => one.status))")
             assert font == ["loaded"]
@@ -67,10 +73,7 @@ def test_a_page_as_readers_have_it(browser, address, name):
 def test_axe_finds_nothing(browser, address, name):
     """With all of a page unfolded. Colours, in light and dark, only in English: they are the theme's, the same in every language."""
     with opened(browser, f"{address}/{name}.html", viewport={"width": 1280, "height": 800}) as page:
-        page.evaluate(UNFOLD)
-        begin(page)
-        for figure in page.locator("[data-figure]").all():
-            figure.locator("figure[lang] svg.drawing").first.wait_for()
+        unfold(page)
         page.wait_for_function(MEASURED)
         assert {"html-has-lang", "link-name"} <= accessible(page, rules={"color-contrast": {"enabled": False}})[0]
         for scheme in ("light", "dark") if name.startswith(f"{editions.ORIGINAL}/") else ():
@@ -84,8 +87,7 @@ def test_axe_finds_nothing(browser, address, name):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_one_text_of_each_kind_stands_for_all(browser, address, scheme):
     with opened(browser, f"{address}/en/lstm.html", color_scheme=scheme) as page:
-        page.evaluate(UNFOLD)
-        begin(page)
+        unfold(page)
         assert "color-contrast" in accessible(page)[0]
 
 

@@ -168,7 +168,7 @@ def test_what_is_dropped_is_seen_on_every_seed(name, seed):
     assert found("stacked", PARAMETERS["stacked"].answer(PARAMETERS["stacked"].wrong[name]), seed).mistakes == [name]
 
 
-@pytest.mark.deeper
+@pytest.mark.twice
 def test_dropout_is_right_whatever_is_drawn():
     for seed in range(20 if PROVING else 4):
         edits = OWN_MASK if seed % 2 else EACH_STEP

@@ -24,7 +24,7 @@ from companion.learning.numerals import split
 from companion.learning.text import characters
 
 MANY = 1200 if "PROVE" in os.environ else 210  # all that a case takes turns with, SCALES and the like, come round
-pytestmark = pytest.mark.deeper
+pytestmark = pytest.mark.twice
 DOUBLE = {"dtype": torch.float64}
 # The factors of weights, and of inputs and states: as drawn, small, and so large that gates are saturated.
 SCALES = [(1, 1), (3, 1), (1, 1e-3), (1e-3, 1), (1, 30), (30, 1), (1, 1e3), (1e3, 1), (0, 1), (1, 0)]

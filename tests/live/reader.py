@@ -2,6 +2,8 @@
 
 from live import offering
 
+DONE = "!document.querySelector('[data-run=waiting], [data-run=running]')"
+
 
 class Reader:
     """The page of a notebook. Its cells go by their number or their id, its buttons by what they say or by the key of that."""
@@ -36,7 +38,7 @@ class Reader:
 
     def ended(self, cell):
         """Wait until a cell, as an element handle, has run."""
-        self.page.wait_for_function("one => one.dataset.run && !['waiting', 'running'].includes(one.dataset.run)", arg=cell)
+        self.page.wait_for_function("one => ['done', 'failed'].includes(one.dataset.run)", arg=cell)
 
     def code(self, which):
         """Return the open editor of a cell."""
@@ -61,4 +63,4 @@ class Reader:
 
     def done(self, **patience):
         """Wait until no cell runs or waits."""
-        self.page.wait_for_function("!document.querySelector('[data-run=waiting], [data-run=running]')", **patience)
+        self.page.wait_for_function(DONE, **patience)

@@ -13,7 +13,7 @@ import pytest
 import top
 from browsing import begin
 from firefox import firefox, program
-from reader import Reader
+from reader import DONE, Reader
 from whole_site import serving
 
 from live import offering, parts
@@ -36,7 +36,6 @@ SAID = """() => {
     return [...document.querySelectorAll(".cell[data-run]")].map(cell => [
         cell.dataset.run, said(cell.querySelector(".cell_output:not(.run-output)")), said(cell.querySelector(".run-output"))]);
 }"""
-DONE = "!document.querySelector('[data-run=waiting], [data-run=running]')"
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +68,9 @@ def reader_of(page, address, language, name):
     return Reader(page, NOTEBOOKS[language, name], language)
 
 
-@pytest.mark.parametrize(("language", "name"), [pytest.param(*WHOLE[0], marks=pytest.mark.heavy), pytest.param(*WHOLE[1], marks=pytest.mark.deep)])
+@pytest.mark.parametrize(
+    ("language", "name"), [pytest.param(*WHOLE[0], marks=pytest.mark.heavy), pytest.param(*WHOLE[1], marks=pytest.mark.deep)]
+)
 def test_every_cell_gives_what_is_stored(browser, alive, language, name):
     """And nothing is asked of any other site, which needs no leave to share memory either."""
     with browser.new_page() as page:
@@ -95,6 +96,7 @@ def test_a_cell_is_changed_broken_and_stopped(browser, alive):
         reader.load()
         reader.write(0, "import torch\nfor k in range(2):\n    print(torch.arange(6).view(2, 3) * k)")
         reader.alone(0)
+        reader.outputs(0).get_by_text("[3, 4, 5]").wait_for()
         assert reader.outputs(0).inner_text().split() == "tensor([[0, 0, 0], [0, 0, 0]]) tensor([[0, 1, 2], [3, 4, 5]])".split()
         reader.write(0, "def broken(n):\n    return torch.ones(n) @ torch.ones(n + 1)\n\nbroken(3)")
         reader.run(0)
