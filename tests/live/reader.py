@@ -37,8 +37,9 @@ class Reader:
         self.ended(cell)
 
     def ended(self, cell):
-        """Wait until a cell, as an element handle, has run."""
+        """Wait until a cell, as an element handle, has run, and its last output is drawn: that is, in the next frame."""
         self.page.wait_for_function("one => ['done', 'failed'].includes(one.dataset.run)", arg=cell)
+        self.page.evaluate("new Promise(requestAnimationFrame)")
 
     def code(self, which):
         """Return the open editor of a cell."""

@@ -96,7 +96,6 @@ def test_a_cell_is_changed_broken_and_stopped(browser, alive):
         reader.load()
         reader.write(0, "import torch\nfor k in range(2):\n    print(torch.arange(6).view(2, 3) * k)")
         reader.alone(0)
-        reader.outputs(0).get_by_text("[3, 4, 5]").wait_for()
         assert reader.outputs(0).inner_text().split() == "tensor([[0, 0, 0], [0, 0, 0]]) tensor([[0, 1, 2], [3, 4, 5]])".split()
         reader.write(0, "def broken(n):\n    return torch.ones(n) @ torch.ones(n + 1)\n\nbroken(3)")
         reader.run(0)
