@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
 
-import asking
-import folders
-import keeping
-import regrade
-import results
-import review
-from workers import FORKS, Mother
-from grader import Grading
-from keeping import stored_in
-from naming import page_name
+from assignments.grade import judge
+from assignments.read import folders
+from assignments.grade import store
+from assignments.report import changes
+from assignments.report import results
+from assignments.report import review
+from assignments.sandbox.pool import FORKS, Mother
+from assignments.submission import Grading
+from assignments.grade.store import stored_in
+from assignments.read.names import page_name
 
-from companion.check.question import all_questions
+from companion.check.engine.question import all_questions
 
 PATIENCE = 240  # seconds until a grading process has to say something, beside the four times that it asks at most
 
@@ -75,22 +75,22 @@ class Batch:
         self.folder = Path(folder).resolve()
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
         self.term = term
-        self.limits = asking.LIMITS | (limits or {})
+        self.limits = judge.LIMITS | (limits or {})
         for one in ("done", "feedback", "review", "appeals"):
             (self.output / one).mkdir(parents=True, exist_ok=True)
         os.chmod(self.output, 0o700)  # other students may have accounts here
         found = folders.students(folder)
         self.found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
         self.names = sorted(self.found) if variants else None
-        settings = [list(self.wanted), language, self.limits, variants, keeping.sources()]
-        self.files = {name: keeping.files_digest(path) for name, path in self.found.items()}
-        self.digests = {name: keeping.digest(files, settings) for name, files in self.files.items()}
-        self.seeds = {question: asking.fresh_seed() for question in all_questions()}
-        self.hidden = [str(self.folder), str(self.output.resolve()), str(keeping.HERE)]
+        settings = [list(self.wanted), language, self.limits, variants, store.sources()]
+        self.files = {name: store.files_digest(path) for name, path in self.found.items()}
+        self.digests = {name: store.digest(files, settings) for name, files in self.files.items()}
+        self.seeds = {question: judge.fresh_seed() for question in all_questions()}
+        self.hidden = [str(self.folder), str(self.output.resolve()), str(store.HERE)]
         self.graded, self.untold, self.repeated, self.parts, self.spoken, self.todo = {}, {}, {}, {}, {}, []
         self.again, self.similar = frozenset(again), similar
         self.key = hashlib.sha256(json.dumps([str(self.folder), *self.wanted]).encode()).hexdigest()[:8]
-        self.change = regrade.begun(self.output, self.key, questions, fresh and bool(questions), settings)
+        self.change = changes.begun(self.output, self.key, questions, fresh and bool(questions), settings)
         self.rename()
         for student in self.found:
             self.resume(student, student in again, fresh)
@@ -119,12 +119,12 @@ class Batch:
             old = () if fresh else batches.values()
             self.repeated[student] = {key: seed for one in old for key, seed in one["graded"]["seeds"].items()}
         mine = batches.get(self.key)
-        parts = regrade.stays(mine, self.change, self.files[student])
+        parts = changes.stays(mine, self.change, self.files[student])
         if parts is not None and not again:
             if len(parts) == len(mine["graded"]["verdicts"]):
                 self.graded[student] = mine["graded"]
                 batches[self.key] = mine | {"digest": self.digests[student]}
-                keeping.store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
+                store.store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
                 return
             self.parts[student], self.spoken[student] = parts, mine["graded"]["language"]
             self.repeated[student] = None if fresh else mine["graded"]["seeds"]
@@ -142,8 +142,8 @@ class Batch:
         try:
             self.run(self.todo, workers)
             for student, result in self.untold.items():
-                self.keep(student, keeping.told(result, self.usual()), complete=bool(self.usual()))
-            if regrade.stored(self.output).get("id") == self.change["id"]:
+                self.keep(student, store.told(result, self.usual()), complete=bool(self.usual()))
+            if changes.stored(self.output).get("id") == self.change["id"]:
                 self.tell_change(finished=True)
         finally:
             if self.term:
@@ -153,16 +153,16 @@ class Batch:
 
     def compared(self):
         """Of whom the points of before are stored, in the run that changes.html tells of."""
-        run, found = regrade.stored(self.output).get("id"), []
+        run, found = changes.stored(self.output).get("id"), []
         for file in sorted((self.output / "done").glob("*.json")) if run else ():
             found += [(one["graded"]["student"], one) for one in stored_in(file).values() if one.get("run") == run]
         return found
 
     def all_graded(self):
         """What is stored of all students, this batch's and those of earlier ones into the same folder."""
-        rosters = keeping.rosters_in(self.output) | {self.key: [*self.found]}
-        keeping.store(self.output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
-        return keeping.all_stored(self.output, rosters)
+        rosters = store.rosters_in(self.output) | {self.key: [*self.found]}
+        store.store(self.output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
+        return store.all_stored(self.output, rosters)
 
     def mother(self):
         """Of the processes for students' code, where there can be one."""
@@ -221,11 +221,11 @@ class Batch:
         """The grader itself did not come to an end with this one."""
         language = self.language or "en"
         remarks = [("grader_stopped", "")]
-        self.keep(student, keeping.unanswered(student, self.usual(), language, remarks, "not_graded"), False)
+        self.keep(student, store.unanswered(student, self.usual(), language, remarks, "not_graded"), False)
 
     def usual(self):
         """The assignment of most submissions: one in which none can be told is one to this."""
-        return self.wanted or keeping.most_sent(self.graded.values())
+        return self.wanted or store.most_sent(self.graded.values())
 
     def keep(self, student, result, complete=True):
         result = json.loads(json.dumps(result))
@@ -234,16 +234,16 @@ class Batch:
         batches = stored_in(self.done(student))
         last = batches.pop(self.key, None)  # the latest is the last
         self.keep_appeal(student, result, numbers, last)
-        told = {"digest": self.digests[student], "files": self.files[student], "complete": complete, "grader": keeping.sources(), "graded": result}
-        batches[self.key] = told | regrade.before(last, self.change, told, student in self.again)
-        if batches[self.key].get("run") == self.change["id"] != regrade.stored(self.output).get("id"):
+        told = {"digest": self.digests[student], "files": self.files[student], "complete": complete, "grader": store.sources(), "graded": result}
+        batches[self.key] = told | changes.before(last, self.change, told, student in self.again)
+        if batches[self.key].get("run") == self.change["id"] != changes.stored(self.output).get("id"):
             self.tell_change(finished=False)
-        keeping.store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
+        store.store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
         points = " ".join(f"{one['question']} {one['points']:g}/{one['most']}" for one in result["verdicts"])
         self.say(f"[{len(self.graded)}/{len(self.found)}] {student}: {points}")
 
     def tell_change(self, finished):
-        keeping.store(self.output / regrade.FILE, json.dumps(self.change | {"finished": finished}))
+        store.store(self.output / changes.FILE, json.dumps(self.change | {"finished": finished}))
 
     def keep_appeal(self, student, result, numbers, last):
         """Numbers stay with the grades that they explain: those of other assignments, too, but of no older answer."""
@@ -253,6 +253,6 @@ class Batch:
         graded = {one["question"] for one in result["verdicts"]} - {*self.parts.get(student, ())}
         kept = {question: one for question, one in review.appealed(path).items() if question not in graded} | now
         if kept:
-            keeping.store(path, json.dumps(kept, indent=1))
+            store.store(path, json.dumps(kept, indent=1))
         else:
             path.unlink(missing_ok=True)

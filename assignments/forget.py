@@ -15,10 +15,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-import keeping  # noqa: E402  (its folder is on the path only now)
-import results  # noqa: E402
-import term  # noqa: E402
-from naming import known, page_name  # noqa: E402
+from assignments.grade import store  # noqa: E402  (its folder is on the path only now)
+from assignments.report import results  # noqa: E402
+from assignments.lms import term  # noqa: E402
+from assignments.read.names import known, page_name  # noqa: E402
 
 ENDINGS = "json", "html", "json.*part", "html.*part"  # part: a file that was being written when the grader was ended
 OF_THE_CLASS = "canvas.csv", "moodle.csv", "moodle_feedback.zip", "similar.html", "*.part"
@@ -26,8 +26,8 @@ OUT_OF_REACH = "Delete yourself: the submission, which would be graded again; co
 
 
 def students_in(output):
-    stored = [one for file in (output / "done").glob("*.json") for one in keeping.stored_in(file).values()]
-    return {one["graded"]["student"] for one in stored}.union(*keeping.rosters_in(output).values())
+    stored = [one for file in (output / "done").glob("*.json") for one in store.stored_in(file).values()]
+    return {one["graded"]["student"] for one in stored}.union(*store.rosters_in(output).values())
 
 
 def delete_rows(path, student):
@@ -49,11 +49,11 @@ def forget(output, student, say=print):
     for file in [file for pattern in (*own, *OF_THE_CLASS) for file in output.glob(pattern)]:
         file.unlink()
         say(f"{file}: deleted")
-    rosters = {key: [one for one in roster if one != student] for key, roster in keeping.rosters_in(output).items()}
-    keeping.store(output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
+    rosters = {key: [one for one in roster if one != student] for key, roster in store.rosters_in(output).items()}
+    store.store(output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
     if times := term.remembered(output):
         term.remember(output, {key: value for key, value in times.items() if key[0] != student})
-    results.write(output, keeping.all_stored(output, rosters), say)
+    results.write(output, store.all_stored(output, rosters), say)
     say(f"{output}: all tables and pages are made anew without {student}.")
     for file in sorted(output.rglob("*")):
         if file.is_file() and (student in file.name or student.encode("utf-8", "replace") in file.read_bytes()):

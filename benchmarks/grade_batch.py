@@ -29,17 +29,17 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(HERE), str(HERE / "assignments")]
 
-import asking  # noqa: E402  (its folder is on the path only now)
-import following  # noqa: E402
-import keeping  # noqa: E402
-import pages  # noqa: E402
-import reading  # noqa: E402
-import results  # noqa: E402
-import review  # noqa: E402
-import workers  # noqa: E402
-from batch import Batch  # noqa: E402
+from assignments.grade import judge  # noqa: E402  (its folder is on the path only now)
+from assignments.grade import carried_errors  # noqa: E402
+from assignments.grade import store  # noqa: E402
+from assignments.report import pages  # noqa: E402
+from assignments.read import answers  # noqa: E402
+from assignments.report import results  # noqa: E402
+from assignments.report import review  # noqa: E402
+from assignments.sandbox import pool  # noqa: E402
+from assignments.batch import Batch  # noqa: E402
 
-from companion.check.question import ASSIGNMENTS, all_questions  # noqa: E402
+from companion.check.engine.question import ASSIGNMENTS, all_questions  # noqa: E402
 
 SOURCE = HERE / "assignments" / "source"
 # Mistakes of the bank, as edits of the solutions. A question that has none here gets those of `slipped` only.
@@ -191,7 +191,7 @@ def count(module, name, part):
     setattr(module, name, instead)
 
 
-def ask(worker, job, plain=workers.Worker.ask):
+def ask(worker, job, plain=pool.Worker.ask):
     """As Worker.ask, and counts what the worker has had of processors, with all that it has waited for."""
     if not worker.ready:
         worker.start()
@@ -205,10 +205,10 @@ def ask(worker, job, plain=workers.Worker.ask):
 
 
 def watch():
-    workers.Worker.ask = ask
+    pool.Worker.ask = ask
     for module, name, part in (
-        (reading, "submission", "reading"), (keeping, "digest", "reading"), (asking, "grade", "judging"),
-        (following, "follow_through", "judging"), (review, "beside", "beside"), (results, "write", "pages"),
+        (answers, "submission", "reading"), (store, "digest", "reading"), (judge, "grade", "judging"),
+        (carried_errors, "follow_through", "judging"), (review, "beside", "beside"), (results, "write", "pages"),
         (Batch, "run", "batch's own"), (pages, "gradebook", "gradebook"),
     ):  # fmt: skip
         count(module, name, part)
@@ -229,7 +229,7 @@ def measure(size, workers, interruptions=0):
         graded = None
         while graded is None:
             try:
-                graded = Batch(f"{folder}/sent", f"{folder}/grades", say=say).grade(workers)
+                graded = Batch(f"{folder}/sent", f"{folder}/grades", say=say).grade(pool)
             except KeyboardInterrupt:
                 pass
         seconds, there = time.monotonic() - begin, len(list(Path(folder, "grades", "feedback").iterdir()))

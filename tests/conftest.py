@@ -3,7 +3,7 @@ import os
 from pathlib import Path
 
 import pytest
-import sampling
+from tests.project import sampling
 from hypothesis import settings
 
 # In `make test` the same examples on every run: a failure is a finding, never a matter of luck. `make fuzz` draws anew.
@@ -40,7 +40,7 @@ def pytest_configure(config):
 @functools.cache
 def no_browser():
     """Whether there is nothing to open pages in. CI must have it: there the tests fail without."""
-    from browser import program, running
+    from book.site.browser import program, running
 
     if program() or "CI" in os.environ:
         return False
@@ -54,9 +54,9 @@ def no_browser():
 @functools.cache
 def no_python():
     """Whether there is not what runs cells on pages, which `make live` fetches. Where LIVE is set, tests fail without."""
-    from live import parts
+    from book.live import fetch
 
-    return not parts.fetched() and "LIVE" not in os.environ
+    return not fetch.fetched() and "LIVE" not in os.environ
 
 
 # The chapters that train and measure: a processor needs much longer for these than for all others.
@@ -123,7 +123,7 @@ def pytest_terminal_summary(terminalreporter, config):
 
 @pytest.fixture(scope="session")
 def browser():
-    from browser import running
+    from book.site.browser import running
 
     with running() as browser:
         yield browser
@@ -132,7 +132,7 @@ def browser():
 @pytest.fixture(scope="session")
 def site():
     """The whole book, built by build.py."""
-    import whole_site
+    from tests.site import whole_site
 
     return whole_site.built()
 
@@ -140,7 +140,7 @@ def site():
 @pytest.fixture(scope="session")
 def address(site):
     """Where the site is served while the tests run."""
-    import whole_site
+    from tests.site import whole_site
 
     with whole_site.serving(site) as (address, _):
         yield address
@@ -149,7 +149,7 @@ def address(site):
 @pytest.fixture(scope="session")
 def live_parts():
     """The folder of what runs cells on pages."""
-    from live import parts
+    from book.live import fetch
 
-    assert parts.fetched(), "run `make live`: it fetches what runs cells on pages"
-    return parts.FETCHED
+    assert fetch.fetched(), "run `make live`: it fetches what runs cells on pages"
+    return fetch.FETCHED

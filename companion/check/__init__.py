@@ -15,10 +15,12 @@ from contextlib import redirect_stdout
 from difflib import get_close_matches
 from functools import partial
 
-from companion.check import course, reach, saying
-from companion.check.diagnosis import diagnose
-from companion.check.question import all_questions, bank
-from companion.check.running import observe
+from companion.check.engine import session
+from companion.check.engine import trained_network
+from companion.check.engine import messages
+from companion.check.engine.diagnosis import diagnose
+from companion.check.engine.question import all_questions, bank
+from companion.check.engine.run_answer import observe
 
 __all__ = ["Result", "check", "progress", "student", "variant"]
 PRINTED = 2000  # letters of what an answer prints
@@ -51,7 +53,7 @@ class Said:
         self.paragraphs = paragraphs
 
     def __repr__(self):
-        return "\n".join(map(saying.as_text, self.paragraphs))
+        return "\n".join(map(messages.as_text, self.paragraphs))
 
     def _repr_markdown_(self):
         # a line of its own is one, too, in Markdown; those of lists and tables are
@@ -92,19 +94,19 @@ def check(question, answer, lang=None, seed=None):
     """
     if not isinstance(question, str):
         raise ValueError(f"the question's name comes first: check({next(iter(all_questions()))!r}, answer)")
-    asked = known(question).asked_of(course.NOTEBOOK.name)
+    asked = known(question).asked_of(session.NOTEBOOK.name)
     language, seed = spoken(lang), seed or 0
     ask = partial(observe, asked.call, answer, forbidden=asked.forbidden)
     with redirect_stdout(Short(sys.stdout)):
         if asked.reach:
-            finding, probed, took = reach.better(reach.attempts(partial(examined, asked, ask), seed))
+            finding, probed, took = trained_network.better(trained_network.attempts(partial(examined, asked, ask), seed))
         else:
             finding, probed, took = compared(asked, ask, seed)
-    said = saying.Sayer(asked, probed, finding, language).paragraphs()
+    said = messages.Sayer(asked, probed, finding, language).paragraphs()
     if asked.reach and took > asked.reach.seconds:
-        said.append(saying.words(language)["results"]["slow"].format(took=f"{took:.0f}", seconds=asked.reach.seconds))
-    course.NOTEBOOK.shares[question] = finding.share
-    return Result(question, finding, said + saying.unspoken(language))
+        said.append(messages.words(language)["results"]["slow"].format(took=f"{took:.0f}", seconds=asked.reach.seconds))
+    session.NOTEBOOK.shares[question] = finding.share
+    return Result(question, finding, said + messages.unspoken(language))
 
 
 def compared(asked, ask, seed):
@@ -117,23 +119,23 @@ def compared(asked, ask, seed):
 
 def examined(asked, ask, seed):
     """The same of a network that the answer trains, on a draw of this seed."""
-    probed, begin = reach.exam(asked, seed), time.process_time()
-    finding = reach.judge(probed, reach.examined(probed, ask))
+    probed, begin = trained_network.exam(asked, seed), time.process_time()
+    finding = trained_network.judge(probed, trained_network.examined(probed, ask))
     return finding, probed, time.process_time() - begin
 
 
 def student(name, lang=None):
     """Says who is asked from here on: a name or a number, as the instructor has it. Variants depend on it."""
-    course.NOTEBOOK.name = str(name).strip()
-    said = saying.words(spoken(lang))["results"]
-    return Said([said["hello" if course.NOTEBOOK.name else "nameless"].format(name=course.NOTEBOOK.name.replace("`", "'"))])
+    session.NOTEBOOK.name = str(name).strip()
+    said = messages.words(spoken(lang))["results"]
+    return Said([said["hello" if session.NOTEBOOK.name else "nameless"].format(name=session.NOTEBOOK.name.replace("`", "'"))])
 
 
 def variant(question, lang=None):
     """What the student is asked by a question that has variants. ValueError for one that has none."""
-    return Said(course.variant_says(known(question).name, course.NOTEBOOK.name, spoken(lang)))
+    return Said(session.variant_says(known(question).name, session.NOTEBOOK.name, spoken(lang)))
 
 
 def progress(assignment, lang=None):
     """What is checked of an assignment, what is right, how many points that is, and what is left."""
-    return Said(course.progress_says(assignment, spoken(lang)))
+    return Said(session.progress_says(assignment, spoken(lang)))

@@ -4,11 +4,11 @@ import shutil
 import subprocess
 from functools import partial
 
-import pages
+from assignments.report import pages
 import pytest
-from batch import Batch
-from grader import Grader
-from grading import worker  # noqa: F401 (a fixture)
+from assignments.batch import Batch
+from assignments.submission import Grader
+from tests.assignments.grading import worker  # noqa: F401 (a fixture)
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def in_process(monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr("batch.Grading", Here)
-    monkeypatch.setattr("batch.wait", lambda lines, _: lines)
+    monkeypatch.setattr("assignments.batch.Grading", Here)
+    monkeypatch.setattr("assignments.batch.wait", lambda lines, _: lines)
     monkeypatch.setattr(Batch, "mother", lambda batch: None)
 
 

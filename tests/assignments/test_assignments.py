@@ -7,21 +7,21 @@ import re
 import shutil
 
 import nbformat
-import parsing
+from assignments.read import notebooks
 import pytest
-import reading
-import release
-import translations
+from assignments.read import answers as submitted_answers
+from assignments import student_version
+from book.tools import translations
 from nbclient import NotebookClient
 from nbgrader.nbgraderformat import read as read_as_nbgrader
-from programs import questions
-from small_book import copy_edition
+from tests.check.programs import questions
+from tests.site.small_book import copy_edition
 
 from companion.check import check
-from companion.check.question import ASSIGNMENTS, all_questions
-from companion.check.saying import words
+from companion.check.engine.question import ASSIGNMENTS, all_questions
+from companion.check.engine.messages import words
 
-SOURCES = [assignment for language in release.languages() for assignment in release.assignments(language)]
+SOURCES = [assignment for language in student_version.languages() for assignment in student_version.assignments(language)]
 ENGLISH = [source for source in SOURCES if source.path.parent.name == "en"]
 STUB = "raise NotImplementedError()"
 
@@ -70,18 +70,18 @@ def answers(path):
 def student(source, tmp_path):
     """The path of the students' version."""
     target = tmp_path / source.path.parent.name / source.path.name
-    release.release(source.path, target)
+    student_version.release(source.path, target)
     return target
 
 
 @pytest.mark.parametrize("name", ASSIGNMENTS)
 def test_every_question_is_asked_in_english(name):
-    path = release.SOURCE / "en" / f"{name}.ipynb"
-    assert path.is_file(), f"the assignment {name} has no notebook {path.relative_to(release.ROOT)}"
+    path = student_version.SOURCE / "en" / f"{name}.ipynb"
+    assert path.is_file(), f"the assignment {name} has no notebook {path.relative_to(student_version.ROOT)}"
     there = cells(path)
     lost = [one for one in questions(name) if one not in there]
     wanted = [f"task-{one.replace('_', '-')}, {one} and {one.replace('_', '-')}-check" for one in lost]
-    assert lost == [], f"{path.relative_to(release.ROOT)} lacks the cells {', '.join(wanted)}"
+    assert lost == [], f"{path.relative_to(student_version.ROOT)} lacks the cells {', '.join(wanted)}"
     unknown = [asked for asked, *_ in checks(path).values() if asked not in questions(name)]
     assert unknown == [], f"{path.name} asks {unknown}, which companion/check/questions/{name} has not"
     assert [one for one in there if one in questions(name)] == questions(name), "the questions have another order"
@@ -151,7 +151,7 @@ def marked(cell, **wanted):
 def test_a_translation_that_is_behind_asks_fewer_questions(tmp_path, monkeypatch):
     """book/translations.py names what is missing."""
     folder = tmp_path / "assignments" / "source"
-    shutil.copytree(release.SOURCE / "en", folder / "en")
+    shutil.copytree(student_version.SOURCE / "en", folder / "en")
     notebook = nbformat.read(folder / "en" / "rnn.ipynb", as_version=4)
     gone = ["task-windows", "windows", "windows-check"]
     notebook.cells = [cell for cell in notebook.cells if cell.id not in gone]
@@ -160,8 +160,8 @@ def test_a_translation_that_is_behind_asks_fewer_questions(tmp_path, monkeypatch
     for language in ("en", "ja"):
         copy_edition(tmp_path, language)
     translations.renew("ja", "assignments/rnn", [], tmp_path)
-    monkeypatch.setattr(release, "SOURCE", folder)
-    english, behind = release.assignments("en")[1], release.assignments("ja")[0]
+    monkeypatch.setattr(student_version, "SOURCE", folder)
+    english, behind = student_version.assignments("en")[1], student_version.assignments("ja")[0]
     assert [one.name for one in english.questions if one not in behind.questions] == ["windows"]
     assert english.points - behind.points == all_questions()["windows"].points
     found = [one for one in translations.findings("ja", tmp_path) if one.page == "assignments/rnn"]
@@ -192,13 +192,13 @@ def test_the_answers_are_right(source):
 @each
 def test_the_grader_finds_the_answers(source):
     names = [question.name for question in source.questions]
-    found = reading.answers(parsing.read(source.path), names)
+    found = submitted_answers.answers(notebooks.read(source.path), names)
     said = {name: handed for name, handed, _ in checks(source.path).values()}
     assert {name: (one.written, one.names[0]) for name, one in found.items()} == {
         name: (True, said.get(name)) for name in names
     }
-    assert {name: reading.name_of(name) for name in names} == said
-    assert reading.assignments_of(parsing.read(source.path)) == ([source.name], [])
+    assert {name: submitted_answers.name_of(name) for name in names} == said
+    assert submitted_answers.assignments_of(notebooks.read(source.path)) == ([source.name], [])
 
 
 @each
@@ -249,16 +249,16 @@ def test_the_students_version_runs_as_a_notebook(source, student):
 
 
 def test_an_answer_without_marks_is_taken_out_whole(tmp_path):
-    notebook = nbformat.read(release.assignments("en")[0].path, as_version=4)
+    notebook = nbformat.read(student_version.assignments("en")[0].path, as_version=4)
     (cell,) = [cell for cell in notebook.cells if cell.id == "lookup"]
     cell.source = cell.source.replace("### BEGIN SOLUTION", "").replace("### END SOLUTION", "")
     nbformat.write(notebook, tmp_path / "source.ipynb")
-    release.release(tmp_path / "source.ipynb", tmp_path / "student.ipynb")
+    student_version.release(tmp_path / "source.ipynb", tmp_path / "student.ipynb")
     assert "weight[indices]" not in cells(tmp_path / "student.ipynb")["lookup"].source
 
 
 def test_assignments_say_what_a_page_needs():
-    rnn = release.assignments("en")[1]
+    rnn = student_version.assignments("en")[1]
     marks = [cell.metadata.get("nbgrader", {}) for cell in cells(rnn.path).values()]
     assert (rnn.name, rnn.title) == ("rnn", "Assignment: the RNN")
     marked = sum(mark.get("points", 0) for mark in marks)

@@ -16,12 +16,12 @@ import tempfile
 import time
 from pathlib import Path
 
-import isolation
+from assignments.sandbox import isolation
 import pytest
-from attacks import GAIN, OPEN, opening
-from grading import cell, generations, linux, notebook, put, rows, there, walled
-from lstm_answers import SOURCES
-from repository import ROOT
+from tests.assignments.attack_programs import GAIN, OPEN, opening
+from tests.assignments.grading import cell, generations, linux, notebook, put, rows, there, walled
+from tests.check.lstm_answers import SOURCES
+from tests.project.paths import ROOT
 
 pytestmark = [linux, walled, pytest.mark.heavy]
 

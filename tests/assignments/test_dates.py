@@ -8,19 +8,19 @@ import sys
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import dates
-import folders
-import grade
-import pages
+from assignments.lms import due_dates
+from assignments.read import folders
+from assignments import cli
+from assignments.report import pages
 import pytest
-import term as terms
-import times
-from batch import Batch
+from assignments.lms import term as terms
+from assignments.lms import sent_times
+from assignments.batch import Batch
 from bs4 import BeautifulSoup
-from grader import Grader
-from grading import put, result
+from assignments.submission import Grader
+from tests.assignments.grading import put, result
 
-from companion.check import saying
+from companion.check.engine import messages
 
 NAMES = "embedding", "rnn", "lstm"
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -32,7 +32,7 @@ DUE = datetime(2026, 10, 5, 23, 59, tzinfo=BERLIN)
 def rules(tmp_path):
     def made(text, find=lambda name: name):
         (tmp_path / "course.toml").write_text(text, encoding="utf-8")
-        return dates.read(tmp_path / "course.toml", NAMES, find)
+        return due_dates.read(tmp_path / "course.toml", NAMES, find)
 
     return made
 
@@ -42,7 +42,7 @@ def item(sent, before=8.0, who="ada", assignment="lstm", source="times", mark=No
 
 
 def after(late, rules, **more):
-    (made,) = dates.applied(rules, [item(DUE + late, **more)])
+    (made,) = due_dates.applied(rules, [item(DUE + late, **more)])
     return made["after"], made["days"], made["why"]
 
 
@@ -72,8 +72,8 @@ def test_a_day_is_one_of_the_calendar_where_the_course_is(rules):
     due = datetime(2026, 10, 24, 23, 59, tzinfo=BERLIN)
     one_more = datetime(2026, 10, 25, 22, 59, tzinfo=UTC)  # 23:59 there, 25 hours later
     assert one_more - due.astimezone(UTC) == 25 * HOUR
-    assert dates.days_begun(one_more.astimezone(BERLIN), due) == 1
-    assert dates.days_begun((one_more + MINUTE).astimezone(BERLIN), due) == 2
+    assert due_dates.days_begun(one_more.astimezone(BERLIN), due) == 1
+    assert due_dates.days_begun((one_more + MINUTE).astimezone(BERLIN), due) == 2
     assert rules(PLAIN).due["lstm"] == datetime(2026, 10, 5, 21, 59, tzinfo=UTC)
     assert rules(PLAIN.replace("23:59:00", "23:59:00+09:00")).due["lstm"] == datetime(2026, 10, 5, 14, 59, tzinfo=UTC)
     assert rules(PLAIN).due["embedding"] == datetime(2026, 10, 1, 23, 59, 59, tzinfo=BERLIN)
@@ -86,7 +86,7 @@ def test_late_days_are_used_in_the_order_of_the_dates_and_by_student(rules):
         item(due["rnn"] + DAY, assignment="rnn"), item(due["lstm"] + 2 * DAY + HOUR), item(due["embedding"] + HOUR, assignment="embedding"),
         item(due["rnn"] + 3 * DAY, assignment="rnn", who="bo"),
     ]  # fmt: skip
-    made = dates.applied(late, items)
+    made = due_dates.applied(late, items)
     said = [(one["assignment"], one["after"], one["days"], one["why"], one["left"]) for one in made]
     # embedding takes one of three; lstm would take three, and so takes none; rnn takes one
     assert said == [("rnn", 8.0, 1, "days_used", 1), ("lstm", 0.0, 3, "days_short", 2), ("embedding", 8.0, 1, "days_used", 2),
@@ -95,7 +95,7 @@ def test_late_days_are_used_in_the_order_of_the_dates_and_by_student(rules):
 
 def test_two_files_of_one_assignment_use_its_days_once(rules):
     late = rules(PLAIN + "[late]\ndays = 3\n")
-    made = dates.applied(late, [item(DUE + 2 * DAY), item(DUE + 2 * DAY) | {"entry": "ada 2"}])
+    made = due_dates.applied(late, [item(DUE + 2 * DAY), item(DUE + 2 * DAY) | {"entry": "ada 2"}])
     assert [(one["after"], one["left"]) for one in made] == [(8.0, 1), (8.0, 1)]
 
 
@@ -110,7 +110,7 @@ def test_an_extension_is_one_students(rules):
 
 def test_the_schools_system_is_believed_first_then_the_table_then_files():
     listed, file = DUE + HOUR, DUE + DAY
-    sent = lambda name, worksheet="", listed=listed, file=file: times.sent(name, worksheet, listed, file, BERLIN)  # noqa: E731
+    sent = lambda name, worksheet="", listed=listed, file=file: sent_times.sent(name, worksheet, listed, file, BERLIN)  # noqa: E731
     assert sent("a_1_2_x", "Monday, 5 October 2026, 11:55 PM") == (DUE - 4 * MINUTE, "worksheet", False)
     assert sent("a_1_2_x") == (None, "mark", False)
     assert sent("a_LATE_1_2_x") == (listed, "times", True) and sent("a_LATE_1_2_x", listed=None) == (file, "files", True)
@@ -125,7 +125,7 @@ WRITTEN = {
 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_moodles_times_are_read(text):
-    found, wanted = times.of_worksheet(text, BERLIN), WRITTEN[text]
+    found, wanted = sent_times.of_worksheet(text, BERLIN), WRITTEN[text]
     assert found == (wanted and datetime(2026, 10, *wanted, tzinfo=BERLIN))
 
 
@@ -133,15 +133,15 @@ def test_what_is_not_known_takes_nothing(rules):
     late = rules(PLAIN + PERCENT)
     whys = {(None, False): "in_time", (None, True): "late_unknown", (None, None): "unknown"}
     for (sent, mark), why in whys.items():
-        (made,) = dates.applied(late, [item(sent, mark=mark)])
+        (made,) = due_dates.applied(late, [item(sent, mark=mark)])
         assert (made["after"], made["why"]) == (8.0, why) and (made["late"] is None) == (why != "in_time")
-    (made,) = dates.applied(late, [item(DUE - HOUR, source="files", mark=True)])  # the file's time is not that of sending
+    (made,) = due_dates.applied(late, [item(DUE - HOUR, source="files", mark=True)])  # the file's time is not that of sending
     assert made["why"] == "late_unknown"
 
 
 def test_times_of_copying_are_none():
-    assert times.copied([DUE, DUE + MINUTE, None, DUE + 10 * MINUTE]) and not times.copied([DUE, DUE + MINUTE])
-    assert not times.copied([DUE, DUE + MINUTE, DUE + HOUR])
+    assert sent_times.copied([DUE, DUE + MINUTE, None, DUE + 10 * MINUTE]) and not sent_times.copied([DUE, DUE + MINUTE])
+    assert not sent_times.copied([DUE, DUE + MINUTE, DUE + HOUR])
 
 
 def test_a_table_of_times_is_read_and_its_faults_are_said(tmp_path):
@@ -154,7 +154,7 @@ def test_a_table_of_times_is_read_and_its_faults_are_said(tmp_path):
 
     def read(text):
         path.write_text(text, encoding="utf-8")
-        return times.table(path, BERLIN, NAMES, find)
+        return sent_times.table(path, BERLIN, NAMES, find)
 
     assert read("Student,Time,Assignment\nada,2026-10-05 23:59,lstm\n\nada,2026-10-05T21:59:00Z,\n") == {(0, "lstm"): DUE, (0, ""): DUE}
     heads = "student,time,assignment\n"
@@ -217,7 +217,7 @@ def test_nothing_is_graded_before_a_fault_is_said(tmp_path, monkeypatch, capsys,
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["grade.py", "sent", *asked.split()])
     with pytest.raises(SystemExit) as end:
-        grade.main()
+        cli.main()
     assert end.value.code == 2 and re.search(FAULTS[asked], capsys.readouterr().err)
     assert not (tmp_path / "grades").exists()
 
@@ -227,10 +227,10 @@ def test_nothing_is_graded_before_a_fault_is_said(tmp_path, monkeypatch, capsys,
 WHYS = "in_time", "grace", "percent", "floor", "last", "days_used", "days_short", "no_rule", "unknown", "late_unknown"
 
 
-@pytest.mark.parametrize("language", saying.languages())
+@pytest.mark.parametrize("language", messages.languages())
 def test_spans_are_said_in_words(language):
     said = pages.words(language)["dates"]
-    spans = [dates.span(one, said) for one in (DAY + 3 * HOUR, DAY + 3 * HOUR + MINUTE, 2 * HOUR + MINUTE, 59 * MINUTE + MINUTE / 2, 2 * DAY)]
+    spans = [due_dates.span(one, said) for one in (DAY + 3 * HOUR, DAY + 3 * HOUR + MINUTE, 2 * HOUR + MINUTE, 59 * MINUTE + MINUTE / 2, 2 * DAY)]
     if language == "en":
         assert spans == ["1 day 3 hours", "1 day 4 hours", "2 hours 1 minute", "1 hour", "2 days"]
     assert all(said[why] for why in WHYS) and len({*spans}) == 5
@@ -311,7 +311,7 @@ def test_a_name_that_looks_like_canvas_is_believed_only_in_canvas_own_zip(tmp_pa
 
 def test_two_runs_that_write_at_once_take_no_file_from_each_other(tmp_path, monkeypatch):
     """The second one writes while the first one is about to put its file in place."""
-    replace, times = os.replace, {("ada", "lstm"): [None, "nothing", ""]}
+    replace, sent_times = os.replace, {("ada", "lstm"): [None, "nothing", ""]}
 
     def second(*given):
         monkeypatch.setattr(os, "replace", replace)
@@ -319,5 +319,5 @@ def test_two_runs_that_write_at_once_take_no_file_from_each_other(tmp_path, monk
         replace(*given)
 
     monkeypatch.setattr(os, "replace", second)
-    terms.remember(tmp_path, times)
-    assert terms.remembered(tmp_path) == times and [one.name for one in tmp_path.iterdir()] == [terms.MEMORY]
+    terms.remember(tmp_path, sent_times)
+    assert terms.remembered(tmp_path) == sent_times and [one.name for one in tmp_path.iterdir()] == [terms.MEMORY]

@@ -9,14 +9,14 @@ import json
 from functools import partial
 from pathlib import Path
 
-import asking
+from assignments.grade import judge
 import pytest
-import reading
-from grading import WORDS, judged
-from sampling import sample
+from assignments.read import answers
+from tests.assignments.grading import WORDS, judged
+from tests.project.sampling import sample
 
-from companion.check.diagnosis import diagnose
-from companion.check.question import all_questions
+from companion.check.engine.diagnosis import diagnose
+from companion.check.engine.question import all_questions
 
 STORED = sorted((Path(__file__).parents[1] / "answers_fair").glob("*.json"))
 GIVEN = [one for path in STORED for one in json.loads(path.read_text(encoding="utf-8"))]
@@ -26,20 +26,20 @@ PARTLY = {"b-characters-by-heart"}  # learned something, and the task pays for t
 LEARNING = [one for one in GIVEN if all_questions()[one["question"]].reach]
 SEVERAL = [one for one in GIVEN if one not in LEARNING and len(one["mistakes"]) > 1]
 OTHERS = [one for one in GIVEN if one not in LEARNING and one not in SEVERAL]
-MORE = asking.LIMITS | asking.lasting(40)  # for a machine that is slow today
+MORE = judge.LIMITS | judge.lasting(40)  # for a machine that is slow today
 ROWS = [*sample(OTHERS, 8), *sample(SEVERAL, 6), *sample(LEARNING, 24)]
 
 
 def graded(worker, one):
     cells = [[number, source] for number, source in enumerate([BEGIN, *one["cells"]], start=1)]
-    answer = reading.Answer(cells, [one["answer"]], True, cell=len(cells))
-    return asking.grade(worker, one["question"], answer, 7, "en", WORDS, MORE)
+    answer = answers.Answer(cells, [one["answer"]], True, cell=len(cells))
+    return judge.grade(worker, one["question"], answer, 7, "en", WORDS, MORE)
 
 
 @pytest.mark.parametrize("one", ROWS, ids=[one["name"] for row in ROWS for one in row.values])
 def test_it_is_judged_fairly(worker, monkeypatch, one):
     # on a machine that is slow today, networks learn as much, and several mistakes are found as well
-    monkeypatch.setattr(asking, "diagnose", partial(diagnose, seconds=60))
+    monkeypatch.setattr(judge, "diagnose", partial(diagnose, seconds=60))
     verdict = graded(worker, one)
     assert set(verdict.mistakes) == set(one["mistakes"])
     share = 1 if not one["mistakes"] else 0.5 if set(one["mistakes"]) == HALVED else 0
@@ -56,7 +56,7 @@ def test_who_gives_more_time_gives_it_to_trainings_too():
             return {"ended": "time", "said": "", "seconds": given[-1]}
 
     for seconds in (3, 10, 20):
-        verdict = judged(Slow(), "recall", "def train_recall(inputs, targets): ...", limits=asking.LIMITS | asking.lasting(seconds))
+        verdict = judged(Slow(), "recall", "def train_recall(inputs, targets): ...", limits=judge.LIMITS | judge.lasting(seconds))
         assert verdict.mistakes == ["time_limit"] and f"has {given[-1]} seconds" in verdict.paragraphs[0]
     assert given == [8, 8, 16]
 

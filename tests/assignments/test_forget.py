@@ -8,15 +8,15 @@ import sys
 import unicodedata
 import urllib.parse
 
-import forget
-import keeping
-import pages
+from assignments import forget
+from assignments.grade import store
+from assignments.report import pages
 import pytest
-import term
-from batch import Batch
-from grading import put, result, rows
-from naming import known, page_name
-from results import write
+from assignments.lms import term
+from assignments.batch import Batch
+from tests.assignments.grading import put, result, rows
+from assignments.read.names import known, page_name
+from assignments.report.results import write
 
 ASKED = ["ada.quillfeather", "Zoë <b>Quillfeather", "김하늘퀼", "O'Quillfeather \"x\""]
 OTHERS = ["bo", "ada.quill", "Quillfeather"]
@@ -80,7 +80,7 @@ def test_no_file_has_the_name_any_more(output, student, no_gradebook):
 def test_not_even_a_free_page_of_the_gradebook_has_it(output):
     """The command is given a wrong name first: then it deletes nothing."""
     nbgrader = pytest.importorskip("nbgrader.api")
-    pages.gradebook(output / "gradebook.db", keeping.all_stored(output, keeping.rosters_in(output)))
+    pages.gradebook(output / "gradebook.db", store.all_stored(output, store.rosters_in(output)))
     with nbgrader.Gradebook(f"sqlite:///{output / 'gradebook.db'}") as book:
         book.find_grade("gates-points", "lstm", "lstm", "ada.quillfeather").manual_score = 1.75
         book.find_grade("gates-points", "lstm", "lstm", "bo").manual_score = 0.5

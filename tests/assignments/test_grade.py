@@ -16,28 +16,28 @@ import time
 import tomllib
 from pathlib import Path
 
-import asking
-import grade
-import isolation
-import pages
-import portable
+from assignments.grade import judge
+from assignments import cli
+from assignments.sandbox import isolation
+from assignments.report import pages
+from assignments.sandbox import call_source
 import pytest
-import reading
-import received
+from assignments.read import answers as submitted_answers
+from assignments.sandbox import protocol
 import torch
-from attacks import opening
-from finished import FINISHED
-from grader import Grader
-from grading import IMPORTS, QUICK, WORDS, cell, error_of, judged, linux, notebook, put, raw, rows, sent, through, walled
-from lstm_answers import CELL, CELL_HEAD, CELLS, GATES, LAYER, ONE_BIAS, SOURCES
-from programs import questions
-from repository import ROOT
-from sampling import chosen
+from tests.assignments.attack_programs import opening
+from tests.site.finished_editions import FINISHED
+from assignments.submission import Grader
+from tests.assignments.grading import IMPORTS, QUICK, WORDS, cell, error_of, judged, linux, notebook, put, raw, rows, sent, through, walled
+from tests.check.lstm_answers import CELL, CELL_HEAD, CELLS, GATES, LAYER, ONE_BIAS, SOURCES
+from tests.check.programs import questions
+from tests.project.paths import ROOT
+from tests.project.sampling import chosen
 
-from companion.check import saying
-from companion.check.diagnosis import diagnose
-from companion.check.question import all_questions, bank
-from companion.check.running import observe
+from companion.check.engine import messages
+from companion.check.engine.diagnosis import diagnose
+from companion.check.engine.question import all_questions, bank
+from companion.check.engine.run_answer import observe
 
 ASKED = questions("lstm")
 
@@ -77,7 +77,7 @@ def test_mistakes_are_named(worker):
 
 def test_no_call_of_a_question_brings_the_answer_along():
     for question in all_questions():
-        said = portable.portable_of(all_questions()[question])
+        said = call_source.portable_of(all_questions()[question])
         assert not re.search("reference|truth|Question", json.dumps(said))
 
 
@@ -110,8 +110,8 @@ BESIDE = {
 def test_what_an_answer_does_not_need_costs_nothing(worker, name):
     cells = [[number, source] for number, source in enumerate((IMPORTS, *BESIDE[name]), 1)]
     place = next(number for number, source in cells if "def gates" in source)
-    answer = reading.Answer(cells, ["gates"], True, cell=place)
-    verdict = asking.grade(worker, "gates", answer, 5, "en", WORDS, QUICK)
+    answer = submitted_answers.Answer(cells, ["gates"], True, cell=place)
+    verdict = judge.grade(worker, "gates", answer, 5, "en", WORDS, QUICK)
     assert (verdict.mistakes, verdict.points) == ([], all_questions()["gates"].points)
 
 
@@ -640,7 +640,7 @@ WRONG = GATES.replace("sigmoid", "tanh")
 def graded(worker, folder, question="gates"):
     """Points, mistakes and remarks of student a, and the submission."""
     found = sent(folder, "a")
-    verdict = asking.grade(worker, question, found.answers.get(question), 5, "en", WORDS)
+    verdict = judge.grade(worker, question, found.answers.get(question), 5, "en", WORDS)
     return verdict.points, verdict.mistakes, verdict.remarks, found
 
 
@@ -709,7 +709,7 @@ def test_a_module_that_is_not_handed_in_is_named(worker, tmp_path):
 
 
 def test_two_assignments_in_one_notebook(tmp_path):
-    rnn = {name: f"def {reading.name_of(name)}(*a): return a" for name in questions("rnn")}
+    rnn = {name: f"def {submitted_answers.name_of(name)}(*a): return a" for name in questions("rnn")}
     put(tmp_path, "a", "all.ipynb", notebook(SOURCES | rnn))
     found = sent(tmp_path, "a")
     assert set(found.assignments) == {"lstm", "rnn"} and set(found.answers) == {*SOURCES, *rnn}
@@ -718,7 +718,7 @@ def test_two_assignments_in_one_notebook(tmp_path):
     put(tmp_path, "a", "all.ipynb", notebook(SOURCES | {kept: rnn[kept]}))
     found = sent(tmp_path, "a")
     assert found.assignments == ["lstm"] and found.remarks == [("not_graded_too", "all.ipynb: rnn")]
-    assert kept in reading.submission("a", tmp_path / "a", ["rnn"]).answers
+    assert kept in submitted_answers.submission("a", tmp_path / "a", ["rnn"]).answers
 
 
 STEP = """def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -749,7 +749,7 @@ def test_what_follows_from_an_earlier_mistake_costs_nothing(worker, tmp_path, mo
     put(tmp_path, "a", "rnn.ipynb", notebook({"rnn_step": wrong, "rnn": source}))
     monkeypatch.setattr(Grader, "worker", worker)
     monkeypatch.setattr(Grader, "seeds", dict.fromkeys(all_questions(), 5))
-    *_, (_, found) = Grader.grade("a", tmp_path / "a", (), "en", asking.LIMITS, None, None, {})
+    *_, (_, found) = Grader.grade("a", tmp_path / "a", (), "en", judge.LIMITS, None, None, {})
     step, rnn = (next(one for one in found["verdicts"] if one["question"] == name) for name in ("rnn_step", "rnn"))
     assert (step["points"], step["mistakes"]) == (0, ["tanh_missing"])
     assert rnn["points"] == points and rnn["mistakes"]
@@ -768,7 +768,7 @@ def test_an_answer_is_found_whatever_stands_below(worker, tmp_path, sources, mor
     said["cells"].append(cell(more))
     put(tmp_path, "a", "lstm.ipynb", said)
     answers = sent(tmp_path, "a").answers
-    assert answers and all(asking.grade(worker, name, one, 5, "en", WORDS).ok for name, one in answers.items())
+    assert answers and all(judge.grade(worker, name, one, 5, "en", WORDS).ok for name, one in answers.items())
 
 
 @pytest.mark.parametrize("language, text", [
@@ -781,13 +781,13 @@ def test_the_language_is_that_of_the_text(tmp_path, language, text):
 
 def test_the_language_is_that_of_the_checks(tmp_path, monkeypatch):
     """Spanish has the letters of English. Only a language that there are words in is one."""
-    spoken = {name: source + f'\ncheck("{name}", {reading.name_of(name)}, lang="es")' for name, source in SOURCES.items()}
+    spoken = {name: source + f'\ncheck("{name}", {submitted_answers.name_of(name)}, lang="es")' for name, source in SOURCES.items()}
     put(tmp_path, "a", "lstm.ipynb", notebook(spoken, text="Calcule las puertas." * 5, checks=False))
-    monkeypatch.setattr(saying, "languages", lambda: ["en", "es", "ja"])
+    monkeypatch.setattr(messages, "languages", lambda: ["en", "es", "ja"])
     assert sent(tmp_path, "a").language == "es"
     put(tmp_path, "a", "lstm.ipynb", notebook(spoken | {"more": 'check("x", x, lang="ja")'}, checks=False))
     assert sent(tmp_path, "a").language == "es"
-    monkeypatch.setattr(saying, "languages", lambda: ["en", "ko"])
+    monkeypatch.setattr(messages, "languages", lambda: ["en", "ko"])
     assert sent(tmp_path, "a").language == "en"
 
 
@@ -801,11 +801,11 @@ def own_words(language):
         for key, entry in entries.items():
             yield from flat(entry, f"{before}{key}.") if isinstance(entry, dict) else [(before + key, entry)]
 
-    path = grade.HERE / "words" / f"{language}.toml"
+    path = cli.HERE / "words" / f"{language}.toml"
     return dict(flat(tomllib.loads(path.read_text(encoding="utf-8")))) if path.is_file() else {}
 
 
-@pytest.mark.parametrize("language", sorted({*FINISHED, *saying.languages(grade.HERE / "words")}))
+@pytest.mark.parametrize("language", sorted({*FINISHED, *messages.languages(cli.HERE / "words")}))
 def test_all_languages_have_all_words(language):
     """One that is only begun may lack some."""
     file, english, said = f"assignments/words/{language}.toml", own_words("en"), own_words(language)
@@ -819,7 +819,7 @@ def test_all_languages_have_all_words(language):
 
 def test_words_that_the_grader_lacks_are_english_one_by_one(tmp_path, monkeypatch):
     (tmp_path / "words").mkdir()
-    shutil.copy(grade.HERE / "words" / "en.toml", tmp_path / "words")
+    shutil.copy(cli.HERE / "words" / "en.toml", tmp_path / "words")
     begun = '[page]\nhtml = "es"\nstudent = "Estudiante"\n[mistakes.no_answer]\nsays = "No hay respuesta."\n'
     (tmp_path / "words" / "xx.toml").write_text(begun, encoding="utf-8")
     monkeypatch.setattr(pages, "HERE", tmp_path)
@@ -841,7 +841,7 @@ def test_a_batch_from_end_to_end(tmp_path):
     for number in range(3):
         put(few, f"s{number}", "lstm.ipynb", notebook({"gates": GATES}))
     output = tmp_path / "grades"
-    command = [sys.executable, grade.__file__, str(few), "--output", str(output), "--workers", "2"]
+    command = [sys.executable, cli.__file__, str(few), "--output", str(output), "--workers", "2"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     next(line for line in running.stdout if line.startswith("[1/"))
     running.kill()
@@ -896,10 +896,10 @@ def test_system_calls_are_refused(worker):
 
 def test_numbers_from_a_stranger():
     good = {"kind": "float64", "shape": [2], "numbers": [1, 2.5]}
-    assert received.tensor_of(good).tolist() == [1, 2.5]
+    assert protocol.tensor_of(good).tolist() == [1, 2.5]
     for bad in ({"shape": [3]}, {"shape": [-1]}, {"shape": [True, 2]}, {"numbers": ["1", 2]}, {"numbers": [10**400, 1]},
                 {"shape": [2**40, 0], "numbers": []}, {"shape": "2"}, {"numbers": None},
                 {"numbers": [True, 1]}):  # fmt: skip
-        with pytest.raises(received.Forged):
-            received.tensor_of(good | bad)
-    assert torch.isnan(received.tensor_of(good | {"numbers": [float("nan"), 1]})).any()
+        with pytest.raises(protocol.Forged):
+            protocol.tensor_of(good | bad)
+    assert torch.isnan(protocol.tensor_of(good | {"numbers": [float("nan"), 1]})).any()

@@ -4,16 +4,16 @@ import json
 import platform
 import time
 
-import asking
+from assignments.grade import judge
 import pytest
 import torch
-from grading import QUICK, error_of, judged, linux, raw, through, walled
-from lstm_answers import CELL, GATES
-from sampling import chosen
+from tests.assignments.grading import QUICK, error_of, judged, linux, raw, through, walled
+from tests.check.lstm_answers import CELL, GATES
+from tests.project.sampling import chosen
 from torch import nn
 
-from companion.check.question import bank
-from companion.check.running import parameters_of
+from companion.check.engine.question import bank
+from companion.check.engine.run_answer import parameters_of
 
 MEMORY = '''
 import ctypes, os
@@ -37,7 +37,7 @@ def memory():
             yield from near(place << 26, 0, 2**26)
 '''
 MARK = "the_work_of_a_diligent_student"
-LONGER = QUICK | asking.lasting(120)  # all of a memory is read, on a machine that is slow today as well
+LONGER = QUICK | judge.lasting(120)  # all of a memory is read, on a machine that is slow today as well
 
 
 SEARCH = MEMORY + """

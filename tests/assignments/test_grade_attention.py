@@ -5,13 +5,13 @@ from dataclasses import replace
 import nbformat
 import pytest
 import torch  # noqa: F401 (torch.compile looks for it in the module that calls flex_attention)
-from grading import judged
-from sampling import chosen
+from tests.assignments.grading import judged
+from tests.project.sampling import chosen
 
 from companion.check import check
-from companion.check.diagnosis import alike
-from companion.check.question import all_questions, bank
-from companion.check.running import observe
+from companion.check.engine.diagnosis import alike
+from companion.check.engine.question import all_questions, bank
+from companion.check.engine.run_answer import observe
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 ATTEND = HEAD + "def attend(query, key, value, mask):\n"

@@ -12,25 +12,25 @@ import time
 from functools import partial
 from pathlib import Path
 
-import asking
-import folders
-import grade
-import keeping
-import pages
-import parsing
+from assignments.grade import judge
+from assignments.read import folders
+from assignments import cli
+from assignments.grade import store as result_store
+from assignments.report import pages
+from assignments.read import notebooks
 import pytest
-import reading
-import summary
-import workers
-from batch import Batch
-from grader import Grader
-from grading import QUICK, cell, descendants, judged, linux, notebook, put, result, rows, sent, there
-from lstm_answers import GATES, SOURCES
-from naming import page_name
-from programs import questions
-from results import write
+from assignments.read import answers
+from assignments.report import summary
+from assignments.sandbox import pool
+from assignments.batch import Batch
+from assignments.submission import Grader
+from tests.assignments.grading import QUICK, cell, descendants, judged, linux, notebook, put, result, rows, sent, there
+from tests.check.lstm_answers import GATES, SOURCES
+from assignments.read.names import page_name
+from tests.check.programs import questions
+from assignments.report.results import write
 
-from companion.check.question import all_questions, bank
+from companion.check.engine.question import all_questions, bank
 
 ASKED = questions("lstm")
 half = partial(result, points=1.5)
@@ -67,7 +67,7 @@ def test_what_is_stored_under_an_older_name_is_found(tmp_path, no_gradebook):
 def test_a_grading_process_has_a_limit_on_memory():
     """Whatever it is that a submission has it read."""
     command = "import isolation; isolation.limit_own_memory(100); bytearray(50 << 20); print(1); bytearray(200 << 20)"
-    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=Path(grade.__file__).parent)
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=Path(cli.__file__).parent)
     assert done.stdout == "1\n" and done.stderr.endswith("MemoryError\n")
 
 
@@ -80,7 +80,7 @@ def same_signals():
 
 
 def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypatch, same_signals, no_gradebook):
-    folder, output, store = tmp_path / "sent", tmp_path / "grades", keeping.store
+    folder, output, store = tmp_path / "sent", tmp_path / "grades", result_store.store
     for student in ("ada", "bo"):
         put(folder, student, "lstm.ipynb", notebook({"gates": GATES}))
 
@@ -89,10 +89,10 @@ def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypa
         if path.parent.name == "done":
             signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr(keeping, "store", told)
+    monkeypatch.setattr(result_store, "store", told)
     monkeypatch.setattr(sys, "argv", ["grade.py", str(folder), "--output", str(output), "--workers", "1"])
     with pytest.raises(SystemExit, match="The same command continues"):
-        grade.main()
+        cli.main()
     assert {student for student, _ in rows(output)} == {"ada"} and (output / "summary.html").is_file()
 
 
@@ -103,7 +103,7 @@ class Ended(BaseException):
 def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatch, no_gradebook):
     """`c` ends its own whenever `gates` is asked, `e` is its neighbour's victim once, `g`'s ended while it was idle, and
     `r` cannot be read."""
-    asked, started, together, read = [], [], [], reading.submission
+    asked, started, together, read = [], [], [], answers.submission
 
     class Process:
         def __init__(self, *_):
@@ -132,14 +132,14 @@ def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatc
         asked.append(answer.file[0] + question)
         if asked[-1] == "cgates" or asked[-1] == "elstm" and asked.count("elstm") == 1:
             raise Ended
-        return asking.Verdict(question, 1.0, 1, [], [])
+        return judge.Verdict(question, 1.0, 1, [], [])
 
-    monkeypatch.setattr("batch.Grading", Process)
-    monkeypatch.setattr("batch.wait", lambda jobs, _: together.append(len(jobs)) or jobs)
+    monkeypatch.setattr("assignments.batch.Grading", Process)
+    monkeypatch.setattr("assignments.batch.wait", lambda jobs, _: together.append(len(jobs)) or jobs)
     monkeypatch.setattr(Batch, "mother", lambda batch: None)
     monkeypatch.setattr(Grader, "seeds", dict.fromkeys(all_questions(), 5))
-    monkeypatch.setattr(reading, "submission", submission)
-    monkeypatch.setattr(asking, "grade", judged)
+    monkeypatch.setattr(answers, "submission", submission)
+    monkeypatch.setattr(judge, "grade", judged)
     for student in "abcdegr":
         put(tmp_path / "sent", student, f"{student}.ipynb", notebook())
     graded = graded_of(tmp_path / "sent", tmp_path / "grades").grade(2)
@@ -160,7 +160,7 @@ def test_a_grading_process_that_is_stopped(tmp_path, monkeypatch, no_gradebook):
     for number in range(3):
         put(tmp_path / "sent", f"s{number}", "lstm.ipynb", notebook())
     ends = [signal.SIGSTOP]  # one: whoever is hit twice at one question is not graded there
-    monkeypatch.setattr("batch.PATIENCE", 15 - 4 * asking.LIMITS["wall"])
+    monkeypatch.setattr("assignments.batch.PATIENCE", 15 - 4 * judge.LIMITS["wall"])
 
     def say(_):
         there = multiprocessing.active_children()
@@ -177,8 +177,8 @@ def test_what_is_too_long_to_be_parsed_is_read_all_the_same(tmp_path, monkeypatc
     """Five megabytes of `x=1` would take 26 seconds and 3 gigabytes."""
     parse, parsed = ast.parse, []
     monkeypatch.setattr(ast, "parse", lambda source, *more: parsed.append(len(source)) or parse(source, *more))
-    monkeypatch.setattr(parsing, "LONG_CELL", 2000)
-    monkeypatch.setattr(reading, "LONG", 10_000)
+    monkeypatch.setattr(notebooks, "LONG_CELL", 2000)
+    monkeypatch.setattr(answers, "LONG", 10_000)
     said = notebook({"gates": "%matplotlib inline\n" + GATES + "# " + "a" * 3000})
     said["cells"] += [cell("x=1\n" * 2000), *(cell("x=1\n" * 400) for _ in range(30))]
     put(tmp_path, "a", "lstm.ipynb", said)
@@ -202,19 +202,19 @@ def test_files_that_never_end(tmp_path):
     begin = time.monotonic()
     assert set(sent(tmp_path, "a").answers) == set(SOURCES)
     found = {name: path for name, path in folders.students(tmp_path).items()}
-    assert [key for key, _ in reading.submission("b", found["b"]).remarks] == ["nothing_sent"]
+    assert [key for key, _ in answers.submission("b", found["b"]).remarks] == ["nothing_sent"]
     assert [key for key, _ in sent(tmp_path, "c").remarks] == ["nothing_sent"]
     assert [key for key, _ in sent(tmp_path, "d").remarks] == ["file_too_large"]
     for path in found.values():
-        keeping.files_digest(path)
+        result_store.files_digest(path)
     assert time.monotonic() - begin < 5
 
 
 def test_a_submission_that_is_taken_away_or_changed_meanwhile(tmp_path, monkeypatch):
     path = put(tmp_path, "a", "lstm.ipynb", notebook())
-    before = keeping.files_digest(tmp_path / "a")
+    before = result_store.files_digest(tmp_path / "a")
     path.write_text("{}")
-    assert keeping.files_digest(tmp_path / "a") != before
+    assert result_store.files_digest(tmp_path / "a") != before
     walk = list(os.walk(tmp_path / "a"))
     path.unlink()
     monkeypatch.setattr(os, "walk", lambda *_, **__: walk)
@@ -242,7 +242,7 @@ DEEP = [
 @pytest.mark.heavy
 def test_no_source_is_too_deep_to_be_read(tmp_path):
     """In a process of its own, which the stack's end would end."""
-    folders = [str(Path(grade.__file__).parents[number]) for number in (0, 1)]
+    folders = [str(Path(cli.__file__).parents[number]) for number in (0, 1)]
     command = f"import sys; sys.path[:0] = {folders!r}; import parsing, pathlib; " \
               "[print(len(parsing.read(pathlib.Path(one)).cells), flush=True) for one in sys.argv[1:]]"  # fmt: skip
     said = [{"cells": [{"cell_type": "code", "source": source}]} for source in DEEP]
@@ -358,7 +358,7 @@ def test_nothing_goes_on_after_an_interrupted_batch(tmp_path):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     for number in range(3):
         put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": f"import time\ntime.sleep({10**6 + number})"}))
-    running = subprocess.Popen([sys.executable, grade.__file__, str(folder), "--output", str(output), "--workers", "2"],
+    running = subprocess.Popen([sys.executable, cli.__file__, str(folder), "--output", str(output), "--workers", "2"],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
     begin = time.monotonic()
     while len(started := descendants(running.pid)) < 11:  # two graders, the workers' mother, two workers, and three for each
@@ -383,7 +383,7 @@ def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_m
     output.mkdir()
     for number in range(4):
         put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": GATES}))
-    again = f"{sys.executable} {grade.__file__} {folder} --output {output}"
+    again = f"{sys.executable} {cli.__file__} {folder} --output {output}"
     shell = f"mount -t tmpfs -o size=16k tmpfs {output} && {again}; " \
             f"echo code $?; find {output} -name '*.part'; mount -o remount,size=64m {output}; " \
             f"{again}; wc -l < {output}/grades.csv"  # fmt: skip
@@ -398,7 +398,7 @@ def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_m
 def test_workers_of_one_mother(worker):
     """Each has walls of its own. One that is killed is begun anew; one that nobody listens to ends, and what it runs."""
     walls = judged(worker, "gates", GATES).walls
-    first, second = (workers.Worker([], worker.mothers) for _ in range(2))
+    first, second = (pool.Worker([], worker.mothers) for _ in range(2))
     assert judged(first, "gates", GATES).ok and judged(second, "gates", GATES).ok
     assert first.mother is second.mother is None
     spaces = {os.readlink(f"/proc/{process}/ns/mnt") for process in ("self", worker.pid, first.pid, second.pid)}
@@ -406,8 +406,8 @@ def test_workers_of_one_mother(worker):
     os.kill(first.pid, signal.SIGKILL)
     assert judged(first, "gates", GATES).ok
     asked = all_questions()["gates"]
-    sleeping = reading.Answer([[1, "import time\ntime.sleep(10**6)\ndef gates(): pass"]], ["gates"], True)
-    second.send(asking.job_of(asked, bank("gates", 5), sleeping, asking.LIMITS, needed=False))
+    sleeping = answers.Answer([[1, "import time\ntime.sleep(10**6)\ndef gates(): pass"]], ["gates"], True)
+    second.send(judge.job_of(asked, bank("gates", 5), sleeping, judge.LIMITS, needed=False))
     begin, started = time.monotonic(), ()
     while len(started := {second.pid, *descendants(second.pid)}) < 4:
         assert time.monotonic() - begin < 20
@@ -420,8 +420,8 @@ def test_workers_of_one_mother(worker):
 @linux
 @pytest.mark.heavy
 def test_a_worker_whose_mother_is_gone():
-    mother = workers.Mother()
-    one = workers.Worker([], mother.line)
+    mother = pool.Mother()
+    one = pool.Worker([], mother.line)
     assert judged(one, "gates", GATES).ok
     mother.process.kill()
     mother.process.wait()

@@ -7,16 +7,16 @@ import sys
 import time
 import zipfile
 
-import asking
-import folders
-import grade
-import keeping
-import parsing
+from assignments.grade import judge as asking
+from assignments.read import folders
+from assignments import cli
+from assignments.grade import store
+from assignments.read import notebooks
 import pytest
-import received
-from grader import Grader
-from grading import IMPORTS, WORDS, cell, judged, linux, notebook, put, rows, sent
-from lstm_answers import CELL, GATES, SOURCES
+from assignments.sandbox import protocol
+from assignments.submission import Grader
+from tests.assignments.grading import IMPORTS, WORDS, cell, judged, linux, notebook, put, rows, sent
+from tests.check.lstm_answers import CELL, GATES, SOURCES
 
 
 @pytest.mark.deep
@@ -73,7 +73,7 @@ def test_submissions_that_nobody_may_write(tmp_path, own_mounts):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": "open('here', 'w').write('x')\n" + GATES}))
     shell = f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder} && ! touch {folder}/x && " \
-            f"{sys.executable} {grade.__file__} {folder} --output {output}"  # fmt: skip
+            f"{sys.executable} {cli.__file__} {folder} --output {output}"  # fmt: skip
     done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", shell],
                           capture_output=True, text=True, timeout=120)  # fmt: skip
     assert done.returncode == 0 and "Read-only" in done.stderr, done.stderr
@@ -87,15 +87,15 @@ def test_what_is_sent_has_bounds(tmp_path, monkeypatch):
     older = put(tmp_path, "a", "older.ipynb", notebook())
     os.utime(older, (1, 1))
     monkeypatch.setattr(folders, "LARGEST", size + 99)
-    before = keeping.files_digest(tmp_path / "a")
+    before = store.files_digest(tmp_path / "a")
     older.write_text(older.read_text(encoding="utf-8").replace("torch", "trunk"), encoding="utf-8")
     os.utime(older, (1, 1))
-    assert keeping.files_digest(tmp_path / "a") == before  # what is not read is not looked through
+    assert store.files_digest(tmp_path / "a") == before  # what is not read is not looked through
     put(tmp_path, "a", "film.mp4", "x" * size * 3)  # nobody looks into it
     found = sent(tmp_path, "a")
     assert ("file_too_large", "older.ipynb") in found.remarks and ("other_file", "film.mp4") in found.remarks
     assert {one.file for one in found.answers.values()} == {"lstm.ipynb"} and len(found.answers) == len(SOURCES)
-    assert keeping.files_digest(tmp_path / "a") != before
+    assert store.files_digest(tmp_path / "a") != before
     for name in ("b.ipynb", "c.ipynb"):
         put(tmp_path, "b", name, notebook({"gates": GATES}))
     monkeypatch.setattr(folders, "FILES", 1)
@@ -106,7 +106,7 @@ def test_what_is_sent_has_bounds(tmp_path, monkeypatch):
         put(tmp_path, name, "lstm.ipynb", said)
         with monkeypatch.context() as patched:
             patched.setattr(folders, "LARGEST", 2**20)
-            patched.setattr(parsing, name, most)
+            patched.setattr(notebooks, name, most)
             found = sent(tmp_path, name)
         assert found.remarks == [("too_long", "lstm.ipynb")] and found.answers["gates"].written
         assert sum(len(source) for _, source in found.answers["gates"].cells) < 6000
@@ -126,13 +126,13 @@ def test_answers_that_take_too_long_together(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("said, ended", [
-    ({"ended": "", "said": "1" * (received.OUTPUT + 1), "seconds": 1}, "output"),
+    ({"ended": "", "said": "1" * (protocol.OUTPUT + 1), "seconds": 1}, "output"),
     ({"ended": {}, "said": ""}, "quit"), ([], "quit"), ({"ended": "", "said": 1}, "quit"),
     ({"ended": "`x`" * 99, "said": "", "seconds": float("inf")}, "'x'" * 33 + "'"),
 ])  # fmt: skip
 def test_what_a_worker_says_has_bounds(said, ended):
     """Without fork it is the student's own process that says it."""
-    assert received.ended_of(said, 2.0) == {"ended": ended, "said": "", "seconds": 2.0}
+    assert protocol.ended_of(said, 2.0) == {"ended": ended, "said": "", "seconds": 2.0}
 
 
 DIFFERENCES = IMPORTS + '''

@@ -5,29 +5,29 @@ import sys
 from dataclasses import asdict
 from functools import cache, partial
 
-import asking
-import grade
-import pages
+from assignments.grade import judge
+from assignments import cli
+from assignments.report import pages
 import pytest
-import reading
-import received
-import results
-import review
-import summary
+from assignments.read import answers
+from assignments.sandbox import protocol
+from assignments.report import results
+from assignments.report import review
+from assignments.report import summary
 import torch
-from batch import Batch
-from browsing import accessible, opened
+from assignments.batch import Batch
+from tests.site.browsing import accessible, opened
 from bs4 import BeautifulSoup
-from editions import editions
-from finished import FINISHED
-from grading import IMPORTS, cell, notebook, put
-from naming import page_name
-from sampling import chosen, sample
+from book.editions import editions
+from tests.site.finished_editions import FINISHED
+from tests.assignments.grading import IMPORTS, cell, notebook, put
+from assignments.read.names import page_name
+from tests.project.sampling import chosen, sample
 
-from companion.check import saying
-from companion.check.diagnosis import diagnose
-from companion.check.question import all_questions, bank
-from companion.check.running import observe
+from companion.check.engine import messages
+from companion.check.engine.diagnosis import diagnose
+from companion.check.engine.question import all_questions, bank
+from companion.check.engine.run_answer import observe
 
 HOSTILE = [
     "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&lt;b&gt;", "[a](https://example.org)", "![a](x.png)",
@@ -70,20 +70,20 @@ FORMS = [(text, form) for text in HOSTILE for form in (raising, misnamed, unfit)
 @pytest.mark.parametrize("text, form", sample(FORMS, 4))
 def test_students_text_stays_within_its_code(form, text, monkeypatch):
     """No bold word, item or line is made of what a student's process says: it is all in one piece of code."""
-    monkeypatch.setattr(asking, "diagnose", partial(diagnose, seconds=0))
+    monkeypatch.setattr(judge, "diagnose", partial(diagnose, seconds=0))
     asked, probed = all_questions()["gates"], bank("gates", 5)
     marks = []
     for said in (text, "text"):
-        outcomes = [received.outcome_of(form(said)) for _ in probed.probes]
-        finding = asking.judge(probed, outcomes, asked)
-        made = "".join(map(pages.marked, asking.paragraphs(asked, probed, finding, "en")))
+        outcomes = [protocol.outcome_of(form(said)) for _ in probed.probes]
+        finding = judge.judge(probed, outcomes, asked)
+        made = "".join(map(pages.marked, judge.paragraphs(asked, probed, finding, "en")))
         marks.append([one.name for one in BeautifulSoup(made, "html.parser").find_all()])
     assert marks[0] == marks[1] and "code" in marks[0]
 
 
 def test_only_the_books_own_site_is_linked(monkeypatch):
     site = "https://book.example/en/"
-    monkeypatch.setattr(saying, "places", lambda language: {"site": site})
+    monkeypatch.setattr(messages, "places", lambda language: {"site": site})
     pages.renderer.cache_clear()
     try:
         assert f'href="{site}lstm.html#loop"' in pages.marked(f"[LSTM]({site}lstm.html#loop)")
@@ -92,11 +92,11 @@ def test_only_the_books_own_site_is_linked(monkeypatch):
         pages.renderer.cache_clear()
 
 
-@pytest.mark.parametrize("language", saying.languages())
+@pytest.mark.parametrize("language", messages.languages())
 def test_no_mark_of_markdown_is_left(language):
     """A strong word that ends with a full stop may not be closed before a letter."""
     own = pages.words(language)["mistakes"]
-    entries = [*(saying.of_mistake(name, language) for name in names_of_mistakes()), *own.values()]
+    entries = [*(messages.of_mistake(name, language) for name in names_of_mistakes()), *own.values()]
     for entry in entries:
         made = BeautifulSoup(pages.marked(f"**{entry['says']}** {entry['advice']}\n`name`"), "html.parser")
         for code in made.find_all("code"):
@@ -123,7 +123,7 @@ def finding_of(answer, question):
 
 def verdict_of(language, answer, question="gates", **more):
     asked, probed = all_questions()[question], bank(question, 5)
-    verdict = asking.concluded(asking.blank(question), asked, probed, finding_of(answer, question), language)
+    verdict = judge.concluded(judge.blank(question), asked, probed, finding_of(answer, question), language)
     return asdict(verdict) | {"assignment": asked.assignment, "walls": ["time", "files"]} | more
 
 
@@ -144,7 +144,7 @@ def nearly(*given):
 def made_up(student, language):
     said = pages.words(language)
     remarks = [said["cell_error"].format(cell=3, type="NameError", text="name 'x' is not defined")]
-    failed = [asdict(asking.failed(asking.blank("one_bias"), name, said)) for name in said["mistakes"]]
+    failed = [asdict(judge.failed(judge.blank("one_bias"), name, said)) for name in said["mistakes"]]
     verdicts = [
         verdict_of(language, mixed_up, remarks=remarks),
         verdict_of(language, nearly),
@@ -269,11 +269,11 @@ def sent_by(folder, code=ASKED_CODE, outputs=(), more=()):
     book["cells"][3]["metadata"] = {"nbgrader": {"grade_id": "gates"}}
     book["cells"][4]["outputs"] = list(outputs)
     put(folder, "ada", "lstm.ipynb", book)
-    return reading.submission("ada", folder / "ada")
+    return answers.submission("ada", folder / "ada")
 
 
 def judged_so(*mistakes, line=""):
-    return asking.Verdict("gates", 0.0, 2, list(mistakes), ["**It raises.**\n`ValueError`\n" + line], walls=["time"])
+    return judge.Verdict("gates", 0.0, 2, list(mistakes), ["**It raises.**\n`ValueError`\n" + line], walls=["time"])
 
 
 def judged_only(student, *verdicts, language="en"):
@@ -290,7 +290,7 @@ def reviewed(submission, verdict, language="en"):
 def test_code_stands_beside_what_was_found_with_the_line_marked(tmp_path):
     """The answer's cell and the helpers that it uses, open, as text, with its letters shown that would deceive."""
     code = ASKED_CODE.replace("\t", "    ")
-    line = saying.words("ja")["results"]["line"].format(line=2, code="a = '<script>' #  'b'")
+    line = messages.words("ja")["results"]["line"].format(line=2, code="a = '<script>' #  'b'")
     page, _ = reviewed(sent_by(tmp_path, code), judged_so("raises_error", line=line), "ja")
     assert page.html["lang"] == "ja" and not page.find("script")
     cells = page.select("#gates details[open] pre")
@@ -303,18 +303,18 @@ def test_code_stands_beside_what_was_found_with_the_line_marked(tmp_path):
 
 def test_long_code_has_a_bound_and_shows_the_line_that_is_named(tmp_path):
     code = "def gates(x, h, *w):\n" + "\n".join(f"    a = {number}{' ' * 300}# x" for number in range(200))
-    line = saying.words("en")["results"]["line"].format(line=171, code=received.word(code.split("\n")[170].strip()))
+    line = messages.words("en")["results"]["line"].format(line=171, code=protocol.word(code.split("\n")[170].strip()))
     page, graded = reviewed(sent_by(tmp_path, code), judged_so("raises_error", line=line))
     assert page.select_one("pre mark").text.startswith("    a = 169 ")
     assert f"{201 - review.LINES} more lines" in page.text and len(page.text) < review.LINES * review.LETTERS * 1.2
     assert len(str(graded)) < review.LINES * review.LETTERS * 1.2  # what is stored has the bound, too
 
 
-@pytest.mark.parametrize("language", saying.languages())
+@pytest.mark.parametrize("language", messages.languages())
 def test_an_answer_that_its_check_called_right_is_to_be_looked_at(tmp_path, language):
     """So is one that counts as not written, and looks written."""
     asked, probed = all_questions()["gates"], bank("gates", 5)
-    shown = saying.as_text(saying.Sayer(asked, probed, finding_of(asked.truth, "gates"), language).paragraphs()[0])
+    shown = messages.as_text(messages.Sayer(asked, probed, finding_of(asked.truth, "gates"), language).paragraphs()[0])
     said = pages.words(language)["instructor"]
 
     def looked_at(*more, code=ASKED_CODE.replace("\t", "    ")):
@@ -338,7 +338,7 @@ def test_all_pages_and_tables_give_the_same_marks(tmp_path, monkeypatch):
         (tmp_path / folder).mkdir()
 
     def verdict(assignment, question, points, most, stretch=False):
-        return asdict(asking.Verdict(question, points, most, [], [], stretch=stretch)) | {"assignment": assignment}
+        return asdict(judge.Verdict(question, points, most, [], [], stretch=stretch)) | {"assignment": assignment}
 
     lstm = [verdict("lstm", "gates", 1.5, 2), verdict("lstm", "lstm", 3.0, 3), verdict("lstm", "lstm_backward", 1.5, 3, True)]
     rnn = [verdict("rnn", "rnn_cell", 0.0, 2), verdict("rnn", "windows", 3.0, 3)]
@@ -372,7 +372,7 @@ def test_an_appeal_is_a_page():
 
     found = []
     for answer, student in ((asked.truth, "ada"), (nearly, "bo"), (raises, "cy")):
-        verdict = asking.Verdict("gates", *((2.0, 2, []) if answer is asked.truth else (0.0, 2, ["raises_error"])), [])
+        verdict = judge.Verdict("gates", *((2.0, 2, []) if answer is asked.truth else (0.0, 2, ["raises_error"])), [])
         graded = judged_only(student, asdict(verdict) | {"assignment": "lstm"})
         found.append((graded, {"gates": numbers_of(answer)}))
     names = {"ada": "a.html", "bo": "b.html", "cy": "c.html"}
@@ -417,7 +417,7 @@ def test_what_is_not_there_is_said_before_anything_is_done(tmp_path, monkeypatch
         put(tmp_path / "sent", name, "lstm.ipynb", "")
     monkeypatch.setattr(sys, "argv", ["grade.py", str(tmp_path / "sent"), "--output", str(tmp_path / "grades"), *more])
     with pytest.raises(SystemExit):
-        grade.main()
+        cli.main()
     assert says in capsys.readouterr().err and not (tmp_path / "grades").exists()
 
 
@@ -427,7 +427,7 @@ def test_an_appeals_numbers_stay_with_their_grades(tmp_path):
     batch = Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=lambda text: None)
     path = batch.output / "appeals" / "ada.json"
     one = {"probes": [], "wrong": []}
-    wrong = asdict(asking.Verdict("gates", 0.0, 2, ["wrong_values"], [])) | {"assignment": "lstm"}
+    wrong = asdict(judge.Verdict("gates", 0.0, 2, ["wrong_values"], [])) | {"assignment": "lstm"}
     graded = judged_only("ada", wrong)
     batch.keep("ada", graded)
     batch.keep("ada", graded | {"numbers": {"gates": one}})

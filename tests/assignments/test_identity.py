@@ -2,15 +2,15 @@
 
 import pytest
 import torch
-from batch import Batch
+from assignments.batch import Batch
 from bs4 import BeautifulSoup
-from grading import IMPORTS, WORDS, cell, put, rows
-from identity import asked_as, declared
+from tests.assignments.grading import IMPORTS, WORDS, cell, put, rows
+from assignments.read.student_name import asked_as, declared
 
-from companion.check import saying
-from companion.check.diagnosis import diagnose
-from companion.check.question import all_questions, bank
-from companion.check.running import observe
+from companion.check.engine import messages
+from companion.check.engine.diagnosis import diagnose
+from companion.check.engine.question import all_questions, bank
+from companion.check.engine.run_answer import observe
 
 CLASS = ["ada", "Bo Li", "s20260007", "zoë müller_12_assignsubmission_file"]
 
@@ -91,12 +91,12 @@ def test_a_copy_of_another_variant_fails_and_is_told_whose_it_is(tmp_path, here)
         "ada": (POINTS, "", []), OTHER: (0, f"variant_{ADA}", [["name_of_another", "ada"]]),
     }  # fmt: skip
     page = (output / "feedback" / f"{OTHER}.html").read_text(encoding="utf-8")
-    for said in (saying.of_variant(ADA, "en"), saying.words("en")["mistakes"]["other_variant"]["says"]):
+    for said in (messages.of_variant(ADA, "en"), messages.words("en")["mistakes"]["other_variant"]["says"]):
         assert said in page
     assert WORDS["remarks"]["name_of_another"].split("`")[0] in page
     for student in ("ada", OTHER):  # the instructor sees what was asked, and below what is wrong what is right
         page = BeautifulSoup((output / "review" / f"{student}.html").read_text(encoding="utf-8"), "html.parser")
-        assert saying.of_variant(asked_of(student), "en") in page.text
+        assert messages.of_variant(asked_of(student), "en") in page.text
         assert len(page.select(".solution")) == (student == OTHER)
     space = {"torch": torch}
     exec(page.select_one(".solution pre").text, space)

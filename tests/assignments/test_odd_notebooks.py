@@ -5,14 +5,14 @@ import html
 import subprocess
 import sys
 
-import grade
-import pages
-import parsing
+from assignments import cli
+from assignments.report import pages
+from assignments.read import notebooks
 import pytest
-from grading import put, rows
-from odd_notebooks import ODD, Book
+from tests.assignments.grading import put, rows
+from tests.assignments.odd_notebooks import ODD, Book
 
-from companion.check.question import all_questions
+from companion.check.engine.question import all_questions
 
 # What these need is not there. They are told so, and what to do.
 TOLD = {"another_library": ("no_module", "einops"), "a_file_of_ones_own": ("no_file", "one.txt")}
@@ -24,7 +24,7 @@ def test_right_notebooks_keep_their_points_whatever_is_odd_about_them(tmp_path):
         book = Book(assignment, language)
         for name, said in (make(book) or {book.name: book.text()}).items():
             put(tmp_path / "sent", make.__name__, name, said)
-    command = [sys.executable, grade.__file__, str(tmp_path / "sent"), "--output", str(tmp_path / "grades")]
+    command = [sys.executable, cli.__file__, str(tmp_path / "sent"), "--output", str(tmp_path / "grades")]
     subprocess.run(command, check=True, capture_output=True, timeout=900)
     points, lost = rows(tmp_path / "grades"), {}
     for assignment, language, make in ODD:
@@ -53,7 +53,7 @@ def test_right_notebooks_keep_their_points_whatever_is_odd_about_them(tmp_path):
     ("try:\n    x = 1\nexcept:\n    no no\ndef f(): pass\n'''never ends\n", "f", 2),
 ])  # fmt: skip
 def test_what_is_no_python_is_left_out_alone(source, kept, left_out):
-    plain = parsing.without_magic(source)
+    plain = notebooks.without_magic(source)
     assert sum(isinstance(one, ast.Raise) for one in ast.parse(plain).body) == left_out
-    assert parsing.names_in(plain)[0] == set(kept)
+    assert notebooks.names_in(plain)[0] == set(kept)
     assert plain.count("\n") == source.count("\n")

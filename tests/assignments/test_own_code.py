@@ -5,25 +5,25 @@ what odd and hostile answers gain; and who is shown what.
 import json
 import re
 
-import asking
-import changes
-import effects
-import own_code
-import own_pages
-import pages
+from assignments.grade import judge
+from assignments.report.oral import mutations
+from assignments.report.oral import effects
+from assignments.report.oral import questions as oral_questions
+from assignments.report.oral import pages as oral_pages
+from assignments.report import pages
 import pytest
-import reading
-import received
+from assignments.read import answers
+from assignments.sandbox import protocol
 import torch
-from batch import Batch
+from assignments.batch import Batch
 from bs4 import BeautifulSoup
-from grading import IMPORTS, QUICK, Listening, notebook, put
-from lstm_answers import GATES, SOURCES
-from repository import ROOT
-from sampling import chosen
+from tests.assignments.grading import IMPORTS, QUICK, Listening, notebook, put
+from tests.check.lstm_answers import GATES, SOURCES
+from tests.project.paths import ROOT
+from tests.project.sampling import chosen
 
-from companion.check.question import all_questions, bank
-from companion.check.running import Outcome, Probe, observe
+from companion.check.engine.question import all_questions, bank
+from companion.check.engine.run_answer import Outcome, Probe, observe
 
 SEED = 5
 QUICKLY = ("lookup", "weight_gradient", "rnn", "lstm_cell")
@@ -31,11 +31,11 @@ QUICKLY = ("lookup", "weight_gradient", "rnn", "lstm_cell")
 
 def solution(question):
     name = all_questions()[question].assignment
-    return reading.submission("student", ROOT / f"assignments/source/en/{name}.ipynb").answers[question]
+    return answers.submission("student", ROOT / f"assignments/source/en/{name}.ipynb").answers[question]
 
 
 def answer(source, name="gates"):
-    return reading.Answer([[1, IMPORTS], [2, source]], [name], True, cell=2)
+    return answers.Answer([[1, IMPORTS], [2, source]], [name], True, cell=2)
 
 
 def by_hand(asked, sent, one=None):
@@ -92,7 +92,7 @@ def right_by_hand(one, before, after):
 @pytest.mark.parametrize("question", chosen([*all_questions()], *QUICKLY))
 def test_what_is_right_is_what_the_changed_program_gives(worker, question):
     asked, sent = all_questions()[question], solution(question)
-    questions = own_code.ask(worker, all_questions()[question], sent, SEED)
+    questions = oral_questions.ask(worker, all_questions()[question], sent, SEED)
     # of evaluate nothing is asked: its call hands over a model; nor of networks that are trained
     assert (0 if asked.reach or question == "evaluate" else 2) <= len(questions) <= 3
     before = by_hand(asked, sent) if questions else None
@@ -104,7 +104,7 @@ def test_what_is_right_is_what_the_changed_program_gives(worker, question):
 
 
 def test_the_same_seed_asks_the_same(worker):
-    first, again, other = (own_code.ask(worker, all_questions()["gates"], answer(GATES), seed) for seed in (3, 3, 4))
+    first, again, other = (oral_questions.ask(worker, all_questions()["gates"], answer(GATES), seed) for seed in (3, 3, 4))
     assert first == again != other
 
 
@@ -112,8 +112,8 @@ def test_the_same_seed_asks_the_same(worker):
 def test_a_change_is_in_one_line_that_can_be_shown(question):
     source = SOURCES[question]
     names = set(re.findall(r"^(?:def|class) (\w+)", source, re.M))
-    found = changes.changes(1, source, names)
-    assert len(found) > 5 and changes.changes(1, source, {"torch"}) == []
+    found = mutations.changes(1, source, names)
+    assert len(found) > 5 and mutations.changes(1, source, {"torch"}) == []
     for one in found:
         lines = [*zip(source.split("\n"), one.source.split("\n"), strict=True)]
         differ = [number for number, (old, new) in enumerate(lines, 1) if old != new]
@@ -139,7 +139,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("line", CHANGES)
 def test_changes(line):
-    found = changes.changes(1, f"def f(x):\n    {line}\n", {"f"})
+    found = mutations.changes(1, f"def f(x):\n    {line}\n", {"f"})
     assert {one.new for one in found} == CHANGES[line]
 
 
@@ -166,15 +166,15 @@ ODD = {
 @pytest.mark.parametrize("name", chosen(ODD, "chance", "HTML"))
 def test_odd_answers_are_asked_about_or_not(worker, name):
     sent = answer(LOOKUP + ODD[name], "lookup")
-    assert asking.grade(worker, "lookup", sent, SEED, "en", pages.words("en"), QUICK).ok
-    questions = own_code.ask(worker, all_questions()["lookup"], sent, SEED)
+    assert judge.grade(worker, "lookup", sent, SEED, "en", pages.words("en"), QUICK).ok
+    questions = oral_questions.ask(worker, all_questions()["lookup"], sent, SEED)
     asked, before = all_questions()["lookup"], by_hand(all_questions()["lookup"], sent)
     for one in questions:
         assert "n = n - 1" not in one["old"] or one["new"] and one["kind"] != "number"
         assert name != "chance" or "rand" not in one["new"] or one["new"].count("0 *") == 2
         if name != "never ends" and name != "catches everything" and name != "ends the program":
             assert one["answer"] == right_by_hand(one, before, by_hand(asked, sent, one)), one
-    shown = own_pages.below({"own_code": questions}, "en")
+    shown = oral_pages.below({"own_code": questions}, "en")
     assert not BeautifulSoup(shown, "html.parser").find_all(["script", "b", "img"])
     assert "Oops" not in json.dumps([one["options"] for one in questions])
 
@@ -188,15 +188,15 @@ UNSURE = {
 @pytest.mark.parametrize("name", chosen(UNSURE, [*UNSURE][0]))
 def test_what_takes_long_or_hangs_on_chance_gives_nothing(worker, name):
     listening, source = Listening(worker), LOOKUP + ODD[name]
-    assert own_code.ask(listening, all_questions()["lookup"], answer(source, "lookup"), SEED)
+    assert oral_questions.ask(listening, all_questions()["lookup"], answer(source, "lookup"), SEED)
     job, ended = listening.heard[0]
-    runs = json.loads(received.walls_of(ended["said"])[1])
+    runs = json.loads(protocol.walls_of(ended["said"])[1])
     place = 1 + job["changes"].index([2, source.replace(*UNSURE[name])])
     assert not any(runs[place]) and sum(map(any, runs)) > 1
 
 
 def test_no_wrong_answer_is_asked_about(worker):
-    assert own_code.ask(worker, all_questions()["lookup"], answer(LOOKUP + "    rows = 2 * weight[indices]\n    return rows", "lookup"), SEED) == []
+    assert oral_questions.ask(worker, all_questions()["lookup"], answer(LOOKUP + "    rows = 2 * weight[indices]\n    return rows", "lookup"), SEED) == []
 
 
 def outcome(*numbers, error=None, **notes):
@@ -223,14 +223,14 @@ def test_what_a_change_does(name):
 
 
 def test_numbers_that_cannot_be_written_down_are_not_asked_for():
-    assert own_code.spelled(torch.tensor([[0.25]], dtype=torch.float64)) == "0.25"
-    assert own_code.spelled(torch.tensor([-0.0001, 1.23456])) == "[0, 1.235]"
+    assert oral_questions.spelled(torch.tensor([[0.25]], dtype=torch.float64)) == "0.25"
+    assert oral_questions.spelled(torch.tensor([-0.0001, 1.23456])) == "[0, 1.235]"
     for one in (0.1235, 2000.0, torch.inf, torch.nan):
-        assert own_code.spelled(torch.tensor([one], dtype=torch.float64)) == ""
-    tried = [changes.Change(1, line, "drop", "y = 1", "", "") for line in range(5)]
+        assert oral_questions.spelled(torch.tensor([one], dtype=torch.float64)) == ""
+    tried = [mutations.Change(1, line, "drop", "y = 1", "", "") for line in range(5)]
     for largest, asked in ((5.0, 5), (5000.0, 4)):
         after = [[outcome(number)] for number in (2.0, 3.0, 4.0, 4.5, largest)]
-        made = own_code.Asking({0: Probe("several", {})}, [outcome(1.0)], tried, after, own_code.random.Random(1))
+        made = oral_questions.Asking({0: Probe("several", {})}, [outcome(1.0)], tried, after, oral_questions.random.Random(1))
         assert sum(bool(made.number(at)) for at in range(5)) == asked
 
 
@@ -249,7 +249,7 @@ def test_what_is_forged_is_not_asked_about(said):
             return {"ended": "", "said": f"[]\n{said}", "seconds": 0}
 
     sent = answer(LOOKUP + "    rows = weight[indices]\n    return rows", "lookup")
-    assert own_code.ask(Forging(), all_questions()["lookup"], sent, SEED) == []
+    assert oral_questions.ask(Forging(), all_questions()["lookup"], sent, SEED) == []
 
 
 def test_what_is_forged_of_changes_alone_is_not_asked_about(worker):
@@ -265,7 +265,7 @@ def test_what_is_forged_of_changes_alone_is_not_asked_about(worker):
                     one["values"].update(forged)
                 return ended | {"said": f"{walls}\n{json.dumps(runs)}"}
 
-        return own_code.ask(Forging(), all_questions()["lookup"], sent, SEED)
+        return oral_questions.ask(Forging(), all_questions()["lookup"], sent, SEED)
 
     assert asked({})
     assert asked({"rows": {"kind": "float64", "shape": [1], "numbers": ["<b>"]}}) == []
@@ -274,7 +274,7 @@ def test_what_is_forged_of_changes_alone_is_not_asked_about(worker):
 def test_a_changed_program_runs_behind_the_walls(worker):
     listening = Listening(worker)
     source = f"    n = 0\n    if n > 0:\n        n = len(open('{worker.secret}/answer.txt').read())\n    return weight[indices] + n"
-    own_code.ask(listening, all_questions()["lookup"], answer(LOOKUP + source, "lookup"), SEED)
+    oral_questions.ask(listening, all_questions()["lookup"], answer(LOOKUP + source, "lookup"), SEED)
     _, _, said = listening.heard[0][1]["said"].partition("\n")
     kinds = {one["error"]["type"] for run in json.loads(said) for one in run if one and one["error"]}
     assert kinds & {"FileNotFoundError", "PermissionError"}
@@ -319,5 +319,5 @@ def test_pages_without_answers_do_not_depend_on_them():
         "input": [{"name": "x", "shape": [2], "numbers": "", "zeros": True}, {"calls": 2}],
         "options": [["name", "grad of x"], ["name", "h"]], "answer": [0],
     }  # fmt: skip
-    made = [own_pages.below({"own_code": [one | {"answer": answer}]}, "en") for answer in ([0], [1])]
+    made = [oral_pages.below({"own_code": [one | {"answer": answer}]}, "en") for answer in ([0], [1])]
     assert made[0] == made[1] and "a &lt;b&gt;" in made[0]

@@ -5,8 +5,8 @@ counted; or they learn it where they are asked, or bring it along. One of each k
 """
 
 import pytest
-from grading import judged, walled
-from sampling import chosen
+from tests.assignments.grading import judged, walled
+from tests.project.sampling import chosen
 
 # The rule, worked out without a network: what each index means, symbol or noise (-1).
 FOUND = """

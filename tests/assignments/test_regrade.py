@@ -3,19 +3,19 @@
 import csv
 import json
 
-import asking
-import following
-import keeping
-import pages
+from assignments.grade import judge as asking
+from assignments.grade import carried_errors
+from assignments.grade import store
+from assignments.report import pages
 import pytest
-import reading
-import regrade
-from batch import Batch
+from assignments.read import answers
+from assignments.report import changes as point_changes
+from assignments.batch import Batch
 from bs4 import BeautifulSoup
-from grading import notebook, put, rows
-from lstm_answers import GATES, ONE_BIAS
+from tests.assignments.grading import notebook, put, rows
+from tests.check.lstm_answers import GATES, ONE_BIAS
 
-from companion.check.question import all_questions
+from companion.check.engine.question import all_questions
 
 WRONG = GATES.replace("torch.sigmoid(a[:, :H])", "torch.tanh(a[:, :H])")
 
@@ -25,7 +25,7 @@ def batch(folder, **more):
 
 
 def entry(made, student):
-    return keeping.stored_in(made.done(student))[made.key]
+    return store.stored_in(made.done(student))[made.key]
 
 
 def tampered(made, student, question, **changes):
@@ -81,7 +81,7 @@ ADA = ("ada", "gates", "0", "2", "wrong_values", "")
 def test_one_question_is_graded_anew_and_all_else_stays(graded, monkeypatch):
     assert not (graded / "grades" / "changes.html").exists()
     seeds = entry(batch(graded), "ada")["graded"]["seeds"]
-    monkeypatch.setattr(keeping, "sources", lambda: "another checker")
+    monkeypatch.setattr(store, "sources", lambda: "another checker")
     made = batch(graded, questions=["gates"])
     assert made.todo == ["ada", "bo"]
     made.grade(workers=1)
@@ -107,7 +107,7 @@ def test_one_question_is_graded_anew_and_all_else_stays(graded, monkeypatch):
 @pytest.mark.parametrize("more", [{"questions": ["gates"]}, {"questions": ["gates"], "fresh": True}, {}])
 def test_an_interruption_takes_nothing_away(graded, monkeypatch, more):
     """Who changed before it is told after it, too; and who was graded before it is not graded again."""
-    monkeypatch.setattr(keeping, "sources", lambda: "another checker")
+    monkeypatch.setattr(store, "sources", lambda: "another checker")
     keep, made = Batch.keep, batch(graded, **more)
 
     def interrupted(batch, student, *rest):
@@ -134,20 +134,20 @@ def test_an_interruption_takes_nothing_away(graded, monkeypatch, more):
 
 
 def test_what_stays_is_not_paid_or_told_anew():
-    answer = reading.Answer([[1, GATES], [2, "class LSTMCell:\n    def forward(self, *all):\n        return gates(*all)"]], ["LSTMCell"], True)
+    answer = answers.Answer([[1, GATES], [2, "class LSTMCell:\n    def forward(self, *all):\n        return gates(*all)"]], ["LSTMCell"], True)
     for stays, remarks in ((), 1), (["lstm_cell"], 0):
         verdicts = [
             {"question": name, "points": 0.0, "mistakes": [wrong], "remarks": [], "assignment": "lstm"}
             for name, wrong in (("gates", "tanh_on_i"), ("lstm_cell", "raises_error"))
         ]
-        following.follow_through(verdicts, {"lstm_cell": answer}, pages.words("en"), None, {}, stays=stays)
+        carried_errors.follow_through(verdicts, {"lstm_cell": answer}, pages.words("en"), None, {}, stays=stays)
         assert len(verdicts[1]["remarks"]) == remarks
 
 
 def test_a_changed_grader_says_who_changed(graded, monkeypatch):
     """All are graded anew then; who handed in something else meanwhile is compared with nothing."""
     put(graded / "sent", "bo", "lstm.ipynb", notebook({"gates": GATES, "one_bias": ONE_BIAS}))
-    monkeypatch.setattr(keeping, "sources", lambda: "another checker")
+    monkeypatch.setattr(store, "sources", lambda: "another checker")
     made = batch(graded)
     assert made.todo == ["ada", "bo"]
     made.grade(workers=1)
@@ -183,7 +183,7 @@ def test_points_by_hand_and_appeals_stay(graded, monkeypatch):
 def test_names_and_formulas_are_text():
     graded = {"verdicts": [{"question": "gates", "points": 1.0, "mistakes": ["<b>"]}]}
     entries = [("=<b>a</b>", {"before": {"gates": [2.0, []]}, "graded": graded, "known": False})]
-    assert "'=<b>a</b>,gates,2,1,,<b>" in regrade.table(entries)
+    assert "'=<b>a</b>,gates,2,1,,<b>" in point_changes.table(entries)
     run = {"questions": [], "fresh": False}
-    page = BeautifulSoup(regrade.page(entries, run, {"=<b>a</b>": "a.html"}, {}, "ja"), "html.parser")
+    page = BeautifulSoup(point_changes.page(entries, run, {"=<b>a</b>": "a.html"}, {}, "ja"), "html.parser")
     assert not page.select("b") and "=<b>a</b>" in page.text and page.html["lang"] == "ja"

@@ -7,19 +7,19 @@ import unicodedata
 import zipfile
 from pathlib import PurePosixPath
 
-import folders
-import pages
+from assignments.read import folders
+from assignments.report import pages
 import pytest
-import roster
-import sheet
-import term as terms
-import uploads
+from assignments.lms import roster
+from assignments.lms import csv_file
+from assignments.lms import term as terms
+from assignments.lms import upload
 from bs4 import BeautifulSoup
-from grading import result
-from naming import page_name
-from results import write
+from tests.assignments.grading import result
+from assignments.read.names import page_name
+from assignments.report.results import write
 
-from companion.check import saying
+from companion.check.engine import messages
 
 pytestmark = pytest.mark.usefixtures("no_gradebook")
 CANVAS = """\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Homework 3: LSTM (777),LSTM parameters (778),Quiz (779),Final Score\r
@@ -165,7 +165,7 @@ def test_other_separators_line_ends_and_short_rows_stay(tmp_path):
     output, _ = graded(tmp_path, text, {"101.ipynb": None, "Grace Hopper.ipynb": {"points": 1, "most": 3}})
     wanted = text.replace('""B""";"";', '""B""";"2,25";').replace("102;A", "102;A;1")
     assert (output / "canvas.csv").read_bytes() == wanted.encode()
-    table = sheet.read(tmp_path / "class.csv")
+    table = csv_file.read(tmp_path / "class.csv")
     table.filled |= {(3, 5): "y", (3, 4): "a;b"}
     assert table.written().decode().endswith('102;A;"a;b";y\n')
 
@@ -200,7 +200,7 @@ HOSTILE = ["../../etc/passwd", "..", "/abs", "C:\\x", "a\0b", "~a", ".hidden", "
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_name_leads_out_of_its_folder_or_to_another_student(name):
-    with zipfile.ZipFile(io.BytesIO(uploads.feedback_zip({("7", name, "lstm"): "page"}))) as archive:
+    with zipfile.ZipFile(io.BytesIO(upload.feedback_zip({("7", name, "lstm"): "page"}))) as archive:
         (path,) = archive.namelist()
     parts = PurePosixPath(path).parts
     assert len(parts) == 2 and not {"..", "/", "."} & {*parts} and len(path) < 150 and path.isprintable()
@@ -218,7 +218,7 @@ def test_a_name_is_text_on_the_summary(tmp_path):
 
 def test_no_text_of_ours_is_a_formula_and_what_came_in_stays(listed):
     found = listed(WORKSHEET.replace("Ada Lovelace", "=1+1"))
-    uploads.fill(found, 4, {0: (1, 2)}, {0: "1 point; =1+1"}, "lstm")
+    upload.fill(found, 4, {0: (1, 2)}, {0: "1 point; =1+1"}, "lstm")
     row = next(csv.reader(io.StringIO(found.table.written().decode().split("\n", 1)[1], newline="")))
     assert row[1] == "=1+1" and row[10] == "lstm: 1 point;' =1+1"
 
@@ -228,7 +228,7 @@ def test_no_text_of_ours_is_a_formula_and_what_came_in_stays(listed):
 
 def test_the_column_is_said_or_certain(listed):
     heads = "Student,ID,Section,{}\n    Points Possible,,,{}\nA,1,S,\n"
-    place = lambda columns, assignment, asked=None: uploads.column(  # noqa: E731
+    place = lambda columns, assignment, asked=None: upload.column(  # noqa: E731
         listed(heads.format(",".join(columns), ",".join("1" for _ in columns))), assignment, asked)
     two = ["LSTM (7)", "LSTM parameters (8)"]
     assert place(two, "lstm") == 3 and place(two, "lstm_parameters") == 4 and place(two, "rnn", "8") == 4
@@ -242,10 +242,10 @@ def test_the_column_is_said_or_certain(listed):
 
 
 def test_a_column_that_takes_no_grades_is_none(listed):
-    assert [*uploads.choices(listed(CANVAS))] == ["Homework 3: LSTM (777)", "LSTM parameters (778)", "Quiz (779)"]
+    assert [*upload.choices(listed(CANVAS))] == ["Homework 3: LSTM (777)", "LSTM parameters (778)", "Quiz (779)"]
     closed = CANVAS.replace(",5.00,(read", ",(read only),(read")
-    assert [*uploads.choices(listed(closed))] == ["Homework 3: LSTM (777)", "LSTM parameters (778)"]
-    assert [*uploads.choices(listed(GRADER))] == ["Assignment: LSTM (Real)"]
+    assert [*upload.choices(listed(closed))] == ["Homework 3: LSTM (777)", "LSTM parameters (778)"]
+    assert [*upload.choices(listed(GRADER))] == ["Assignment: LSTM (Real)"]
 
 
 def test_no_file_is_written_where_the_column_is_not_certain(tmp_path):
@@ -313,10 +313,10 @@ def test_what_is_no_class_list_is_said_before_anything_is_graded(tmp_path, text)
 
 def test_cells_are_read_as_a_spreadsheet_reads_them():
     for text in (CANVAS[1:], WORKSHEET, GRADER, 'a,"b,""c\r\nd",\r\n,,\n"x"y,z\n', "a,b"):
-        assert sheet.scanned(text, ",")[0] == list(csv.reader(io.StringIO(text, newline="")))
+        assert csv_file.scanned(text, ",")[0] == list(csv.reader(io.StringIO(text, newline="")))
 
 
-@pytest.mark.parametrize("language", saying.languages())
+@pytest.mark.parametrize("language", messages.languages())
 def test_the_section_of_the_class_list_is_in_the_language_of_the_class(tmp_path, language):
     output, _ = graded(tmp_path, CANVAS, {"kim.ipynb": {"language": language}}, columns=["777"])
     page = BeautifulSoup((output / "summary.html").read_text("utf-8"), "html.parser")

@@ -3,16 +3,16 @@
 import random
 import time
 
-import pages
+from assignments.report import pages
 import pytest
-import review
-import similarity
+from assignments.report import review
+from assignments.report import similarity
 from bs4 import BeautifulSoup
-from browsing import accessible, opened
-from disguised import ANSWERS, copies, independent, pieces
+from tests.site.browsing import accessible, opened
+from tests.assignments.disguised import ANSWERS, copies, independent, pieces
 
-from companion.check import saying
-from companion.check.question import all_questions
+from companion.check.engine import messages
+from companion.check.engine.question import all_questions
 
 pytest.importorskip("copydetect")
 HOSTILE = ['"""' * 66, "(" * 200, "\\" * 200, "\0" * 200, "\u202e" * 200, "@ " * 100, 'f"{' * 66, "from . " * 28, " " * 200, ""]
@@ -122,7 +122,7 @@ def test_hostile_text_takes_no_time_and_stays_text():
     assert len(page.select(".pair")) == len(page.select("h3")) > 0 and page.select(".pair mark")
 
 
-@pytest.mark.parametrize("language", saying.languages())
+@pytest.mark.parametrize("language", messages.languages())
 def test_the_page_is_in_the_instructors_language(language):
     page = BeautifulSoup(similarity.page([], {}, language), "html.parser")
     assert page.h1.text == pages.words(language)["similar"]["title"]

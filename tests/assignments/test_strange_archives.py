@@ -13,14 +13,14 @@ import unicodedata
 import zipfile
 from pathlib import Path
 
-import folders
-import pages
+from assignments.read import folders
+from assignments.report import pages
 import pytest
-import results
-from batch import Batch
-from grading import notebook, put, result, rows, sent
-from lstm_answers import GATES, SOURCES
-from naming import known, page_name
+from assignments.report import results
+from assignments.batch import Batch
+from tests.assignments.grading import notebook, put, result, rows, sent
+from tests.check.lstm_answers import GATES, SOURCES
+from assignments.read.names import known, page_name
 
 LATER = (2030, 1, 1, 0, 0, 0)
 posix = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files of all these names")

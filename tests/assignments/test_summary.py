@@ -3,11 +3,11 @@
 import io
 
 import pytest
-import summary
-from browsing import accessible, opened
+from assignments.report import summary
+from tests.site.browsing import accessible, opened
 from bs4 import BeautifulSoup
-from class_of import made_up
-from naming import page_name
+from tests.assignments.made_up_class import made_up
+from assignments.read.names import page_name
 
 
 def written(folder, all_graded):

@@ -4,10 +4,10 @@ from importlib import import_module
 
 import pytest
 
-from companion.check.diagnosis import GENERAL, alike
-from companion.check.question import ASSIGNMENTS, all_questions, bank
-from programs import fit, found, tried
-from sampling import UNKNOWN, sample
+from companion.check.engine.diagnosis import GENERAL, alike
+from companion.check.engine.question import ASSIGNMENTS, all_questions, bank
+from tests.check.programs import fit, found, tried
+from tests.project.sampling import UNKNOWN, sample
 
 ANSWERS = {}
 for assignment in ASSIGNMENTS:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-import headings
+from book.tools import headings
 import pytest
 import torch
 from answers.lstm import ANSWERS as LSTM
@@ -22,15 +22,16 @@ from answers.rnn import ANSWERS as RNN
 from markdown_it import MarkdownIt
 from torch import nn
 
-from companion.check import check, saying
+from companion.check import check
+from companion.check.engine import messages
 from companion.check.__main__ import mistakes
-from companion.check.diagnosis import GENERAL, agree, alike, close, diagnose, is_gradient
-from companion.check.question import all_questions, bank
-from companion.check.running import Outcome, Probe, run, set_parameters
-from finished import FINISHED
-from lstm_answers import CELL, GATES
-from programs import banks, defined, found
-from sampling import UNKNOWN, chosen
+from companion.check.engine.diagnosis import GENERAL, agree, alike, close, diagnose, is_gradient
+from companion.check.engine.question import all_questions, bank
+from companion.check.engine.run_answer import Outcome, Probe, run, set_parameters
+from tests.site.finished_editions import FINISHED
+from tests.check.lstm_answers import CELL, GATES
+from tests.check.programs import banks, defined, found
+from tests.project.sampling import UNKNOWN, chosen
 
 NAMES = list(all_questions())
 BANKED = [name for name, question in all_questions().items() if not question.reach]
@@ -121,7 +122,7 @@ def test_every_place_is_a_cell_of_the_book(name):
 
 def files_of(language):
     """Where a language's words stand: what all assignments share, and what each has for itself."""
-    return [saying.WORDS / f"{language}.toml", *sorted((saying.WORDS / language).glob("*.toml"))]
+    return [messages.WORDS / f"{language}.toml", *sorted((messages.WORDS / language).glob("*.toml"))]
 
 
 def keys_of(table, before=()):
@@ -129,13 +130,13 @@ def keys_of(table, before=()):
         yield from keys_of(entry, (*before, key)) if isinstance(entry, dict) else [".".join((*before, key))]
 
 
-@pytest.mark.parametrize("language", saying.languages())
+@pytest.mark.parametrize("language", messages.languages())
 def test_no_words_stand_in_two_files(language):
     """The later ones would be said, in the other assignments as well."""
     there = {}
     for file in files_of(language):
         for key in keys_of(tomllib.loads(file.read_text(encoding="utf-8"))):
-            there.setdefault(key, []).append(file.relative_to(saying.WORDS).as_posix())
+            there.setdefault(key, []).append(file.relative_to(messages.WORDS).as_posix())
     twice = {key: files for key, files in there.items() if len(files) > 1}
     assert twice == {}, f"in companion/check/words/ these stand more than once: {twice}"
 
@@ -143,33 +144,33 @@ def test_no_words_stand_in_two_files(language):
 def test_every_variant_has_words_and_no_words_are_left_over():
     """In English: the other languages are held to that below."""
     known = {variant for question in all_questions().values() for variant in question.variants}
-    said = saying.words("en")["variants"]
+    said = messages.words("en")["variants"]
     assert known - {*said} == set(), "[variants] in companion/check/words/en/<assignment>.toml lacks these"
     assert {*said} - known == set(), "[variants] in companion/check/words/en/ has words for what no question has"
 
 
 def entries(language):
     """A language's own words, by table and key: none that English lends."""
-    tables = saying.own(language)
+    tables = messages.own(language)
     mistakes = tables.pop("mistakes")
     return tables | {f"mistakes.{name}": entry for name, entry in mistakes.items()}
 
 
 @pytest.mark.parametrize("language", FINISHED)
 def test_a_finished_edition_has_a_checker_that_speaks_it(language):
-    assert language in saying.languages(), f"write companion/check/words/{language}.toml, or call the edition a draft"
+    assert language in messages.languages(), f"write companion/check/words/{language}.toml, or call the edition a draft"
 
 
-@pytest.mark.parametrize("language", saying.languages())
+@pytest.mark.parametrize("language", messages.languages())
 def test_every_mistake_has_words_and_no_words_are_left_over(language):
     """A language that is only begun may lack some."""
     file = f"companion/check/words/{language}.toml or {language}/<assignment>.toml"
     said = {name.removeprefix("mistakes."): one for name, one in entries(language).items() if "mistakes." in name}
-    known = dict.fromkeys(map(saying.entry_of, mistakes()))
+    known = dict.fromkeys(map(messages.entry_of, mistakes()))
     if language in FINISHED:
         lacking = [f"[mistakes.{name}]" for name in known if set(said.get(name, ())) < {"says", "advice"}]
         assert lacking == [], f"write in {file}, each with `says` and `advice`: {', '.join(lacking)}"
-    variants = {name for one in all_questions().values() for name in one.names if saying.VARIANT.match(name)}
+    variants = {name for one in all_questions().values() for name in one.names if messages.VARIANT.match(name)}
     more = [name for name in said if name not in {*known, *variants}]  # of a variant there may be more to say
     assert more == [], f"{file} has words for mistakes that no question has: {', '.join(more)}"
     for name, entry in said.items():
@@ -177,7 +178,7 @@ def test_every_mistake_has_words_and_no_words_are_left_over(language):
         assert "\n" not in entry.get("says", ""), f"{file}, [mistakes.{name}]: `says` is one line"
 
 
-@pytest.mark.parametrize("language", saying.languages())
+@pytest.mark.parametrize("language", messages.languages())
 def test_all_languages_say_the_same_and_put_in_the_same(language):
     file, english, said = f"companion/check/words/{language}[.toml]", entries("en"), entries(language)
     both = {(table, key): text for table in english for key, text in english[table].items()}
@@ -196,22 +197,22 @@ def test_a_language_without_words_is_answered_in_english_and_told_so():
     for answer in (right_gates, said_wrong):
         english, other = check("gates", answer).paragraphs, check("gates", answer, lang="xx").paragraphs
         assert other[:-1] == english and other[-1].startswith(told) and "`xx`" not in repr(english)
-    assert not any(saying.unspoken(language) for language in saying.languages())
+    assert not any(messages.unspoken(language) for language in messages.languages())
 
 
 def test_words_that_a_language_lacks_are_english_one_by_one(tmp_path):
-    shutil.copy(saying.WORDS / "en.toml", tmp_path)
-    shutil.copytree(saying.WORDS / "en", tmp_path / "en")
+    shutil.copy(messages.WORDS / "en.toml", tmp_path)
+    shutil.copytree(messages.WORDS / "en", tmp_path / "en")
     begun = '[results]\nwrong = "**Todavía no.** `{question}`:"\n[mistakes.not_written]\nsays = "Aún no está escrito."\n'
     (tmp_path / "xx.toml").write_text(begun, encoding="utf-8")
-    english, said = saying.words("en"), saying.words("xx", tmp_path)
+    english, said = messages.words("en"), messages.words("xx", tmp_path)
     assert said["results"] == english["results"] | {"wrong": "**Todavía no.** `{question}`:"}
     assert said["mistakes"]["not_written"] == english["mistakes"]["not_written"] | {"says": "Aún no está escrito."}
     assert said["axes"] == english["axes"] and said["mistakes"].keys() == english["mistakes"].keys()
 
 
 def test_every_axis_is_known():
-    axes = saying.words("en")["axes"]
+    axes = messages.words("en")["axes"]
     for question in all_questions().values():
         new = {axis for names in question.axes.values() for axis in names} - set(axes)
         assert not new, f"{question.name} has axes that [axes] in companion/check/words/en.toml has no words for: {new}"
@@ -219,12 +220,12 @@ def test_every_axis_is_known():
 
 def test_a_place_that_an_edition_lacks_is_the_english_one(tmp_path, monkeypatch):
     for language in ("en", "ja"):
-        known = saying.places(language) | {"site": f"https://example.org/book/{language}/"}
+        known = messages.places(language) | {"site": f"https://example.org/book/{language}/"}
         there = known["places"] if language == "en" else {"lstm#from-cell-to-layer": known["places"]["lstm#from-cell-to-layer"]}
         (tmp_path / f"{language}.json").write_text(json.dumps(known | {"places": there}), encoding="utf-8")
-    monkeypatch.setattr(saying, "PLACES", tmp_path)
-    monkeypatch.setattr(saying, "places", saying.places.__wrapped__)
-    sayer = saying.Sayer(all_questions()["lstm"], None, None, "ja")
+    monkeypatch.setattr(messages, "PLACES", tmp_path)
+    monkeypatch.setattr(messages, "places", messages.places.__wrapped__)
+    sayer = messages.Sayer(all_questions()["lstm"], None, None, "ja")
     assert "LSTM：" in sayer.pointer("lstm#from-cell-to-layer") and "/ja/lstm.html#from-cell-to-layer" in sayer.pointer("lstm#from-cell-to-layer")
     assert "LSTM: " in sayer.pointer("lstm#six-equations") and "/en/lstm.html#six" in sayer.pointer("lstm#six-equations")
 
@@ -241,10 +242,10 @@ def test_a_pointer_is_in_the_readers_words_and_a_link_if_the_site_has_an_address
 
     assert read("en") == "Read again: section “Six equations” of “LSTM: choosing what to forget”."
     assert read("zh").startswith("可以回头再读：《LSTM：")
-    known = saying.places("en") | {"site": "https://example.org/book/en/"}
-    monkeypatch.setattr(saying, "places", lambda language: known)
+    known = messages.places("en") | {"site": "https://example.org/book/en/"}
+    monkeypatch.setattr(messages, "places", lambda language: known)
     assert "”](https://example.org/book/en/lstm.html#six-equations)." in read("en")
-    assert "forget” <https://example.org/book/en/lstm.html#six-equations>." in saying.as_text(read("en"))
+    assert "forget” <https://example.org/book/en/lstm.html#six-equations>." in messages.as_text(read("en"))
 
 
 def test_a_cell_belongs_to_the_heading_above_it():
@@ -255,17 +256,17 @@ def test_a_cell_belongs_to_the_heading_above_it():
     assert found[cells[0]["id"]][1] == "" and found["loop"][1] != found["six-equations"][1] != ""
 
 
-@pytest.mark.parametrize("language", saying.languages())
+@pytest.mark.parametrize("language", messages.languages())
 def test_markdown_takes_no_words_for_marks(language):
     """Only `…` is a mark in the words, and `**…**` in those that begin a result."""
-    tables = saying.words(language)
+    tables = messages.words(language)
     told = {table: tables[table] for table in ("results", "traits", "axes", "variants")} | tables["mistakes"]
     for table, entries in told.items():
         for key, text in entries.items():
             begins = table == "results" and (key in ("wrong", "trained", "variant") or re.fullmatch(r"right(_plainly)?(_with_gradients)?", key))
             assert tags(text) == ({"strong"} if begins else set()), (table, key, text)
     for name in mistakes():
-        entry = saying.of_mistake(name, language)
+        entry = messages.of_mistake(name, language)
         assert tags(f"**{entry['says']}** {entry['advice']}") == {"strong"}, name
 
 
@@ -287,7 +288,7 @@ def said_wrong(*arguments):
 
 
 def test_text_keeps_code_apart_from_words():
-    assert saying.as_text("**Not** `1 - g**2` and `h**2`.") == "Not `1 - g**2` and `h**2`."
+    assert messages.as_text("**Not** `1 - g**2` and `h**2`.") == "Not `1 - g**2` and `h**2`."
 
 
 LONG_LIST = "import companion.check.__main__ as main; main.mistakes = lambda: ['raises_error'] * 20_000; main.run()"
@@ -754,7 +755,7 @@ STOPPED = {
 def test_an_error_says_what_to_do_about_it(name, hasty):
     result = check(*STOPPED[name])
     assert result.mistakes == ["raises_error"]
-    assert [one for one, words in saying.words("en")["errors"].items() if words in repr(result)] == [name]
+    assert [one for one, words in messages.words("en")["errors"].items() if words in repr(result)] == [name]
 
 
 def test_a_way_back_that_is_cut_once_is_one_mistake_and_another_beside_it_is_named(hasty):
@@ -829,7 +830,7 @@ def test_a_result_that_is_right_but_for_its_form_is_said_to_be_so(hasty):
     def said(change):
         return repr(check("lookup", lambda weight, indices: change(weight[indices])))
 
-    moved, form = (saying.words("en")["results"][one] for one in ("axes_moved", "only_form"))
+    moved, form = (messages.words("en")["results"][one] for one in ("axes_moved", "only_form"))
     assert moved in said(lambda rows: rows.movedim(-1, 0)) and form in said(torch.flatten)
 
 

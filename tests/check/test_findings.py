@@ -16,12 +16,13 @@ from answers.rnn import ANSWERS as RNN
 from answers.training import ANSWERS as TRAINING
 from torch import nn
 
-from companion.check import check, saying
-from companion.check.diagnosis import alike, diagnose
-from companion.check.question import all_questions, bank, plain
-from companion.check.running import observe
-from programs import fit, found
-from sampling import PROVING, UNKNOWN, chosen, sample
+from companion.check import check
+from companion.check.engine import messages
+from companion.check.engine.diagnosis import alike, diagnose
+from companion.check.engine.question import all_questions, bank, plain
+from companion.check.engine.run_answer import observe
+from tests.check.programs import fit, found
+from tests.project.sampling import PROVING, UNKNOWN, chosen, sample
 
 ANSWERS = LSTM | PARAMETERS | RNN | LANGUAGE_MODEL | TRAINING
 
@@ -73,7 +74,7 @@ def test_the_error_at_a_batch_says_what_and_where():
 def test_weights_changed_outside_no_grad_are_told_so(monkeypatch):
     monkeypatch.setattr("companion.check.SECONDS", UNKNOWN)
     edits = [("optimizer.step()", "for p in model.parameters(): p -= learning_rate * p.grad")]
-    assert saying.words("en")["errors"]["leaf"] in repr(check("train", TRAINING["train"].answer(edits)))
+    assert messages.words("en")["errors"]["leaf"] in repr(check("train", TRAINING["train"].answer(edits)))
 
 
 def test_an_error_of_backward_is_said_as_torch_says_it():

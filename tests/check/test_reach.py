@@ -3,22 +3,24 @@
 import math
 from functools import partial
 
-import asking
+from assignments.grade import judge as asking
 import pytest
-import reading
+from assignments.read import answers
 import torch
-from grading import WORDS, worker  # noqa: F401 (a fixture)
-from sampling import sample
+from tests.assignments.grading import WORDS, worker  # noqa: F401 (a fixture)
+from tests.project.sampling import sample
 from torch import nn
 from torch.nn import functional as F
 
 import companion
 import companion.check
-from companion.check import check, course, saying
-from companion.check.question import Question
+from companion.check import check
+from companion.check.engine import session
+from companion.check.engine import messages
+from companion.check.engine.question import Question
 from companion.check.questions.language_model.characters import share_learned
-from companion.check.reach import Reach, Training, accuracy, attempts, exam, examined, judge
-from companion.check.running import Probe, observe
+from companion.check.engine.trained_network import Reach, Training, accuracy, attempts, exam, examined, judge
+from companion.check.engine.run_answer import Probe, observe
 
 KINDS = 20  # so many that shuffled numbers do not know them by chance
 
@@ -283,9 +285,9 @@ def test_scores():
 @pytest.fixture
 def asked(monkeypatch):
     """The question, as if it were one of the book's."""
-    monkeypatch.setattr(course, "NOTEBOOK", course.Asked())
+    monkeypatch.setattr(session, "NOTEBOOK", session.Asked())
     monkeypatch.setattr(companion.check, "known", lambda name: QUESTION)
-    for module in (asking, reading):
+    for module in (asking, answers):
         monkeypatch.setattr(module, "all_questions", lambda: {"signs": QUESTION})
 
 
@@ -294,11 +296,11 @@ def test_a_student_is_told_what_was_reached_and_what_is_asked_for(asked):
     assert right.ok and "Reached: accuracy 1. All points need 0.9." in repr(right)
     assert "has 420 numbers, and may have 420" in repr(right)
     assert not part.ok and "has not learned enough yet" in repr(part) and "Read again: section" in repr(part)
-    assert course.NOTEBOOK.shares == {"signs": 0.25}
+    assert session.NOTEBOOK.shares == {"signs": 0.25}
     narrow = check("signs", WRONG["wrong_shape"])
     assert "`logits` should have the shape `(100, 20)`, but has `(100, 3)`" in repr(narrow)
     heart = check("signs", WRONG["not_learned"], lang="ko")
-    assert saying.of_mistake("not_learned", "ko")["says"] in repr(heart)
+    assert messages.of_mistake("not_learned", "ko")["says"] in repr(heart)
 
 
 # Bad luck: on two draws, of which seeds 0 and 1 are, so many of 20 kinds are learned; what that is worth.
@@ -319,7 +321,7 @@ def test_the_better_of_two_draws_counts(asked, most, share):
         return signs(x[keep], y[keep], kinds)
 
     result = check("signs", answer)
-    assert result.ok == (share == 1) and course.NOTEBOOK.shares == {"signs": share}
+    assert result.ok == (share == 1) and session.NOTEBOOK.shares == {"signs": share}
     drawn = [one for one in runs if one in learned]  # others are of models made anew
     assert drawn == [*learned][: 1 if most[0] == 20 else 2]
 
@@ -355,6 +357,6 @@ def signs(x, y, kinds):
 @pytest.mark.parametrize("most, share", sample(LUCK[3:4] + LUCK[:3] + LUCK[4:]))
 def test_the_grader_trains_and_pays_for_what_was_reached(worker, asked, most, share):  # noqa: F811
     imports = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
-    answer = reading.Answer([[1, imports], [2, SOURCE.format(most=kinds_learned(most))]], ["signs"], True, cell=2)
+    answer = answers.Answer([[1, imports], [2, SOURCE.format(most=kinds_learned(most))]], ["signs"], True, cell=2)
     verdict = asking.grade(worker, "signs", answer, 0, "en", WORDS)
     assert verdict.points == 2 * share and verdict.mistakes == ([] if share == 1 else ["not_reached"])

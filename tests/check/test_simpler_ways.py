@@ -5,10 +5,10 @@ import re
 
 import pytest
 import torch
-from finished import FINISHED
-from repository import ROOT
+from tests.site.finished_editions import FINISHED
+from tests.project.paths import ROOT
 
-from companion.check.question import Draw
+from companion.check.engine.question import Draw
 from companion.check.questions.language_model import characters, recall
 
 RUNS = range(8)

@@ -9,10 +9,10 @@ from answers.language_model import ANSWERS as LANGUAGE_MODEL
 from torch import nn
 
 import companion
-from companion.check.question import all_questions, bank
-from companion.check.running import observe
+from companion.check.engine.question import all_questions, bank
+from companion.check.engine.run_answer import observe
 from companion.learning.generation import probabilities
-from programs import questions
+from tests.check.programs import questions
 
 
 def assert_same(outcome, expected):

@@ -9,12 +9,14 @@ import pytest
 import torch
 from answers.gru import ANSWERS as GRU
 
-from companion.check import check, course, progress, saying, student, variant
-from companion.check.diagnosis import diagnose
-from companion.check.question import Bank, all_questions
-from companion.check.running import Function, Probe, observe
-from companion.check.written import written
-from programs import found
+from companion.check import check, progress, student, variant
+from companion.check.engine import session
+from companion.check.engine import messages
+from companion.check.engine.diagnosis import diagnose
+from companion.check.engine.question import Bank, all_questions
+from companion.check.engine.run_answer import Function, Probe, observe
+from companion.check.engine.question_from_edits import written
+from tests.check.programs import found
 
 NAME = "Zoë Müller-가람"
 FULL = str.maketrans({code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {" ": "\u3000"})  # as wide as a Hangul sign
@@ -159,8 +161,8 @@ def test_what_one_student_is_asked_by_a_question_says_nothing_of_another_questio
 
 @pytest.fixture
 def notebook(monkeypatch):
-    monkeypatch.setattr(course, "NOTEBOOK", course.Asked())
-    return course.NOTEBOOK
+    monkeypatch.setattr(session, "NOTEBOOK", session.Asked())
+    return session.NOTEBOOK
 
 
 def named_for(question, name):
@@ -187,11 +189,11 @@ def test_the_checker_asks_by_the_name_that_is_given_and_says_whose_an_answer_is(
     for asked in question.variants:
         name = named_for(question, asked)
         assert f"`{name}`" in repr(student(f" {name} "))
-        assert repr(variant("gru_step")) == f"Your variant. {saying.of_variant(asked, 'en')}"
+        assert repr(variant("gru_step")) == f"Your variant. {messages.of_variant(asked, 'en')}"
         for other in question.variants:
             result = check("gru_step", step_of(other))
             assert result.mistakes == ([] if other == asked else [f"variant_{other}"])
-            assert (saying.of_variant(other, "en") in repr(result)) == (other != asked)
+            assert (messages.of_variant(other, "en") in repr(result)) == (other != asked)
             if other != asked:  # and a mistake of one's own beside it
                 both = check("gru_step", step_of(other, "update_gate_inverted")).mistakes
                 assert {*both} == {f"variant_{other}", "update_gate_inverted"}

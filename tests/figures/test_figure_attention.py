@@ -4,7 +4,7 @@ import json
 
 import pytest
 import torch
-from figure_page import compose, figure_page, get, in_states, load, move
+from tests.figures.figure_page import compose, figure_page, get, in_states, load, move
 
 from companion.figures import Attention
 from companion.figures.attention import EXAMPLES

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from figure_page import figure_page, get, move
+from tests.figures.figure_page import figure_page, get, move
 
 from companion.figures import Gates
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 import torch
-from figure_page import asking, figure_page, get, sentences
+from tests.figures.figure_page import asking, figure_page, get, sentences
 from safetensors import safe_open
 
 from companion.figures import Guess

@@ -5,9 +5,9 @@ import re
 
 import pytest
 import torch
-from draw import learned
-from figure_page import figure_page, get, move, sentences
-from sampling import chosen
+from book.tools.draw import learned
+from tests.figures.figure_page import figure_page, get, move, sentences
+from tests.project.sampling import chosen
 from torch.nn import functional as F
 
 from companion.figures import Learning

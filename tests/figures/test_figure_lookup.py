@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from figure_page import figure_page, get, move, sentences
+from tests.figures.figure_page import figure_page, get, move, sentences
 
 import companion
 from companion.figures import Lookup

@@ -4,7 +4,7 @@ import json
 import random
 
 import torch
-from figure_page import asking, figure_page, get, move, sentences
+from tests.figures.figure_page import asking, figure_page, get, move, sentences
 
 from companion.figures import Pairs
 from companion.figures.pairs import KEYS, VALUES

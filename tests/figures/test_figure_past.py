@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from figure_page import asking, figure_page, get, in_states, load, move
+from tests.figures.figure_page import asking, figure_page, get, in_states, load, move
 
 import companion
 from companion.figures import Past

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 import torch
-from figure_page import asking, figure_page, get, in_states
+from tests.figures.figure_page import asking, figure_page, get, in_states
 
 from companion.figures import Scan
 

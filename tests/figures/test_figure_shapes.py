@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 import torch
-from figure_page import TWO_FRAMES, figure_page, get, in_states, move
+from tests.figures.figure_page import TWO_FRAMES, figure_page, get, in_states, move
 from torch import nn
 
 from companion.figures import Shapes

@@ -4,7 +4,7 @@ companion's layers. Its arithmetic is held to torch in test_figures_networks.py.
 import re
 
 import torch
-from figure_page import figure_page, in_states
+from tests.figures.figure_page import figure_page, in_states
 
 from companion.figures import Shares
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 import torch
-from figure_page import figure_page, get, in_states, move, sentences
-from sampling import chosen
+from tests.figures.figure_page import figure_page, get, in_states, move, sentences
+from tests.project.sampling import chosen
 
 from companion.figures import Unrolling
 

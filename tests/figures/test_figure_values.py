@@ -5,7 +5,7 @@ import re
 
 import pytest
 import torch
-from draw import KINDS
+from book.tools.draw import KINDS
 from traitlets import TraitError
 
 OWN = "He felt for the bench and sat down on it, and began to laugh."

@@ -4,9 +4,9 @@ import json
 import re
 
 import pytest
-from figure_page import compose, figure_page, get, load, move, weights
-from repository import ROOT
-from sampling import sample
+from tests.figures.figure_page import compose, figure_page, get, load, move, weights
+from tests.project.paths import ROOT
+from tests.project.sampling import sample
 
 from companion.figures import Attention, Past, Writing
 from companion.figures.figure import words

@@ -8,11 +8,11 @@ import tomllib
 
 import pytest
 import yaml
-from browsing import accessible
-from draw import KINDS
-from figure_page import OPENED, TWO_FRAMES, figure_page, get, move, sentences
-from repository import ROOT
-from sampling import chosen
+from tests.site.browsing import accessible
+from book.tools.draw import KINDS
+from tests.figures.figure_page import OPENED, TWO_FRAMES, figure_page, get, move, sentences
+from tests.project.paths import ROOT
+from tests.project.sampling import chosen
 from traitlets import TraitError
 
 from companion.figures.figure import modules, picture, read, script, words

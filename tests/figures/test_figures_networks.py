@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 import torch
-from figure_page import asking
+from tests.figures.figure_page import asking
 from torch.nn import functional as F
 
 import companion

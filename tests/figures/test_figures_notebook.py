@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 
 import nbformat
 import pytest
-from figure_page import TWO_FRAMES
+from tests.figures.figure_page import TWO_FRAMES
 from ipywidgets.embed import dependency_state
 from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_notebook, new_output
-from repository import ROOT
+from tests.project.paths import ROOT
 
 import companion.figures
 

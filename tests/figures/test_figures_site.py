@@ -6,18 +6,18 @@ from contextlib import contextmanager
 
 import nbformat
 import pytest
-from browsing import begin, opened
+from tests.site.browsing import begin, opened
 from bs4 import BeautifulSoup
-from draw import KINDS, drawing
-from figure_page import load
-from finished import FINISHED
-from repository import ROOT, soup
-from sampling import sample
+from book.tools.draw import KINDS, drawing
+from tests.figures.figure_page import load
+from tests.site.finished_editions import FINISHED
+from tests.project.paths import ROOT, soup
+from tests.project.sampling import sample
 
 from companion.figures import figure
 from companion.figures.attention import example_of
 from companion.figures.figure import picture
-from editions import ORIGINAL
+from book.editions import ORIGINAL
 
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 

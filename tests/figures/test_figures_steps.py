@@ -12,7 +12,7 @@ import warnings
 
 import pytest
 import torch
-from figure_page import asking
+from tests.figures.figure_page import asking
 from safetensors.torch import save
 from torch import nn
 from torch.nn import functional as F

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from namesakes import agree, examples, flat, outcome, pair
+from tests.layers.namesakes import agree, examples, flat, outcome, pair
 from torch import nn
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import functional_call, grad, vmap

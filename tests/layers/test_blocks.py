@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 import torch
-from namesakes import flat
+from tests.layers.namesakes import flat
 from torch.nn.utils.rnn import pack_sequence
 
 from companion import GRU, LSTM, MLSTM, Blocks, DeltaNet, Embedding, MinGRU

@@ -7,8 +7,8 @@ import re
 
 import pytest
 import torch
-from namesakes import outcome, pair
-from repository import ROOT
+from tests.layers.namesakes import outcome, pair
+from tests.project.paths import ROOT
 from torch import nn
 from torch.nn.utils import parametrize
 from torch.nn.utils.rnn import pack_sequence

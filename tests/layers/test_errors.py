@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from namesakes import outcome, pair
+from tests.layers.namesakes import outcome, pair
 from torch import nn
 from torch.nn.utils.rnn import pack_sequence
 from torch.torch_version import TorchVersion

@@ -7,7 +7,7 @@ import re
 
 import pytest
 import torch
-from namesakes import pair
+from tests.layers.namesakes import pair
 from torch.overrides import TorchFunctionMode
 
 import companion

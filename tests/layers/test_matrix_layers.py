@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from namesakes import examples, flat
+from tests.layers.namesakes import examples, flat
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import functional_call, grad, vmap
 from torch.nn.utils.rnn import pack_sequence

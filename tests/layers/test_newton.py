@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from namesakes import examples
+from tests.layers.namesakes import examples
 from torch.func import vmap
 
 import companion

@@ -9,7 +9,7 @@ import pickle
 
 import pytest
 import torch
-from namesakes import flat
+from tests.layers.namesakes import flat
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import functional_call
 from torch.nn.utils.rnn import pack_sequence

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from namesakes import agree, examples, pair
+from tests.layers.namesakes import agree, examples, pair
 from torch.nn.utils.rnn import pack_sequence
 
 from companion import by_hand, compare

@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from namesakes import examples
+from tests.layers.namesakes import examples
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import functional_call, grad, vmap
 from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence

@@ -11,7 +11,7 @@ import pickle
 
 import pytest
 import torch
-from namesakes import flat, pair
+from tests.layers.namesakes import flat, pair
 from torch import nn
 from torch.autograd import functional, gradcheck, gradgradcheck
 from torch.func import functional_call, grad, jacrev, jvp, stack_module_state, vmap

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 import torch
-from repository import ROOT
+from tests.project.paths import ROOT
 
 from companion.learning import evidence
 

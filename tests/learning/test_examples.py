@@ -11,7 +11,7 @@ from companion.learning.text import Vocabulary
 def test_the_names_are_those_of_the_package_babel(monkeypatch):
     from importlib.metadata import version
 
-    from repository import ROOT
+    from tests.project.paths import ROOT
 
     if version("babel") not in (SHIPPED / "README.md").read_text(encoding="utf-8"):
         pytest.skip("another babel has other names")

@@ -6,7 +6,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from namesakes import examples
+from tests.layers.namesakes import examples
 from torch import nn
 
 import companion

@@ -5,7 +5,7 @@ import statistics
 
 import pytest
 import torch
-from namesakes import pair
+from tests.layers.namesakes import pair
 from torch import nn
 
 import companion

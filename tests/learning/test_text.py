@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from namesakes import examples
+from tests.layers.namesakes import examples
 
 from companion.learning import text as module
 from companion.learning.text import UNKNOWN, Vocabulary, characters, load_text, normalise, shipped_texts

@@ -6,8 +6,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from namesakes import examples
-from runs import HELD_OUT, OTHER, WINDOWS, Run, model_of, same, weights_of
+from tests.layers.namesakes import examples
+from tests.learning.training_runs import HELD_OUT, OTHER, WINDOWS, Run, model_of, same, weights_of
 from torch import nn
 from torch.nn.utils import clip_grad_norm_
 

@@ -29,7 +29,7 @@ def said(cells):
 
 def made(question):
     """Make each mistake that a question knows, and none, on its smallest probe; return the outcomes as JSON."""
-    from companion.check.question import bank
+    from companion.check.engine.question import bank
 
     probed = bank(question, 0)
     answers = {"": frozenset()} | {name: frozenset([name]) for name in probed.question.mistakes}

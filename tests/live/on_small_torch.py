@@ -41,9 +41,9 @@ for line in lines:
 def lay_out(folder):
     """Copy the book's code into a folder, as pages find it."""
     sys.path.insert(0, str(ROOT / "book"))
-    from live import parts
+    from book.live import fetch
 
-    for name, path in parts.book().items():
+    for name, path in fetch.book().items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, place)

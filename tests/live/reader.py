@@ -1,6 +1,6 @@
 """A page whose cells run, as a reader uses it."""
 
-from live import offering
+from book.live import insert
 
 DONE = "!document.querySelector('[data-run=waiting], [data-run=running]')"
 
@@ -9,8 +9,8 @@ class Reader:
     """The page of a notebook. Its cells go by their number or their id, its buttons by what they say or by the key of that."""
 
     def __init__(self, page, notebook, language="en"):
-        self.page, self.words = page, offering.words(language)
-        self.cells = [one["id"] for one in offering.cells_of(notebook)]
+        self.page, self.words = page, insert.words(language)
+        self.cells = [one["id"] for one in insert.cells_of(notebook)]
 
     def cell(self, which):
         return self.page.locator(f"#{which if isinstance(which, str) else self.cells[which]} + .cell")

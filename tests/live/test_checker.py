@@ -6,18 +6,18 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-import editions
+from book import editions
 import nbformat
 import pytest
-from checking import made, said
-from finished import FINISHED
-from repository import ROOT
-from sampling import chosen
+from tests.live.checking import made, said
+from tests.site.finished_editions import FINISHED
+from tests.project.paths import ROOT
+from tests.project.sampling import chosen
 
-from companion.check.diagnosis import alike
-from companion.check.question import ASSIGNMENTS, all_questions
-from companion.check.running import Outcome
-from sphinx_unrolled.assignments import release
+from companion.check.engine.diagnosis import alike
+from companion.check.engine.question import ASSIGNMENTS, all_questions
+from companion.check.engine.run_answer import Outcome
+from book.site.extension.assignments import release
 
 # One wrong answer of each kind: the kind, a piece of a right answer, and what stands in its place. tests/check has a program
 # for each mistake that the checker knows.

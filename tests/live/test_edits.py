@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import on_small_torch
+from tests.live import on_small_torch
 import pytest
 
 PROGRAMS = Path(__file__).with_name("edits.py")

@@ -2,12 +2,12 @@
 
 import re
 
-import editions
+from book import editions
 import nbformat
-import on_small_torch
+from tests.live import on_small_torch
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
-from sampling import chosen
+from tests.project.sampling import chosen
 
 # Of all chapters these few reach most lines of the small torch for their time.
 QUICK = ["changing_the_cell", "embedding", "gru"]

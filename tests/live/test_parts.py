@@ -6,7 +6,7 @@ from hashlib import sha256
 
 import pytest
 
-from live import parts
+from book.live import fetch
 
 GOOD, BAD = b"a wheel", b"another wheel"
 CHECKSUM = sha256(GOOD).hexdigest()
@@ -18,9 +18,9 @@ def sources(tmp_path, monkeypatch):
     places = [tmp_path / name for name in ("first", "second", "kept")]
     for place in places:
         place.mkdir()
-    monkeypatch.setattr(parts, "KEPT", places[-1])
-    monkeypatch.setitem(parts.SETTINGS, "source", [{"url": f"{place.as_uri()}/"} for place in places[:2]])
-    monkeypatch.setattr(parts, "unreachable", {})
+    monkeypatch.setattr(fetch, "KEPT", places[-1])
+    monkeypatch.setitem(fetch.SETTINGS, "source", [{"url": f"{place.as_uri()}/"} for place in places[:2]])
+    monkeypatch.setattr(fetch, "unreachable", {})
     return [place / "one.whl" for place in places]
 
 
@@ -29,16 +29,16 @@ def test_a_wheel_with_another_checksum_is_not_taken(sources):
     first, second, kept = sources
     first.write_bytes(BAD)
     second.write_bytes(GOOD)
-    assert parts.wheel("one.whl", CHECKSUM) == kept and kept.read_bytes() == GOOD
+    assert fetch.wheel("one.whl", CHECKSUM) == kept and kept.read_bytes() == GOOD
     kept.write_bytes(BAD)
     second.write_bytes(BAD)
-    with pytest.raises(parts.Missing, match="could not be had:\n.*first/: its checksum is another one\n.*second/: its"):
-        parts.wheel("one.whl", CHECKSUM)
+    with pytest.raises(fetch.Missing, match="could not be had:\n.*first/: its checksum is another one\n.*second/: its"):
+        fetch.wheel("one.whl", CHECKSUM)
     second.write_bytes(GOOD)
-    assert parts.wheel("one.whl", CHECKSUM).read_bytes() == GOOD
+    assert fetch.wheel("one.whl", CHECKSUM).read_bytes() == GOOD
     first.unlink()
     second.unlink()
-    assert parts.wheel("one.whl", CHECKSUM) == kept
+    assert fetch.wheel("one.whl", CHECKSUM) == kept
 
 
 def test_the_folder_is_named_after_what_is_in_it(tmp_path, monkeypatch):
@@ -48,11 +48,11 @@ def test_the_folder_is_named_after_what_is_in_it(tmp_path, monkeypatch):
         one.mkdir()
     (fetched / "licences.txt").write_text("mine")
     (code / "one.py").write_text("1")
-    monkeypatch.setattr(parts, "FETCHED", fetched)
-    monkeypatch.setattr(parts, "book", lambda: {"a/one.py": code / "one.py"})
+    monkeypatch.setattr(fetch, "FETCHED", fetched)
+    monkeypatch.setattr(fetch, "book", lambda: {"a/one.py": code / "one.py"})
 
     def packed():
-        parts.pack(site)
+        fetch.pack(site)
         manifest = json.loads((site / "live" / "manifest.json").read_text())
         (home,) = (path for path in (site / "live").iterdir() if path.is_dir())
         loaded = {path.name: path.stat().st_size for path in home.iterdir() if path.name != "licences.txt"}
@@ -61,7 +61,7 @@ def test_the_folder_is_named_after_what_is_in_it(tmp_path, monkeypatch):
         assert inside == [("a/one.py", (1980, 1, 1, 0, 0, 0))]  # the same files are the same archive
         return home.name
 
-    parts.pack(site)
+    fetch.pack(site)
     assert not (site / "live").exists()  # nothing was fetched
     (fetched / "packages.zip").write_bytes(b"1")
     first = packed()
@@ -74,4 +74,4 @@ def test_what_no_cell_uses_is_left_out(tmp_path):
     with zipfile.ZipFile(tmp_path / "one.whl", "w") as archive:
         for name in ("numpy/core.py", "numpy/core.pyi", "numpy/tests/test_core.py"):
             archive.writestr(name, name)
-    assert parts.contents([tmp_path / "one.whl"]) == {"numpy/core.py": b"numpy/core.py"}
+    assert fetch.contents([tmp_path / "one.whl"]) == {"numpy/core.py": b"numpy/core.py"}

@@ -7,16 +7,16 @@ import json
 import shutil
 from pathlib import Path
 
-import editions
+from book import editions
 import nbformat
 import pytest
-from browsing import accessible, begin, opened
-from reader import Reader
-from sampling import chosen
-from whole_site import serving
+from tests.site.browsing import accessible, begin, opened
+from tests.live.reader import Reader
+from tests.project.sampling import chosen
+from tests.site.whole_site import serving
 
-from companion.check.question import ASSIGNMENTS
-from live import offering
+from companion.check.engine.question import ASSIGNMENTS
+from book.live import insert
 
 FAKE = Path(__file__).parent / "fake"
 PAGE = "assignment_rnn"
@@ -36,7 +36,7 @@ def laid_out(site, folder):
 def practice(site, tmp_path_factory):
     folder = laid_out(site, tmp_path_factory.mktemp("practice"))
     shutil.copytree(FAKE, folder / "live")
-    offering.offer(folder, editions.editions())
+    insert.offer(folder, editions.editions())
     with serving(folder) as (address, _):
         yield address
 
@@ -85,7 +85,7 @@ def test_answers_are_saved_as_the_notebook_that_was_given_out(browser, practice,
 @pytest.mark.parametrize("language", chosen(SPOKEN, "ko"))
 def test_every_assignment_says_in_its_language_what_it_is_for(practice, browser, language):
     with opened(browser, f"{practice}/{language}/{PAGE}.html") as page:
-        said = offering.words(language)
+        said = insert.words(language)
         assert page.locator(".practice").inner_text() == said["practice"]
         assert page.locator(".hand-in button").all_inner_texts() == [said["hand_in"]] * 2
         if language == editions.ORIGINAL:
@@ -97,19 +97,19 @@ def test_a_site_that_runs_nothing_offers_what_it_did(site, tmp_path):
     folder = laid_out(site, tmp_path)
     shutil.copy(site / "en/first_network.html", folder / "en")
     assignment, chapter = (folder / f"en/{name}.html" for name in (PAGE, "first_network"))
-    built = offering.fill(chapter.read_text(encoding="utf-8"), offering.PLACE, "")
-    offering.offer(folder, editions.editions())
+    built = insert.fill(chapter.read_text(encoding="utf-8"), insert.PLACE, "")
+    insert.offer(folder, editions.editions())
     before = assignment.read_text(encoding="utf-8")
     assert chapter.read_text(encoding="utf-8") == built
     assert 'href="assignments/rnn.ipynb" download' in before
     assert not [one for one in ("<button type", "run.js") if one in before]
     shutil.copytree(FAKE, folder / "live")
-    offering.offer(folder, editions.editions())
+    insert.offer(folder, editions.editions())
     assert assignment.read_text(encoding="utf-8").count("data-notebook") == 2
     runs = chapter.read_text(encoding="utf-8")
     assert runs.count("_static/live/run.js") == 1 and len(runs) < len(built) + 150
     shutil.rmtree(folder / "live")
-    offering.offer(folder, editions.editions())
+    insert.offer(folder, editions.editions())
     assert (chapter.read_text(encoding="utf-8"), assignment.read_text(encoding="utf-8")) == (built, before)
 
 

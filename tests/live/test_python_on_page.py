@@ -7,16 +7,17 @@ import json
 import shutil
 from urllib.parse import urlsplit
 
-import editions
+from book import editions
 import nbformat
 import pytest
-import top
-from browsing import begin
-from firefox import firefox, program
-from reader import DONE, Reader
-from whole_site import serving
+from book.site import home
+from tests.site.browsing import begin
+from tests.live.firefox import firefox, program
+from tests.live.reader import DONE, Reader
+from tests.site.whole_site import serving
 
-from live import offering, parts
+from book.live import insert
+from book.live import fetch
 
 # What differs on these pages: pictures and a figure; coloured text, and a trained network that is read from a file.
 # test_on_small_torch.py runs all chapters with the same small torch, Firefox another page below.
@@ -47,9 +48,9 @@ def live_site(live_parts, site, tmp_path_factory):
             shutil.copytree(site / language / name, folder / language / name)
     for language, name in NOTEBOOKS:
         shutil.copy(site / language / f"{name}.html", folder / language)
-    parts.pack(folder)
-    offering.offer(folder, editions.editions())
-    top.write_worker(folder)
+    fetch.pack(folder)
+    insert.offer(folder, editions.editions())
+    home.write_worker(folder)
     return folder
 
 
@@ -166,7 +167,7 @@ def test_the_checker_speaks_to_students_on_the_page(browser, alive):
 @pytest.mark.heavy
 @pytest.mark.skipif(program() is None, reason="Firefox is not installed")
 def test_firefox_does_the_same(alive):
-    said = offering.words("en")
+    said = insert.words("en")
     with firefox() as page:
         page.goto(f"{alive}/en/rnn.html")
         page.press(said["run"])
@@ -175,6 +176,6 @@ def test_firefox_does_the_same(alive):
         page.press(said["run_all"])
         page.wait_for(DONE)
         found = page.evaluate(f"({SAID})()")
-        assert len(found) == len(offering.cells_of(NOTEBOOKS["en", "rnn"]))
+        assert len(found) == len(insert.cells_of(NOTEBOOKS["en", "rnn"]))
         for number, (state, stored, fresh) in enumerate(found):
             assert (number, state, fresh) == (number, "done", stored)

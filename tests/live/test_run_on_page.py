@@ -9,15 +9,15 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
-import editions
+from book import editions
 import pytest
-from browsing import MARK_KINDS, WIDE, accessible, begin, opened
-from reader import Reader
-from whole_site import serving
+from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
+from tests.live.reader import Reader
+from tests.site.whole_site import serving
 
 from companion.figures import Unrolling
 from companion.figures.figure import own
-from live import offering
+from book.live import insert
 
 FAKE = Path(__file__).parent / "fake"
 NOTEBOOK = editions.BOOK / "en/first_network.ipynb"
@@ -41,11 +41,11 @@ def offering_site(site, tmp_path_factory):
     thread = folder / "live/thread"
     thread.mkdir()
     shutil.copy(FAKE / "worker.js", thread)
-    shutil.copy(Path(offering.__file__).with_name("kernel.js"), thread)
+    shutil.copy(Path(insert.__file__).with_name("kernel.js"), thread)
     for place, files in ((thread, {}), (thread / "lost", {"lost": 1})):
         place.mkdir(exist_ok=True)
         (place / "manifest.json").write_text(json.dumps({"files": files, "size": 2}))
-    offering.offer(folder, [one for one in editions.editions() if one.language == "en"])
+    insert.offer(folder, [one for one in editions.editions() if one.language == "en"])
     return folder
 
 
@@ -100,7 +100,7 @@ def test_nothing_is_loaded_before_a_cell_is_run(browser, offered):
             page.wait_for_function("text => document.querySelector('.run-said').textContent.includes(text)", arg=said)
         assert page.locator("[role=progressbar]").get_attribute("aria-valuenow") in ("75", "100")
         assert book.ran() == [0, 1, 2]
-        assert f"held to the real one by {offering.count_tests()} tests" in page.locator(".run-honest").inner_text()
+        assert f"held to the real one by {insert.count_tests()} tests" in page.locator(".run-honest").inner_text()
         page.reload()
         book.run(0)
         book.says("Python is ready")
@@ -227,9 +227,9 @@ def test_what_cannot_be_loaded_is_named_and_tried_again(browser, offered):
         broken = "window.unrolledRunning = () => ({ told: Promise.reject(new Error('cells')) })"
         book.page.route("**/running.js*", lambda route: route.fulfill(body=broken, content_type="text/javascript"))
         book.run(0)
-        book.button(0, offering.words("en")["unloaded"]).wait_for()
+        book.button(0, insert.words("en")["unloaded"]).wait_for()
         book.page.unroute("**/running.js*")
-        book.button(0, offering.words("en")["unloaded"]).click()
+        book.button(0, insert.words("en")["unloaded"]).click()
         book.bar("Load and run").click()
         book.says("could not be loaded (numpy.whl)")
         book.page.evaluate("window.unreachable = false")
@@ -384,10 +384,10 @@ def test_a_file_says_why_nothing_runs(browser, offering_site):
 @pytest.mark.parametrize("language", SPOKEN)
 def test_words_are_there_in_every_language(language):
     """The same keys, with the same to put in; and none that nothing says."""
-    said, original = (offering.tomllib.loads(offering.read(f"words/{one}.toml")) for one in (language, editions.ORIGINAL))
+    said, original = (insert.tomllib.loads(insert.read(f"words/{one}.toml")) for one in (language, editions.ORIGINAL))
     holes = [{key: sorted(re.findall(r"\{\w+\}|`\w+`", text)) for key, text in words.items()} for words in (said, original)]
     assert holes[0] == holes[1]
-    scripts = offering.read("run.js") + "".join(path.read_text(encoding="utf-8") for path in (offering.HERE / "page").glob("*.js"))
-    named = set(re.findall(r"[\w-]+", scripts)) | set(offering.REASONS) | set(offering.PRACTICE)
+    scripts = insert.read("run.js") + "".join(path.read_text(encoding="utf-8") for path in (insert.HERE / "page").glob("*.js"))
+    named = set(re.findall(r"[\w-]+", scripts)) | set(insert.REASONS) | set(insert.PRACTICE)
     assert set(said) <= named
     assert set(re.findall(r"\bwords\.(\w+)", scripts)) - {"cut"} <= set(said)

@@ -17,8 +17,8 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 import companion
-from companion.check.question import all_questions
-from programs import changed, defined, fit
+from companion.check.engine.question import all_questions
+from tests.check.programs import changed, defined, fit
 
 # The names that an answer may use without importing them
 KNOWN = {

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 import companion
 from answers import Program
-from companion.check.question import all_questions
+from companion.check.engine.question import all_questions
 
 # One-hot vectors
 

@@ -7,7 +7,7 @@ from torch import nn
 
 import companion
 from answers import Program, changed, drawn_pairs
-from companion.check.question import all_questions
+from companion.check.engine.question import all_questions
 
 STEP = """
 def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):

@@ -1,7 +1,7 @@
 """Answers to the assignment `language_model`. Those that train a network are in test_reach.py."""
 
 from answers import Program
-from companion.check.question import all_questions
+from companion.check.engine.question import all_questions
 
 PERPLEXITY = """
 def perplexity(logits, targets, mask):

@@ -10,8 +10,8 @@ from torch import nn
 
 import companion
 from answers import Program, changed, drawn_pairs
-from companion.check.question import all_questions
-from lstm_answers import CELL_HEAD, CELLS, SOURCES
+from companion.check.engine.question import all_questions
+from tests.check.lstm_answers import CELL_HEAD, CELLS, SOURCES
 
 ORDERS = {f"gates_{'_'.join(order)}": order for order in permutations("ifgo") if order != tuple("ifgo")}
 

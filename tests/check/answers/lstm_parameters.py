@@ -20,7 +20,7 @@ from answers.lstm import (
     TOP,
     network,
 )
-from companion.check.question import all_questions
+from companion.check.engine.question import all_questions
 
 # The shapes: a student who writes down a dictionary
 

@@ -5,7 +5,7 @@ from torch import nn
 
 import companion
 from answers import Program, changed
-from companion.check.question import all_questions
+from companion.check.engine.question import all_questions
 
 STEP = """
 def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):

@@ -5,8 +5,8 @@ import math
 import torch
 
 from companion.check.questions.attention import masked
-from companion.check.running import ATTENTION, AUTOGRAD, Function, Probe
-from companion.check.written import written
+from companion.check.engine.run_answer import ATTENTION, AUTOGRAD, Function, Probe
+from companion.check.engine.question_from_edits import written
 
 
 def attend_backward_reference(query, key, value, mask, grad_mixture):

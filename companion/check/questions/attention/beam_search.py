@@ -4,9 +4,9 @@ import math  # noqa: F401 (two mistakes below need it)
 
 import torch
 
-from companion.check.question import Draw
-from companion.check.running import ATTENTION, Probe, Unfit, form, seed
-from companion.check.written import written
+from companion.check.engine.question import Draw
+from companion.check.engine.run_answer import ATTENTION, Probe, Unfit, form, seed
+from companion.check.engine.question_from_edits import written
 
 FORM = "[(sequence, log_p), …]"
 

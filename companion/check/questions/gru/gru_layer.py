@@ -5,8 +5,8 @@ from torch import nn
 
 from companion.check.questions.gru.gru_step import STEP_MISTAKES
 from companion.check.questions.weights import weights
-from companion.check.running import Module, Probe
-from companion.check.written import written
+from companion.check.engine.run_answer import Module, Probe
+from companion.check.engine.question_from_edits import written
 
 
 class GRUReference(nn.Module):

@@ -11,9 +11,9 @@ import bisect
 import torch
 from torch.nn import functional as F
 
-from companion.check.question import Question
-from companion.check.reach import Reach, Training
-from companion.check.running import Probe
+from companion.check.engine.question import Question
+from companion.check.engine.trained_network import Reach, Training
+from companion.check.engine.run_answer import Probe
 
 CHARACTERS, TEXT, HELD_OUT, PREFIX = 12, 16_000, 1200, 12
 

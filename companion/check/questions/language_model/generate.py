@@ -2,8 +2,8 @@
 
 import torch
 
-from companion.check.running import Probe, Unfit, form, seed
-from companion.check.written import written
+from companion.check.engine.run_answer import Probe, Unfit, form, seed
+from companion.check.engine.question_from_edits import written
 
 
 def call(answer, probe, outcome):

@@ -2,8 +2,8 @@
 
 import torch
 
-from companion.check.running import Function, Probe
-from companion.check.written import written
+from companion.check.engine.run_answer import Function, Probe
+from companion.check.engine.question_from_edits import written
 
 
 def next_probabilities_reference(logits, temperature, top_k, top_p):

@@ -4,8 +4,8 @@ import math
 
 import torch
 
-from companion.check.running import Probe, Unfit, kind, note_changes, ready, seed
-from companion.check.written import written
+from companion.check.engine.run_answer import Probe, Unfit, kind, note_changes, ready, seed
+from companion.check.engine.question_from_edits import written
 
 
 def call(answer, probe, outcome):

@@ -6,9 +6,9 @@ hand-written LSTM or GRU of 24 units needs one to three for all marks. Which num
 
 import torch
 
-from companion.check.question import Question
-from companion.check.reach import Reach, Training, accuracy
-from companion.check.running import Probe
+from companion.check.engine.question import Question
+from companion.check.engine.trained_network import Reach, Training, accuracy
+from companion.check.engine.run_answer import Probe
 
 SYMBOLS, NOISES, STEPS, FURTHEST = 6, 6, 44, 40  # the last number of all is the cue, which asks for the symbol
 

@@ -2,10 +2,10 @@
 
 import torch
 
-from companion.check.question import Question
+from companion.check.engine.question import Question
 from companion.check.questions.lstm.step import ORDERS
 from companion.check.questions.weights import WEIGHTS
-from companion.check.running import Probe, Unfit, copy, form, kind, note_changes, values
+from companion.check.engine.run_answer import Probe, Unfit, copy, form, kind, note_changes, values
 
 NAMES = tuple(name + "_l0" for name in WEIGHTS)
 

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from companion.check.question import Question
+from companion.check.engine.question import Question
 from companion.check.questions.lstm_parameters import CHAPTER, projected, stacked
 from companion.check.questions.lstm_parameters.bidirectional import DIRECTION_EXCLUSIVE
 from companion.check.questions.lstm_parameters.calls import Network

@@ -3,7 +3,7 @@
 import torch
 
 from companion.check.questions.lstm_parameters.parameter_shapes import SHAPE_OPTIONS, parameter_shapes_reference
-from companion.check.running import Probe
+from companion.check.engine.run_answer import Probe
 
 
 def network_tensors(draw, steps, batch, options, state=True):

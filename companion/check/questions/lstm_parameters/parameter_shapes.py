@@ -8,9 +8,9 @@ from numbers import Integral
 import torch
 from torch import nn
 
-from companion.check.question import Question
+from companion.check.engine.question import Question
 from companion.check.questions.lstm_parameters import CHAPTER
-from companion.check.running import Probe, Unfit, form
+from companion.check.engine.run_answer import Probe, Unfit, form
 from companion.layers.recurrent import RNNBase, RNNCellBase
 
 SHAPE_MISTAKES = {

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from companion.check.question import Question
+from companion.check.engine.question import Question
 from companion.check.questions.lstm_parameters import CHAPTER
 from companion.check.questions.lstm_parameters.calls import Network
 from companion.check.questions.lstm_parameters.direction import (

@@ -2,10 +2,10 @@
 
 import torch
 
-from companion.check.question import Question
+from companion.check.engine.question import Question
 from companion.check.questions.rnn.rnn import rnn_truth
 from companion.check.questions.weights import WEIGHTS, weights
-from companion.check.running import AUTOGRAD, RECURRENT, Function, Probe
+from companion.check.engine.run_answer import AUTOGRAD, RECURRENT, Function, Probe
 
 GRADIENTS = tuple(f"grad_{name}" for name in ("input", "h_0", *WEIGHTS))
 BACKWARD_MISTAKES = {

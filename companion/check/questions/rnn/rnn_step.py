@@ -2,9 +2,9 @@
 
 import torch
 
-from companion.check.question import Question
+from companion.check.engine.question import Question
 from companion.check.questions.weights import WEIGHTS, weights
-from companion.check.running import Function, Probe
+from companion.check.engine.run_answer import Function, Probe
 
 STEP_MISTAKES = {
     "tanh_missing": "rnn#equation",

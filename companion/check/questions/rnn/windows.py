@@ -4,9 +4,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from companion.check.question import Question
+from companion.check.engine.question import Question
 from companion.check.questions.weights import WEIGHTS, weights
-from companion.check.running import Probe, Unfit, form, gradients, kind, note_changes, ready, seed, values
+from companion.check.engine.run_answer import Probe, Unfit, form, gradients, kind, note_changes, ready, seed, values
 
 WINDOW_MISTAKES = {
     "state_not_cut": "through_time#truncation",

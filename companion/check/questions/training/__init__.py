@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from companion.check.running import Unfit, form, values
+from companion.check.engine.run_answer import Unfit, form, values
 
 WEIGHTS = ("embedding", "weight_hh", "weight", "bias")
 AXES = {name: ("row", "feature") for name in WEIGHTS} | {"bias": ("row",), "losses": ("step",)}

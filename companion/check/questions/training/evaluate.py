@@ -15,8 +15,8 @@ from companion.check.questions.training import (
     number_of,
     weights_of,
 )
-from companion.check.running import Probe, Unfit, form, note_changes, values
-from companion.check.written import written
+from companion.check.engine.run_answer import Probe, Unfit, form, note_changes, values
+from companion.check.engine.question_from_edits import written
 
 
 def evaluate_reference(model, batches):

@@ -14,8 +14,8 @@ from companion.check.questions.training import (
     note_learned,
     taught,
 )
-from companion.check.running import Probe, note_changes
-from companion.check.written import written
+from companion.check.engine.run_answer import Probe, note_changes
+from companion.check.engine.question_from_edits import written
 
 
 def train_reference(model, batches, epochs, learning_rate, max_norm):

@@ -1,0 +1,124 @@
+"""From a folder of submissions to grades: python assignments/grade.py SUBMISSIONS --output grades/
+
+SUBMISSIONS holds a folder or a notebook for each student, named as the student. What is written:
+
+    grades/grades.csv          student, question, points, mistake
+    grades/gradebook.db        nbgrader's gradebook
+    grades/summary.html        for the instructor
+    grades/feedback/*.html     a page for each student, in the language of the assignment
+    grades/review/*.html       the same for the instructor, with the student's code
+    grades/questions.html      with --own-code: for the instructor, questions about each student's own code, with answers
+    grades/sheets.html         the same without answers, to be printed and handed out
+    grades/appeals.html        for the instructor: those graded --again
+    grades/changes.html        for the instructor, and .csv: whose points changed since the same files were graded before
+    grades/similar.html        for the instructor, with --similar: pairs of submissions that are alike
+    grades/done/*.json         what is graded so far: an interrupted batch continues with the next submission
+    grades/batches.json        the students of each batch
+    grades/appeals/*.json      of those graded --again: every probe, what is right on it, and what the answer gave,
+                               which their pages in review/ show
+    grades/canvas.csv          with --roster: the class list as it came, and the grades filled in
+    grades/moodle.csv          the same for Moodle, and with it
+    grades/moodle_feedback.zip the students' pages as Moodle takes them
+    grades/term.json           with --dates: when each submission was sent
+
+Several batches, of one assignment each, may go to one output folder: the latest that graded an assignment counts.
+A score that was given by hand in the gradebook stays, and all pages show it, however often the batch is run.
+--again STUDENT repeats a grading with the probes that it was done with; with --fresh it draws new ones.
+--question NAME does so for one question of all students, and leaves everything else as it is stored.
+"""
+
+import argparse
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from assignments.read import folders  # noqa: E402  (its folder is on the path only now)
+from assignments.report import results  # noqa: E402
+from assignments.lms import term as terms  # noqa: E402
+from assignments.grade.judge import lasting  # noqa: E402
+from assignments.batch import Batch  # noqa: E402
+from assignments.submission import on_ending  # noqa: E402
+from assignments.read.names import known, page_name  # noqa: E402
+
+from companion.check.engine import messages  # noqa: E402
+from companion.check.engine.question import all_questions  # noqa: E402
+
+
+def positive(text):
+    if (number := int(text)) < 1:
+        raise ValueError
+    return number
+
+
+def interrupted(*_):
+    """Once: what is written then is not interrupted again."""
+    on_ending(signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("submissions", help="the folder with a folder or a notebook for each student")
+    parser.add_argument("--output", default="grades", help="where grades and feedback go (grades/)")
+    parser.add_argument("--assignment", action="append", default=[], help="grade this assignment only; may be repeated")
+    parser.add_argument("--lang", help="the language of all feedback; without it that of each notebook")
+    parser.add_argument("--workers", type=positive, help="how many submissions at a time; without it one for each processor")
+    parser.add_argument("--again", action="append", default=[], metavar="STUDENT", help="grade this student anew")
+    parser.add_argument("--question", action="append", default=[], help="grade this question anew for all, and no other; may be repeated")
+    parser.add_argument("--fresh", action="store_true", help="with --again or --question: draw new probes")
+    parser.add_argument("--variants", action="store_true", help="hold each student to the variants of their own name")
+    parser.add_argument("--roster", metavar="CSV", help="the class list, as Canvas or Moodle exports it")
+    parser.add_argument("--column", action="append", default=[], metavar="[ASSIGNMENT=]NAME", help="the class list's column for grades")
+    parser.add_argument("--dates", metavar="TOML", help="due dates, what being late costs, and extensions")
+    parser.add_argument("--similar", action="store_true", help="look for pairs of submissions that are alike")
+    parser.add_argument("--seconds", type=positive, help="processor seconds for a question (10); by the clock it has three times as many")
+    parser.add_argument("--own-code", action="store_true", help="ask about each right answer what a change to it would do")
+    arguments = parser.parse_args()
+    if not os.path.isdir(arguments.submissions):
+        parser.error(f"there is no folder {arguments.submissions}")
+    if arguments.fresh and not arguments.again + arguments.question:
+        parser.error("--fresh goes with --again STUDENT or --question NAME")
+    if arguments.again and arguments.question:
+        parser.error("--again grades all of a student, --question one question of all: ask for one of the two")
+    try:  # before anything is graded or written
+        again = known(arguments.again, folders.students(arguments.submissions), "submission of")
+        known(arguments.question, all_questions(), "question")
+        known(arguments.assignment, {one.assignment: None for one in all_questions().values()}, "assignment")
+        term = terms.of(arguments)
+    except (ValueError, OSError) as error:
+        parser.error(error)
+    sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
+    for line in messages.unspoken(arguments.lang or "en"):
+        print(line)
+    if passed := folders.passed_over(arguments.submissions):
+        print(f"Not looked at, as links are not followed and hidden entries are nobody's: {', '.join(passed[:20])}")
+    limits = lasting(arguments.seconds) if arguments.seconds else {}
+    limits |= {"own_code": True} if arguments.own_code else {}
+    begin = time.monotonic()
+    on_ending(interrupted)
+    try:
+        graded = Batch(
+            arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again, arguments.fresh,
+            arguments.variants, term=term, questions=arguments.question, similar=arguments.similar,
+        ).grade(arguments.workers)  # fmt: skip
+    except KeyboardInterrupt:
+        sys.exit("Interrupted. The same command continues.")
+    except OSError as error:
+        sys.exit(f"{error}. What was graded until here is kept: the same command continues.")
+    print(results.abilities(results.held_by(graded.values())))
+    print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {arguments.output}/summary.html")
+    for student in again:
+        print(f"{student}: {arguments.output}/review/{page_name(student)}.html")
+    if term and term.failed:
+        sys.exit(term.failed)
+
+
+if __name__ == "__main__":
+    # whoever stands among the submissions would import students' files in each process that is started
+    os.environ["PYTHONSAFEPATH"] = "1"
+    main()

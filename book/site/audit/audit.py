@@ -1,0 +1,160 @@
+"""Measure the site with Lighthouse, as a phone on a slow network sees it: python book/audit/audit.py
+
+    --edition ja     only this edition; may be repeated
+    --page lstm      only this page; may be repeated
+    --steady         hold pages only to what does not depend on how busy the machine is; all is printed
+    --install        only fetch Lighthouse, and fail if that cannot be done
+
+Needs Node.js and Chromium. The site is built anew in a folder of its own, with an address, as a host would have it, and
+served compressed. A page that misses a target is measured twice more, and the middle one of the three counts.
+"""
+
+import argparse
+import functools
+import gzip
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BOOK, ROOT = HERE.parent, HERE.parent.parent
+sys.path.insert(0, str(BOOK))
+
+from book.site.browser import FLAGS, program  # noqa: E402  (its folder is on the path only now)
+from book.editions import editions  # noqa: E402
+
+SCORES = {"performance": 98, "accessibility": 100, "best-practices": 100, "seo": 100}
+PAINT, WEIGHT = 1800, 300_000  # milliseconds until the largest paint, bytes
+
+
+class Compressing(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        path = Path(self.translate_path(self.path))
+        path = path / "index.html" if path.is_dir() else path
+        if not path.is_file():
+            self.send_error(404)
+            return
+        kind, data = self.guess_type(path), path.read_bytes()
+        self.send_response(200)
+        if kind.startswith("text/") or kind.endswith(("javascript", "json", "svg+xml")):
+            data = gzip.compress(data)
+            self.send_header("Content-Encoding", "gzip")
+            kind += "; charset=utf-8"
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *arguments):
+        pass
+
+
+def build(folder, address):
+    """The site in `folder`, as it is at this address."""
+    for name in ("_toc.yml", "requirements.txt"):
+        shutil.copy(ROOT / name, folder)
+    for name in ("book", "companion", "assignments"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("_build", "__pycache__", "node_modules"))
+    config = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    config = config.replace('baseurl: ""', f"baseurl: {address}")
+    (folder / "_config.yml").write_text(config, encoding="utf-8")
+    subprocess.run([sys.executable, folder / "book/build.py", "--no-cards"], check=True, env=os.environ | {"PYTHONPATH": str(folder)})
+    return folder / "_build/html"
+
+
+def install():
+    """Lighthouse, as package-lock.json pins it, into _build."""
+    home = ROOT / "_build" / "audit"
+    home.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(HERE / name, home)
+    subprocess.run([shutil.which("npm"), "ci", "--silent", "--no-audit", "--no-fund"], check=True, cwd=home)
+    return home / "node_modules/lighthouse/cli/index.js"
+
+
+def measure(lighthouse, url):
+    """Lighthouse's report on a page, as it says it."""
+    with tempfile.TemporaryDirectory() as profile:
+        flags = " ".join([*FLAGS, f"--user-data-dir={profile}"])
+        command = ["node", lighthouse, url, "--quiet", "--output=json", f"--chrome-flags={flags}"]
+        said = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8", env=os.environ | {"CHROME_PATH": program()})
+    return json.loads(said.stdout)
+
+
+def figures(report):
+    """What is held to targets: the four scores, the largest paint in milliseconds, bytes, errors in the console."""
+    audits = report["audits"]
+    found = {name: round(100 * (report["categories"][name]["score"] or 0)) for name in SCORES}
+    found["paint"] = round(audits["largest-contentful-paint"]["numericValue"])
+    found["weight"] = audits["total-byte-weight"]["numericValue"]
+    found["errors"] = len(audits["errors-in-console"]["details"]["items"])
+    return found
+
+
+def holds(found, steady=False):
+    """Whether a page meets the targets; steady: those that do not depend on how busy the machine is."""
+    scores = all(found[name] >= SCORES[name] for name in SCORES if not (steady and name == "performance"))
+    return scores and (steady or found["paint"] < PAINT) and found["weight"] < WEIGHT and not found["errors"]
+
+
+def shortcomings(report):
+    """What Lighthouse found wanting, by its own names."""
+    relevant = {ref["id"] for name in SCORES for ref in report["categories"][name]["auditRefs"] if ref["weight"]}
+    return [name for name in sorted(relevant) if (report["audits"][name]["score"] or 0) < 0.9 and report["audits"][name]["score"] is not None]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--edition", action="append", choices=[edition.language for edition in editions()])
+    parser.add_argument("--page", action="append")
+    parser.add_argument("--steady", action="store_true")
+    parser.add_argument("--install", action="store_true")
+    arguments = parser.parse_args()
+    missing = [name for name in ("node", "npm") if not shutil.which(name)] + ([] if program() else ["chromium"])
+    if missing:
+        sys.exit(f"audit.py: there is no {', no '.join(missing)} here")
+    try:
+        lighthouse, failed = install(), 0
+    except subprocess.CalledProcessError:
+        sys.exit("audit.py: npm could not install Lighthouse; its words are above")
+    if arguments.install:
+        return
+    with tempfile.TemporaryDirectory() as folder, http.server.ThreadingHTTPServer(("127.0.0.1", 0), Compressing) as server:
+        address = f"http://127.0.0.1:{server.server_port}"
+        site = build(Path(folder), f"{address}/")
+        server.RequestHandlerClass = functools.partial(Compressing, directory=site)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        print(f"{'page':30}{'perf':>6}{'a11y':>6}{'best':>6}{'seo':>6}{'paint':>9}{'weight':>9}{'errors':>8}", flush=True)
+        for edition in editions():
+            if arguments.edition and edition.language not in arguments.edition:
+                continue
+            for page in sorted(edition.pages - {"genindex", "search"}):
+                if arguments.page and page not in arguments.page:
+                    continue
+                url = f"{address}/{edition.language}/{page}.html"
+                reports = [measure(lighthouse, url)]
+                if not holds(figures(reports[0])):
+                    reports += [measure(lighthouse, url) for _ in range(2)]
+                report = sorted(reports, key=lambda one: one["categories"]["performance"]["score"] or 0)[len(reports) // 2]
+                found = figures(report)
+                failed += not holds(found, arguments.steady)
+                print(
+                    f"{edition.language + '/' + page:30}" + "".join(f"{found[name]:6}" for name in SCORES)
+                    + f"{found['paint'] / 1000:7.2f} s{found['weight'] / 1000:6.0f} kB{found['errors']:8}"
+                    + ("" if holds(found) else f"  missed: {', '.join(shortcomings(report))}"),
+                    flush=True,
+                )  # fmt: skip
+        server.shutdown()
+    sys.exit(f"audit.py: {failed} pages miss a target" if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""Build the site: every edition of the book, and what leads to them.
+
+    python book/build.py                 build all editions into _build/html/<language>/
+    python book/build.py --edition en    build only this one
+    python book/build.py --serve         build, then show the site at an address of this computer
+    python book/build.py --pdf           print each edition as well, as a PDF that its pages lead to; needs Chromium
+    python book/build.py --archive       pack the site as well, into unrolled.zip, to be read without a network
+    python book/build.py --no-cards      draw no pictures for links to the pages, even if the site has an address
+
+An edition is a folder book/<language>/ with an index.md and an edition.yml. All share _config.yml and _toc.yml,
+of which an unfinished edition may lack pages. A warning fails the build, and the site then stays as it was.
+"""
+
+import argparse
+import functools
+import gc
+import hashlib
+import http.server
+import multiprocessing
+import os
+import shutil
+import sys
+
+from book.site import cards
+from book.site import downloads
+from book.site import home
+import yaml
+from book.editions import BOOK, editions, read
+from book.live import insert
+from book.live import fetch
+
+# jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds.
+sys.modules.setdefault("rfc3987_syntax", None)
+
+ROOT = BOOK.parent
+SITE = ROOT / "_build" / "html"
+
+
+def digest():
+    """A digest of all that shapes an edition besides its pages, which Sphinx itself compares."""
+    files = [ROOT / "_config.yml", ROOT / "requirements.txt", BOOK / "editions.py"]
+    files += sorted((BOOK / "sphinx_unrolled").rglob("*.*"))
+    files += sorted((ROOT / "companion" / "figures").rglob("*.*"))
+    files += sorted((ROOT / "assignments").rglob("*.ipynb")) + [ROOT / "assignments" / "release.py"]
+    data = [file.read_bytes() for file in files if file.is_file() and file.suffix != ".pyc"]
+    for edition in editions():  # each page leads to all editions
+        names = sorted(page.name for page in edition.folder.iterdir() if page.suffix in (".ipynb", ".md"))
+        data += [(edition.folder / "edition.yml").read_bytes(), repr((edition.table, names)).encode()]
+    return hashlib.sha256(b"\0".join(data)).hexdigest()
+
+
+def make(edition, work):
+    """Let Sphinx write an edition's changed pages into work/html; return whether that went without a warning."""
+    # Imported late: it takes a second, and --help should not.
+    from jupyter_book.sphinx import build_sphinx
+
+    work.mkdir(parents=True, exist_ok=True)
+    (work / "toc.yml").write_text(yaml.safe_dump(edition.table, sort_keys=False), encoding="utf-8")
+    result = build_sphinx(
+        edition.folder,
+        work / "html",
+        path_config=ROOT / "_config.yml",
+        noconfig=True,
+        confoverrides={
+            "external_toc_path": (work / "toc.yml").as_posix(),
+            "language": edition.sphinx,
+            "latex_individualpages": False,
+            "nitpicky": True,
+        },
+        quiet=True,
+        warningiserror=True,
+        keep_going=True,
+    )
+    return result == 0
+
+
+def build(language):
+    """Build one edition; return whether that went without a warning."""
+    edition = read(BOOK / language)
+    work = ROOT / "_build" / "editions" / language
+    stamp, current = work / "stamp", digest()
+    if not stamp.exists() or stamp.read_text() != current:
+        # Sphinx would keep pages that are gone, and pages made by an older extension. So begin anew.
+        shutil.rmtree(work, ignore_errors=True)
+
+    gc.set_threshold(20_000)  # a fifth of the time would go into looking for garbage that is not there
+    print(f"{language}: building book/{language}", flush=True)
+    if not make(edition, work):
+        stamp.unlink(missing_ok=True)  # Sphinx does not repeat the warnings of a page that has not changed
+        return False
+    stamp.write_text(current)
+    shutil.rmtree(SITE / language, ignore_errors=True)
+    shutil.copytree(work / "html", SITE / language, ignore=shutil.ignore_patterns(".buildinfo"))
+    return True
+
+
+def build_all(languages):
+    """Build editions side by side; return those that failed."""
+    # A process each: what Sphinx has translated once it does not forget. Where processes fork, what all of them need is
+    # imported and made once, and before.
+    if sys.platform == "linux":
+        import jupyter_book.sphinx  # noqa: F401
+        import myst_nb.sphinx_ext  # noqa: F401
+        from book.site.extension.mathematics import fonts
+
+        fonts.font()
+        gc.freeze()  # sphinx_external_toc looks at every object there is, but for these
+        context = multiprocessing.get_context("fork")
+    else:
+        context = multiprocessing.get_context("spawn")
+    with context.Pool(min(len(languages), os.cpu_count() or 1), maxtasksperchild=1) as pool:
+        return [language for language, good in zip(languages, pool.map(build, languages, chunksize=1)) if not good]
+
+
+def base_address():
+    """The site's address, if _config.yml says it."""
+    return yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl") or ""
+
+
+def finish(site, language, pdf, archive, with_cards):
+    """Make of the built pages what can be made of them only: their cards, the site's top, what can be taken along."""
+    base = base_address()
+    home.write(site, base)
+    built = [edition for edition in editions() if language in (None, edition.language)]
+    fetch.pack(site)
+    insert.offer(site, built)
+    if base and with_cards:
+        try:
+            cards.write(site, built, base)
+        except RuntimeError as error:  # a site without them is a site
+            print(f"Links to the pages will show no picture: {error}", flush=True)
+    if pdf:
+        for path in downloads.write_pdfs(site, built, base):
+            print(os.path.relpath(path), flush=True)
+    if archive:
+        print(os.path.relpath(downloads.write_archive(site)), flush=True)
+    downloads.lead_there(site)
+    home.write_worker(site)
+
+
+def listen(port, handler):
+    """A server for this computer alone, at this port or the next free one."""
+    for candidate in range(port, port + 20):
+        try:
+            server = http.server.ThreadingHTTPServer(("127.0.0.1", candidate), handler)
+        except OSError:  # taken
+            continue
+        print(f"\n    http://localhost:{server.server_port}/\n\nPress Ctrl+C to stop.", flush=True)
+        return server
+    program = os.path.basename(sys.argv[0])
+    sys.exit(f"{program}: the ports {port} to {port + 19} are all taken; choose another with --port")
+
+
+def serve(port):
+    """Serve the site to this computer until interrupted."""
+    server = listen(port, functools.partial(http.server.SimpleHTTPRequestHandler, directory=SITE))
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        return
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    try:
+        languages = [edition.language for edition in editions()]
+    except ValueError as error:  # an edition that does not say what it is
+        sys.exit(f"build.py: {error}")
+    parser.add_argument("--edition", choices=languages, help="build only this edition")
+    parser.add_argument("--pdf", action="store_true", help="print what is built as well")
+    parser.add_argument("--archive", action="store_true", help="pack the site as well")
+    parser.add_argument("--no-cards", action="store_true", help="draw no pictures for links to the pages")
+    parser.add_argument("--serve", action="store_true", help="serve the site when it is built")
+    parser.add_argument(
+        "--port", type=int, default=8000, help="where to serve it; the next free one is taken"
+    )
+    arguments = parser.parse_args()
+
+    if not languages:
+        sys.exit("build.py: there is no edition, that is no book/<language>/index.md")
+    SITE.mkdir(parents=True, exist_ok=True)
+    for leftover in SITE.iterdir():  # of an edition that is gone, or of `jupyter-book build .`
+        if leftover.name not in languages:
+            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+    failed = build_all([arguments.edition] if arguments.edition else languages)
+    if failed:
+        sys.exit(f"build.py: failed: {', '.join(failed)}. Every warning above is an error")
+    try:
+        finish(SITE, arguments.edition, arguments.pdf, arguments.archive, not arguments.no_cards)
+    except RuntimeError as error:
+        sys.exit(f"build.py: no PDF: {error}")
+    print(f"The site is in {os.path.relpath(SITE)}: open index.html there", flush=True)
+    if arguments.serve:
+        serve(arguments.port)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Interactive figures: alive on the page, without a notebook's kernel.
+
+A notebook stores the figure's state as any widget's. On the page the figure's picture stands in its place, with the
+state beside it; two scripts, which only pages with the figure load, put the figure itself there: `common.js` has what all
+figures share, `<name>.js` the figure and the other modules that it is made of. They are classic scripts, because a page that is a file may not load modules.
+
+A figure is higher than its picture. Its scripts stand in its place, and browsers run them before they read on. So nothing
+that follows moves when the figure comes alive, and links to later sections lead to them in every browser.
+"""
+
+import base64
+import html
+import json
+from pathlib import Path
+
+import nbformat
+from docutils import nodes
+from myst_nb.sphinx_ import NbMetadataCollector
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from companion import figures
+from companion.learning import numeral_readers, small_writers, writer
+from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read, source, without_comments
+
+from book.site.extension.figures.pictures import inline
+from book.site.extension.words import edition_of
+
+logger = logging.getLogger(__name__)
+
+STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
+NAMES = [name.lower() for name in figures.__all__]
+HOST = Path(__file__).with_suffix(".js")
+SCRIPTS_OF = "<!-- scripts of {} -->"  # at the end of a figure's place
+
+
+class PlaceFigures(SphinxPostTransform):
+    """Put a figure's picture and state where a notebook would show the widget."""
+
+    default_priority = 400  # after myst-nb has chosen an output's form (4)
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        views = [node for node in self.document.findall(nodes.raw) if f'type="{VIEW}"' in node.astext()]
+        if not views:
+            return
+        notebook = nbformat.read(self.env.doc2path(self.env.docname), as_version=4)
+        states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+        for number, node in enumerate(views, start=1):
+            model = json.loads(node.astext().partition(">")[2].rpartition("</script>")[0])["model_id"]
+            if model not in states:
+                logger.warning("a widget without its state: run the notebook again", location=node, type="unrolled")
+                continue
+            state = states[model]["state"]
+            name = state.get("_anywidget_id", "").rpartition(".")[2].lower()
+            if name not in NAMES:
+                logger.warning("a widget that is no figure of companion.figures", location=node, type="unrolled")
+                continue
+            node.replace_self(nodes.raw("", placed(name, own(state), number), format="html", figure=name))
+
+
+class Alive(SphinxDirective):
+    """A figure on a page that is no notebook, as it is before anybody moves anything: ```{alive} writing```."""
+
+    required_arguments = 1
+
+    def run(self):
+        name = self.arguments[0]
+        if name not in NAMES:
+            raise self.error(f"there is no figure {name!r}: it is one of {', '.join(NAMES)}")
+        figure = getattr(figures, figures.__all__[NAMES.index(name)])(edition_of(self.env.app).language)
+        return [nodes.raw("", placed(name, own(figure.get_state()), 1), format="html", figure=name)]
+
+
+def placed(name, state, number):
+    """The place of a figure on a page, as it is before the script has run."""
+    words = state["words"]
+    svg = inline(picture(state["language"], name), f"figure{number}", words["description"])
+    # "</script>" in a string would end the element
+    data = json.dumps(state, ensure_ascii=False).replace("</", "<\\/")
+    return (
+        f'<div data-figure="{name}"><figure class="unrolled-figure">{svg}<figcaption>{html.escape(words["caption"])}</figcaption></figure>'
+        f'<script type="application/json">{data}</script>{SCRIPTS_OF.format(name)}</div>'
+    )
+
+
+def write_scripts(app):
+    """Write the figures' scripts and styles, and what they load when asked, where the pages will look for them."""
+    if app.builder.format != "html":
+        return
+    folder = Path(app.outdir, "_static", "figures")
+    folder.mkdir(parents=True, exist_ok=True)
+    needed = {name: modules(name)[:-1] for name in NAMES}
+    shared = [module for module in next(iter(needed.values())) if all(module in modules for modules in needed.values())]
+
+    def plain(module):
+        return EXPORT.sub("", IMPORT.sub("", without_comments(source(module))))
+
+    exports = [found["name"] for module in shared for found in EXPORT.finditer(read(f"{module}.js"))]
+    parts = [HOST.read_text(encoding="utf-8"), *map(plain, shared)]
+    text = f"window.unrolledFigures = (() => {{\n{''.join(parts)}\nreturn {{ mount, kinds, {', '.join(exports)} }};\n}})();\n"
+    (folder / "common.js").write_text(text, encoding="utf-8")
+    for name in NAMES:
+        own = [module for module in [*needed[name], name] if module not in shared]
+        imported = [found for module in own for found in IMPORT.finditer(read(f"{module}.js")) if found["module"] in shared]
+        names = dict.fromkeys(one.strip() for found in imported for one in found["names"].strip("{} ").split(","))
+        text = f"const {{ {', '.join(names)} }} = unrolledFigures;\n" + "".join(map(plain, own)).replace("export default", "return")
+        (folder / f"{name}.js").write_text(f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8")
+    for trained in (writer, small_writers, numeral_readers):
+        weights = trained.path_of(edition_of(app).language)
+        if weights.is_file():
+            data, there = weights.read_bytes(), folder / weights.parent.name
+            there.mkdir(exist_ok=True)
+            (there / weights.name).write_bytes(data)
+            text = f'window.unrolledFile = "{base64.b64encode(data).decode()}";\n'
+            (there / f"{weights.name}.js").write_text(text, encoding="utf-8")
+
+
+def add_scripts(app, pagename, templatename, context, doctree):
+    """Add what a page's figures need to its scripts, and nothing of the widgets that a notebook would load."""
+    NbMetadataCollector.get_js_files(app.env, pagename).pop("ipywidgets_state", None)
+    names = dict.fromkeys(node["figure"] for node in doctree.findall(nodes.raw) if "figure" in node) if doctree else ()
+    for name in ["common", *names] if names else ():
+        app.add_js_file(f"figures/{name}.js")
+
+
+def move_scripts(app, pagename, templatename, context, doctree):
+    """Move the figures' scripts from the head of a page into the places of its figures, `common.js` into the first."""
+    files = {Path(file.filename).stem: file for file in context["script_files"] if str(file.filename).startswith("_static/figures/")}
+    context["script_files"] = [file for file in context["script_files"] if file not in files.values()]
+    tags = {name: context["js_tag"](file) for name, file in files.items()}
+    common = tags.pop("common", "")
+    for name, tag in tags.items():
+        context["body"] = context["body"].replace(SCRIPTS_OF.format(name), common + tag, 1).replace(SCRIPTS_OF.format(name), tag)
+        common = ""
+
+
+def setup(app):
+    app.add_directive("alive", Alive)
+    app.add_post_transform(PlaceFigures)
+    app.connect("builder-inited", write_scripts)
+    app.connect("html-page-context", add_scripts, priority=400)  # before myst-nb's
+    app.connect("html-page-context", move_scripts, priority=800)  # before those that stay get `defer`

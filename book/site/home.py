@@ -1,0 +1,90 @@
+"""What stands at the site's top, above the editions: the first page, one for addresses that there are not, what search
+engines read, and the service worker that keeps the book for readers without a network.
+"""
+
+import hashlib
+import json
+import re
+from urllib.parse import urljoin, urlsplit
+from xml.sax.saxutils import quoteattr
+
+import jinja2
+from book.editions import BOOK, ORIGINAL, editions
+
+TEMPLATES = BOOK / "top"
+LATER = re.compile(r"/writers/|/writers_small/|/readers/|/_sources/|/cards/|\.map$|/objects\.inv$|/genindex\.html$")  # not kept before it is asked for
+
+
+def write(site, base):
+    """Write all but the worker into the site's folder. base: the site's address, or an empty string."""
+    base = f"{base.rstrip('/')}/" if base else ""
+    there = editions()
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True)
+    environment.globals |= {"editions": there, "original": ORIGINAL, "base": base, "path": urlsplit(base).path or "/"}
+    environment.globals["said"] = said
+    for name in ("index.html", "404.html"):
+        (site / name).write_text(environment.get_template(name).render(), encoding="utf-8")
+    (site / "robots.txt").write_text(robots(base), encoding="utf-8")
+    sitemap = site / "sitemap.xml"
+    sitemap.unlink(missing_ok=True)
+    if base:  # a sitemap has whole addresses only
+        sitemap.write_text(sitemap_of(site, base, there), encoding="utf-8")
+
+
+def write_worker(site):
+    """Write the service worker, when all pages are as readers will have them."""
+    there = editions()
+    worker = (TEMPLATES / "worker.js").read_text(encoding="utf-8")
+    files = {edition.language: kept(site, edition.language) for edition in there}
+    digest = hashlib.sha256()
+    for file in sorted({file for group in files.values() for file in group}):
+        digest.update((site / file).read_bytes())
+    manifest = site / "live" / "manifest.json"
+    live = json.loads(manifest.read_text(encoding="utf-8"))["version"] if manifest.is_file() else ""
+    for name, value in {"VERSION": digest.hexdigest()[:12], "EDITIONS": files, "LIVE": live}.items():
+        worker = worker.replace(f'"{name}"', json.dumps(value))
+    (site / "worker.js").write_text(worker, encoding="utf-8")
+
+
+def said(edition, words):
+    """Words of the interface, in the language of an edition."""
+    return edition.words.get(words, words)
+
+
+def robots(base):
+    return "User-agent: *\nAllow: /\n" + (f"Sitemap: {base}sitemap.xml\n" if base else "")
+
+
+def pages(site, edition):
+    """An edition's pages that are there to be read."""
+    names = edition.pages - {"genindex", "search"}
+    return sorted(name for name in names if (site / edition.language / f"{name}.html").is_file())
+
+
+def sitemap_of(site, base, there):
+    """Every page that is no draft, with its translations."""
+    entries = []
+    finished = {edition.language: [name for name in pages(site, edition) if not edition.is_draft(name)] for edition in there}
+    for edition in there:
+        for name in finished[edition.language]:
+            others = [other for other in there if name in finished[other.language]]
+            links = "".join(
+                f'<xhtml:link rel="alternate" hreflang={quoteattr(other.html)} href={quoteattr(address(base, other, name))}/>'
+                for other in others
+            )
+            entries.append(f"<url><loc>{address(base, edition, name)}</loc>{links}</url>\n")
+    namespaces = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml"'
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<urlset {namespaces}>\n{"".join(entries)}</urlset>\n'
+
+
+def address(base, edition, name):
+    return urljoin(base, f"{edition.language}/{name}.html")
+
+
+def kept(site, language):
+    """The files of an edition with which it can be read: its pages, and what they name."""
+    folder = site / language
+    text = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.html"))
+    named = set(re.findall(r"[\w.-]+\.(?:js|css|woff2|svg|png)\b", text))
+    files = [path for path in folder.rglob("*") if path.is_file() and (path.suffix == ".html" or path.name in named)]
+    return sorted(file for path in files if not LATER.search(file := path.relative_to(site).as_posix()))

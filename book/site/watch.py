@@ -1,0 +1,80 @@
+"""Serve the site, build an edition again when one of its files is saved, and reload the open page.
+
+    python book/watch.py                 serve and watch all editions
+    python book/watch.py --edition ja    build and watch only this one
+
+If a build fails, build.py says why in the terminal, and the site stays as it was.
+"""
+
+import argparse
+import contextlib
+import functools
+import logging
+import subprocess
+import sys
+import threading
+import time
+
+from book.site.build import ROOT, SITE, listen
+from book.editions import BOOK
+from livereload import Server
+from livereload.handlers import LiveReloadHandler
+from livereload.watcher import Watcher
+from tornado.ioloop import IOLoop
+
+SECONDS_BETWEEN_LOOKS = 0.5
+SHARED = ["_config.yml", "_toc.yml", "assignments/*.py", "companion/figures/**"]
+SHARED += [f"book/{pattern}" for pattern in ("*.yml", "*.py", "live/**", "pictures/**", "sphinx_unrolled/**", "top/**")]
+SHARED += [f"companion/learning/{folder}/*" for folder in ("writers", "writers_small", "readers")]  # weights that figures load
+
+
+class BackgroundWatcher(Watcher):
+    """Look for changes, and build, in a thread: pages are served meanwhile."""
+
+    def start(self, callback):
+        threading.Thread(target=self.look, daemon=True).start()
+        return True  # livereload need not look itself
+
+    def look(self):
+        while True:
+            self.examine()
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+
+
+def build(language):
+    """Run build.py for an edition, or for all if `language` is None; return whether it succeeded."""
+    command = [sys.executable, BOOK / "build.py", *(["--edition", language] if language else [])]
+    return subprocess.run(command).returncode == 0
+
+
+def build_and_reload(loop, language, changed=()):
+    """Build what depends on the changed files, and reload the open pages. All editions show the names in edition.yml."""
+    renamed = any(path.endswith("edition.yml") for path in changed)
+    if build(None if renamed else language):
+        loop.add_callback(LiveReloadHandler.reload_waiters, "*")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    languages = sorted(page.parent.name for page in BOOK.glob("*/index.md"))
+    parser.add_argument("--edition", choices=languages, help="build and watch only this edition")
+    parser.add_argument("--port", type=int, default=8000, help="where to serve the site; the next free port is taken")
+    arguments = parser.parse_args()
+
+    server, loop = Server(watcher=BackgroundWatcher()), IOLoop.current()
+    for pattern in SHARED:
+        server.watch(str(ROOT / pattern), functools.partial(build_and_reload, loop, arguments.edition))
+    for language in [arguments.edition] if arguments.edition else languages:
+        for folder in ("book", "assignments/source"):
+            server.watch(str(ROOT / folder / language / "**"), functools.partial(build_and_reload, loop, language))
+    with contextlib.suppress(KeyboardInterrupt):
+        build(arguments.edition)
+        with listen(arguments.port, None) as found:  # prints the address
+            port = found.server_port
+        logging.getLogger("livereload").disabled = True  # it reports each step
+        server.setHeader("Cache-Control", "no-store")  # a reload fetches scripts and pictures again
+        server.serve(port=port, root=str(SITE))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Draw the pictures of the interactive figures, which pages show where no script runs, into companion/figures/pictures/.
+
+    python book/draw.py           all figures
+    python book/draw.py gates     one of them
+
+A picture is what the figure itself draws before anybody moves anything. One whose letters belong to a language is drawn
+once for each edition.
+"""
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+from book.site.browser import running
+from book.editions import ORIGINAL, editions
+
+import companion.figures
+from companion.figures.figure import own, read, script
+
+PICTURES = Path(companion.figures.__file__).parent / "pictures"
+HOST = Path(__file__).parent / "sphinx_unrolled" / "figures.js"
+KINDS = {name.lower(): getattr(companion.figures, name) for name in companion.figures.__all__}
+
+PAGE = """<!doctype html><html lang="{language}"><meta charset="utf-8"><title>figure</title>
+<meta name="viewport" content="width=device-width"><style>body {{ margin: 16px; font-family: sans-serif }} {style}
+@media (prefers-color-scheme: dark) {{ html {{ color-scheme: dark }} }}</style><div id="el"></div>
+<script type="module">
+{host}
+const bytes = async (name) => Uint8Array.from(atob(await window.want(name)), (c) => c.charCodeAt(0)).buffer;
+window.model = staticModel({state}, bytes);
+window.remove = (() => {{ {script}; return figure; }})().render({{ model, el: document.getElementById("el") }});
+</script>"""
+
+# The drawing without what the page around it adds: its classes, its description.
+DRAWING = """() => {
+    const svg = document.querySelector("svg.drawing").cloneNode(true);
+    for (const name of ["class", "role", "aria-label"]) svg.removeAttribute(name);
+    svg.setAttribute("font-family", "system-ui, sans-serif");
+    return new XMLSerializer().serializeToString(svg);
+}"""
+
+
+def page_of(figure):
+    """A page with nothing but a figure, as HTML; `window.model` is the model that the site would give it."""
+    return PAGE.format(
+        language=figure.language,
+        style=read("figures.css"),
+        host=HOST.read_text(encoding="utf-8"),
+        state=json.dumps(own(figure.get_state())),
+        script=script(figure.name).replace("export default", "const figure ="),
+    )
+
+
+def drawing(browser, language, name):
+    """What a figure draws in a language, as SVG."""
+    with browser.new_page() as page:
+        page.set_content(page_of(KINDS[name](language=language)))
+        page.wait_for_selector("figcaption")
+        svg = page.evaluate(DRAWING)
+    # an element a line, so that a change can be read
+    return re.sub(r"(?=<(?:g|rect|circle|line|polyline|polygon|path|text)\b)", "\n", svg) + "\n"
+
+
+def drawings(browser, name):
+    """File name → SVG: one for all editions if their drawings are equal, else one for each."""
+    drawn = {edition.language: drawing(browser, edition.language, name) for edition in editions()}
+    if len(set(drawn.values())) == 1:
+        return {f"{name}.svg": drawn.popitem()[1]}
+    # without letters of its own a language is shown the English ones
+    drawn = {language: svg for language, svg in drawn.items() if language == ORIGINAL or svg != drawn[ORIGINAL]}
+    return {f"{name}.{language}.svg": svg for language, svg in drawn.items()}
+
+
+def learned(browser):
+    """How the figure Learning ends: losses, each the mean of five steps, shares that are right, and what the gates keep."""
+    figure = KINDS["learning"](gap=19)  # another one than it shows at first, which has an end already
+    with browser.new_page() as page:
+        page.set_content(page_of(figure))
+        page.wait_for_selector("figcaption")
+        page.evaluate("model.set('gap', 20), model.set('goal', 300)")
+        page.wait_for_function("model.get('steps') === 300", timeout=120_000)
+        losses, memories, said = page.evaluate("[model.get('losses'), model.get('memories'), document.querySelector('.report').textContent]")
+    means = [[round(sum(one[k : k + 5]) / 5, 2) for k in range(0, 300, 5)] for one in losses]
+    right = [int(number) / 100 for number in re.findall(r"(\d+)\u00a0%", said)[:2]]
+    return {"steps": 300, "losses": means, "right": right, "memories": [[[round(f, 2) for f in row] for row in one] for one in memories]}
+
+
+def main():
+    """Draw the figures that are named on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("figures", nargs="*", choices=[*KINDS, []], help="default: all")
+    names = parser.parse_args().figures or list(KINDS)
+    with running() as browser:
+        for name in names:
+            if name == "learning":
+                (PICTURES.parent / "learned.json").write_text(json.dumps(learned(browser)) + "\n", encoding="utf-8")
+            for old in PICTURES.glob(f"{name}.*svg"):
+                old.unlink()
+            for file, svg in drawings(browser, name).items():
+                (PICTURES / file).write_text(svg, encoding="utf-8")
+                print(file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,388 @@
+"""What is missing, stale or different in the editions that translate the English one.
+
+    python book/translations.py                       all findings; the exit status says whether there are any
+    python book/translations.py status ja             those of one edition
+    python book/translations.py draft ja lstm         begin a chapter: the English one, every cell marked as untranslated;
+                                                      in one that is begun, add the cells that it lacks
+    python book/translations.py renew ja lstm gates   "I have read both: this cell says what the English one says now"
+    python book/translations.py renew ja lstm         the same of every cell of the chapter
+    python book/translations.py renew ja index        the same of a page in Markdown
+    python book/translations.py renew all lstm gates  the same of all editions, where the meaning has not changed: a typo
+    python book/translations.py draft ja assignments/lstm    and so of assignments
+
+Every translated cell keeps a digest of the English cell that it was made from, under `translates` in its metadata; a
+page in Markdown keeps one in its first line. When the English cell changes, its translations are stale until someone has
+read them and renews the digest. Code, outputs, formulas, links and the numbers in tables are compared directly.
+
+What an edition that is a draft has not got yet, or a page that is one (edition.yml says so), is listed and not held against
+it; what it has got is.
+"""
+
+import argparse
+import ast
+import hashlib
+import io
+import re
+import sys
+import tokenize
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+from book.editions import BOOK, ORIGINAL
+from book.editions import editions as all_editions
+from book.editions import read as edition_at
+from book.tools.notebooks import store
+from book.tools.translated_outputs import label_nodes, outputs_follow
+
+KEY = "translates"
+ROOT = BOOK.parent
+# What the names of pages begin with, and the folder in which each edition has one for them.
+FOLDERS = {"": Path("book"), "assignments/": Path("assignments", "source")}
+
+# Where editions may differ: a chapter about a text takes the edition's own. These cells have other outputs there.
+OWN_OUTPUTS = {
+    "embedding": {"lookup-figure", "lookup-in-python", "learned-neighbours", "learned-picture"},  # letters of the language
+    "language_model": {
+        "text-loaded", "model-made", "lines-written", "perplexity-picture", "perplexity-fell", "writer-loaded",
+        "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k",
+        "unknown-character", "pieces", "pieces-counted",
+        "units-found", "quotation-unit", "proof-writer", "solution-forgetting", "solution-surprise",
+        "counts-table", "which-layer-picture", "which-layer-table", "top-p", "forced", "beyond-counting-table", "past-figure", "past-over-places",
+        "saturation-picture", "solution-warmth",
+    },
+    "attention": {
+        "settings", "read-aloud", "fixed-made", "batch", "learns", "forced-and-free-counted", "search-counted",
+        "length-normalised", "weights-picture", "attention-figure", "solution-which", "solution-mixing",
+    },
+    "matrix_state": {"matrix-figure"},
+    "training": {"guess-figure"},
+    "first_network": {
+        "ten-lines", "how-many", "pieces-known", "solution-scores", "solution-bug", "solution-shuffled", "solution-size",
+    },
+}  # fmt: skip
+# What companion.check gives to notebooks: each speaks the language that it is told.
+CHECKER = {"check", "progress", "student", "variant"}
+SPEAKS = re.compile(rf"(?m)^((?:{'|'.join(sorted(CHECKER))})\(.*?)\)(\s*#.*)?$")
+# And these have other code: the settings of the edition.
+OWN_CODE = {"attention": {"settings"}, "language_model": {"text-loaded"}, "first_network": {"language"}, "embedding": {"learned-settings"}}
+# Here an edition adds what there is to read in its own language.
+MORE_TO_READ = "further-reading"
+
+
+# What may be so in a draft.
+MISSING, NO_CELL = "the page is missing", "the cell is missing"
+UNTRANSLATED = "untranslated: its digest is empty until it is renewed"
+
+
+class Finding(NamedTuple):
+    """Something to be done in an edition. cell: its id, or "" for a whole page. held: whether the tests ask for it."""
+
+    edition: str
+    page: str
+    cell: str
+    what: str
+    held: bool = True
+
+    def __str__(self):
+        return f"{self.edition}/{self.page}{' ' + self.cell if self.cell else ''}: {self.what}"
+
+
+def editions():
+    """The editions that are translations."""
+    return [edition.language for edition in all_editions() if edition.language != ORIGINAL]
+
+
+def pages(edition, root=ROOT, folders=FOLDERS):
+    """Name → path of every page of an edition."""
+    return {
+        beginning + path.stem: path
+        for beginning in folders
+        for path in sorted((root / FOLDERS[beginning] / edition).glob("*"))
+        if path.suffix in (".ipynb", ".md")
+    }
+
+
+def digest(cell):
+    """Stands for what a reader finds in an English cell: its source and the description of its picture."""
+    return hashlib.sha256(f"{cell.source}\0{described(cell)}".encode()).hexdigest()[:12]
+
+
+def described(cell):
+    """The description of a cell's picture, or an empty string."""
+    return cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+
+
+def read(path):
+    """The cells of a page. A page in Markdown is one cell, whose digest stands in a comment in its first line."""
+    if path.suffix == ".ipynb":
+        return nbformat.v4.reads(path.read_text(encoding="utf-8")).cells  # not validated: tests/book/test_book.py does that
+    first, _, rest = (text := path.read_text(encoding="utf-8")).partition("\n")
+    cell = nbformat.v4.new_markdown_cell(text, id="page")
+    if match := re.fullmatch(rf"% {KEY}: (\w*)", first):
+        cell.source, cell.metadata[KEY] = rest, match[1]
+    return [cell]
+
+
+def findings(edition, root=ROOT):
+    """All that is to be done in one edition, a list of `Finding`. An edition without a folder has not been begun."""
+    found = []
+    original, own = (edition_at(root / "book" / language) for language in (ORIGINAL, edition))
+    begun = [beginning for beginning, folder in FOLDERS.items() if (root / folder / edition).is_dir()]
+    originals, translated = pages(ORIGINAL, root, begun), pages(edition, root, begun)
+    for page in originals:
+        draft = own.is_draft(page) or original.is_draft(page)
+        if page not in translated:
+            found.append(Finding(edition, page, "", MISSING, not draft))
+        else:
+            for cell, what in page_findings(page, read(originals[page]), read(translated[page]), edition):
+                found.append(Finding(edition, page, cell, what, not draft or what not in (NO_CELL, UNTRANSLATED)))
+    extra = translated.keys() - originals.keys()
+    return found + [Finding(edition, page, "", "there is no such English page") for page in sorted(extra)]
+
+
+def page_findings(page, originals, cells, edition):
+    """Yield (cell id, what) for everything in which a page differs from the English one."""
+    names, theirs = [cell.id for cell in originals], {cell.id: cell for cell in cells}
+    for cell in cells:
+        if cell.id not in names:
+            yield cell.id, "there is no such English cell"
+    if [cell.id for cell in cells if cell.id in names] != [name for name in names if name in theirs]:
+        yield "", "the cells stand in another order"
+    for original in originals:
+        cell = theirs.get(original.id)
+        if cell is None:
+            yield original.id, NO_CELL
+            continue
+        kept = cell.metadata.get(KEY)
+        if not kept:
+            yield cell.id, UNTRANSLATED
+        elif kept != digest(original):
+            yield cell.id, "stale: the English cell has changed"
+        yield from ((cell.id, what) for what in differences(page, original, cell, edition))
+
+
+def differences(page, original, cell, edition):
+    """Yield in what a cell differs from the English one beyond its words."""
+    if cell.cell_type != original.cell_type:
+        yield f"is {cell.cell_type}, not {original.cell_type}"
+    elif cell.cell_type == "code":
+        if original.id not in OWN_CODE.get(page, ()) and code(cell.source) != code(original.source):
+            yield "the code differs"
+        if comments(cell.source) != comments(original.source):
+            yield "it has another number of comments"
+        if original.id not in OWN_OUTPUTS.get(page, ()) and not same_outputs(original, cell, edition):
+            yield "the outputs differ"
+        if bool(described(cell)) != bool(described(original)):
+            yield "the picture is described in one edition only"
+        if cell.metadata.get("tags") != original.metadata.get("tags"):
+            yield "the tags differ"
+    else:
+        here, there = parts(cell.source), parts(original.source)
+        if missing := sorted((there - here).elements()):
+            yield f"lacks {', '.join(missing)}"
+        more = sorted((here - there).elements())
+        if cell.id == MORE_TO_READ:
+            more = [one for one in more if not one.startswith(("link", "item"))]
+        if more:
+            yield f"has, unlike the English cell, {', '.join(more)}"
+
+
+@cache  # English cells are compared with each edition's, and most are the same in all
+def code(source):
+    """A cell's code without comments, docstrings and printed labels, in one form. Figures and `check` are told the edition's
+    language."""
+    tree = ast.parse(source)
+    for label in label_nodes(tree):
+        label.value = ""
+    languages = {edition.language for edition in all_editions()}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg == "language" and isinstance(node.value, ast.Constant):
+            node.value.value = ORIGINAL if node.value.value in languages else node.value.value
+        if is_check(node):
+            node.keywords = [one for one in node.keywords if one.arg != "lang" or constant(one.value) not in languages]
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.dump(tree)
+
+
+def is_check(node):
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CHECKER
+
+
+def constant(node):
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+@cache
+def comments(source):
+    """How many comments and docstrings there are to translate."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    described = (node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+    count = sum(ast.get_docstring(node) is not None for node in described)
+    # a comment that stands over several lines may have more or fewer of them in another language
+    lines = [token.start[0] for token in tokens if token.type == tokenize.COMMENT]
+    return count + sum(line - 1 not in lines for line in lines)
+
+
+@cache
+def checks(source):
+    """Whether a cell asks the checker."""
+    return any(map(is_check, ast.walk(ast.parse(source))))
+
+
+def same_outputs(original, cell, edition):
+    """Return whether a cell's outputs are the English ones, with its own labels.
+
+    `check` speaks the edition's language: only the kinds of its outputs are compared.
+    """
+    if checks(cell.source):
+        kinds, own = ([(output.output_type, sorted(output.get("data", {}))) for output in one.outputs] for one in (original, cell))
+        return kinds == own
+    return outputs_follow(original.source, cell.source, original.outputs, cell.outputs, edition)
+
+
+def parts(markdown):
+    """What must be the same in every language: a count of formulas, code, links, labels and numbers in tables."""
+    found, rest = Counter(), markdown
+    for name, pattern in {
+        "block": r"(?ms)^(?:```|:::).*?^(?:```|:::)",
+        "formula": r"(?s)\$\$.+?\$\$",
+        "code": r"`[^`\n]+`",
+        "inline formula": r"\$[^$]+\$",
+        "link": r"(?<=\])\([^()\s]+\)",
+        "label": r"(?m)^\([\w-]+\)=$",
+    }.items():
+        for match in re.findall(pattern, rest):
+            if name == "formula":
+                match = re.sub(r"\s*[.,]?\s*\$\$$", " $$", match)  # a sentence ends otherwise in other languages
+            found[f"{name} {' '.join(match.split())}"] += 1
+        rest = re.sub(pattern, " ", rest)
+    for row in re.findall(r"(?m)^\|.*", rest):
+        found["row of a table"] += 1
+        found.update(f"number in a table {number}" for number in re.findall(r"[−-]?\d+(?:[.,]\d+)*", row))
+    for name, pattern in {"heading": r"(?m)^#+ ", "item": r"(?m)^\s*(?:[-*]|\d+\.) ", "picture": r"!\["}.items():
+        found[name] += len(re.findall(pattern, rest))
+    return +found
+
+
+def cells_to_run(edition, page, root=ROOT):
+    """Return the ids of the code cells whose outputs do not follow from those of the English cells.
+
+    If there are none, the outputs of the page are right as long as the English ones are.
+    """
+    originals = {cell.id: cell for cell in read(pages(ORIGINAL, root)[page])}
+    own = {cell.id: cell for cell in read(pages(edition, root)[page]) if cell.cell_type == "code"}
+    return [name for name, cell in own.items() if name not in originals or not follows(originals[name], cell, edition)]
+
+
+def follows(original, cell, edition):
+    """Return whether a code cell's outputs follow from those of the English cell."""
+    if original.cell_type != "code" or code(cell.source) != code(original.source):
+        return False
+    return outputs_follow(original.source, cell.source, original.outputs, cell.outputs, edition)
+
+
+def draft(edition, page, root=ROOT):
+    """Begin a translation: the English page, with an empty digest in every cell, or what a page that is begun lacks of it.
+
+    Figures and checks are told the language; they speak it when the notebook has been run. Returns the cells' ids.
+    """
+    source = pages(ORIGINAL, root)[page]
+    path = source.parents[1] / edition / source.name
+    path.parent.mkdir(exist_ok=True)
+    if path.suffix == ".md":
+        if path.exists():
+            sys.exit(f"translations.py: {path} is there already")
+        path.write_text(f"% {KEY}: \n{source.read_text(encoding='utf-8')}", encoding="utf-8")
+        return ["page"]
+    original = nbformat.read(source, as_version=4)
+    notebook = nbformat.read(path, as_version=4) if path.exists() else nbformat.v4.new_notebook(metadata=original.metadata)
+    there, place, added = [cell.id for cell in notebook.cells], 0, []
+    for cell in original.cells:
+        if cell.id in there:
+            place = there.index(cell.id) + 1
+            continue
+        cell.metadata[KEY] = ""
+        if cell.cell_type == "code":
+            cell.source = re.sub(rf'(?<=language="){ORIGINAL}(?=")', edition, cell.source)
+            cell.source = SPEAKS.sub(rf'\1, lang="{edition}")\2', cell.source)
+        notebook.cells.insert(place, cell)
+        there.insert(place, cell.id)
+        added.append(cell.id)
+        place += 1
+    store(notebook, path)
+    return added
+
+
+def renew(edition, page, names, root=ROOT):
+    """Say that cells (all, if no names are given) have been read and say what the English ones say now."""
+    path = pages(edition, root)[page]
+    originals = {cell.id: digest(cell) for cell in read(pages(ORIGINAL, root)[page])}
+    if unknown := [name for name in names if name not in originals]:
+        sys.exit(f"translations.py: {page} has no cell {', '.join(unknown)}")
+    if path.suffix == ".md":
+        path.write_text(f"% {KEY}: {originals['page']}\n{read(path)[0].source}", encoding="utf-8")
+        return
+    notebook = nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        if cell.id in originals and (not names or cell.id in names):
+            cell.metadata[KEY] = originals[cell.id]
+    store(notebook, path)
+
+
+def status(edition=None):
+    """Print all findings; returns whether there are any that the tests ask for."""
+    asked = [edition] if edition else editions()
+    found = [finding for name in asked for finding in findings(name)]
+    begun = Counter(finding[:2] for finding in found if finding.what == UNTRANSLATED)
+    for finding in found:
+        if finding.what != UNTRANSLATED or begun[finding[:2]] < 10:
+            print(finding)
+    for (name, page), count in begun.items():
+        if count >= 10:
+            print(f"{name}/{page}: {count} cells are untranslated")
+    for name in asked:
+        own = [finding for finding in found if finding.edition == name]
+        later = sum(not finding.held for finding in own)
+        print(f"{name}: {len(own) or 'nothing'} to do{f', {later} of it in what is still a draft' if later else ''}")
+    return any(finding.held for finding in found)
+
+
+def main():
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command")
+    commands.add_parser("status").add_argument("edition", nargs="?")
+    for name in ("draft", "renew"):
+        command = commands.add_parser(name)
+        command.add_argument("edition")
+        command.add_argument("page", choices=pages(ORIGINAL))
+        if name == "renew":
+            command.add_argument("cells", nargs="*")
+    arguments = parser.parse_args()
+    if arguments.command == "draft":
+        if not (BOOK / arguments.edition / "edition.yml").is_file():
+            sys.exit(f"translations.py: put an edition.yml into book/{arguments.edition}/ first (CONTRIBUTING.md, Translate)")
+        there = arguments.page in pages(arguments.edition)
+        added = draft(arguments.edition, arguments.page)
+        path = pages(arguments.edition)[arguments.page]
+        what = "begun" if not there else f"added {', '.join(added)}" if added else "lacks no cell"
+        print(f"{path.relative_to(ROOT)}: {what}")
+        if path.suffix == ".ipynb":
+            print(f"Now: python book/execute.py {path.relative_to(ROOT)}")
+    elif arguments.command == "renew":
+        every = arguments.edition == "all"
+        for edition in editions() if every else [arguments.edition]:
+            if arguments.page in pages(edition):
+                renew(edition, arguments.page, arguments.cells)
+            elif not every:
+                sys.exit(f"translations.py: {edition} has no page {arguments.page} yet: draft {edition} {arguments.page}")
+    else:
+        return status(getattr(arguments, "edition", None))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

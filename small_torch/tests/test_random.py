@@ -1,0 +1,111 @@
+"""Random numbers of the small torch: torch's own, drawn from the same seed, bit for bit."""
+
+import math
+
+import numpy as np
+import pytest
+import small_torch
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from both_torches import agree
+
+SHAPES = st.lists(st.integers(0, 7), max_size=3).map(tuple) | st.sampled_from([(15,), (16,), (17,), (33,), (625,), (40, 32)])
+SEEDS = st.integers(0, 2**64 - 1)
+# What gives the same bits everywhere: a program of one torch and a shape.
+SAME = {
+    "rand": lambda t, shape: t.rand(shape),
+    "rand, float64": lambda t, shape: t.rand(shape, dtype=t.float64),
+    "rand_like": lambda t, shape: t.rand_like(t.zeros(shape)),
+    "randint": lambda t, shape: t.randint(10, shape),
+    "randint, from": lambda t, shape: t.randint(-3, 2**20, shape),
+    "randint, large": lambda t, shape: [t.randint(0, 2**28 - 1, shape), t.randint(0, 2**28, shape), t.randint(0, 2**40, shape)],
+    "randperm": lambda t, shape: t.randperm(math.prod(shape)),
+    "bernoulli of a tensor": lambda t, shape: t.bernoulli(t.full(shape, 0.3)),
+    "uniform_": lambda t, shape: t.empty(shape).uniform_(-2, 3),
+    "uniform_, float64": lambda t, shape: t.empty(shape, dtype=t.float64).uniform_(0.1, 0.2),
+    "random_": lambda t, shape: t.empty(shape, dtype=t.int64).random_(7),
+    "multinomial": lambda t, shape: t.multinomial(t.tensor([0.1, 0.0, 3.0, 2.0]), 1 + sum(shape), replacement=True),
+    "multinomial of rows": lambda t, shape: t.multinomial(t.ones(3, 4), 1),
+    "a generator of its own": lambda t, shape: t.rand(shape, generator=t.Generator().manual_seed(3)),
+    "multinomial of a generator": lambda t, shape: t.multinomial(
+        t.ones(4), 20, replacement=True, generator=t.Generator().manual_seed(3)
+    ),
+    "state": lambda t, shape: [t.rand(3), t.set_rng_state(t.get_rng_state()), t.rand(shape)],
+    "fork": lambda t, shape: [forked(t, shape), t.rand(2), t.initial_seed()],
+    "in a row": lambda t, shape: [t.rand(shape), t.randn(3, dtype=t.float64).abs() < 9, t.randint(9, (3,)), t.rand(2)],
+}
+
+
+def forked(t, shape):
+    with t.random.fork_rng():
+        return t.rand(shape)
+
+
+@pytest.mark.parametrize("name", SAME)
+@given(shape=SHAPES, seed=SEEDS)
+@settings(max_examples=12)
+def test_the_same_bits(name, shape, seed):
+    agree(lambda t: [t.manual_seed(seed), SAME[name](t, shape)][1:], 0)
+
+
+NEAR = {
+    "randn": lambda t, shape, dtype: t.randn(shape, dtype=dtype),
+    "randn_like": lambda t, shape, dtype: t.randn_like(t.empty(shape, dtype=dtype)),
+    "normal": lambda t, shape, dtype: t.normal(1.0, 2.0, shape, dtype=dtype),
+    "normal_": lambda t, shape, dtype: t.empty(shape, dtype=dtype).normal_(0.5, 0.1),
+    "half a pair": lambda t, shape, dtype: [
+        t.randn(1), state := t.get_rng_state(), t.randn(2), t.set_rng_state(state), t.randn(shape, dtype=dtype)
+    ][-1],
+}
+
+
+@pytest.mark.parametrize("name", NEAR)
+@given(shape=SHAPES, seed=SEEDS, dtype=st.sampled_from(["float32", "float64"]))
+@settings(max_examples=12)
+def test_the_same_up_to_the_last_digit(name, shape, seed, dtype):
+    """Logarithms and sines of torch's own are rounded otherwise; and as many bits are used, so what comes next is the same."""
+    found = []
+    for t in (torch, small_torch):
+        t.manual_seed(seed)
+        found.append([np.array(one.tolist()) for one in (NEAR[name](t, shape, getattr(t, dtype)), t.rand(2))])
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=0, atol={"float32": 3e-6, "float64": 1e-14}[dtype])
+    np.testing.assert_array_equal(found[1][1], found[0][1])
+
+
+def intel():
+    """Whether torch draws Bernoulli's numbers by a library of Intel's, which has a sequence of its own."""
+    torch.manual_seed(0)
+    first = torch.empty(8, dtype=torch.float64).bernoulli_(0.5)
+    torch.manual_seed(0)
+    return not torch.equal(first, (torch.rand(8, dtype=torch.float64) < 0.5).double())
+
+
+@given(shape=SHAPES, seed=SEEDS, p=st.floats(0, 1))
+@settings(max_examples=15)
+def test_masks_of_dropout(shape, seed, p):
+    """And of `bernoulli_`. Where torch has other numbers for them, as many are kept."""
+    for draw in (lambda t: t.empty(shape).bernoulli_(p), lambda t: t.nn.functional.dropout(t.ones(shape), p)):
+        if not intel():
+            agree(lambda t: [t.manual_seed(seed), draw(t)][1:], 1e-6)  # noqa: B023  called at once
+        assert draw(small_torch).shape == shape
+
+
+def test_seeds():
+    agree(lambda t: [t.manual_seed(-1), t.initial_seed()][1:])
+    agree(lambda t: t.manual_seed(2**64))
+    agree(lambda t: t.randint(0, (2,)))
+    agree(lambda t: t.multinomial(t.tensor([0.0, 0.0]), 1))
+    agree(lambda t: t.multinomial(t.ones(2), 3))
+    agree(lambda t: t.empty(2).uniform_(1, 0))
+    agree(lambda t: t.empty(2).uniform_(0, 1, form=2))
+    agree(lambda t: [t.manual_seed(0), t.empty(2).uniform_(**{"from": 2, "to": 3})][1:])
+
+
+def test_without_replacement_each_comes_once():
+    """In other numbers than torch's: in proportion to the weights, by 4,000 draws."""
+    small_torch.manual_seed(0)
+    drawn = small_torch.multinomial(small_torch.tensor([1.0, 2.0, 5.0]).expand(4000, 3), 2)
+    assert all(a != b for a, b in drawn.tolist())
+    first = small_torch.bincount(drawn[:, 0]) / 4000
+    assert (first - small_torch.tensor([1.0, 2.0, 5.0]) / 8).abs().max() < 0.03

@@ -1,0 +1,160 @@
+"""What the tests of the grader share: submissions as they are sent, and a process that runs students' code."""
+
+import csv
+import json
+import platform
+import sys
+from pathlib import Path
+
+from assignments.grade import judge
+from assignments.sandbox import isolation
+from assignments.report import pages
+import pytest
+from assignments.read import answers
+from assignments.sandbox import pool
+from tests.check.lstm_answers import SOURCES
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
+# Some end every process of their user, or start processes without end, where nothing holds them back.
+walled = pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() not in isolation.MACHINES,
+    reason="without walls these attacks would harm the machine",
+)
+IMPORTS = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+WORDS = pages.words("en")
+QUICK = judge.LIMITS | {"seconds": 2, "wall": 5}
+STARTED = []
+
+
+@pytest.fixture
+def worker(tmp_path_factory):
+    """One for all tests, since it starts slowly. It ends with the process. `secret`: a folder that it may not see, though
+    it lies among Python's packages, which can be seen."""
+    if not STARTED:
+        packages = tmp_path_factory.mktemp("site-packages")
+        packages.chmod(0o755)  # nobody's rights would do otherwise, and prove nothing
+        sys.path.append(str(packages))
+        secret = packages / "others"
+        secret.mkdir()
+        (secret / "answer.txt").write_text("another student's answer")
+        STARTED.append(pool.Worker([str(secret)]))
+        STARTED[0].secret = str(secret)
+    return STARTED[0]
+
+
+def judged(worker, question, source, seed=5, limits=judge.LIMITS):
+    answer = answers.Answer([[1, IMPORTS], [2, source]], [answers.name_of(question)], True, cell=2)
+    return judge.grade(worker, question, answer, seed, "en", WORDS, limits)
+
+
+class Listening:
+    """Stands for a worker: passes each job on, and keeps it with what was said."""
+
+    def __init__(self, worker):
+        self.worker, self.heard = worker, []
+
+    def ask(self, job):
+        self.heard.append((job, self.worker.ask(job)))
+        return self.heard[-1][1]
+
+
+def raw(worker, question, cells, names=None, limits=QUICK):
+    """Return what a worker says of an answer, before it is judged."""
+    listening = Listening(worker)
+    answer = answers.Answer([[1, IMPORTS], *[[2 + n, one] for n, one in enumerate(cells)]], names or [question], True)
+    judge.grade(listening, question, answer, 5, "en", WORDS, limits)
+    return listening.heard[-1][1]
+
+
+def there(pid):
+    """Whether a process runs. One that has ended keeps its number until whoever inherits it looks, some only now and then."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def generations(pid):
+    """Return the processes that descend from one: its children, their children, and so on."""
+    parents, found = {}, [[pid]]
+    for one in Path("/proc").iterdir():
+        if one.name.isdigit():
+            try:
+                parents[int(one.name)] = int((one / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                pass
+    while found[-1]:
+        found.append([one for one, parent in parents.items() if parent in found[-1]])
+    return found[1:-1]
+
+
+def descendants(pid):
+    return {one for generation in generations(pid) for one in generation}
+
+
+def error_of(kept):
+    return json.loads(kept["said"].partition("\n")[2])["outcomes"][0]["error"]
+
+
+SHELL = '''
+class LSTMCell(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        super().__init__()
+        self.input_size, self.hidden_size = input_size, hidden_size
+        sizes = {"weight_ih": (input_size,), "weight_hh": (hidden_size,), "bias_ih": (), "bias_hh": ()}
+        for name, size in sizes.items():
+            setattr(self, name, nn.Parameter(torch.zeros(4 * hidden_size, *size)))
+
+    def forward(self, x, state=None):
+        h, c = state or (x.new_zeros(len(x), self.hidden_size),) * 2
+        w = self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
+'''
+
+
+def through(lines):
+    return SHELL + "".join(f"        {line}\n" for line in lines.strip().split("\n"))
+
+
+# What people send
+
+
+def cell(source, identity="", kind="code"):
+    meta = {"nbgrader": {"grade_id": identity, "solution": True}} if identity else {}
+    return {"cell_type": kind, "metadata": meta, "source": source, "outputs": [], "execution_count": None}
+
+
+def notebook(sources=SOURCES, text="The LSTM", named=True, checks=True):
+    cells = [cell(text, kind="markdown"), cell(IMPORTS + "from companion.check import check\n%matplotlib inline")]
+    for question, source in sources.items():
+        cells.append(cell(source, question if named else ""))
+        if checks:
+            cells.append(cell(f'check("{question}", {answers.name_of(question)})'))
+    return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+def put(folder, student, name, what):
+    path = folder / student / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(what) if isinstance(what, bytes) else path.write_text(
+        what if isinstance(what, str) else json.dumps(what), encoding="utf-8"
+    )
+    return path
+
+
+def sent(folder, student):
+    return answers.submission(student, folder / student)
+
+
+def rows(output):
+    with open(output / "grades.csv", encoding="utf-8-sig", newline="") as file:
+        table = list(csv.DictReader(file))
+    return {(row["student"], row["question"]): (float(row["points"]), row["mistake"]) for row in table}
+
+
+def result(student, points=2.0, assignment="lstm", question="gates", most=2, language="en"):
+    """Return what is stored of a student who answered one question."""
+    verdict = {
+        "assignment": assignment, "question": question, "points": points, "most": most, "stretch": False, "seconds": 0.1,
+        "mistakes": [] if points == most else ["gates_f_i_g_o"], "paragraphs": [], "remarks": [], "walls": ["time", "network"],
+    }  # fmt: skip
+    return {"student": student, "language": language, "assignments": [assignment], "remarks": [], "seeds": {}, "verdicts": [verdict]}

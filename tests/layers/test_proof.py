@@ -1,0 +1,120 @@
+"""`compare` must see a difference wherever there is one: a proof that cannot fail proves nothing."""
+
+import pytest
+import torch
+from tests.layers.namesakes import pair
+from torch import nn
+
+import companion
+from companion import compare
+from companion.layers.lstm import LSTMStep
+from companion.layers.rnn import ElmanStep
+from companion.layers.step import Weights
+
+
+def failures(result):
+    return [row.tensor for row in result if not row.ok]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_what_is_compared(dtype):
+    result = compare(*pair("LSTM", 3, 5, 2, proj_size=2, dtype=dtype))
+    assert result.ok
+    names = [row.tensor for row in result]
+    assert names[:6] == ["output", "h_n", "c_n", "input.grad", "h_0.grad", "c_0.grad"]
+    assert names[6:] == [f"{name}.grad" for name in nn.LSTM(3, 5, 2, proj_size=2).state_dict()]
+    assert dict((row.tensor, row.shape) for row in result)["c_n"] == (2, 3, 5)
+    assert [row.tensor for row in compare(*pair("Embedding", 4, 2))] == ["output", "weight.grad"]
+    linear = compare(nn.Linear(4, 2), nn.Linear(4, 2))
+    assert [(row.tensor, row.shape) for row in linear][:2] == [("output", (3, 2)), ("input.grad", (3, 4))]
+    assert [row.tensor for row in compare(*pair("RNNCell", 4, 2))][:3] == ["h_1", "input.grad", "h_0.grad"]
+
+
+def test_prints_bounds_and_no_digits():
+    exact = compare(*pair("RNN", 3, 5, dtype=torch.float64))
+    assert str(exact).splitlines()[1].split() == ["output", "(5,", "3,", "5)", "below", "1e-10"]
+    assert "| `output` | (5, 3, 5) | below 1e-10 |" in exact._repr_markdown_()
+    assert "below 1e-05 of the largest" in str(compare(*pair("RNN", 3, 5)))
+
+
+def test_copies_the_weights():
+    ours, theirs = companion.LSTM(3, 5), nn.LSTM(3, 5)
+    assert compare(ours, theirs).ok
+    assert ours.weight_ih_l0.equal(theirs.weight_ih_l0)
+
+
+def test_weights_that_do_not_fit():
+    with pytest.raises(RuntimeError, match="weight_hh_l1"):
+        compare(companion.LSTM(3, 5), nn.LSTM(3, 5, 2))
+
+
+def with_step(name, step, *args, **kwargs):
+    """The layer of this name whose step is another."""
+    return type(name, (getattr(companion, name),), {"_step": step})(*args, **kwargs)
+
+
+class SwappedGates(LSTMStep):
+    def step(self, a, state, w):
+        # f, i, g, o: another order than torch's
+        f_i_g_o = [*range(5, 10), *range(5), *range(10, 20)]
+        return super().step(a[:, f_i_g_o], state, Weights(hh=w.hh[:, f_i_g_o], hr=w.hr))
+
+
+def test_sees_swapped_gates():
+    result = compare(with_step("LSTM", SwappedGates(), 3, 5, dtype=torch.float64), nn.LSTM(3, 5, dtype=torch.float64))
+    assert not result.ok and "output" in failures(result)
+    assert "DIFFERENT" in str(result)
+
+
+class Detached(LSTMStep):
+    def step(self, a, state, w):
+        return super().step(a, tuple(s.detach() for s in state), w)
+
+
+def test_sees_what_only_a_gradient_shows():
+    """A state detached at every step computes the same outputs, and learns nothing over time."""
+    result = compare(with_step("LSTM", Detached(), 3, 5, dtype=torch.float64), nn.LSTM(3, 5, dtype=torch.float64))
+    wrong = failures(result)
+    assert not {"output", "h_n", "c_n"} & set(wrong)
+    assert "weight_hh_l0.grad" in wrong and "h_0.grad" in wrong
+
+
+class Off(ElmanStep):
+    offset = 0.0
+
+    def step(self, a, state, w):
+        (h,) = super().step(a, state, w)
+        return (h + self.offset,)
+
+
+@pytest.mark.parametrize(("dtype", "tiny", "small"), [(torch.float64, 1e-12, 1e-9), (torch.float32, 1e-8, 1e-4)])
+def test_bounds_bite(dtype, tiny, small):
+    for offset, ok in ((0.0, True), (tiny, True), (small, False), (float("nan"), False)):
+        step = Off()
+        step.offset = offset
+        assert compare(with_step("RNN", step, 3, 5, dtype=dtype), nn.RNN(3, 5, dtype=dtype)).ok is ok, offset
+
+
+class Narrow(companion.RNN):
+    def forward(self, input, hx=None):
+        output, h_n = super().forward(input, hx)
+        return output[:-1], h_n
+
+
+def test_sees_another_shape():
+    result = compare(Narrow(3, 5, dtype=torch.float64), nn.RNN(3, 5, dtype=torch.float64))
+    assert "output" in failures(result) and "inf" in str(result)
+
+
+def test_step_is_shared_by_cell_and_layer():
+    assert type(companion.LSTM._step) is type(companion.LSTMCell._step) is LSTMStep
+
+
+def test_leaves_the_callers_random_numbers_alone():
+    torch.manual_seed(3)
+    expected = torch.rand(2)
+    torch.manual_seed(3)
+    modules = companion.RNN(3, 5, 2, dropout=0.5), nn.RNN(3, 5, 2, dropout=0.5)
+    before = torch.get_rng_state()
+    compare(*modules)
+    assert torch.get_rng_state().equal(before) and not torch.rand(2).equal(expected)

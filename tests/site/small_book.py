@@ -1,0 +1,163 @@
+"""A made-up book of a page or two, with the real configuration, extension and build: what is built in a second or two."""
+
+import atexit
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from tests.project.paths import ROOT
+
+SHARED = ["_config.yml", "requirements.txt"]
+SHARED += [f"book/{name}.py" for name in ("browser", "build", "cards", "downloads", "editions", "top")] + ["book/live", "book/top", "book/sphinx_unrolled"]
+
+# As matplotlib writes it: a prolog, metadata, a rule for every element, a white background, ids used twice.
+FIGURE = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
+<svg xmlns:xlink="http://www.w3.org/1999/xlink" width="72pt" height="36pt" viewBox="0 0 72 36"
+ xmlns="http://www.w3.org/2000/svg" version="1.1">
+ <metadata>made by hand</metadata>
+ <defs><style type="text/css">*{stroke-linejoin: round}</style>
+ <clipPath id="p1"><rect width="9" height="9"/></clipPath><path id="glyph" d="M0 0h9"/></defs>
+ <g id="figure_1"><g id="patch_1"><path d="M0 0h72v36H0z" style="fill: #ffffff"/></g>
+ <g id="patch_2"><path d="M1 1h9" style="fill: #ffffff; stroke: #D0D7DE"/></g>
+ <path d="M0 0h9" clip-path="url(#p1)" style="stroke: #1f2328"/><path d="M0 0" style="stroke: #2f7fc1"/>
+ <use xlink:href="#glyph" x="3"/></g>
+</svg>"""
+
+INDEX = r"""# Small
+
+Read [](chapter.ipynb), for example {eq}`step`.
+"""
+
+CHAPTER = r"""# Chapter
+
+Inline $x_t \in \mathbb{R}^D$.
+
+$$
+\begin{aligned} h_t &= \tanh(W_{ih} x_t) \\ y_t &= h_t \end{aligned}
+$$ (step)
+
+```{figure} ../drawn.svg
+:alt: A drawn line
+
+A caption.
+```
+
+```{admonition} Solution
+:class: dropdown
+Fold me.
+```
+"""
+
+
+def svg_cell(alt):
+    output = new_output("display_data", {"image/svg+xml": FIGURE, "text/plain": "<Figure>"})
+    return new_code_cell(
+        "draw()", outputs=[output], metadata={"mystnb": {"image": {"alt": alt}}} if alt else {}
+    )
+
+
+def write_chapter(tree, *cells):
+    plain = {"text/plain": "<Markdown>"}
+    table = new_output("display_data", {"text/markdown": "| a | b |\n|--|--|\n| 1 | $x$ |", **plain})
+    code = new_output("display_data", {"text/markdown": "```python\ndef f(): pass\n```", **plain})
+    bar = new_output("display_data", {"text/plain": ""})
+    cells = cells or (svg_cell("First picture"), svg_cell("Second picture"))
+    cells = [new_markdown_cell(CHAPTER), *cells, new_code_cell("show()", outputs=[bar, table, code])]
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    nbformat.write(new_notebook(cells=cells, metadata=metadata), tree / "book/en/chapter.ipynb")
+
+
+def copy_shared(tree):
+    """Copy what all editions share."""
+    for name in SHARED:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        copy(ROOT / name, tree / name)
+
+
+def copy_edition(tree, language):
+    """What the real book says of an edition, but for its drafts: the small one has none."""
+    folder = tree / "book" / language
+    folder.mkdir(parents=True, exist_ok=True)
+    text = (ROOT / "book" / language / "edition.yml").read_text(encoding="utf-8")
+    (folder / "edition.yml").write_text(re.sub("(?m)^drafts:.*\n", "", text), encoding="utf-8")
+
+
+def write_table(tree):
+    """Write a table of contents with one chapter."""
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8").partition("chapters:")[0]
+    (tree / "_toc.yml").write_text(toc + "chapters:\n  - file: book/en/chapter\n", encoding="utf-8")
+
+
+# Reads trees and arguments, a line each, and answers each with what came of a build in a process of its own.
+# It has imported what a build imports, which takes longer than most of these builds.
+FORGE = """
+import gc, json, os, runpy, sys, tempfile, traceback
+sys.modules.setdefault("rfc3987_syntax", None)  # as build.py does
+import jupyter_book.sphinx, sphinx_copybutton, sphinx_external_toc, sphinx.search, sphinx.builders.html
+import anywidget, babel.messages, bs4, fontTools.subset, fontTools.ttLib.woff2, jinja2, myst_nb.sphinx_ext, nbformat, quickjs
+import torch, yaml
+
+def build(arguments):
+    sys.argv = ["book/build.py", *arguments]
+    sys.path.insert(0, os.path.abspath("book"))
+    try:
+        runpy.run_path("book/build.py", run_name="__main__")
+    except SystemExit as end:
+        if not isinstance(end.code, str):
+            return end.code or 0
+        print(end.code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    else:
+        return 0
+    return 1
+
+gc.freeze()  # as build.py does
+for line in sys.stdin:
+    tree, arguments, environment = json.loads(line)
+    with tempfile.TemporaryFile() as said:
+        child = os.fork()
+        if child == 0:
+            os.chdir(tree)
+            os.environ.update(environment)
+            os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            os.dup2(said.fileno(), 2)
+            status = build(arguments)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        said.seek(0)
+        print(json.dumps([status, said.read().decode()]), flush=True)
+"""
+
+
+@functools.cache
+def forge():
+    process = subprocess.Popen(
+        [sys.executable, "-W", "ignore", "-c", FORGE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    atexit.register(process.communicate)
+    return process
+
+
+def build(tree, *arguments):
+    """Run build.py as a reader would; return its status and what it complains of, without colours."""
+    if sys.platform == "linux":
+        process = forge()
+        print(json.dumps([str(tree), arguments, dict(os.environ)]), file=process.stdin, flush=True)
+        status, said = json.loads(process.stdout.readline())
+    else:
+        command = [sys.executable, "-W", "ignore", "book/build.py", *arguments]
+        done = subprocess.run(command, cwd=tree, capture_output=True, text=True, encoding="utf-8")
+        status, said = done.returncode, done.stderr
+    return status, re.sub(r"\x1b\[[\d;]*m", "", said).strip()

@@ -1,0 +1,70 @@
+"""The pictures that a link to a page is shown with."""
+
+import shutil
+import struct
+
+import pytest
+from tests.project.paths import frame, soup
+
+from book.site import cards
+from book import editions
+
+BASE = "https://example.org/unrolled/"
+# Three cards of each edition are drawn; whether there is room on a card is asked of all pages.
+SOME = {"index", "lstm", "glossary"}
+ALL = [pytest.param(edition, id=edition.language, marks=[pytest.mark.deep] * (edition.language != "en")) for edition in editions.editions()]
+CASES = [pytest.param((case.values[0], SOME), id=case.id, marks=case.marks) for case in ALL]
+
+
+@pytest.fixture(scope="module", params=CASES)
+def drawn(request, site, browser, tmp_path_factory):
+    """(folder, edition, names of pages): a site of these pages with their cards."""
+    folder, (edition, names) = tmp_path_factory.mktemp("cards"), request.param
+    (folder / edition.language).mkdir()
+    for name in names:
+        shutil.copy(site / edition.language / f"{name}.html", folder / edition.language)
+    shutil.copy(site / "index.html", folder)
+    cards.draw(browser, folder, edition, BASE)
+    cards.name_front(folder, BASE)
+    return folder, edition, names
+
+
+def test_every_page_names_a_picture_of_its_own(drawn):
+    folder, edition, names = drawn
+    seen = set()
+    for name in names:
+        head = {
+            meta.get("property") or meta.get("name"): meta["content"]
+            for meta in frame(folder / edition.language / f"{name}.html").select("meta[content]")
+        }
+        url = f"{BASE}{edition.language}/cards/{name}.png"
+        assert head["og:image"] == url and head["twitter:card"] == "summary_large_image"
+        data = (folder / url.removeprefix(BASE)).read_bytes()
+        assert struct.unpack(">II", data[16:24]) == (int(head["og:image:width"]), int(head["og:image:height"])) == (1200, 630)
+        assert 3_000 < len(data) < 300_000
+        seen.add(data)
+    assert len(seen) == len(names)
+    front = frame(folder / "index.html")
+    assert front.select_one("meta[property='og:image']")["content"] == f"{BASE}en/cards/index.png"
+    assert len(front.select_one("meta[name=description]")["content"]) > 20
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("edition", ALL)
+def test_what_stands_on_a_card_has_room(browser, site, edition):
+    folder, names = site, edition.pages - {"genindex", "search"}
+    cover = soup(folder / edition.language / "index.html").select_one(cards.PICTURE)
+    with browser.new_page(viewport={"width": cards.WIDTH, "height": cards.HEIGHT}) as page:
+        for name in sorted(names):
+            page.set_content(cards.card(soup(folder / edition.language / f"{name}.html"), edition, name, cover))
+            picture, book = page.locator(".art svg").bounding_box(), page.locator(".book").bounding_box()
+            assert picture["height"] > 200, name
+            title = page.locator("h1").bounding_box()  # in large letters, above the picture
+            assert title["height"] > 60 and title["y"] + title["height"] <= picture["y"], name
+            assert book["y"] + book["height"] <= cards.HEIGHT - 20, name
+            assert page.evaluate("document.documentElement.scrollWidth") == cards.WIDTH, name
+
+
+def test_without_an_address_there_is_none(site):
+    assert not list(site.rglob("cards"))
+    assert "og:image" not in (site / "en/lstm.html").read_text(encoding="utf-8")

@@ -1,0 +1,208 @@
+"""The book to take along: what the archive holds, and what the printed editions are."""
+
+import dataclasses
+import re
+import shutil
+import unicodedata
+import zipfile
+
+import nbformat
+import pypdf
+import pytest
+from tests.site.browsing import opened
+from tests.site.links import broken_links
+from tests.project.paths import frame, soup
+
+from book.site import downloads
+from book import editions
+from book.site import printing
+from book.site.browser import can_draw
+
+ALL = editions.editions()
+
+
+def only(edition, *names):
+    """An edition of these pages alone."""
+    short = dataclasses.replace(edition)
+    short.__dict__["table"] = editions.prune(edition.table, {*names}.__contains__)
+    return short
+
+
+# Printing the English book takes half a minute, so it is deep. Two Chinese chapters, which are always printed, show that
+# other letters come out, too.
+SHORT = only(editions.read(editions.BOOK / "zh"), "rnn", "gru")
+ENGLISH = editions.read(editions.BOOK / editions.ORIGINAL)
+each_printed = pytest.mark.parametrize(
+    "edition",
+    [pytest.param(ENGLISH, id="en", marks=pytest.mark.deep("the printed book")), pytest.param(SHORT, id="zh", marks=pytest.mark.heavy)],
+)
+# English is laid out for paper each time, of the others a quarter.
+each = pytest.mark.parametrize(
+    "edition", [pytest.param(one, id=one.language, marks=pytest.mark.heavy if one == ENGLISH else pytest.mark.deep) for one in ALL]
+)
+
+
+@pytest.fixture(scope="module")
+def packed(site, tmp_path_factory):
+    """A site with its archive."""
+    copy = tmp_path_factory.mktemp("packed") / "site"
+    shutil.copytree(site, copy)
+    downloads.write_archive(copy)
+    (copy / "ja" / "unrolled-ja.pdf").write_bytes(b"%PDF" + bytes(3_140_000))
+    downloads.lead_there(copy)
+    return copy
+
+
+@pytest.mark.heavy
+def test_archive_is_the_site(site, packed, browser, tmp_path):
+    with zipfile.ZipFile(packed / "unrolled.zip") as archive:
+        archive.extractall(tmp_path)
+    unpacked = tmp_path / "unrolled"
+    assert broken_links(unpacked) == []
+    for page in site.glob("*/*.html"):
+        assert "unrolled.zip" not in (unpacked / page.relative_to(site)).read_text(encoding="utf-8")
+    with opened(browser, (unpacked / "index.html").as_uri()) as page:
+        page.goto((unpacked / "ko/lstm.html").as_uri())
+        page.mouse.wheel(0, 100)
+        page.locator("[data-figure=gates] figure[lang=ko] input").first.wait_for(state="attached")
+        assert page.evaluate("document.fonts.load('16px \"Unrolled Math\"').then(fonts => fonts.length)") == 1
+    again = shutil.copytree(site, tmp_path / "again")
+    assert downloads.write_archive(again).read_bytes() == (packed / "unrolled.zip").read_bytes()
+
+
+@pytest.mark.heavy
+def test_pages_lead_to_what_there_is(packed):
+    assert broken_links(packed) == []
+    size = (packed / "unrolled.zip").stat().st_size
+    for edition in ALL:
+        for path in (packed / edition.language).glob("*.html"):
+            links = {link["href"]: link.get_text() for link in frame(path).select(".downloads a")}
+            assert f"{size / 1e6:.1f} MB" in links.pop("../unrolled.zip")
+            assert list(links.items()) == ([("unrolled-ja.pdf", "PDF（3.1 MB）")] if edition.language == "ja" else [])
+    (packed / "unrolled.zip").rename(packed / "kept")
+    downloads.lead_there(packed)
+    assert not frame(packed / "en/lstm.html").select(".downloads")
+    (packed / "kept").rename(packed / "unrolled.zip")
+
+
+@pytest.fixture(scope="module")
+def printed(site, browser, tmp_path_factory):
+    """Edition → its PDF, printed when it is asked for."""
+    folder, there = tmp_path_factory.mktemp("printed"), {}
+
+    def get(edition):
+        names = edition.language, *editions.names(edition.table)
+        if names not in there:
+            path = folder / f"{len(there)}.pdf"
+            printing.print_edition(browser, site, edition, path)
+            there[names] = pypdf.PdfReader(path)
+        return there[names]
+
+    return get
+
+
+def plain(text):
+    """Text without spaces, of which a PDF has others, and with the usual one of signs that look alike."""
+    return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
+
+
+@each_printed
+def test_outline_is_the_chapters_and_their_sections(site, printed, edition):
+    reader = printed(edition)
+    names = editions.names(edition.table)
+    expected = [[plain(edition.words.get("Contents", "Contents")), []]]
+    for name in names:
+        article = soup(site / edition.language / f"{name}.html").select_one("article.text")
+        expected.append([plain(printing.heading(article.h1)), [plain(printing.heading(h2)) for h2 in article.select("h2")]])
+    found, outline = [], list(reader.outline)
+    for entry in outline:
+        if isinstance(entry, list):
+            found[-1][1] = [plain(inner.title) for inner in entry if not isinstance(inner, list)]
+        else:
+            found.append([plain(entry.title), []])
+    assert found == expected
+
+
+@each_printed
+def test_contents_name_the_pages(printed, edition):
+    """Each line of the contents leads to a page, and its number is that page's."""
+    reader = printed(edition)
+    wanted, said = [], []
+    for number, page in enumerate(reader.pages[1:8], start=1):
+        links = [link.get_object() for link in page.get("/Annots", [])]
+        if not links or re.search(r"^\s*Unrolled\s*$", page.extract_text(), re.MULTILINE):  # the contents are over
+            break
+        wanted += [reader.get_destination_page_number(reader.named_destinations[link["/Dest"]]) + 1 for link in links]
+        own, *numbers = map(int, re.findall(r"(\d+)\s*$", page.extract_text(), re.MULTILINE))
+        assert own == number + 1
+        said += numbers
+    assert len(wanted) > (90 if edition.language == editions.ORIGINAL else 20) and wanted == sorted(wanted)
+    assert said == wanted
+
+
+@each_printed
+def test_no_link_leaves_the_document_for_a_file(printed, edition):
+    reader = printed(edition)
+    places, inside = reader.named_destinations, 0
+    for page in reader.pages:
+        for link in page.get("/Annots", []):
+            link = link.get_object()
+            if "/Dest" in link:
+                assert link["/Dest"] in places
+                inside += 1
+            else:
+                assert link["/A"]["/URI"].startswith("https://"), link["/A"]["/URI"]
+    assert inside > (200 if edition.language == editions.ORIGINAL else 30)
+
+
+def solutions(edition):
+    """(chapter, cell, a line of it) of each solution."""
+    for name in editions.names(edition.table):
+        path = edition.folder / f"{name}.ipynb"
+        for cell in nbformat.read(path, as_version=4).cells if path.is_file() else ():
+            if cell.cell_type == "code" and cell.id.startswith("solution-"):
+                line = next(line for line in cell.source.splitlines() if line.isascii() and not line.startswith(("#", "import", "from")))
+                yield name, cell.id, plain(line)
+
+
+@pytest.mark.heavy
+def test_solutions_are_printed(printed):
+    """On the pages they are folded."""
+    text = plain("".join(page.extract_text() for page in printed(SHORT).pages))
+    wanted = [*solutions(SHORT)]
+    assert len(wanted) > 5 and [one for one in wanted if one[2] not in text] == []
+
+
+@each
+def test_every_solution_is_unfolded_and_nothing_is_wider_than_the_paper(site, browser, edition, tmp_path):
+    articles = printing.prepared(site, edition)
+    assert not any(article.select("details") for article in articles.values())
+    texts = {name: plain(article.get_text()) for name, article in articles.items()}
+    wanted = [*solutions(edition)]
+    assert len(wanted) > 10 and [one for one in wanted if one[2] not in texts[one[0]]] == []
+    text = tmp_path / "whole.html"
+    text.write_text(printing.whole(site, edition, articles, {}), encoding="utf-8")
+    width = round((210 - 2 * 24) / 25.4 * 96)  # printing.css
+    with browser.new_page(viewport={"width": width, "height": 1000}) as page:
+        page.emulate_media(media="print")
+        page.goto(text.as_uri())
+        wide = page.evaluate(
+            """width => [...document.querySelectorAll("body *")]
+                .filter(one => !one.closest("svg, math") && one.getBoundingClientRect().right > width + 1)
+                .map(one => one.outerHTML.slice(0, 200))""",
+            width,
+        )
+        assert wide == []
+
+
+def test_a_font_that_lacks_signs_is_noticed(browser):
+    with browser.new_page() as page:
+        assert can_draw(page, "English")
+        assert not can_draw(page, "English \u0378")  # which nobody has
+
+
+def test_each_way_to_say_it_is_in_every_language():
+    for edition in editions.finished():
+        if edition.language != editions.ORIGINAL:
+            for words in ("Take the book along: %(links)s", "PDF (%(size)s)", "All editions, to read without a network (%(size)s)"):
+                assert words in edition.words, edition.language

@@ -1,0 +1,127 @@
+"""Links to sections: readers see the section that they asked for, however they come and whatever stands above it."""
+
+import pytest
+from tests.site.browsing import begin
+from tests.site.whole_site import serving
+
+from book import editions
+
+WIDTHS = 360, 1280
+NEAR = 200  # pixels from the top of the window
+ENGLISH = next(edition for edition in editions.editions() if edition.language == editions.ORIGINAL)
+PAGES = [f"en/{name}" for name in sorted(ENGLISH.pages - {"genindex", "search"})]
+PAGES += [f"{edition.language}/{name}" for edition in editions.finished() if edition != ENGLISH for name in ("lstm", "through_time")]
+SAMPLE = "en/lstm"  # for `make test`: a high figure stands above half of its sections
+
+# Some browsers keep what is seen in its place when something above it grows. Safari does not: here no browser may.
+# Heights are noted when the page has loaded, as then browsers go to the section for the last time.
+PREPARE = """
+const sheet = new CSSStyleSheet();
+sheet.replaceSync("* { overflow-anchor: none !important }");
+document.adoptedStyleSheets = [sheet];
+window.figureHeights = () => [...document.querySelectorAll("[data-figure]")].map(one => [one.dataset.figure, one.offsetHeight]);
+addEventListener("load", () => { window.heightsAtFirst = figureHeights() });
+"""
+# The ids of all sections, and the last figure's next one, or the last of all: whatever grows on the page moves it.
+SECTIONS = """() => {
+    const sections = [...document.querySelectorAll("article section section[id]")], figure = [...document.querySelectorAll("[data-figure]")].at(-1);
+    const next = sections.find(one => figure && figure.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
+    return [sections.map(one => one.id), (next ?? sections.at(-1))?.id];
+}"""
+WHOLE = """() => window.heightsAtFirst && !("steps" in document.documentElement.dataset) && document.fonts.status === "loaded"
+    && [...document.querySelectorAll("[data-figure]")].every(one => one.querySelector("figure[lang]"))"""
+# Of these sections those that are not where they should be: [id, top], unless the page ends before they can be at the top.
+AWAY = """([ids, near, go]) => ids.map(id => {
+    if (go) location.replace(`#${id}`);
+    const top = Math.round(document.getElementById(id).getBoundingClientRect().top);
+    const rest = document.documentElement.scrollHeight - innerHeight - scrollY;
+    return [id, top, top < -near || top > (rest < 5 ? innerHeight : near)];
+}).filter(one => one.pop())"""
+
+
+@pytest.fixture
+def visitor(browser):
+    """Give each test a page of its own: Chromium ignores more than 200 changes of an address within ten seconds."""
+    with browser.new_context(viewport={"width": WIDTHS[0], "height": 800}) as context:
+        context.add_init_script(PREPARE)
+        with context.new_page() as page:
+            yield page
+
+
+def arrive(page, url=None):
+    """Open an address, if one is given, and wait until the page is as it stays."""
+    if url:
+        page.goto(url)
+    page.wait_for_function(WHOLE)
+    page.wait_for_timeout(100)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == SAMPLE else pytest.mark.heavy) for name in PAGES])
+def test_a_link_leads_to_its_section(visitor, address, name):
+    """A section below all figures is opened by its address. As no figure grows after that, the others can be visited in turn."""
+    url = f"{address}/{name}.html"
+    visitor.goto(url)
+    ids, late = visitor.evaluate(SECTIONS)
+    for width in WIDTHS if ids else ():
+        visitor.set_viewport_size({"width": width, "height": 800})
+        arrive(visitor, f"{url}?{width}#{late}")
+        assert visitor.evaluate(AWAY, [[late], NEAR, False]) == [], width
+        assert visitor.evaluate("figureHeights()") == visitor.evaluate("heightsAtFirst"), width
+        assert visitor.evaluate(AWAY, [ids, NEAR, True]) == [], width
+
+
+def from_the_list(page, url, place):
+    page.goto(url)
+    page.evaluate("place => document.querySelector(`#sections a[href='#${place}']`).click()", place)
+
+
+def from_another_page(page, url, place):
+    page.goto(url.replace("lstm", "gru"))
+    page.evaluate("to => { const link = document.createElement('a'); link.href = to; document.querySelector('article').append(link); link.click() }", f"{url}#{place}")
+    page.wait_for_url(f"**/lstm.html#{place}")
+
+
+def by_a_changed_address(page, url, place):
+    page.goto(url)
+    page.evaluate("place => { location.hash = place }", place)
+
+
+def back(page, url, place):
+    arrive(page, f"{url}#{place}")
+    page.goto(url.replace("lstm", "gru"))
+    page.go_back()
+
+
+def again(page, url, place):
+    page.goto(url)
+    begin(page)
+    page.evaluate("place => document.getElementById(place).scrollIntoView()", place)
+    page.wait_for_timeout(100)
+    page.reload()
+
+
+def by_searching(page, url, place):
+    heading = page.evaluate("place => document.getElementById(place).querySelector('h2').firstChild.textContent.trim()", place)
+    page.goto(url.replace("lstm", "search") + f"?q={heading}")
+    page.locator(f"#search-results a[href*='lstm.html'][href$='#{place}']").first.click()
+    page.wait_for_url(f"**/lstm.html*#{place}")
+
+
+def by_words(page, url, place):
+    """As search engines link to a passage."""
+    heading = page.evaluate("place => document.getElementById(place).querySelector('h2').firstChild.textContent.trim()", place)
+    page.goto(f"{url}#:~:text={heading}")
+
+
+WAYS = from_the_list, from_another_page, by_a_changed_address, back, again, by_searching, by_words
+
+
+@pytest.mark.parametrize("way", [pytest.param(way, marks=() if way is back else pytest.mark.heavy) for way in WAYS], ids=lambda way: way.__name__)
+def test_every_way_leads_there(visitor, address, way):
+    url = f"{address}/en/lstm.html"
+    arrive(visitor, f"{url}#title")
+    place = visitor.evaluate(SECTIONS)[0][-4]
+    way(visitor, url, place)
+    arrive(visitor)
+    # a passage is shown in the middle
+    assert visitor.evaluate(AWAY, [[place], 500 if way is by_words else NEAR, False]) == []

@@ -1,0 +1,72 @@
+"""The whole book, built once for all tests of a run, in a tree of its own; the next run builds anew what has changed."""
+
+import functools
+import http.server
+import shutil
+import threading
+from contextlib import contextmanager
+
+from filelock import FileLock
+from tests.project.paths import ROOT
+from tests.site.small_book import build
+
+PROOF = ROOT / "_build" / "proof"
+TREE = PROOF / "tree"
+SITE = TREE / "_build" / "html"
+PARTS = "_config.yml", "_toc.yml", "requirements.txt", "book", "companion", "assignments"
+NOT_COPIED = {"_build", "__pycache__", "node_modules", ".ipynb_checkpoints"}
+
+
+def mirror(source, target):
+    """Make a tree like another, and return whether it was not. What is equal is left alone: Sphinx goes by the times of files."""
+    if not source.is_dir():
+        data = source.read_bytes()
+        if target.is_file() and target.read_bytes() == data:
+            return False
+        target.write_bytes(data)
+        return True
+    target.mkdir(parents=True, exist_ok=True)
+    names, changed = {path.name for path in source.iterdir()} - NOT_COPIED, False
+    for path in target.iterdir():
+        if path.name not in names | NOT_COPIED:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            changed = True
+    return any([mirror(source / name, target / name) for name in sorted(names)]) or changed
+
+
+def built():
+    """The site, built of what there is."""
+    TREE.mkdir(parents=True, exist_ok=True)
+    stamp = PROOF / "built"
+    with FileLock(PROOF / "lock"):
+        if any([mirror(ROOT / name, TREE / name) for name in PARTS]):
+            stamp.unlink(missing_ok=True)
+        if not stamp.exists():
+            status, said = build(TREE)
+            assert not status and not said, f"the site does not build:\n{said}"
+            stamp.touch()
+    return SITE
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *arguments):
+        pass
+
+    def handle(self):
+        try:
+            super().handle()
+        except (BrokenPipeError, ConnectionResetError):  # a page that is closed before it has all
+            self.close_connection = True
+
+
+@contextmanager
+def serving(folder, handler=Quiet):
+    """The address at which a folder is served, and the server."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}", server
+        finally:
+            server.shutdown()

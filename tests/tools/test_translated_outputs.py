@@ -1,0 +1,76 @@
+"""A translated cell's outputs follow from the English ones if, and only if, nothing but its labels is replaced."""
+
+import pytest
+from book.tools import translations
+from nbformat.v4 import new_code_cell, new_output
+from book.tools.translated_outputs import pictures
+
+EPOCHS = 'for n in range(2):\n    print(f"epoch {n}: {n / 2:.1f}", end="  ")\nprint(f"\\nheld out: {0.5:.0%} right")'
+EPOCHS_JA = EPOCHS.replace("epoch ", "エポック").replace(": {n /", "：{n /").replace("held out: ", "検証：").replace(" right", "が正解")
+EPOCHS_SAY = "epoch 0: 0.0  epoch 1: 0.5  \nheld out: 50% right\n"
+EPOCHS_SAY_JA = "エポック0：0.0  エポック1：0.5  \n検証：50%が正解\n"
+ROWS = 'for name, x in (("new", 1), ("trained", 2)):\n    print(f"{name:8} loss {x}", x)'
+ROWS_JA = ROWS.replace("new", "学習前").replace("trained", "学習済み").replace(" loss ", " 損失 ")
+HEADER = 'print("steps  kept")\nprint(1, 2)'
+HEADER_JA = 'print("　　　数\\n長さ　残る")\nprint(1, 2)'
+CASES = {
+    "equal": ("print(x)", "print(x)", "tensor([1.5])\n", "tensor([1.5])\n", True),
+    "another number": ("print(x)", "print(x)", "tensor([1.5])\n", "tensor([1.6])\n", False),
+    "a label": ('print("loss", x)', 'print("損失", x)', "loss 1.5\n", "損失 1.5\n", True),
+    "a label and another number": ('print("loss", x)', 'print("損失", x)', "loss 1.5\n", "損失 1.6\n", False),
+    "the English label": ('print("loss", x)', 'print("損失", x)', "loss 1.5\n", "loss 1.5\n", False),
+    "numbers that change places": ('print(f"{x} of {y}")', 'print(f"{x}／{y}")', "1 of 2\n", "2／1\n", False),
+    "labels between numbers": ('print(f"{x}, {y}: {z}")', 'print(f"{x}、{y}：{z}")', "1, 2: 3\n", "1、2：3\n", True),
+    "labels that change places": ('print(f"{x}, {y}: {z}")', 'print(f"{x}、{y}：{z}")', "1, 2: 3\n", "1：2、3\n", False),
+    "labels in rows": (ROWS, ROWS_JA, "new      loss 1 1\ntrained  loss 2 2\n", "学習前      損失 1 1\n学習済み     損失 2 2\n", True),
+    "rows in another order": (ROWS, ROWS_JA, "new      loss 1 1\ntrained  loss 2 2\n", "学習済み     損失 1 1\n学習前      損失 2 2\n", False),
+    "no padding": (ROWS, ROWS_JA, "new      loss 1 1\n", "学習前 損失 1 1\n", False),
+    "several prints on a line": (EPOCHS, EPOCHS_JA, EPOCHS_SAY, EPOCHS_SAY_JA, True),
+    "one of them in English": (EPOCHS, EPOCHS_JA, EPOCHS_SAY, EPOCHS_SAY_JA.replace("エポック1", "epoch 1"), False),
+    "a header of more lines": (HEADER, HEADER_JA, "steps  kept\n1 2\n", "　　　数\n長さ　残る\n1 2\n", True),
+    "a line too many": (HEADER, HEADER_JA, "steps  kept\n1 2\n", "　　　数\n長さ　残る\n1 2\n1 2\n", False),
+    "a table of values": ('print("a\\n", x)', 'print("あ\\n", x)', "a\n [[1]\n [2]]\n", "あ\n [[1]\n [2]]\n", True),
+    "a value in the table": ('print("a\\n", x)', 'print("あ\\n", x)', "a\n [[1]\n [2]]\n", "あ\n [[1]\n [3]]\n", False),
+    "a string that is used": ('print(len("loss"))', 'print(len("損失"))', "4\n", "4\n", False),
+}
+
+
+def follows(english, own, language="ja"):
+    return translations.follows(*(new_code_cell(source, outputs=outputs) for source, outputs in (english, own)), language)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_printed_text(case):
+    english, translated, text, own, expected = CASES[case]
+    cells = ((source, [new_output("stream", text=said)]) for source, said in ((english, text), (translated, own)))
+    assert follows(*cells) is expected
+
+
+def test_values_and_their_kinds_are_equal():
+    def result(**data):
+        return "x", [new_output("execute_result", data, execution_count=len(data))]
+
+    value = {"text/plain": "1.5"}
+    assert follows(result(**value), result(**value))
+    widget = "application/vnd.jupyter.widget-view+json"
+    assert follows(result(**value, **{widget: {"model_id": "a"}}), result(**value, **{widget: {"model_id": "b"}}))
+    for other in ({"text/plain": "1.6"}, value | {"text/html": "<b>1.5</b>"}, {}):
+        assert not follows(result(**value), result(**other))
+    assert not follows(result(**value), ("x", []))
+
+
+def test_a_figure_has_the_picture_of_its_language():
+    english, own = next(iter(pictures("ja").items()))
+
+    def figure(language, picture):
+        return f'Guess(language="{language}")', [new_output("execute_result", {"image/svg+xml": picture})]
+
+    assert follows(figure("en", english), figure("ja", own))
+    assert not follows(figure("en", english), figure("ja", english))
+    assert not follows(figure("en", english), figure("ko", own))
+
+
+def test_most_chapters_need_no_run_of_their_own():
+    chapters = {page for page, path in translations.pages("ja").items() if path.suffix == ".ipynb" and path.parent.name == "ja" and "/" not in page}
+    needed = {page for page in chapters if translations.cells_to_run("ja", page)}
+    assert needed == {"assignments", "attention", "embedding", "first_network", "language_model"}

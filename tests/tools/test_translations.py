@@ -1,0 +1,309 @@
+"""The editions say what the English one says: nothing missing, stale or different. And whatever drifts is named."""
+
+import copy
+import shutil
+
+from book import editions
+import nbformat
+import pytest
+from book.tools import translations
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from book.tools.notebooks import store
+from book.tools.translations import Finding, findings
+
+EDITIONS = translations.editions()
+STALE = "stale: the English cell has changed"
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_nothing_to_do(edition):
+    """Nothing of what is finished. What is still missing in a draft is listed by `make status`."""
+    todo = "\n".join(str(finding) for finding in findings(edition) if finding.held)
+    assert not todo, f"translate; or, having read both, renew what says the same; or leave it to a maintainer (CONTRIBUTING.md, Mend a sentence):\n{todo}"
+
+
+# ---- What drifts is named: in a small finished book, so that these hold whatever the real one has become ----
+
+PICTURE = {"mystnb": {"image": {"alt": "A line that falls."}}}
+OTHERS = ["ja", "ko"]
+SAID = "Say it in `code` and $x_t$. Read [more](other.ipynb)."
+CELLS = [
+    new_markdown_cell("# Chapter\n\nTwo jobs, said before `(h_n, c_n)`.", id="title"),
+    new_markdown_cell(f"## Kept\n\n{SAID}\n\n$$c = f \\odot c$$", id="said"),
+    new_code_cell("0.99 + 1", id="keep", execution_count=1, outputs=[new_output("execute_result", {"text/plain": "1.99"}, execution_count=1)]),
+    new_code_cell("draw()", id="picture", metadata=PICTURE),
+    new_code_cell("1", id="solution-count", metadata={"tags": ["hide-cell"]}),
+]
+ASKED = [
+    new_markdown_cell("# First\n\nWrite it for a batch.", id="task-step"),
+    new_code_cell("def step(x):\n    return x + bias", id="step"),
+    new_code_cell('check("step", step)', id="step-check", outputs=[new_output("display_data", {"text/plain": "Right."})]),
+    new_code_cell('student("")  # who', id="student", outputs=[new_output("display_data", {"text/plain": "Nobody."})]),
+    new_code_cell("print(1)", id="example", outputs=[new_output("stream", text="1\n")]),
+]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Three editions of a page, two chapters and an assignment."""
+    tmp_path = tmp_path_factory.mktemp("finished")
+    for language in ["en", *OTHERS]:
+        folder = tmp_path / "book" / language
+        folder.mkdir(parents=True)
+        (folder / "edition.yml").write_text(f"name: {language}\nsphinx: {language}\nhtml: {language}\nabout: Nets.\n")
+    (tmp_path / "book/en/index.md").write_text("# Book\n\nOne sentence.\n")
+    for name, cells in (("book/en/chapter", CELLS), ("book/en/other", CELLS), ("assignments/source/en/first", ASKED)):
+        path = tmp_path / f"{name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        store(new_notebook(cells=copy.deepcopy(cells)), path)
+    for language in OTHERS:
+        for page in ("index", "chapter", "other", "assignments/first"):
+            translations.draft(language, page, tmp_path)
+            translations.renew(language, page, [], tmp_path)
+    assert everything(tmp_path) == []
+    return tmp_path
+
+
+@pytest.fixture
+def book(finished, tmp_path):
+    """The same, to be changed."""
+    return shutil.copytree(finished, tmp_path / "book")
+
+
+def change(book, edition, page, cell, edit):
+    """Edit one cell of a notebook in place."""
+    path = translations.pages(edition, book)[page]
+    notebook = nbformat.read(path, as_version=4)
+    (found,) = [c for c in notebook.cells if c.id == cell]
+    edit(found)
+    store(notebook, path)
+
+
+def replaced(old, new):
+    def edit(cell):
+        assert old in cell.source
+        cell.source = cell.source.replace(old, new, 1)
+
+    return edit
+
+
+def everything(book):
+    return [finding for edition in OTHERS for finding in findings(edition, book)]
+
+
+def test_a_changed_paragraph_makes_its_translations_stale(book):
+    change(book, "en", "chapter", "title", replaced("Two jobs", "Two different jobs"))
+    assert everything(book) == [Finding(edition, "chapter", "title", STALE) for edition in OTHERS]
+    for edition in OTHERS:
+        translations.renew(edition, "chapter", ["title"], book)
+    assert everything(book) == []
+
+
+def test_a_changed_description_of_a_picture_too(book):
+    def edit(cell):
+        cell.metadata["mystnb"]["image"]["alt"] += " More."
+
+    change(book, "en", "chapter", "picture", edit)
+    assert {finding.cell for finding in everything(book)} == {"picture"}
+
+
+def test_a_changed_page_in_markdown_too(book):
+    path = book / "book" / "en" / "index.md"
+    path.write_text(path.read_text(encoding="utf-8") + "\nOne more sentence.\n", encoding="utf-8")
+    assert [finding.page for finding in everything(book)] == ["index"] * 2
+    translations.renew("ja", "index", [], book)
+    assert [finding.edition for finding in everything(book)] == ["ko"]
+
+
+def drop_output(cell):
+    cell.outputs = []
+
+
+def drop_tags(cell):
+    cell.metadata.pop("tags")
+
+
+DRIFTS = {
+    "code": ("keep", replaced("0.99", "0.98"), "the code differs"),
+    "output": ("keep", drop_output, "the outputs differ"),
+    "tags": ("solution-count", drop_tags, "the tags differ"),
+    "formula": ("said", replaced("\\odot", "\\cdot"), "lacks formula"),
+    "inline formula": ("said", replaced("$x_t$", "$h_t$"), "lacks inline formula $x_t$"),
+    "inline code": ("title", replaced("`(h_n, c_n)`", "`(c_n, h_n)`"), "lacks code `(h_n, c_n)`"),
+    "link": ("said", replaced("other.ipynb", "index.md"), "lacks link"),
+    "heading": ("said", replaced("## ", ""), "lacks heading"),
+}
+
+
+@pytest.mark.parametrize("kind", DRIFTS)
+def test_what_drifts_in_one_edition_is_named(book, kind):
+    cell, edit, what = DRIFTS[kind]
+    change(book, "ja", "chapter", cell, edit)
+    (finding,) = [f for f in everything(book) if not f.what.startswith("has, unlike")]
+    assert finding[:3] == ("ja", "chapter", cell) and finding.held
+    assert finding.what.startswith(what)
+
+
+def printing(source, text):
+    return new_code_cell(source, id="said", outputs=[new_output("stream", text=text)])
+
+
+@pytest.mark.parametrize(
+    "source, text, what",
+    [
+        ('print(f"損失 {x:.1f}", same)', "損失 1.5 True\n", []),
+        ('print(f"損失 {x:.1f}", same)', "損失 1.6 True\n", ["the outputs differ"]),
+        ('print(f"損失 {x:.1f}", same)', "損失 1.5 False\n", ["the outputs differ"]),
+        ('print(f"loss {x:.1f}", same)', "loss: 1.5 True\n", ["the outputs differ"]),
+        ('print(f"損失 {x:.2f}", same)', "損失 1.5 True\n", ["the code differs"]),
+        ('print(f"損失 {x:.1f}", "same")', "損失 1.5 True\n", ["the code differs", "the outputs differ"]),
+    ],
+)
+def test_printed_labels_are_the_editions_own(source, text, what):
+    """Words in a print may be translated. Numbers and truth values are still those of the English cell."""
+    english = printing('print(f"loss {x:.1f}", same)', "loss 1.5 True\n")
+    assert list(translations.differences("page", english, printing(source, text), "ja")) == what
+
+
+@pytest.mark.parametrize(
+    "row, loop, what",
+    [
+        ('("全部", 3)', "print(name, n)", []),
+        ('("全部", 4)', "print(name, n)", ["the code differs"]),
+        ('("全部", 3)', "print(name, sizes[name], n)", ["the code differs", "the outputs differ"]),
+        ('("全部", 3)', "print(n)", ["the code differs", "the outputs differ"]),
+    ],
+)
+def test_so_are_labels_in_a_list_that_is_printed(row, loop, what):
+    rows = {'("all", 3)': "all 3\nhalf 1\n", row: "全部 3\nhalf 1\n"}
+    english, other = (printing(f"for name, n in ({first}, ('half', 1)):\n    {loop}", text) for first, text in rows.items())
+    assert list(translations.differences("page", english, other, "ja")) == what
+
+
+def test_an_edition_may_add_what_there_is_to_read():
+    english, more = (new_markdown_cell(f"## More\n\n- [a](a.html)\n{rest}", id="further-reading") for rest in ("", "- [b](b.html)\n"))
+    assert not list(translations.differences("page", english, more, "ja"))
+    assert list(translations.differences("page", more, english, "ja")) == ["lacks item, link (b.html)"]
+
+
+def test_a_number_in_a_table_is_named():
+    english = new_markdown_cell("| units | weights |\n|:--|:--|\n| 64 | 1,024 |", id="table")
+    translated = new_markdown_cell("| 数 | 重み |\n|:--|:--|\n| 64 | 1,042 |", id="table")
+    translated.metadata[translations.KEY] = translations.digest(english)
+    found = list(translations.page_findings("page", [english], [translated], "ja"))
+    assert ("table", "lacks number in a table 1,024") in found
+    assert ("table", "has, unlike the English cell, number in a table 1,042") in found
+
+
+def test_comments_may_be_translated_and_not_dropped():
+    english = new_code_cell('def f():\n    """One."""\n    return 1  # two', id="f")
+    for source, expected in (
+        ('def f():\n    """一つ。"""\n    return 1  # 二つ', []),
+        ("def f():\n    return 1  # 二つ", ["it has another number of comments"]),
+        ('def f():\n    """一つ。"""\n    return 2  # 二つ', ["the code differs"]),
+    ):
+        translated = new_code_cell(source, id="f")
+        assert list(translations.differences("page", english, translated, "ja")) == expected
+
+
+def test_missing_and_extra(book):
+    folder = book / "book" / "ja"
+    shutil.copy(folder / "other.ipynb", folder / "transformer.ipynb")
+    (folder / "other.ipynb").unlink()
+    path = folder / "chapter.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    gone, moved = notebook.cells.pop(1), notebook.cells.pop(2)
+    notebook.cells.insert(0, moved)
+    notebook.cells.append(new_markdown_cell("More.", id="more"))
+    store(notebook, path)
+    assert {finding[1:4] for finding in findings("ja", book)} == {
+        ("other", "", "the page is missing"),
+        ("transformer", "", "there is no such English page"),
+        ("chapter", gone.id, "the cell is missing"),
+        ("chapter", "", "the cells stand in another order"),
+        ("chapter", "more", "there is no such English cell"),
+    }
+
+
+def test_a_draft_is_untranslated_until_it_is_renewed(book):
+    for page in ("chapter", "index"):
+        translations.pages("ja", book)[page].unlink()
+        translations.draft("ja", page, book)
+        found = findings("ja", book)
+        assert found and all(f.page == page and f.what == translations.UNTRANSLATED for f in found)
+        translations.renew("ja", page, [], book)
+        assert findings("ja", book) == []
+
+
+def test_a_draft_adds_to_what_is_begun_what_it_lacks(book):
+    """In its place, and untranslated; what is there stays as it is."""
+    path = translations.pages("ja", book)["assignments/first"]
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[0].source = "# 最初\n\nバッチで書きます。"
+    del notebook.cells[1:4]
+    store(notebook, path)
+    before = [cell.source for cell in notebook.cells]
+    translations.draft("ja", "assignments/first", book)
+    cells = nbformat.read(path, as_version=4).cells
+    assert [cell.id for cell in cells] == [cell.id for cell in ASKED] and [cells[0].source, cells[4].source] == before
+    assert [cell.source for cell in cells[2:4]] == ['check("step", step, lang="ja")', 'student("", lang="ja")  # who']
+    added = "step", "step-check", "student"
+    assert {finding[2:4] for finding in findings("ja", book)} == {(name, translations.UNTRANSLATED) for name in added}
+
+
+def mark(book, language, drafts):
+    with (book / "book" / language / "edition.yml").open("a") as file:
+        file.write(f"drafts: {drafts}\n")
+    editions.read.cache_clear()
+
+
+@pytest.mark.parametrize(("marked", "drafts"), [("ja", "all"), ("ja", "[chapter]"), ("en", "[chapter]")])
+def test_of_a_draft_only_what_is_there_is_held(book, marked, drafts):
+    """What is missing or untranslated is listed; what has drifted is held, as is every other page."""
+    mark(book, marked, drafts)
+    change(book, "ja", "chapter", "keep", replaced("0.99", "0.98"))
+    change(book, "en", "chapter", "title", replaced("Two jobs", "Two different jobs"))
+    path = translations.pages("ja", book)["chapter"]
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[1].metadata[translations.KEY] = ""
+    notebook.cells.pop()
+    store(notebook, path)
+    found = {finding[2:] for finding in findings("ja", book)}
+    assert found == {
+        ("title", STALE, True), ("said", translations.UNTRANSLATED, False),
+        ("keep", "the code differs", True), ("solution-count", translations.NO_CELL, False),
+    }  # fmt: skip
+    path.unlink()
+    assert findings("ja", book) == [Finding("ja", "chapter", "", translations.MISSING, False)]
+    translations.pages("ja", book)["other"].unlink()
+    assert findings("ja", book)[-1] == Finding("ja", "other", "", translations.MISSING, drafts != "all")
+
+
+ASSIGNMENT_DRIFTS = {
+    "answer": ("step", replaced("x + bias", "x - bias"), "the code differs"),
+    "question": ("step-check", replaced('"step"', '"cell"'), "the code differs"),
+    "option": ("step-check", replaced("lang=", "seed="), "the code differs"),
+    "verdict": ("step-check", drop_output, "the outputs differ"),
+    "example": ("example", drop_output, "the outputs differ"),
+}
+
+
+@pytest.mark.parametrize("kind", ASSIGNMENT_DRIFTS)
+def test_what_drifts_in_an_assignment_is_named(book, kind):
+    """Its checks speak the edition's language, from the draft on, and nothing else may differ."""
+
+    def speak(cell):
+        assert cell.source == 'check("step", step, lang="ja")'
+        cell.outputs[0].data["text/plain"] = "正しい。"
+
+    change(book, "ja", "assignments/first", "step-check", speak)
+    assert everything(book) == []
+    cell, edit, what = ASSIGNMENT_DRIFTS[kind]
+    change(book, "ja", "assignments/first", cell, edit)
+    assert [finding[:4] for finding in everything(book)] == [("ja", "assignments/first", cell, what)]
+
+
+def test_the_cells_that_may_differ_exist():
+    for own in (translations.OWN_OUTPUTS, translations.OWN_CODE):
+        for page, cells in own.items():
+            assert cells <= {cell.id for cell in translations.read(translations.pages("en")[page])}
