@@ -31,36 +31,36 @@ PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --
 .PHONY: book watch site live pdf offline check test prove fuzz outside audit links lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
-	$(BIN)/python book/build.py --serve
+	$(BIN)/python -m book.site.build --serve
 
 watch: $(ENVIRONMENT)
-	$(BIN)/python book/watch.py
+	$(BIN)/python -m book.site.watch
 
 site: $(ENVIRONMENT)
-	$(BIN)/python book/build.py
+	$(BIN)/python -m book.site.build
 
 live: $(ENVIRONMENT)
-	$(BIN)/python book/live/parts.py
-	$(BIN)/python book/build.py
+	$(BIN)/python -m book.live.fetch
+	$(BIN)/python -m book.site.build
 
 pdf: $(ENVIRONMENT)
-	$(BIN)/python book/build.py --pdf
+	$(BIN)/python -m book.site.build --pdf
 
 offline: $(ENVIRONMENT)
-	$(BIN)/python book/build.py --archive
+	$(BIN)/python -m book.site.build --archive
 
 CHANGED = $(wildcard $(shell git ls-files --modified --others --exclude-standard 'book/*.ipynb' 'assignments/source/*.ipynb' 2>/dev/null))
 check: $(ENVIRONMENT)
-	$(PYTEST) tests/test_rooms.py tests/check/test_headings.py $(addprefix tests/book/test_,book.py translations.py terms.py readme.py) $(CHANGED)
+	$(PYTEST) tests/project/test_rooms.py tests/tools $(addprefix tests/site/test_,book.py terms.py readme.py) $(CHANGED)
 
 test: $(ENVIRONMENT)
-	$(PYTEST) tests book/en assignments/source/en
+	$(PYTEST) tests small_torch/tests book/en assignments/source/en
 
-# Each test and notebook belongs to one part; tests/tools/test_proof_parts.py holds that.
-models := tests/layers tests/learning tests/page tests/tools $(wildcard tests/test_*.py book/*/*.ipynb)
-checker := tests/check tests/live
+# Each test and notebook belongs to one part; tests/project/test_proof_parts.py holds that.
+models := tests/layers tests/learning tests/page tests/project $(wildcard book/*/*.ipynb)
+checker := tests/check tests/live small_torch/tests
 grader := tests/assignments $(wildcard assignments/source/*/*.ipynb)
-pages := tests/book tests/figures
+pages := tests/site tests/figures tests/tools
 PARTS := models checker grader pages
 
 prove: $(ENVIRONMENT)
@@ -68,7 +68,7 @@ prove: $(ENVIRONMENT)
 	$(PYTEST) $(if $(filter rest,$(PART)),--rest,--prove) $(foreach part,$(or $(filter-out rest,$(PART)),$(PARTS)),$($(part)))
 
 fuzz: $(ENVIRONMENT)
-	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_newton.py tests/layers/test_scan.py tests/layers/test_selective.py tests/layers/test_matrix_state.py tests/layers/test_matrix_layers.py tests/live/test_operations.py
+	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_newton.py tests/layers/test_scan.py tests/layers/test_selective.py tests/layers/test_matrix_state.py tests/layers/test_matrix_layers.py small_torch/tests/test_operations.py
 
 # an environment on top of the book's, for what nothing else here needs
 outside: $(ENVIRONMENT)
@@ -78,7 +78,7 @@ outside: $(ENVIRONMENT)
 	_build/outside/bin/python -m pytest tests/layers/outside.py
 
 audit: $(ENVIRONMENT)
-	$(BIN)/python book/audit/audit.py $(foreach name,$(PAGE),--page $(name))
+	$(BIN)/python -m book.site.audit.audit $(foreach name,$(PAGE),--page $(name))
 
 links: site
 	$(BIN)/linkchecker --no-status --no-robots --check-extern _build/html/index.html
@@ -87,21 +87,21 @@ lab: $(ENVIRONMENT)
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) book/$(LANGUAGE)
 
 execute: $(ENVIRONMENT)
-	$(BIN)/python book/execute.py
+	$(BIN)/python -m book.tools.execute
 
 status: $(ENVIRONMENT)
-	$(BIN)/python book/translations.py
+	$(BIN)/python -m book.tools.translations
 
 assignments: $(ENVIRONMENT)
-	$(BIN)/python assignments/release.py
+	$(BIN)/python -m assignments.student_version
 
 grade: $(ENVIRONMENT)
 	$(if $(SUBMISSIONS),,$(error Which folder? make grade SUBMISSIONS=folder))
-	$(BIN)/python assignments/grade.py "$(SUBMISSIONS)" --output "$(GRADES)"
+	$(BIN)/python -m assignments "$(SUBMISSIONS)" --output "$(GRADES)"
 
 clean:
-	rm -rf _build .hypothesis .pytest_cache *.egg-info
-	find assignments book companion tests -name __pycache__ -prune -exec rm -rf {} +
+	rm -rf _build .hypothesis .pytest_cache *.egg-info small_torch/src/*.egg-info
+	find assignments book companion small_torch tests -name __pycache__ -prune -exec rm -rf {} +
 
 # It looks for itself whether anything is to be done: time stamps do not say which Python or folder .venv is made for.
 $(ENVIRONMENT): FORCE

@@ -4,7 +4,6 @@ import gc
 import os
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,7 +11,7 @@ import pytest
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # what tests share says as clearly as they do what an assertion found
-pytest.register_assert_rewrite(*(path.stem for path in Path(__file__).parent.glob("tests/*.py")))
+pytest.register_assert_rewrite("tests", "both_torches")
 
 # A shell lets what it starts in the background ignore Ctrl+C, and so would all programs that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -21,7 +20,10 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 # jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds
 sys.modules.setdefault("rfc3987_syntax", None)
 
-pytest_plugins = ["nbval.plugin", "shares", "processor_time", "translated_notebooks"]
+pytest_plugins = ["nbval.plugin"] + [
+    f"tests.project.{name}" for name in ("selection", "order", "processor_time", "translated_notebooks")
+]
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():

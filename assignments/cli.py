@@ -1,4 +1,4 @@
-"""From a folder of submissions to grades: python assignments/grade.py SUBMISSIONS --output grades/
+"""From a folder of submissions to grades: python -m assignments SUBMISSIONS --output grades/
 
 SUBMISSIONS holds a folder or a notebook for each student, named as the student. What is written:
 
@@ -32,21 +32,17 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
+from assignments.read import folders
+from assignments.report import results
+from assignments.lms import term as terms
+from assignments.grade.judge import lasting
+from assignments.batch import Batch
+from assignments.submission import on_ending
+from assignments.read.names import known, page_name
 
-from assignments.read import folders  # noqa: E402  (its folder is on the path only now)
-from assignments.report import results  # noqa: E402
-from assignments.lms import term as terms  # noqa: E402
-from assignments.grade.judge import lasting  # noqa: E402
-from assignments.batch import Batch  # noqa: E402
-from assignments.submission import on_ending  # noqa: E402
-from assignments.read.names import known, page_name  # noqa: E402
-
-from companion.check.engine import messages  # noqa: E402
-from companion.check.engine.question import all_questions  # noqa: E402
+from companion.check.engine import messages
+from companion.check.engine.question import all_questions
 
 
 def positive(text):
@@ -116,9 +112,3 @@ def main():
         print(f"{student}: {arguments.output}/review/{page_name(student)}.html")
     if term and term.failed:
         sys.exit(term.failed)
-
-
-if __name__ == "__main__":
-    # whoever stands among the submissions would import students' files in each process that is started
-    os.environ["PYTHONSAFEPATH"] = "1"
-    main()

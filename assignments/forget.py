@@ -1,4 +1,4 @@
-"""Deletes all that is kept of a student: python assignments/forget.py grades ada
+"""Deletes all that is kept of a student: python -m assignments.forget grades ada
 
 Deletes the student's files, rows in gradebook.db and name in the lists, and what was made of the whole class. Then all
 pages are made anew. The submission itself stays, and so do copies, and what was handed out or uploaded.
@@ -12,13 +12,10 @@ import warnings
 from contextlib import closing, suppress
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
-
-from assignments.grade import store  # noqa: E402  (its folder is on the path only now)
-from assignments.report import results  # noqa: E402
-from assignments.lms import term  # noqa: E402
-from assignments.read.names import known, page_name  # noqa: E402
+from assignments.grade import store
+from assignments.report import results
+from assignments.lms import term
+from assignments.read.names import known, page_name
 
 ENDINGS = "json", "html", "json.*part", "html.*part"  # part: a file that was being written when the grader was ended
 OF_THE_CLASS = "canvas.csv", "moodle.csv", "moodle_feedback.zip", "similar.html", "*.part"

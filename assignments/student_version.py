@@ -1,4 +1,4 @@
-"""The students' version of the assignments: python assignments/release.py
+"""The students' version of the assignments: python -m assignments.student_version
 
 For each assignments/source/<language>/<name>.ipynb it writes _build/assignments/<language>/<name>.ipynb: without
 solutions and outputs, and with its checks locked. Nothing else lists the languages.

@@ -11,13 +11,12 @@ from pathlib import Path
 
 from assignments.grade import judge
 from assignments.read import folders
-from assignments.report import pages
-from assignments.report import summary
 from assignments.read.names import page_name
+from assignments.words import words
 
 from companion.check.engine.question import all_questions
 
-HERE = Path(__file__).resolve().parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def store(path, content):
@@ -58,7 +57,7 @@ def files_digest(path):
 def sources():
     """A digest of the grader and the checker: what an older one has graded is graded anew."""
     found = hashlib.sha256()
-    for file in sorted([*HERE.glob("*.py"), *(HERE.parent / "companion" / "check").rglob("*.py")]):
+    for file in sorted([*(ROOT / "assignments").rglob("*.py"), *(ROOT / "companion" / "check").rglob("*.py")]):
         found.update(file.read_bytes())
     return found.hexdigest()
 
@@ -96,12 +95,18 @@ def rosters_in(output):
         return {}
 
 
+def dated(graded, batch):
+    """What is stored of a student, each verdict with the number of its batch and when its files were saved."""
+    sent = graded.get("sent", 0)
+    return graded | {"verdicts": [one | {"batch": batch, "sent": sent} for one in graded["verdicts"]]}
+
+
 def all_stored(output, rosters):
     """Return the stored results of all students. rosters: {batch: its students}."""
     found, order = [], [*rosters]
     for student in sorted({student for roster in rosters.values() for student in roster}):
         batches = stored_in(output / "done" / f"{page_name(student)}.json")
-        mine = [summary.dated(one["graded"], order.index(key) + 1) for key, one in batches.items() if student in rosters.get(key, ())]
+        mine = [dated(one["graded"], order.index(key) + 1) for key, one in batches.items() if student in rosters.get(key, ())]
         found += [joined(mine)] if mine else []
     return found
 
@@ -122,7 +127,7 @@ def told(result, assignments):
 
 def unanswered(student, assignments, language, remarks, mistake):
     """What is stored of a submission of which nothing was asked: each question has this mistake."""
-    said = pages.words(language)
+    said = words(language)
     verdicts = [
         asdict(judge.failed(judge.blank(question), mistake, said)) | {"assignment": asked.assignment}
         for question, asked in all_questions().items()

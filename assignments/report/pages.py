@@ -10,13 +10,12 @@ import re
 import sys
 import warnings
 from functools import cache
-from pathlib import Path
 
 from markdown_it import MarkdownIt
 
+from assignments.words import words
 from companion.check.engine import messages
 
-HERE = Path(__file__).resolve().parent
 STYLE = """
 :root { color-scheme: light dark; --line: light-dark(#ccc, #555); --bar: light-dark(#2a6f97, #7cc0e8);
   background: light-dark(#fff, #16181c); color: light-dark(#1b1d20, #e6e7e9); }
@@ -64,13 +63,6 @@ for (const head of document.querySelectorAll("th[aria-sort]")) head.firstElement
   body.append(...[...body.rows].sort((a, b) => (up ? 1 : -1) * order(said(a), said(b))));
 });
 """
-
-
-@cache
-def words(language):
-    """All words, by table; those that a language lacks in English."""
-    said = messages.words(language, HERE / "words")
-    return said | {"cell_error": said["page"]["cell_error"]}
 
 
 def number(points):

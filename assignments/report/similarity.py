@@ -23,7 +23,7 @@ from assignments.report import review
 
 from companion.check.engine.question import all_questions
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 RUN = 25  # signs: about a line and a half
 MANY = 10  # what more students than these write is the assignment's own; in a small class, than a sixth of all
 WHOLE, ONE, LEAST = 0.5, 0.8, 175  # shares of an assignment and of one question that make a pair, and how many signs it takes

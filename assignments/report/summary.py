@@ -52,12 +52,6 @@ document.addEventListener("keydown", (event) => {
 """
 
 
-def dated(graded, batch):
-    """What is stored of a student, each verdict with the number of its batch and when its files were saved."""
-    sent = graded.get("sent", 0)
-    return graded | {"verdicts": [one | {"batch": batch, "sent": sent} for one in graded["verdicts"]]}
-
-
 def day(sent):
     """A time as one reads it; a file may say it is of any time."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(sent)) if 0 < sent < 2**32 else ""

@@ -35,7 +35,7 @@ def begun(**streams):
 
 def settings(hidden):
     """What it is told first: where things are, and what nobody may see."""
-    companion = Path(run_answer.__file__).resolve().parents[1]
+    companion = Path(run_answer.__file__).resolve().parents[2]
     path = [os.path.realpath(one) for one in sys.path if one and os.path.isdir(one)]
     path = [one for one in path if not Path(one, "companion").is_dir() and "site-packages" in one or is_python(one)]
     secret = [*map(os.path.realpath, hidden), str(companion)]

@@ -85,7 +85,8 @@ class Finder:
         module = Refused(spec.name)
         if spec.name == "companion.check":
             module.check = module.progress = module.student = module.variant = Swallows()
-            module.running = sys.modules["companion.check.running"]
+        if spec.name == "companion.check.engine":
+            module.run_answer = sys.modules["companion.check.engine.run_answer"]
         if spec.name in ("companion.page.show", "companion.page.pictures", "companion.proof"):
             module.source = module.table = module.compare = Swallows()
         return module
@@ -121,7 +122,7 @@ def called_by(job):
         if isinstance(said, dict):
             if "list" in said:
                 return tuple(make(one) for one in said["list"])
-            space = run_answer if said["module"] == "companion.check.running" else sys.modules[said["module"]]
+            space = run_answer if said["module"] == "companion.check.engine.run_answer" else sys.modules[said["module"]]
             thing = getattr(space, said["name"])
             return thing(**{key: make(one) for key, one in said["fields"].items()}) if "fields" in said else thing
         return said
@@ -414,13 +415,13 @@ def main():
 
     global isolation, needing, rerun, shutting
     isolation = load("isolation", HERE / "isolation.py")
-    needing = load("needing", HERE / "needing.py")
-    rerun = load("rerun", HERE / "rerun.py")
-    shutting = load("shutting", HERE / "shutting.py")
+    needing = load("needing", HERE.parent / "read" / "dependencies.py")
+    rerun = load("rerun", HERE.parent / "report" / "oral" / "run_changes.py")
+    shutting = load("shutting", HERE / "disabled_torch.py")
     del sys.modules["shutting"]  # nobody is to find it
-    run_answer = load("companion.check.running", settings["running"])
+    run_answer = load("companion.check.engine.run_answer", settings["running"])
     sys.meta_path.insert(0, Finder())
-    sys.modules["companion.check.running"] = run_answer
+    sys.modules["companion.check.engine.run_answer"] = run_answer
     # the last is what an optimizer imports as it is made: a second, for each answer that makes one
     for module in ("numpy", "matplotlib.pyplot", "torch.nn.functional", "torch.func", "torch._dynamo"):
         try:

@@ -2,7 +2,7 @@
 
     make live       fetch what is missing, compare it with its checksums, and pack it into _build/live
 
-parts.toml says what there is. Where the folder is there, `book/build.py` puts it into the site with the code as it is then.
+parts.toml says what there is. Where the folder is there, `book/site/build.py` puts it into the site with the code as it is then.
 """
 
 import fnmatch
@@ -154,9 +154,20 @@ def pip_download(requirement, *options):
 
 
 def own_torch():
-    """The folder of the small torch, if it is what pages have."""
-    folder = HERE / SETTINGS["torch"]
+    """Return the folder of the package of this repository that is the torch of the pages, or None if it is a wheel from elsewhere."""
+    folder = ROOT / SETTINGS["torch"]
     return folder if folder.is_dir() else None
+
+
+def build_wheel(project):
+    """Build a package's wheel; return its modules: name in the wheel → bytes. Needs no network."""
+    build = "import setuptools.build_meta, sys; setuptools.build_meta.build_wheel(sys.argv[1])"
+    with tempfile.TemporaryDirectory() as place:
+        copy = shutil.copytree(project, Path(place, "project"), ignore=shutil.ignore_patterns("tests", "build", "*.egg-info", "__pycache__"))
+        subprocess.run([sys.executable, "-c", build, place], cwd=copy, check=True, stdout=subprocess.DEVNULL)
+        (path,) = Path(place).glob("*.whl")
+        with zipfile.ZipFile(path) as archive:
+            return {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}
 
 
 def torch_wheel(info):
@@ -207,15 +218,16 @@ def zipped(files):
 
 
 def book():
-    """The book's own code for its pages, and what comes from its environment: name → path."""
+    """Return the book's own code for its pages, and what comes from its environment: name → bytes."""
     files = folder(HERE / "python", "") | folder(ROOT / "companion", "companion/")
-    if torch := own_torch():
-        files |= folder(torch, "torch/")
     for package, patterns in SETTINGS["environment"].items():
         for file in importlib.metadata.files(package):
             if any(fnmatch.fnmatch(str(file), pattern) for pattern in patterns):
                 files[str(file)] = Path(file.locate())
-    return files
+    contents = {name: path.read_bytes() for name, path in files.items()}
+    if project := own_torch():  # readers write `import torch`
+        contents |= {f"torch/{name.partition('/')[2]}": data for name, data in build_wheel(project).items()}
+    return contents
 
 
 def folder(path, prefix):
@@ -233,7 +245,7 @@ def pack(site):
         print("What pages need to run their cells is older than book/live: `make live` makes it anew.", flush=True)
     files = {path.name: path.read_bytes() for path in FETCHED.iterdir()}
     files |= {name: (HERE / name).read_bytes() for name in SCRIPTS}
-    files["book.zip"] = zipped({name: path.read_bytes() for name, path in book().items()})
+    files["book.zip"] = zipped(book())
     version = digest(b"".join(name.encode() + hashlib.sha256(files[name]).digest() for name in sorted(files)))[:12]
     home = site / "live" / version
     home.mkdir(parents=True)
@@ -278,6 +290,6 @@ if __name__ == "__main__":
     try:
         fetch()
     except Missing as error:
-        sys.exit(f"parts.py: {error}\nThe site as it is offers to read, not to run.")
+        sys.exit(f"{error}\nThe site as it is offers to read, not to run.")
     size = sum(path.stat().st_size for path in FETCHED.iterdir()) / 1e6
     print(f"{os.path.relpath(FETCHED)}: {size:.1f} MB", flush=True)

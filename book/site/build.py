@@ -1,11 +1,11 @@
 """Build the site: every edition of the book, and what leads to them.
 
-    python book/build.py                 build all editions into _build/html/<language>/
-    python book/build.py --edition en    build only this one
-    python book/build.py --serve         build, then show the site at an address of this computer
-    python book/build.py --pdf           print each edition as well, as a PDF that its pages lead to; needs Chromium
-    python book/build.py --archive       pack the site as well, into unrolled.zip, to be read without a network
-    python book/build.py --no-cards      draw no pictures for links to the pages, even if the site has an address
+    python -m book.site.build                 build all editions into _build/html/<language>/
+    python -m book.site.build --edition en    build only this one
+    python -m book.site.build --serve         build, then show the site at an address of this computer
+    python -m book.site.build --pdf           print each edition as well, as a PDF that its pages lead to; needs Chromium
+    python -m book.site.build --archive       pack the site as well, into unrolled.zip, to be read without a network
+    python -m book.site.build --no-cards      draw no pictures for links to the pages, even if the site has an address
 
 An edition is a folder book/<language>/ with an index.md and an edition.yml. All share _config.yml and _toc.yml,
 of which an unfinished edition may lack pages. A warning fails the build, and the site then stays as it was.
@@ -39,9 +39,9 @@ SITE = ROOT / "_build" / "html"
 def digest():
     """A digest of all that shapes an edition besides its pages, which Sphinx itself compares."""
     files = [ROOT / "_config.yml", ROOT / "requirements.txt", BOOK / "editions.py"]
-    files += sorted((BOOK / "sphinx_unrolled").rglob("*.*"))
+    files += sorted((BOOK / "site" / "extension").rglob("*.*")) + sorted((BOOK / "site" / "theme").rglob("*.*"))
     files += sorted((ROOT / "companion" / "figures").rglob("*.*"))
-    files += sorted((ROOT / "assignments").rglob("*.ipynb")) + [ROOT / "assignments" / "release.py"]
+    files += sorted((ROOT / "assignments").rglob("*.ipynb")) + [ROOT / "assignments" / "student_version.py"]
     data = [file.read_bytes() for file in files if file.is_file() and file.suffix != ".pyc"]
     for edition in editions():  # each page leads to all editions
         names = sorted(page.name for page in edition.folder.iterdir() if page.suffix in (".ipynb", ".md"))

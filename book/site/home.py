@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 import jinja2
 from book.editions import BOOK, ORIGINAL, editions
 
-TEMPLATES = BOOK / "top"
+TEMPLATES = BOOK / "site" / "templates"
 LATER = re.compile(r"/writers/|/writers_small/|/readers/|/_sources/|/cards/|\.map$|/objects\.inv$|/genindex\.html$")  # not kept before it is asked for
 
 

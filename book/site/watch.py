@@ -1,7 +1,7 @@
 """Serve the site, build an edition again when one of its files is saved, and reload the open page.
 
-    python book/watch.py                 serve and watch all editions
-    python book/watch.py --edition ja    build and watch only this one
+    python -m book.site.watch                 serve and watch all editions
+    python -m book.site.watch --edition ja    build and watch only this one
 
 If a build fails, build.py says why in the terminal, and the site stays as it was.
 """
@@ -23,8 +23,8 @@ from livereload.watcher import Watcher
 from tornado.ioloop import IOLoop
 
 SECONDS_BETWEEN_LOOKS = 0.5
-SHARED = ["_config.yml", "_toc.yml", "assignments/*.py", "companion/figures/**"]
-SHARED += [f"book/{pattern}" for pattern in ("*.yml", "*.py", "live/**", "pictures/**", "sphinx_unrolled/**", "top/**")]
+SHARED = ["_config.yml", "_toc.yml", "assignments/student_version.py", "companion/figures/**"]
+SHARED += [f"book/{pattern}" for pattern in ("*.yml", "*.py", "live/**", "pictures/**", "site/**")]
 SHARED += [f"companion/learning/{folder}/*" for folder in ("writers", "writers_small", "readers")]  # weights that figures load
 
 
@@ -43,8 +43,8 @@ class BackgroundWatcher(Watcher):
 
 def build(language):
     """Run build.py for an edition, or for all if `language` is None; return whether it succeeded."""
-    command = [sys.executable, BOOK / "build.py", *(["--edition", language] if language else [])]
-    return subprocess.run(command).returncode == 0
+    command = [sys.executable, "-m", "book.site.build", *(["--edition", language] if language else [])]
+    return subprocess.run(command, cwd=ROOT).returncode == 0
 
 
 def build_and_reload(loop, language, changed=()):

@@ -1,7 +1,7 @@
 """Draw the pictures of the interactive figures, which pages show where no script runs, into companion/figures/pictures/.
 
-    python book/draw.py           all figures
-    python book/draw.py gates     one of them
+    python -m book.tools.draw           all figures
+    python -m book.tools.draw gates     one of them
 
 A picture is what the figure itself draws before anybody moves anything. One whose letters belong to a language is drawn
 once for each edition.
@@ -19,7 +19,7 @@ import companion.figures
 from companion.figures.figure import own, read, script
 
 PICTURES = Path(companion.figures.__file__).parent / "pictures"
-HOST = Path(__file__).parent / "sphinx_unrolled" / "figures.js"
+HOST = Path(__file__).parents[1] / "site" / "extension" / "figures" / "figures.js"
 KINDS = {name.lower(): getattr(companion.figures, name) for name in companion.figures.__all__}
 
 PAGE = """<!doctype html><html lang="{language}"><meta charset="utf-8"><title>figure</title>

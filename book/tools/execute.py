@@ -1,7 +1,7 @@
 """Run notebooks and store them with their outputs, in the one form that the repository keeps.
 
-    python book/execute.py                       every chapter and assignment of every edition
-    python book/execute.py book/en/lstm.ipynb    one of them
+    python -m book.tools.execute                       every chapter and assignment of every edition
+    python -m book.tools.execute book/en/lstm.ipynb    one of them
 
 A notebook that fails is left as it was. What differs from run to run or from machine to machine (times, versions,
 counters of earlier runs) is not stored, so a second run changes nothing.
@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from book.tools.notebooks import store
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = "book/*/*.ipynb", "assignments/source/*/*.ipynb"
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}

@@ -1,6 +1,6 @@
 """Where the checker's places are in words: of each cell the chapter's title and the heading above it, by language.
 
-    python book/headings.py       writes companion/check/places/<language>.json from the notebooks
+    python -m book.tools.headings       writes companion/check/headings/<language>.json from the notebooks
 
 The checker names places such as `lstm#loop`, and a student looks for a heading. The notebooks are not in the package.
 Places that an edition has not yet are left out: there the checker leads to the English one.
@@ -13,8 +13,8 @@ from pathlib import Path
 import yaml
 from book.editions import ORIGINAL, finished
 
-ROOT = Path(__file__).resolve().parents[1]
-PLACES = ROOT / "companion" / "check" / "places"
+ROOT = Path(__file__).resolve().parents[2]
+PLACES = ROOT / "companion" / "check" / "headings"
 HEADING = re.compile(r"^(#{1,6}) +(.*?) *$", re.MULTILINE)
 FENCED = re.compile(r"^(`{3,}|:{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 UNSEEN = "execution_count", "metadata", "traceback"  # keys of an output that are not compared
-PICTURES = Path(__file__).resolve().parents[1] / "companion" / "figures" / "pictures"
+PICTURES = Path(__file__).resolve().parents[2] / "companion" / "figures" / "pictures"
 WIDGET = "application/vnd.jupyter.widget-view+json"  # has a random name
 
 

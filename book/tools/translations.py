@@ -1,14 +1,14 @@
 """What is missing, stale or different in the editions that translate the English one.
 
-    python book/translations.py                       all findings; the exit status says whether there are any
-    python book/translations.py status ja             those of one edition
-    python book/translations.py draft ja lstm         begin a chapter: the English one, every cell marked as untranslated;
+    python -m book.tools.translations                       all findings; the exit status says whether there are any
+    python -m book.tools.translations status ja             those of one edition
+    python -m book.tools.translations draft ja lstm         begin a chapter: the English one, every cell marked as untranslated;
                                                       in one that is begun, add the cells that it lacks
-    python book/translations.py renew ja lstm gates   "I have read both: this cell says what the English one says now"
-    python book/translations.py renew ja lstm         the same of every cell of the chapter
-    python book/translations.py renew ja index        the same of a page in Markdown
-    python book/translations.py renew all lstm gates  the same of all editions, where the meaning has not changed: a typo
-    python book/translations.py draft ja assignments/lstm    and so of assignments
+    python -m book.tools.translations renew ja lstm gates   "I have read both: this cell says what the English one says now"
+    python -m book.tools.translations renew ja lstm         the same of every cell of the chapter
+    python -m book.tools.translations renew ja index        the same of a page in Markdown
+    python -m book.tools.translations renew all lstm gates  the same of all editions, where the meaning has not changed: a typo
+    python -m book.tools.translations draft ja assignments/lstm    and so of assignments
 
 Every translated cell keeps a digest of the English cell that it was made from, under `translates` in its metadata; a
 page in Markdown keeps one in its first line. When the English cell changes, its translations are stale until someone has
@@ -118,7 +118,7 @@ def described(cell):
 def read(path):
     """The cells of a page. A page in Markdown is one cell, whose digest stands in a comment in its first line."""
     if path.suffix == ".ipynb":
-        return nbformat.v4.reads(path.read_text(encoding="utf-8")).cells  # not validated: tests/book/test_book.py does that
+        return nbformat.v4.reads(path.read_text(encoding="utf-8")).cells  # not validated: tests/site/test_book.py does that
     first, _, rest = (text := path.read_text(encoding="utf-8")).partition("\n")
     cell = nbformat.v4.new_markdown_cell(text, id="page")
     if match := re.fullmatch(rf"% {KEY}: (\w*)", first):
@@ -372,7 +372,7 @@ def main():
         what = "begun" if not there else f"added {', '.join(added)}" if added else "lacks no cell"
         print(f"{path.relative_to(ROOT)}: {what}")
         if path.suffix == ".ipynb":
-            print(f"Now: python book/execute.py {path.relative_to(ROOT)}")
+            print(f"Now: python -m book.tools.execute {path.relative_to(ROOT)}")
     elif arguments.command == "renew":
         every = arguments.edition == "all"
         for edition in editions() if every else [arguments.edition]:

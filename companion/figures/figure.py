@@ -81,7 +81,7 @@ def picture(language, name):
     for own in (f"pictures/{name}.{language}.svg", f"pictures/{name}.svg", f"pictures/{name}.en.svg"):
         if (HERE / own).is_file():
             return read(own)
-    raise FileNotFoundError(f"the figure {name} has no picture yet: run python book/draw.py {name}")
+    raise FileNotFoundError(f"the figure {name} has no picture yet: run python -m book.tools.draw {name}")
 
 
 class Number(CFloat):

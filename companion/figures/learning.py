@@ -22,7 +22,7 @@ class Learning(Figure):
     0 is until the reader stops it.
 
     What the page tells when it rests: steps, losses (of both, one a step), weights (of both, in the order of the parameters) and memories, what it draws of the gates.
-    Before anybody has moved anything it shows how it ends: learned.json, which `python book/draw.py learning` learns.
+    Before anybody has moved anything it shows how it ends: learned.json, which `python -m book.tools.draw learning` learns.
     """
 
     _esm = script("learning")

@@ -127,8 +127,8 @@ OPEN = {
     opened += [one for one in gc.get_objects() if type(one).__name__ in ("Bank", "Question", "Judging", "Worker")]
     """,
     "right_ones_in_modules": """
-    for name in ("companion.check.questions.lstm.lstm_cell", "companion.check.question", "companion.check.diagnosis",
-                 "companion.layers.lstm", "companion.by_hand", "asking", "grade", "lstm_answers"):
+    for name in ("companion.check.questions.lstm.lstm_cell", "companion.check.engine.question", "companion.check.engine.diagnosis",
+                 "companion.layers.lstm", "companion.by_hand", "assignments.grade.judge", "assignments.cli", "tests.check.lstm_answers"):
         for finder in sys.meta_path[1:] + sys.path_hooks:
             try: opened += [finder.find_spec(name)] if finder.find_spec(name, [PROJECT]) else []
             except Exception: pass
@@ -146,7 +146,7 @@ OPEN = {
                 names = {getattr(one, "name", one) for one in found} if isinstance(found, list) else set()
                 opened += [path, names - expected] if names - expected else []
     for path in (SUBMISSIONS + "/ada/lstm.ipynb", OUTPUT + "/batches.json", PROJECT + "/assignments/source/en/lstm.ipynb",
-                 PROJECT + "/tests/lstm_answers.py", PROJECT + "/companion/check/questions/lstm/lstm_cell.py", "/etc/passwd",
+                 PROJECT + "/tests/check/lstm_answers.py", PROJECT + "/companion/check/questions/lstm/lstm_cell.py", "/etc/passwd",
                  "/proc/self/mem", "/proc/self/maps", "/proc/1/environ", "/proc/self/root" + SUBMISSIONS + "/ada/lstm.ipynb"):
         try: opened += [open(path, "rb").read(1)]
         except OSError: pass

@@ -1,4 +1,4 @@
-"""Answers that three students might write on their own (tests/answers), and copies of them in disguise.
+"""Answers that three students might write on their own (tests/assignments/similar), and copies of them in disguise.
 
 All are right, but that is not what they are for: who copies changes names, comments, the order of things, and what costs
 no thought.
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.check.programs import changed
 
-ANSWERS = {file.stem: file.read_text(encoding="utf-8") for file in sorted((Path(__file__).parent / "answers").glob("*.py"))}
+ANSWERS = {file.stem: file.read_text(encoding="utf-8") for file in sorted((Path(__file__).parent / "similar").glob("*.py"))}
 
 
 def pieces(source):

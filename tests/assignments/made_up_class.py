@@ -2,6 +2,7 @@
 
 import random
 
+from assignments.grade import store
 from assignments.report import summary
 
 from companion.check.engine.question import ASSIGNMENTS, all_questions
@@ -43,5 +44,5 @@ def made_up(count, assignments=ASSIGNMENTS, language="en"):
             "student": student, "language": language, "assignments": [*assignments], "verdicts": verdicts, "seeds": {},
             "remarks": remarks, "seconds": 1.0, "sent": sent,
         }  # fmt: skip
-        found.append(summary.dated(graded, 1 + number % 2))
+        found.append(store.dated(graded, 1 + number % 2))
     return found

@@ -110,7 +110,7 @@ def place():
 def start(place, refused=(), **options):
     """The grader's command, where the submissions are."""
     numbers = ",".join(str(isolation.REFUSED[name][isolation.MACHINES[platform.machine()][0]]) for name in refused)
-    program = [sys.executable, "-c", REFUSING, numbers, str(ROOT / "assignments/grade.py"), ".", "--output", str(place / "grades")]
+    program = [sys.executable, "-c", REFUSING, numbers, str(ROOT / "assignments"), ".", "--output", str(place / "grades")]
     program += ["--workers", "2", "--seconds", "5"]
     environment = os.environ | {"PYTHONPATH": str(place / "site-packages")}
     return subprocess.Popen(program, cwd=place / "submissions", env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

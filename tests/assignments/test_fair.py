@@ -18,7 +18,7 @@ from tests.project.sampling import sample
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import all_questions
 
-STORED = sorted((Path(__file__).parents[1] / "answers_fair").glob("*.json"))
+STORED = sorted((Path(__file__).parent / "fair_answers").glob("*.json"))
 GIVEN = [one for path in STORED for one in json.loads(path.read_text(encoding="utf-8"))]
 BEGIN = "import math\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 HALVED = {"parameter_names"}  # a mistake of form, of which half of the points are left

@@ -8,6 +8,7 @@ import sys
 import unicodedata
 import urllib.parse
 
+from tests.project.paths import ROOT
 from assignments import forget
 from assignments.grade import store
 from assignments.report import pages
@@ -90,11 +91,11 @@ def test_not_even_a_free_page_of_the_gradebook_has_it(output):
         left.execute(line).fetchall()
     left.close()
     before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
-    run = [sys.executable, forget.__file__, str(output)]
-    done = subprocess.run([*run, ASKED[1], "ada.quillfeathr"], capture_output=True, text=True)
+    run = [sys.executable, "-m", "assignments.forget", str(output)]
+    done = subprocess.run([*run, ASKED[1], "ada.quillfeathr"], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 2 and "Is it one of these? ada.quillfeather" in done.stderr
     assert {path: path.read_bytes() for path in output.rglob("*") if path.is_file()} == before
-    done = subprocess.run([*run, *ASKED], capture_output=True, text=True)
+    done = subprocess.run([*run, *ASKED], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert [holding(output, student) for student in ASKED] == [set()] * len(ASKED)
     with nbgrader.Gradebook(f"sqlite:///{output / 'gradebook.db'}") as book:

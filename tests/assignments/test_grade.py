@@ -18,6 +18,7 @@ from pathlib import Path
 
 from assignments.grade import judge
 from assignments import cli
+from assignments import words
 from assignments.sandbox import isolation
 from assignments.report import pages
 from assignments.sandbox import call_source
@@ -468,7 +469,7 @@ def one_bias(weights):
         tried(lambda: open({worker.secret!r} + "/answer.txt").read()),
         tried(lambda: open(here + "/companion/check/questions/lstm/lstm_cell.py").read()),
         tried(lambda: open(here + "/companion/layers/lstm.py").read()),
-        tried(lambda: open(here + "/assignments/asking.py").read()),
+        tried(lambda: open(here + "/assignments/grade/judge.py").read()),
         tried(lambda: open("/etc/passwd").read()),
         tried(lambda: os.listdir("/home")),
         tried(lambda: open("/proc/1/environ", "rb").read()),
@@ -493,7 +494,8 @@ def one_bias(weights):
 
 
 ALONE = """
-import os, socket, sys, isolation
+import os, socket, sys
+from assignments.sandbox import isolation
 isolation.call("prctl", isolation.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 def refused(*calls):
     for number, call in enumerate(calls):
@@ -508,7 +510,7 @@ def refused(*calls):
 def alone(source, *arguments):
     """What a process says that puts a wall around itself."""
     command = [sys.executable, "-c", ALONE + source, *map(str, arguments)]
-    environment = os.environ | {"PYTHONPATH": str(Path(isolation.__file__).parent)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     found = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
     return found.stdout
@@ -801,11 +803,11 @@ def own_words(language):
         for key, entry in entries.items():
             yield from flat(entry, f"{before}{key}.") if isinstance(entry, dict) else [(before + key, entry)]
 
-    path = cli.HERE / "words" / f"{language}.toml"
+    path = ROOT / "assignments" / "words" / f"{language}.toml"
     return dict(flat(tomllib.loads(path.read_text(encoding="utf-8")))) if path.is_file() else {}
 
 
-@pytest.mark.parametrize("language", sorted({*FINISHED, *messages.languages(cli.HERE / "words")}))
+@pytest.mark.parametrize("language", sorted({*FINISHED, *messages.languages(ROOT / "assignments" / "words")}))
 def test_all_languages_have_all_words(language):
     """One that is only begun may lack some."""
     file, english, said = f"assignments/words/{language}.toml", own_words("en"), own_words(language)
@@ -818,12 +820,11 @@ def test_all_languages_have_all_words(language):
 
 
 def test_words_that_the_grader_lacks_are_english_one_by_one(tmp_path, monkeypatch):
-    (tmp_path / "words").mkdir()
-    shutil.copy(cli.HERE / "words" / "en.toml", tmp_path / "words")
+    shutil.copy(ROOT / "assignments" / "words" / "en.toml", tmp_path)
     begun = '[page]\nhtml = "es"\nstudent = "Estudiante"\n[mistakes.no_answer]\nsays = "No hay respuesta."\n'
-    (tmp_path / "words" / "xx.toml").write_text(begun, encoding="utf-8")
-    monkeypatch.setattr(pages, "HERE", tmp_path)
-    english, said = pages.words("en"), pages.words.__wrapped__("xx")
+    (tmp_path / "xx.toml").write_text(begun, encoding="utf-8")
+    monkeypatch.setattr(words, "FOLDER", tmp_path)
+    english, said = words.words("en"), words.words.__wrapped__("xx")
     assert said["page"] == english["page"] | {"html": "es", "student": "Estudiante"}
     assert said["mistakes"]["no_answer"] == english["mistakes"]["no_answer"] | {"says": "No hay respuesta."}
     assert said["walls"] == english["walls"]
@@ -841,7 +842,7 @@ def test_a_batch_from_end_to_end(tmp_path):
     for number in range(3):
         put(few, f"s{number}", "lstm.ipynb", notebook({"gates": GATES}))
     output = tmp_path / "grades"
-    command = [sys.executable, cli.__file__, str(few), "--output", str(output), "--workers", "2"]
+    command = [sys.executable, str(ROOT / "assignments"), str(few), "--output", str(output), "--workers", "2"]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     next(line for line in running.stdout if line.startswith("[1/"))
     running.kill()

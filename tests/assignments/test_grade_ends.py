@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from tests.project.paths import ROOT
 from functools import partial
 from pathlib import Path
 
@@ -66,8 +67,8 @@ def test_what_is_stored_under_an_older_name_is_found(tmp_path, no_gradebook):
 @linux
 def test_a_grading_process_has_a_limit_on_memory():
     """Whatever it is that a submission has it read."""
-    command = "import isolation; isolation.limit_own_memory(100); bytearray(50 << 20); print(1); bytearray(200 << 20)"
-    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=Path(cli.__file__).parent)
+    command = "from assignments.sandbox import isolation; isolation.limit_own_memory(100); bytearray(50 << 20); print(1); bytearray(200 << 20)"
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=ROOT)
     assert done.stdout == "1\n" and done.stderr.endswith("MemoryError\n")
 
 
@@ -242,12 +243,11 @@ DEEP = [
 @pytest.mark.heavy
 def test_no_source_is_too_deep_to_be_read(tmp_path):
     """In a process of its own, which the stack's end would end."""
-    folders = [str(Path(cli.__file__).parents[number]) for number in (0, 1)]
-    command = f"import sys; sys.path[:0] = {folders!r}; import parsing, pathlib; " \
-              "[print(len(parsing.read(pathlib.Path(one)).cells), flush=True) for one in sys.argv[1:]]"  # fmt: skip
+    command = "import pathlib, sys; from assignments.read import notebooks; " \
+              "[print(len(notebooks.read(pathlib.Path(one)).cells), flush=True) for one in sys.argv[1:]]"  # fmt: skip
     said = [{"cells": [{"cell_type": "code", "source": source}]} for source in DEEP]
     files = [put(tmp_path, f"{number}", "lstm.ipynb", one) for number, one in enumerate(said)]
-    done = subprocess.run([sys.executable, "-c", command, *files], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", command, *files], capture_output=True, text=True, timeout=120, cwd=ROOT)
     assert done.stdout == "1\n" * len(DEEP), done.stderr[-500:]
 
 
@@ -358,7 +358,7 @@ def test_nothing_goes_on_after_an_interrupted_batch(tmp_path):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     for number in range(3):
         put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": f"import time\ntime.sleep({10**6 + number})"}))
-    running = subprocess.Popen([sys.executable, cli.__file__, str(folder), "--output", str(output), "--workers", "2"],
+    running = subprocess.Popen([sys.executable, str(ROOT / "assignments"), str(folder), "--output", str(output), "--workers", "2"],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
     begin = time.monotonic()
     while len(started := descendants(running.pid)) < 11:  # two graders, the workers' mother, two workers, and three for each
@@ -383,7 +383,7 @@ def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_m
     output.mkdir()
     for number in range(4):
         put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": GATES}))
-    again = f"{sys.executable} {cli.__file__} {folder} --output {output}"
+    again = f"{sys.executable} {ROOT / 'assignments'} {folder} --output {output}"
     shell = f"mount -t tmpfs -o size=16k tmpfs {output} && {again}; " \
             f"echo code $?; find {output} -name '*.part'; mount -o remount,size=64m {output}; " \
             f"{again}; wc -l < {output}/grades.csv"  # fmt: skip

@@ -7,6 +7,7 @@ import sys
 import time
 import zipfile
 
+from tests.project.paths import ROOT
 from assignments.grade import judge as asking
 from assignments.read import folders
 from assignments import cli
@@ -73,7 +74,7 @@ def test_submissions_that_nobody_may_write(tmp_path, own_mounts):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": "open('here', 'w').write('x')\n" + GATES}))
     shell = f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder} && ! touch {folder}/x && " \
-            f"{sys.executable} {cli.__file__} {folder} --output {output}"  # fmt: skip
+            f"{sys.executable} {ROOT / 'assignments'} {folder} --output {output}"  # fmt: skip
     done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", shell],
                           capture_output=True, text=True, timeout=120)  # fmt: skip
     assert done.returncode == 0 and "Read-only" in done.stderr, done.stderr

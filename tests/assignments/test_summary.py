@@ -3,6 +3,7 @@
 import io
 
 import pytest
+from assignments.grade import store
 from assignments.report import summary
 from tests.site.browsing import accessible, opened
 from bs4 import BeautifulSoup
@@ -53,7 +54,7 @@ def test_it_says_who_sent_earlier_and_later(read):
     shares = [int(row[2].split()[0]) for row in groups]
     assert shares == sorted(shares, reverse=True)
     for sent in (0, 1_796_000_000, 1e300, -5):
-        graded = [summary.dated(one | {"sent": sent}, 1) for one in made_up(12, ["rnn"])]
+        graded = [store.dated(one | {"sent": sent}, 1) for one in made_up(12, ["rnn"])]
         assert "Over time" not in summary.summary(graded, "", {one["student"]: "a.html" for one in graded})
 
 

@@ -11,7 +11,7 @@ from tests.project.sampling import UNKNOWN, sample
 
 ANSWERS = {}
 for assignment in ASSIGNMENTS:
-    ANSWERS |= import_module(f"answers.{assignment}").ANSWERS
+    ANSWERS |= import_module(f"tests.check.answers.{assignment}").ANSWERS
 SEEDS = (0, 3)
 
 

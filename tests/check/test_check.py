@@ -17,8 +17,8 @@ from types import SimpleNamespace
 from book.tools import headings
 import pytest
 import torch
-from answers.lstm import ANSWERS as LSTM
-from answers.rnn import ANSWERS as RNN
+from tests.check.answers.lstm import ANSWERS as LSTM
+from tests.check.answers.rnn import ANSWERS as RNN
 from markdown_it import MarkdownIt
 from torch import nn
 

@@ -5,15 +5,15 @@ from itertools import combinations
 
 import pytest
 import torch
-from answers import Program
-from answers.language_model import ANSWERS as LANGUAGE_MODEL
-from answers.language_model import NOT_RENEWED_BETWEEN, WRITE
-from answers.lstm import ANSWERS as LSTM
-from answers.lstm import HIDES
-from answers.lstm_parameters import ANSWERS as PARAMETERS
-from answers.lstm_parameters import BIDIRECTIONAL, EACH_STEP, OWN_MASK, of_modules
-from answers.rnn import ANSWERS as RNN
-from answers.training import ANSWERS as TRAINING
+from tests.check.answers import Program
+from tests.check.answers.language_model import ANSWERS as LANGUAGE_MODEL
+from tests.check.answers.language_model import NOT_RENEWED_BETWEEN, WRITE
+from tests.check.answers.lstm import ANSWERS as LSTM
+from tests.check.answers.lstm import HIDES
+from tests.check.answers.lstm_parameters import ANSWERS as PARAMETERS
+from tests.check.answers.lstm_parameters import BIDIRECTIONAL, EACH_STEP, OWN_MASK, of_modules
+from tests.check.answers.rnn import ANSWERS as RNN
+from tests.check.answers.training import ANSWERS as TRAINING
 from torch import nn
 
 from companion.check import check

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 import torch
-from answers.attention import ANSWERS as ATTENTION
-from answers.language_model import ANSWERS as LANGUAGE_MODEL
+from tests.check.answers.attention import ANSWERS as ATTENTION
+from tests.check.answers.language_model import ANSWERS as LANGUAGE_MODEL
 from torch import nn
 
 import companion

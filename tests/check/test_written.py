@@ -7,7 +7,7 @@ from unicodedata import normalize
 
 import pytest
 import torch
-from answers.gru import ANSWERS as GRU
+from tests.check.answers.gru import ANSWERS as GRU
 
 from companion.check import check, progress, student, variant
 from companion.check.engine import session

@@ -165,7 +165,7 @@ def test_words_are_used(name):
 
 def test_a_language_without_a_picture_gets_the_english_one():
     assert picture("es", "writing") == picture("en", "writing") != picture("ja", "writing")
-    with pytest.raises(FileNotFoundError, match=r"python book/draw.py nothing"):
+    with pytest.raises(FileNotFoundError, match=r"python -m book.tools.draw nothing"):
         picture("en", "nothing")
 
 

@@ -89,7 +89,7 @@ def test_notebooks_store_the_figures_as_they_are(path):
     GitHub and others refuse a notebook with metadata.widgets without a state."""
     for cell, state in stored(path):
         name = kind(state)
-        again = f"{path.parent.name}/{path.stem} {cell}: python book/execute.py {path.relative_to(ROOT)}"
+        again = f"{path.parent.name}/{path.stem} {cell}: python -m book.tools.execute {path.relative_to(ROOT)}"
         assert state["language"] == path.parent.name, again
         assert state["words"] == figure.words(path.parent.name, name), again
         assert (state["_esm"], state["_css"]) == (figure.script(name), figure.read("figures.css")), again
@@ -107,7 +107,7 @@ def test_notebooks_store_the_figures_as_they_are(path):
 
 @pytest.mark.parametrize(("language", "name"), [held(*pair) for pair in PAIRS if pair[0] == "ja" or has_own_picture(*pair)])
 def test_pictures_are_what_the_figures_draw(browser, language, name):
-    assert picture(language, name) == drawing(browser, language, name), f"python book/draw.py {name}"
+    assert picture(language, name) == drawing(browser, language, name), f"python -m book.tools.draw {name}"
 
 
 @pytest.mark.parametrize("name", KINDS)

@@ -45,10 +45,10 @@ def test_an_interrupted_run_ends_as_if_it_had_not_been(tmp_path, kind, name, at)
 
 KILLED = """
 import os, signal, sys
-sys.path[:0] = [{tests!r}, {root!r}]
+sys.path.insert(0, {root!r})
 import torch
 from companion.learning import checkpoint
-from runs import Run
+from tests.learning.training_runs import Run
 checkpoint.SECONDS = -1
 run, save, saved = Run({path!r}), torch.save, []
 
@@ -67,9 +67,8 @@ run.train()
 @pytest.mark.heavy
 def test_a_run_killed_while_it_is_written_goes_on(tmp_path):
     path = tmp_path / "run.pt"
-    tests = ROOT / "tests"
     end = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows SIGTERM ends a process as abruptly
-    program = KILLED.format(end=int(end), tests=str(tests), root=str(tests.parent), path=str(path))
+    program = KILLED.format(end=int(end), root=str(ROOT), path=str(path))
     killed = subprocess.run([sys.executable, "-c", program], check=False)
     assert killed.returncode == (end if os.name == "nt" else -end)
     kept = torch.load(path)

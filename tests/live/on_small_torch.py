@@ -6,7 +6,6 @@
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,13 +39,12 @@ for line in lines:
 
 def lay_out(folder):
     """Copy the book's code into a folder, as pages find it."""
-    sys.path.insert(0, str(ROOT / "book"))
     from book.live import fetch
 
-    for name, path in fetch.book().items():
+    for name, data in fetch.book().items():
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, place)
+        place.write_bytes(data)
 
 
 def run(path, within, wanted=lambda cell: True):

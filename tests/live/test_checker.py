@@ -17,7 +17,7 @@ from tests.project.sampling import chosen
 from companion.check.engine.diagnosis import alike
 from companion.check.engine.question import ASSIGNMENTS, all_questions
 from companion.check.engine.run_answer import Outcome
-from book.site.extension.assignments import release
+from assignments import student_version
 
 # One wrong answer of each kind: the kind, a piece of a right answer, and what stands in its place. tests/check has a program
 # for each mistake that the checker knows.
@@ -50,7 +50,7 @@ WRONG = {
 @contextmanager
 def pages_python(tmp_path):
     """Ask a Python whose torch is the small one."""
-    (tmp_path / "torch").symlink_to(ROOT / "book/live/small_torch", target_is_directory=True)
+    (tmp_path / "torch").symlink_to(ROOT / "small_torch/src/small_torch", target_is_directory=True)
     path = os.pathsep.join(map(str, (tmp_path, ROOT, ROOT / "tests")))
     command = [sys.executable, str(ROOT / "tests/live/checking.py")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": path}) as process:
@@ -71,7 +71,7 @@ def cells_of(path):
 
 def released(notebook, folder):
     """The cells of an assignment as students get it, with answers yet to be written."""
-    release().release(notebook, folder / "released.ipynb")
+    student_version.release(notebook, folder / "released.ipynb")
     return cells_of(folder / "released.ipynb")
 
 

@@ -1,10 +1,10 @@
 """Plant faults in a copy of the repository, one at a time, and report which test catches each.
 
-    python tests/faults.py                         plant all faults of tests/faults.toml, for some hours
-    python tests/faults.py --area search           plant those of one area
-    python tests/faults.py --name gru-z-turned     plant one
-    python tests/faults.py --output results.jsonl  append each result to a file, and skip faults that have one there
-    python tests/faults.py --check                 run nothing; report the faults that cannot be planted
+    python tests/project/faults.py                         plant all faults of tests/project/faults.toml, for some hours
+    python tests/project/faults.py --area search           plant those of one area
+    python tests/project/faults.py --name gru-z-turned     plant one
+    python tests/project/faults.py --output results.jsonl  append each result to a file, and skip faults that have one there
+    python tests/project/faults.py --check                 run nothing; report the faults that cannot be planted
 
 A fault is a table [[fault]] with `name`, `promise`, `area`, `path`, and one of:
 
@@ -30,19 +30,19 @@ import tomllib
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ["book/*/*.ipynb", "assignments/source/*/*.ipynb"]
 # Area → the tests that should catch its faults.
 AREAS = {
     "companion": ["tests/layers", "tests/learning", "tests/page", "tests/test_*.py"],
     "texts": ["tests/learning"],
-    "chapters": ["tests/book", *NOTEBOOKS],
-    "translations": ["tests/book", "tests/assignments/test_assignments.py", *NOTEBOOKS],
-    "readme": ["tests/book/test_readme.py", "tests/test_rooms.py"],
-    "figures": ["tests/figures", "tests/book/test_translations.py"],
-    "theme": ["tests/book"],
-    "search": ["tests/book"],
-    "build": ["tests/book", "tests/test_package.py", "tests/tools"],
+    "chapters": ["tests/site", *NOTEBOOKS],
+    "translations": ["tests/site", "tests/assignments/test_assignments.py", *NOTEBOOKS],
+    "readme": ["tests/site/test_readme.py", "tests/project/test_rooms.py"],
+    "figures": ["tests/figures", "tests/tools/test_translations.py"],
+    "theme": ["tests/site"],
+    "search": ["tests/site"],
+    "build": ["tests/site", "tests/project/test_package.py", "tests/project"],
     "live": ["tests/live"],
     "checker": ["tests/check"],
     "grader": ["tests/assignments"],

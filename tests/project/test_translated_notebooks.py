@@ -75,7 +75,7 @@ def test_which_notebooks_need_no_kernel():
         ("book/ja/rnn.ipynb::Cell 3", "--own-kernels", "book/ja/rnn.ipynb"),
         ("book/ja/rnn.ipynb::Cell 3", "rest", "book/ja/rnn.ipynb"),
         ("book/ja/language_model.ipynb::Cell 3", None, "book/ja/language_model.ipynb"),
-        ("tests/test_proof.py::test_it", None, "tests/test_proof.py"),
+        ("tests/layers/test_proof.py::test_it", None, "tests/layers/test_proof.py"),
     ],
 )
 def test_a_worker_gets_a_chapter_in_all_its_languages(test, option, scope):

@@ -14,7 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from tests.project.paths import ROOT
 
 SHARED = ["_config.yml", "requirements.txt"]
-SHARED += [f"book/{name}.py" for name in ("browser", "build", "cards", "downloads", "editions", "top")] + ["book/live", "book/top", "book/sphinx_unrolled"]
+SHARED += ["book/__init__.py", "book/editions.py", "book/live", "book/site"]
 
 # As matplotlib writes it: a prolog, metadata, a rule for every element, a white background, ids used twice.
 FIGURE = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
@@ -106,10 +106,10 @@ import anywidget, babel.messages, bs4, fontTools.subset, fontTools.ttLib.woff2, 
 import torch, yaml
 
 def build(arguments):
-    sys.argv = ["book/build.py", *arguments]
-    sys.path.insert(0, os.path.abspath("book"))
+    sys.argv = ["book/site/build.py", *arguments]
+    sys.path.insert(0, os.getcwd())
     try:
-        runpy.run_path("book/build.py", run_name="__main__")
+        runpy.run_module("book.site.build", run_name="__main__", alter_sys=True)
     except SystemExit as end:
         if not isinstance(end.code, str):
             return end.code or 0
@@ -157,7 +157,7 @@ def build(tree, *arguments):
         print(json.dumps([str(tree), arguments, dict(os.environ)]), file=process.stdin, flush=True)
         status, said = json.loads(process.stdout.readline())
     else:
-        command = [sys.executable, "-W", "ignore", "book/build.py", *arguments]
+        command = [sys.executable, "-W", "ignore", "-m", "book.site.build", *arguments]
         done = subprocess.run(command, cwd=tree, capture_output=True, text=True, encoding="utf-8")
         status, said = done.returncode, done.stderr
     return status, re.sub(r"\x1b\[[\d;]*m", "", said).strip()

@@ -62,7 +62,7 @@ def test_stored_as_run(path):
     notebook = stored(path)
     nbformat.validate(notebook)
     counts = [cell.execution_count for cell in code(path)]
-    assert counts == list(range(1, len(counts) + 1)), f"run it: python book/execute.py {path.relative_to(ROOT)}"
+    assert counts == list(range(1, len(counts) + 1)), f"run it: python -m book.tools.execute {path.relative_to(ROOT)}"
     for cell in code(path):
         for output in cell.outputs:
             assert output.output_type != "error", cell.id
@@ -70,7 +70,7 @@ def test_stored_as_run(path):
     assert notebook.metadata["language_info"] == {"name": "python"}
     again = copy.deepcopy(notebook)
     execute.fold_solutions(again)
-    assert path.read_text(encoding="utf-8") == nbformat.writes(again) + "\n", f"run it: python book/execute.py {path.relative_to(ROOT)}"
+    assert path.read_text(encoding="utf-8") == nbformat.writes(again) + "\n", f"run it: python -m book.tools.execute {path.relative_to(ROOT)}"
 
 
 @each_stored

@@ -275,7 +275,7 @@ def test_front_page_chooses(site, languages, chosen, leads_to):
 
 
 def test_fonts_of_each_language():
-    css = (ROOT / "book/sphinx_unrolled/theme/unrolled.css").read_text(encoding="utf-8")
+    css = (ROOT / "book/site/theme/unrolled.css").read_text(encoding="utf-8")
     for language, font in (("ja", "Noto Sans CJK JP"), ("ko", "Noto Sans CJK KR"), ("zh", "Noto Sans CJK SC")):
         assert re.search(rf':lang\({language}\) {{ --unrolled-han: [^}}]*"{font}"', css)
     assert "url(" not in css  # the fonts of the text are the system's

@@ -2,7 +2,6 @@
 
 import pytest
 from tests.site.browsing import begin
-from tests.site.whole_site import serving
 
 from book import editions
 

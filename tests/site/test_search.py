@@ -1,4 +1,4 @@
-"""The search of each edition, asked in a browser what a student would ask: tests/queries."""
+"""The search of each edition, asked in a browser what a student would ask: tests/site/queries."""
 
 import gzip
 import json
@@ -20,8 +20,8 @@ from book.site.extension.terms import load
 
 
 def read_queries(name):
-    """Return the pairs of a query and its page in a file of tests/queries."""
-    pages = yaml.safe_load((ROOT / f"tests/queries/{name}.yml").read_text(encoding="utf-8"))
+    """Return the pairs of a query and its page in a file of tests/site/queries."""
+    pages = yaml.safe_load((ROOT / f"tests/site/queries/{name}.yml").read_text(encoding="utf-8"))
     return [(query, page) for page, queries in pages.items() for query in queries]
 
 

@@ -13,7 +13,7 @@ from tests.site.small_book import build
 PROOF = ROOT / "_build" / "proof"
 TREE = PROOF / "tree"
 SITE = TREE / "_build" / "html"
-PARTS = "_config.yml", "_toc.yml", "requirements.txt", "book", "companion", "assignments"
+PARTS = "_config.yml", "_toc.yml", "requirements.txt", "book", "companion", "assignments", "small_torch"
 NOT_COPIED = {"_build", "__pycache__", "node_modules", ".ipynb_checkpoints"}
 
 

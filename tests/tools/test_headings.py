@@ -16,7 +16,7 @@ def test_headings_are_those_of_the_book(language):
     path = headings.PLACES / f"{language}.json"
     said = path.read_text(encoding="utf-8") if path.is_file() else ""
     same = said == headings.text(language)
-    assert same, "a heading or place has changed: run `python book/headings.py`"
+    assert same, "a heading or place has changed: run `python -m book.tools.headings`"
 
 
 def test_an_edition_that_is_begun_has_the_headings_of_its_chapters(tmp_path, monkeypatch):

@@ -90,7 +90,7 @@ def late(said):
     return (said["error"] or {}).get("type") == "Late"
 
 
-def by_chance(running, seed):
+def by_chance(run_answer, seed):
     """Another draw, and what nobody has written is not a number. (torch's own function for this imports its compiler.)"""
     import torch
 
@@ -102,7 +102,7 @@ def by_chance(running, seed):
     torch._C._set_deterministic_algorithms(True, warn_only=True)
 
 
-def as_ever(running, seed):
+def as_ever(run_answer, seed):
     import torch
 
     run_answer.seed = seed

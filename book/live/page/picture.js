@@ -1,5 +1,5 @@
 /* A drawing that a cell made, as a part of the page: in the page's ink and on its paper, as the stored ones are
- * (sphinx_unrolled/pictures.py does the same when the page is built). */
+ * (book/site/extension/figures/pictures.py does the same when the page is built). */
 
 const UNUSED = "metadata, title, script, foreignObject";
 const THEME = { "#1f2328": "currentColor", "#000000": "currentColor", "#ffffff": "var(--unrolled-paper)", "#d0d7de": "var(--unrolled-grid)" };

@@ -1,4 +1,4 @@
-"""Measure the site with Lighthouse, as a phone on a slow network sees it: python book/audit/audit.py
+"""Measure the site with Lighthouse, as a phone on a slow network sees it: python -m book.site.audit.audit
 
     --edition ja     only this edition; may be repeated
     --page lstm      only this page; may be repeated
@@ -23,11 +23,10 @@ import threading
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-BOOK, ROOT = HERE.parent, HERE.parent.parent
-sys.path.insert(0, str(BOOK))
+ROOT = HERE.parents[2]
 
-from book.site.browser import FLAGS, program  # noqa: E402  (its folder is on the path only now)
-from book.editions import editions  # noqa: E402
+from book.site.browser import FLAGS, program
+from book.editions import editions
 
 SCORES = {"performance": 98, "accessibility": 100, "best-practices": 100, "seo": 100}
 PAINT, WEIGHT = 1800, 300_000  # milliseconds until the largest paint, bytes
@@ -66,7 +65,7 @@ def build(folder, address):
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     config = config.replace('baseurl: ""', f"baseurl: {address}")
     (folder / "_config.yml").write_text(config, encoding="utf-8")
-    subprocess.run([sys.executable, folder / "book/build.py", "--no-cards"], check=True, env=os.environ | {"PYTHONPATH": str(folder)})
+    subprocess.run([sys.executable, "-m", "book.site.build", "--no-cards"], cwd=folder, check=True, env=os.environ | {"PYTHONPATH": str(folder)})
     return folder / "_build/html"
 
 

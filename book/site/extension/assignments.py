@@ -3,13 +3,10 @@
 With the option `questions` the directive lists their questions instead, for instructors.
 """
 
-import importlib.util
 import posixpath
-from functools import cache
 from html import escape
 from pathlib import Path
 
-from book import editions
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.locale import _
@@ -23,20 +20,13 @@ from book.site.extension.words import edition_of
 PLACES = "<!-- practice -->", "<!-- hand in -->"
 
 
-@cache
-def release():
-    """assignments/release.py: its folder is the grader's, and need not be on the path of all that builds the site."""
-    spec = importlib.util.spec_from_file_location("release", editions.ASSIGNMENTS.parent / "release.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 class Assignments(SphinxDirective):
     option_spec = {"questions": directives.flag}
 
     def run(self):
-        found = release().assignments(edition_of(self.env.app).language)
+        from assignments import student_version  # late: it imports nbgrader
+
+        found = student_version.assignments(edition_of(self.env.app).language)
         for assignment in found:
             self.env.note_dependency(str(assignment.path))
         if "questions" in self.options:
@@ -99,12 +89,14 @@ def write_notebooks(app):
     """Write the students' notebooks where they are downloaded from, and let Sphinx make a page of each."""
     if app.builder.format != "html":
         return
+    from assignments import student_version
+
     folder = posixpath.dirname(app.config.root_doc)  # `jupyter-book build .` begins further up
     app.project.__class__, app.project.notebooks = WithNotebooks, {}
     for name, source in edition_of(app).assignments.items():
         target = Path(app.outdir, folder, "assignments", source.name)
         if not target.is_file() or target.stat().st_mtime < source.stat().st_mtime:
-            release().release(source, target)
+            student_version.release(source, target)
         app.project.notebooks[posixpath.join(folder, name)] = str(target)
 
 

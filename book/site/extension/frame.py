@@ -13,7 +13,7 @@ from sphinx.environment.adapters.toctree import document_toc
 from sphinx.highlighting import PygmentsBridge
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-THEME = Path(__file__).parent / "theme"
+THEME = Path(__file__).parents[1] / "theme"
 # Scripts that only a page that was found by searching needs.
 UNUSED = re.compile(r"doctools|sphinx_highlight|translations\.js")
 DARK = 'html[data-theme="dark"]'

@@ -1,7 +1,5 @@
 """The glossary: a directive `terms` that makes a table of book/terms.yml, every term in all languages."""
 
-from pathlib import Path
-
 from book import editions
 import yaml
 from docutils import nodes
@@ -9,7 +7,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from book.site.extension.words import edition_of
 
-TERMS = Path(__file__).resolve().parent.parent / "terms.yml"
+TERMS = editions.BOOK / "terms.yml"
 
 
 def load(path=TERMS):

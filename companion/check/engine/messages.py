@@ -11,7 +11,7 @@ from importlib.resources import files
 from companion.check.engine.diagnosis import NO_ANSWER, agree, is_gradient
 
 WORDS = files("companion.check") / "words"
-PLACES = files("companion.check") / "places"
+PLACES = files("companion.check") / "headings"
 CODE = re.compile(r"(`[^`]*`)")
 LINK = re.compile(r"\[([^]]*)\]\((https?://[^)]*)\)")
 ORDER = re.compile(r"gates((?:_[ifgo]){4})$")
@@ -78,7 +78,7 @@ def put(said, more):
 
 @cache
 def places(language):
-    """The chapters' titles and headings, as book/headings.py writes them. An edition yet to be made has the English."""
+    """The chapters' titles and headings, as book/tools/headings.py writes them. An edition yet to be made has the English."""
     path = PLACES / f"{language}.json"
     return json.loads((path if path.is_file() else PLACES / "en.json").read_text(encoding="utf-8"))
 

@@ -20,7 +20,7 @@ from torch import nn
 from torch.autograd import _disable_profiler_legacy, _enable_profiler_legacy
 from torch.autograd.profiler_legacy import profile
 
-COMPANION = Path(__file__).resolve().parents[1]
+COMPANION = Path(__file__).resolve().parents[2]
 TORCH = str(Path(torch.__file__).parent)
 LIBRARY = str(Path(linecache.__file__).parent)  # Python's own, which on Windows has another place than elsewhere
 

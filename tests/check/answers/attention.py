@@ -4,7 +4,7 @@ from functools import partial
 
 import torch
 
-from answers import Program
+from tests.check.answers import Program
 
 MASK = """
 def padding_and_causal_mask(lengths, size):

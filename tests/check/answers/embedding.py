@@ -5,7 +5,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import companion
-from answers import Program
+from tests.check.answers import Program
 from companion.check.engine.question import all_questions
 
 # One-hot vectors

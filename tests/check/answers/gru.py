@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 import companion
-from answers import Program, changed, drawn_pairs
+from tests.check.answers import Program, changed, drawn_pairs
 from companion.check.engine.question import all_questions
 
 STEP = """

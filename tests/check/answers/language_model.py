@@ -1,6 +1,6 @@
 """Answers to the assignment `language_model`. Those that train a network are in test_reach.py."""
 
-from answers import Program
+from tests.check.answers import Program
 from companion.check.engine.question import all_questions
 
 PERPLEXITY = """

@@ -1,6 +1,6 @@
 """Answers to the assignment `lstm`, made of the same lines as those to `lstm_parameters`.
 
-The other right programs are those of tests/lstm_answers.py, which the grader's tests share.
+The other right programs are those of tests/check/lstm_answers.py, which the grader's tests share.
 """
 
 from itertools import permutations
@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 import companion
-from answers import Program, changed, drawn_pairs
+from tests.check.answers import Program, changed, drawn_pairs
 from companion.check.engine.question import all_questions
 from tests.check.lstm_answers import CELL_HEAD, CELLS, SOURCES
 

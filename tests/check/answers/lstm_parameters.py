@@ -4,8 +4,8 @@ import torch
 from torch import nn
 
 import companion
-from answers import Program, changed
-from answers.lstm import (
+from tests.check.answers import Program, changed
+from tests.check.answers.lstm import (
     BATCH_FIRST_WRONG,
     DEFAULTS_OTHERWISE,
     HOLD,

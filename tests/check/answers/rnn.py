@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 import companion
-from answers import Program, changed
+from tests.check.answers import Program, changed
 from companion.check.engine.question import all_questions
 
 STEP = """

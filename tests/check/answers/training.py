@@ -1,6 +1,6 @@
 """Answers to the assignment `training`."""
 
-from answers import Program
+from tests.check.answers import Program
 
 WINDOWS = """
 def inputs_and_targets(indices, size):

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 NAMES = [name.lower() for name in figures.__all__]
-HOST = Path(__file__).with_suffix(".js")
+HOST = Path(__file__).with_name("figures.js")
 SCRIPTS_OF = "<!-- scripts of {} -->"  # at the end of a figure's place
 
 

@@ -1,0 +1,1 @@
+"""Grade answers: call each on probes, compare, and store the results."""

@@ -1,0 +1,1 @@
+"""Read a submission: its files, its notebooks, and the answers in them."""

@@ -1,0 +1,1 @@
+"""Write the results: pages for students and instructors, tables, nbgrader's gradebook."""

@@ -1,0 +1,1 @@
+"""Run students' code in a process that can do nothing but compute."""

@@ -1,0 +1,1 @@
+"""Build the site, print it and serve it."""

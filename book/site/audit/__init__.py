@@ -1,0 +1,1 @@
+"""Measure the site with Lighthouse."""

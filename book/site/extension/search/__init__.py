@@ -1,0 +1,1 @@
+"""The search: its index and its page's script."""

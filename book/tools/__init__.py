@@ -1,0 +1,1 @@
+"""Authors' commands: run notebooks, hold translations to the English text, draw pictures."""
