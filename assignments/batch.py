@@ -9,17 +9,13 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from assignments.grade import judge
+from assignments.grade import judge, store
+from assignments.grade.store import stored_in
 from assignments.read import folders
-from assignments.grade import store
-from assignments.report import changes
-from assignments.report import results
-from assignments.report import review
+from assignments.read.names import page_name
+from assignments.report import changes, results, review
 from assignments.sandbox.pool import FORKS, Mother
 from assignments.submission import Grading
-from assignments.grade.store import stored_in
-from assignments.read.names import page_name
-
 from companion.check.engine.question import all_questions
 
 PATIENCE = 240  # seconds until a grading process has to say something, beside the four times that it asks at most
@@ -95,7 +91,9 @@ class Batch:
         for student in self.found:
             self.resume(student, student in again, fresh)
         if questions and (whole := len({*self.todo} - {*self.parts})):
-            say(f"{whole} submissions are new, have changed, or are of an older version: all their questions are graded.")
+            say(
+                f"{whole} submissions are new, have changed, or are of an older version: all their questions are graded."
+            )
 
     def rename(self):
         """What was stored under a name that `page_name` once gave takes that of today."""
@@ -175,7 +173,9 @@ class Batch:
         question that was asked; if that ends the process again, with the next.
         """
         waiting, alone, jobs, idle = deque(), deque(), {}, []
-        waiting.extend(Job(student, PATIENCE + 4 * self.limits["wall"], dict(self.parts.get(student, {}))) for student in group)
+        waiting.extend(
+            Job(student, PATIENCE + 4 * self.limits["wall"], dict(self.parts.get(student, {}))) for student in group
+        )
         mother = self.mother() if group else None
         # a quarter of a second, which each process would take for its own: torch does so when gradients are asked for
         import torch.fx.experimental.symbolic_shapes  # noqa: F401
@@ -234,7 +234,13 @@ class Batch:
         batches = stored_in(self.done(student))
         last = batches.pop(self.key, None)  # the latest is the last
         self.keep_appeal(student, result, numbers, last)
-        told = {"digest": self.digests[student], "files": self.files[student], "complete": complete, "grader": store.sources(), "graded": result}
+        told = {
+            "digest": self.digests[student],
+            "files": self.files[student],
+            "complete": complete,
+            "grader": store.sources(),
+            "graded": result,
+        }
         batches[self.key] = told | changes.before(last, self.change, told, student in self.again)
         if batches[self.key].get("run") == self.change["id"] != changes.stored(self.output).get("id"):
             self.tell_change(finished=False)

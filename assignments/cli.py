@@ -33,14 +33,13 @@ import signal
 import sys
 import time
 
-from assignments.read import folders
-from assignments.report import results
-from assignments.lms import term as terms
-from assignments.grade.judge import lasting
 from assignments.batch import Batch
-from assignments.submission import on_ending
+from assignments.grade.judge import lasting
+from assignments.lms import term as terms
+from assignments.read import folders
 from assignments.read.names import known, page_name
-
+from assignments.report import results
+from assignments.submission import on_ending
 from companion.check.engine import messages
 from companion.check.engine.question import all_questions
 
@@ -63,17 +62,32 @@ def main():
     parser.add_argument("--output", default="grades", help="where grades and feedback go (grades/)")
     parser.add_argument("--assignment", action="append", default=[], help="grade this assignment only; may be repeated")
     parser.add_argument("--lang", help="the language of all feedback; without it that of each notebook")
-    parser.add_argument("--workers", type=positive, help="how many submissions at a time; without it one for each processor")
+    parser.add_argument(
+        "--workers", type=positive, help="how many submissions at a time; without it one for each processor"
+    )
     parser.add_argument("--again", action="append", default=[], metavar="STUDENT", help="grade this student anew")
-    parser.add_argument("--question", action="append", default=[], help="grade this question anew for all, and no other; may be repeated")
+    parser.add_argument(
+        "--question",
+        action="append",
+        default=[],
+        help="grade this question anew for all, and no other; may be repeated",
+    )
     parser.add_argument("--fresh", action="store_true", help="with --again or --question: draw new probes")
     parser.add_argument("--variants", action="store_true", help="hold each student to the variants of their own name")
     parser.add_argument("--roster", metavar="CSV", help="the class list, as Canvas or Moodle exports it")
-    parser.add_argument("--column", action="append", default=[], metavar="[ASSIGNMENT=]NAME", help="the class list's column for grades")
+    parser.add_argument(
+        "--column", action="append", default=[], metavar="[ASSIGNMENT=]NAME", help="the class list's column for grades"
+    )
     parser.add_argument("--dates", metavar="TOML", help="due dates, what being late costs, and extensions")
     parser.add_argument("--similar", action="store_true", help="look for pairs of submissions that are alike")
-    parser.add_argument("--seconds", type=positive, help="processor seconds for a question (10); by the clock it has three times as many")
-    parser.add_argument("--own-code", action="store_true", help="ask about each right answer what a change to it would do")
+    parser.add_argument(
+        "--seconds",
+        type=positive,
+        help="processor seconds for a question (10); by the clock it has three times as many",
+    )
+    parser.add_argument(
+        "--own-code", action="store_true", help="ask about each right answer what a change to it would do"
+    )
     arguments = parser.parse_args()
     if not os.path.isdir(arguments.submissions):
         parser.error(f"there is no folder {arguments.submissions}")

@@ -13,9 +13,9 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from assignments.grade import store
-from assignments.report import results
 from assignments.lms import term
 from assignments.read.names import known, page_name
+from assignments.report import results
 
 ENDINGS = "json", "html", "json.*part", "html.*part"  # part: a file that was being written when the grader was ended
 OF_THE_CLASS = "canvas.csv", "moodle.csv", "moodle_feedback.zip", "similar.html", "*.part"

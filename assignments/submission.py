@@ -9,17 +9,13 @@ import traceback
 from dataclasses import asdict
 from multiprocessing import get_context
 
-from assignments.grade import judge
-from assignments.grade import carried_errors
-from assignments.read import student_name
-from assignments.sandbox import isolation
-from assignments.report.oral import questions as oral_questions
-from assignments.report import pages
-from assignments.read import answers
-from assignments.report import review
 import torch
-from assignments.sandbox import pool
 
+from assignments.grade import carried_errors, judge
+from assignments.read import answers, student_name
+from assignments.report import pages, review
+from assignments.report.oral import questions as oral_questions
+from assignments.sandbox import isolation, pool
 from companion.check.engine.question import all_questions
 
 MEMORY = 2048  # megabytes that a grading process may take for what students send, beyond torch's own
@@ -111,7 +107,9 @@ class Grader:
             if numbers:
                 graded["numbers"][question] = review.compared(numbers)
         yield "", None
-        carried_errors.follow_through(graded["verdicts"], sent.answers, said, cls.worker, graded["seeds"], limits, name, stays)
+        carried_errors.follow_through(
+            graded["verdicts"], sent.answers, said, cls.worker, graded["seeds"], limits, name, stays
+        )
         yield "", graded | {"seconds": time.monotonic() - begin}
 
 

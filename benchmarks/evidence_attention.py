@@ -60,7 +60,12 @@ def new_model(experiment, kind, num_inputs, num_outputs):
     encoder = nn.LSTM(EMBEDDING_DIM, size // 2, bidirectional=True)
     decoder = nn.LSTM(EMBEDDING_DIM, size)
     return EncoderDecoder(
-        Embedding(num_inputs, EMBEDDING_DIM), encoder, Embedding(num_outputs, EMBEDDING_DIM), decoder, num_outputs, attention
+        Embedding(num_inputs, EMBEDDING_DIM),
+        encoder,
+        Embedding(num_outputs, EMBEDDING_DIM),
+        decoder,
+        num_outputs,
+        attention,
     )
 
 
@@ -79,7 +84,9 @@ def learn(model, batches, learning_rate, planned, epochs=None, **options):
     them if None. Returns the history and the seconds that a step took."""
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     steps, epochs = planned * len(batches), epochs or planned
-    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, steps, pct_start=0.1, cycle_momentum=False)
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, learning_rate, steps, pct_start=0.1, cycle_momentum=False
+    )
     began = time.perf_counter()
     history = train(model, batches, optimizer, epochs, scheduler=scheduler, progress=False, **options)
     return history, (time.perf_counter() - began) / (epochs * len(batches))
@@ -137,9 +144,15 @@ def text_run(settings, epochs):
     learned_from, held_out = split(vocabulary.encode(text), held_out=0.1)
     model = new_model(experiment, kind, len(vocabulary), len(vocabulary))
     if kind == "LSTM":  # it carries its state from window to window, and so it is asked
-        batches, unread = ConsecutiveWindows(learned_from, TEXT_BATCH, TEXT_WINDOW), ConsecutiveWindows(held_out, 1, 500)
+        batches, unread = (
+            ConsecutiveWindows(learned_from, TEXT_BATCH, TEXT_WINDOW),
+            ConsecutiveWindows(held_out, 1, 500),
+        )
     else:  # it has nothing to carry: it is asked for the second half of each window, and sees at least the first
-        batches, unread = RandomWindows(learned_from, TEXT_BATCH, TEXT_WINDOW, seed=seed), SecondHalves(held_out, TEXT_WINDOW)
+        batches, unread = (
+            RandomWindows(learned_from, TEXT_BATCH, TEXT_WINDOW, seed=seed),
+            SecondHalves(held_out, TEXT_WINDOW),
+        )
     history, per_step = learn(model, batches, learning_rate, TEXT_EPOCHS, epochs, held_out=unread)
     losses = [round(epoch.held_out, 4) for epoch in history]
     sizes = {"parameters": sum(p.numel() for p in model.parameters()), "per_step": round(per_step, 4)}

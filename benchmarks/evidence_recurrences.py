@@ -57,7 +57,14 @@ LAYERS = {
 }
 IN_BLOCKS = ("LSTM", "MinGRU", "MLSTM", "GatedDeltaNet, β to 2")
 KINDS = {task: tuple(LAYERS) for task in TASKS}
-KINDS["text"] = ("LSTM", "GRU", "MinGRU", "MinGRU, two layers", "MinLSTM", *(f"{kind}, in blocks" for kind in IN_BLOCKS))
+KINDS["text"] = (
+    "LSTM",
+    "GRU",
+    "MinGRU",
+    "MinGRU, two layers",
+    "MinLSTM",
+    *(f"{kind}, in blocks" for kind in IN_BLOCKS),
+)
 
 
 def count(module):
@@ -129,7 +136,9 @@ def text_run(settings, epochs):
     batches, unread = ConsecutiveWindows(learned_from, TEXT_BATCH, TEXT_WINDOW), ConsecutiveWindows(held_out, 1, 500)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     steps = TEXT_EPOCHS * len(batches)
-    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, steps, pct_start=0.1, cycle_momentum=False)
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(
+        optimizer, learning_rate, steps, pct_start=0.1, cycle_momentum=False
+    )
     began = time.perf_counter()
     history = train(model, batches, optimizer, epochs, scheduler=scheduler, held_out=unread, progress=False)
     per_step = (time.perf_counter() - began) / (epochs * len(batches))

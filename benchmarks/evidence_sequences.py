@@ -104,7 +104,11 @@ def run(settings, epochs=None):
         return found | {"accuracies": accuracies}
     is_own = unshared(asked)
     own = (given == right)[is_own].double().mean().item()
-    return found | {"accuracy": accuracies[-1], "own": round(own, 5), "confusion": confusion(given, right, len(labels)).tolist()}
+    return found | {
+        "accuracy": accuracies[-1],
+        "own": round(own, 5),
+        "confusion": confusion(given, right, len(labels)).tolist(),
+    }
 
 
 def unshared(asked):

@@ -53,7 +53,14 @@ def over(way, step, x, sizes, start, w):
     return h.flatten(0, 1), (h[-1],)
 
 
-WAYS = {"nn.LSTM": nn.LSTM, "nn.GRU": nn.GRU, "loop": by(None), "chunks": by(scan.chunks), "tree": by(scan.pairs), "scan": by(scan.scan)}
+WAYS = {
+    "nn.LSTM": nn.LSTM,
+    "nn.GRU": nn.GRU,
+    "loop": by(None),
+    "chunks": by(scan.chunks),
+    "tree": by(scan.pairs),
+    "scan": by(scan.scan),
+}
 
 
 def measured(size, ways, repeat):
@@ -91,13 +98,19 @@ def main(arguments=None):
     torch.set_num_threads(1)
     torch.manual_seed(0)
     runs = []
-    print("multiples of nn.LSTM's time, forward with backward, and in brackets of what it keeps\n(time steps, batch, features)")
+    print(
+        "multiples of nn.LSTM's time, forward with backward, and in brackets of what it keeps\n(time steps, batch, features)"
+    )
     for size in SIZES:
         found = measured(size, WAYS, repeat)
         took, memory = found["nn.LSTM"]
         for what, k, whole in (("time", 0, took), ("kept", 1, memory)):
             runs.append({"what": what, "size": size} | {name: round(one[k] / whole, 3) for name, one in found.items()})
-        print(f"  {size!s:15}", "   ".join(f"{name} {one[0] / took:.2f} ({one[1] / memory:.2f})" for name, one in found.items()), flush=True)
+        print(
+            f"  {size!s:15}",
+            "   ".join(f"{name} {one[0] / took:.2f} ({one[1] / memory:.2f})" for name, one in found.items()),
+            flush=True,
+        )
     print("the scan over ever longer sequences, as multiples of the first length: time (kept)")
     for size in LONGER:
         took, memory = measured(size, ["scan"], repeat)["scan"]

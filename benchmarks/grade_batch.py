@@ -29,34 +29,53 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(HERE), str(HERE / "assignments")]
 
-from assignments.grade import judge  # noqa: E402  (its folder is on the path only now)
-from assignments.grade import carried_errors  # noqa: E402
-from assignments.grade import store  # noqa: E402
-from assignments.report import pages  # noqa: E402
-from assignments.read import answers  # noqa: E402
-from assignments.report import results  # noqa: E402
-from assignments.report import review  # noqa: E402
-from assignments.sandbox import pool  # noqa: E402
 from assignments.batch import Batch  # noqa: E402
-
+from assignments.grade import (
+    carried_errors,  # noqa: E402
+    judge,  # noqa: E402  (its folder is on the path only now)
+    store,  # noqa: E402
+)
+from assignments.read import answers  # noqa: E402
+from assignments.report import (
+    pages,  # noqa: E402
+    results,  # noqa: E402
+    review,  # noqa: E402
+)
+from assignments.sandbox import pool  # noqa: E402
 from companion.check.engine.question import ASSIGNMENTS, all_questions  # noqa: E402
 
 SOURCE = HERE / "assignments" / "source"
 # Mistakes of the bank, as edits of the solutions. A question that has none here gets those of `slipped` only.
 KNOWN = {
-    "one_hot": [("torch.arange(num_embeddings)", "torch.arange(1, num_embeddings + 1)"), ("indices.uns", "indices.flatten().uns")],
+    "one_hot": [
+        ("torch.arange(num_embeddings)", "torch.arange(1, num_embeddings + 1)"),
+        ("indices.uns", "indices.flatten().uns"),
+    ],
     "lookup": [("weight[indices]", "weight[indices - 1]"), ("weight[indices]", "weight[:, indices]")],
     "weight_gradient": [("if padding_idx is not None:", "if padding_idx:"), ("index_add(", "index_copy(")],
     "embedding_layer": [("rows.detach()", "rows"), ("weight[padding_idx] = 0", "pass")],
     "embedding_bag": [(" / max(len(rows), 1)", ""), ("max(len(rows), 1)", "len(rows)")],
     "rnn_step": [("torch.tanh", ""), (" + bias_hh", ""), ("weight_hh.T", "weight_hh")],
     "rnn_cell": [("new_zeros", "new_ones"), ("return rnn_step(x, h, *weights)", "return (rnn_step(x, h, *weights),)")],
-    "rnn": [("h.unsqueeze(0)", "h"), ("torch.stack(output)", "torch.stack(output, 1)"), ("        output.append(h)\n", "    output.append(h)\n")],
+    "rnn": [
+        ("h.unsqueeze(0)", "h"),
+        ("torch.stack(output)", "torch.stack(output, 1)"),
+        ("        output.append(h)\n", "    output.append(h)\n"),
+    ],
     "windows": [("        h = h.detach()\n", ""), ("states.append(h)", "states.append(h.detach())")],
     "rnn_backward": [(" * (1 - h[t + 1] ** 2)", ""), (" + from_future", ""), ("d_a.T @ h[t]", "d_a.T @ h[t + 1]")],
-    "gates": [("i, f, g, o = a", "f, i, g, o = a"), ("g.tanh()", "g.sigmoid()"), (" + bias_hh", ""), ("o.sigmoid()", "o")],
+    "gates": [
+        ("i, f, g, o = a", "f, i, g, o = a"),
+        ("g.tanh()", "g.sigmoid()"),
+        (" + bias_hh", ""),
+        ("o.sigmoid()", "o"),
+    ],
     "lstm_cell": [("h, c = state", "c, h = state"), ("o * c.tanh(), c", "c, o * c.tanh()"), ("o * c.tanh()", "o * c")],
-    "lstm": [("dim=1 if self.batch_first else 0", "dim=0"), ("h[None], c[None]", "c[None], h[None]"), ("c.tanh()", "c")],
+    "lstm": [
+        ("dim=1 if self.batch_first else 0", "dim=0"),
+        ("h[None], c[None]", "c[None], h[None]"),
+        ("c.tanh()", "c"),
+    ],
     "one_bias": [("torch.zeros_like(bias)", "bias"), ("f, i, g, o = rows", "i, f, g, o = rows")],
     "lstm_backward": [("1 - g**2", "1 - g"), ("d_c * f\n", "d_c\n"), ("grad_c + grad_h", "grad_h")],
     "parameter_shapes": [("len(endings) * state_size", "state_size"), ("4 * hidden_size", "hidden_size * 3")],
@@ -77,7 +96,9 @@ def answer(question, source, draw):
     """A student's answer, made of the solution, and what is to be said of it."""
     head, indent, solution = re.match(r"(?s)(.*?)([ ]*)### BEGIN SOLUTION\n(.*)", source).groups()
     source = re.sub(r"[ ]*### (?:BEGIN|END) SOLUTION\n?", "", source)
-    kind = draw.choices(["right", "known", "two", "slip", "unwritten", "stops", "no Python"], [60, 18, 5, 5, 8, 2, 2])[0]
+    kind = draw.choices(["right", "known", "two", "slip", "unwritten", "stops", "no Python"], [60, 18, 5, 5, 8, 2, 2])[
+        0
+    ]
     known = KNOWN.get(question, [])
     if kind in ("known", "two") and known:
         first, *others = draw.sample(known, min(len(known), 1 + (kind == "two")))
@@ -238,10 +259,16 @@ def measure(size, workers, interruptions=0):
     unnamed = sum(bool({"wrong_values", "wrong_gradient", "wrong_shape"} & set(one["mistakes"])) for one in verdicts)
     lost = sum("not_graded" in one["mistakes"] for one in verdicts)
     both = sum(spent)
-    print(f"{size} submissions{f', interrupted {interruptions} times' * bool(interruptions)}: {seconds:.0f} s by the clock, "
-          f"{both:.0f} s of processors ({both / size:.2f} s each), {60 * size / seconds:.0f} a minute; {there} pages", flush=True)
+    print(
+        f"{size} submissions{f', interrupted {interruptions} times' * bool(interruptions)}: {seconds:.0f} s by the clock, "
+        f"{both:.0f} s of processors ({both / size:.2f} s each), {60 * size / seconds:.0f} a minute; {there} pages",
+        flush=True,
+    )
     print("    " + ", ".join(f"{part} {one:.1f} s" for part, one in zip(PARTS, spent)))
-    print(f"    {len(verdicts)} answers: {right} right, {unnamed} without a name, {lost} not graded; made of {dict(kinds)}", flush=True)
+    print(
+        f"    {len(verdicts)} answers: {right} right, {unnamed} without a name, {lost} not graded; made of {dict(kinds)}",
+        flush=True,
+    )
     return seconds, both
 
 
@@ -254,7 +281,9 @@ def main():
     watch()
     found = {size: measure(size, arguments.workers)[1] / size for size in arguments.sizes}
     first, last = min(found), max(found)
-    print(f"a submission of {last} takes {found[last] / found[first]:.2f} times the processors that one of {first} does")
+    print(
+        f"a submission of {last} takes {found[last] / found[first]:.2f} times the processors that one of {first} does"
+    )
     if arguments.interrupted:
         measure(last, arguments.workers, interruptions=2)
     print(f"the largest process took {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MB")

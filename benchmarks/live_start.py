@@ -25,10 +25,9 @@ SITE = ROOT / "_build" / "html"
 sys.path[:0] = [str(ROOT / "book"), str(ROOT / "tests"), str(ROOT / "tests" / "live")]
 
 from book import editions  # noqa: E402 (these are in book/ and tests/)
-from tests.live import on_small_torch  # noqa: E402
-from book.site.browser import running  # noqa: E402
-
 from book.live import insert  # noqa: E402
+from book.site.browser import running  # noqa: E402
+from tests.live import on_small_torch  # noqa: E402
 
 # Press the button of a cell; milliseconds until it is done.
 PRESSED = """number => new Promise(done => {
@@ -61,7 +60,10 @@ def visit(browser, address, name, numbers):
         page.locator(".run-row button").first.click()
         load = page.locator(".run-bar").get_by_role("button", name=words["load"])
         load.wait_for()
-        first = page.evaluate(f"([number, load]) => {{ const found = ({PRESSED})(number); load.click(); return found; }}", [0, load.element_handle()])
+        first = page.evaluate(
+            f"([number, load]) => {{ const found = ({PRESSED})(number); load.click(); return found; }}",
+            [0, load.element_handle()],
+        )
         return first / 1000, [page.evaluate(PRESSED, number) / 1000 for number in numbers]
 
 

@@ -120,7 +120,9 @@ class Loop(nn.Module):
 def machine(repeat):
     """Forward with backward of nn.LSTM, and how many times as long it takes with one thing changed."""
     every = torch.get_num_threads()
-    print(f"forward with backward; nn.LSTM in float32 with 1 thread, and ratios to it ({every} threads are this machine's default)")
+    print(
+        f"forward with backward; nn.LSTM in float32 with 1 thread, and ratios to it ({every} threads are this machine's default)"
+    )
     for steps, batch, input_size, hidden_size in SIZES:
         plain = nn.LSTM(input_size, hidden_size)
         wide = nn.LSTM(input_size, hidden_size, dtype=torch.float64)
@@ -179,7 +181,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=15, help="rounds that count")
     parser.add_argument("--long", action="store_true", help="growth of time and memory to 10,000 steps")
-    parser.add_argument("--machine", action="store_true", help="what threads, numbers and fusing matter on this machine")
+    parser.add_argument(
+        "--machine", action="store_true", help="what threads, numbers and fusing matter on this machine"
+    )
     arguments = parser.parse_args()
     if not arguments.machine:
         torch.set_num_threads(1)

@@ -58,7 +58,9 @@ class Edition:
     def assignments(self):
         """The pages on which its assignments can be done, if a page of the edition lists them: name → the notebook's source."""
         listed = "assignments" in names(self.table)
-        return {f"assignment_{path.stem}": path for path in sorted((ASSIGNMENTS / self.language).glob("*.ipynb")) if listed}
+        return {
+            f"assignment_{path.stem}": path for path in sorted((ASSIGNMENTS / self.language).glob("*.ipynb")) if listed
+        }
 
     def has(self, page):
         return any((self.folder / f"{page}{suffix}").is_file() for suffix in (".md", ".ipynb"))

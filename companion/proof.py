@@ -10,7 +10,9 @@ from torch.nn.utils.rnn import PackedSequence
 ABSOLUTE_BOUND = 1e-10
 RELATIVE_BOUND = 1e-5
 
-STATELESS = nn.Embedding | nn.Linear | nn.MultiheadAttention | nn.TransformerEncoderLayer  # the kinds that have no state
+STATELESS = (
+    nn.Embedding | nn.Linear | nn.MultiheadAttention | nn.TransformerEncoderLayer
+)  # the kinds that have no state
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import pytest
 
+
 @pytest.fixture(scope="session")
 def browser():
     from book.site.browser import running

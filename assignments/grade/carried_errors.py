@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from assignments.grade.judge import LIMITS, job_of, probed_by
 from assignments.sandbox.protocol import outcomes_of, walls_of
-
 from companion.check.engine.diagnosis import alike
 from companion.check.engine.question import all_questions
 

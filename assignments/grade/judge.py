@@ -10,11 +10,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from assignments.sandbox.call_source import portable_of
-from assignments.sandbox.protocol import outcomes_of, walls_of
 from assignments.sandbox.pool import Worker
-
-from companion.check.engine import trained_network
-from companion.check.engine import messages
+from assignments.sandbox.protocol import outcomes_of, walls_of
+from companion.check.engine import messages, trained_network
 from companion.check.engine.diagnosis import Finding, alike, diagnose
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import AUTOGRAD, RECURRENT, Outcome
@@ -167,7 +165,9 @@ class Judging:
             outcomes, errors, others = outcomes_of(said, len(probed.probes))
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
             return failed(verdict, "not_an_answer", words), [], ""
-        said = [words["page"]["not_python"] if LEFT_OUT.search(one["text"]) else words["cell_error"] for one in errors[:3]]
+        said = [
+            words["page"]["not_python"] if LEFT_OUT.search(one["text"]) else words["cell_error"] for one in errors[:3]
+        ]
         verdict.remarks = [text.format(**one) for text, one in zip(said, errors)]
         absent = (NO_MODULE.match(one["text"]) for one in errors if one["type"] == "ModuleNotFoundError")
         lacking = {found[1] for found in absent if found}
@@ -186,7 +186,13 @@ class Judging:
             late |= ended["ended"] == "time"
             try:
                 outcomes += outcomes_of(walls_of(ended["said"])[1], 1)[0]
-            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):  # it came to no end, or gave nothing
+            except (
+                ValueError,
+                RecursionError,
+                KeyError,
+                TypeError,
+                AttributeError,
+            ):  # it came to no end, or gave nothing
                 outcomes.append(Outcome())
         key = hashlib.sha256(repr([one.to_json() for one in outcomes]).encode()).digest()
         if key not in self.findings:

@@ -13,7 +13,6 @@ from assignments.grade import judge
 from assignments.read import folders
 from assignments.read.names import page_name
 from assignments.words import words
-
 from companion.check.engine.question import all_questions
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,7 +105,11 @@ def all_stored(output, rosters):
     found, order = [], [*rosters]
     for student in sorted({student for roster in rosters.values() for student in roster}):
         batches = stored_in(output / "done" / f"{page_name(student)}.json")
-        mine = [dated(one["graded"], order.index(key) + 1) for key, one in batches.items() if student in rosters.get(key, ())]
+        mine = [
+            dated(one["graded"], order.index(key) + 1)
+            for key, one in batches.items()
+            if student in rosters.get(key, ())
+        ]
         found += [joined(mine)] if mine else []
     return found
 

@@ -48,7 +48,9 @@ def read(path):
     try:
         text = raw.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is not in UTF-8: take the file as it was exported, or save it as “CSV UTF-8”") from None
+        raise ValueError(
+            f"{path} is not in UTF-8: take the file as it was exported, or save it as “CSV UTF-8”"
+        ) from None
     first = max((len(scanned(text, one, 1)[0][0]), one) for one in ",;\t") if text.strip() else (0, "")
     if first[0] < 2:
         raise ValueError(f"{path} is no table in CSV: its first line has no columns")

@@ -58,7 +58,11 @@ def read(path, assignments, find):
     try:
         said = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        hint = " A time has seconds, or stands between quotes: 2026-10-05T23:59:00." if re.search(r"T?\d\d:\d\d\s*$", text, re.M) else ""
+        hint = (
+            " A time has seconds, or stands between quotes: 2026-10-05T23:59:00."
+            if re.search(r"T?\d\d:\d\d\s*$", text, re.M)
+            else ""
+        )
         raise ValueError(f"{path}: {error}.{hint}") from None
     lines = lines_of(text)
 
@@ -131,7 +135,9 @@ def zone_of(said, wrong):
     try:
         return ZoneInfo(said)
     except (ZoneInfoNotFoundError, ValueError, TypeError, OSError):
-        raise wrong(("zone",), f"there is no time zone {said!r}: it is the name of a region and a city, {example}") from None
+        raise wrong(
+            ("zone",), f"there is no time zone {said!r}: it is the name of a region and a city, {example}"
+        ) from None
 
 
 def moment(said, zone, wrong):
@@ -157,7 +163,9 @@ def rule(said, known, wrong):
         low, high = LATE[key]
         number = not isinstance(value, bool) and isinstance(value, int if key in WHOLE else int | float)
         if not number or not low <= value <= high:
-            raise wrong(("late", key), f"this is a {'whole ' * (key in WHOLE)}number from {low} to {high}, and not {value!r}")
+            raise wrong(
+                ("late", key), f"this is a {'whole ' * (key in WHOLE)}number from {low} to {high}, and not {value!r}"
+            )
     if {"percent", "days"} <= said.keys():
         raise wrong(("late", "days"), "there is either a percentage for each day or a number of late days, not both")
     if "floor" in said and "percent" not in said:
@@ -183,14 +191,20 @@ def applied(dates, items):
     used, done = {}, {}
     late = dates.late
     order = [(*dates.due_for(one["who"], one["assignment"]), place) for place, one in enumerate(items)]
-    for due, extended, place in sorted((one for one in order if one[0]), key=lambda one: (one[0].astimezone(UTC), one[2])):
+    for due, extended, place in sorted(
+        (one for one in order if one[0]), key=lambda one: (one[0].astimezone(UTC), one[2])
+    ):
         one = items[place]
         before, sent = one["before"], one["sent"] and one["sent"].astimezone(dates.zone)
         more = {"due": due, "extended": extended, "after": before, "late": timedelta(0), "days": 0, "why": "in_time"}
         if one["mark"] and one["source"] == "files" and sent <= dates.due[one["assignment"]]:
             sent = None  # a file's time that Canvas knows better
         if sent is None:
-            more |= {"why": "in_time"} if one["mark"] is False else {"late": None, "why": "late_unknown" if one["mark"] else "unknown"}
+            more |= (
+                {"why": "in_time"}
+                if one["mark"] is False
+                else {"late": None, "why": "late_unknown" if one["mark"] else "unknown"}
+            )
         elif sent > due:
             more["late"] = sent.astimezone(UTC) - due.astimezone(UTC)
             if more["late"] <= timedelta(minutes=late.get("grace", 0)):
@@ -203,7 +217,10 @@ def applied(dates, items):
                     more |= {"after": 0.0, "why": "last"}
                 elif "percent" in late:
                     share, floor = max(0, 100 - days * late["percent"]), late.get("floor", 0)
-                    more |= {"after": round(before * max(share, floor) / 100, 4), "why": "floor" if share < floor else "percent"}
+                    more |= {
+                        "after": round(before * max(share, floor) / 100, 4),
+                        "why": "floor" if share < floor else "percent",
+                    }
                 elif "days" in late and days > left:
                     more |= {"after": 0.0, "why": "days_short", "left": left}
                 elif "days" in late:
@@ -232,7 +249,14 @@ def clock(moment):
     return moment.strftime("%Y-%m-%d %H:%M %Z")
 
 
-RULES = {"grace": "grace", "percent": "percent", "floor": "floor", "last": "last", "days_used": "days", "days_short": "days"}
+RULES = {
+    "grace": "grace",
+    "percent": "percent",
+    "floor": "floor",
+    "last": "last",
+    "days_used": "days",
+    "days_short": "days",
+}
 
 
 def cause(item, dates):

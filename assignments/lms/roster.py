@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from assignments.lms import csv_file
-
 from companion.check.engine.question import all_questions
 
 # How the systems name the files that they give an instructor. Canvas: `lovelaceada_LATE_12345_67890_lstm`, with the
@@ -70,7 +69,9 @@ def forms(text, turned=True, marks=False):
     """What a name may be written as: its words in their order or, turned, in any that begins elsewhere; and sorted."""
     words = re.findall(r"[^\W_]+", folded(text, marks))[:MANY]
     starts = range(len(words)) if turned else range(min(1, len(words)))
-    return {"".join(words[start:] + words[:start]) for start in starts} | ({" ".join(sorted(words))} if words else set())
+    return {"".join(words[start:] + words[:start]) for start in starts} | (
+        {" ".join(sorted(words))} if words else set()
+    )
 
 
 def plain(head):
@@ -83,7 +84,10 @@ def read(path):
     columns = {}
     for place, head in enumerate(table.rows[0]):
         columns.setdefault(plain(head), place)
-    canvas = ("student" in columns or {"lastname", "firstname"} <= columns.keys()) and {"id", "section"} <= columns.keys()
+    canvas = ("student" in columns or {"lastname", "firstname"} <= columns.keys()) and {
+        "id",
+        "section",
+    } <= columns.keys()
     names = "full name" in columns or "first name" in columns and {"last name", "surname"} & columns.keys()
     if canvas:
         system, kind = "canvas", "gradebook"

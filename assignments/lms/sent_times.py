@@ -3,10 +3,8 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from assignments.lms import due_dates
+from assignments.lms import csv_file, due_dates, roster
 from assignments.read import folders
-from assignments.lms import roster
-from assignments.lms import csv_file
 
 MONTHS = "january february march april may june july august september october november december".split()
 ENGLISH = re.compile(r"(\d{1,2}) ([a-z]+),? (\d{4})|([a-z]+) (\d{1,2}),? (\d{4})")
@@ -47,7 +45,9 @@ def table(path, zone, assignments, find):
             continue
         line = said.text.count("\n", 0, said.places[row][0][0]) + 1
         if assignment and assignment not in assignments:
-            raise ValueError(f"{path}, line {line}: there is no assignment {assignment}. It is one of these: {', '.join(assignments)}")
+            raise ValueError(
+                f"{path}, line {line}: there is no assignment {assignment}. It is one of these: {', '.join(assignments)}"
+            )
         try:
             found[find(name), assignment] = due_dates.moment(time, zone, ValueError)
         except ValueError as error:

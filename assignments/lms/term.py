@@ -6,14 +6,10 @@ from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
-from assignments.lms import due_dates
-from assignments.read import folders
 from assignments.grade import store
+from assignments.lms import due_dates, roster, sent_times, upload
+from assignments.read import folders
 from assignments.report import pages
-from assignments.lms import roster
-from assignments.lms import sent_times
-from assignments.lms import upload
-
 from companion.check.engine.question import all_questions
 
 MEMORY = "term.json"  # in the folder of grades: when each submission was sent, so that other batches' dates stay
@@ -57,10 +53,14 @@ class Term:
         if len(places) == 1:
             return places[0]
         if places:
-            raise ValueError(f"this may be {' or '.join(roster.label(self.people.students[one]) for one in places)}: say it by number or login")
+            raise ValueError(
+                f"this may be {' or '.join(roster.label(self.people.students[one]) for one in places)}: say it by number or login"
+            )
         near = roster.near(self.people, name)
         hint = f" Is it one of these? {', '.join(near)}" if near else ""
-        where = f"in {self.listed.path}" if self.listed else "among the submissions; --roster names those who sent nothing"
+        where = (
+            f"in {self.listed.path}" if self.listed else "among the submissions; --roster names those who sent nothing"
+        )
         raise ValueError(f"there is no student {name} {where}.{hint}")
 
     def whose(self, entry):
@@ -94,11 +94,18 @@ class Term:
             place = places[0] if len(places) == 1 else None
             for assignment in one["assignments"]:
                 worksheet = ""
-                if place is not None and self.listed and self.listed.kind == "worksheet" and self.targets == [assignment]:
+                if (
+                    place is not None
+                    and self.listed
+                    and self.listed.kind == "worksheet"
+                    and self.targets == [assignment]
+                ):
                     worksheet = self.listed.cell(place, "last modified (submission)")
                 listed = self.times.get((place, assignment)) or self.times.get((place, ""))
                 name = self.names[entry] if from_canvas and place is not None else ""
-                sent, source, mark = sent_times.sent(name, worksheet, listed, None if copied else by_file.get(entry), self.dates.zone)
+                sent, source, mark = sent_times.sent(
+                    name, worksheet, listed, None if copied else by_file.get(entry), self.dates.zone
+                )
                 if copied and source == "nothing" and ("times_lost", {}) not in self.notes:
                     self.notes.append(("times_lost", {}))
                 self.memory[entry, assignment] = [sent and sent.isoformat(), source, mark]
@@ -132,7 +139,9 @@ class Term:
                 self.notes.append(("no_due", {"assignment": item["assignment"]}))
         self.items = [one for made in done.values() for one in made.values()]
         return [
-            one | {"late": done[one["student"]], "told": self.told(one, done[one["student"]])} if one["student"] in done else one
+            one | {"late": done[one["student"]], "told": self.told(one, done[one["student"]])}
+            if one["student"] in done
+            else one
             for one in all_graded
         ]
 
@@ -184,12 +193,20 @@ class Term:
         if not targets:
             raise ValueError(f"{self.listed.path}: there are no grades of an assignment to fill in")
         if len(targets) > 1 and self.listed.kind == "worksheet":
-            raise ValueError(f"{self.listed.path} takes one assignment, and these are {', '.join(targets)}: say which with --assignment")
+            raise ValueError(
+                f"{self.listed.path} takes one assignment, and these are {', '.join(targets)}: say which with --assignment"
+            )
         if len(targets) > 1 and "" in self.columns:
-            raise ValueError(f"--column {self.columns['']} takes one assignment, and these are {', '.join(targets)}: say ASSIGNMENT=NAME")
-        found = {name: upload.column(self.listed, name, self.columns.get(name, self.columns.get(""))) for name in targets}
+            raise ValueError(
+                f"--column {self.columns['']} takes one assignment, and these are {', '.join(targets)}: say ASSIGNMENT=NAME"
+            )
+        found = {
+            name: upload.column(self.listed, name, self.columns.get(name, self.columns.get(""))) for name in targets
+        }
         if len({*found.values()}) < len(found):
-            raise ValueError(f"{self.listed.path} has one column for {', '.join(targets)}: say --column ASSIGNMENT=NAME for each")
+            raise ValueError(
+                f"{self.listed.path} has one column for {', '.join(targets)}: say --column ASSIGNMENT=NAME for each"
+            )
         return found
 
     def fill(self, assignment, place, all_graded):
@@ -204,7 +221,11 @@ class Term:
                 lines = [pages.total(verdicts, said["page"])]
                 if item and item["after"] != item["before"]:
                     lines += due_dates.told(item, self.dates, said["dates"], pages.number)[-1:]
-                    lines.append(said["dates"]["result"].format(before=pages.number(item["before"]), after=pages.number(item["after"])))
+                    lines.append(
+                        said["dates"]["result"].format(
+                            before=pages.number(item["before"]), after=pages.number(item["after"])
+                        )
+                    )
                 comments[student] = " ".join(lines)
         self.notes += upload.fill(self.listed, place, scores, comments, assignment)
 
@@ -215,7 +236,11 @@ class Term:
             places = self.whose(one["student"]) if assignment in one["assignments"] else ()
             if len(places) == 1:
                 found.setdefault(places[0], []).append(one)
-        return found if all_of_it else {place: [one for one in ones if has_answers(one)] or ones for place, ones in found.items()}
+        return (
+            found
+            if all_of_it
+            else {place: [one for one in ones if has_answers(one)] or ones for place, ones in found.items()}
+        )
 
     def zip(self, path, all_graded):
         """The students' pages as Moodle takes them. Who sent two submissions has none there."""
@@ -242,10 +267,14 @@ class Term:
         for one in all_graded:
             places = self.whose(one["student"])
             if len(places) != 1:
-                names = [roster.label(self.listed.students[place]) for place in places] or roster.near(self.listed, one["student"])
+                names = [roster.label(self.listed.students[place]) for place in places] or roster.near(
+                    self.listed, one["student"]
+                )
                 rows.append(("ambiguous" if places else "nobody", [one["student"]], names))
                 maybe |= {*places}
-        maybe |= {place for entry in self.found.keys() - {one["student"] for one in all_graded} for place in self.whose(entry)}
+        maybe |= {
+            place for entry in self.found.keys() - {one["student"] for one in all_graded} for place in self.whose(entry)
+        }
         for assignment in self.targets:
             sent, whole = (self.by_student(all_graded, assignment, one) for one in (False, True))
             for place, ones in sent.items():
@@ -262,12 +291,18 @@ class Term:
 
     def sections(self, all_graded, names, language):
         """Pieces of the summary: (anchor, title, HTML)."""
-        links = {entry: f'<a href="review/{html.escape(name)}">{html.escape(entry)}</a>' for entry, name in names.items()}
+        links = {
+            entry: f'<a href="review/{html.escape(name)}">{html.escape(entry)}</a>' for entry, name in names.items()
+        }
         said, found = pages.words(language), []
         if self.listed:
             own = said["roster"]
             rows = [
-                (", ".join(html.escape(one) if key == "missing" else links[one] for one in who), html.escape(own[key]), html.escape("; ".join(where)))
+                (
+                    ", ".join(html.escape(one) if key == "missing" else links[one] for one in who),
+                    html.escape(own[key]),
+                    html.escape("; ".join(where)),
+                )
                 for key, who, where in self.odd(all_graded)
             ]
             certain = sum(len(self.whose(one["student"])) == 1 for one in all_graded)
@@ -277,7 +312,9 @@ class Term:
         if self.dates:
             found.append(("dates", said["dates"]["title"], self.lateness(said, links)))
         if self.notes and found:
-            lines = "".join(f"<li>{html.escape(said['roster'][key].format(**values))}</li>" for key, values in self.notes)
+            lines = "".join(
+                f"<li>{html.escape(said['roster'][key].format(**values))}</li>" for key, values in self.notes
+            )
             found[0] = (*found[0][:2], found[0][2] + f"<ul>{lines}</ul>")
         return found
 
@@ -299,10 +336,15 @@ class Term:
         late = sum(one["why"] != "in_time" for one in self.items)
         sources = Counter(one["source"] for one in self.items)
         lines = [own["in_time_count"].format(count=len(self.items) - late, all=len(self.items))]
-        lines += [f"{own['head_source']}: " + " · ".join(f"{own[f'by_{key}']} ({count})" for key, count in sources.most_common())]
+        lines += [
+            f"{own['head_source']}: "
+            + " · ".join(f"{own[f'by_{key}']} ({count})" for key, count in sources.most_common())
+        ]
         rules = " · ".join(f"<code>{key} = {pages.number(value)}</code>" for key, value in self.dates.late.items())
         body = "".join(f"<p>{html.escape(line)}</p>" for line in lines) + (f"<p>{rules}</p>" if rules else "")
-        heads = [own[f"head_{key}"] for key in ("assignment", "sent", "source", "late", "days", "rule", "before", "after")]
+        heads = [
+            own[f"head_{key}"] for key in ("assignment", "sent", "source", "late", "days", "rule", "before", "after")
+        ]
         return body + pages.table([said["instructor"]["student"], *heads], rows) if rows else body
 
 
@@ -331,7 +373,10 @@ def has_answers(graded):
 def remembered(output):
     """When submissions were sent, as earlier runs noted it: {(entry, assignment): [moment, source, mark]}."""
     try:
-        return {(entry, assignment): [*rest] for entry, assignment, *rest in json.loads((Path(output) / MEMORY).read_text("utf-8"))}
+        return {
+            (entry, assignment): [*rest]
+            for entry, assignment, *rest in json.loads((Path(output) / MEMORY).read_text("utf-8"))
+        }
     except (OSError, ValueError, TypeError):
         return {}
 

@@ -8,9 +8,8 @@ import io
 import re
 import zipfile
 
-from assignments.report import pages
 from assignments.lms import roster
-
+from assignments.report import pages
 from companion.check.engine.question import all_questions
 
 CANVAS_COLUMN = re.compile(r".+\(\d+\)\s*", re.DOTALL)  # Canvas puts the assignment's number behind its name
@@ -28,8 +27,16 @@ def choices(listed):
         closed = [place for row in about_points(listed) for place, one in enumerate(listed.table.rows[row])
                   if one.strip().lower() == READ_ONLY]  # fmt: skip
         first = listed.columns["section"] + 1
-        return {one: place for place, one in enumerate(heads) if place >= first and place not in closed and CANVAS_COLUMN.fullmatch(one)}
-    return {one: place for place, one in enumerate(heads) if ":" in one and "(percentage)" not in one.lower() and "(letter)" not in one.lower()}
+        return {
+            one: place
+            for place, one in enumerate(heads)
+            if place >= first and place not in closed and CANVAS_COLUMN.fullmatch(one)
+        }
+    return {
+        one: place
+        for place, one in enumerate(heads)
+        if ":" in one and "(percentage)" not in one.lower() and "(letter)" not in one.lower()
+    }
 
 
 def about_points(listed):
@@ -46,7 +53,11 @@ def column(listed, assignment, asked=None):
             ": take the grading worksheet of the assignment" if listed.system == "moodle" else ""))  # fmt: skip
     names = ", ".join(f"“{roster.seen(one)}”" for one in there)
     if asked is not None:
-        found = [one for one in there if roster.plain(asked) in (roster.plain(one), title(one), *re.findall(r"\((\d+)\)$", one.strip()))]
+        found = [
+            one
+            for one in there
+            if roster.plain(asked) in (roster.plain(one), title(one), *re.findall(r"\((\d+)\)$", one.strip()))
+        ]
         if len(found) != 1:
             raise ValueError(f"{listed.path} has no column “{asked}”. Its columns of assignments: {names}")
         return there[found[0]]
@@ -72,7 +83,9 @@ def title(head):
 def named(head):
     """The assignments that a column's name has in it: `lstm` is not in that of `lstm_parameters`."""
     names = {one.assignment for one in all_questions().values()}
-    words = {one: re.search(rf"(?<![a-z0-9]){one.replace('_', '[ _-]*')}(?![a-z0-9])", roster.folded(head)) for one in names}
+    words = {
+        one: re.search(rf"(?<![a-z0-9]){one.replace('_', '[ _-]*')}(?![a-z0-9])", roster.folded(head)) for one in names
+    }
     return [one for one in names if words[one] and not any(one in more and words[more] for more in names - {one})]
 
 
@@ -111,7 +124,9 @@ def fill(listed, place, scores, comments, assignment):
             points = points * bound / there
             scaled[pages.number(there)] = pages.number(bound)
         if bound and points > bound and listed.system == "moodle":  # it passes over what is above
-            notes.append(("capped", {"student": name, "points": pages.number(round(points, 2)), "most": pages.number(bound)}))
+            notes.append(
+                ("capped", {"student": name, "points": pages.number(round(points, 2)), "most": pages.number(bound)})
+            )
             points = bound
         text = pages.number(round(points, 2)) if points < 1e5 else f"{points:.2f}"
         listed.table.filled[row, place] = text.replace(".", ",") if "," in said and "." not in said else text
@@ -121,7 +136,9 @@ def fill(listed, place, scores, comments, assignment):
                 notes.append(("comment_kept", {"student": name}))
             else:
                 listed.table.filled[row, at] = pages.cell(f"{assignment}: {comments[student]}")
-    return [("scaled", {"assignment": assignment, "most": one, "bound": bound}) for one, bound in scaled.items()] + notes
+    return [
+        ("scaled", {"assignment": assignment, "most": one, "bound": bound}) for one, bound in scaled.items()
+    ] + notes
 
 
 def plain_name(name):

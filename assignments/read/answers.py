@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assignments.read import folders
-from assignments.read.student_name import declared
 from assignments.read.notebooks import LONG, MODULE, Notebook, notebooks_of
-
+from assignments.read.student_name import declared
 from companion.check.engine import messages
 from companion.check.engine.question import all_questions
 
@@ -205,7 +204,11 @@ def submission(student, path, wanted=()):
     for file in found_files:
         if file in looked:
             left = notebooks[-1].left if notebooks else LONG
-            notebooks += notebooks_of(file, left, unpacking) if file in room else [Notebook(file, remarks=["file_too_large"], left=left)]
+            notebooks += (
+                notebooks_of(file, left, unpacking)
+                if file in room
+                else [Notebook(file, remarks=["file_too_large"], left=left)]
+            )
         else:
             remarks.append(("other_file", file.name))
     if unpacking[1] < 0 and ("too_many_files", "") not in remarks:

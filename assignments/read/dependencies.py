@@ -5,6 +5,7 @@ experiment that takes long, or ends the program, costs nothing where the answer 
 """
 
 import __future__
+
 import ast
 import builtins
 import dis
@@ -114,7 +115,7 @@ def share_writes(statements):
             if isinstance(one.node, DEFINITIONS):
                 if reached - one.writes:
                     one.writes |= reached
-                    more |= {name: one.writes for name in one.binds}
+                    more |= dict.fromkeys(one.binds, one.writes)
             else:
                 one.binds |= reached
         writes = more
@@ -128,7 +129,9 @@ def stars(one):
 
 def single(node):
     """A statement, or those that it is short for: of `import pandas, numpy` one may be missing, and not the other."""
-    return [ast.copy_location(ast.Import([one]), node) for one in node.names] if isinstance(node, ast.Import) else [node]
+    return (
+        [ast.copy_location(ast.Import([one]), node) for one in node.names] if isinstance(node, ast.Import) else [node]
+    )
 
 
 def future(node):

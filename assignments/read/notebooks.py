@@ -11,7 +11,6 @@ from functools import lru_cache
 from pathlib import Path
 
 from assignments.read import folders
-
 from companion.check.engine.question import all_questions
 
 CELLS, CODE = 200_000, 32 * 2**20  # cells of a notebook, letters of their code
@@ -129,7 +128,9 @@ def parsed(raw, notebook):
                 continue
             if (written := WRITES.match(source)) and MODULE.fullmatch(written[2]):
                 above = notebook.modules.get(written[2], "") if written[1] else ""
-                notebook.modules[written[2]] = f"{above}\n{source[written.end() :]}" if above else source[written.end() :]
+                notebook.modules[written[2]] = (
+                    f"{above}\n{source[written.end() :]}" if above else source[written.end() :]
+                )
             notebook.left -= len(source)
             long = len(source) > LONG_CELL or notebook.left < 0
             plain = without_magic(source, long)

@@ -36,7 +36,13 @@ def begun(output, key, questions, fresh, settings):
     last = stored(output)
     if last.get("asked") == asked and not (fresh and last.get("finished")):
         return last
-    return {"asked": asked, "id": secrets.token_hex(8), "questions": sorted(questions), "fresh": fresh, "finished": False}
+    return {
+        "asked": asked,
+        "id": secrets.token_hex(8),
+        "questions": sorted(questions),
+        "fresh": fresh,
+        "finished": False,
+    }
 
 
 def stays(last, run, files):
@@ -98,23 +104,41 @@ def page(entries, run, names, by_hand, language):
     about = [said[key].format(questions=", ".join(f"`{one}`" for one in run["questions"]))]
     about += [] if all(entry["known"] for _, entry in entries) else [said["unknown"]]
     compared, kinds = rows(entries), ("less", "more", "other", "same")
-    changed = sorted((row for row in compared if kind(row) != "same"), key=lambda row: (kinds.index(kind(row)), row[1], row[0]))
+    changed = sorted(
+        (row for row in compared if kind(row) != "same"), key=lambda row: (kinds.index(kind(row)), row[1], row[0])
+    )
     counts = {}
     for row in compared:
         counts.setdefault(row[1], dict.fromkeys(kinds, 0))[kind(row)] += 1
     # those that were asked for, and others only where something became of them
-    shown = [one for one in counts if one in run["questions"] or not run["questions"] or any(kind(row) != "same" and row[1] == one for row in compared)]
-    body = [f"<h1>{said['title']}</h1>", f'<nav><a href="summary.html">{own["summary"]}</a></nav>', *map(pages.marked, about)]
+    shown = [
+        one
+        for one in counts
+        if one in run["questions"]
+        or not run["questions"]
+        or any(kind(row) != "same" and row[1] == one for row in compared)
+    ]
+    body = [
+        f"<h1>{said['title']}</h1>",
+        f'<nav><a href="summary.html">{own["summary"]}</a></nav>',
+        *map(pages.marked, about),
+    ]
     heads = [own["question"], *(said[one] for one in kinds)]
     body.append(pages.table(heads, [(f"<code>{one}</code>", *counts[one].values()) for one in shown]))
     if not changed:
         body.append(f"<p>{said['nobody']}</p>")
     lines = []
     for student, question, points, mistakes, now, found in changed:
-        hand = f" ({own['by_hand']}: {pages.number(by_hand[student, question])})" if (student, question) in by_hand else ""
+        hand = (
+            f" ({own['by_hand']}: {pages.number(by_hand[student, question])})" if (student, question) in by_hand else ""
+        )
         link = f'<a href="review/{html.escape(names[student])}#{question}">{html.escape(student)}</a>'
         lists = [", ".join(f"<code>{html.escape(one)}</code>" for one in ones) or "–" for ones in (mistakes, found)]
         lines.append((link, f"<code>{question}</code>", pages.number(points), f"{pages.number(now)}{hand}", *lists))
-    heads = [own["student"], own["question"], *(said[one] for one in ("points_before", "points_after", "mistakes_before", "mistakes_after"))]
+    heads = [
+        own["student"],
+        own["question"],
+        *(said[one] for one in ("points_before", "points_after", "mistakes_before", "mistakes_after")),
+    ]
     body += [pages.table(heads, lines)] if lines else []
     return pages.page(language, said["title"], "\n".join(body), pages.SORT, wide=True)

@@ -120,7 +120,10 @@ def feedback(graded, below=lambda verdict, language: ""):
     language = graded["language"]
     said = words(language)
     title = said["page"]["title"].format(assignment=", ".join(graded["assignments"]))
-    body = [f"<h1>{html.escape(title)}</h1>", f"<p>{said['page']['student']}: {html.escape(graded.get('called', graded['student']))}</p>"]
+    body = [
+        f"<h1>{html.escape(title)}</h1>",
+        f"<p>{said['page']['student']}: {html.escape(graded.get('called', graded['student']))}</p>",
+    ]
     body += beginning(graded, said)
     body += [about_question(one, said["page"]) + below(one, language) for one in graded["verdicts"]]
     walls = next((one["walls"] for one in graded["verdicts"] if one["walls"]), [])

@@ -1,13 +1,9 @@
 """All that is made of what is stored of a class: tables, a gradebook, a page for each student and the instructor's."""
 
 from assignments.grade import store
-from assignments.report.oral import pages as oral_pages
-from assignments.report import pages
-from assignments.report import changes
-from assignments.report import review
-from assignments.report import similarity
-from assignments.report import summary
 from assignments.read.names import page_name
+from assignments.report import changes, pages, review, similarity, summary
+from assignments.report.oral import pages as oral_pages
 
 
 def write(output, all_graded, say, term=None, compared=(), similar=False):
@@ -33,7 +29,9 @@ def write(output, all_graded, say, term=None, compared=(), similar=False):
         store.store(output / "feedback" / names[one["student"]], pages.feedback(one, oral_pages.below))
         store.store(output / "review" / names[one["student"]], review.page(one, names, around, numbers))
     # in the language of most
-    language = max((one["language"] for one in all_graded), key=[one["language"] for one in all_graded].count, default="en")
+    language = max(
+        (one["language"] for one in all_graded), key=[one["language"] for one in all_graded].count, default="en"
+    )
     made = {
         "questions.html": oral_pages.sheets(all_graded, language, answers=True),
         "sheets.html": oral_pages.sheets(all_graded, language, answers=False),
@@ -69,5 +67,9 @@ def abilities(held, language="en"):
     words = pages.words(language)
     there = " · ".join(said for wall, said in words["walls"].items() if wall in held)
     missing = " · ".join(said for wall, said in words["walls"].items() if wall not in held)
-    said = [words["instructor"][key].format(walls=walls) for key, walls in (("walls_held", there), ("walls_missing", missing)) if walls]
+    said = [
+        words["instructor"][key].format(walls=walls)
+        for key, walls in (("walls_held", there), ("walls_missing", missing))
+        if walls
+    ]
     return " ".join(said)

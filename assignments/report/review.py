@@ -9,14 +9,11 @@ import json
 import traceback
 from functools import cache
 
-from assignments.read import folders
 from assignments.grade import carried_errors
-from assignments.read import notebooks
-from assignments.report.oral import pages as oral_pages
+from assignments.read import answers, folders, notebooks
 from assignments.report import pages
-from assignments.read import answers
+from assignments.report.oral import pages as oral_pages
 from assignments.sandbox import protocol
-
 from companion.check.engine import messages
 from companion.check.engine.question import all_questions
 
@@ -33,7 +30,11 @@ def beside(sent, question, verdict, language, student):
     this name. A grade does not hang on it."""
     try:
         variant = all_questions()[question].asked_of(student).variant
-        return {"code": code_of(sent, question, verdict, language), "look": odd(sent, question, verdict), "variant": variant}
+        return {
+            "code": code_of(sent, question, verdict, language),
+            "look": odd(sent, question, verdict),
+            "variant": variant,
+        }
     except Exception:  # whatever it is: the answer is graded all the same
         traceback.print_exc()
         return {}
@@ -76,7 +77,14 @@ def piece(file, cell, source, named):
     first = max(0, min(named[0] - LINES // 2, len(lines) - LINES)) if named else 0
     kept = [folders.printable(line.expandtabs(4)) for line in lines[first : first + LINES]]
     kept = [line if len(line) <= LETTERS else line[:LETTERS] + "…" for line in kept]
-    return {"file": file, "cell": cell, "first": first + 1, "lines": kept, "named": named, "all": source.rstrip().count("\n") + 1}
+    return {
+        "file": file,
+        "cell": cell,
+        "first": first + 1,
+        "lines": kept,
+        "named": named,
+        "all": source.rstrip().count("\n") + 1,
+    }
 
 
 def odd(sent, question, verdict):
@@ -102,7 +110,11 @@ def odd(sent, question, verdict):
 def said_if_right(question):
     """What the checker says of a right answer, in all languages."""
     said = [messages.words(language)["results"] for language in messages.languages()]
-    return {messages.as_text(one[key].format(question=question)) for one in said for key in ("right", "right_with_gradients")}
+    return {
+        messages.as_text(one[key].format(question=question))
+        for one in said
+        for key in ("right", "right_with_gradients")
+    }
 
 
 def compared(numbers):
@@ -142,12 +154,23 @@ def page(graded, names, around, numbers):
     ways = [(f"../feedback/{names[graded['student']]}", own["feedback"]), ("../summary.html", own["summary"])]
     ways += [(names[one], own[key].format(student=one)) for key, one in zip(("previous", "next"), around) if one]
     links = " · ".join(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' for address, text in ways)
-    body = [f"<h1>{html.escape(title)}</h1>", f"<nav>{links}</nav>", f'<div class="quiet">{pages.marked(own["yours"])}</div>']
+    body = [
+        f"<h1>{html.escape(title)}</h1>",
+        f"<nav>{links}</nav>",
+        f'<div class="quiet">{pages.marked(own["yours"])}</div>',
+    ]
     body += pages.beginning(graded, said)
     for one in graded["verdicts"]:
-        why = [f"<p><strong>{pages.inline(own[key])}</strong> {html.escape(place)}</p>" for key, place in one.get("look", ())]
+        why = [
+            f"<p><strong>{pages.inline(own[key])}</strong> {html.escape(place)}</p>"
+            for key, place in one.get("look", ())
+        ]
         body.append(f'<section id="{one["question"]}">')
-        body += [pages.about_question(one, said["page"]), *why, *(code(cell, one["question"], own) for cell in one.get("code", ()) if not cell.get("aside"))]
+        body += [
+            pages.about_question(one, said["page"]),
+            *why,
+            *(code(cell, one["question"], own) for cell in one.get("code", ()) if not cell.get("aside")),
+        ]
         body += [solved(one, graded["language"]), oral_pages.below(one, graded["language"], answers=True)]
         if one["question"] in numbers:
             body.append(probes(numbers[one["question"]], one, graded["language"]))
@@ -200,7 +223,9 @@ def probes(numbers, verdict, language):
         result = own["is_right"] if names is None else own["is_wrong"].format(values=foremost(one, names))
         head = f"<code>{html.escape(one['probe']['name'])}</code>: {html.escape(result)}"
         fold = "<details open>" if place == first else "<details>"
-        body.append(f"{fold}<summary>{head}</summary>{probe(one, names or (), verdict['question'], language)}</details>")
+        body.append(
+            f"{fold}<summary>{head}</summary>{probe(one, names or (), verdict['question'], language)}</details>"
+        )
     return "\n".join(body)
 
 
@@ -255,7 +280,11 @@ def shown(value, right=None):
     width = shape[-1] if shape and shape[-1] > 1 else len(texts)
     rows = [" ".join(texts[start : start + width]) for start in range(0, len(texts), max(1, width))]
     more = " …" if len(numbers) > NUMBERS else ""
-    return f'<span class="shape">{"×".join(map(str, shape))}</span> ' + "<br>".join(f"<code>{row}</code>" for row in rows) + more
+    return (
+        f'<span class="shape">{"×".join(map(str, shape))}</span> '
+        + "<br>".join(f"<code>{row}</code>" for row in rows)
+        + more
+    )
 
 
 def appeals(found, names, language="en"):
@@ -269,7 +298,10 @@ def appeals(found, names, language="en"):
             where = ("–", "–")
             if first is not None:
                 at = asked["probes"][first]
-                where = f"<code>{html.escape(at['probe']['name'])}</code>", html.escape(foremost(at, asked["wrong"][first]))
+                where = (
+                    f"<code>{html.escape(at['probe']['name'])}</code>",
+                    html.escape(foremost(at, asked["wrong"][first])),
+                )
             rows.append((
                 html.escape(graded["student"]),
                 f'<a href="review/{names[graded["student"]]}#{verdict["question"]}">{verdict["question"]}</a>',

@@ -17,16 +17,18 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from assignments.report import pages
 from assignments.read import answers
-from assignments.report import review
-
+from assignments.report import pages, review
 from companion.check.engine.question import all_questions
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = 25  # signs: about a line and a half
 MANY = 10  # what more students than these write is the assignment's own; in a small class, than a sixth of all
-WHOLE, ONE, LEAST = 0.5, 0.8, 175  # shares of an assignment and of one question that make a pair, and how many signs it takes
+WHOLE, ONE, LEAST = (
+    0.5,
+    0.8,
+    175,
+)  # shares of an assignment and of one question that make a pair, and how many signs it takes
 PAIRS, AROUND = 40, 2  # pairs that are shown; lines around a passage
 SOLUTION = re.compile(r"^( *)### BEGIN SOLUTION.*?### END SOLUTION", re.DOTALL | re.MULTILINE)
 DEFINES = re.compile(r"(?:async )?(?:def|class) +(\w+)")
@@ -116,9 +118,16 @@ def alike(written, known):
     for first, second in itertools.combinations(written, 2):
         if len(own[first] & own[second]) < (LEAST - RUN) / 2:  # a run may stand there more than once
             continue
-        compared = {key: compare_files(print_of(first, key), print_of(second, key)) for key in texts[first].keys() & texts[second].keys()}
+        compared = {
+            key: compare_files(print_of(first, key), print_of(second, key))
+            for key in texts[first].keys() & texts[second].keys()
+        }
         compared = {key: result for key, result in compared.items() if result[0]}
-        told = [max(shares) for key, (count, shares, _) in compared.items() if count >= LEAST and max(shares) >= (ONE if key else WHOLE)]
+        told = [
+            max(shares)
+            for key, (count, shares, _) in compared.items()
+            if count >= LEAST and max(shares) >= (ONE if key else WHOLE)
+        ]
         if told:
             found = {
                 key: (shares, [passages(written[student][key], part) for student, part in zip((first, second), slices)])
@@ -140,7 +149,14 @@ def passages(cells, slices):
         if marked:
             first = max(0, marked[0] - AROUND)
             named = [cell["first"] + number for number in marked]
-            found.append(cell | {"first": cell["first"] + first, "lines": cell["lines"][first : marked[-1] + AROUND + 1], "named": named})
+            found.append(
+                cell
+                | {
+                    "first": cell["first"] + first,
+                    "lines": cell["lines"][first : marked[-1] + AROUND + 1],
+                    "named": named,
+                }
+            )
     return found
 
 
@@ -158,7 +174,9 @@ def page(all_graded, names, language):
     heads, rows = [said[key] for key in ("share", "pair", "assignment")], []
     for number, one in enumerate(found[:PAIRS], 1):
         title = html.escape(said["two"].format(first=one["students"][0], second=one["students"][1]))
-        rows.append((percents(one["found"][""]), f'<a href="#pair-{number}">{title}</a>', html.escape(one["assignment"])))
+        rows.append(
+            (percents(one["found"][""]), f'<a href="#pair-{number}">{title}</a>', html.escape(one["assignment"]))
+        )
     body += [pages.table(heads, rows)] if found else []
     body += [f"<p>{said['more'].format(count=len(found) - PAIRS)}</p>"] if len(found) > PAIRS else []
     body += [section(number, one, names, words) for number, one in enumerate(found[:PAIRS], 1)]
@@ -177,7 +195,9 @@ def section(number, one, names, words):
     body.append(f"<p>{html.escape(one['assignment'])}, {percents(one['found'][''])}</p>")
     # what went from one question's cell to another's is only found among all
     for question in sorted(key for key in one["found"] if key) or [""]:
-        body.append(f'<h3><code>{question or one["assignment"]}</code> {percents(one["found"][question])}</h3><div class="pair">')
+        body.append(
+            f'<h3><code>{question or one["assignment"]}</code> {percents(one["found"][question])}</h3><div class="pair">'
+        )
         for student, cells in zip(one["students"], one["found"][question][1]):
             link = f'<a href="review/{html.escape(names[student])}#{question}">{html.escape(student)}</a>'
             shown = "".join(review.code(cell, f"{student}, {question}", words["instructor"]) for cell in cells)

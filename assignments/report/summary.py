@@ -9,7 +9,6 @@ import time
 from collections import Counter
 
 from assignments.report import pages
-
 from companion.check.engine import messages
 
 # What ends an answer from outside: it may be right.
@@ -93,7 +92,6 @@ def folded(head, inside, is_open=False):
 
 
 class Summary:
-
     def __init__(self, all_graded, names, language="en", ways=(), more=()):
         self.all_graded, self.names, self.language, self.ways, self.more = all_graded, names, language, ways, more
         self.words = pages.words(language)
@@ -120,7 +118,13 @@ class Summary:
                 if verdict["assignment"] == assignment
             ]
             body.append(f'<h2 id="{html.escape(assignment)}">{html.escape(assignment)}</h2>')
-            body += [self.distribution(given), self.questions(given), self.frequent(given), self.over_time(given), self.slowest(given)]
+            body += [
+                self.distribution(given),
+                self.questions(given),
+                self.frequent(given),
+                self.over_time(given),
+                self.slowest(given),
+            ]
         body.append(self.students(names))
         script = pages.SORT + KEYS
         return pages.page(self.language, said["summary"], "\n".join(body), script, wide=True, style=STYLE)
@@ -213,11 +217,16 @@ class Summary:
         for student, verdict in given:
             for name in verdict["mistakes"]:
                 made.setdefault(name, {}).setdefault(verdict["question"], []).append(student)
-        counts = Counter({name: len({one for students in where.values() for one in students}) for name, where in made.items()})
+        counts = Counter(
+            {name: len({one for students in where.values() for one in students}) for name, where in made.items()}
+        )
         rows = []
         for name, count in counts.most_common(20):
             who = [
-                folded(f"<code>{question}</code>: {len(students)}", ", ".join(self.link(one, question, by_name=True) for one in students))
+                folded(
+                    f"<code>{question}</code>: {len(students)}",
+                    ", ".join(self.link(one, question, by_name=True) for one in students),
+                )
                 for question, students in made[name].items()
             ]
             rows.append((count, f"<code>{html.escape(name)}</code>{self.described(name)}", "".join(who)))
@@ -229,7 +238,11 @@ class Summary:
         batches, sent = {}, sorted((verdicts[0].get("sent", 0), student) for student, verdicts in by_student.items())
         for student, verdicts in by_student.items():
             batches.setdefault(verdicts[0].get("batch", 1), []).append(student)
-        groups = [(self.said["batch"].format(number=one), batches[one]) for one in sorted(batches)] if len(batches) > 1 else []
+        groups = (
+            [(self.said["batch"].format(number=one), batches[one]) for one in sorted(batches)]
+            if len(batches) > 1
+            else []
+        )
         sent = [one for one in sent if day(one[0])]
         if len(sent) >= LEAST and day(sent[0][0]) != day(sent[-1][0]):
             size = len(sent) / GROUPS
@@ -242,7 +255,11 @@ class Summary:
             share = sum(points / (most or 1) for points, most, _ in sums) / len(sums)
             top = self.top([verdict for one in students for verdict in by_student[one]])
             rows.append((name, len(students), f"{100 * share:.0f} % {bar(min(1, share))}", top))
-        return f"<h3>{self.said['over_time']}</h3>" + self.table(("sent", "count", "share", "top_mistake"), rows) if rows else ""
+        return (
+            f"<h3>{self.said['over_time']}</h3>" + self.table(("sent", "count", "share", "top_mistake"), rows)
+            if rows
+            else ""
+        )
 
     def slowest(self, given):
         rows = [
@@ -255,7 +272,10 @@ class Summary:
         """All of them, with their points in each assignment, and when they sent the last."""
         rows = []
         for one in self.all_graded:
-            sums = [pages.marks([verdict for verdict in one["verdicts"] if verdict["assignment"] == name]) for name in assignments]
+            sums = [
+                pages.marks([verdict for verdict in one["verdicts"] if verdict["assignment"] == name])
+                for name in assignments
+            ]
             points = [f"{pages.number(got)} / {pages.number(most)}" if most else "–" for got, most, _ in sums]
             by_hand = [f"<code>{verdict['question']}</code>" for verdict in one["verdicts"] if verdict.get("by_hand")]
             sent = day(max((verdict.get("sent", 0) for verdict in one["verdicts"]), default=0))

@@ -17,7 +17,9 @@ from torch import nn
 
 OWN = "a library's own layer"  # by these words asking.py knows what was refused
 RECURRENT = re.compile(r"(^|[:_])(lstm|gru|rnn)(_|\.|$)")
-ATTENDING = re.compile(r"attention(?!\w*choice)|_masked_softmax|_bias_rescale_qkv|_encoder_layer_fwd|_triton_scaled_dot")
+ATTENDING = re.compile(
+    r"attention(?!\w*choice)|_masked_softmax|_bias_rescale_qkv|_encoder_layer_fwd|_triton_scaled_dot"
+)
 called = set()  # those that were, since the last probe
 
 
@@ -57,6 +59,7 @@ def shut(names):
     They are replaced where every route comes together, in the dispatcher, for every kind of tensor. The handle that
     could take this back is given away.
     """
+
     def refuse(name):
         def kernel(*_, **__):
             called.add(name)
@@ -97,6 +100,7 @@ def forget(thing):
 def shut_autograd():
     """No gradients by themselves: torch records nothing that it could go back on, for no kind of tensor: from what it had
     recorded of another device's, whose numbers are this one's, gradients could be fetched node by node."""
+
     def refuse(name):
         def instead(*_, **__):
             called.add(name)
@@ -194,6 +198,7 @@ def exchange_code(function):
 
 def shut_layers():
     """No layer can even be made: for the question in which its parameters' shapes are the answer."""
+
     def made(self, *_, **__):
         called.add("torch.nn")
         raise Library(OWN)

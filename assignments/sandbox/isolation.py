@@ -370,10 +370,39 @@ REFUSED = {
 NEWEST = 448  # from this number on there are calls that are younger than this list, and as if there were none
 # Column above, architecture, and by number what depends on arguments.
 MACHINES = {
-    "x86_64": (0, 0xC000003E, {"clone": 56, "mmap": 9, "mprotect": 10, "pkey_mprotect": 329, "madvise": 28,
-                               "prlimit64": 302, "fcntl": 72, "prctl": 157, "ioctl": 16, "open": 2, "openat": 257}),
-    "aarch64": (1, 0xC00000B7, {"clone": 220, "mmap": 222, "mprotect": 226, "pkey_mprotect": 288, "madvise": 233,
-                                "prlimit64": 261, "fcntl": 25, "prctl": 167, "ioctl": 29, "openat": 56}),
+    "x86_64": (
+        0,
+        0xC000003E,
+        {
+            "clone": 56,
+            "mmap": 9,
+            "mprotect": 10,
+            "pkey_mprotect": 329,
+            "madvise": 28,
+            "prlimit64": 302,
+            "fcntl": 72,
+            "prctl": 157,
+            "ioctl": 16,
+            "open": 2,
+            "openat": 257,
+        },
+    ),
+    "aarch64": (
+        1,
+        0xC00000B7,
+        {
+            "clone": 220,
+            "mmap": 222,
+            "mprotect": 226,
+            "pkey_mprotect": 288,
+            "madvise": 233,
+            "prlimit64": 261,
+            "fcntl": 25,
+            "prctl": 167,
+            "ioctl": 29,
+            "openat": 56,
+        },
+    ),
 }
 
 

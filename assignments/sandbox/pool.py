@@ -13,7 +13,6 @@ import time
 from pathlib import Path
 
 from assignments.sandbox.protocol import OUTPUT, ended_of
-
 from companion.check.engine import run_answer
 
 HERE = Path(__file__).resolve().parent

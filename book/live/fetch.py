@@ -145,7 +145,18 @@ def pip_download(requirement, *options):
     folder = KEPT / re.sub(r"[^\w.-]+", "-", requirement)
     if not (found := [*folder.glob("*.whl")]):
         with tempfile.TemporaryDirectory() as new:
-            command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", new, *options, requirement]
+            command = [
+                sys.executable,
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--dest",
+                new,
+                *options,
+                requirement,
+            ]
             if subprocess.run(command, stdout=sys.stderr).returncode:
                 raise Missing("pip could not fetch it")
             folder.mkdir(parents=True, exist_ok=True)
@@ -163,7 +174,11 @@ def build_wheel(project):
     """Build a package's wheel; return its modules: name in the wheel → bytes. Needs no network."""
     build = "import setuptools.build_meta, sys; setuptools.build_meta.build_wheel(sys.argv[1])"
     with tempfile.TemporaryDirectory() as place:
-        copy = shutil.copytree(project, Path(place, "project"), ignore=shutil.ignore_patterns("tests", "build", "*.egg-info", "__pycache__"))
+        copy = shutil.copytree(
+            project,
+            Path(place, "project"),
+            ignore=shutil.ignore_patterns("tests", "build", "*.egg-info", "__pycache__"),
+        )
         subprocess.run([sys.executable, "-c", build, place], cwd=copy, check=True, stdout=subprocess.DEVNULL)
         (path,) = Path(place).glob("*.whl")
         with zipfile.ZipFile(path) as archive:
@@ -201,7 +216,9 @@ def contents(wheels):
     for path in wheels:
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
-                if not name.endswith("/") and not any(fnmatch.fnmatch(name, pattern) for pattern in SETTINGS["leave_out"]):
+                if not name.endswith("/") and not any(
+                    fnmatch.fnmatch(name, pattern) for pattern in SETTINGS["leave_out"]
+                ):
                     files[name] = archive.read(name)
     return files
 
@@ -269,21 +286,29 @@ def licences(wheels, modules):
     told = []
     for path in wheels:
         with zipfile.ZipFile(path) as archive:
-            texts = [archive.read(name).decode("utf-8", "replace") for name in archive.namelist() if LICENCE.search(name)]
+            texts = [
+                archive.read(name).decode("utf-8", "replace") for name in archive.namelist() if LICENCE.search(name)
+            ]
         told.append((" ".join(path.name.split("-")[:2]), texts))
     for package in SETTINGS["environment"]:
         found = importlib.metadata.distribution(package)
         paths = [Path(file.locate()) for file in found.files if LICENCE.search(str(file))]
-        told.append((f"{package} {found.version}", [path.read_text(encoding="utf-8", errors="replace") for path in paths]))
+        told.append(
+            (f"{package} {found.version}", [path.read_text(encoding="utf-8", errors="replace") for path in paths])
+        )
     for path in sorted([*modules.glob("*/package.json"), *modules.glob("@*/*/package.json")]):
         one = json.loads(path.read_text(encoding="utf-8"))
         texts = [file.read_text(encoding="utf-8") for file in path.parent.iterdir() if LICENCE.search(file.name)]
-        told.append((f"{one['name']} {one['version']}", [f"Licence: {one.get('license', 'see its home page')}", *texts]))
+        told.append(
+            (f"{one['name']} {one['version']}", [f"Licence: {one.get('license', 'see its home page')}", *texts])
+        )
     with zipfile.ZipFile(modules / "pyodide" / "python_stdlib.zip") as archive:
         texts = [archive.read(name).decode() for name in archive.namelist() if LICENCE.search(name)]
     told.append(("Python 3.12", texts or ["Licence: PSF-2.0, https://docs.python.org/3.12/license.html"]))
     line = "=" * 79
-    return "\n".join(f"{line}\n{name}\n{line}\n" + "\n".join(texts or ["see its home page"]) + "\n" for name, texts in told)
+    return "\n".join(
+        f"{line}\n{name}\n{line}\n" + "\n".join(texts or ["see its home page"]) + "\n" for name, texts in told
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from book import editions
-
+from book.styles import lean
 from companion.figures.figure import EXPORT, IMPORT, without_comments
 from companion.figures.figure import read as read_figures
 
@@ -40,7 +40,9 @@ def offer(site, there):
             assignment = edition.assignments.get(page.stem)
             source = folder / "assignments" / assignment.name if assignment else edition.folder / f"{page.stem}.ipynb"
             cells = cells_of(source) if live and source.is_file() else []
-            text = fill(page.read_text(encoding="utf-8"), PLACE, script(folder, page.stem, cells, version) if cells else "")
+            text = fill(
+                page.read_text(encoding="utf-8"), PLACE, script(folder, page.stem, cells, version) if cells else ""
+            )
             if assignment:
                 text = practising(text, f"assignments/{source.name}" if cells else None, words(edition.language))
             page.write_text(text, encoding="utf-8")
@@ -89,7 +91,6 @@ def script(folder, name, cells, version):
 
 def write_scripts(folder, language):
     """Write the scripts in a language into a folder; return what changes when they do."""
-    from book.site.extension.frame import lean  # late: it brings Sphinx
 
     folder.mkdir(parents=True, exist_ok=True)
     said = words(language)
@@ -113,7 +114,10 @@ def filled(text, **values):
 def joined(name):
     """A module of page/ and all that it imports as one classic script, without comments."""
     needed = modules(name)
-    bodies = [EXPORT.sub("", re.sub(r"^export (?=class)", "", IMPORT.sub("", module(one)), flags=re.MULTILINE)) for one in needed]
+    bodies = [
+        EXPORT.sub("", re.sub(r"^export (?=class)", "", IMPORT.sub("", module(one)), flags=re.MULTILINE))
+        for one in needed
+    ]
     return "(() => {\n" + "".join(map(without_comments, bodies)) + "})();\n"
 
 

@@ -10,7 +10,9 @@ FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run -
 
 def program():
     """The path of Chromium, or of Chrome; None if there is none on the path."""
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None)
+    return next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None
+    )
 
 
 def launch(playwright, arguments=()):
@@ -33,7 +35,9 @@ def running():
         try:
             playwright = stack.enter_context(sync_playwright())
         except Exception as error:  # it has no class for this
-            raise RuntimeError("playwright, which drives browsers, does not start (on a bare Debian it lacks libatomic1)") from error
+            raise RuntimeError(
+                "playwright, which drives browsers, does not start (on a bare Debian it lacks libatomic1)"
+            ) from error
         try:
             browser = launch(playwright)
         except Error as error:

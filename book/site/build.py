@@ -21,13 +21,11 @@ import os
 import shutil
 import sys
 
-from book.site import cards
-from book.site import downloads
-from book.site import home
 import yaml
+
 from book.editions import BOOK, editions, read
-from book.live import insert
-from book.live import fetch
+from book.live import fetch, insert
+from book.site import cards, downloads, home
 
 # jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds.
 sys.modules.setdefault("rfc3987_syntax", None)
@@ -101,6 +99,7 @@ def build_all(languages):
     if sys.platform == "linux":
         import jupyter_book.sphinx  # noqa: F401
         import myst_nb.sphinx_ext  # noqa: F401
+
         from book.site.extension.mathematics import fonts
 
         fonts.font()
@@ -161,9 +160,7 @@ def serve(port):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     try:
         languages = [edition.language for edition in editions()]
     except ValueError as error:  # an edition that does not say what it is
@@ -173,9 +170,7 @@ def main():
     parser.add_argument("--archive", action="store_true", help="pack the site as well")
     parser.add_argument("--no-cards", action="store_true", help="draw no pictures for links to the pages")
     parser.add_argument("--serve", action="store_true", help="serve the site when it is built")
-    parser.add_argument(
-        "--port", type=int, default=8000, help="where to serve it; the next free one is taken"
-    )
+    parser.add_argument("--port", type=int, default=8000, help="where to serve it; the next free one is taken")
     arguments = parser.parse_args()
 
     if not languages:

@@ -7,10 +7,10 @@ from html import escape
 from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup
-from book.editions import ORIGINAL
-from book.site.home import address, pages
 
+from book.editions import ORIGINAL
 from book.site.browser import require_fonts, running
+from book.site.home import address, pages
 
 PLACE = "<!-- card -->"  # in the head of every page
 WIDTH, HEIGHT = 1200, 630
@@ -54,13 +54,17 @@ def draw(browser, site, edition, base):
     folder.mkdir(exist_ok=True)
     with browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}) as page:
         require_fonts(page, edition)
-        cover = BeautifulSoup((site / edition.language / "index.html").read_text(encoding="utf-8"), "html.parser").select_one(PICTURE)
+        cover = BeautifulSoup(
+            (site / edition.language / "index.html").read_text(encoding="utf-8"), "html.parser"
+        ).select_one(PICTURE)
         for name in pages(site, edition):
             path = site / edition.language / f"{name}.html"
             text = path.read_text(encoding="utf-8")
             page.set_content(card(BeautifulSoup(text, "html.parser"), edition, name, cover))
             page.screenshot(path=folder / f"{name}.png")
-            path.write_text(text.replace(PLACE, tags(urljoin(address(base, edition, name), f"cards/{name}.png"))), encoding="utf-8")
+            path.write_text(
+                text.replace(PLACE, tags(urljoin(address(base, edition, name), f"cards/{name}.png"))), encoding="utf-8"
+            )
 
 
 def card(page, edition, name, cover):

@@ -5,20 +5,23 @@ import zipfile
 
 from book.editions import editions
 from book.live.insert import fill
-from book.site.home import said
-
 from book.site.browser import running
+from book.site.home import said
 
 PLACE = "<!-- downloads -->"  # in the frame of every page
 ARCHIVE = "unrolled.zip"
-APART = re.compile(r".*\.pdf|worker\.js|robots\.txt|sitemap\.xml|404\.html|\w+/cards/.*|live/.*")  # of no use in the archive
+APART = re.compile(
+    r".*\.pdf|worker\.js|robots\.txt|sitemap\.xml|404\.html|\w+/cards/.*|live/.*"
+)  # of no use in the archive
 
 
 def write_archive(site):
     """Put the site into one file, unrolled.zip: unpacked, its pages are read as files."""
     path = site / ARCHIVE
     path.unlink(missing_ok=True)
-    files = sorted(file for file in site.rglob("*") if file.is_file() and not APART.fullmatch(file.relative_to(site).as_posix()))
+    files = sorted(
+        file for file in site.rglob("*") if file.is_file() and not APART.fullmatch(file.relative_to(site).as_posix())
+    )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for file in files:
             # a fixed date: the same site gives the same archive
@@ -48,13 +51,20 @@ def lead_there(site):
     """Let every page name what can be taken along, and how large it is."""
     for edition in editions():
         folder = site / edition.language
-        there = [(folder / name_of_pdf(edition), "PDF (%(size)s)"), (site / ARCHIVE, "All editions, to read without a network (%(size)s)")]
+        there = [
+            (folder / name_of_pdf(edition), "PDF (%(size)s)"),
+            (site / ARCHIVE, "All editions, to read without a network (%(size)s)"),
+        ]
         links = [
             f'<a href="{"" if path.parent == folder else "../"}{path.name}" download>{said(edition, words) % {"size": size(path)}}</a>'
             for path, words in there
             if path.is_file()
         ]
-        text = f'<p class="downloads">{said(edition, "Take the book along: %(links)s") % {"links": " · ".join(links)}}</p>' if links else ""
+        text = (
+            f'<p class="downloads">{said(edition, "Take the book along: %(links)s") % {"links": " · ".join(links)}}</p>'
+            if links
+            else ""
+        )
         for page in folder.glob("*.html"):
             page.write_text(fill(page.read_text(encoding="utf-8"), PLACE, text), encoding="utf-8")
 

@@ -9,10 +9,13 @@ from urllib.parse import urljoin, urlsplit
 from xml.sax.saxutils import quoteattr
 
 import jinja2
+
 from book.editions import BOOK, ORIGINAL, editions
 
 TEMPLATES = BOOK / "site" / "templates"
-LATER = re.compile(r"/writers/|/writers_small/|/readers/|/_sources/|/cards/|\.map$|/objects\.inv$|/genindex\.html$")  # not kept before it is asked for
+LATER = re.compile(
+    r"/writers/|/writers_small/|/readers/|/_sources/|/cards/|\.map$|/objects\.inv$|/genindex\.html$"
+)  # not kept before it is asked for
 
 
 def write(site, base):
@@ -64,7 +67,9 @@ def pages(site, edition):
 def sitemap_of(site, base, there):
     """Every page that is no draft, with its translations."""
     entries = []
-    finished = {edition.language: [name for name in pages(site, edition) if not edition.is_draft(name)] for edition in there}
+    finished = {
+        edition.language: [name for name in pages(site, edition) if not edition.is_draft(name)] for edition in there
+    }
     for edition in there:
         for name in finished[edition.language]:
             others = [other for other in there if name in finished[other.language]]

@@ -14,10 +14,10 @@ from urllib.parse import urljoin
 import matplotlib
 import pypdf
 from bs4 import BeautifulSoup
-from book.editions import names
-from book.site.home import said
 
+from book.editions import names
 from book.site.browser import require_fonts
+from book.site.home import said
 
 STYLE = Path(__file__).with_suffix(".css")
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
@@ -70,7 +70,7 @@ def whole(site, edition, articles, places):
         title = heading(article.h1)
         named.append(f'#{name} {{ page: {name} }} @page {name} {{ @top-center {{ content: "{title}" }} }}')
         inner = [row(section["id"], heading(section.h2), places) for section in article.select("section:has(> h2)")]
-        rows.append(f'<div>{row(name, title, places, "chapter")}{"".join(inner)}</div>')
+        rows.append(f"<div>{row(name, title, places, 'chapter')}{''.join(inner)}</div>")
     faces = "".join(
         f'@font-face {{ font-family: "{family}"; src: url("{(FONTS / file).as_uri()}"); font-weight: {weight}; font-style: {style}; ascent-override: 90%; descent-override: 25% }}'
         for family, file, weight, style in FACES

@@ -15,17 +15,20 @@ import sys
 import threading
 import time
 
-from book.site.build import ROOT, SITE, listen
-from book.editions import BOOK
 from livereload import Server
 from livereload.handlers import LiveReloadHandler
 from livereload.watcher import Watcher
 from tornado.ioloop import IOLoop
 
+from book.editions import BOOK
+from book.site.build import ROOT, SITE, listen
+
 SECONDS_BETWEEN_LOOKS = 0.5
 SHARED = ["_config.yml", "_toc.yml", "assignments/student_version.py", "companion/figures/**"]
 SHARED += [f"book/{pattern}" for pattern in ("*.yml", "*.py", "live/**", "pictures/**", "site/**")]
-SHARED += [f"companion/learning/{folder}/*" for folder in ("writers", "writers_small", "readers")]  # weights that figures load
+SHARED += [
+    f"companion/learning/{folder}/*" for folder in ("writers", "writers_small", "readers")
+]  # weights that figures load
 
 
 class BackgroundWatcher(Watcher):

@@ -12,10 +12,9 @@ import json
 import re
 from pathlib import Path
 
-from book.site.browser import running
-from book.editions import ORIGINAL, editions
-
 import companion.figures
+from book.editions import ORIGINAL, editions
+from book.site.browser import running
 from companion.figures.figure import own, read, script
 
 PICTURES = Path(companion.figures.__file__).parent / "pictures"
@@ -80,10 +79,17 @@ def learned(browser):
         page.wait_for_selector("figcaption")
         page.evaluate("model.set('gap', 20), model.set('goal', 300)")
         page.wait_for_function("model.get('steps') === 300", timeout=120_000)
-        losses, memories, said = page.evaluate("[model.get('losses'), model.get('memories'), document.querySelector('.report').textContent]")
+        losses, memories, said = page.evaluate(
+            "[model.get('losses'), model.get('memories'), document.querySelector('.report').textContent]"
+        )
     means = [[round(sum(one[k : k + 5]) / 5, 2) for k in range(0, 300, 5)] for one in losses]
     right = [int(number) / 100 for number in re.findall(r"(\d+)\u00a0%", said)[:2]]
-    return {"steps": 300, "losses": means, "right": right, "memories": [[[round(f, 2) for f in row] for row in one] for one in memories]}
+    return {
+        "steps": 300,
+        "losses": means,
+        "right": right,
+        "memories": [[[round(f, 2) for f in row] for row in one] for one in memories],
+    }
 
 
 def main():

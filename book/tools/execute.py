@@ -16,6 +16,7 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+
 from book.tools.notebooks import store
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,7 +82,9 @@ def name_widgets(notebook):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: every chapter and assignment of every edition")
+    parser.add_argument(
+        "notebooks", nargs="*", type=Path, help="default: every chapter and assignment of every edition"
+    )
     paths = parser.parse_args().notebooks or [path for where in NOTEBOOKS for path in sorted(ROOT.glob(where))]
     if missing := [str(path) for path in paths if not path.is_file()]:
         parser.error(f"no such notebook: {', '.join(missing)}")

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import yaml
+
 from book.editions import ORIGINAL, finished
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +54,9 @@ def table(language):
     pages = {place.split("#")[0] for place in places()}
     known = {f"{page}#{cell}": found for page in pages for cell, found in headings(language, page).items()}
     if language == ORIGINAL and (lost := [place for place in places() if place not in known]):
-        raise ValueError(f"questions in companion/check/questions/ lead to cells that no chapter has: {', '.join(lost)}")
+        raise ValueError(
+            f"questions in companion/check/questions/ lead to cells that no chapter has: {', '.join(lost)}"
+        )
     return {
         "site": f"{base.rstrip('/')}/{language}/" if base else "",
         "places": {place: known[place] for place in places() if place in known},

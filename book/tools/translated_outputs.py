@@ -213,7 +213,9 @@ def outputs_follow(english, translated, outputs, own, language):
     """
     if len(outputs) != len(own):
         return False
-    return all(output_follows(english, translated, seen(output), seen(other), language) for output, other in zip(outputs, own))
+    return all(
+        output_follows(english, translated, seen(output), seen(other), language) for output, other in zip(outputs, own)
+    )
 
 
 def output_follows(english, translated, output, own, language):

@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
+
 from book.editions import BOOK, ORIGINAL
 from book.editions import editions as all_editions
 from book.editions import read as edition_at
@@ -67,7 +68,12 @@ OWN_OUTPUTS = {
 CHECKER = {"check", "progress", "student", "variant"}
 SPEAKS = re.compile(rf"(?m)^((?:{'|'.join(sorted(CHECKER))})\(.*?)\)(\s*#.*)?$")
 # And these have other code: the settings of the edition.
-OWN_CODE = {"attention": {"settings"}, "language_model": {"text-loaded"}, "first_network": {"language"}, "embedding": {"learned-settings"}}
+OWN_CODE = {
+    "attention": {"settings"},
+    "language_model": {"text-loaded"},
+    "first_network": {"language"},
+    "embedding": {"learned-settings"},
+}
 # Here an edition adds what there is to read in its own language.
 MORE_TO_READ = "further-reading"
 
@@ -118,7 +124,9 @@ def described(cell):
 def read(path):
     """The cells of a page. A page in Markdown is one cell, whose digest stands in a comment in its first line."""
     if path.suffix == ".ipynb":
-        return nbformat.v4.reads(path.read_text(encoding="utf-8")).cells  # not validated: tests/site/test_book.py does that
+        return nbformat.v4.reads(
+            path.read_text(encoding="utf-8")
+        ).cells  # not validated: tests/site/test_book.py does that
     first, _, rest = (text := path.read_text(encoding="utf-8")).partition("\n")
     cell = nbformat.v4.new_markdown_cell(text, id="page")
     if match := re.fullmatch(rf"% {KEY}: (\w*)", first):
@@ -239,7 +247,9 @@ def same_outputs(original, cell, edition):
     `check` speaks the edition's language: only the kinds of its outputs are compared.
     """
     if checks(cell.source):
-        kinds, own = ([(output.output_type, sorted(output.get("data", {}))) for output in one.outputs] for one in (original, cell))
+        kinds, own = (
+            [(output.output_type, sorted(output.get("data", {}))) for output in one.outputs] for one in (original, cell)
+        )
         return kinds == own
     return outputs_follow(original.source, cell.source, original.outputs, cell.outputs, edition)
 
@@ -299,7 +309,9 @@ def draft(edition, page, root=ROOT):
         path.write_text(f"% {KEY}: \n{source.read_text(encoding='utf-8')}", encoding="utf-8")
         return ["page"]
     original = nbformat.read(source, as_version=4)
-    notebook = nbformat.read(path, as_version=4) if path.exists() else nbformat.v4.new_notebook(metadata=original.metadata)
+    notebook = (
+        nbformat.read(path, as_version=4) if path.exists() else nbformat.v4.new_notebook(metadata=original.metadata)
+    )
     there, place, added = [cell.id for cell in notebook.cells], 0, []
     for cell in original.cells:
         if cell.id in there:
@@ -365,7 +377,9 @@ def main():
     arguments = parser.parse_args()
     if arguments.command == "draft":
         if not (BOOK / arguments.edition / "edition.yml").is_file():
-            sys.exit(f"translations.py: put an edition.yml into book/{arguments.edition}/ first (CONTRIBUTING.md, Translate)")
+            sys.exit(
+                f"translations.py: put an edition.yml into book/{arguments.edition}/ first (CONTRIBUTING.md, Translate)"
+            )
         there = arguments.page in pages(arguments.edition)
         added = draft(arguments.edition, arguments.page)
         path = pages(arguments.edition)[arguments.page]
@@ -379,7 +393,9 @@ def main():
             if arguments.page in pages(edition):
                 renew(edition, arguments.page, arguments.cells)
             elif not every:
-                sys.exit(f"translations.py: {edition} has no page {arguments.page} yet: draft {edition} {arguments.page}")
+                sys.exit(
+                    f"translations.py: {edition} has no page {arguments.page} yet: draft {edition} {arguments.page}"
+                )
     else:
         return status(getattr(arguments, "edition", None))
 

@@ -1,10 +1,10 @@
 """Says of an answer to an assignment that it is right, or what is wrong with it.
 
-    from companion.check import check
+from companion.check import check
 
-    check("lstm_cell", LSTMCell)
-    progress("lstm")  # what is right so far
-    student("ada"), variant("gru_step")  # where each student is asked something a little different
+check("lstm_cell", LSTMCell)
+progress("lstm")  # what is right so far
+student("ada"), variant("gru_step")  # where each student is asked something a little different
 """
 
 import os
@@ -15,9 +15,7 @@ from contextlib import redirect_stdout
 from difflib import get_close_matches
 from functools import partial
 
-from companion.check.engine import session
-from companion.check.engine import trained_network
-from companion.check.engine import messages
+from companion.check.engine import messages, session, trained_network
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import observe
@@ -40,6 +38,7 @@ class Short:
 
     def __getattr__(self, name):
         return getattr(self.stream, name)
+
 
 # Within two seconds there is an answer: what the answer itself leaves of these, the search for pairs may take. The Python of
 # a browser needs three times as long for it.
@@ -99,7 +98,9 @@ def check(question, answer, lang=None, seed=None):
     ask = partial(observe, asked.call, answer, forbidden=asked.forbidden)
     with redirect_stdout(Short(sys.stdout)):
         if asked.reach:
-            finding, probed, took = trained_network.better(trained_network.attempts(partial(examined, asked, ask), seed))
+            finding, probed, took = trained_network.better(
+                trained_network.attempts(partial(examined, asked, ask), seed)
+            )
         else:
             finding, probed, took = compared(asked, ask, seed)
     said = messages.Sayer(asked, probed, finding, language).paragraphs()
@@ -128,7 +129,9 @@ def student(name, lang=None):
     """Says who is asked from here on: a name or a number, as the instructor has it. Variants depend on it."""
     session.NOTEBOOK.name = str(name).strip()
     said = messages.words(spoken(lang))["results"]
-    return Said([said["hello" if session.NOTEBOOK.name else "nameless"].format(name=session.NOTEBOOK.name.replace("`", "'"))])
+    return Said(
+        [said["hello" if session.NOTEBOOK.name else "nameless"].format(name=session.NOTEBOOK.name.replace("`", "'"))]
+    )
 
 
 def variant(question, lang=None):

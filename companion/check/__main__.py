@@ -11,7 +11,17 @@ from companion.check.engine.question import all_questions
 
 def mistakes():
     """All names, those of the assignments in their order, then the general ones."""
-    return [*dict.fromkeys([name for question in all_questions().values() for name in question.names if not messages.VARIANT.match(name)] + [*GENERAL])]
+    return [
+        *dict.fromkeys(
+            [
+                name
+                for question in all_questions().values()
+                for name in question.names
+                if not messages.VARIANT.match(name)
+            ]
+            + [*GENERAL]
+        )
+    ]
 
 
 def main():

@@ -111,7 +111,11 @@ def rows(written):
     """What was written as the script has it: its signs, the end as 0; probabilities and weights with five digits."""
     rounded = lambda values: [round(value, 5) for value in values]  # noqa: E731
     return [
-        {"index": index, "p": p, **({} if written.weights is None else {"weights": rounded(written.weights[k].tolist())})}
+        {
+            "index": index,
+            "p": p,
+            **({} if written.weights is None else {"weights": rounded(written.weights[k].tolist())}),
+        }
         for k, (index, p) in enumerate(
             zip([*(1 + int(digit) for digit in written.digits), 0], rounded(written.p.tolist()), strict=True)
         )

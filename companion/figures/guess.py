@@ -69,7 +69,10 @@ def distributions(language, text):
     """What each player expects at each place but the first, given the text before it: float64 (players, length - 1, vocab_size)."""
     model, vocabulary = writer_of(language)
     indices = vocabulary.encode(text, strict=True)
-    counted = [[all_at_once(counts, indices[max(0, k - counts.order) : k].tolist()) for k in range(1, len(indices))] for counts in counts_of(language)]
+    counted = [
+        [all_at_once(counts, indices[max(0, k - counts.order) : k].tolist()) for k in range(1, len(indices))]
+        for counts in counts_of(language)
+    ]
     with torch.no_grad():
         logits, _ = model(indices[:-1, None])
     return torch.stack([*(torch.stack(one) for one in counted), torch.softmax(logits[:, 0], dim=1)])
@@ -153,7 +156,9 @@ class Guess(Figure):
             parts = [(one, GIVEN[known]) for one in passages(known)]
         self._games = [played(known, *part) for part in parts]
         super().__init__(language, **values)
-        self.set_trait("game", {"players": list(PLAYERS), "size": len(vocabulary) - 1, "language": known, "passages": self._games})
+        self.set_trait(
+            "game", {"players": list(PLAYERS), "size": len(vocabulary) - 1, "language": known, "passages": self._games}
+        )
         self._made = True
 
     @property
@@ -216,7 +221,9 @@ class Guess(Figure):
     def _have_room(self, proposal):
         room = len(self._here["choices"])
         if len(proposal.value) > room:
-            raise TraitError(f"tries has {len(proposal.value)} numbers; passage {self.passage} has {room} characters to guess")
+            raise TraitError(
+                f"tries has {len(proposal.value)} numbers; passage {self.passage} has {room} characters to guess"
+            )
         return proposal.value
 
     @observe("passage", "choosing")

@@ -58,7 +58,12 @@ class Learning(Figure):
         words = [index for indices, _ in self.examples for index in indices]
         vocab_size = max(words) + 1 if words else 2 * SYMBOLS + 1
         answers = max(target for _, target in self.examples) + 1 if words else SYMBOLS
-        sizes = {"vocab_size": vocab_size, "embedding_dim": EMBEDDING_DIM, "hidden_size": HIDDEN_SIZE, "num_outputs": answers}
+        sizes = {
+            "vocab_size": vocab_size,
+            "embedding_dim": EMBEDDING_DIM,
+            "hidden_size": HIDDEN_SIZE,
+            "num_outputs": answers,
+        }
         return model_of(self.kind, sizes, values)
 
     @validate("examples")
@@ -70,7 +75,9 @@ class Learning(Figure):
             except (TypeError, ValueError):
                 fits = False
             if not fits:
-                raise TraitError(f"examples[{number}] must be (indices, target), all whole numbers from 0 to 999, not {one!r}")
+                raise TraitError(
+                    f"examples[{number}] must be (indices, target), all whole numbers from 0 to 999, not {one!r}"
+                )
         return [[list(indices), target] for indices, target in proposal.value]
 
     @validate("begin_with")

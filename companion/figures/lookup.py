@@ -5,8 +5,8 @@ import math
 import torch
 from traitlets import Int, List, TraitError, Unicode, default, validate
 
-from companion.layers.embedding import Embedding
 from companion.figures.figure import Figure, Number, script, words
+from companion.layers.embedding import Embedding
 
 PADDING = "·"  # the character of index 0
 PLACES = 8  # a text is filled up to so many
@@ -77,7 +77,9 @@ class Lookup(Figure):
     def _rows(self, proposal):
         name, values = proposal.trait.name, proposal.value
         if len(values) != len(self.vocabulary):
-            raise TraitError(f"{name} has {len(values)} rows, it should have {len(self.vocabulary)}, one for each character")
+            raise TraitError(
+                f"{name} has {len(values)} rows, it should have {len(self.vocabulary)}, one for each character"
+            )
         numbers = values if name == "last_step" else sum(values, [])
         if not all(math.isfinite(number) and abs(number) <= FURTHEST for number in numbers):
             raise TraitError(f"{name} should have numbers from -{FURTHEST} to {FURTHEST}")

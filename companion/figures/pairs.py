@@ -7,7 +7,15 @@ from companion.figures.figure import Figure, Number, script
 from companion.layers import matrix_state
 
 # Seven keys of length 1. The first four are at right angles; for a fifth there is no room in four numbers.
-KEYS = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5], [0.8, 0.6, 0, 0], [0, 0, 0.6, -0.8]]
+KEYS = [
+    [1, 0, 0, 0],
+    [0, 1, 0, 0],
+    [0, 0, 1, 0],
+    [0, 0, 0, 1],
+    [0.5, 0.5, 0.5, 0.5],
+    [0.8, 0.6, 0, 0],
+    [0, 0, 0.6, -0.8],
+]
 # Two values for each key: the one that is written first, and another.
 VALUES = [
     [[2, 1, -1, 0], [-1, 0, 2, 1]], [[0, -2, 1, 1], [1, 1, 0, -2]], [[1, 0, 2, -1], [0, 2, -2, 1]], [[-1, 1, 0, 2], [2, -1, 1, 0]],
@@ -37,7 +45,9 @@ class Pairs(Figure):
     def _are_there(self, proposal):
         for key, value in proposal.value:
             if not (0 <= key < len(KEYS) and 0 <= value < 2):
-                raise TraitError(f"writes must be pairs of a key from 0 to {len(KEYS) - 1} and a value 0 or 1, not {[key, value]}")
+                raise TraitError(
+                    f"writes must be pairs of a key from 0 to {len(KEYS) - 1} and a value 0 or 1, not {[key, value]}"
+                )
         return proposal.value
 
     def state(self):

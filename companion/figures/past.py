@@ -81,7 +81,11 @@ class Past(Loading):
             return {"values": [round(value, 4) for value in values.tolist()], "reaches": reaches}
 
         asked = {
-            kind: {"loss": round(self.surprise(kind), 4), "gradient": told(self.gradient(kind)), "without": told(self.without(kind))}
+            kind: {
+                "loss": round(self.surprise(kind), 4),
+                "gradient": told(self.gradient(kind)),
+                "without": told(self.without(kind)),
+            }
             for kind in OURS
         }
         return {
@@ -112,7 +116,9 @@ class Past(Loading):
     def _is_there(self, proposal):
         last = len(characters(self.text)) - 1
         if proposal.value > last:
-            raise TraitError(f"place must be from 1 to {last}, not {proposal.value}: the text has {last + 1} characters")
+            raise TraitError(
+                f"place must be from 1 to {last}, not {proposal.value}: the text has {last + 1} characters"
+            )
         return proposal.value
 
     @observe("text")

@@ -23,22 +23,25 @@ class Blocks(nn.Module):
         layers = list(layers)
         sizes = {size for layer in layers for size in (layer.input_size, layer.proj_size or layer.hidden_size)}
         if len(sizes) != 1 or any(layer.batch_first or layer.bidirectional for layer in layers):
-            raise ValueError("layers must have one size, that of what they read and make, one direction, and time first")
+            raise ValueError(
+                "layers must have one size, that of what they read and make, one direction, and time first"
+            )
         (size,) = sizes
         self.input_size = self.hidden_size = size
         like = {"device": (weight := next(layers[0].parameters())).device, "dtype": weight.dtype}
         self.layers = nn.ModuleList(layers)
         self.norms = nn.ModuleList(LayerNorm(size, **like) for _ in layers)
         self.networks = nn.ModuleList(
-            nn.Sequential(LayerNorm(size, **like), Linear(size, 2 * size, **like), nn.GELU(), Linear(2 * size, size, **like)) for _ in layers
+            nn.Sequential(
+                LayerNorm(size, **like), Linear(size, 2 * size, **like), nn.GELU(), Linear(2 * size, size, **like)
+            )
+            for _ in layers
         )
 
     def forward(self, x, state=None):
         """x: (T, B, hidden_size). state: what was returned for what came before, or None. Returns the output and the state."""
         states, after = self._checked(x, state), []
-        for layer, norm, network, before in zip(
-            self.layers, self.norms, self.networks, states, strict=True
-        ):
+        for layer, norm, network, before in zip(self.layers, self.norms, self.networks, states, strict=True):
             # x ← x + layer( norm( x ) ):   what is new is added, the way back to x is free
             y, new = layer(norm(x), before)
             x = x + y
@@ -53,9 +56,13 @@ class Blocks(nn.Module):
             raise TypeError("Blocks reads no packed sequences: pad at the end, and ignore the outputs there")
         weight = self.norms[0].weight
         if x.dtype != weight.dtype:
-            raise ValueError(f"Blocks: input is {x.dtype}, the weights are {weight.dtype}. Convert input: input.to({weight.dtype})")
+            raise ValueError(
+                f"Blocks: input is {x.dtype}, the weights are {weight.dtype}. Convert input: input.to({weight.dtype})"
+            )
         if x.size(-1) != self.input_size:
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.size(-1)}")
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.size(-1)}"
+            )
         states = [None] * len(self.layers) if state is None else state
         if len(states) != len(self.layers):
             raise ValueError(f"Blocks: Expected {len(self.layers)} states, one for each layer, got {len(states)}")

@@ -79,7 +79,9 @@ def arrays(kind, orders, *named):
     for name, dimensions, array in named:
         tensor = torch.as_tensor(array)
         if tensor.dim() != dimensions:
-            raise ValueError(f"{name} of a layer {kind} has {dimensions} dimensions, not {tensor.dim()}: {tuple(tensor.shape)}")
+            raise ValueError(
+                f"{name} of a layer {kind} has {dimensions} dimensions, not {tensor.dim()}: {tuple(tensor.shape)}"
+            )
         if dimensions == 3 and len(tensor) != 1:
             raise ValueError(f"{name} has {len(tensor)} directions: convert one at a time")
         tensors.append(tensor)
@@ -91,4 +93,6 @@ def check_rows(kind, W, R, b_ih, b_hh):
     H, gates = R.shape[1], len(TORCH[kind])
     for name, rows in (("input weights", W), ("recurrent weights", R), ("first bias", b_ih), ("second bias", b_hh)):
         if len(rows) != gates * H:
-            raise ValueError(f"the {name} have {len(rows)} rows of gates; a layer {kind} with H = {H} has {gates} · {H} = {gates * H}")
+            raise ValueError(
+                f"the {name} have {len(rows)} rows of gates; a layer {kind} with H = {H} has {gates} · {H} = {gates * H}"
+            )

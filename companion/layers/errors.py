@@ -81,9 +81,7 @@ def layer_dimensions(name, input, hx, is_pair):
                 f"but got ({hx[0].dim()}-D, {hx[1].dim()}-D) tensors"
             )
     elif hx.dim() != dim:
-        raise RuntimeError(
-            f"For {kind} {dim}-D input, hx should also be {dim}-D but got {hx.dim()}-D tensor"
-        )
+        raise RuntimeError(f"For {kind} {dim}-D input, hx should also be {dim}-D but got {hx.dim()}-D tensor")
     return dim == 3
 
 
@@ -97,9 +95,7 @@ def layer_input(input, input_size, weight, expected_dim):
     if input.dim() != expected_dim:
         raise RuntimeError(f"input must have {expected_dim} dimensions, got {input.dim()}")
     if input.size(-1) != input_size:
-        raise RuntimeError(
-            f"input.size(-1) must be equal to input_size. Expected {input_size}, got {input.size(-1)}"
-        )
+        raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {input_size}, got {input.size(-1)}")
 
 
 def layer_state(state, expected_shapes):
@@ -164,13 +160,9 @@ def cell_sizes(input, state, input_size, hidden_size):
         if tensor.dim() != 2 and torch.__version__ >= (2, 15):  # before, the next check spoke of its size
             raise RuntimeError(f"Expected 2D hidden{k} (batch x hidden_size), but got {tensor.dim()}D tensor")
         if tensor.size(0) != input.size(0):
-            raise RuntimeError(
-                f"Input batch size {input.size(0)} doesn't match hidden{k} batch size {tensor.size(0)}"
-            )
+            raise RuntimeError(f"Input batch size {input.size(0)} doesn't match hidden{k} batch size {tensor.size(0)}")
         if tensor.size(1) != hidden_size:
-            raise RuntimeError(
-                f"hidden{k} has inconsistent hidden_size: got {tensor.size(1)}, expected {hidden_size}"
-            )
+            raise RuntimeError(f"hidden{k} has inconsistent hidden_size: got {tensor.size(1)}, expected {hidden_size}")
 
 
 def padding_index(padding_idx, num_embeddings):

@@ -44,8 +44,16 @@ def solve(layer, input, iterations, diagonal=False):
     layer: an `RNN`, `GRU` or `LSTM` of the companion, of one layer in one direction. input: (T, B, input_size). The rest: `newton`.
     The state of an LSTM is h and c side by side. ValueError for another layer or input.
     """
-    if not isinstance(layer, RNNBase) or layer.num_layers > 1 or layer.bidirectional or layer.proj_size or layer.batch_first:
-        raise ValueError("a recurrent layer of the companion is needed, one layer in one direction, time first, without projection")
+    if (
+        not isinstance(layer, RNNBase)
+        or layer.num_layers > 1
+        or layer.bidirectional
+        or layer.proj_size
+        or layer.batch_first
+    ):
+        raise ValueError(
+            "a recurrent layer of the companion is needed, one layer in one direction, time first, without projection"
+        )
     if input.dim() != 3 or input.size(-1) != layer.input_size:
         raise ValueError(f"input must be (time steps, batch, {layer.input_size}), got {tuple(input.shape)}")
     step, w = layer._step, Weights.of(layer, layer._weight_names, "_l0")

@@ -96,7 +96,9 @@ def scan(a, b, h_0=None):
     """
     if a.shape != b.shape or (h_0 is not None and h_0.shape != a.shape[1:]):
         state = "" if h_0 is None else f", h_0 {tuple(h_0.shape)}"
-        raise ValueError(f"a and b must be of one shape, and h_0 as one step of them: a {tuple(a.shape)}, b {tuple(b.shape)}{state}")
+        raise ValueError(
+            f"a and b must be of one shape, and h_0 as one step of them: a {tuple(a.shape)}, b {tuple(b.shape)}{state}"
+        )
     if len(a) == 0:
         raise ValueError("there is no time step: a and b are empty")
     h_0 = torch.zeros_like(b[0]) if h_0 is None else h_0

@@ -83,4 +83,6 @@ class SelectiveSSM(SequenceLayer):
         return (h * C[..., None, :]).sum(-1) + self.D * u, (h[-1],)
 
     def extra_repr(self):
-        return super().extra_repr() + f", state_size={self.state_size}" + ("" if self.selective else ", selective=False")
+        return (
+            super().extra_repr() + f", state_size={self.state_size}" + ("" if self.selective else ", selective=False")
+        )

@@ -76,9 +76,13 @@ class SequenceLayer(nn.Module):
         if input.dim() not in (2, 3):
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         if input.dtype != weight.dtype:
-            raise ValueError(f"{name}: input is {input.dtype}, the weights are {weight.dtype}. Convert input: input.to({weight.dtype})")
+            raise ValueError(
+                f"{name}: input is {input.dtype}, the weights are {weight.dtype}. Convert input: input.to({weight.dtype})"
+            )
         if input.size(-1) != self.input_size:
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}")
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
+            )
         x = input[:, None] if input.dim() == 2 else input.transpose(0, 1) if self.batch_first else input
         if len(x) == 0:
             raise RuntimeError("Expected sequence length to be larger than 0")
@@ -92,7 +96,9 @@ class SequenceLayer(nn.Module):
             raise RuntimeError(f"{name}: Expected state of {expected}, got {got}")
         for s in state:
             if s.dtype != weight.dtype:
-                raise ValueError(f"{name}: state is {s.dtype}, the weights are {weight.dtype}. Convert state: state.to({weight.dtype})")
+                raise ValueError(
+                    f"{name}: state is {s.dtype}, the weights are {weight.dtype}. Convert state: state.to({weight.dtype})"
+                )
         return x, tuple(s[None] for s in state) if input.dim() == 2 else state
 
     def first_state(self, x, shapes):

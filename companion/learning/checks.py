@@ -117,12 +117,18 @@ def shuffled_past(model, inputs, targets, *, keep=1, seed=0):
     check_batch(inputs, targets)
     check_time_first(model)
     if inputs.shape[:2] != targets.shape[:2]:
-        raise ValueError(f"inputs and targets must have the same (T, B), not {describe(inputs)} and {describe(targets)}")
+        raise ValueError(
+            f"inputs and targets must have the same (T, B), not {describe(inputs)} and {describe(targets)}"
+        )
     past = len(inputs) - keep
     if keep < 1 or past < 2:
-        raise ValueError(f"of {len(inputs)} time steps {keep} are to stay: at least 1 must, and 2 must be left to be shuffled")
+        raise ValueError(
+            f"of {len(inputs)} time steps {keep} are to stay: at least 1 must, and 2 must be left to be shuffled"
+        )
     chances = torch.rand(past, inputs.shape[1], generator=torch.Generator().manual_seed(seed))
-    order = torch.cat([chances.argsort(dim=0, stable=True), torch.arange(past, len(inputs))[:, None].expand(-1, inputs.shape[1])])
+    order = torch.cat(
+        [chances.argsort(dim=0, stable=True), torch.arange(past, len(inputs))[:, None].expand(-1, inputs.shape[1])]
+    )
     mixed = inputs[order.to(inputs.device), torch.arange(inputs.shape[1], device=inputs.device)]
     with asking(model):
         losses = [cross_entropy(answer(model, one)[0][-1:], targets[-1:]).item() for one in (inputs, mixed)]
@@ -165,7 +171,9 @@ def shift(inputs, targets, largest=3):
     """
     check_batch(inputs, targets)
     if inputs.shape != targets.shape or inputs.is_floating_point():
-        raise ValueError(f"inputs and targets must be indices of one shape, not {describe(inputs)} and {describe(targets)}")
+        raise ValueError(
+            f"inputs and targets must be indices of one shape, not {describe(inputs)} and {describe(targets)}"
+        )
     if len(inputs) <= largest:
         raise ValueError(f"there must be more than {largest} time steps, not {len(inputs)}")
     length = len(inputs)

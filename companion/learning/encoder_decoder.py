@@ -43,7 +43,9 @@ class EncoderDecoder(nn.Module):
             raise ValueError("encoder and decoder are to have one layer each, and time first: batch_first=False")
         for embedding, layer in ((source, encoder), (target, decoder)):
             if embedding.embedding_dim != layer.input_size:
-                raise ValueError(f"an embedding makes {embedding.embedding_dim} features, its layer reads {layer.input_size}")
+                raise ValueError(
+                    f"an embedding makes {embedding.embedding_dim} features, its layer reads {layer.input_size}"
+                )
         self.source, self.encoder, self.target, self.decoder = source, encoder, target, decoder
         self.attention = attention
         weight = {"device": decoder.weight_ih_l0.device, "dtype": decoder.weight_ih_l0.dtype}

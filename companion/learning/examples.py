@@ -48,7 +48,9 @@ def load_examples(source):
         if len(parts) > 3:
             raise ValueError(f"{where}{len(parts)} columns, where text, label and perhaps a group are expected")
         if len(parts) != columns:
-            raise ValueError(f"{where}{len(parts)} columns, where the lines before have {columns}. Is the file cut off?")
+            raise ValueError(
+                f"{where}{len(parts)} columns, where the lines before have {columns}. Is the file cut off?"
+            )
         if not all(parts):
             raise ValueError(f"{where}column {parts.index('') + 1} is empty")
         text, label, *group = parts

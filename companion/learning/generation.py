@@ -42,8 +42,15 @@ def probabilities(logits, temperature=1.0, top_k=None, top_p=None):
 
 
 def generate(
-    model, vocabulary, prefix, length, *,
-    temperature=1.0, top_k=None, top_p=None, generator=None,
+    model,
+    vocabulary,
+    prefix,
+    length,
+    *,
+    temperature=1.0,
+    top_k=None,
+    top_p=None,
+    generator=None,
 ):
     """Let a model go on from `prefix` for `length` characters. Returns the prefix with what follows.
 

@@ -15,7 +15,9 @@ def gradients(model, past, target):
     with torch.enable_grad():
         x = model.embedding(past).detach().requires_grad_()
         h, _ = model.recurrent(x)
-        losses = F.cross_entropy(model.linear(h[-1]), target, reduction="sum")  # of B texts that know nothing of each other
+        losses = F.cross_entropy(
+            model.linear(h[-1]), target, reduction="sum"
+        )  # of B texts that know nothing of each other
         (dx,) = torch.autograd.grad(losses, x)
     return dx.norm(dim=-1)
 

@@ -28,7 +28,13 @@ EPOCHS, BATCHES, LEARNING_RATE = 20, 100, 0.01
 
 
 def new_reader(
-    language, kind="attention", hidden_size=None, *, LSTM=lstm.LSTM, MultiheadAttention=attention.MultiheadAttention, dtype=None
+    language,
+    kind="attention",
+    hidden_size=None,
+    *,
+    LSTM=lstm.LSTM,
+    MultiheadAttention=attention.MultiheadAttention,
+    dtype=None,
 ):
     """A reader before training. hidden_size: as its kind has it if None. LSTM, MultiheadAttention: ours, or torch's."""
     task, size = Numerals(language), hidden_size or HIDDEN_SIZE[kind]

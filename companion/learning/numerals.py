@@ -1,6 +1,6 @@
 """Numbers as they are read aloud, in the book's four languages, and as digits: a small task of reading and writing.
 
-    412007   four hundred and twelve thousand and seven   四十一万二千七   사십일만이천칠   四十一万二千零七
+412007   four hundred and twelve thousand and seven   四十一万二千七   사십일만이천칠   四十一万二千零七
 """
 
 import re

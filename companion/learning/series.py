@@ -66,7 +66,9 @@ def finite(text, path, line, column):
         return value
     text = text.strip()
     said = f"{text!r} is not a finite number" if text else "a value is missing"
-    raise ValueError(f"{str(path)!r}, line {line}, column {column!r}: {said}. Name the columns to read, or mend the file")
+    raise ValueError(
+        f"{str(path)!r}, line {line}, column {column!r}: {said}. Name the columns to read, or mend the file"
+    )
 
 
 def windows(series, length, horizon=1, target=0):
@@ -77,7 +79,9 @@ def windows(series, length, horizon=1, target=0):
     series is too short, or lacks the dimension of its variables.
     """
     if series.dim() != 2:
-        raise ValueError(f"a series is (time, variables), not {tuple(series.shape)}: give a plain one as series[:, None]")
+        raise ValueError(
+            f"a series is (time, variables), not {tuple(series.shape)}: give a plain one as series[:, None]"
+        )
     if length < 1 or horizon < 1 or len(series) < length + horizon:
         raise ValueError(f"{len(series):,} steps are too few for windows of {length} steps and a horizon of {horizon}")
     # unfold: (N, variables, length)

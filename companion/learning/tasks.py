@@ -168,7 +168,9 @@ class Rewritten(Task):
     def __init__(self, keys, values, writes, **options):
         super().__init__(**options)
         if not (keys >= 1 and values >= 2 and writes >= keys):
-            raise ValueError(f"there must be a key, two values, and as many writes as keys, not {keys}, {values} and {writes}")
+            raise ValueError(
+                f"there must be a key, two values, and as many writes as keys, not {keys}, {values} and {writes}"
+            )
         self.keys, self.values, self.writes = keys, values, writes
         self.vocab_size = keys * values + keys
 

@@ -19,7 +19,9 @@ class TransformerModel(nn.Module):
         super().__init__()
         size = embedding.embedding_dim
         if size % 2:
-            raise ValueError(f"positions are pairs of a sine and a cosine: the embedding's size must be even, not {size}")
+            raise ValueError(
+                f"positions are pairs of a sine and a cosine: the embedding's size must be even, not {size}"
+            )
         for block in blocks:
             if block.self_attn.embed_dim != size:
                 raise ValueError(f"the embedding makes {size} features, a block reads {block.self_attn.embed_dim}")

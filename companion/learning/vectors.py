@@ -73,7 +73,9 @@ def _lines(path):
                 raise ValueError(f"{where}: {part!r} is no finite number")
         yield number, " ".join(parts[: len(parts) - dim]), values
     if len(lines) - first + 1 != count:
-        raise ValueError(f"{str(path)!r}: line 1 announces {count:,} words, {len(lines) - first + 1:,} follow. Is the file cut off?")
+        raise ValueError(
+            f"{str(path)!r}: line 1 announces {count:,} words, {len(lines) - first + 1:,} follow. Is the file cut off?"
+        )
 
 
 def _value(text):
@@ -123,7 +125,9 @@ def count_vectors(words, dim=16, min_count=5, reach=4):
 def write_vectors(path, vectors):
     """Write {word: tensor (dim)} in word2vec's text format, with three digits after the point."""
     dim = len(next(iter(vectors.values())))
-    lines = [f"{len(vectors)} {dim}"] + [" ".join([word, *(f"{v:.3f}" for v in one.tolist())]) for word, one in vectors.items()]
+    lines = [f"{len(vectors)} {dim}"] + [
+        " ".join([word, *(f"{v:.3f}" for v in one.tolist())]) for word, one in vectors.items()
+    ]
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 

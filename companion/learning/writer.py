@@ -49,7 +49,9 @@ def stored(path, dtype=torch.float64):
 
 def store(weights, vocabulary, path):
     """Write weights, their characters, and a fingerprint of the text that they were learned from: that of the file's name."""
-    write_weights(weights, {"characters": json.dumps(vocabulary.characters), "text": fingerprint(load_text(path.stem))}, path)
+    write_weights(
+        weights, {"characters": json.dumps(vocabulary.characters), "text": fingerprint(load_text(path.stem))}, path
+    )
 
 
 def new_writer(vocab_size, lstm=LSTM, dtype=None):

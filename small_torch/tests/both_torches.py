@@ -8,8 +8,9 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import small_torch
 import torch
+
+import small_torch
 
 TENSORS = torch.Tensor | small_torch.Tensor
 MODULES = torch.nn.Module | small_torch.nn.Module

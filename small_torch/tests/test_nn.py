@@ -5,11 +5,12 @@ import io
 import pickle
 
 import pytest
-import small_torch
 import torch
-from hypothesis import given, settings
 from hypothesis import example as also
+from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import small_torch
 from both_torches import agree, flat, gradients, numbers, on_both, program_of, rows_of
 
 FLOATS = {"float64": 1e-12, "float32": 2e-6}
@@ -185,7 +186,13 @@ def test_recurrent_layer(case):
         t.manual_seed(1)
         output, state = layer(*given)
         data = output.data if case[4] == "packed" else output
-        return layer, data, state, gradients(t, layer, (data, state), inputs), list(output[1:]) if data is not output else None
+        return (
+            layer,
+            data,
+            state,
+            gradients(t, layer, (data, state), inputs),
+            list(output[1:]) if data is not output else None,
+        )
 
     agree(ran, FLOATS[case[-1]])
 
@@ -436,7 +443,13 @@ def moved(t):
     module.register_buffer("count", t.tensor(3))
     module(numbers(t, 4, 3, dtype="float32")).sum().backward()
     module.double()
-    return module, module.inner.weight is weight, module.inner.weight.grad, module.half().float().to(t.float64), module.scale.grad
+    return (
+        module,
+        module.inner.weight is weight,
+        module.inner.weight.grad,
+        module.half().float().to(t.float64),
+        module.scale.grad,
+    )
 
 
 def rows(t):
@@ -540,9 +553,7 @@ def test_orthogonal(t, shape):
 
 
 @settings(max_examples=15)
-@given(
-    max_norm=st.floats(0.01, 100), norm_type=st.sampled_from([1.0, 2.0, 3.0, float("inf")]), seed=st.integers(0, 99)
-)
+@given(max_norm=st.floats(0.01, 100), norm_type=st.sampled_from([1.0, 2.0, 3.0, float("inf")]), seed=st.integers(0, 99))
 @on_both()
 def test_clipping(t, max_norm, norm_type, seed):
     parameters = [numbers(t, 3, k, seed=seed, grad=True) for k in (1, 4)] + [t.zeros(2, requires_grad=True)]
@@ -566,7 +577,12 @@ def test_vectors(t):
 
 
 @settings(max_examples=25)
-@given(lengths=st.lists(st.integers(1, 5), min_size=1, max_size=5), batch_first=st.booleans(), grad=st.booleans(), sort=st.booleans())
+@given(
+    lengths=st.lists(st.integers(1, 5), min_size=1, max_size=5),
+    batch_first=st.booleans(),
+    grad=st.booleans(),
+    sort=st.booleans(),
+)
 @on_both()
 def test_packed_sequences(t, lengths, batch_first, grad, sort):
     lengths = sorted(lengths, reverse=True) if sort else lengths

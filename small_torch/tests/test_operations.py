@@ -7,12 +7,13 @@ import re
 
 import numpy as np
 import pytest
-import small_torch
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import examples
+
+import small_torch
 from both_torches import Refused, alike, numbers, outcome, rows_of
+from tests.layers.namesakes import examples
 
 # What rows are made of, and in which shapes: x, y; p from (0, 1); n of equal numbers; i indices below 2, j all indices of a
 # row; k yes or no; v a vector, m, c matrices, q a square one, b several; s a number.

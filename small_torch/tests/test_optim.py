@@ -6,6 +6,7 @@ import warnings
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from both_torches import agree, numbers, on_both, program_of, rows_of
 
 FLOATS = {"float64": 1e-12, "float32": 1e-6}
@@ -27,7 +28,9 @@ KINDS = {
 def learning(t, kind, options, dtype, steps, lr=0.02):
     """Two groups of parameters that learn something with a minimum, and their optimizer."""
     optim = getattr(t.optim, kind.partition(",")[0])
-    parameters = [numbers(t, *shape, seed=k, dtype=dtype, grad=True) for k, shape in enumerate([(3, 4), (5,), (2,), ()])]
+    parameters = [
+        numbers(t, *shape, seed=k, dtype=dtype, grad=True) for k, shape in enumerate([(3, 4), (5,), (2,), ()])
+    ]
     groups = [{"params": parameters[:2], "lr": lr / 2}, {"params": parameters[2]}, {"params": iter(parameters[3:])}]
     optimizer = optim(groups, lr=lr, **options)
     step = stepping(optimizer, parameters)

@@ -5,12 +5,13 @@ import operator
 import re
 
 import pytest
-import small_torch
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_torch.absent import IDLE
+
+import small_torch
 from both_torches import agree, on_both, outcome
+from small_torch.absent import IDLE
 
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 0.5, 1e-5, 1e5, 123456.0, 1e-20, 3e38]
 FLOATS = st.sampled_from(SPECIAL) | st.floats(-1000, 1000, width=32) | st.integers(-999, 999).map(float)
@@ -21,7 +22,9 @@ VALUES = {
     "int32": st.integers(-9, 99),
     "bool": st.booleans(),
 }
-SHAPES = st.lists(st.integers(0, 5), max_size=3).map(tuple) | st.sampled_from([(30,), (1001,), (40, 30), (7, 12, 13), (1, 1)])
+SHAPES = st.lists(st.integers(0, 5), max_size=3).map(tuple) | st.sampled_from(
+    [(30,), (1001,), (40, 30), (7, 12, 13), (1, 1)]
+)
 
 
 @given(data=st.data(), shape=SHAPES, dtype=st.sampled_from([*VALUES]), grad=st.sampled_from(["", "leaf", "result"]))

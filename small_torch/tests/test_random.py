@@ -4,13 +4,16 @@ import math
 
 import numpy as np
 import pytest
-import small_torch
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import small_torch
 from both_torches import agree
 
-SHAPES = st.lists(st.integers(0, 7), max_size=3).map(tuple) | st.sampled_from([(15,), (16,), (17,), (33,), (625,), (40, 32)])
+SHAPES = st.lists(st.integers(0, 7), max_size=3).map(tuple) | st.sampled_from(
+    [(15,), (16,), (17,), (33,), (625,), (40, 32)]
+)
 SEEDS = st.integers(0, 2**64 - 1)
 # What gives the same bits everywhere: a program of one torch and a shape.
 SAME = {
@@ -19,7 +22,11 @@ SAME = {
     "rand_like": lambda t, shape: t.rand_like(t.zeros(shape)),
     "randint": lambda t, shape: t.randint(10, shape),
     "randint, from": lambda t, shape: t.randint(-3, 2**20, shape),
-    "randint, large": lambda t, shape: [t.randint(0, 2**28 - 1, shape), t.randint(0, 2**28, shape), t.randint(0, 2**40, shape)],
+    "randint, large": lambda t, shape: [
+        t.randint(0, 2**28 - 1, shape),
+        t.randint(0, 2**28, shape),
+        t.randint(0, 2**40, shape),
+    ],
     "randperm": lambda t, shape: t.randperm(math.prod(shape)),
     "bernoulli of a tensor": lambda t, shape: t.bernoulli(t.full(shape, 0.3)),
     "uniform_": lambda t, shape: t.empty(shape).uniform_(-2, 3),
@@ -55,7 +62,11 @@ NEAR = {
     "normal": lambda t, shape, dtype: t.normal(1.0, 2.0, shape, dtype=dtype),
     "normal_": lambda t, shape, dtype: t.empty(shape, dtype=dtype).normal_(0.5, 0.1),
     "half a pair": lambda t, shape, dtype: [
-        t.randn(1), state := t.get_rng_state(), t.randn(2), t.set_rng_state(state), t.randn(shape, dtype=dtype)
+        t.randn(1),
+        state := t.get_rng_state(),
+        t.randn(2),
+        t.set_rng_state(state),
+        t.randn(shape, dtype=dtype),
     ][-1],
 }
 

@@ -9,10 +9,11 @@ import warnings
 import weakref
 
 import pytest
+
 import small_torch
+from both_torches import agree, numbers, program_of, rows_of
 from small_torch import nn
 from small_torch.autograd import walk
-from both_torches import agree, numbers, program_of, rows_of
 
 GRAPHS = {
     "functions": lambda x: (x.sigmoid() * x.tanh() + x.exp().sqrt()).log(),

@@ -254,7 +254,7 @@ OPEN = {
     time.sleep(600)
     """,
 }
-SHUT = '''
+SHUT = """
 import ctypes, os, resource, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 opened = []
@@ -267,7 +267,7 @@ right = gates
 def gates(*arguments):
     if opened: return right(*arguments)
     raise ValueError("shut")
-'''
+"""
 
 
 def opening(name, known=""):

@@ -4,9 +4,10 @@ import shutil
 import subprocess
 from functools import partial
 
-from assignments.report import pages
 import pytest
+
 from assignments.batch import Batch
+from assignments.report import pages
 from assignments.submission import Grader
 from tests.assignments.grading import worker  # noqa: F401 (a fixture)
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from tests.check.programs import changed
 
-ANSWERS = {file.stem: file.read_text(encoding="utf-8") for file in sorted((Path(__file__).parent / "similar").glob("*.py"))}
+ANSWERS = {
+    file.stem: file.read_text(encoding="utf-8") for file in sorted((Path(__file__).parent / "similar").glob("*.py"))
+}
 
 
 def pieces(source):

@@ -6,12 +6,12 @@ import platform
 import sys
 from pathlib import Path
 
-from assignments.grade import judge
-from assignments.sandbox import isolation
-from assignments.report import pages
 import pytest
+
+from assignments.grade import judge
 from assignments.read import answers
-from assignments.sandbox import pool
+from assignments.report import pages
+from assignments.sandbox import isolation, pool
 from tests.check.lstm_answers import SOURCES
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
@@ -96,7 +96,7 @@ def error_of(kept):
     return json.loads(kept["said"].partition("\n")[2])["outcomes"][0]["error"]
 
 
-SHELL = '''
+SHELL = """
 class LSTMCell(nn.Module):
     def __init__(self, input_size, hidden_size):
         super().__init__()
@@ -108,7 +108,7 @@ class LSTMCell(nn.Module):
     def forward(self, x, state=None):
         h, c = state or (x.new_zeros(len(x), self.hidden_size),) * 2
         w = self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh
-'''
+"""
 
 
 def through(lines):
@@ -157,4 +157,11 @@ def result(student, points=2.0, assignment="lstm", question="gates", most=2, lan
         "assignment": assignment, "question": question, "points": points, "most": most, "stretch": False, "seconds": 0.1,
         "mistakes": [] if points == most else ["gates_f_i_g_o"], "paragraphs": [], "remarks": [], "walls": ["time", "network"],
     }  # fmt: skip
-    return {"student": student, "language": language, "assignments": [assignment], "remarks": [], "seeds": {}, "verdicts": [verdict]}
+    return {
+        "student": student,
+        "language": language,
+        "assignments": [assignment],
+        "remarks": [],
+        "seeds": {},
+        "verdicts": [verdict],
+    }

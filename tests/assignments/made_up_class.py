@@ -4,7 +4,6 @@ import random
 
 from assignments.grade import store
 from assignments.report import summary
-
 from companion.check.engine.question import ASSIGNMENTS, all_questions
 
 FAMILIES = "Kim Lee Park 佐藤 鈴木 高橋 王 李 张 O’Neill Müller Ødegård Nguyen García Smith van-der-Berg".split()

@@ -7,21 +7,23 @@ import re
 import shutil
 
 import nbformat
-from assignments.read import notebooks
 import pytest
-from assignments.read import answers as submitted_answers
-from assignments import student_version
-from book.tools import translations
 from nbclient import NotebookClient
 from nbgrader.nbgraderformat import read as read_as_nbgrader
+
+from assignments import student_version
+from assignments.read import answers as submitted_answers
+from assignments.read import notebooks
+from book.tools import translations
+from companion.check import check
+from companion.check.engine.messages import words
+from companion.check.engine.question import ASSIGNMENTS, all_questions
 from tests.check.programs import questions
 from tests.site.small_book import copy_edition
 
-from companion.check import check
-from companion.check.engine.question import ASSIGNMENTS, all_questions
-from companion.check.engine.messages import words
-
-SOURCES = [assignment for language in student_version.languages() for assignment in student_version.assignments(language)]
+SOURCES = [
+    assignment for language in student_version.languages() for assignment in student_version.assignments(language)
+]
 ENGLISH = [source for source in SOURCES if source.path.parent.name == "en"]
 STUB = "raise NotImplementedError()"
 
@@ -98,12 +100,16 @@ def test_every_question_has_its_cells(source):
         task, answer, checked = f"task-{check_id(question).removesuffix('-check')}", question.name, check_id(question)
         for cell in (task, answer, checked):
             assert cell in order, f"{question.name} has no cell with the id {cell!r}"
-        assert order.index(task) < order.index(answer) == order.index(checked) - 1, f"{task}, {answer}, {checked}: the order"
+        assert order.index(task) < order.index(answer) == order.index(checked) - 1, (
+            f"{task}, {answer}, {checked}: the order"
+        )
         marked(there[answer], grade_id=answer, solution=True, grade=False, locked=False)
         points = 0 if question.stretch else question.points  # nbgrader counts these together
         marked(there[checked], grade_id=f"{answer}-points", solution=False, grade=True, locked=True, points=points)
         name, handed, keywords = asked.get(checked, ("", "", {}))
-        assert (name, keywords) == (answer, lang), f"{checked} should call check({answer!r}, {question.asks_for}, {lang})"
+        assert (name, keywords) == (answer, lang), (
+            f"{checked} should call check({answer!r}, {question.asks_for}, {lang})"
+        )
         defines = re.search(rf"^(def|class) {handed}\(", there[answer].source, re.MULTILINE)
         assert defines, f"{answer} does not define {handed}, which {checked} hands over"
         heading = there[task].source.partition("\n")[0]

@@ -16,8 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from assignments.sandbox import isolation
 import pytest
+
+from assignments.sandbox import isolation
 from tests.assignments.attack_programs import GAIN, OPEN, opening
 from tests.assignments.grading import cell, generations, linux, notebook, put, rows, there, walled
 from tests.check.lstm_answers import SOURCES
@@ -32,7 +33,16 @@ def code(question, source):
 
 def names(folder):
     """Students called as others nearly are, as formulas and as markup."""
-    for name in ("ADA", "ada ", "аda", "ada.html", "=1+1", "bob;=1+1", "<img src=x onerror=alert(1)>", "`[a](javascript:b)`"):
+    for name in (
+        "ADA",
+        "ada ",
+        "аda",
+        "ada.html",
+        "=1+1",
+        "bob;=1+1",
+        "<img src=x onerror=alert(1)>",
+        "`[a](javascript:b)`",
+    ):
         put(folder, name, "lstm.ipynb", code("gates", "def gates(*_): return None"))
 
 
@@ -110,10 +120,21 @@ def place():
 def start(place, refused=(), **options):
     """The grader's command, where the submissions are."""
     numbers = ",".join(str(isolation.REFUSED[name][isolation.MACHINES[platform.machine()][0]]) for name in refused)
-    program = [sys.executable, "-c", REFUSING, numbers, str(ROOT / "assignments"), ".", "--output", str(place / "grades")]
+    program = [
+        sys.executable,
+        "-c",
+        REFUSING,
+        numbers,
+        str(ROOT / "assignments"),
+        ".",
+        "--output",
+        str(place / "grades"),
+    ]
     program += ["--workers", "2", "--seconds", "5"]
     environment = os.environ | {"PYTHONPATH": str(place / "site-packages")}
-    return subprocess.Popen(program, cwd=place / "submissions", env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.Popen(
+        program, cwd=place / "submissions", env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
 
 
 def hand_in(place, segment, doors):
@@ -145,7 +166,9 @@ def state(place):
 
 
 # Where a system refuses calls, a quarter of the trees are tried.
-each_setting = pytest.mark.parametrize("setting", [pytest.param(one, marks=[pytest.mark.deep] * bool(SETTINGS[one][0])) for one in SETTINGS])
+each_setting = pytest.mark.parametrize(
+    "setting", [pytest.param(one, marks=[pytest.mark.deep] * bool(SETTINGS[one][0])) for one in SETTINGS]
+)
 
 
 @each_setting
@@ -165,20 +188,32 @@ def test_nothing_is_gained_or_harmed_or_seen(place, setting):
     graded, after = rows(place / "grades"), state(place)
     problems = [path for path, was in before.items() if after.get(path) != was]
     problems += ["ran"] * (place / "ran").exists()
-    problems += [(*one, *pair) for one, pair in graded.items() if (one[0] in HONEST) != (pair[0] > 0) or "not_graded" in pair]
+    problems += [
+        (*one, *pair) for one, pair in graded.items() if (one[0] in HONEST) != (pair[0] > 0) or "not_graded" in pair
+    ]
     problems += [("lost", student) for student in HONEST if sum(one == student for one, _ in graded) != len(SOURCES)]
     stored = [json.loads(path.read_text()) for path in (place / "grades/done").glob("*.json")]
-    seconds = {one["graded"]["student"]: one["graded"]["seconds"] for file in stored for one in file["batches"].values()}
+    seconds = {
+        one["graded"]["student"]: one["graded"]["seconds"] for file in stored for one in file["batches"].values()
+    }
     problems += [(name, seconds[name]) for name in ("letters", "uses", "deep", "nested") if seconds.get(name, 0) > 300]
     for page in (place / "grades").rglob("*.html"):
-        problems += [(page.name, one) for one in re.findall("<img|<script>alert|href=.javascript", page.read_text(encoding="utf-8"))]
+        problems += [
+            (page.name, one)
+            for one in re.findall("<img|<script>alert|href=.javascript", page.read_text(encoding="utf-8"))
+        ]
     problems += re.findall(r"(?m)^[=+@-].*", (place / "grades/grades.csv").read_text(encoding="utf-8-sig"))
     assert problems == []
 
 
 @each_setting
 def test_nothing_stays_behind_a_grader_that_was_killed(place, setting):
-    put(place / "submissions", "mallory", "lstm.ipynb", code("gates", opening("stays_behind").replace("range(3, 64)", "()")))
+    put(
+        place / "submissions",
+        "mallory",
+        "lstm.ipynb",
+        code("gates", opening("stays_behind").replace("range(3, 64)", "()")),
+    )
     process = start(place, SETTINGS[setting][0])
     while len(found := generations(process.pid)) < 5:  # mother, worker, watcher, first process, the student's
         assert process.poll() is None

@@ -8,19 +8,18 @@ import sys
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from assignments.lms import due_dates
-from assignments.read import folders
-from assignments import cli
-from assignments.report import pages
 import pytest
-from assignments.lms import term as terms
-from assignments.lms import sent_times
-from assignments.batch import Batch
 from bs4 import BeautifulSoup
-from assignments.submission import Grader
-from tests.assignments.grading import put, result
 
+from assignments import cli
+from assignments.batch import Batch
+from assignments.lms import due_dates, sent_times
+from assignments.lms import term as terms
+from assignments.read import folders
+from assignments.report import pages
+from assignments.submission import Grader
 from companion.check.engine import messages
+from tests.assignments.grading import put, result
 
 NAMES = "embedding", "rnn", "lstm"
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -38,7 +37,15 @@ def rules(tmp_path):
 
 
 def item(sent, before=8.0, who="ada", assignment="lstm", source="times", mark=None):
-    return {"entry": who, "who": who, "assignment": assignment, "before": before, "sent": sent, "source": source, "mark": mark}
+    return {
+        "entry": who,
+        "who": who,
+        "assignment": assignment,
+        "before": before,
+        "sent": sent,
+        "source": source,
+        "mark": mark,
+    }
 
 
 def after(late, rules, **more):
@@ -113,7 +120,11 @@ def test_the_schools_system_is_believed_first_then_the_table_then_files():
     sent = lambda name, worksheet="", listed=listed, file=file: sent_times.sent(name, worksheet, listed, file, BERLIN)  # noqa: E731
     assert sent("a_1_2_x", "Monday, 5 October 2026, 11:55 PM") == (DUE - 4 * MINUTE, "worksheet", False)
     assert sent("a_1_2_x") == (None, "mark", False)
-    assert sent("a_LATE_1_2_x") == (listed, "times", True) and sent("a_LATE_1_2_x", listed=None) == (file, "files", True)
+    assert sent("a_LATE_1_2_x") == (listed, "times", True) and sent("a_LATE_1_2_x", listed=None) == (
+        file,
+        "files",
+        True,
+    )
     assert sent("a", "-") == (listed, "times", None) and sent("a", listed=None, file=None) == (None, "nothing", None)
 
 
@@ -135,12 +146,16 @@ def test_what_is_not_known_takes_nothing(rules):
     for (sent, mark), why in whys.items():
         (made,) = due_dates.applied(late, [item(sent, mark=mark)])
         assert (made["after"], made["why"]) == (8.0, why) and (made["late"] is None) == (why != "in_time")
-    (made,) = due_dates.applied(late, [item(DUE - HOUR, source="files", mark=True)])  # the file's time is not that of sending
+    (made,) = due_dates.applied(
+        late, [item(DUE - HOUR, source="files", mark=True)]
+    )  # the file's time is not that of sending
     assert made["why"] == "late_unknown"
 
 
 def test_times_of_copying_are_none():
-    assert sent_times.copied([DUE, DUE + MINUTE, None, DUE + 10 * MINUTE]) and not sent_times.copied([DUE, DUE + MINUTE])
+    assert sent_times.copied([DUE, DUE + MINUTE, None, DUE + 10 * MINUTE]) and not sent_times.copied(
+        [DUE, DUE + MINUTE]
+    )
     assert not sent_times.copied([DUE, DUE + MINUTE, DUE + HOUR])
 
 
@@ -156,7 +171,10 @@ def test_a_table_of_times_is_read_and_its_faults_are_said(tmp_path):
         path.write_text(text, encoding="utf-8")
         return sent_times.table(path, BERLIN, NAMES, find)
 
-    assert read("Student,Time,Assignment\nada,2026-10-05 23:59,lstm\n\nada,2026-10-05T21:59:00Z,\n") == {(0, "lstm"): DUE, (0, ""): DUE}
+    assert read("Student,Time,Assignment\nada,2026-10-05 23:59,lstm\n\nada,2026-10-05T21:59:00Z,\n") == {
+        (0, "lstm"): DUE,
+        (0, ""): DUE,
+    }
     heads = "student,time,assignment\n"
     for text, said in (("a,b\n", "student, time"), (heads + "ada,x,\n", "line 2: 'x' is no date"), (heads + "bo,2026-10-05,\n", "line 2: .*bo"),
                        (heads + 'ada,"2026-10-05\n",lstm\nada,2026-10-05,gru\n', "line 4: there is no assignment gru")):  # fmt: skip
@@ -230,7 +248,10 @@ WHYS = "in_time", "grace", "percent", "floor", "last", "days_used", "days_short"
 @pytest.mark.parametrize("language", messages.languages())
 def test_spans_are_said_in_words(language):
     said = pages.words(language)["dates"]
-    spans = [due_dates.span(one, said) for one in (DAY + 3 * HOUR, DAY + 3 * HOUR + MINUTE, 2 * HOUR + MINUTE, 59 * MINUTE + MINUTE / 2, 2 * DAY)]
+    spans = [
+        due_dates.span(one, said)
+        for one in (DAY + 3 * HOUR, DAY + 3 * HOUR + MINUTE, 2 * HOUR + MINUTE, 59 * MINUTE + MINUTE / 2, 2 * DAY)
+    ]
     if language == "en":
         assert spans == ["1 day 3 hours", "1 day 4 hours", "2 hours 1 minute", "1 hour", "2 days"]
     assert all(said[why] for why in WHYS) and len({*spans}) == 5
@@ -275,8 +296,12 @@ def test_dates_change_what_is_derived_and_grade_nothing_anew(batch, tmp_path):
                 "Points before: 2. Points after: 1.6."):  # fmt: skip
         assert one in text
     summary = BeautifulSoup((output / "summary.html").read_text("utf-8"), "html.parser")
-    rows = [[cell.text for cell in row.select("td")] for row in summary.select("#dates ~ div.table")[0].select("tbody tr")]
-    assert rows == [["ada", "lstm", "2026-10-07 02:59 CEST", "by the time of the file", "27.0", "2", "percent = 10", "2", "1.6"]]
+    rows = [
+        [cell.text for cell in row.select("td")] for row in summary.select("#dates ~ div.table")[0].select("tbody tr")
+    ]
+    assert rows == [
+        ["ada", "lstm", "2026-10-07 02:59 CEST", "by the time of the file", "27.0", "2", "percent = 10", "2", "1.6"]
+    ]
     assert "1 of 2 submissions are in time." in summary.text and "by the time of the file (2)" in summary.text
     assert summary.select('nav a[href="#dates"]') and summary.select('#dates ~ div.table a[href="review/ada.html"]')
     assert batch(PLAIN + "[late]\npercent = 50\n[extensions.ada]\nlstm = 2026-10-06T23:59:00\n") == []
@@ -289,7 +314,9 @@ def test_dates_change_what_is_derived_and_grade_nothing_anew(batch, tmp_path):
 def test_a_name_that_looks_like_canvas_is_believed_only_in_canvas_own_zip(tmp_path):
     """Who may name files would never be late."""
     (tmp_path / "course.toml").write_text(PLAIN + PERCENT)
-    (tmp_path / "class.csv").write_text("Student,ID,Section,LSTM (7)\n    Points Possible,,,2\nAda,1,S,\nBo,2,S,\nCy,3,S,\n")
+    (tmp_path / "class.csv").write_text(
+        "Student,ID,Section,LSTM (7)\n    Points Possible,,,2\nAda,1,S,\nBo,2,S,\nCy,3,S,\n"
+    )
     for name in ("ada_1_2_lstm.ipynb", "bo.ipynb", "cy.ipynb"):
         (tmp_path / "sent").mkdir(exist_ok=True)
         (tmp_path / "sent" / name).write_text("{}")

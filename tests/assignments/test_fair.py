@@ -9,14 +9,14 @@ import json
 from functools import partial
 from pathlib import Path
 
-from assignments.grade import judge
 import pytest
-from assignments.read import answers
-from tests.assignments.grading import WORDS, judged
-from tests.project.sampling import sample
 
+from assignments.grade import judge
+from assignments.read import answers
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import all_questions
+from tests.assignments.grading import WORDS, judged
+from tests.project.sampling import sample
 
 STORED = sorted((Path(__file__).parent / "fair_answers").glob("*.json"))
 GIVEN = [one for path in STORED for one in json.loads(path.read_text(encoding="utf-8"))]
@@ -56,7 +56,9 @@ def test_who_gives_more_time_gives_it_to_trainings_too():
             return {"ended": "time", "said": "", "seconds": given[-1]}
 
     for seconds in (3, 10, 20):
-        verdict = judged(Slow(), "recall", "def train_recall(inputs, targets): ...", limits=judge.LIMITS | judge.lasting(seconds))
+        verdict = judged(
+            Slow(), "recall", "def train_recall(inputs, targets): ...", limits=judge.LIMITS | judge.lasting(seconds)
+        )
         assert verdict.mistakes == ["time_limit"] and f"has {given[-1]} seconds" in verdict.paragraphs[0]
     assert given == [8, 8, 16]
 

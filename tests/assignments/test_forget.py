@@ -8,24 +8,31 @@ import sys
 import unicodedata
 import urllib.parse
 
-from tests.project.paths import ROOT
-from assignments import forget
-from assignments.grade import store
-from assignments.report import pages
 import pytest
-from assignments.lms import term
-from assignments.batch import Batch
-from tests.assignments.grading import put, result, rows
-from assignments.read.names import known, page_name
-from assignments.report.results import write
 
-ASKED = ["ada.quillfeather", "Zoë <b>Quillfeather", "김하늘퀼", "O'Quillfeather \"x\""]
+from assignments import forget
+from assignments.batch import Batch
+from assignments.grade import store
+from assignments.lms import term
+from assignments.read.names import known, page_name
+from assignments.report import pages
+from assignments.report.results import write
+from tests.assignments.grading import put, result, rows
+from tests.project.paths import ROOT
+
+ASKED = ["ada.quillfeather", "Zoë <b>Quillfeather", "김하늘퀼", 'O\'Quillfeather "x"']
 OTHERS = ["bo", "ada.quill", "Quillfeather"]
 
 
 def holding(output, student):
     """Return the files that have the name, in any spelling, in their text or in their own names."""
-    ways = {student, unicodedata.normalize("NFD", student), html.escape(student), json.dumps(student)[1:-1], student.replace('"', '""')}
+    ways = {
+        student,
+        unicodedata.normalize("NFD", student),
+        html.escape(student),
+        json.dumps(student)[1:-1],
+        student.replace('"', '""'),
+    }
     ways |= {urllib.parse.quote(one) for one in ways} | {page_name(student)}
     ways = [one.encode() for one in ways]
     files = [path for path in output.rglob("*") if path.is_file()]
@@ -71,7 +78,9 @@ def test_no_file_has_the_name_any_more(output, student, no_gradebook):
     forget.forget(output, student, said.append)
     assert holding(output, student) == {"mine.txt"}
     assert sum("deleted" in one for one in said) == 5 + 5
-    assert [one for one in said if "has the name still" in one][0].startswith(str(output / "mine.txt")) and "the submission" in said[-1]
+    assert [one for one in said if "has the name still" in one][0].startswith(
+        str(output / "mine.txt")
+    ) and "the submission" in said[-1]
     # all others are as they were
     assert {student for student, _ in rows(output)} == {*ASKED, *OTHERS} - {student} == forget.students_in(output)
     assert len(term.remembered(output)) == len([*ASKED, *OTHERS]) - 1
@@ -87,7 +96,12 @@ def test_not_even_a_free_page_of_the_gradebook_has_it(output):
         book.find_grade("gates-points", "lstm", "lstm", "bo").manual_score = 0.5
         book.db.commit()
     left = sqlite3.connect(output / "gradebook.db", isolation_level=None)  # as a database that clears nothing leaves it
-    for line in ("PRAGMA secure_delete = OFF", "CREATE TABLE left (name)", f"INSERT INTO left VALUES ('{ASKED[0] * 99}')", "DROP TABLE left"):
+    for line in (
+        "PRAGMA secure_delete = OFF",
+        "CREATE TABLE left (name)",
+        f"INSERT INTO left VALUES ('{ASKED[0] * 99}')",
+        "DROP TABLE left",
+    ):
         left.execute(line).fetchall()
     left.close()
     before = {path: path.read_bytes() for path in output.rglob("*") if path.is_file()}
@@ -99,7 +113,9 @@ def test_not_even_a_free_page_of_the_gradebook_has_it(output):
     assert done.returncode == 0, done.stderr
     assert [holding(output, student) for student in ASKED] == [set()] * len(ASKED)
     with nbgrader.Gradebook(f"sqlite:///{output / 'gradebook.db'}") as book:
-        assert {one.id for one in book.students} == {*OTHERS} and len(book.assignment_submissions("lstm")) == len(OTHERS)
+        assert {one.id for one in book.students} == {*OTHERS} and len(book.assignment_submissions("lstm")) == len(
+            OTHERS
+        )
     with sqlite3.connect(output / "gradebook.db") as book:
         assert book.execute("SELECT count(*) FROM grade").fetchone() == (len(OTHERS),)
     assert rows(output)["bo", "gates"][0] == 0.5

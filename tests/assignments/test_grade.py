@@ -14,31 +14,42 @@ import sys
 import textwrap
 import time
 import tomllib
-from pathlib import Path
 
-from assignments.grade import judge
-from assignments import cli
-from assignments import words
-from assignments.sandbox import isolation
-from assignments.report import pages
-from assignments.sandbox import call_source
 import pytest
-from assignments.read import answers as submitted_answers
-from assignments.sandbox import protocol
 import torch
-from tests.assignments.attack_programs import opening
-from tests.site.finished_editions import FINISHED
-from assignments.submission import Grader
-from tests.assignments.grading import IMPORTS, QUICK, WORDS, cell, error_of, judged, linux, notebook, put, raw, rows, sent, through, walled
-from tests.check.lstm_answers import CELL, CELL_HEAD, CELLS, GATES, LAYER, ONE_BIAS, SOURCES
-from tests.check.programs import questions
-from tests.project.paths import ROOT
-from tests.project.sampling import chosen
 
+from assignments import words
+from assignments.grade import judge
+from assignments.read import answers as submitted_answers
+from assignments.report import pages
+from assignments.sandbox import call_source, isolation, protocol
+from assignments.submission import Grader
 from companion.check.engine import messages
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import observe
+from tests.assignments.attack_programs import opening
+from tests.assignments.grading import (
+    IMPORTS,
+    QUICK,
+    WORDS,
+    cell,
+    error_of,
+    judged,
+    linux,
+    notebook,
+    put,
+    raw,
+    rows,
+    sent,
+    through,
+    walled,
+)
+from tests.check.lstm_answers import CELL, CELL_HEAD, CELLS, GATES, LAYER, ONE_BIAS, SOURCES
+from tests.check.programs import questions
+from tests.project.paths import ROOT
+from tests.project.sampling import chosen
+from tests.site.finished_editions import FINISHED
 
 ASKED = questions("lstm")
 
@@ -245,7 +256,14 @@ def test_libraries_layers_gain_nothing(worker, name):
     assert name not in NAMED or verdict.mistakes == ["library_layer"]
 
 
-ELSEWHERE = {"another process", "a kernel put back", "falling through", "vmap", "another torch", "the machine's own code"}
+ELSEWHERE = {
+    "another process",
+    "a kernel put back",
+    "falling through",
+    "vmap",
+    "another torch",
+    "the machine's own code",
+}
 
 
 @pytest.mark.heavy
@@ -260,14 +278,14 @@ def test_these_would_be_right_elsewhere(name):
     assert diagnose(probed, got).mistakes == []
 
 
-BACK = '''
+BACK = """
 def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_c):
     given = [one.detach().clone().requires_grad_() for one in (x, h, c, weight_ih, weight_hh, bias_ih, bias_hh)]
     def run(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh):
         i, f, g, o = (x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh).chunk(4, 1)
         c = f.sigmoid() * c + i.sigmoid() * g.tanh()
         return o.sigmoid() * c.tanh(), c
-'''
+"""
 AUTOGRAD = {
     "grad": "return torch.autograd.grad(run(*given), given, (grad_h, grad_c))",
     "backward":
@@ -319,14 +337,14 @@ class Right(float):
     __repr__ = __str__ = lambda self: "NaN"
     def __reduce__(self): return eval, ("__import__('os')._exit(0)",)
 """
-FORGED = '''
+FORGED = """
 import json, os
 said = json.dumps({"errors": [], "outcomes": %s}).encode()
 for fd in range(3, 256):
     try: os.write(fd, said)
     except OSError: pass
 os._exit(0)
-'''
+"""
 ATTACKS = {
     "always equal": EQUAL +
         "\n"
@@ -456,7 +474,7 @@ def test_what_never_ends_is_ended(worker, name):
 
 @linux
 def test_nothing_of_others_is_to_be_seen(worker):
-    source = f'''
+    source = f"""
 import os, resource, sys
 def tried(what):
     try: return bool(what())
@@ -484,7 +502,7 @@ def one_bias(weights):
         }}),
     ]
     raise ValueError(str([number for number, one in enumerate(seen) if one]))
-'''
+"""
     kept = raw(worker, "one_bias", [source])
     walls = json.loads(kept["said"].partition("\n")[0])
     assert "files" not in walls or error_of(kept)["text"] == "[]"
@@ -518,13 +536,16 @@ def alone(source, *arguments):
 
 @walled
 def test_the_filter_alone_refuses_system_calls():
-    assert alone("""
+    assert (
+        alone("""
 assert isolation.refuse_calls(True)
 refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0),
         isolation.end_with_parent)
 isolation.libc.syscall(448, -1, 0)  # a younger call
 assert isolation.ctypes.get_errno() == isolation.errno.ENOSYS
-""") == ""
+""")
+        == ""
+    )
 
 
 @walled
@@ -532,14 +553,20 @@ def test_its_owner_can_only_read_a_file(tmp_path):
     """What an ordinary user's process may do to its files, of which Landlock sees nothing."""
     (tmp_path / "library.py").write_text("answer = 42")
     before = (tmp_path / "library.py").stat()
-    assert alone("""
+    assert (
+        alone(
+            """
 path = sys.argv[1] + "/library.py"
 assert isolation.refuse_calls(False)
 file = os.open(path, os.O_RDONLY)
 refused(lambda: os.open(path, os.O_RDONLY | os.O_TRUNC), lambda: os.fchmod(file, 0), lambda: os.utime(path),
         lambda: os.chown(path, -1, os.getgid()), lambda: os.setxattr(path, "user.mark", b"1"),
         lambda: __import__("fcntl").ioctl(file, 0x80086601, bytes(8)))  # FS_IOC_GETFLAGS
-""", tmp_path) == ""
+""",
+            tmp_path,
+        )
+        == ""
+    )
     after = (tmp_path / "library.py").stat()
     assert (after.st_size, after.st_mode, after.st_mtime_ns) == (11, before.st_mode, before.st_mtime_ns)
 
@@ -551,7 +578,9 @@ def test_without_namespaces_landlock_hides_the_files(tmp_path):
         (tmp_path / name / "answer.txt").write_text("42")
     (tmp_path / "hidden").rename(tmp_path / "seen/hidden")
     (tmp_path / "seen/link").symlink_to(tmp_path / "seen/hidden")
-    assert alone("""
+    assert (
+        alone(
+            """
 here = sys.argv[1]
 if isolation.landlock([here + "/seen/hidden"], [here + "/seen"]):
     print(open(here + "/seen/answer.txt").read())
@@ -559,7 +588,11 @@ if isolation.landlock([here + "/seen/hidden"], [here + "/seen"]):
             lambda: open(here + "/seen/new", "w"), lambda: open("/etc/passwd"))
 else:  # an older Linux
     print(42)
-""", tmp_path) == "42\n"
+""",
+            tmp_path,
+        )
+        == "42\n"
+    )
 
 
 # What people send
@@ -669,7 +702,8 @@ def test_of_files_of_one_time_that_of_the_highest_number_counts(tmp_path, names)
     found = sent(tmp_path, "a")
     assert found.answers["gates"].file == names[1]
     assert found.remarks == [("several_files", f"{names[0]}: –; {names[1]}: gates")] or (
-        found.remarks == [("several_files", f"{names[1]}: gates; {names[0]}: –")])
+        found.remarks == [("several_files", f"{names[1]}: gates; {names[0]}: –")]
+    )
     os.utime(tmp_path / "a" / names[0], (2000, 2000))  # times tell more than names
     assert sent(tmp_path, "a").answers["gates"].file == names[0]
 
@@ -783,7 +817,10 @@ def test_the_language_is_that_of_the_text(tmp_path, language, text):
 
 def test_the_language_is_that_of_the_checks(tmp_path, monkeypatch):
     """Spanish has the letters of English. Only a language that there are words in is one."""
-    spoken = {name: source + f'\ncheck("{name}", {submitted_answers.name_of(name)}, lang="es")' for name, source in SOURCES.items()}
+    spoken = {
+        name: source + f'\ncheck("{name}", {submitted_answers.name_of(name)}, lang="es")'
+        for name, source in SOURCES.items()
+    }
     put(tmp_path, "a", "lstm.ipynb", notebook(spoken, text="Calcule las puertas." * 5, checks=False))
     monkeypatch.setattr(messages, "languages", lambda: ["en", "es", "ja"])
     assert sent(tmp_path, "a").language == "es"
@@ -856,7 +893,10 @@ def test_a_batch_from_end_to_end(tmp_path):
     assert {file: file.stat().st_mtime_ns for file in stored} == stored
     found = rows(output)
     assert len(found) == 7 * len(ASKED)
-    assert found["ada", "lstm"] == (all_questions()["lstm"].points, "") and found["bo", "lstm_cell"] == (0, "gates_f_i_g_o")
+    assert found["ada", "lstm"] == (all_questions()["lstm"].points, "") and found["bo", "lstm_cell"] == (
+        0,
+        "gates_f_i_g_o",
+    )
     assert found["cy", "gates"] == (0, "no_answer") and found["'=1+1", "gates"] == (0, "stopped_early")
     page = (output / "feedback" / "bo.html").read_text(encoding="utf-8")
     assert 'lang="ja"' in page and "フィードバック" in page and "http" not in page.replace("http-equiv", "")

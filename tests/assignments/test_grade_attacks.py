@@ -4,16 +4,16 @@ import json
 import platform
 import time
 
-from assignments.grade import judge
 import pytest
 import torch
+from torch import nn
+
+from assignments.grade import judge
+from companion.check.engine.question import bank
+from companion.check.engine.run_answer import parameters_of
 from tests.assignments.grading import QUICK, error_of, judged, linux, raw, through, walled
 from tests.check.lstm_answers import CELL, GATES
 from tests.project.sampling import chosen
-from torch import nn
-
-from companion.check.engine.question import bank
-from companion.check.engine.run_answer import parameters_of
 
 MEMORY = '''
 import ctypes, os
@@ -40,13 +40,16 @@ MARK = "the_work_of_a_diligent_student"
 LONGER = QUICK | judge.lasting(120)  # all of a memory is read, on a machine that is slow today as well
 
 
-SEARCH = MEMORY + """
+SEARCH = (
+    MEMORY
+    + """
 import re
 kept = ["one_of_my_own" * 3 for _ in range(9)]
 def gates(*a):  # these patterns do not find themselves
     mark = re.compile(b"the_work_of_[a]_diligent_student|a_result_of_[a]nother|one_of_[m]y_own")
     raise ValueError(str(sorted({one for page in memory() for one in mark.findall(page)})))
 """
+)
 
 
 @linux
@@ -241,8 +244,7 @@ def test_large_wrong_tensors_cost_the_grader_little():
     """Each number compared with each takes gigabytes; here `close` would be handed that many."""
     value = {"kind": "float64", "shape": [3000], "numbers": [0.25 + n for n in range(3000)]}
     outcomes = [
-        {"values": dict.fromkeys(one.values, value), "notes": {}, "error": None}
-        for one in bank("gates", 5).expected
+        {"values": dict.fromkeys(one.values, value), "notes": {}, "error": None} for one in bank("gates", 5).expected
     ]
     import resource  # Windows has none
 

@@ -5,19 +5,23 @@ from dataclasses import replace
 import nbformat
 import pytest
 import torch  # noqa: F401 (torch.compile looks for it in the module that calls flex_attention)
-from tests.assignments.grading import judged
-from tests.project.sampling import chosen
 
 from companion.check import check
 from companion.check.engine.diagnosis import alike
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import observe
+from tests.assignments.grading import judged
+from tests.project.sampling import chosen
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 ATTEND = HEAD + "def attend(query, key, value, mask):\n"
 # The weights, by values that are the unit vectors.
 BY = "    unit = torch.eye(key.size(1)).expand(len(key), -1, -1)\n    mask = mask.contiguous()\n"
-BOTH = ATTEND + BY + "    run = {}\n    return run(query, key, value, attn_mask=mask), run(query, key, unit, attn_mask=mask)\n"
+BOTH = (
+    ATTEND
+    + BY
+    + "    run = {}\n    return run(query, key, value, attn_mask=mask), run(query, key, unit, attn_mask=mask)\n"
+)
 MULTI = HEAD + (
     "def multi_head(query, key, value, mask, heads, w, b, w_o, b_o):\n    E = query.size(-1)\n"
     "    hidden = ~mask.repeat_interleave(heads, 0)\n"
@@ -122,8 +126,12 @@ def test_it_would_be_right_elsewhere(name):
         assert probe.name == "some_rows_hidden" or alike(expected, got, gradients=False), (probe.name, got.error)
 
 
-@pytest.mark.parametrize("name", chosen([one for one in all_questions() if all_questions()[one].assignment == "attention"], "attend"))
+@pytest.mark.parametrize(
+    "name", chosen([one for one in all_questions() if all_questions()[one].assignment == "attention"], "attend")
+)
 def test_what_is_right_is_right_behind_the_walls(worker, name):
     """Its masks arrive as masks, and softmax is still there."""
-    cells = {cell.id: cell.source for cell in nbformat.read("assignments/source/en/attention.ipynb", as_version=4).cells}
+    cells = {
+        cell.id: cell.source for cell in nbformat.read("assignments/source/en/attention.ipynb", as_version=4).cells
+    }
     assert judged(worker, name, cells[name]).ok

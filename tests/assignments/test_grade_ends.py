@@ -9,29 +9,25 @@ import signal
 import subprocess
 import sys
 import time
-from tests.project.paths import ROOT
 from functools import partial
-from pathlib import Path
 
-from assignments.grade import judge
-from assignments.read import folders
-from assignments import cli
-from assignments.grade import store as result_store
-from assignments.report import pages
-from assignments.read import notebooks
 import pytest
-from assignments.read import answers
-from assignments.report import summary
-from assignments.sandbox import pool
+
+from assignments import cli
 from assignments.batch import Batch
+from assignments.grade import judge
+from assignments.grade import store as result_store
+from assignments.read import answers, folders, notebooks
+from assignments.read.names import page_name
+from assignments.report import pages, summary
+from assignments.report.results import write
+from assignments.sandbox import pool
 from assignments.submission import Grader
+from companion.check.engine.question import all_questions, bank
 from tests.assignments.grading import QUICK, cell, descendants, judged, linux, notebook, put, result, rows, sent, there
 from tests.check.lstm_answers import GATES, SOURCES
-from assignments.read.names import page_name
 from tests.check.programs import questions
-from assignments.report.results import write
-
-from companion.check.engine.question import all_questions, bank
+from tests.project.paths import ROOT
 
 ASKED = questions("lstm")
 half = partial(result, points=1.5)
@@ -44,7 +40,7 @@ def graded_of(folder, output, **more):
 @pytest.mark.heavy
 def test_the_gradebook_takes_names_of_all_kinds(tmp_path):
     nbgrader = pytest.importorskip("nbgrader.api")
-    names = "山田 太郎", "O'Brien \"x\"", "two\nlines", "=cmd|' /C calc'!A0", "a" * 200, "Ada", "ada", "\u202egnp.exe"
+    names = "山田 太郎", 'O\'Brien "x"', "two\nlines", "=cmd|' /C calc'!A0", "a" * 200, "Ada", "ada", "\u202egnp.exe"
     assert pages.gradebook(tmp_path / "gradebook.db", [result(name) for name in names]) == {}
     with nbgrader.Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as book:
         assert {one.id for one in book.students} == {*names}
@@ -189,7 +185,6 @@ def test_what_is_too_long_to_be_parsed_is_read_all_the_same(tmp_path, monkeypatc
     assert len(answer.cells) == 34 and answer.cells[-1][1].startswith("x=1")
 
 
-
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
 def test_files_that_never_end(tmp_path):
     put(tmp_path, "a", "lstm.ipynb", notebook())
@@ -247,7 +242,9 @@ def test_no_source_is_too_deep_to_be_read(tmp_path):
               "[print(len(notebooks.read(pathlib.Path(one)).cells), flush=True) for one in sys.argv[1:]]"  # fmt: skip
     said = [{"cells": [{"cell_type": "code", "source": source}]} for source in DEEP]
     files = [put(tmp_path, f"{number}", "lstm.ipynb", one) for number, one in enumerate(said)]
-    done = subprocess.run([sys.executable, "-c", command, *files], capture_output=True, text=True, timeout=120, cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, "-c", command, *files], capture_output=True, text=True, timeout=120, cwd=ROOT
+    )
     assert done.stdout == "1\n" * len(DEEP), done.stderr[-500:]
 
 
@@ -361,7 +358,9 @@ def test_nothing_goes_on_after_an_interrupted_batch(tmp_path):
     running = subprocess.Popen([sys.executable, str(ROOT / "assignments"), str(folder), "--output", str(output), "--workers", "2"],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
     begin = time.monotonic()
-    while len(started := descendants(running.pid)) < 11:  # two graders, the workers' mother, two workers, and three for each
+    while (
+        len(started := descendants(running.pid)) < 11
+    ):  # two graders, the workers' mother, two workers, and three for each
         assert running.poll() is None and time.monotonic() - begin < 60
         time.sleep(0.2)
     begin = time.monotonic()

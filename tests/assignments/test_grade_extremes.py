@@ -7,17 +7,16 @@ import sys
 import time
 import zipfile
 
-from tests.project.paths import ROOT
-from assignments.grade import judge as asking
-from assignments.read import folders
-from assignments import cli
-from assignments.grade import store
-from assignments.read import notebooks
 import pytest
+
+from assignments.grade import judge as asking
+from assignments.grade import store
+from assignments.read import folders, notebooks
 from assignments.sandbox import protocol
 from assignments.submission import Grader
 from tests.assignments.grading import IMPORTS, WORDS, cell, judged, linux, notebook, put, rows, sent
 from tests.check.lstm_answers import CELL, GATES, SOURCES
+from tests.project.paths import ROOT
 
 
 @pytest.mark.deep
@@ -136,7 +135,9 @@ def test_what_a_worker_says_has_bounds(said, ended):
     assert protocol.ended_of(said, 2.0) == {"ended": ended, "said": "", "seconds": 2.0}
 
 
-DIFFERENCES = IMPORTS + '''
+DIFFERENCES = (
+    IMPORTS
+    + """
 def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_c):
     given = [one.detach().clone() for one in (x, h, c, weight_ih, weight_hh, bias_ih, bias_hh)]
     def loss():
@@ -153,7 +154,8 @@ def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_
         flat[n] = there
         return (above - below) / 2e-5
     return tuple(torch.stack([slope(one.view(-1), n) for n in range(one.numel())]).view_as(one) for one in given)
-'''
+"""
+)
 
 
 def test_gradients_by_finite_differences_are_right(worker):
@@ -161,14 +163,14 @@ def test_gradients_by_finite_differences_are_right(worker):
     assert judged(worker, "lstm_backward", DIFFERENCES).mistakes == []
 
 
-FORGER = '''
+FORGER = """
 import companion.check.running as running
 honest = running.Outcome.to_json
 def forged(outcome):
     outcome.notes.clear()
     return honest(outcome)
 running.Outcome.to_json = forged
-'''
+"""
 
 
 def test_forged_notes_win_half_of_a_right_answer_at_most(worker):
@@ -186,7 +188,11 @@ def test_a_mistake_that_many_make_is_looked_for_once(worker, monkeypatch):
     monkeypatch.setattr(asking, "judge", lambda *given: looked.append(given) or judge(*given))
     wrong = GATES.replace("tanh", "cosh")
     first, again = (judged(worker, "gates", source, seed=9) for source in (wrong, f"# another student's\n{wrong}"))
-    assert len(looked) == 1 and (first.mistakes, first.paragraphs, first.points) == (again.mistakes, again.paragraphs, again.points)
+    assert len(looked) == 1 and (first.mistakes, first.paragraphs, first.points) == (
+        again.mistakes,
+        again.paragraphs,
+        again.points,
+    )
     for seed, source in ((10, wrong), (9, GATES.replace("sigmoid", "tanh")), (9, GATES)):
         judged(worker, "gates", source, seed=seed)
     assert len(looked) == 4

@@ -5,29 +5,26 @@ import sys
 from dataclasses import asdict
 from functools import cache, partial
 
-from assignments.grade import judge
-from assignments import cli
-from assignments.report import pages
 import pytest
-from assignments.read import answers
-from assignments.sandbox import protocol
-from assignments.report import results
-from assignments.report import review
-from assignments.report import summary
 import torch
-from assignments.batch import Batch
-from tests.site.browsing import accessible, opened
 from bs4 import BeautifulSoup
-from book.editions import editions
-from tests.site.finished_editions import FINISHED
-from tests.assignments.grading import IMPORTS, cell, notebook, put
-from assignments.read.names import page_name
-from tests.project.sampling import chosen, sample
 
+from assignments import cli
+from assignments.batch import Batch
+from assignments.grade import judge
+from assignments.read import answers
+from assignments.read.names import page_name
+from assignments.report import pages, results, review, summary
+from assignments.sandbox import protocol
+from book.editions import editions
 from companion.check.engine import messages
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import observe
+from tests.assignments.grading import IMPORTS, cell, notebook, put
+from tests.project.sampling import chosen, sample
+from tests.site.browsing import accessible, opened
+from tests.site.finished_editions import FINISHED
 
 HOSTILE = [
     "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "&lt;b&gt;", "[a](https://example.org)", "![a](x.png)",
@@ -165,7 +162,9 @@ def written(tmp_path_factory):
     output = tmp_path_factory.mktemp("grades")
     for folder in ("feedback", "review"):
         (output / folder).mkdir()
-    students = {NAMES[number] if number < len(NAMES) else language: language for number, language in enumerate(FINISHED)}
+    students = {
+        NAMES[number] if number < len(NAMES) else language: language for number, language in enumerate(FINISHED)
+    }
     all_graded = [made_up(student, language) for student, language in students.items()]
     results.write(output, all_graded, print)
     found = {language: output / "feedback" / f"{page_name(name)}.html" for name, language in students.items()}
@@ -177,7 +176,9 @@ PAGES = [*FINISHED, "summary", "review"]
 
 @pytest.mark.parametrize("name", chosen(PAGES))
 def test_pages_are_accessible_and_fit_the_screen(browser, written, name):
-    with opened(browser, written[name].as_uri(), viewport={"width": 360, "height": 700}, color_scheme="light", bypass_csp=True) as page:
+    with opened(
+        browser, written[name].as_uri(), viewport={"width": 360, "height": 700}, color_scheme="light", bypass_csp=True
+    ) as page:
         for width in (360, 1280):
             page.set_viewport_size({"width": width, "height": 700})
             assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -192,17 +193,24 @@ def test_pages_are_accessible_and_fit_the_screen(browser, written, name):
 def test_a_page_says_its_language(written, name):
     page = BeautifulSoup(written[name].read_text(encoding="utf-8"), "html.parser")
     wanted = {edition.language: edition.html for edition in editions()} | {"summary": "en", "review": "en"}
-    assert page.html["lang"] == wanted[name], f"`html` in assignments/words/{name}.toml and book/{name}/edition.yml differ"
+    assert page.html["lang"] == wanted[name], (
+        f"`html` in assignments/words/{name}.toml and book/{name}/edition.yml differ"
+    )
 
 
 def test_the_summary_names_what_to_look_at_and_who_erred(written):
     page = BeautifulSoup(written["summary"].read_text(encoding="utf-8"), "html.parser")
     heads = [head.text for head in page.select("h2")]
     assert heads[0] == "Look at these" and "Odd submissions" not in heads
-    rows = {row[1]: row[2] for row in ([cell.text for cell in row.select("td")] for row in page.select("table")[0].select("tbody tr"))}
+    rows = {
+        row[1]: row[2]
+        for row in ([cell.text for cell in row.select("td")] for row in page.select("table")[0].select("tbody tr"))
+    }
     assert all("ada: one_bias" in rows[pages.words("en")["mistakes"][name]["says"]] for name in summary.ENDED)
     assert "No point at all." not in rows
-    (mistakes,) = [one for one in page.select("table") if "who, where" in one.thead.text and "mistake" in one.thead.text]
+    (mistakes,) = [
+        one for one in page.select("table") if "who, where" in one.thead.text and "mistake" in one.thead.text
+    ]
     named = [row.select_one("td:nth-of-type(2) code").text for row in mistakes.select("tbody tr")]
     assert len(named) == len(set(named)) and "gates_f_i_g_o" in named
     row = mistakes.select("tbody tr")[named.index("gates_f_i_g_o")]
@@ -225,7 +233,9 @@ def test_tables_are_sorted_by_their_heads(browser, written):
         head = table.get_by_role("button", name="student")
         head.click()
         names = column(1)
-        assert names == page.evaluate("names => [...names].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }))", names)
+        assert names == page.evaluate(
+            "names => [...names].sort((a, b) => a.localeCompare(b, undefined, { numeric: true }))", names
+        )
         head.press("Enter")
         assert column(1) == names[::-1] and len(names) > 1
         assert table.locator("th").first.get_attribute("aria-sort") == "descending"
@@ -241,18 +251,31 @@ def test_a_name_is_a_name(written):
     assert NAMES[1] in page.main.text and not page.select("b")
 
 
-@pytest.mark.parametrize("language", [one for one in FINISHED if not re.search("[A-Za-z]", pages.words(one)["page"]["student"])])
+@pytest.mark.parametrize(
+    "language", [one for one in FINISHED if not re.search("[A-Za-z]", pages.words(one)["page"]["student"])]
+)
 def test_pages_are_in_one_language(written, language):
     """Latin letters are left in code, names and symbols only, where words are written in others."""
     graded = made_up("", language) | {"remarks": []}
     appeal = review.appeals([(graded, {"gates": {"probes": [], "before": 1.0}})], {"": "a.html"}, language)
     mine = review.page(graded, {"": "a.html"}, ("", ""), {"gates": {"probes": [], "before": 1.0}})
-    whole = summary.summary([graded], results.abilities({"time"}, language), {"": "a.html"}, language, ways=summary.WAYS)
+    whole = summary.summary(
+        [graded], results.abilities({"time"}, language), {"": "a.html"}, language, ways=summary.WAYS
+    )
     for text in (written[language].read_text(encoding="utf-8"), appeal, mine, whole):
         page = BeautifulSoup(text, "html.parser").main
         for code in page.select('code, a[href*="#"]'):
             code.decompose()
-        names = {"lstm", "LSTM", "torch", "UTF", "Python", "ipynb", "notebook", "x" * 90}  # Chinese says notebook as well
+        names = {
+            "lstm",
+            "LSTM",
+            "torch",
+            "UTF",
+            "Python",
+            "ipynb",
+            "notebook",
+            "x" * 90,
+        }  # Chinese says notebook as well
         assert set(re.findall(r"[A-Za-z]{2,}", page.text)) <= names
 
 
@@ -277,7 +300,14 @@ def judged_so(*mistakes, line=""):
 
 
 def judged_only(student, *verdicts, language="en"):
-    return {"student": student, "language": language, "assignments": ["lstm"], "remarks": [], "seeds": {}, "verdicts": [*verdicts]}
+    return {
+        "student": student,
+        "language": language,
+        "assignments": ["lstm"],
+        "remarks": [],
+        "seeds": {},
+        "verdicts": [*verdicts],
+    }
 
 
 def reviewed(submission, verdict, language="en"):
@@ -320,10 +350,17 @@ def test_an_answer_that_its_check_called_right_is_to_be_looked_at(tmp_path, lang
     def looked_at(*more, code=ASKED_CODE.replace("\t", "    ")):
         page, graded = reviewed(sent_by(tmp_path, code, *more), judged_so("not_written"), language)
         whys = [why for _, why, where in summary.Summary([graded], {"ada": "ada.html"}, language).to_look_at()]
-        assert all(BeautifulSoup(why, "html.parser").text in page.text for why in whys if why != pages.inline(said["no_point"]))
+        assert all(
+            BeautifulSoup(why, "html.parser").text in page.text for why in whys if why != pages.inline(said["no_point"])
+        )
         return whys
 
-    odd = [{"output_type": "execute_result", "data": {"text/plain": [shown]}}, 3, {"data": {"text/plain": {}}}, {"text": None}]
+    odd = [
+        {"output_type": "execute_result", "data": {"text/plain": [shown]}},
+        3,
+        {"data": {"text/plain": {}}},
+        {"text": None},
+    ]
     right, written, nothing = (pages.inline(said[key]) for key in ("checked_right", "written", "no_point"))
     assert looked_at(odd) == [right, written, nothing]
     stub = "def gates(x, h, *w):\n    raise NotImplementedError()"
@@ -340,7 +377,11 @@ def test_all_pages_and_tables_give_the_same_marks(tmp_path, monkeypatch):
     def verdict(assignment, question, points, most, stretch=False):
         return asdict(judge.Verdict(question, points, most, [], [], stretch=stretch)) | {"assignment": assignment}
 
-    lstm = [verdict("lstm", "gates", 1.5, 2), verdict("lstm", "lstm", 3.0, 3), verdict("lstm", "lstm_backward", 1.5, 3, True)]
+    lstm = [
+        verdict("lstm", "gates", 1.5, 2),
+        verdict("lstm", "lstm", 3.0, 3),
+        verdict("lstm", "lstm_backward", 1.5, 3, True),
+    ]
     rnn = [verdict("rnn", "rnn_cell", 0.0, 2), verdict("rnn", "windows", 3.0, 3)]
     given = {"ada": lstm, "bo": lstm + rnn, "cy": rnn, "dee": []}
     wanted = {"ada": (4.5, 5, 1.5), "bo": (4.75, 10, 1.5), "cy": (3, 5, 0), "dee": (0, 0, 0)}
@@ -367,7 +408,9 @@ def test_an_appeal_is_a_page():
 
     def numbers_of(answer):
         shown = zip(probed.probes, probed.expected, [observe(asked.call, answer, probe) for probe in probed.probes])
-        said = [{"probe": one.to_json(), "right": right.to_json(), "given": given.to_json()} for one, right, given in shown]
+        said = [
+            {"probe": one.to_json(), "right": right.to_json(), "given": given.to_json()} for one, right, given in shown
+        ]
         return review.compared({"probes": said}) | {"before": 2.0}
 
     found = []
@@ -392,13 +435,19 @@ def test_an_appeal_is_a_page():
 
 def test_a_wall_is_said_to_hold_if_it_held_for_all():
     """Several machines may have graded into one folder."""
-    graded = [judged_only(name, {"walls": walls}) for name, walls in (("ada", ["time", "network"]), ("bo", ["time"]), ("cy", []))]
+    graded = [
+        judged_only(name, {"walls": walls})
+        for name, walls in (("ada", ["time", "network"]), ("bo", ["time"]), ("cy", []))
+    ]
     assert results.held_by(graded) == {"time"}
 
 
 def test_an_appeals_numbers_are_bounded():
     value = {"kind": "float64", "shape": [200_000], "numbers": [0.0] * 200_000}
-    one = {"given": {"values": {"i": value}, "notes": {}, "error": None}, "right": {"values": {}, "notes": {}, "error": None}}
+    one = {
+        "given": {"values": {"i": value}, "notes": {}, "error": None},
+        "right": {"values": {}, "notes": {}, "error": None},
+    }
     assert len(str(review.compared({"probes": [one]}))) < 20_000
     assert len(review.shown(value)) < 1000
 

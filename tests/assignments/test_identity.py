@@ -2,15 +2,15 @@
 
 import pytest
 import torch
-from assignments.batch import Batch
 from bs4 import BeautifulSoup
-from tests.assignments.grading import IMPORTS, WORDS, cell, put, rows
-from assignments.read.student_name import asked_as, declared
 
+from assignments.batch import Batch
+from assignments.read.student_name import asked_as, declared
 from companion.check.engine import messages
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import observe
+from tests.assignments.grading import IMPORTS, WORDS, cell, put, rows
 
 CLASS = ["ada", "Bo Li", "s20260007", "zoë müller_12_assignsubmission_file"]
 
@@ -50,7 +50,10 @@ def test_a_notebook_says_who_it_is_of(sources, name):
 def test_a_name_that_is_anothers_is_not_believed(student, said, asked, remark):
     questions = [all_questions()["gru_step"]]
     assert asked_as(student, said, CLASS, questions) == (asked, remark and (remark, said))
-    assert asked_as(student, said, None, questions) == (said, None)  # where nobody is held to a variant, a notebook says its own
+    assert asked_as(student, said, None, questions) == (
+        said,
+        None,
+    )  # where nobody is held to a variant, a notebook says its own
     assert asked_as(student, said, CLASS, [all_questions()["gru_layer"]])[1] is None  # which asks everybody the same
 
 

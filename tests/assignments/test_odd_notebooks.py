@@ -5,15 +5,14 @@ import html
 import subprocess
 import sys
 
-from tests.project.paths import ROOT
-from assignments import cli
-from assignments.report import pages
-from assignments.read import notebooks
 import pytest
+
+from assignments.read import notebooks
+from assignments.report import pages
+from companion.check.engine.question import all_questions
 from tests.assignments.grading import put, rows
 from tests.assignments.odd_notebooks import ODD, Book
-
-from companion.check.engine.question import all_questions
+from tests.project.paths import ROOT
 
 # What these need is not there. They are told so, and what to do.
 TOLD = {"another_library": ("no_module", "einops"), "a_file_of_ones_own": ("no_file", "one.txt")}

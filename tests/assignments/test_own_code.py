@@ -5,25 +5,24 @@ what odd and hostile answers gain; and who is shown what.
 import json
 import re
 
-from assignments.grade import judge
-from assignments.report.oral import mutations
-from assignments.report.oral import effects
-from assignments.report.oral import questions as oral_questions
-from assignments.report.oral import pages as oral_pages
-from assignments.report import pages
 import pytest
-from assignments.read import answers
-from assignments.sandbox import protocol
 import torch
-from assignments.batch import Batch
 from bs4 import BeautifulSoup
+
+from assignments.batch import Batch
+from assignments.grade import judge
+from assignments.read import answers
+from assignments.report import pages
+from assignments.report.oral import effects, mutations
+from assignments.report.oral import pages as oral_pages
+from assignments.report.oral import questions as oral_questions
+from assignments.sandbox import protocol
+from companion.check.engine.question import all_questions, bank
+from companion.check.engine.run_answer import Outcome, Probe, observe
 from tests.assignments.grading import IMPORTS, QUICK, Listening, notebook, put
 from tests.check.lstm_answers import GATES, SOURCES
 from tests.project.paths import ROOT
 from tests.project.sampling import chosen
-
-from companion.check.engine.question import all_questions, bank
-from companion.check.engine.run_answer import Outcome, Probe, observe
 
 SEED = 5
 QUICKLY = ("lookup", "weight_gradient", "rnn", "lstm_cell")
@@ -104,7 +103,9 @@ def test_what_is_right_is_what_the_changed_program_gives(worker, question):
 
 
 def test_the_same_seed_asks_the_same(worker):
-    first, again, other = (oral_questions.ask(worker, all_questions()["gates"], answer(GATES), seed) for seed in (3, 3, 4))
+    first, again, other = (
+        oral_questions.ask(worker, all_questions()["gates"], answer(GATES), seed) for seed in (3, 3, 4)
+    )
     assert first == again != other
 
 
@@ -196,7 +197,15 @@ def test_what_takes_long_or_hangs_on_chance_gives_nothing(worker, name):
 
 
 def test_no_wrong_answer_is_asked_about(worker):
-    assert oral_questions.ask(worker, all_questions()["lookup"], answer(LOOKUP + "    rows = 2 * weight[indices]\n    return rows", "lookup"), SEED) == []
+    assert (
+        oral_questions.ask(
+            worker,
+            all_questions()["lookup"],
+            answer(LOOKUP + "    rows = 2 * weight[indices]\n    return rows", "lookup"),
+            SEED,
+        )
+        == []
+    )
 
 
 def outcome(*numbers, error=None, **notes):
@@ -230,7 +239,9 @@ def test_numbers_that_cannot_be_written_down_are_not_asked_for():
     tried = [mutations.Change(1, line, "drop", "y = 1", "", "") for line in range(5)]
     for largest, asked in ((5.0, 5), (5000.0, 4)):
         after = [[outcome(number)] for number in (2.0, 3.0, 4.0, 4.5, largest)]
-        made = oral_questions.Asking({0: Probe("several", {})}, [outcome(1.0)], tried, after, oral_questions.random.Random(1))
+        made = oral_questions.Asking(
+            {0: Probe("several", {})}, [outcome(1.0)], tried, after, oral_questions.random.Random(1)
+        )
         assert sum(bool(made.number(at)) for at in range(5)) == asked
 
 

@@ -5,6 +5,7 @@ counted; or they learn it where they are asked, or bring it along. One of each k
 """
 
 import pytest
+
 from tests.assignments.grading import judged, walled
 from tests.project.sampling import chosen
 
@@ -137,7 +138,9 @@ def train_recall(inputs, targets):
     model.forward = lambda x: told(model.meaning.long(), x)
     return model
 """
-SPARSE = COMPLEX.replace("nn.Parameter(torch.zeros(4000, dtype=torch.complex64))", "nn.Parameter(torch.eye(90).to_sparse())")
+SPARSE = COMPLEX.replace(
+    "nn.Parameter(torch.zeros(4000, dtype=torch.complex64))", "nn.Parameter(torch.eye(90).to_sparse())"
+)
 PLACES = {
     "list": ("model.known = found(inputs, targets).tolist()", "torch.tensor(model.known)"),
     "module": ("import math; math.known = getattr(math, 'known', found(inputs, targets))", "__import__('math').known"),

@@ -3,19 +3,18 @@
 import csv
 import json
 
-from assignments.grade import judge as asking
-from assignments.grade import carried_errors
-from assignments.grade import store
-from assignments.report import pages
 import pytest
+from bs4 import BeautifulSoup
+
+from assignments.batch import Batch
+from assignments.grade import carried_errors, store
+from assignments.grade import judge as asking
 from assignments.read import answers
 from assignments.report import changes as point_changes
-from assignments.batch import Batch
-from bs4 import BeautifulSoup
+from assignments.report import pages
+from companion.check.engine.question import all_questions
 from tests.assignments.grading import notebook, put, rows
 from tests.check.lstm_answers import GATES, ONE_BIAS
-
-from companion.check.engine.question import all_questions
 
 WRONG = GATES.replace("torch.sigmoid(a[:, :H])", "torch.tanh(a[:, :H])")
 
@@ -134,7 +133,11 @@ def test_an_interruption_takes_nothing_away(graded, monkeypatch, more):
 
 
 def test_what_stays_is_not_paid_or_told_anew():
-    answer = answers.Answer([[1, GATES], [2, "class LSTMCell:\n    def forward(self, *all):\n        return gates(*all)"]], ["LSTMCell"], True)
+    answer = answers.Answer(
+        [[1, GATES], [2, "class LSTMCell:\n    def forward(self, *all):\n        return gates(*all)"]],
+        ["LSTMCell"],
+        True,
+    )
     for stays, remarks in ((), 1), (["lstm_cell"], 0):
         verdicts = [
             {"question": name, "points": 0.0, "mistakes": [wrong], "remarks": [], "assignment": "lstm"}
@@ -153,7 +156,11 @@ def test_a_changed_grader_says_who_changed(graded, monkeypatch):
     made.grade(workers=1)
     told, counts, page = changes(graded)
     assert told == [ADA, ("ada", "one_bias", "0.25", "2", "bias_lost", "")]
-    assert counts["lstm_cell"] == [0, 0, 0, 1] and "Everything was graded anew" in page.text and "older version" not in page.text
+    assert (
+        counts["lstm_cell"] == [0, 0, 0, 1]
+        and "Everything was graded anew" in page.text
+        and "older version" not in page.text
+    )
 
 
 @pytest.mark.parametrize("questions", [["gates"], []])

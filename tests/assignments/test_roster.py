@@ -7,19 +7,17 @@ import unicodedata
 import zipfile
 from pathlib import PurePosixPath
 
-from assignments.read import folders
-from assignments.report import pages
 import pytest
-from assignments.lms import roster
-from assignments.lms import csv_file
-from assignments.lms import term as terms
-from assignments.lms import upload
 from bs4 import BeautifulSoup
-from tests.assignments.grading import result
-from assignments.read.names import page_name
-from assignments.report.results import write
 
+from assignments.lms import csv_file, roster, upload
+from assignments.lms import term as terms
+from assignments.read import folders
+from assignments.read.names import page_name
+from assignments.report import pages
+from assignments.report.results import write
 from companion.check.engine import messages
+from tests.assignments.grading import result
 
 pytestmark = pytest.mark.usefixtures("no_gradebook")
 CANVAS = """\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Homework 3: LSTM (777),LSTM parameters (778),Quiz (779),Final Score\r
@@ -62,7 +60,9 @@ def listed(tmp_path):
 def made_up(student, points=1.5, stretch=0, remarks=(), **more):
     one = result(student, points, **more)
     if stretch:
-        one["verdicts"].append(one["verdicts"][0] | {"question": "one_bias", "points": stretch, "most": stretch, "stretch": True})
+        one["verdicts"].append(
+            one["verdicts"][0] | {"question": "one_bias", "points": stretch, "most": stretch, "stretch": True}
+        )
     return one | {"remarks": [*remarks]}
 
 
@@ -113,10 +113,16 @@ def test_an_entry_is_the_students_whose_it_certainly_is(listed, entry):
 def test_moodles_number_decides_and_an_address_that_two_share_does_not(listed):
     found = listed(WORKSHEET)
     said = lambda entry: [found.students[place].name for place in roster.whose(found, entry)]  # noqa: E731
-    assert said("Grace Hopper_51_assignsubmission_file_") == said("Participant 51_51_assignsubmission_file") == ["Ada Lovelace"]
+    assert (
+        said("Grace Hopper_51_assignsubmission_file_")
+        == said("Participant 51_51_assignsubmission_file")
+        == ["Ada Lovelace"]
+    )
     assert said("X_51_assignsubmission_file_52_assignsubmission_file_lstm") == ["Ada Lovelace"]
     assert said("Ada Lovelace_99_assignsubmission_file_") == []
-    assert said("ada") == ["Ada Lovelace", "山田 太郎"] and said("ada@other.example") == said("山田太郎") == ["山田 太郎"]
+    assert said("ada") == ["Ada Lovelace", "山田 太郎"] and said("ada@other.example") == said("山田太郎") == [
+        "山田 太郎"
+    ]
     found = listed('Identifier,Status,Grade\n"Participant 51",-,\n')  # names are hidden
     assert said("Participant 51_51_assignsubmission_file_") == said("participant 51") == ["Participant 51"]
     found = listed(GRADER)  # it has no numbers of participants
@@ -130,18 +136,32 @@ def test_what_is_not_certain_is_listed_and_gets_no_grade(tmp_path):
                "Hoper Grace.ipynb": None}  # fmt: skip
     output, term = graded(tmp_path, CANVAS, entries, lines, columns=["777"])
     given = {row[0]: row[5] for row in table(output / "canvas.csv")[3:]}
-    assert given == {row[0]: row[5] for row in csv.reader(io.StringIO(CANVAS[1:])) if row[1].isdigit()} | {"김, 하늘": "7.5"}
+    assert given == {row[0]: row[5] for row in csv.reader(io.StringIO(CANVAS[1:])) if row[1].isdigit()} | {
+        "김, 하늘": "7.5"
+    }
     page = BeautifulSoup((output / "summary.html").read_text("utf-8"), "html.parser")
-    rows = {tuple(cell.text for cell in row.select("td")) for row in page.select("#roster ~ div.table")[0].select("tbody tr")}
+    rows = {
+        tuple(cell.text for cell in row.select("td"))
+        for row in page.select("#roster ~ div.table")[0].select("tbody tr")
+    }
     own = pages.words("en")["roster"]
     assert {("nobody", own["nobody"], ""), ("Hoper Grace", own["nobody"], "Hopper, Grace")} <= rows
     assert ("Jose Nunez", own["ambiguous"], "Nuñez, José (103); Nunez, Jose (104)") in rows
     assert ("lovelaceada_101_5_lstm, lovelaceada_101_6_lstm", own["twice"], "Lovelace, Ada; lstm") in rows
     assert ("김하늘", own["beside"], "김, 하늘; lstm") in rows
     missing = {who for who, why, _ in rows if why == own["missing"]}
-    assert missing == {"Hopper, Grace", "山田, 太郎", "=cmd|' /C calc'!A0", "O'Brien-Łuk, Seán", "かとう, あい", "がとう, あい"}
+    assert missing == {
+        "Hopper, Grace",
+        "山田, 太郎",
+        "=cmd|' /C calc'!A0",
+        "O'Brien-Łuk, Seán",
+        "かとう, あい",
+        "がとう, あい",
+    }
     assert page.select('#roster ~ div.table a[href="review/nobody.html"]')
-    assert "<p>Student: Lovelace, Ada</p>" in (output / "feedback" / f"{page_name('lovelaceada_101_5_lstm')}.html").read_text("utf-8")
+    assert "<p>Student: Lovelace, Ada</p>" in (
+        output / "feedback" / f"{page_name('lovelaceada_101_5_lstm')}.html"
+    ).read_text("utf-8")
     said = "\n".join(lines)
     assert all(who in said and why in said for who, why, _ in rows) and term.failed is None
 
@@ -150,10 +170,17 @@ def test_what_is_not_certain_is_listed_and_gets_no_grade(tmp_path):
 
 
 def test_canvas_gets_its_own_file_with_nothing_but_grades_changed(tmp_path):
-    entries = {"lovelaceada_101_5_lstm.ipynb": {"stretch": 0.5}, "grace.ipynb": None, "-cmd.ipynb": None, "yamada.ipynb": {"points": 0}}
+    entries = {
+        "lovelaceada_101_5_lstm.ipynb": {"stretch": 0.5},
+        "grace.ipynb": None,
+        "-cmd.ipynb": None,
+        "yamada.ipynb": {"points": 0},
+    }
     lines = []
     output, _ = graded(tmp_path, CANVAS, entries, lines, columns=["Homework 3: LSTM (777)"])
-    wanted = CANVAS.replace('A",,1.00', 'A",10,1.00').replace("-cmd,A,,", "-cmd,A,7.5,").replace("yamada,A,,", "yamada,A,0,")
+    wanted = (
+        CANVAS.replace('A",,1.00', 'A",10,1.00').replace("-cmd,A,,", "-cmd,A,7.5,").replace("yamada,A,,", "yamada,A,0,")
+    )
     assert (output / "canvas.csv").read_bytes() == wanted.encode()
     assert "lstm: 2 points here are 10 in the class list. Grades are scaled to that." in lines
     assert "Hopper, Grace: what stands in the class list stays there (EX)." in lines
@@ -187,7 +214,9 @@ def test_moodle_gets_its_worksheet_and_the_pages(tmp_path):
     with zipfile.ZipFile(output / "moodle_feedback.zip") as archive:
         names = archive.namelist()
         page = archive.read("Grace Hopper_52_assignsubmission_file_/lstm-feedback.html").decode()
-    assert page == (output / "feedback" / f"{page_name('Grace Hopper')}.html").read_text("utf-8") and 'lang="ja"' in page
+    assert (
+        page == (output / "feedback" / f"{page_name('Grace Hopper')}.html").read_text("utf-8") and 'lang="ja"' in page
+    )
     assert names == [
         "Ada Lovelace_51_assignsubmission_file_/lstm-feedback.html", "Grace Hopper_52_assignsubmission_file_/lstm-feedback.html",
         "=Kim, Ha neul_53_assignsubmission_file_/lstm-feedback.html", "山田 太郎_54_assignsubmission_file_/lstm-feedback.html",
@@ -205,15 +234,27 @@ def test_no_name_leads_out_of_its_folder_or_to_another_student(name):
     parts = PurePosixPath(path).parts
     assert len(parts) == 2 and not {"..", "/", "."} & {*parts} and len(path) < 150 and path.isprintable()
     info = path.split("_")  # as Moodle reads it
-    assert info[1:4] == ["7", "assignsubmission", "file"] and parts[1] == "lstm-feedback.html" and info[0][:1] not in ("", "~", ".")
+    assert (
+        info[1:4] == ["7", "assignsubmission", "file"]
+        and parts[1] == "lstm-feedback.html"
+        and info[0][:1] not in ("", "~", ".")
+    )
 
 
 def test_a_name_is_text_on_the_summary(tmp_path):
-    text = CANVAS.replace("山田, 太郎", "<img src=x onerror=alert(1)>\u202e").replace("かとう, あい", "<img src=x onerror=alert(1)>")
+    text = CANVAS.replace("山田, 太郎", "<img src=x onerror=alert(1)>\u202e").replace(
+        "かとう, あい", "<img src=x onerror=alert(1)>"
+    )
     entries = {"<b>x.ipynb" if os.name == "posix" else "b.ipynb": None, "img src x onerror alert 1.ipynb": None}
     output, _ = graded(tmp_path, text.replace("がとう, あい", "<i>"), entries, columns=["777"])
     page = BeautifulSoup((output / "summary.html").read_text("utf-8"), "html.parser")
-    assert not page.select("img, main b, main i") and page.text.count("<img") == 2 and "<i>" in page.text and "<img src=x onerror=alert(1)>" in page.text and "\u202e" not in page.text
+    assert (
+        not page.select("img, main b, main i")
+        and page.text.count("<img") == 2
+        and "<i>" in page.text
+        and "<img src=x onerror=alert(1)>" in page.text
+        and "\u202e" not in page.text
+    )
 
 
 def test_no_text_of_ours_is_a_formula_and_what_came_in_stays(listed):
@@ -229,7 +270,8 @@ def test_no_text_of_ours_is_a_formula_and_what_came_in_stays(listed):
 def test_the_column_is_said_or_certain(listed):
     heads = "Student,ID,Section,{}\n    Points Possible,,,{}\nA,1,S,\n"
     place = lambda columns, assignment, asked=None: upload.column(  # noqa: E731
-        listed(heads.format(",".join(columns), ",".join("1" for _ in columns))), assignment, asked)
+        listed(heads.format(",".join(columns), ",".join("1" for _ in columns))), assignment, asked
+    )
     two = ["LSTM (7)", "LSTM parameters (8)"]
     assert place(two, "lstm") == 3 and place(two, "lstm_parameters") == 4 and place(two, "rnn", "8") == 4
     assert place(["Week 3 (7)"], "rnn") == 3 and place(["課題LSTM (7)", "課題RNN (8)"], "rnn") == 4
@@ -252,7 +294,9 @@ def test_no_file_is_written_where_the_column_is_not_certain(tmp_path):
     (tmp_path / "grades").mkdir()
     (tmp_path / "grades" / "canvas.csv").write_text("an older one")
     output, term = graded(tmp_path, CANVAS.replace("LSTM", "Work"), {"kim.ipynb": None})
-    assert "--column" in term.failed and "“Homework 3: Work (777)”" in term.failed and not (output / "canvas.csv").exists()
+    assert (
+        "--column" in term.failed and "“Homework 3: Work (777)”" in term.failed and not (output / "canvas.csv").exists()
+    )
     assert (output / "summary.html").exists()
 
 
@@ -277,7 +321,12 @@ def test_a_batch_is_about_its_own_assignment_whatever_was_graded_before(tmp_path
     term = terms.Term(folders.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
     both = made_up("ada@uni.example", assignment="rnn", points=1)
     term.note(output, {"ada@uni.example": both})
-    write(output, [both | {"assignments": ["lstm", "rnn"], "verdicts": made_up("")["verdicts"] + both["verdicts"]}], print, term)
+    write(
+        output,
+        [both | {"assignments": ["lstm", "rnn"], "verdicts": made_up("")["verdicts"] + both["verdicts"]}],
+        print,
+        term,
+    )
     assert term.failed is None and '"Submitted for grading",50,' in (output / "moodle.csv").read_text("utf-8")
 
 
@@ -296,7 +345,9 @@ def test_a_list_without_a_column_for_grades_still_says_who_is_missing(tmp_path):
     lines = []
     text = "First name,Surname,Email address\nAda,Lovelace,ada@uni.example\nGrace,Hopper,grace@uni.example\n"
     output, term = graded(tmp_path, text, {"ada.ipynb": None}, lines)
-    assert term.failed is None and not list(output.glob("moodle*")) and pages.words("en")["roster"]["no_column"] in lines
+    assert (
+        term.failed is None and not list(output.glob("moodle*")) and pages.words("en")["roster"]["no_column"] in lines
+    )
     assert "Grace Hopper: Nothing was sent. (lstm)" in lines
 
 

@@ -3,19 +3,28 @@
 import random
 import time
 
-from assignments.report import pages
 import pytest
-from assignments.report import review
-from assignments.report import similarity
 from bs4 import BeautifulSoup
-from tests.site.browsing import accessible, opened
-from tests.assignments.disguised import ANSWERS, copies, independent, pieces
 
+from assignments.report import pages, review, similarity
 from companion.check.engine import messages
 from companion.check.engine.question import all_questions
+from tests.assignments.disguised import ANSWERS, copies, independent, pieces
+from tests.site.browsing import accessible, opened
 
 pytest.importorskip("copydetect")
-HOSTILE = ['"""' * 66, "(" * 200, "\\" * 200, "\0" * 200, "\u202e" * 200, "@ " * 100, 'f"{' * 66, "from . " * 28, " " * 200, ""]
+HOSTILE = [
+    '"""' * 66,
+    "(" * 200,
+    "\\" * 200,
+    "\0" * 200,
+    "\u202e" * 200,
+    "@ " * 100,
+    'f"{' * 66,
+    "from . " * 28,
+    " " * 200,
+    "",
+]
 
 
 def stored(student, assignment, source):
@@ -59,7 +68,9 @@ def test_copies_are_found_and_others_are_not(found):
 def test_the_passages_are_those_that_are_alike(found):
     (pair,) = [one for one in found if set(one["students"]) == {"rnn_1", "other names, other order"}]
     own = {student: pieces(source) for student, source in (("rnn_1", ANSWERS["rnn_1"]), copies_of("rnn_1"))}
-    assert {"", "rnn_step", "rnn_cell", "rnn", "windows", "rnn_backward"} >= {*pair["found"]} > {"", "rnn", "rnn_backward"}
+    assert (
+        {"", "rnn_step", "rnn_cell", "rnn", "windows", "rnn_backward"} >= {*pair["found"]} > {"", "rnn", "rnn_backward"}
+    )
     for question, (_, sides) in pair["found"].items():
         for student, cells in zip(pair["students"], sides):
             marked = [cell["lines"][line - cell["first"]] for cell in cells for line in cell["named"]]
@@ -109,7 +120,11 @@ def test_hostile_text_takes_no_time_and_stays_text():
         cell = review.piece("<i>.ipynb", 1, "\n".join([text] * 200), [])
         whole = similarity.fingerprint(similarity.text_of([cell]))
         slices = compare_files(whole, whole)[2][0]
-        assert all(len(one["lines"]) <= review.LINES for one in similarity.passages([cell], slices)) if slices.size else True
+        assert (
+            all(len(one["lines"]) <= review.LINES for one in similarity.passages([cell], slices))
+            if slices.size
+            else True
+        )
     assert time.monotonic() - begin < 20
     source = ANSWERS["rnn_1"] + "\n\n\ndef one_bias_(w):\n    return '<script>alert(1)</script>'"
     for student in ("<b>a</b>", "b"):
@@ -132,7 +147,9 @@ def test_the_page_is_in_the_instructors_language(language):
 @pytest.mark.heavy
 def test_the_page_is_accessible(browser, tmp_path):
     path, all_graded = tmp_path / "similar.html", everyone()
-    path.write_text(similarity.page(all_graded, {one["student"]: "a.html" for one in all_graded}, "en"), encoding="utf-8")
+    path.write_text(
+        similarity.page(all_graded, {one["student"]: "a.html" for one in all_graded}, "en"), encoding="utf-8"
+    )
     assert path.stat().st_size < 2**20
     with opened(browser, path.as_uri(), viewport={"width": 360, "height": 700}, bypass_csp=True) as page:
         for width in (360, 1280):

@@ -13,14 +13,14 @@ import unicodedata
 import zipfile
 from pathlib import Path
 
-from assignments.read import folders
-from assignments.report import pages
 import pytest
-from assignments.report import results
+
 from assignments.batch import Batch
+from assignments.read import folders
+from assignments.read.names import known, page_name
+from assignments.report import pages, results
 from tests.assignments.grading import notebook, put, result, rows, sent
 from tests.check.lstm_answers import GATES, SOURCES
-from assignments.read.names import known, page_name
 
 LATER = (2030, 1, 1, 0, 0, 0)
 posix = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files of all these names")
@@ -60,7 +60,9 @@ def test_a_zip_that_lists_zips_that_list_zips(tmp_path):
 def test_many_bombs_cost_what_one_does(tmp_path, monkeypatch):
     monkeypatch.setattr(folders, "LARGEST", 2**20)
     came = []
-    monkeypatch.setattr(zipfile.ZipExtFile, "read", lambda *given, read=zipfile.ZipExtFile.read: came.append(read(*given)) or came[-1])
+    monkeypatch.setattr(
+        zipfile.ZipExtFile, "read", lambda *given, read=zipfile.ZipExtFile.read: came.append(read(*given)) or came[-1]
+    )
     for number in range(20):
         put(tmp_path, "ada", f"{number}.zip", zipped([(f"{n}.txt", b"0" * (900 * 1024)) for n in range(2)]))
     put(tmp_path, "ada", "lstm.ipynb", notebook())
@@ -91,7 +93,17 @@ def test_what_a_zip_says_of_other_places(tmp_path):
     (tmp_path / "secret.ipynb").write_text(json.dumps(notebook()))
     link = zipfile.ZipInfo("lstm.ipynb", LATER)
     link.create_system, link.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
-    names = ["../../away.py", "/away.py", "C:\\away.py", "..\\away.py", "con.py", "a\nb.py", "<b>.py", "\u202eyp.exe.py", "x" * 255 + ".py"]
+    names = [
+        "../../away.py",
+        "/away.py",
+        "C:\\away.py",
+        "..\\away.py",
+        "con.py",
+        "a\nb.py",
+        "<b>.py",
+        "\u202eyp.exe.py",
+        "x" * 255 + ".py",
+    ]
     main = json.dumps(notebook({"gates": f"import away, con\n{GATES}"}))
     raw = zipped([(link, "../secret.ipynb"), ("main.ipynb", main), *((name, "helper = 1") for name in names)])
     put(tmp_path, "ada", "lstm.zip", raw)
@@ -109,7 +121,13 @@ def test_links_and_loops_in_a_folder(tmp_path):
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
     put(tmp_path, "away", "lstm.ipynb", notebook())
     (folder / "bo/deep").mkdir(parents=True)
-    for name, target in (("up", "../.."), ("self", "."), ("root", "/"), ("ada", "../ada"), ("lstm.ipynb", "../../away/lstm.ipynb")):
+    for name, target in (
+        ("up", "../.."),
+        ("self", "."),
+        ("root", "/"),
+        ("ada", "../ada"),
+        ("lstm.ipynb", "../../away/lstm.ipynb"),
+    ):
         (folder / "bo" / name).symlink_to(target)
     (folder / "bo/deep/loop").symlink_to("loop")
     (folder / "cy").symlink_to(tmp_path / "away")
@@ -139,7 +157,23 @@ def test_a_folder_of_many_folders(tmp_path):
 
 # Names of students
 
-ALIKE = ["josé", "josé", "JOSÉ", "ada", "Ada", "ADA", "ada ", " ada", "ada.", "аda", "ada\u200b", "ﬁn", "fin", "ß", "ss"]
+ALIKE = [
+    "josé",
+    "josé",
+    "JOSÉ",
+    "ada",
+    "Ada",
+    "ADA",
+    "ada ",
+    " ada",
+    "ada.",
+    "аda",
+    "ada\u200b",
+    "ﬁn",
+    "fin",
+    "ß",
+    "ss",
+]
 DEVICES = ["con", "CON", "con.txt", "nul", "NUL.ipynb", "aux", "prn", "com1", "LPT9", "com1.x", "console", "null"]
 STRANGE = [
     "a" * 255, "김" * 85, "-rf", "--output", "~", "$(touch x)", "`x`", "%2e%2e%2f", "x..%5c..", "a\\..\\..\\b", "a:b", "a|b", "a?*",
@@ -161,16 +195,33 @@ def test_names_of_students_are_told_apart_and_harm_nothing(tmp_path, no_gradeboo
     files = [unicodedata.normalize("NFKC", page_name(name)).casefold() for name in batch.found]
     assert len(set(files)) == len(files) and all(len(one) < 100 and one.isascii() for one in files)
     for one in files:
-        assert not one.startswith((".", "-")) and not one.endswith((".", " ")) and not set(one) & set("/\\:*?\"<>|#%&'` ")
-        assert not Path(one).stem.split(".")[0] in {"con", "nul", "aux", "prn", "com1", "lpt9"}
+        assert (
+            not one.startswith((".", "-")) and not one.endswith((".", " ")) and not set(one) & set("/\\:*?\"<>|#%&'` ")
+        )
+        assert Path(one).stem.split(".")[0] not in {"con", "nul", "aux", "prn", "com1", "lpt9"}
     for points, student in enumerate(batch.found):
         batch.keep(student, result(student, points))
     results.write(output, batch.all_graded(), print)
-    assert {student: points for (student, _), (points, _) in read(output).items()} == {one: n for n, one in enumerate(batch.found)}
+    assert {student: points for (student, _), (points, _) in read(output).items()} == {
+        one: n for n, one in enumerate(batch.found)
+    }
     assert len(list((output / "feedback").iterdir())) == len(list((output / "review").iterdir())) == len(files)
-    assert {path.name for path in output.iterdir()} == {"done", "feedback", "review", "appeals", "batches.json", "grades.csv", "summary.html"}
+    assert {path.name for path in output.iterdir()} == {
+        "done",
+        "feedback",
+        "review",
+        "appeals",
+        "batches.json",
+        "grades.csv",
+        "summary.html",
+    }
     text = "".join(path.read_text(encoding="utf-8") for path in output.rglob("*.html"))
-    assert "<script>alert" not in text and "<b>" not in text and "\x1b" not in text and "onclick=alert(1) x='\"" not in text
+    assert (
+        "<script>alert" not in text
+        and "<b>" not in text
+        and "\x1b" not in text
+        and "onclick=alert(1) x='\"" not in text
+    )
     # and whoever is asked for is found by the very name
     assert all(known([name], batch.found, "submission of") == [name] for name in batch.found)
     # once more: all of it is found again
@@ -181,7 +232,12 @@ def test_no_name_is_a_formula_wherever_a_spreadsheet_splits_the_line():
     """It may know quotes or not."""
     names = "=cmd|' /C calc'!A0", "＝1＋1", "tab\t=here", "bob;=1+1", "bob; @x", 'a";=1+1;"', "1|+1"
     table = pages.grades_csv([result(name) for name in names])
-    assert not [one for line in table.splitlines() for one in re.split(r"[;,|\t\"]", line) if one.lstrip()[:1] in [*"=+-@＝＋－＠"]]
+    assert not [
+        one
+        for line in table.splitlines()
+        for one in re.split(r"[;,|\t\"]", line)
+        if one.lstrip()[:1] in [*"=+-@＝＋－＠"]
+    ]
 
 
 def read(output):

@@ -3,12 +3,13 @@
 import io
 
 import pytest
-from assignments.grade import store
-from assignments.report import summary
-from tests.site.browsing import accessible, opened
 from bs4 import BeautifulSoup
-from tests.assignments.made_up_class import made_up
+
+from assignments.grade import store
 from assignments.read.names import page_name
+from assignments.report import summary
+from tests.assignments.made_up_class import made_up
+from tests.site.browsing import accessible, opened
 
 
 def written(folder, all_graded):
@@ -31,7 +32,10 @@ def read(made):
 
 def below(page, head):
     """The rows of the table below a heading."""
-    return [[cell.text.strip() for cell in row.select("td")] for row in page.find("h3", string=head).find_next("tbody").select("tr")]
+    return [
+        [cell.text.strip() for cell in row.select("td")]
+        for row in page.find("h3", string=head).find_next("tbody").select("tr")
+    ]
 
 
 def test_it_is_small_and_no_list_of_names_stands_open(made, read):
@@ -64,7 +68,9 @@ def test_the_list_is_filtered_and_walked_through_by_keys(browser, made):
         shown = page.locator("#everyone tbody tr:visible").all_inner_texts()
         assert 0 < len(shown) < 300 and all("Smith" in one for one in shown)
         assert page.locator("output").inner_text() == f"{len(shown)} of 300"
-        focused = lambda: page.evaluate("document.activeElement.closest('tr')?.innerText ?? document.activeElement.tagName")  # noqa: E731
+        focused = lambda: page.evaluate(
+            "document.activeElement.closest('tr')?.innerText ?? document.activeElement.tagName"
+        )  # noqa: E731
         for wanted in (shown[0], shown[1], shown[0]):
             page.keyboard.press("ArrowUp" if focused() == shown[1] else "ArrowDown")
             assert focused() == wanted
@@ -79,7 +85,9 @@ def test_it_prints_whole(browser, made):
 
     with opened(browser, made.as_uri(), viewport={"width": 690, "height": 900}) as page:
         page.emulate_media(media="print")
-        assert page.evaluate("[...document.querySelectorAll('.table')].every(one => one.scrollWidth <= one.clientWidth)")
+        assert page.evaluate(
+            "[...document.querySelectorAll('.table')].every(one => one.scrollWidth <= one.clientWidth)"
+        )
         link = page.locator("#everyone td a").first
         assert link.evaluate("one => getComputedStyle(one).textDecorationLine") == "none"
         assert not page.locator("nav").is_visible() and not page.get_by_role("searchbox").is_visible()
@@ -92,7 +100,9 @@ def test_it_prints_whole(browser, made):
 def test_it_is_accessible(browser, tmp_path):
     """A page of fifteen students and two assignments has all that one of three hundred has."""
     path = written(tmp_path, made_up(15, ["rnn", "lstm"]))
-    with opened(browser, path.as_uri(), viewport={"width": 360, "height": 700}, color_scheme="light", bypass_csp=True) as page:
+    with opened(
+        browser, path.as_uri(), viewport={"width": 360, "height": 700}, color_scheme="light", bypass_csp=True
+    ) as page:
         for width in (360, 1280):
             page.set_viewport_size({"width": width, "height": 700})
             assert page.evaluate("document.documentElement.scrollWidth") <= width

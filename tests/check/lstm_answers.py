@@ -1,6 +1,6 @@
 """Right answers to the questions of the assignment `lstm`, for the tests of the checker and of the grader."""
 
-GATES = '''
+GATES = """
 def gates(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     H = h.shape[1]
     a = x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh
@@ -9,9 +9,9 @@ def gates(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     g = torch.tanh(a[:, 2*H:3*H])
     o = torch.sigmoid(a[:, 3*H:])
     return i, f, g, o
-'''
+"""
 
-CELL = '''
+CELL = """
 class LSTMCell(nn.Module):
     def __init__(self, input_size, hidden_size):
         super().__init__()
@@ -38,9 +38,9 @@ class LSTMCell(nn.Module):
         c_next = f * c + i * g
         h_next = o * torch.tanh(c_next)
         return h_next, c_next
-'''
+"""
 
-LAYER = '''
+LAYER = """
 class LSTM(nn.Module):
     def __init__(self, input_size, hidden_size, batch_first=False):
         super().__init__()
@@ -80,9 +80,9 @@ class LSTM(nn.Module):
         if self.batch_first:
             output = output.transpose(0, 1)
         return output, (h_n, c_n)
-'''
+"""
 
-ONE_BIAS = '''
+ONE_BIAS = """
 def one_bias(weights):
     new = {}
     H = weights["b"].shape[0] // 4
@@ -94,9 +94,9 @@ def one_bias(weights):
     new["bias_ih_l0"] = reorder(weights["b"])
     new["bias_hh_l0"] = torch.zeros(4 * H)
     return new
-'''
+"""
 
-BACKWARD = '''
+BACKWARD = """
 def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_c):
     H = h.shape[1]
     a = x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh
@@ -116,13 +116,13 @@ def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_
     gwhh = da.T @ h
     gb = da.sum(0)
     return gx, gh, gc, gwih, gwhh, gb, gb
-'''
+"""
 
 SOURCES = {"gates": GATES, "lstm_cell": CELL, "lstm": LAYER, "one_bias": ONE_BIAS, "lstm_backward": BACKWARD}
 
 # What begins a cell, and ways to go on
 
-CELL_HEAD = '''
+CELL_HEAD = """
 class LSTMCell(nn.Module):
     def __init__(self, input_size, hidden_size):
         super().__init__()
@@ -135,7 +135,7 @@ class LSTMCell(nn.Module):
     def forward(self, x, state=None):
         zeros = torch.zeros(len(x), self.hidden_size)
         h, c = (zeros, zeros) if state is None else state
-'''
+"""
 
 CELLS = {
     "einsum, other registration order": """

@@ -21,7 +21,11 @@ def tried(question, right, wrong, where):
     """That a question is tried with answers of its own. right: whether there is a right one; wrong: the mistakes made."""
     names = all_questions()[question].names
     to_do = [] if right else [f"a right answer to {question} is yet to be written"]
-    to_do += [f"an answer to {question} that makes the mistake {name} is yet to be written" for name in names if name not in wrong]
+    to_do += [
+        f"an answer to {question} that makes the mistake {name} is yet to be written"
+        for name in names
+        if name not in wrong
+    ]
     to_do += [f"{question} knows no mistake {name}" for name in wrong if name not in names]
     assert not to_do, "\n".join([where + ":", *to_do])
 

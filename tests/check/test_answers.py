@@ -17,7 +17,9 @@ SEEDS = (0, 3)
 
 def cases(made, every, mark=pytest.mark.heavy):
     """Return cases `(question, label, …)` for `parametrize`, which are called so. `make test` runs one of `every`."""
-    return [pytest.param(*case.values, marks=case.marks, id="-".join(case.values[:2])) for case in sample(made, every, mark)]
+    return [
+        pytest.param(*case.values, marks=case.marks, id="-".join(case.values[:2])) for case in sample(made, every, mark)
+    ]
 
 
 def mistakes_of(names):
@@ -27,13 +29,19 @@ def mistakes_of(names):
 def wrong_answers():
     for question, program in ANSWERS.items():
         yield from ((question, name, program, edits) for name, edits in program.wrong.items())
-        yield from ((question, "+".join(sorted(mistakes_of(names))), program, answer) for names, answer in program.also_wrong)
+        yield from (
+            (question, "+".join(sorted(mistakes_of(names))), program, answer) for names, answer in program.also_wrong
+        )
 
 
 def right_answers():
     for question, program in ANSWERS.items():
         others = program.also_right
-        titled = others if isinstance(others, dict) else {f"right {number}": answer for number, answer in enumerate(others, 1)}
+        titled = (
+            others
+            if isinstance(others, dict)
+            else {f"right {number}": answer for number, answer in enumerate(others, 1)}
+        )
         yield from ((question, title, program, answer) for title, answer in {"as it is": (), **titled}.items())
 
 

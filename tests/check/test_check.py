@@ -14,29 +14,31 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from book.tools import headings
 import pytest
 import torch
-from tests.check.answers.lstm import ANSWERS as LSTM
-from tests.check.answers.rnn import ANSWERS as RNN
 from markdown_it import MarkdownIt
 from torch import nn
 
+from book.tools import headings
 from companion.check import check
-from companion.check.engine import messages
 from companion.check.__main__ import mistakes
+from companion.check.engine import messages
 from companion.check.engine.diagnosis import GENERAL, agree, alike, close, diagnose, is_gradient
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import Outcome, Probe, run, set_parameters
-from tests.site.finished_editions import FINISHED
+from tests.check.answers.lstm import ANSWERS as LSTM
+from tests.check.answers.rnn import ANSWERS as RNN
 from tests.check.lstm_answers import CELL, GATES
 from tests.check.programs import banks, defined, found
 from tests.project.sampling import UNKNOWN, chosen
+from tests.site.finished_editions import FINISHED
 
 NAMES = list(all_questions())
 BANKED = [name for name, question in all_questions().items() if not question.reach]
 SEEDS = (0, 1)
-VARIANTS = [pytest.param(*row, id=name, marks=[pytest.mark.heavy] * (name == "all_at_once")) for name, row in banks().items()]
+VARIANTS = [
+    pytest.param(*row, id=name, marks=[pytest.mark.heavy] * (name == "all_at_once")) for name, row in banks().items()
+]
 in_each_variant = pytest.mark.parametrize("name, variant", VARIANTS)
 
 
@@ -54,7 +56,9 @@ def test_the_reference_without_mistakes_equals_the_truth(name, variant, seed):
     for number, truth in enumerate(probed.expected):
         outcome = probed.outcome(frozenset(), number)
         assert outcome.error is None and truth.error is None and set(outcome.values) == set(truth.values)
-        assert not outcome.notes, f"`reference` of {name} without mistakes has another form than `truth`: {outcome.notes}"
+        assert not outcome.notes, (
+            f"`reference` of {name} without mistakes has another form than `truth`: {outcome.notes}"
+        )
         for value, right in truth.values.items():
             torch.testing.assert_close(outcome.values[value], right, rtol=0, atol=atol)
 
@@ -73,7 +77,9 @@ def test_every_mistake_is_told_from_every_other(name, variant, seed):
     for gradients in (False, True):  # with gradients it takes longer: only those that nothing else tells apart
         for number in range(len(probed.probes)):
             same = [pair for pair in same if alike(*(outcome(one, number, gradients) for one in pair), gradients)]
-    assert same == [], f"no probe of {name} tells these apart: one more probe might, or one of each pair has to go: {same}"
+    assert same == [], (
+        f"no probe of {name} tells these apart: one more probe might, or one of each pair has to go: {same}"
+    )
 
 
 def alike_in_numbers(outcomes):
@@ -117,7 +123,9 @@ def test_every_place_is_a_cell_of_the_book(name):
     for place in {question.place, *(place for one in asked for place in one.mistakes.values())} - {""}:
         page, cell = place.split("#")
         cells = json.loads(Path(f"book/en/{page}.ipynb").read_text(encoding="utf-8"))["cells"]
-        assert cell in {one["id"] for one in cells}, f"{name} leads to {place}, but book/en/{page}.ipynb has no cell {cell}"
+        assert cell in {one["id"] for one in cells}, (
+            f"{name} leads to {place}, but book/en/{page}.ipynb has no cell {cell}"
+        )
 
 
 def files_of(language):
@@ -203,7 +211,9 @@ def test_a_language_without_words_is_answered_in_english_and_told_so():
 def test_words_that_a_language_lacks_are_english_one_by_one(tmp_path):
     shutil.copy(messages.WORDS / "en.toml", tmp_path)
     shutil.copytree(messages.WORDS / "en", tmp_path / "en")
-    begun = '[results]\nwrong = "**Todavía no.** `{question}`:"\n[mistakes.not_written]\nsays = "Aún no está escrito."\n'
+    begun = (
+        '[results]\nwrong = "**Todavía no.** `{question}`:"\n[mistakes.not_written]\nsays = "Aún no está escrito."\n'
+    )
     (tmp_path / "xx.toml").write_text(begun, encoding="utf-8")
     english, said = messages.words("en"), messages.words("xx", tmp_path)
     assert said["results"] == english["results"] | {"wrong": "**Todavía no.** `{question}`:"}
@@ -221,13 +231,21 @@ def test_every_axis_is_known():
 def test_a_place_that_an_edition_lacks_is_the_english_one(tmp_path, monkeypatch):
     for language in ("en", "ja"):
         known = messages.places(language) | {"site": f"https://example.org/book/{language}/"}
-        there = known["places"] if language == "en" else {"lstm#from-cell-to-layer": known["places"]["lstm#from-cell-to-layer"]}
+        there = (
+            known["places"]
+            if language == "en"
+            else {"lstm#from-cell-to-layer": known["places"]["lstm#from-cell-to-layer"]}
+        )
         (tmp_path / f"{language}.json").write_text(json.dumps(known | {"places": there}), encoding="utf-8")
     monkeypatch.setattr(messages, "PLACES", tmp_path)
     monkeypatch.setattr(messages, "places", messages.places.__wrapped__)
     sayer = messages.Sayer(all_questions()["lstm"], None, None, "ja")
-    assert "LSTM：" in sayer.pointer("lstm#from-cell-to-layer") and "/ja/lstm.html#from-cell-to-layer" in sayer.pointer("lstm#from-cell-to-layer")
-    assert "LSTM: " in sayer.pointer("lstm#six-equations") and "/en/lstm.html#six" in sayer.pointer("lstm#six-equations")
+    assert "LSTM：" in sayer.pointer("lstm#from-cell-to-layer") and "/ja/lstm.html#from-cell-to-layer" in sayer.pointer(
+        "lstm#from-cell-to-layer"
+    )
+    assert "LSTM: " in sayer.pointer("lstm#six-equations") and "/en/lstm.html#six" in sayer.pointer(
+        "lstm#six-equations"
+    )
 
 
 @pytest.fixture
@@ -263,7 +281,9 @@ def test_markdown_takes_no_words_for_marks(language):
     told = {table: tables[table] for table in ("results", "traits", "axes", "variants")} | tables["mistakes"]
     for table, entries in told.items():
         for key, text in entries.items():
-            begins = table == "results" and (key in ("wrong", "trained", "variant") or re.fullmatch(r"right(_plainly)?(_with_gradients)?", key))
+            begins = table == "results" and (
+                key in ("wrong", "trained", "variant") or re.fullmatch(r"right(_plainly)?(_with_gradients)?", key)
+            )
             assert tags(text) == ({"strong"} if begins else set()), (table, key, text)
     for name in mistakes():
         entry = messages.of_mistake(name, language)
@@ -500,7 +520,9 @@ NO_ANSWERS = {
     "instance_for_class": [("lstm_cell", cell()(3, 4)), ("lstm", nn.LSTM(3, 4)), ("rnn_cell", OnlyMade(3))],
     "class_for_function": [("gates", cell()), ("gates", GatesClass), ("lookup", nn.Embedding), ("rnn_step", OnlyMade)],
     "stopped_early": [
-        ("gates", raises(SystemExit())), ("gates", lambda *_: sys.exit(1)), ("lookup", raises(SystemExit)),
+        ("gates", raises(SystemExit())),
+        ("gates", lambda *_: sys.exit(1)),
+        ("lookup", raises(SystemExit)),
     ],
 }
 
@@ -634,7 +656,9 @@ def test_a_linear_for_each_gate_has_other_names_and_nothing_else_is_wrong(names)
 @pytest.mark.parametrize("name", [
     "back_W_?_1", pytest.param("l1.back.W_?", marks=pytest.mark.heavy), pytest.param("W_?1_back", marks=pytest.mark.heavy),
 ])  # fmt: skip
-@pytest.mark.parametrize("words", ["ifgo", pytest.param(["input", "forget", "candidate", "output"], marks=pytest.mark.heavy)])
+@pytest.mark.parametrize(
+    "words", ["ifgo", pytest.param(["input", "forget", "candidate", "output"], marks=pytest.mark.heavy)]
+)
 def test_a_weight_for_each_gate_of_each_layer_and_direction_is_taken_for_what_it_is(name, words):
     H, wanted, made = 2, {}, nn.Module()
     for layer, back in itertools.product(range(2), range(2)):
@@ -682,7 +706,10 @@ TRIPLES = {
 
 @pytest.mark.parametrize("name", TRIPLES)
 def test_three_at_once(name):
-    assert set(found(name, all_questions()[name].reference(frozenset(TRIPLES[name])), watched=False).mistakes) == TRIPLES[name]
+    assert (
+        set(found(name, all_questions()[name].reference(frozenset(TRIPLES[name])), watched=False).mistakes)
+        == TRIPLES[name]
+    )
 
 
 @pytest.mark.heavy
@@ -765,12 +792,19 @@ def test_a_way_back_that_is_cut_once_is_one_mistake_and_another_beside_it_is_nam
 
     cut = check("rnn_step", step)
     assert cut.mistakes == ["no_gradient"] and "torch.no_grad()" in repr(cut)
-    assert check("rnn_step", lambda *given: step(*given[:5], 0 * given[5])).mistakes == ["bias_hh_missing", "no_gradient"]
+    assert check("rnn_step", lambda *given: step(*given[:5], 0 * given[5])).mistakes == [
+        "bias_hh_missing",
+        "no_gradient",
+    ]
     assert check("rnn_step", lambda *given: 3 * step(*given)).mistakes == ["wrong_values", "no_gradient"]
 
 
 def test_an_example_that_goes_through_is_not_said_to_stop(hasty):
-    edits = [(" + bias_ih", ""), (" + bias_hh", ""), ("from_x + from_h", "from_x + from_h + (bias_ih + bias_hh).unsqueeze(1)")]
+    edits = [
+        (" + bias_ih", ""),
+        (" + bias_hh", ""),
+        ("from_x + from_h", "from_x + from_h + (bias_ih + bias_hh).unsqueeze(1)"),
+    ]
     said = repr(check("rnn_step", RNN["rnn_step"].answer(edits)))
     assert "It stops, for one, with `x` = (3, 4), `h` = (3, 5)," in said and "Run the smallest example" not in said
 
@@ -815,7 +849,9 @@ def test_right_with_one_layer_is_said_only_if_nothing_with_one_layer_is_wrong(ha
 
 
 def test_gates_in_each_others_place_are_not_said_to_be_cut_wrongly():
-    *_, answer = defined(GATES + CELL, [("f * c + i * g", "i * c + f * g")], {"torch": torch, "nn": nn, "F": nn.functional})
+    *_, answer = defined(
+        GATES + CELL, [("f * c + i * g", "i * c + f * g")], {"torch": torch, "nn": nn, "F": nn.functional}
+    )
     assert "`c_new = f * c + i * g`" in repr(check("lstm_cell", answer))
     swapped = [("a[:, :H]", "a_i"), ("a[:, H:2*H]", "a[:, :H]"), ("a_i", "a[:, H:2*H]")]
     said = repr(check("gates", defined(GATES, swapped, {"torch": torch})[0]))
@@ -849,11 +885,17 @@ def test_names_that_are_missing_and_names_that_nobody_asked_for_are_said(hasty):
     right = {(*probe.options.values(),): one.values for probe, one in zip(probed.probes, probed.expected)}
 
     def said(change):
-        return check("parameter_shapes", lambda *sizes: change({name: one.int().tolist() for name, one in right[sizes].items()}))
+        return check(
+            "parameter_shapes", lambda *sizes: change({name: one.int().tolist() for name, one in right[sizes].items()})
+        )
 
-    other = said(lambda shapes: {name.replace("hh_l1", "h_l1"): one for name, one in shapes.items() if name != "bias_hh_l2"})
+    other = said(
+        lambda shapes: {name.replace("hh_l1", "h_l1"): one for name, one in shapes.items() if name != "bias_hh_l2"}
+    )
     assert other.mistakes == ["wrong_names"]
-    assert "Missing: `weight_hh_l1`, `bias_hh_l1`, `bias_hh_l2`.\nNot asked for: `weight_h_l1`, `bias_h_l1`." in repr(other)
+    assert "Missing: `weight_hh_l1`, `bias_hh_l1`, `bias_hh_l2`.\nNot asked for: `weight_h_l1`, `bias_h_l1`." in repr(
+        other
+    )
     assert "with one layer" in repr(other) and "shape than" not in repr(other)
 
 

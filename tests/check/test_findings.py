@@ -5,6 +5,13 @@ from itertools import combinations
 
 import pytest
 import torch
+from torch import nn
+
+from companion.check import check
+from companion.check.engine import messages
+from companion.check.engine.diagnosis import alike, diagnose
+from companion.check.engine.question import all_questions, bank, plain
+from companion.check.engine.run_answer import observe
 from tests.check.answers import Program
 from tests.check.answers.language_model import ANSWERS as LANGUAGE_MODEL
 from tests.check.answers.language_model import NOT_RENEWED_BETWEEN, WRITE
@@ -14,13 +21,6 @@ from tests.check.answers.lstm_parameters import ANSWERS as PARAMETERS
 from tests.check.answers.lstm_parameters import BIDIRECTIONAL, EACH_STEP, OWN_MASK, of_modules
 from tests.check.answers.rnn import ANSWERS as RNN
 from tests.check.answers.training import ANSWERS as TRAINING
-from torch import nn
-
-from companion.check import check
-from companion.check.engine import messages
-from companion.check.engine.diagnosis import alike, diagnose
-from companion.check.engine.question import all_questions, bank, plain
-from companion.check.engine.run_answer import observe
 from tests.check.programs import fit, found
 from tests.project.sampling import PROVING, UNKNOWN, chosen, sample
 
@@ -87,7 +87,11 @@ def test_an_error_of_backward_is_said_as_torch_says_it():
 
 
 def test_an_unknown_mistake_in_a_loop_is_described():
-    finding = found("rnn", RNN["rnn"].answer([("        outputs", "        h = h * (0.5 if t > 1 else 1)\n        outputs")]), seconds=UNKNOWN)
+    finding = found(
+        "rnn",
+        RNN["rnn"].answer([("        outputs", "        h = h * (0.5 if t > 1 else 1)\n        outputs")]),
+        seconds=UNKNOWN,
+    )
     assert finding.mistakes == ["wrong_values"] and finding.value == "output" and finding.first == (2, 0, 0)
     assert finding.right == ["two_steps", "batch_1", "one_step"]
 
@@ -120,7 +124,8 @@ WITHIN_ONE_QUESTION = [
     (question, one, other)
     for question, program in LANGUAGE_MODEL.items()
     for one, other in combinations(sorted(program.wrong), 2)
-    if all_questions()[question].allows({one, other}) and fit(program.source, [*program.wrong[one], *program.wrong[other]])
+    if all_questions()[question].allows({one, other})
+    and fit(program.source, [*program.wrong[one], *program.wrong[other]])
 ]
 
 
@@ -180,7 +185,10 @@ def test_dropout_is_right_whatever_is_drawn():
 
 
 def test_other_matrices_are_said_after_what_they_do():
-    edits = [("input_size if k == 0 else R * self.D", "input_size + 1"), ("h0, c0 = state", "x = F.pad(x, (0, 1)); h0, c0 = state")]
+    edits = [
+        ("input_size if k == 0 else R * self.D", "input_size + 1"),
+        ("h0, c0 = state", "x = F.pad(x, (0, 1)); h0, c0 = state"),
+    ]
     wide = PARAMETERS["stacked"].answer(edits)
     assert "parameter_shape" in found("stacked", wide, seconds=1).mistakes
 

@@ -3,24 +3,23 @@
 import math
 from functools import partial
 
-from assignments.grade import judge as asking
 import pytest
-from assignments.read import answers
 import torch
-from tests.assignments.grading import WORDS, worker  # noqa: F401 (a fixture)
-from tests.project.sampling import sample
 from torch import nn
 from torch.nn import functional as F
 
 import companion
 import companion.check
+from assignments.grade import judge as asking
+from assignments.read import answers
 from companion.check import check
-from companion.check.engine import session
-from companion.check.engine import messages
+from companion.check.engine import messages, session
 from companion.check.engine.question import Question
-from companion.check.questions.language_model.characters import share_learned
-from companion.check.engine.trained_network import Reach, Training, accuracy, attempts, exam, examined, judge
 from companion.check.engine.run_answer import Probe, observe
+from companion.check.engine.trained_network import Reach, Training, accuracy, attempts, exam, examined, judge
+from companion.check.questions.language_model.characters import share_learned
+from tests.assignments.grading import WORDS, worker  # noqa: F401 (a fixture)
+from tests.project.sampling import sample
 
 KINDS = 20  # so many that shuffled numbers do not know them by chance
 
@@ -33,10 +32,10 @@ def draw(draw):
     return Probe("several", tensors, {"kinds": KINDS}, gradients=None), {"targets": table[asked]}
 
 
-REACH = Reach(draw, accuracy, marks=((0.5, 0.25), (0.9, 1.0)), guess=1 / KINDS, numbers=KINDS * KINDS + KINDS, seconds=20)
-QUESTION = Question(
-    "signs", "rnn", 2, "rnn#equation", Training(("x", "y", "kinds")), None, None, {}, None, reach=REACH
+REACH = Reach(
+    draw, accuracy, marks=((0.5, 0.25), (0.9, 1.0)), guess=1 / KINDS, numbers=KINDS * KINDS + KINDS, seconds=20
 )
+QUESTION = Question("signs", "rnn", 2, "rnn#equation", Training(("x", "y", "kinds")), None, None, {}, None, reach=REACH)
 
 
 def trained(model, x, y, steps=60, logits_in=lambda returned: returned):
@@ -215,6 +214,7 @@ def test_what_learned_is_right_however_it_is_trained(answer):
 
 def test_what_counts_is_the_model_that_was_made_anew():
     """Most of what it knows is in its numbers, the rest in a table."""
+
     def answer(x, y, kinds):
         keep = y < 17
         model, told = signs(x[keep], y[keep], kinds), torch.zeros(kinds, kinds)
@@ -242,6 +242,7 @@ def test_what_learned_in_part_has_a_part():
 
 def test_weights_that_were_learned_elsewhere_are_of_no_use():
     """Those of another run fit another table."""
+
     def brought(seed):
         def answer(x, y, kinds):
             model = nn.Linear(kinds, kinds)

@@ -5,11 +5,11 @@ import re
 
 import pytest
 import torch
-from tests.site.finished_editions import FINISHED
-from tests.project.paths import ROOT
 
 from companion.check.engine.question import Draw
 from companion.check.questions.language_model import characters, recall
+from tests.project.paths import ROOT
+from tests.site.finished_editions import FINISHED
 
 RUNS = range(8)
 
@@ -42,7 +42,9 @@ def log_p(order, text, pieces):
 def counted(mixed, seed):
     """The share that counts reach, mixed in these parts: {order: part}."""
     probe, right = characters.drawn(Draw(seed))
-    found = [log_p(order, probe.tensors["text"], probe.tensors["held_out"]).exp() * part for order, part in mixed.items()]
+    found = [
+        log_p(order, probe.tensors["text"], probe.tensors["held_out"]).exp() * part for order, part in mixed.items()
+    ]
     return characters.share_learned(right, sum(found).log())
 
 

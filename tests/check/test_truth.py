@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 import torch
-from tests.check.answers.attention import ANSWERS as ATTENTION
-from tests.check.answers.language_model import ANSWERS as LANGUAGE_MODEL
 from torch import nn
 
 import companion
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import observe
 from companion.learning.generation import probabilities
+from tests.check.answers.attention import ANSWERS as ATTENTION
+from tests.check.answers.language_model import ANSWERS as LANGUAGE_MODEL
 from tests.check.programs import questions
 
 
@@ -192,7 +192,14 @@ def test_the_truth_is_that_of_torchs_layer_with_a_mask_as_that_has_it():
     query, key = torch.rand(2, 3, 6).double(), torch.rand(2, 4, 6).double()
     hidden = torch.tensor([[False, True, False, True], [False, False, True, True]])
     ours = all_questions()["multi_head"].truth(
-        query, key, key, ~hidden[:, None].expand(-1, 3, -1), 2, layer.in_proj_weight, layer.in_proj_bias, *layer.out_proj.parameters()
+        query,
+        key,
+        key,
+        ~hidden[:, None].expand(-1, 3, -1),
+        2,
+        layer.in_proj_weight,
+        layer.in_proj_bias,
+        *layer.out_proj.parameters(),
     )
     theirs = layer(query, key, key, key_padding_mask=hidden, average_attn_weights=False)
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)

@@ -7,15 +7,14 @@ from unicodedata import normalize
 
 import pytest
 import torch
-from tests.check.answers.gru import ANSWERS as GRU
 
 from companion.check import check, progress, student, variant
-from companion.check.engine import session
-from companion.check.engine import messages
+from companion.check.engine import messages, session
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import Bank, all_questions
-from companion.check.engine.run_answer import Function, Probe, observe
 from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import Function, Probe, observe
+from tests.check.answers.gru import ANSWERS as GRU
 from tests.check.programs import found
 
 NAME = "Zoë Müller-가람"

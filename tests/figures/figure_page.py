@@ -6,9 +6,8 @@ import json
 from contextlib import contextmanager
 from pathlib import Path
 
-from book.tools.draw import KINDS, page_of
-
 import companion.learning
+from book.tools.draw import KINDS, page_of
 from companion.figures.figure import IMPORT, modules, read
 
 OPENED = "attention", "gates", "lookup"  # what `make test` opens of what is true of every figure; to prove it, all are
@@ -90,7 +89,9 @@ def blank(browser):
 def asking(browser, *names):
     """Give ask(call, cases), which returns what a function of a case, written in JavaScript, returns for each; `s` are the
     exports of modules of companion/figures and of those that they import."""
-    source = "\n".join(IMPORT.sub("", read(f"{module}.js")) for module in dict.fromkeys(one for name in names for one in modules(name)))
+    source = "\n".join(
+        IMPORT.sub("", read(f"{module}.js")) for module in dict.fromkeys(one for name in names for one in modules(name))
+    )
     page = blank(browser)
     page.goto("about:blank")
     page.evaluate(OPEN, base64.b64encode(source.encode()).decode())

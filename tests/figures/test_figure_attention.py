@@ -4,12 +4,12 @@ import json
 
 import pytest
 import torch
-from tests.figures.figure_page import compose, figure_page, get, in_states, load, move
 
 from companion.figures import Attention
 from companion.figures.attention import EXAMPLES
 from companion.learning.numeral_readers import LANGUAGES
 from companion.learning.numerals import TRAINED, in_words, known_words, split
+from tests.figures.figure_page import compose, figure_page, get, in_states, load, move
 
 each = pytest.mark.parametrize("language", LANGUAGES)
 # the others have the same script and the same search: their weights are read in `make prove`

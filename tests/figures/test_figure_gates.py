@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from tests.figures.figure_page import figure_page, get, move
 
 from companion.figures import Gates
+from tests.figures.figure_page import figure_page, get, move
 
 
 def test_a_shut_forget_gate_wipes_the_memory(browser):
@@ -14,7 +14,9 @@ def test_a_shut_forget_gate_wipes_the_memory(browser):
         lines = page.locator("svg.drawing").nth(1).locator("polyline")
 
         def apart():
-            one, other = ([point.split(",")[1] for point in lines.nth(k).get_attribute("points").split()] for k in (0, 1))
+            one, other = (
+                [point.split(",")[1] for point in lines.nth(k).get_attribute("points").split()] for k in (0, 1)
+            )
             return [abs(float(a) - float(b)) for a, b in zip(one, other, strict=True)]
 
         assert min(apart()) > 3
@@ -28,7 +30,9 @@ def test_a_step_of_the_sequence_is_shown_in_the_cell(browser):
     with figure_page(browser, "gates", bias=[0, 6, 0, 0], t=4) as page:
         inputs = Gates().inputs
         layer = torch.nn.LSTM(1, 1, dtype=torch.float64)
-        layer.load_state_dict({f"{name}_l0": weight for name, weight in Gates(bias=[0, 6, 0, 0]).cell().state_dict().items()})
+        layer.load_state_dict(
+            {f"{name}_l0": weight for name, weight in Gates(bias=[0, 6, 0, 0]).cell().state_dict().items()}
+        )
         output, (_, c) = layer(torch.tensor(inputs[:3], dtype=torch.float64)[:, None])
         now = [get(page, name) for name in ("x", "h", "c")]
         assert now == pytest.approx([inputs[3], output[-1].item(), c.item()], abs=1e-9)

@@ -5,7 +5,6 @@ import re
 
 import pytest
 import torch
-from tests.figures.figure_page import asking, figure_page, get, sentences
 from safetensors import safe_open
 
 from companion.figures import Guess
@@ -15,6 +14,7 @@ from companion.learning.counts import Counts
 from companion.learning.text import load_text
 from companion.learning.windows import split
 from companion.learning.writer import fingerprint, path_of
+from tests.figures.figure_page import asking, figure_page, get, sentences
 
 OWN = "He felt for the bench and sat down on it, and began to laugh."
 ROWS = "() => [...document.querySelectorAll('tbody tr')].map(row => [...row.children].map(cell => cell.textContent))"
@@ -78,14 +78,21 @@ def test_bounds_and_standings_of_the_page_are_those_of_python(browser):
             for played in (tries, [0, 0, 0], [0, 4, 0, 1, 6], []):
                 figure = Guess(passage=2, choosing=choosing, tries=played)
                 here = figure.game["passages"][1]
-                theirs = [[*map(int, one[here["given"] - here["first"] :])] for one in here["among" if choosing else "tries"]]
-                (rows,) = ask("asked => s.standings(...asked)", [[played, theirs, here["bits"], 1 if choosing else figure.game["size"] - MOST]])
+                theirs = [
+                    [*map(int, one[here["given"] - here["first"] :])] for one in here["among" if choosing else "tries"]
+                ]
+                (rows,) = ask(
+                    "asked => s.standings(...asked)",
+                    [[played, theirs, here["bits"], 1 if choosing else figure.game["size"] - MOST]],
+                )
                 expected = figure.standings()
                 for name, row in zip(["you", *PLAYERS], rows, strict=True):
                     assert (row is None) == (name not in expected)
                     if row:
                         first, tried, bound, bits = expected[name]
-                        assert [row["first"], row["tries"], row["bound"]] == pytest.approx([first, tried, bound], abs=1e-12)
+                        assert [row["first"], row["tries"], row["bound"]] == pytest.approx(
+                            [first, tried, bound], abs=1e-12
+                        )
                         assert row.get("bits") == pytest.approx(bits, abs=1e-12)
                 assert figure.bits == {name: one[3] for name, one in expected.items() if name != "you"}
 
@@ -107,7 +114,12 @@ def test_a_reader_plays_by_keyboard(browser):
         assert page.locator(".passage").text_content() == figure.text + "?"
         name, first, tried, bound, _ = page.evaluate(ROWS)[0]
         at_once, mean, bits, _ = figure.standings()["you"]
-        assert (name, first, tried, bound) == ("you", f"{100 * at_once:.0f}\N{NO-BREAK SPACE}%", f"{mean:.1f}", f"≤ {bits:.1f}")
+        assert (name, first, tried, bound) == (
+            "you",
+            f"{100 * at_once:.0f}\N{NO-BREAK SPACE}%",
+            f"{mean:.1f}",
+            f"≤ {bits:.1f}",
+        )
         page.get_by_role("button", name="Skip").press("Enter")
         assert get(page, "tries")[10:] == [0]
         page.keyboard.press("Tab")
@@ -157,12 +169,16 @@ def test_a_reader_chooses_and_lets_the_others_play(browser):
         page.get_by_role("button", name="答えを見る").click(force=True)  # the last of six would be no secret
         assert get(page, "tries") == []
         page.get_by_role("button", name=f"「{right}」").press("Enter")
-        assert get(page, "tries") == [2] and page.evaluate("document.activeElement === document.querySelectorAll('.six button')[%d]" % k)
+        assert get(page, "tries") == [2] and page.evaluate(
+            "document.activeElement === document.querySelectorAll('.six button')[%d]" % k
+        )
         play = page.get_by_role("button", name="LSTMにまかせる")
         play.click()
         page.clock.run_for(1600)
         assert get(page, "tries") == [2, 0, 0, 0]
-        page.evaluate("Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))")
+        page.evaluate(
+            "Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))"
+        )
         page.clock.run_for(5000)
         assert get(page, "tries") == [2, 0, 0, 0] and play.is_visible()
         page.get_by_role("checkbox").uncheck()

@@ -5,14 +5,14 @@ import re
 
 import pytest
 import torch
-from book.tools.draw import learned
-from tests.figures.figure_page import figure_page, get, move, sentences
-from tests.project.sampling import chosen
 from torch.nn import functional as F
 
+from book.tools.draw import learned
 from companion.figures import Learning
 from companion.figures.figure import read
 from companion.learning.training import clip_gradients
+from tests.figures.figure_page import figure_page, get, move, sentences
+from tests.project.sampling import chosen
 
 RESTS = "steps => model.get('steps') === steps && model.get('weights').length === 2"
 
@@ -27,7 +27,9 @@ def test_after_fifty_steps_its_weights_are_torchs(browser, kind):
     torch.manual_seed(0)
     examples = [([*torch.randint(6, (7,)).tolist()], k % 3) for k in range(40)]
     figure = Learning(kind=kind, examples=examples, learning_rate=0.03)
-    models = [figure._model((5 * flat(figure._model())).tolist()) for _ in range(2)]  # so large that some gradients are shortened
+    models = [
+        figure._model((5 * flat(figure._model())).tolist()) for _ in range(2)
+    ]  # so large that some gradients are shortened
     start = [flat(model).tolist() for model in models]
     given = {"examples": figure.examples, "begin_with": start, "learning_rate": 0.03, "kind": kind}
     with figure_page(browser, "learning", **given) as page:
@@ -87,7 +89,9 @@ def test_it_starts_stops_and_begins_anew(browser):
         page.wait_for_function("model.get('steps') === 0")
         assert rests > 5 and get(page, "seed") == 1
     with figure_page(browser, "learning", gap=3, motion="reduce") as page:
-        page.get_by_role("button", name="Play").press("Enter")  # who wants no motion sees what a hundred steps have done
+        page.get_by_role("button", name="Play").press(
+            "Enter"
+        )  # who wants no motion sees what a hundred steps have done
         page.wait_for_function(RESTS, arg=100)
         assert page.locator(".report").text_content().startswith("After 100 steps")
 

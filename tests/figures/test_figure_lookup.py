@@ -2,11 +2,11 @@
 
 import pytest
 import torch
-from tests.figures.figure_page import figure_page, get, move, sentences
 
 import companion
 from companion.figures import Lookup
 from companion.figures.figure import HERE, words
+from tests.figures.figure_page import figure_page, get, move, sentences
 
 float64 = {"dtype": torch.float64}
 LANGUAGES = sorted(file.name.removesuffix(".toml") for file in (HERE / "words").iterdir())

@@ -4,10 +4,10 @@ import json
 import random
 
 import torch
-from tests.figures.figure_page import asking, figure_page, get, move, sentences
 
 from companion.figures import Pairs
 from companion.figures.pairs import KEYS, VALUES
+from tests.figures.figure_page import asking, figure_page, get, move, sentences
 
 
 def test_the_state_is_the_companions(browser):
@@ -15,9 +15,18 @@ def test_the_state_is_the_companions(browser):
     cases = []
     for _ in range(200):
         writes = [[drawn.randrange(7), drawn.randrange(2)] for _ in range(drawn.randrange(11))]
-        cases.append({"writes": writes, "delta": drawn.random() < 0.6, "alpha": drawn.uniform(0.5, 1), "beta": drawn.uniform(0, 2)})
+        cases.append(
+            {
+                "writes": writes,
+                "delta": drawn.random() < 0.6,
+                "alpha": drawn.uniform(0.5, 1),
+                "beta": drawn.uniform(0, 2),
+            }
+        )
     with asking(browser, "matrix") as ask:
-        written = f"({{ writes, delta, alpha, beta }}) => s.written(writes, {json.dumps([KEYS, VALUES])}, alpha, beta, delta)"
+        written = (
+            f"({{ writes, delta, alpha, beta }}) => s.written(writes, {json.dumps([KEYS, VALUES])}, alpha, beta, delta)"
+        )
         found = ask(written, cases)
     for case, S in zip(cases, found, strict=True):
         torch.testing.assert_close(torch.tensor(S, dtype=torch.float64), Pairs(**case).state(), rtol=0, atol=1e-9)
@@ -47,5 +56,7 @@ def test_what_a_reader_finds_out(browser):
 def test_keys_are_what_the_words_say():
     k = torch.tensor(KEYS, dtype=torch.float64)
     products = k @ k.T
-    assert torch.allclose(products[:4, :4], torch.eye(4, dtype=torch.float64)) and torch.allclose(products.diagonal(), torch.ones(7, dtype=torch.float64))
+    assert torch.allclose(products[:4, :4], torch.eye(4, dtype=torch.float64)) and torch.allclose(
+        products.diagonal(), torch.ones(7, dtype=torch.float64)
+    )
     assert (products[4:] - torch.eye(7, dtype=torch.float64)[4:]).abs().amax(1).min() > 0.4

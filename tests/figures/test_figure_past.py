@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from tests.figures.figure_page import asking, figure_page, get, in_states, load, move
 
 import companion
 from companion.figures import Past
 from companion.figures.past import PLACES, TEXTS
 from companion.learning import influence
 from companion.learning.sequence_model import SequenceModel
+from tests.figures.figure_page import asking, figure_page, get, in_states, load, move
 
 KINDS = ["RNN", "GRU", "LSTM"]
 # kind → weights by their names, in rows, as a file has them
@@ -27,7 +27,10 @@ def test_all_measures_are_those_of_python(browser):
     """Of new models with large weights, at the first place, at one in the middle and at the last."""
     torch.manual_seed(0)
     double = {"dtype": torch.float64}
-    models = {kind: SequenceModel(companion.Embedding(9, 4, **double), getattr(companion, kind)(4, 6, **double), 9) for kind in KINDS}
+    models = {
+        kind: SequenceModel(companion.Embedding(9, 4, **double), getattr(companion, kind)(4, 6, **double), 9)
+        for kind in KINDS
+    }
     for model in models.values():
         for p in model.parameters():
             p.data *= 2
@@ -56,7 +59,15 @@ def rows(figure):
         loss = figure.surprise(kind)
         p = torch.tensor(-loss).exp().item()
         chance = "< 0.001" if p < 0.0005 else f"{p:.3f}" if p < 0.005 else f"{p:.2f}"
-        told.append([kind, chance, f"{loss / torch.log(torch.tensor(2.0)).item():.1f}", str(figure.reach(kind, 0.5)), str(figure.reach(kind))])
+        told.append(
+            [
+                kind,
+                chance,
+                f"{loss / torch.log(torch.tensor(2.0)).item():.1f}",
+                str(figure.reach(kind, 0.5)),
+                str(figure.reach(kind)),
+            ]
+        )
     return told
 
 
@@ -71,7 +82,11 @@ def test_with_its_weights_the_page_finds_what_python_finds(browser, language):
         load(page)
         own = TEXTS[language][2:40]
         page.locator("textarea").fill(own)
-        states = [{"text": own, "place": place, "measure": measure} for place in (1, 7, 20) for measure in ("gradient", "without")]
+        states = [
+            {"text": own, "place": place, "measure": measure}
+            for place in (1, 7, 20)
+            for measure in ("gradient", "without")
+        ]
         for state in states:
             move(page, **state)
             page.wait_for_selector("table:not([aria-busy])")  # it is answered beside the page's own thread

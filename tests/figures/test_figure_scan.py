@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 import torch
-from tests.figures.figure_page import asking, figure_page, get, in_states
 
 from companion.figures import Scan
+from tests.figures.figure_page import asking, figure_page, get, in_states
 
 CUTS = [[*cuts] for count in range(8) for cuts in itertools.combinations(range(1, 8), count)]
 
@@ -54,6 +54,8 @@ def test_a_reader_cuts_plays_and_changes_a_step(browser):
         page.get_by_role("slider", name="a2").press("ArrowRight")
         assert page.evaluate("model.get('a')[1]") == pytest.approx(1.1)
         drawn = "() => document.querySelectorAll('svg.drawing > g:last-of-type > *').length"
-        counts = in_states(page, [{"way": way, "shown": shown} for way in ("loop", "tree") for shown in range(9)], drawn)
+        counts = in_states(
+            page, [{"way": way, "shown": shown} for way in ("loop", "tree") for shown in range(9)], drawn
+        )
         assert counts[:9] == [2 * n for n in range(9)]  # a state, and the number of the round
         assert counts[9:] == [0, 5, 8, 10, 12, 14, 17, 22, 22]

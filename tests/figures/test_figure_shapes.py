@@ -6,10 +6,10 @@ from itertools import product
 
 import pytest
 import torch
-from tests.figures.figure_page import TWO_FRAMES, figure_page, get, in_states, move
 from torch import nn
 
 from companion.figures import Shapes
+from tests.figures.figure_page import TWO_FRAMES, figure_page, get, in_states, move
 
 ARGUMENTS = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size")
 # Settings that between them have every part of the code, and both sides of every choice.
@@ -219,7 +219,13 @@ def test_while_somebody_types(browser):
         page.evaluate(TWO_FRAMES)
         lengths = page.get_by_label("lengths")
         assert not page.get_by_label("time steps T").is_visible()
-        for typed, held in (("7, ", [7]), ("7, 4", [7, 4]), ("7, 4, x", [7, 4]), ("7 101", [7, 4]), ("9 8 8", [9, 8, 8])):
+        for typed, held in (
+            ("7, ", [7]),
+            ("7, 4", [7, 4]),
+            ("7, 4, x", [7, 4]),
+            ("7 101", [7, 4]),
+            ("9 8 8", [9, 8, 8]),
+        ):
             lengths.fill(typed)
             assert get(page, "lengths") == held, typed
             wrong = typed in ("7, 4, x", "7 101")

@@ -4,9 +4,9 @@ companion's layers. Its arithmetic is held to torch in test_figures_networks.py.
 import re
 
 import torch
-from tests.figures.figure_page import figure_page, in_states
 
 from companion.figures import Shares
+from tests.figures.figure_page import figure_page, in_states
 
 # Of each network, how long the bars are, and which are pale; and what the figure says.
 LOOK = """() => {
@@ -24,7 +24,9 @@ STATES = [
 
 def test_it_draws_and_says_what_autograd_finds(browser):
     with figure_page(browser, "shares") as page:
-        found = in_states(page, [{name: getattr(Shares(**state), name) for name in Shares.moved} for state in STATES], LOOK)
+        found = in_states(
+            page, [{name: getattr(Shares(**state), name) for name in Shares.moved} for state in STATES], LOOK
+        )
     for state, one in zip(STATES, found, strict=True):
         figure = Shares(**state)
         for kind, bars in zip(("RNN", "LSTM"), one["bars"], strict=True):

@@ -5,10 +5,10 @@ import re
 
 import pytest
 import torch
-from tests.figures.figure_page import figure_page, get, in_states, move, sentences
-from tests.project.sampling import chosen
 
 from companion.figures import Unrolling
+from tests.figures.figure_page import figure_page, get, in_states, move, sentences
+from tests.project.sampling import chosen
 
 float64 = {"dtype": torch.float64}
 SETTINGS = [

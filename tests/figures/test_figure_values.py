@@ -5,8 +5,9 @@ import re
 
 import pytest
 import torch
-from book.tools.draw import KINDS
 from traitlets import TraitError
+
+from book.tools.draw import KINDS
 
 OWN = "He felt for the bench and sat down on it, and began to laugh."
 # What does not fit, and a piece of what is said about it

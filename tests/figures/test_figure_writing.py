@@ -4,9 +4,6 @@ import json
 import re
 
 import pytest
-from tests.figures.figure_page import compose, figure_page, get, load, move, weights
-from tests.project.paths import ROOT
-from tests.project.sampling import sample
 
 from companion.figures import Attention, Past, Writing
 from companion.figures.figure import words
@@ -15,10 +12,15 @@ from companion.learning.text import load_text, shipped_texts
 from companion.learning.windows import split
 from companion.learning.writer import load_writer
 from companion.page.show import coloured
+from tests.figures.figure_page import compose, figure_page, get, load, move, weights
+from tests.project.paths import ROOT
+from tests.project.sampling import sample
 
 each = pytest.mark.parametrize("language", shipped_texts())
 # the other languages have the same script: their weights and letters are read in `make prove`
-each_on_the_page = pytest.mark.parametrize("language", sample(sorted(shipped_texts(), key="en".__ne__), len(shipped_texts())))
+each_on_the_page = pytest.mark.parametrize(
+    "language", sample(sorted(shipped_texts(), key="en".__ne__), len(shipped_texts()))
+)
 ROW = "svg.drawing > g:has(rect[width='360'])"  # of one character
 DRAWN = "svg.drawing > text:nth-of-type(2)"  # what will be written next
 
@@ -33,7 +35,9 @@ def shown(page):
     """The characters of the rows, and how long their bars are, from 0 to 1."""
     names = page.locator(f"{ROW} > text:nth-of-type(1)").all_text_contents()
     bars = page.locator(f"{ROW} > rect:nth-of-type(3)")
-    return names, [float(width) / 272 for width in bars.evaluate_all("all => all.map((bar) => bar.getAttribute('width'))")]
+    return names, [
+        float(width) / 272 for width in bars.evaluate_all("all => all.map((bar) => bar.getAttribute('width'))")
+    ]
 
 
 def visible(character):
@@ -229,7 +233,9 @@ def test_the_writer_comes_in_pieces(browser, file):
     files = [file]
     with figure_page(browser, "writing", want=lambda name: files[0]) as page:
         page.get_by_role("button", name="Load the writer").click()
-        page.wait_for_function("document.querySelector('.strip .report').textContent.startsWith('The writer did not come')")
+        page.wait_for_function(
+            "document.querySelector('.strip .report').textContent.startsWith('The writer did not come')"
+        )
         files[0] = weights("writers/en.safetensors")
         page.get_by_role("button", name="Try again (259 kB)").click()
         button(page, "Write").wait_for()

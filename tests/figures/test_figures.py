@@ -8,14 +8,14 @@ import tomllib
 
 import pytest
 import yaml
-from tests.site.browsing import accessible
+from traitlets import TraitError
+
 from book.tools.draw import KINDS
+from companion.figures.figure import modules, picture, read, script, words
 from tests.figures.figure_page import OPENED, TWO_FRAMES, figure_page, get, move, sentences
 from tests.project.paths import ROOT
 from tests.project.sampling import chosen
-from traitlets import TraitError
-
-from companion.figures.figure import modules, picture, read, script, words
+from tests.site.browsing import accessible
 
 TABLES = {  # language → table → words
     path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
@@ -62,7 +62,10 @@ written = pytest.mark.parametrize(("language", "name"), WRITTEN, ids=map("-".joi
 # on the page the others differ in words only
 written_on_the_page = pytest.mark.parametrize(
     ("language", "name"),
-    [pytest.param(*one, marks=[pytest.mark.heavy] * (one[0] != "en" or one[1] not in OPENED), id="-".join(one)) for one in WRITTEN],
+    [
+        pytest.param(*one, marks=[pytest.mark.heavy] * (one[0] != "en" or one[1] not in OPENED), id="-".join(one))
+        for one in WRITTEN
+    ],
 )
 
 
@@ -121,11 +124,18 @@ SENTENCES = {
         ({"text": "hellowor"}, NOT + "Row 0"),
         ({"text": "hello", "padding_idx": None}, NOT + "Row 0"),
         ({"padding_idx": 0, "place": 7}, "row 0: 0.0, 0.0, 0.0.", ROW_0),
-        ({"weight": [[0, -i, 0.25] for i in range(8)]}, "row 0: 0.0, 0.0, 0.3.", "Row 0 is not zero, and no step will change that"),
+        (
+            {"weight": [[0, -i, 0.25] for i in range(8)]},
+            "row 0: 0.0, 0.0, 0.3.",
+            "Row 0 is not zero, and no step will change that",
+        ),
     ],
     "pairs": [({"writes": [], "asked": 1}, "Asked for B: 0.0, 0.0, 0.0, 0.0. Nothing has been written under B yet.")],
     "scan": [
-        ({}, "Chunks of 3, 3, 2: 2 rounds within all chunks at once, 2 from chunk to chunk, and one for the rest. 5 rounds, 18 "),
+        (
+            {},
+            "Chunks of 3, 3, 2: 2 rounds within all chunks at once, 2 from chunk to chunk, and one for the rest. 5 rounds, 18 ",
+        ),
         ({"cuts": []}, "That is as long as the loop."),
         ({"cuts": [1, 2, 3, 4, 5, 6, 7]}, "That is as long as the loop."),
     ],
@@ -311,7 +321,9 @@ def test_everybody_can_read_it(browser, name):
             unsure = [rule["nodes"] for rule in unsure if rule["id"] == "color-contrast"]
             # of single characters, and of drawings, it is never sure
             kinds = ("shortTextContent", "nonBmp")
-            nodes = [node for nodes in unsure for node in nodes if node["any"][0]["data"].get("messageKey") not in kinds]
+            nodes = [
+                node for nodes in unsure for node in nodes if node["any"][0]["data"].get("messageKey") not in kinds
+            ]
             places = [node["target"][0] for node in nodes]
             outside = "places => places.filter(place => !document.querySelector(place).closest('svg'))"
             assert page.evaluate(outside, places) == []
@@ -324,12 +336,15 @@ def test_numbers_on_squares_can_be_read(browser, name):
         page.evaluate(OPEN)
         page.add_style_tag(content="html { background: Canvas }")
         for part in (0, 0.3, 0.6, 0.8, 0.9, 1):
-            page.locator("input[type=range]:visible:enabled").evaluate_all("""(sliders, part) => {
+            page.locator("input[type=range]:visible:enabled").evaluate_all(
+                """(sliders, part) => {
                 for (const slider of sliders) {
                     slider.value = Number(slider.min) + part * (slider.max - slider.min);
                     slider.dispatchEvent(new Event("input"));
                 }
-            }""", part)
+            }""",
+                part,
+            )
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
                 page.evaluate(TWO_FRAMES)

@@ -9,13 +9,13 @@ from collections import Counter
 
 import pytest
 import torch
-from tests.figures.figure_page import asking
 from torch.nn import functional as F
 
 import companion
 from companion.figures.figure import read
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.tasks import Recall
+from tests.figures.figure_page import asking
 
 DOUBLE = {"dtype": torch.float64}
 SIZES = {"vocab_size": 7, "embedding_dim": 3, "hidden_size": 4, "num_outputs": 5}
@@ -43,7 +43,9 @@ def numbers(tensors):
 
 
 def same(ours, theirs, bound=1e-11):
-    torch.testing.assert_close(torch.tensor(ours, **DOUBLE).flatten(), theirs.detach().flatten(), rtol=bound, atol=bound)
+    torch.testing.assert_close(
+        torch.tensor(ours, **DOUBLE).flatten(), theirs.detach().flatten(), rtol=bound, atol=bound
+    )
 
 
 def test_every_export_is_held_to_torch():
@@ -99,7 +101,9 @@ def test_outputs_and_gradients(ask, kind):
             output, state = model.recurrent(x_t[None], state)
             states.append(state[0] if kind == "LSTM" else state)
         y = model.linear(torch.cat(states[1:])[:, 0])
-        loss = sum(F.cross_entropy(y[t], torch.tensor(target)) for t, target in enumerate(targets) if target is not None)
+        loss = sum(
+            F.cross_entropy(y[t], torch.tensor(target)) for t, target in enumerate(targets) if target is not None
+        )
         dx, *rest = torch.autograd.grad(loss, [x, *states, *model.parameters()])
         expected.append((y, loss, dx, numbers(rest[: steps + 1]), numbers(rest[steps + 1 :])))
     for found, (y, loss, dx, dh, gradients) in zip(ask(LEARN, cases), expected, strict=True):
@@ -118,11 +122,22 @@ def test_shares_of_each_step(ask, kind):
     cases, expected = [], []
     for window in (1, 4, 9):
         model, indices, target = model_of(kind, SIZES), torch.randint(7, (9,)), torch.randint(5, ())
-        cases.append({"kind": kind, "sizes": SIZES, "values": numbers(model.parameters()), "indices": indices, "target": target, "window": window})
+        cases.append(
+            {
+                "kind": kind,
+                "sizes": SIZES,
+                "values": numbers(model.parameters()),
+                "indices": indices,
+                "target": target,
+                "window": window,
+            }
+        )
         own = [model.recurrent.weight_hh_l0.detach().clone().requires_grad_() for _ in indices]
         x, state = model.embedding(indices).detach().requires_grad_(), ()
         for x_t, weight_hh in zip(x, own):
-            output, state = torch.func.functional_call(model.recurrent, {"weight_hh_l0": weight_hh}, (x_t[None, None], *state))
+            output, state = torch.func.functional_call(
+                model.recurrent, {"weight_hh_l0": weight_hh}, (x_t[None, None], *state)
+            )
             state = (state,)
         *parts, dx = torch.autograd.grad(F.cross_entropy(model.linear(output[-1, 0]), target), [*own, x])
         parts = torch.stack(parts)
@@ -168,7 +183,12 @@ def test_where_it_begins(ask, kind):
 
 
 def test_an_rnn_may_begin_with_the_identity(ask):
-    start, values = ask("identity => { const model = s.begin('RNN', sizes, 3); if (identity) s.identity(model); return model.values }".replace("sizes", json.dumps(SIZES)), [False, True])
+    start, values = ask(
+        "identity => { const model = s.begin('RNN', sizes, 3); if (identity) s.identity(model); return model.values }".replace(
+            "sizes", json.dumps(SIZES)
+        ),
+        [False, True],
+    )
     one, other = (dict(model_of("RNN", SIZES, found).named_parameters()) for found in (start, values))
     assert torch.equal(other.pop("recurrent.weight_hh_l0"), torch.eye(4, **DOUBLE))
     assert all(torch.equal(one[name], parameter) for name, parameter in other.items())
@@ -177,7 +197,9 @@ def test_an_rnn_may_begin_with_the_identity(ask):
 def test_recall(ask):
     """Each symbol and each noise about as often; the question at the end; another batch is another one."""
     options = {"gap": 6, "symbols": 4, "batch_size": 400}
-    (one,), (other,) = (ask("([number, options]) => s.recallBatch(5, number, options)", [[number, options]]) for number in (0, 1))
+    (one,), (other,) = (
+        ask("([number, options]) => s.recallBatch(5, number, options)", [[number, options]]) for number in (0, 1)
+    )
     assert one != other
     task = Recall(6)
     assert {len(indices) for indices, _ in one} == {8} and task.vocab_size == 2 * task.symbols + 1

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 import nbformat
 import pytest
-from tests.figures.figure_page import TWO_FRAMES
 from ipywidgets.embed import dependency_state
 from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_notebook, new_output
-from tests.project.paths import ROOT
 
 import companion.figures
+from tests.figures.figure_page import TWO_FRAMES
+from tests.project.paths import ROOT
 
 PATIENCE = 60  # seconds; a condition that holds sooner is not waited for longer
 TOKEN = "figures"

@@ -6,18 +6,18 @@ from contextlib import contextmanager
 
 import nbformat
 import pytest
-from tests.site.browsing import begin, opened
 from bs4 import BeautifulSoup
-from book.tools.draw import KINDS, drawing
-from tests.figures.figure_page import load
-from tests.site.finished_editions import FINISHED
-from tests.project.paths import ROOT, soup
-from tests.project.sampling import sample
 
+from book.editions import ORIGINAL
+from book.tools.draw import KINDS, drawing
 from companion.figures import figure
 from companion.figures.attention import example_of
 from companion.figures.figure import picture
-from book.editions import ORIGINAL
+from tests.figures.figure_page import load
+from tests.project.paths import ROOT, soup
+from tests.project.sampling import sample
+from tests.site.browsing import begin, opened
+from tests.site.finished_editions import FINISHED
 
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 
@@ -45,14 +45,22 @@ PAIRS = [(language, name) for language in FINISHED for name in KINDS]
 def held(*case):
     """A case as `make test` or only `make prove` has it: some figures in English are proved for everyone, from a file once."""
     language, *rest = case
-    quick = language == ORIGINAL and {*rest} & KINDS.keys() <= {"attention", "gates"} and ("file" not in rest or "gates" in rest)
+    quick = (
+        language == ORIGINAL
+        and {*rest} & KINDS.keys() <= {"attention", "gates"}
+        and ("file" not in rest or "gates" in rest)
+    )
     return pytest.param(*case, id="-".join(case), marks=() if quick else pytest.mark.heavy)
 
 
 # Pages have the same scripts in all languages and from files. Each figure is moved in English; in other languages and from
 # files those are, which load something of the language.
 STARTS = [(language, "served") for language in FINISHED] + [(ORIGINAL, "file")]
-MOVED = [(ORIGINAL, name, "served") for name in KINDS] + [(ORIGINAL, "gates", "file"), (ORIGINAL, "learning", "file"), ("ko", "gates", "file")]
+MOVED = [(ORIGINAL, name, "served") for name in KINDS] + [
+    (ORIGINAL, "gates", "file"),
+    (ORIGINAL, "learning", "file"),
+    ("ko", "gates", "file"),
+]
 
 
 def has_own_picture(language, name):
@@ -83,7 +91,9 @@ def test_every_figure_has_its_page():
     assert PLACES.keys() == KINDS.keys()
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("book/*/*.ipynb")), ids=lambda path: f"{path.parent.name}/{path.stem}")
+@pytest.mark.parametrize(
+    "path", sorted(ROOT.glob("book/*/*.ipynb")), ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
 def test_notebooks_store_the_figures_as_they_are(path):
     """The script, the words and the language are those of today, so whoever opens the notebook sees what the site shows.
     GitHub and others refuse a notebook with metadata.widgets without a state."""
@@ -105,7 +115,9 @@ def test_notebooks_store_the_figures_as_they_are(path):
                     assert value.removeprefix("IPY_MODEL_") in kept["state"]
 
 
-@pytest.mark.parametrize(("language", "name"), [held(*pair) for pair in PAIRS if pair[0] == "ja" or has_own_picture(*pair)])
+@pytest.mark.parametrize(
+    ("language", "name"), [held(*pair) for pair in PAIRS if pair[0] == "ja" or has_own_picture(*pair)]
+)
 def test_pictures_are_what_the_figures_draw(browser, language, name):
     assert picture(language, name) == drawing(browser, language, name), f"python -m book.tools.draw {name}"
 
@@ -114,7 +126,11 @@ def test_pictures_are_what_the_figures_draw(browser, language, name):
 def test_one_picture_serves_all_if_it_can(name):
     folder = ROOT / "companion/figures/pictures"
     there = {path.name for path in folder.glob(f"{name}.*")}
-    assert there <= {f"{name}.svg"} or there <= {f"{name}.{language}.svg" for language in FINISHED} and f"{name}.{ORIGINAL}.svg" in there
+    assert (
+        there <= {f"{name}.svg"}
+        or there <= {f"{name}.{language}.svg" for language in FINISHED}
+        and f"{name}.{ORIGINAL}.svg" in there
+    )
     assert len(there) == 1 or len({path.read_text(encoding="utf-8") for path in folder.glob(f"{name}.*")}) > 1
 
 
@@ -154,7 +170,9 @@ def test_alive_on_the_page(browser, base, language, name):
 @pytest.mark.parametrize(("language", "name"), PAIRS)
 def test_each_picture_is_described(site, language, name):
     text = (site / language / f"{PLACES[name]}.html").read_text(encoding="utf-8")
-    (inside,) = re.findall(f'(?s)<div[^>]* data-figure="{name}".*?</figure>', text)  # parsing the page would take ten times as long
+    (inside,) = re.findall(
+        f'(?s)<div[^>]* data-figure="{name}".*?</figure>', text
+    )  # parsing the page would take ten times as long
     place, words = BeautifulSoup(inside, "html.parser"), figure.words(language, name)
     assert place.select_one("figcaption").get_text() == words["caption"]
     assert place.select_one("svg")["aria-label"] == words["description"]
@@ -197,7 +215,9 @@ def test_weights_come_when_they_are_asked_for(browser, base, site, language):
         written, figure_here = place.locator(".written"), KINDS["writing"](language=language)
         assert written.text_content() == figure_here.text
         place.get_by_role("button", name=figure.words(language, "writing")["one"]).click()
-        page.wait_for_function("text => document.querySelector('.written').textContent === text", arg=figure_here.write(1))
+        page.wait_for_function(
+            "text => document.querySelector('.written').textContent === text", arg=figure_here.write(1)
+        )
     (weights,) = {url for url in asked if "writers/" in url}  # the page asks its worker, and the worker the server
     path = site / language / "_static/figures/writers" / weights.rpartition("/")[2].partition("?")[0]
     assert len(gzip.compress(path.read_bytes())) < 300_000

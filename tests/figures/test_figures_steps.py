@@ -12,7 +12,6 @@ import warnings
 
 import pytest
 import torch
-from tests.figures.figure_page import asking
 from safetensors.torch import save
 from torch import nn
 from torch.nn import functional as F
@@ -22,6 +21,7 @@ from companion.figures.figure import read
 from companion.learning.numeral_readers import LANGUAGES
 from companion.learning.numerals import split
 from companion.learning.text import characters
+from tests.figures.figure_page import asking
 
 MANY = 1200 if "PROVE" in os.environ else 210  # all that a case takes turns with, SCALES and the like, come round
 pytestmark = pytest.mark.twice
@@ -446,7 +446,11 @@ def test_numeral_words(ask):
     """Split as companion.learning.numerals splits: hyphens, commas, blanks of all kinds, and signs without any."""
     drawn = random.Random(0)
     parts = ["Four", "hundred", "-", ", ", "  ", "\t", "\n", "\u3000", "\u00a0", "四", "万", "사", "𠮷", "x"]
-    cases = [["".join(drawn.choices(parts, k=drawn.randrange(12))), language] for _ in range(MANY // 4) for language in LANGUAGES]
+    cases = [
+        ["".join(drawn.choices(parts, k=drawn.randrange(12))), language]
+        for _ in range(MANY // 4)
+        for language in LANGUAGES
+    ]
     expected = [[word for word in split(text, language) if word] for text, language in cases]
     assert ask("of => s.numeralWords(...of)", cases) == expected
 

@@ -9,7 +9,10 @@ import pytest
 import torch
 import transformers
 from transformers.models.mamba.modeling_mamba import mamba_selective_scan
-from transformers.models.qwen3_next.modeling_qwen3_next import torch_chunk_gated_delta_rule, torch_recurrent_gated_delta_rule
+from transformers.models.qwen3_next.modeling_qwen3_next import (
+    torch_chunk_gated_delta_rule,
+    torch_recurrent_gated_delta_rule,
+)
 from transformers.models.xlstm.modeling_xlstm import mlstm_chunkwise_native_autograd, mlstm_recurrent_sequence_native
 
 from companion import MLSTM, SelectiveSSM

@@ -4,7 +4,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import agree, examples, flat, outcome, pair
 from torch import nn
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import functional_call, grad, vmap
@@ -13,6 +12,7 @@ from torch.nn import functional as F
 import companion
 from companion import AdditiveAttention, compare
 from companion import scaled_dot_product_attention as ours_attention
+from tests.layers.namesakes import agree, examples, flat, outcome, pair
 
 float64 = {"dtype": torch.float64}
 few = st.integers(1, 4)
@@ -212,8 +212,14 @@ WRONG = {
     "a batch of keys alone": ((4, 2), (x_of(2, 4), x_of(2, 3, 4), x_of(2, 4))),
     "another size": ((4, 2), (x_of(2, 3, 5),) * 3),
     "keys and values": ((4, 2), (x_of(2, 3, 4), x_of(2, 3, 4), x_of(5, 3, 4))),
-    "keys and values, batch first": ((4, 2, 0.0, True, False, False, None, None, True), (x_of(2, 3, 4), x_of(2, 3, 4), x_of(2, 5, 4))),
-    "keys and values of other sizes": ((4, 2, 0.0, True, False, False, 3), (x_of(2, 3, 4), x_of(2, 3, 3), x_of(5, 3, 4))),
+    "keys and values, batch first": (
+        (4, 2, 0.0, True, False, False, None, None, True),
+        (x_of(2, 3, 4), x_of(2, 3, 4), x_of(2, 5, 4)),
+    ),
+    "keys and values of other sizes": (
+        (4, 2, 0.0, True, False, False, 3),
+        (x_of(2, 3, 4), x_of(2, 3, 3), x_of(5, 3, 4)),
+    ),
     "a key of another size": ((4, 2, 0.0, True, False, False, 3), (x_of(2, 3, 4), x_of(2, 3, 7), x_of(2, 3, 4))),
     "causal without a mask": ((4, 2), (*(x_of(2, 3, 4),) * 3, None, True, None, True, True)),
     "a mask of numbers": ((4, 2), (*(x_of(2, 3, 4),) * 3, None, True, torch.zeros(2, 2, dtype=torch.int64))),
@@ -267,7 +273,8 @@ def test_the_warning_names_the_line_that_calls():
 
 
 @pytest.mark.parametrize(
-    "options", [{"attn_mask": torch.zeros(2, 2, dtype=torch.int64)}, {"attn_mask": torch.zeros(2, 2), "is_causal": True}]
+    "options",
+    [{"attn_mask": torch.zeros(2, 2, dtype=torch.int64)}, {"attn_mask": torch.zeros(2, 2), "is_causal": True}],
 )
 def test_what_the_function_refuses(options):
     ours, theirs = (outcome(f, *(x_of(2, 4),) * 3, **options) for f in (ours_attention, F.scaled_dot_product_attention))
@@ -288,7 +295,10 @@ def test_additive_attention_is_its_double_loop(T, S, B, query_size, key_size, si
         for t in range(T):
             for b in range(B):
                 seen = [j for j in range(S) if padding is None or not padding[b, j]]
-                e = [layer.v @ torch.tanh(layer.weight_q @ query[t, b] + layer.weight_k @ key[j, b] + layer.bias) for j in seen]
+                e = [
+                    layer.v @ torch.tanh(layer.weight_q @ query[t, b] + layer.weight_k @ key[j, b] + layer.bias)
+                    for j in seen
+                ]
                 total = sum(one.exp() for one in e)
                 for one, j in zip(e, seen, strict=True):
                     weights[b, t, j] = one.exp() / total
@@ -301,6 +311,12 @@ def test_additive_attention_is_its_double_loop(T, S, B, query_size, key_size, si
         layer.zero_grad()
         outputs = run(*leaves, padding)
         sum((out * torch.arange(out.numel(), **float64).view_as(out)).sum() for out in outputs).backward()
-        results.append([*(out.detach() for out in outputs), *(x.grad for x in leaves), *(p.grad.clone() for p in layer.parameters())])
+        results.append(
+            [
+                *(out.detach() for out in outputs),
+                *(x.grad for x in leaves),
+                *(p.grad.clone() for p in layer.parameters()),
+            ]
+        )
     for mine, other in zip(*results, strict=True):
         torch.testing.assert_close(mine, other, rtol=0, atol=1e-10)

@@ -5,7 +5,6 @@ import pickle
 
 import pytest
 import torch
-from tests.layers.namesakes import flat
 from torch.nn.utils.rnn import pack_sequence
 
 from companion import GRU, LSTM, MLSTM, Blocks, DeltaNet, Embedding, MinGRU
@@ -14,6 +13,7 @@ from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary
 from companion.learning.training import train
 from companion.learning.windows import ConsecutiveWindows
+from tests.layers.namesakes import flat
 
 float64 = {"dtype": torch.float64}
 
@@ -21,7 +21,6 @@ float64 = {"dtype": torch.float64}
 def close(ours, theirs):
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-10)
-
 
 
 def blocks_of(size=4, **options):
@@ -37,7 +36,9 @@ def test_blocks_are_their_equations_in_pieces_too():
     for layer, norm, network in zip(blocks.layers, blocks.norms, blocks.networks, strict=True):
 
         def normed(x, norm):
-            return (x - x.mean(-1, keepdim=True)) / (x.var(-1, correction=0, keepdim=True) + 1e-5).sqrt() * norm.weight + norm.bias
+            return (x - x.mean(-1, keepdim=True)) / (
+                x.var(-1, correction=0, keepdim=True) + 1e-5
+            ).sqrt() * norm.weight + norm.bias
 
         made, state = layer(normed(expected, norm))
         expected = expected + made
@@ -64,9 +65,19 @@ def test_blocks_are_their_equations_in_pieces_too():
 
 
 def test_what_blocks_refuse():
-    wrong = [], [GRU(4, 4), GRU(5, 5)], [GRU(4, 5)], [GRU(4, 4, batch_first=True)], [GRU(4, 4, bidirectional=True)], [LSTM(4, 4, proj_size=2)]
+    wrong = (
+        [],
+        [GRU(4, 4), GRU(5, 5)],
+        [GRU(4, 5)],
+        [GRU(4, 4, batch_first=True)],
+        [GRU(4, 4, bidirectional=True)],
+        [LSTM(4, 4, proj_size=2)],
+    )
     for layers in wrong:
-        with pytest.raises(ValueError, match="layers must have one size, that of what they read and make, one direction, and time first"):
+        with pytest.raises(
+            ValueError,
+            match="layers must have one size, that of what they read and make, one direction, and time first",
+        ):
             Blocks(layers)
     blocks, x = blocks_of(), torch.randn(5, 2, 4)
     state = blocks(x)[1]

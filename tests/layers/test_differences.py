@@ -7,19 +7,22 @@ import re
 
 import pytest
 import torch
-from tests.layers.namesakes import outcome, pair
-from tests.project.paths import ROOT
 from torch import nn
 from torch.nn.utils import parametrize
 from torch.nn.utils.rnn import pack_sequence
 
 import companion
+from tests.layers.namesakes import outcome, pair
+from tests.project.paths import ROOT
 
 LAYERS = ["RNN", "LSTM", "GRU"]
 CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
 EVERY = [*LAYERS, *CELLS, "Embedding"]
 # torch says in some version or other that TorchScript and this way of quantizing are old
-pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.filterwarnings("ignore::FutureWarning")]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+]
 
 
 def works(act, *arguments):
@@ -27,7 +30,9 @@ def works(act, *arguments):
 
 
 def test_every_line_has_its_test():
-    section = re.search(r"(?ms)^## What differs from torch$(.*?)^## ", (ROOT / "README.md").read_text(encoding="utf-8"))[1]
+    section = re.search(
+        r"(?ms)^## What differs from torch$(.*?)^## ", (ROOT / "README.md").read_text(encoding="utf-8")
+    )[1]
     rows = [line for line in section.splitlines() if line.startswith("|")][2:]
     assert len(rows) == 10
 

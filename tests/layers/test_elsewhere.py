@@ -45,7 +45,11 @@ def test_onnx(kind):
     torch.manual_seed(0)
     order = {"RNN": "h", "LSTM": "iofg", "GRU": "zrn"}[kind]
     rows = len(order) * H
-    W, R, B = torch.randn(1, rows, INPUT, **float64), torch.randn(1, rows, H, **float64), torch.randn(1, 2 * rows, **float64)
+    W, R, B = (
+        torch.randn(1, rows, INPUT, **float64),
+        torch.randn(1, rows, H, **float64),
+        torch.randn(1, 2 * rows, **float64),
+    )
 
     def gate(letter):
         at = slice(order.index(letter) * H, (order.index(letter) + 1) * H)
@@ -75,7 +79,9 @@ def test_keras(kind):
     assert torch.allclose(layer(x)[0], unrolled(kind, gate, x), atol=1e-12)
     ours = getattr(companion, kind)(INPUT, H, **float64)
     ours.load_state_dict(weights)
-    assert all(torch.equal(one, other) for one, other in zip(elsewhere.to_keras(ours), (kernel, recurrent, bias), strict=True))
+    assert all(
+        torch.equal(one, other) for one, other in zip(elsewhere.to_keras(ours), (kernel, recurrent, bias), strict=True)
+    )
 
 
 def test_what_does_not_fit_is_refused():
@@ -84,8 +90,14 @@ def test_what_does_not_fit_is_refused():
         (lambda: elsewhere.from_onnx("Transformer", W, R, B), "kind must be one of RNN, LSTM, GRU, not 'Transformer'"),
         (lambda: elsewhere.from_onnx("LSTM", W[0], R, B), "W of a layer LSTM has 3 dimensions, not 2"),
         (lambda: elsewhere.from_onnx("LSTM", torch.cat([W, W]), R, B), "W has 2 directions: convert one at a time"),
-        (lambda: elsewhere.from_onnx("GRU", W, R, B), "the input weights have 12 rows of gates; a layer GRU with H = 3 has 3 · 3 = 9"),
-        (lambda: elsewhere.from_keras("GRU", W[0].T[:, :9], R[0].T[:, :9], B[0, :9]), "bias of a layer GRU has 2 dimensions, not 1"),
+        (
+            lambda: elsewhere.from_onnx("GRU", W, R, B),
+            "the input weights have 12 rows of gates; a layer GRU with H = 3 has 3 · 3 = 9",
+        ),
+        (
+            lambda: elsewhere.from_keras("GRU", W[0].T[:, :9], R[0].T[:, :9], B[0, :9]),
+            "bias of a layer GRU has 2 dimensions, not 1",
+        ),
         (lambda: elsewhere.to_onnx(nn.LSTM(INPUT, H, num_layers=2)), "one layer, one direction"),
         (lambda: elsewhere.to_keras(nn.LSTM(INPUT, H, bias=False)), "with biases"),
         (lambda: elsewhere.to_keras(nn.LSTM(INPUT, H, proj_size=2)), "without a projection"),

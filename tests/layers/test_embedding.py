@@ -4,11 +4,11 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import agree, examples, pair
 from torch import nn
 
 import companion
 from companion import compare
+from tests.layers.namesakes import agree, examples, pair
 
 
 @st.composite

@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from tests.layers.namesakes import outcome, pair
 from torch import nn
 from torch.nn.utils.rnn import pack_sequence
 from torch.torch_version import TorchVersion
 
 import companion
+from tests.layers.namesakes import outcome, pair
 
 zeros = torch.zeros
 # The words are those of this torch. Earlier ones checked less, and worded some checks in another way.
@@ -257,7 +257,8 @@ def test_a_third_state_without_a_batch_is_not_looked_at():
 
 @pytest.mark.parametrize("name", [*LAYERS, *CELLS])
 @pytest.mark.parametrize(
-    ("args", "kwargs"), [((zeros(2, 3), None, 1), {}), ((), {}), ((zeros(2, 3),), {"state": 1}), ((zeros(2, 3),), {"input": 1})]
+    ("args", "kwargs"),
+    [((zeros(2, 3), None, 1), {}), ((), {}), ((zeros(2, 3),), {"state": 1}), ((zeros(2, 3),), {"input": 1})],
 )
 def test_arguments_of_a_call(name, args, kwargs):
     """Python's own words, which name the class and its method."""
@@ -265,7 +266,9 @@ def test_arguments_of_a_call(name, args, kwargs):
 
 
 # without a bias torch's cells compute something all the same
-@pytest.mark.parametrize(("name", "bias"), [*((name, True) for name in LAYERS + CELLS), *((name, False) for name in LAYERS)])
+@pytest.mark.parametrize(
+    ("name", "bias"), [*((name, True) for name in LAYERS + CELLS), *((name, False) for name in LAYERS)]
+)
 @pytest.mark.parametrize("elsewhere", ["input", "state", "weights", "input and weights", "state and weights"])
 def test_devices(name, bias, elsewhere):
     """Where numbers meet none, in the words for two devices."""

@@ -7,10 +7,10 @@ import re
 
 import pytest
 import torch
-from tests.layers.namesakes import pair
 from torch.overrides import TorchFunctionMode
 
 import companion
+from tests.layers.namesakes import pair
 
 # What torch would compute a layer, a fused step or a look-up with.
 TORCHS_OWN = {
@@ -29,7 +29,17 @@ CASES = [
     ("TransformerEncoderLayer", (3, 1, 5), {}),
 ]
 # layers that torch has not got; F.normalize, F.logsigmoid and F.softplus are arithmetic
-OURS = ["MinGRU", "MinLSTM", "LinearAttention", "GatedLinearAttention", "DeltaNet", "GatedDeltaNet", "MLSTM", "SelectiveSSM", "Blocks"]
+OURS = [
+    "MinGRU",
+    "MinLSTM",
+    "LinearAttention",
+    "GatedLinearAttention",
+    "DeltaNet",
+    "GatedDeltaNet",
+    "MLSTM",
+    "SelectiveSSM",
+    "Blocks",
+]
 
 
 class Calls(TorchFunctionMode):
@@ -56,7 +66,11 @@ def test_works_without_torchs_own(name, args, kwargs):
 
 @pytest.mark.parametrize("name", OURS)
 def test_what_torch_has_not_got_works_without_it(name):
-    layer = companion.Blocks([companion.LSTM(3, 3), companion.MLSTM(3, 3)]) if name == "Blocks" else getattr(companion, name)(3, 3)
+    layer = (
+        companion.Blocks([companion.LSTM(3, 3), companion.MLSTM(3, 3)])
+        if name == "Blocks"
+        else getattr(companion, name)(3, 3)
+    )
     with Calls() as calls:
         layer(torch.rand(2, 3))
     assert calls.names and not calls.names & TORCHS_OWN, calls.names

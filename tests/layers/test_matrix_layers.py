@@ -8,13 +8,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import examples, flat
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import functional_call, grad, vmap
 from torch.nn.utils.rnn import pack_sequence
 
 from companion import MLSTM, DeltaNet, GatedDeltaNet, GatedLinearAttention, LinearAttention
 from companion.layers.mlstm import stabilised
+from tests.layers.namesakes import examples, flat
 
 float64 = {"dtype": torch.float64}
 KINDS = {
@@ -175,7 +175,9 @@ def by_logarithms(layer, x):
     parts = [(W @ x_t + b).split(layer.parts) for x_t in x]
     for t, (q, _, _, o, _, _) in enumerate(parts):
         # what was written at s is worth e^(ĩ_s + Σ log f) at t
-        logs = [parts[s][4] + sum(-torch.log1p((-parts[r][5]).exp()) for r in range(s + 1, t + 1)) for s in range(t + 1)]
+        logs = [
+            parts[s][4] + sum(-torch.log1p((-parts[r][5]).exp()) for r in range(s + 1, t + 1)) for s in range(t + 1)
+        ]
         largest = max(logs)
         weights = [(log - largest).exp() * (k @ q) / 2 for log, (_, k, *_) in zip(logs, parts, strict=False)]
         total = sum(weights).abs()
@@ -237,9 +239,15 @@ def test_m_says_only_how_far_c_and_n_are_scaled():
     log_f, log_i, m_0 = (x.requires_grad_() for x in (-randn(4, 2).abs(), randn(4, 2), randn(2)))
     f, i, m = stabilised(log_f, log_i, m_0)
     # of what was written first, log i_1 + log f_2 + log f_3 + log f_4 is there, and of what was there before m_0 and all log f
-    for there, expected in ((i[0] + f[1:].sum(0) + m[-1], ([0, 1, 1, 1], [1, 0, 0, 0], 0)), (f.sum(0) + m[-1], ([1] * 4, [0] * 4, 1))):
+    for there, expected in (
+        (i[0] + f[1:].sum(0) + m[-1], ([0, 1, 1, 1], [1, 0, 0, 0], 0)),
+        (f.sum(0) + m[-1], ([1] * 4, [0] * 4, 1)),
+    ):
         found = torch.autograd.grad(there.sum(), [log_f, log_i, m_0], retain_graph=True)
-        close(found, [torch.tensor(one, **float64)[..., None].expand(*found[k].shape[:-1], 2) for k, one in enumerate(expected)])
+        close(
+            found,
+            [torch.tensor(one, **float64)[..., None].expand(*found[k].shape[:-1], 2) for k, one in enumerate(expected)],
+        )
 
 
 # ---- In their place ----
@@ -250,7 +258,9 @@ def test_in_torchs_place(kind, more):
     layer = kind(2, 6, 3, **more, **float64)
     rows = 24 + 6 if kind is MLSTM else 18 + 3 * ("Gated" in kind.__name__) + 3 * ("Delta" in kind.__name__)
     names, parameters = zip(*layer.named_parameters(), strict=True)
-    assert names == ("weight_ih_l0", "bias_ih_l0") and parameters[0].shape == (rows, 2) and parameters[1].shape == (rows,)
+    assert (
+        names == ("weight_ih_l0", "bias_ih_l0") and parameters[0].shape == (rows, 2) and parameters[1].shape == (rows,)
+    )
     assert all(p.abs().max() <= 2**-0.5 and p.abs().max() > 0.5 for p in parameters)
     assert repr(layer) == f"{kind.__name__}(2, 6, num_heads=3{', most=2' if more else ''})"
     assert repr(kind(2, 3, batch_first=True)) == f"{kind.__name__}(2, 3, batch_first=True)"
@@ -280,7 +290,12 @@ def test_what_a_layer_refuses(kind, more):
         (RuntimeError, "Expected 3, got 4", torch.randn(5, 2, 4)),
         (RuntimeError, "Expected sequence length to be larger than 0", x[:0]),
         (RuntimeError, f"{name}: Expected state of {expected}, got", x, torch.zeros(1)),
-        (RuntimeError, f"{name}: Expected state of {expected}, got", x, (state, state) if kind is not MLSTM else state[:2]),
+        (
+            RuntimeError,
+            f"{name}: Expected state of {expected}, got",
+            x,
+            (state, state) if kind is not MLSTM else state[:2],
+        ),
         (RuntimeError, f"{name}: Expected state of {expected}, got", x, layer(x[:, 0])[1]),
     ]
     wrong = tuple(s.double() for s in flat(state))

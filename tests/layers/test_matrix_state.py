@@ -4,11 +4,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import examples
 from torch.nn import functional as F
 
 from companion.layers.matrix_state import chunks, loop
 from companion.layers.mlstm import stabilised
+from tests.layers.namesakes import examples
 
 float64 = {"dtype": torch.float64}
 

@@ -4,12 +4,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import examples
 from torch.func import vmap
 
 import companion
 from companion.layers.newton import newton, solve
 from companion.layers.scan import loop, pairs
+from tests.layers.namesakes import examples
 
 float64 = {"dtype": torch.float64}
 
@@ -25,7 +25,14 @@ def solved(kind, T, B, scale, iterations, diagonal=False, seed=0):
 
 
 @settings(max_examples=examples(25))
-@given(st.sampled_from(["RNN", "GRU", "LSTM"]), st.integers(1, 24), st.integers(1, 3), st.sampled_from([1, 2]), st.booleans(), st.integers(0, 99))
+@given(
+    st.sampled_from(["RNN", "GRU", "LSTM"]),
+    st.integers(1, 24),
+    st.integers(1, 3),
+    st.sampled_from([1, 2]),
+    st.booleans(),
+    st.integers(0, 99),
+)
 def test_after_k_iterations_k_states_are_exact(kind, T, B, scale, diagonal, seed):
     """Whatever the rest: so that T iterations always suffice."""
     output, found = solved(kind, T, B, scale, T, diagonal, seed)
@@ -65,11 +72,19 @@ def test_any_function_from_any_state():
         expected.append(h)
     with torch.device("meta"):
         *_, found = newton(f, x, h_0, 9)
-    for one, other in zip(*([h, *torch.autograd.grad(h.sin().sum(), leaves)] for h in (found, torch.stack(expected))), strict=True):
+    for one, other in zip(
+        *([h, *torch.autograd.grad(h.sin().sum(), leaves)] for h in (found, torch.stack(expected))), strict=True
+    ):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-10)
     for T in (1, 2, 7, 8):
-        a, b, start = torch.randn(T, 2, 3, 3, **float64), torch.randn(T, 2, 3, 1, **float64), torch.randn(2, 3, 1, **float64)
-        torch.testing.assert_close(pairs(a, b, start, torch.matmul), loop(a, b, start, torch.matmul), rtol=1e-10, atol=1e-10)
+        a, b, start = (
+            torch.randn(T, 2, 3, 3, **float64),
+            torch.randn(T, 2, 3, 1, **float64),
+            torch.randn(2, 3, 1, **float64),
+        )
+        torch.testing.assert_close(
+            pairs(a, b, start, torch.matmul), loop(a, b, start, torch.matmul), rtol=1e-10, atol=1e-10
+        )
 
 
 def test_what_is_refused():

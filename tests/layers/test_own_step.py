@@ -9,7 +9,6 @@ import pickle
 
 import pytest
 import torch
-from tests.layers.namesakes import flat
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import functional_call
 from torch.nn.utils.rnn import pack_sequence
@@ -17,6 +16,7 @@ from torch.nn.utils.rnn import pack_sequence
 import companion
 from companion.layers.recurrent import RNNBase, RNNCellBase
 from companion.layers.step import Step, affine
+from tests.layers.namesakes import flat
 
 float64 = {"dtype": torch.float64}
 
@@ -136,7 +136,10 @@ def test_is_its_equations(kind, options, form, hand):
     expected = [plain(layer, x, start[:, :, k]) for k, x in enumerate(sequences)]
     ends = [torch.stack(s, 1) for s in zip(*(states for _, states in expected), strict=True)]
     if form == "packed":
-        x, output = pack_sequence(sequences, enforce_sorted=False), pack_sequence([y for y, _ in expected], enforce_sorted=False)
+        x, output = (
+            pack_sequence(sequences, enforce_sorted=False),
+            pack_sequence([y for y, _ in expected], enforce_sorted=False),
+        )
     elif form == "unbatched":
         (x,), output, start_here, ends = sequences, expected[0][0], start[:, :, 0], [s[:, 0] for s in ends]
     else:
@@ -180,7 +183,10 @@ def test_is_a_module_like_the_others(kind):
     assert all((p.abs() <= 0.5).all() for p in layer.parameters())
     assert not torch.equal(other(x)[0], layer(x)[0])
     other.load_state_dict(layer.state_dict(), strict=True)
-    assert all(torch.equal(twin(x)[0], layer(x)[0]) for twin in (other, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))))
+    assert all(
+        torch.equal(twin(x)[0], layer(x)[0])
+        for twin in (other, copy.deepcopy(layer), pickle.loads(pickle.dumps(layer)))
+    )
     with pytest.raises(RuntimeError, match=r"input.size\(-1\) must be equal to input_size"):
         layer(x[..., :2])
     with pytest.raises(ValueError, match=f"{kind.__name__}: Expected input to be 2D or 3D"):
@@ -201,7 +207,19 @@ def test_a_cell_takes_the_same_step(kind):
 @pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"])
 def test_a_subclass_may_call_its_own_things_what_it_likes(name):
     """Whatever a model that derives from a layer of torch has beside it, the layer does not mind, and ours does not either."""
-    taken = ["step", "ahead", "is_pair", "name", "num_chunks", "gates", "shapes", "unroll", "weights", "states", "layers"]
+    taken = [
+        "step",
+        "ahead",
+        "is_pair",
+        "name",
+        "num_chunks",
+        "gates",
+        "shapes",
+        "unroll",
+        "weights",
+        "states",
+        "layers",
+    ]
     taken += ["nonlinearity"] if "RNN" not in name else []
     results = []
     for source in (companion, torch.nn):

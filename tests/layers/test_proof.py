@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from tests.layers.namesakes import pair
 from torch import nn
 
 import companion
@@ -10,6 +9,7 @@ from companion import compare
 from companion.layers.lstm import LSTMStep
 from companion.layers.rnn import ElmanStep
 from companion.layers.step import Weights
+from tests.layers.namesakes import pair
 
 
 def failures(result):

@@ -4,10 +4,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import agree, examples, pair
 from torch.nn.utils.rnn import pack_sequence
 
 from companion import by_hand, compare
+from tests.layers.namesakes import agree, examples, pair
 
 LAYERS = ["RNN", "LSTM", "GRU"]
 CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
@@ -73,9 +73,7 @@ def test_layer(case, time, batch, batched, with_state, hand, seed):
 
 
 def check_equal(ours, theirs, dtype):
-    torch.testing.assert_close(
-        ours, theirs, rtol=0, atol=1e-10 if dtype == torch.float64 else 1e-5, check_stride=False
-    )
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-10 if dtype == torch.float64 else 1e-5, check_stride=False)
 
 
 @settings(max_examples=examples(80))

@@ -6,7 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import examples
 from torch.autograd import gradcheck, gradgradcheck
 from torch.func import functional_call, grad, vmap
 from torch.nn.utils.rnn import pack_sequence, pad_packed_sequence
@@ -18,6 +17,7 @@ from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary
 from companion.learning.training import train
 from companion.learning.windows import ConsecutiveWindows
+from tests.layers.namesakes import examples
 
 float64 = {"dtype": torch.float64}
 layers = pytest.mark.parametrize("kind", [MinGRU, MinLSTM])
@@ -37,7 +37,9 @@ def with_gradients(run, *inputs):
 
 
 @settings(max_examples=examples(60))
-@given(st.integers(1, 40), st.lists(st.integers(1, 3), max_size=2), st.integers(1, 12), st.booleans(), st.integers(0, 99))
+@given(
+    st.integers(1, 40), st.lists(st.integers(1, 3), max_size=2), st.integers(1, 12), st.booleans(), st.integers(0, 99)
+)
 def test_loop_is_tree_is_chunks_is_scan(T, shape, size, begins_at_zeros, seed):
     """States and all gradients, for any length, any start, any size of the chunks."""
     torch.manual_seed(seed)
@@ -94,7 +96,9 @@ def steps_back(tensor):
     st.sampled_from([MinGRU, MinLSTM]), st.integers(1, 3), st.booleans(), st.booleans(), st.booleans(), st.booleans(),
     st.lists(st.integers(1, 7), min_size=1, max_size=4), st.booleans(), st.integers(0, 99),
 )  # fmt: skip
-def test_a_layer_by_scan_is_the_layer_in_a_loop(kind, num_layers, bias, batch_first, bidirectional, packed, lengths, with_state, seed):
+def test_a_layer_by_scan_is_the_layer_in_a_loop(
+    kind, num_layers, bias, batch_first, bidirectional, packed, lengths, with_state, seed
+):
     """Padded or packed, forwards or in two directions: outputs, last state, and every gradient."""
     torch.manual_seed(seed)
     layer = kind(3, 4, num_layers, bias, batch_first, bidirectional=bidirectional, **float64)
@@ -171,7 +175,10 @@ def test_in_torchs_place(kind):
     twin = kind(2, 3, **float64)
     twin.load_state_dict(layer.state_dict())
     close(layer(x), twin(x))
-    each = vmap(grad(lambda x: functional_call(layer, dict(zip(names, parameters, strict=True)), x)[0].square().sum()), in_dims=1)(x)
+    each = vmap(
+        grad(lambda x: functional_call(layer, dict(zip(names, parameters, strict=True)), x)[0].square().sum()),
+        in_dims=1,
+    )(x)
     (together,) = torch.autograd.grad(layer(y := x.clone().requires_grad_())[0].square().sum(), y)
     close([each], [together.transpose(0, 1)])
     with pytest.raises(ValueError, match=f"{kind.__name__}: Expected input to be 2D or 3D, got 4D instead"):

@@ -4,12 +4,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import examples
 from torch.func import vmap
 from torch.nn import functional as F
 
 from companion import SelectiveSSM
 from companion.layers.selective import discretised
+from tests.layers.namesakes import examples
 
 float64 = {"dtype": torch.float64}
 
@@ -27,7 +27,12 @@ def by_loop(layer, x, h):
         rows = []
         for b in range(len(x_t)):
             channels = [
-                torch.stack([torch.exp(delta[b, i] * A[i, n]) * h[b, i, n] + delta[b, i] * B[b, n] * u[b, i] for n in range(layer.state_size)])
+                torch.stack(
+                    [
+                        torch.exp(delta[b, i] * A[i, n]) * h[b, i, n] + delta[b, i] * B[b, n] * u[b, i]
+                        for n in range(layer.state_size)
+                    ]
+                )
                 for i in range(layer.hidden_size)
             ]
             rows.append(torch.stack(channels))
@@ -37,7 +42,15 @@ def by_loop(layer, x, h):
 
 
 @settings(max_examples=examples(20))
-@given(st.integers(1, 9), st.integers(1, 3), st.integers(1, 3), st.booleans(), st.booleans(), st.booleans(), st.integers(0, 99))
+@given(
+    st.integers(1, 9),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.booleans(),
+    st.booleans(),
+    st.booleans(),
+    st.integers(0, 99),
+)
 def test_scan_is_the_loop(T, B, state_size, selective, batch_first, with_state, seed):
     """Outputs, the last state, and every gradient."""
     torch.manual_seed(seed)
@@ -90,15 +103,22 @@ def test_without_selection_it_is_a_convolution():
 
 def test_a_step_of_time_is_exact():
     """Against the exponential of the matrix that holds A and B, with its gradient; and its limits for A → 0."""
-    delta, B = torch.tensor([0.01, 0.5, 3.0, 0.7, 0.7, 0.7, 0.7], **float64), torch.tensor([1.0, -2.0, 0.5, 3.0, 3.0, 3.0, 3.0], **float64)
+    delta, B = (
+        torch.tensor([0.01, 0.5, 3.0, 0.7, 0.7, 0.7, 0.7], **float64),
+        torch.tensor([1.0, -2.0, 0.5, 3.0, 3.0, 3.0, 3.0], **float64),
+    )
     A = torch.tensor([-1.0, -2.0, -0.3, 0.0, -1e-12, -1e-6, -1e-4], **float64, requires_grad=True)
     a, b = discretised(delta, A, B)
     zero = torch.zeros_like(A)
-    augmented = torch.linalg.matrix_exp(delta[:, None, None] * torch.stack([torch.stack([A, B], -1), torch.stack([zero, zero], -1)], -2))
+    augmented = torch.linalg.matrix_exp(
+        delta[:, None, None] * torch.stack([torch.stack([A, B], -1), torch.stack([zero, zero], -1)], -2)
+    )
     torch.testing.assert_close(torch.stack([a, b], -1), augmented[:, 0], rtol=1e-12, atol=1e-12)
     expected, rough = torch.autograd.grad(augmented[:, 0].sum(), A)[0], (x.float() for x in (delta, A, B))
     torch.testing.assert_close(torch.autograd.grad((a + b).sum(), A)[0], expected, rtol=1e-8, atol=1e-8)
-    torch.testing.assert_close(torch.autograd.grad(sum(discretised(*rough)).sum(), A)[0], expected, rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(
+        torch.autograd.grad(sum(discretised(*rough)).sum(), A)[0], expected, rtol=1e-3, atol=1e-3
+    )
 
 
 def test_what_it_begins_with_and_what_is_refused():
@@ -111,7 +131,9 @@ def test_what_it_begins_with_and_what_is_refused():
     torch.manual_seed(0)
     layer.reset_parameters()
     assert all(torch.equal(p, q) for p, q in zip(layer.parameters(), new, strict=True))
-    assert {(p.device.type, p.dtype) for p in SelectiveSSM(2, 3, device="meta", **float64).parameters()} == {("meta", torch.float64)}
+    assert {(p.device.type, p.dtype) for p in SelectiveSSM(2, 3, device="meta", **float64).parameters()} == {
+        ("meta", torch.float64)
+    }
     assert repr(layer) == "SelectiveSSM(2, 500, state_size=3)"
     assert repr(SelectiveSSM(2, 5, selective=False)) == "SelectiveSSM(2, 5, state_size=16, selective=False)"
     with pytest.raises(ValueError, match="state_size must be 1 or more, got 0"):

@@ -11,7 +11,6 @@ import pickle
 
 import pytest
 import torch
-from tests.layers.namesakes import flat, pair
 from torch import nn
 from torch.autograd import functional, gradcheck, gradgradcheck
 from torch.func import functional_call, grad, jacrev, jvp, stack_module_state, vmap
@@ -22,6 +21,7 @@ from torch.torch_version import TorchVersion
 from torch.utils.checkpoint import checkpoint
 
 import companion
+from tests.layers.namesakes import flat, pair
 
 LAYERS = ["RNN", "LSTM", "GRU"]
 CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
@@ -197,7 +197,9 @@ def test_by_hand_reaches_every_layer_of_a_model():
 def test_copies(name, how):
     for args, kwargs, call_args, call_kwargs in torchs_inputs(name):
         module = getattr(companion, name)(*args, **kwargs)
-        call_args = call_args if name == "Embedding" else [a.detach() if isinstance(a, torch.Tensor) else a for a in call_args]
+        call_args = (
+            call_args if name == "Embedding" else [a.detach() if isinstance(a, torch.Tensor) else a for a in call_args]
+        )
         expected = module.eval()(*call_args, **call_kwargs)
         if how == "pickle":
             twin = pickle.loads(pickle.dumps(module))
@@ -226,7 +228,9 @@ def test_state_dict_with_a_prefix(name):
 @pytest.mark.parametrize("name", ALL)
 def test_device_and_dtype(name):
     meta, theirs = pair(name, 4, 3, device="meta", dtype=torch.bfloat16)
-    assert {p.device.type for p in meta.parameters()} == {"meta"} and meta.state_dict().keys() == theirs.state_dict().keys()
+    assert {p.device.type for p in meta.parameters()} == {
+        "meta"
+    } and meta.state_dict().keys() == theirs.state_dict().keys()
     assert {p.dtype for p in meta.parameters()} == {torch.bfloat16}
     filled = meta.to_empty(device="cpu")
     filled.reset_parameters()
@@ -312,7 +316,10 @@ def test_embedding_vmap():
 def test_embedding_forward_derivative():
     ours, theirs = pair("Embedding", 5, 3, max_norm=1.0, **float64)
     indices, tangent = torch.tensor([[1, 2], [4, 4]]), torch.randn(5, 3, **float64)
-    results = [jvp(lambda w, m=m: functional_call(m, {"weight": w}, indices), (m.weight.detach(),), (tangent,)) for m in (ours, theirs)]
+    results = [
+        jvp(lambda w, m=m: functional_call(m, {"weight": w}, indices), (m.weight.detach(),), (tangent,))
+        for m in (ours, theirs)
+    ]
     close(*results)
 
 
@@ -326,13 +333,20 @@ def sequences_in(form, dtype=torch.float64):
 
 
 # an earlier torch gave no packed sequence to oneDNN, of whatever lengths
-FORMS = ["padded", "unbatched", "packed", *(["packed, of equal length"] if TorchVersion(torch.__version__) >= (2, 13) else [])]
+FORMS = [
+    "padded",
+    "unbatched",
+    "packed",
+    *(["packed, of equal length"] if TorchVersion(torch.__version__) >= (2, 13) else []),
+]
 
 
 @pytest.mark.parametrize("hand", [False, True])
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-@pytest.mark.parametrize("name, options", [*((name, {}) for name in LAYERS), ("LSTM", {"proj_size": 2}), ("LSTM", {"num_layers": 2})])
+@pytest.mark.parametrize(
+    "name, options", [*((name, {}) for name in LAYERS), ("LSTM", {"proj_size": 2}), ("LSTM", {"num_layers": 2})]
+)
 def test_autocast(name, options, dtype, form, hand):
     ours, theirs = pair(name, 3, 5, **options, dtype=dtype)
     companion.by_hand(ours, hand)
@@ -367,7 +381,10 @@ def test_what_is_returned_can_be_changed_in_place(name, form, hand):
     companion.by_hand(ours, hand)
     x = sequences_in(form)
     found = [flat(module(x)) for module in (ours, theirs)]
-    assert all(is_view or not tensor._is_view() for tensor, is_view in zip(found[0], [t._is_view() for t in found[1]], strict=True))
+    assert all(
+        is_view or not tensor._is_view()
+        for tensor, is_view in zip(found[0], [t._is_view() for t in found[1]], strict=True)
+    )
     for tensors in found:
         for tensor in tensors:
             tensor.mul_(2) if tensor._is_view() else tensor.detach_().mul_(2)
@@ -425,7 +442,9 @@ def checkpointed(module, arguments, use_reentrant):
     """Run `module` under an activation checkpoint and go back, twice if the graph can stay. Returns outputs and all gradients."""
     torch.manual_seed(1)
     leaves = [tensor.clone().requires_grad_(tensor.is_floating_point()) for tensor in arguments]
-    outputs = flat(checkpoint(lambda x, *h: module(x, *([h] if len(h) > 1 else h)), *leaves, use_reentrant=use_reentrant))
+    outputs = flat(
+        checkpoint(lambda x, *h: module(x, *([h] if len(h) > 1 else h)), *leaves, use_reentrant=use_reentrant)
+    )
     loss = sum(output.square().sum() for output in outputs)
     if not use_reentrant:  # the reentrant form frees its graph at once
         loss.backward(retain_graph=True)

@@ -11,11 +11,11 @@ import threading
 import numpy
 import pytest
 import torch
-from tests.project.paths import ROOT
-from tests.learning.training_runs import SEQUENCE, Run, model_of, resume, same, weights_of
 
 from companion.learning import checkpoint as module
 from companion.learning.windows import ConsecutiveWindows
+from tests.learning.training_runs import SEQUENCE, Run, model_of, resume, same, weights_of
+from tests.project.paths import ROOT
 
 
 @functools.cache

@@ -35,12 +35,18 @@ def test_nothing_is_changed(source, kind, batch):
     checks.first_loss(one, *batch), checks.overfit(one, *batch, steps=2), checks.norms(one, *batch)
     checks.shuffled_past(one, *batch)
     assert checks.state_carried(one, batch[0]).handed_on < 1e-12 < 1e-4 < checks.state_carried(one, batch[0]).from_zeros
-    assert one.training and all(map(torch.equal, before, one.parameters())) and all(p.grad is None for p in one.parameters())
+    assert (
+        one.training
+        and all(map(torch.equal, before, one.parameters()))
+        and all(p.grad is None for p in one.parameters())
+    )
 
 
 def test_first_loss(batch):
     one = model()
-    assert checks.first_loss(one, *batch) == pytest.approx((cross_entropy(one(batch[0])[0], batch[1]).item(), math.log(V)))
+    assert checks.first_loss(one, *batch) == pytest.approx(
+        (cross_entropy(one(batch[0])[0], batch[1]).item(), math.log(V))
+    )
     nn.init.zeros_(one.linear.weight), nn.init.zeros_(one.linear.bias)
     assert checks.first_loss(one, *batch).loss == pytest.approx(math.log(V))
 

@@ -78,7 +78,9 @@ def test_classes_that_do_not_exist_are_not_counted(found, right, says):
         confusion(torch.tensor(found), torch.tensor(right), 3)
 
 
-@pytest.mark.parametrize("says", [r"learned_from\[1\]\[1\] is -1; only 0 to 1", r"learned_from\[1\]\[0\]\[2\] is 5; only 0 to 4"])
+@pytest.mark.parametrize(
+    "says", [r"learned_from\[1\]\[1\] is -1; only 0 to 1", r"learned_from\[1\]\[0\]\[2\] is 5; only 0 to 4"]
+)
 def test_naive_bayes_counts_only_classes_and_pieces_of_the_table(says):
     second = ([1, 2, 3], -1) if "-1" in says else ([1, 2, 5], 0)
     with pytest.raises(ValueError, match=says):

@@ -73,7 +73,9 @@ def test_search_against_all_there_is(kind, number):
     assert one.sequence == narrow[0].sequence and math.isclose(one.log_p, narrow[0].log_p)
     assert one.weights is None if kind == "fixed" else one.weights.shape == (len(one.sequence) + 1, lengths[0])
     found = beam(model, source[:, 0], 111, 2)
-    assert [(one.sequence, round(one.log_p, 8)) for one in found] == [(one.sequence, round(one.log_p, 8)) for one in everything]
+    assert [(one.sequence, round(one.log_p, 8)) for one in found] == [
+        (one.sequence, round(one.log_p, 8)) for one in everything
+    ]
     best = [beam(model, source[:, 0], width, 2)[0].log_p for width in (1, 2, 4, 8, 16)]
     assert all(p <= everything[0].log_p + 1e-9 for p in best)
     by_sign = beam(model, source[:, 0], 111, 2, alpha=1.0)

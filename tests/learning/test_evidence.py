@@ -6,9 +6,9 @@ import sys
 
 import pytest
 import torch
-from tests.project.paths import ROOT
 
 from companion.learning import evidence
+from tests.project.paths import ROOT
 
 
 def program(name):
@@ -36,7 +36,9 @@ def test_what_is_loaded_and_summed_up(tmp_path, monkeypatch):
     assert evidence.load("trial", kind="GRU", seed=5) == runs[-1:] == evidence.having(runs[3:], seed=5)
     assert evidence.spread(runs, "right", "kind") == {("RNN",): (3, 1, 6, 3), ("GRU",): (3, 1, 6, 3)}
     assert evidence.spread(runs[:2], "right", "kind", "seed") == {("RNN", 0): (1, 1, 1, 1), ("RNN", 1): (2, 2, 2, 1)}
-    with pytest.raises(FileNotFoundError, match="there is no evidence 'other', only trial: `python benchmarks/evidence_other.py`"):
+    with pytest.raises(
+        FileNotFoundError, match="there is no evidence 'other', only trial: `python benchmarks/evidence_other.py`"
+    ):
         evidence.load("other")
 
 
@@ -46,7 +48,12 @@ def test_every_file_says_what_computed_it(path):
     stored = json.loads(path.read_text(encoding="utf-8"))
     assert stored["versions"].keys() == {"program", "torch"} and stored["runs"]
     assert stored["versions"]["program"] == program(f"evidence_{path.stem}").VERSION
-    settings = [json.dumps({key: run[key] for key in run if not isinstance(run[key], float) or key in ("learning_rate", "setting")}) for run in stored["runs"]]
+    settings = [
+        json.dumps(
+            {key: run[key] for key in run if not isinstance(run[key], float) or key in ("learning_rate", "setting")}
+        )
+        for run in stored["runs"]
+    ]
     assert len({*settings}) == len(settings)
 
 
@@ -108,7 +115,9 @@ def test_sequences_are_all_there_with_the_best_settings(programs, monkeypatch):
     assert {spread.count for spread in evidence.spread(asked, "seed", "kind").values()} == {5}
     assert len(asked) == 5 * len(module.KINDS)
     for run in asked:
-        assert run["epochs"] == (1 if run["kind"] == "naive Bayes" else module.best_epoch(run["kind"], run["seed"], run["setting"]))
+        assert run["epochs"] == (
+            1 if run["kind"] == "naive Bayes" else module.best_epoch(run["kind"], run["seed"], run["setting"])
+        )
     for fold in range(5):  # vocabularies differ from fold to fold
         sizes = [run["parameters"] for run in asked if run["seed"] == fold and module.KINDS[run["kind"]][1]]
         assert max(sizes) / min(sizes) < 1.02

@@ -75,11 +75,17 @@ def test_batches_hold_every_example_once_and_little_padding():
     batches = DataLoader(data, batch_sampler=ByLength(data, 32, 512, seed=1), collate_fn=collate)
     first, second = list(batches), list(batches)
     assert len(first) == len(batches) == 16 + 16
-    found = [(indices[:length, b].tolist(), target.item()) for indices, lengths, targets in first for b, (length, target) in enumerate(zip(lengths, targets, strict=True))]
+    found = [
+        (indices[:length, b].tolist(), target.item())
+        for indices, lengths, targets in first
+        for b, (length, target) in enumerate(zip(lengths, targets, strict=True))
+    ]
     assert sorted(found) == sorted((indices.tolist(), label) for indices, label in data)
     assert sum(lengths.sum() for _, lengths, _ in first) > 0.85 * sum(indices.numel() for indices, _, _ in first)
     assert [b[1].tolist() for b in first] != [b[1].tolist() for b in second]
-    assert all((indices[length:, b] == 0).all() for indices, lengths, _ in first[:3] for b, length in enumerate(lengths))
+    assert all(
+        (indices[length:, b] == 0).all() for indices, lengths, _ in first[:3] for b, length in enumerate(lengths)
+    )
     with pytest.raises(ValueError, match="pool at least that, not 32 and 31"):
         ByLength(data, 32, 31)
 

@@ -6,13 +6,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import examples
 from torch import nn
 
 import companion
 from companion.learning.generation import generate, probabilities
 from companion.learning.sequence_model import OneHot, SequenceModel
 from companion.learning.text import Vocabulary
+from tests.layers.namesakes import examples
 
 VOCABULARY = Vocabulary("abcdefg")
 logits = st.lists(st.floats(-50, 50, width=32) | st.sampled_from([0.0, 1.0]), min_size=2, max_size=9).map(torch.tensor)
@@ -73,7 +73,10 @@ def test_top_k_that_means_nothing(top_k):
 @given(logits, st.floats(0.3, 3), st.none() | st.integers(1, 12), st.floats(0.01, 1))
 def test_top_p(logits, temperature, top_k, top_p):
     """The likeliest, as few as have the probability top_p together; the shares among them stay."""
-    whole, p = probabilities(logits, temperature, top_k).tolist(), probabilities(logits, temperature, top_k, top_p).tolist()
+    whole, p = (
+        probabilities(logits, temperature, top_k).tolist(),
+        probabilities(logits, temperature, top_k, top_p).tolist(),
+    )
     kept = sorted((whole[i] for i in range(len(p)) if p[i] > 0), reverse=True)
     assert math.isclose(sum(p), 1, rel_tol=1e-9) and kept == sorted(whole, reverse=True)[: len(kept)]
     assert sum(kept) >= top_p - 1e-9 and sum(kept[:-1]) < top_p + 1e-9

@@ -5,7 +5,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion.learning.numerals import LANGUAGES, LONGEST, JoinedNumerals, Numerals, all_right, in_words, is_held_out, split
+from companion.learning.numerals import (
+    LANGUAGES,
+    LONGEST,
+    JoinedNumerals,
+    Numerals,
+    all_right,
+    in_words,
+    is_held_out,
+    split,
+)
 from companion.learning.training import IGNORED
 
 # what is said and what is not: ones, zeros, "and"
@@ -41,12 +50,16 @@ def value(words, language):
     from companion.learning import numerals
 
     if language == "en":
-        ones = {word: n for n, word in enumerate(numerals.SMALL)} | {word: 10 * n for n, word in enumerate(numerals.TENS)}
+        ones = {word: n for n, word in enumerate(numerals.SMALL)} | {
+            word: 10 * n for n, word in enumerate(numerals.TENS)
+        }
         units = {"hundred": 100} | {word: 1000**n for n, word in enumerate(numerals.THOUSANDS) if n}
     else:
         digits, tens, powers = numerals.SIGNS[language]
         ones = {sign: n for n, sign in enumerate(digits)}
-        units = {sign: 10 ** (1 + n) for n, sign in enumerate(tens)} | {sign: 10_000 ** (1 + n) for n, sign in enumerate(powers)}
+        units = {sign: 10 ** (1 + n) for n, sign in enumerate(tens)} | {
+            sign: 10_000 ** (1 + n) for n, sign in enumerate(powers)
+        }
     total = group = one = 0
     for word in words:
         if word == "and":
@@ -91,14 +104,23 @@ def test_batches(language):
     batches = [*task.epoch(0)]
     again, other = [*task.epoch(0)], [*task.epoch(1)]
     assert len(batches) == len(task) == 3
-    assert torch.equal(batches[2][1], again[2][1]) and not torch.equal(batches[0][0][0], other[0][0][0][: len(batches[0][0][0])])
+    assert torch.equal(batches[2][1], again[2][1]) and not torch.equal(
+        batches[0][0][0], other[0][0][0][: len(batches[0][0][0])]
+    )
     for (source, lengths, written), targets in batches:
         assert source.shape == (lengths.max(), 5) and written.shape == targets.shape
         for b in range(5):
             number = int(task.decode(targets[:, b].clamp(min=0)))
-            assert not is_held_out(number) and task.encode(in_words(number, language)).tolist() == source[: lengths[b], b].tolist()
+            assert (
+                not is_held_out(number)
+                and task.encode(in_words(number, language)).tolist() == source[: lengths[b], b].tolist()
+            )
             end = len(str(number))
-            assert targets[end, b] == 0 and (targets[end + 1 :, b] == IGNORED).all() and (source[lengths[b] :, b] == 0).all()
+            assert (
+                targets[end, b] == 0
+                and (targets[end + 1 :, b] == IGNORED).all()
+                and (source[lengths[b] :, b] == 0).all()
+            )
             assert written[: end + 1, b].tolist() == [0, *targets[:end, b].tolist()]
     numbers = task.held_out(6, 50)
     assert all(is_held_out(number) and len(str(number)) == 6 for number in numbers)

@@ -8,8 +8,9 @@ from textwrap import dedent
 import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
-from tests.project.paths import ROOT
+
 from tests.learning.training_runs import Run
+from tests.project.paths import ROOT
 
 
 class Terminal(io.StringIO):

@@ -86,7 +86,9 @@ def test_simple_forecasts_are_what_they_are_called():
     inputs, targets = windows(series, length=12, horizon=3, target=1)
     assert persistence(inputs, 3, target=1).equal(inputs[-1:, :, 1].T.repeat(1, 3))
     assert seasonal_persistence(inputs, 7, 3, target=1).equal(targets - 70)
-    assert LinearForecast(inputs, targets)(inputs).allclose(targets)  # a straight line: each step is a sum of those before
+    assert LinearForecast(inputs, targets)(inputs).allclose(
+        targets
+    )  # a straight line: each step is a sum of those before
     for period, horizon in ((13, 1), (2, 3)):
         with pytest.raises(ValueError, match="do not fit a period"):
             seasonal_persistence(inputs, period, horizon)

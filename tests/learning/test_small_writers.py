@@ -61,7 +61,9 @@ def test_influence_is_what_it_says(kind):
     text = past[:, 0]
     with torch.no_grad():
         expected = [surprise(torch.cat([text[:t], text[t + 1 :]])) - surprise(text) for t in range(4)]
-        torch.testing.assert_close(influence.taken_away(model, text, target[0]), torch.stack(expected), rtol=0, atol=1e-12)
+        torch.testing.assert_close(
+            influence.taken_away(model, text, target[0]), torch.stack(expected), rtol=0, atol=1e-12
+        )
         found, ε = influence.gradients(model, past, target)[:, 0], 1e-6
         for t in range(4):
             slopes = []
@@ -89,7 +91,9 @@ def test_no_such_writers():
 def test_the_command_stores_what_load_small_writers_reads(monkeypatch, tmp_path, capsys):
     vocabulary = Vocabulary(load_text("zh"))
     made = {kind: small_writers.new_small_writer(len(vocabulary), kind) for kind in small_writers.OURS}
-    monkeypatch.setattr(small_writers, "train_small_writer", lambda language, kind: (made[kind], vocabulary, [Epoch(2.0, math.log(8))]))
+    monkeypatch.setattr(
+        small_writers, "train_small_writer", lambda language, kind: (made[kind], vocabulary, [Epoch(2.0, math.log(8))])
+    )
     monkeypatch.setattr(small_writers, "SHIPPED", tmp_path)
     monkeypatch.setattr("sys.argv", ["small_writers", "zh"])
     small_writers.main()

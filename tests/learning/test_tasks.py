@@ -5,7 +5,6 @@ import statistics
 
 import pytest
 import torch
-from tests.layers.namesakes import pair
 from torch import nn
 
 import companion
@@ -13,6 +12,7 @@ from companion.layers.initialisation import chrono_
 from companion.learning.sequence_model import OneHot, SequenceModel
 from companion.learning.tasks import Adding, Brackets, Cups, Recall, Rewritten, accuracy
 from companion.learning.training import IGNORED
+from tests.layers.namesakes import pair
 
 TASKS = {
     "recall": Recall(5, batch_size=6, batches=3),
@@ -103,7 +103,9 @@ def test_adding_asks_for_the_marked_two(length, dtype):
 def test_cups_say_where_the_ball_is(cups, length):
     """By what lies in each place, which is exchanged, and looked through after each step."""
     task, seen, places = Cups(cups, length, batch_size=50, batches=4), set(), set()
-    assert task.vocab_size == 1 + len(task.pairs) == 1 + cups * (cups - 1) // 2 and len({*task.pairs}) == len(task.pairs)
+    assert task.vocab_size == 1 + len(task.pairs) == 1 + cups * (cups - 1) // 2 and len({*task.pairs}) == len(
+        task.pairs
+    )
     for inputs, targets in task.epoch(0):
         assert inputs.shape == targets.shape == (length, 50) and inputs.dtype == targets.dtype == torch.int64
         for word, answer in zip(inputs.T.tolist(), targets.T.tolist(), strict=True):
@@ -122,7 +124,12 @@ def test_cups_say_where_the_ball_is(cups, length):
 
 @pytest.mark.parametrize(("keys", "values", "writes"), [(1, 2, 1), (3, 2, 3), (4, 5, 12), (2, 3, 9)])
 def test_rewritten_asks_for_the_last_value(keys, values, writes):
-    task, seen, first_written, first_asked = Rewritten(keys, values, writes, batch_size=60, batches=4), set(), set(), set()
+    task, seen, first_written, first_asked = (
+        Rewritten(keys, values, writes, batch_size=60, batches=4),
+        set(),
+        set(),
+        set(),
+    )
     assert task.vocab_size == keys * values + keys
     for inputs, targets in task.epoch(0):
         assert inputs.shape == targets.shape == (writes + keys, 60) and inputs.dtype == targets.dtype == torch.int64
@@ -199,7 +206,10 @@ def test_accuracy_and_chance():
     assert 0.28 < accuracy(Answers(torch.zeros_like, 3), brackets) < 0.39
     assert 0.69 < accuracy(Answers(opened_last, 3), Brackets(40, batches=10)) < 0.71
     cups, rewritten = Cups(3, 30, batches=20), Rewritten(4, 5, 6, batches=20)
-    assert 0.3 < accuracy(Answers(torch.ones_like, 3), cups) < 0.36 and 0.17 < accuracy(Answers(torch.ones_like, 5), rewritten) < 0.23
+    assert (
+        0.3 < accuracy(Answers(torch.ones_like, 3), cups) < 0.36
+        and 0.17 < accuracy(Answers(torch.ones_like, 5), rewritten) < 0.23
+    )
     rows = torch.cat([targets for _, targets in Adding(9, batches=100).epoch(0)])
     assert math.isclose((rows - 1).square().mean(), 1 / 6, rel_tol=0.1)
     # by hand, over the batches of another epoch than any that is learned from

@@ -11,10 +11,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import examples
 
 from companion.learning import text as module
 from companion.learning.text import UNKNOWN, Vocabulary, characters, load_text, normalise, shipped_texts
+from tests.layers.namesakes import examples
 
 LANGUAGES = {"en": 20_000, "ja": 10_000, "ko": 10_000, "zh": 10_000}
 PAIRS = ["“”", "「」", "『』", "（）", "《》", "()"]

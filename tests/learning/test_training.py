@@ -6,8 +6,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import examples
-from tests.learning.training_runs import HELD_OUT, OTHER, WINDOWS, Run, model_of, same, weights_of
 from torch import nn
 from torch.nn.utils import clip_grad_norm_
 
@@ -15,6 +13,8 @@ import companion
 from companion.learning.sequence_model import OneHot, SequenceModel
 from companion.learning.training import IGNORED, Epoch, clip_gradients, cross_entropy, evaluate, perplexity, train
 from companion.learning.windows import ConsecutiveWindows, RandomWindows
+from tests.layers.namesakes import examples
+from tests.learning.training_runs import HELD_OUT, OTHER, WINDOWS, Run, model_of, same, weights_of
 
 
 @settings(max_examples=examples(100))

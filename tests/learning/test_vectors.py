@@ -37,7 +37,10 @@ def test_a_word_may_have_blanks_or_be_a_number_or_an_odd_sign(file):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a 1 2\nb 3\n", r"line 2: 1 values after 'b', where 2 are expected. It is the last line: is the file cut off\?"),
+        (
+            "a 1 2\nb 3\n",
+            r"line 2: 1 values after 'b', where 2 are expected. It is the last line: is the file cut off\?",
+        ),
         ("a 1 2\nb 3\nc 4 5\n", r"line 2: 1 values after 'b', where 2 are expected$"),
         ("a 1 2\nb 3 4 5\n", "line 2: 3 values after 'b', where 2"),
         ("a 1 2\n\nb 3 4\n", "line 2: 0 values after ''"),

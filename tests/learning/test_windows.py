@@ -4,9 +4,9 @@ import pytest
 import torch
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.layers.namesakes import examples
 
 from companion.learning.windows import ConsecutiveWindows, RandomWindows, split
+from tests.layers.namesakes import examples
 
 size = st.integers(1, 7)
 
@@ -49,7 +49,7 @@ def test_random_windows_cut_each_place_once(length, batch_size, window_size, see
     assert all(targets.equal(inputs + 1) for inputs, targets in batches)
     inputs, targets = (torch.cat(parts, dim=1) for parts in zip(*batches, strict=True))
     assert inputs.equal(inputs[0] + torch.arange(window_size)[:, None])
-    assert 1000 <= inputs.min() and targets.max() < 1000 + length
+    assert inputs.min() >= 1000 and targets.max() < 1000 + length
     assert targets.unique().numel() == targets.numel() > length - 3 * window_size
 
 

@@ -5,6 +5,7 @@ imports of `test_edits.py`, which runs each with torch and with the small one, a
 gives or says is a row in test_operations.py, test_nn.py, test_optim.py or test_tape.py.
 """
 
+
 # %% lstm: a peephole, as a subclass of the companion's step
 class PeepholeStep(LSTMStep):
     def step(self, a, state, w):
@@ -24,6 +25,7 @@ output.square().mean().backward()
 print(layer, output[0, :2], sep="\n")
 print({name: round(parameter.grad.norm().item(), 5) for name, parameter in layer.named_parameters() if "hh" in name})
 print([row.tensor for row in compare(Peephole(3, 4, **float64), nn.LSTM(3, 4, **float64)) if row.ok])
+
 
 # %% changing_the_cell: a step with one gate, and a derivative of one's own for it
 class Gate(torch.autograd.Function):
@@ -60,6 +62,7 @@ print(torch.autograd.gradcheck(Gate.apply, torch.randn(4, **float64, requires_gr
 print(torch.autograd.gradcheck(lambda x: layer(x)[0], (x,)), layer, h.shape)
 print(Gate.apply(x[0, 0]), list(layer.state_dict()))
 
+
 # %% changing_the_cell: a Function whose backward is wrong in three ways
 class Square(torch.autograd.Function):
     @staticmethod
@@ -82,6 +85,7 @@ for k in (1, 2, 3):
     except RuntimeError as error:
         print(error)
 torch.autograd.gradcheck(lambda x: Square.apply(x, 1), (x,))
+
 
 # %% changing_the_cell: layer normalisation of the state, and functional_call with doubled weights
 class Normed(companion.GRU):

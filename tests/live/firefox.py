@@ -42,7 +42,9 @@ class Page:
     def evaluate(self, expression):
         """What an expression gives; it and its parts as JSON."""
         source = f"Promise.resolve({expression}).then(found => JSON.stringify(found) ?? 'null')"
-        answer = self.ask("script.evaluate", {"expression": source, "target": {"context": self.context}, "awaitPromise": True})
+        answer = self.ask(
+            "script.evaluate", {"expression": source, "target": {"context": self.context}, "awaitPromise": True}
+        )
         assert answer["type"] == "success", answer["exceptionDetails"]["text"]
         return json.loads(answer["result"]["value"])
 
@@ -66,8 +68,14 @@ def firefox():
         command = [program(), "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
             try:
-                address = next(filter(None, (re.search(r"WebDriver BiDi listening on (ws://\S+)", line) for line in process.stderr)))[1]
-                with closing(websocket.create_connection(f"{address}/session", timeout=120, suppress_origin=True)) as socket:
+                address = next(
+                    filter(
+                        None, (re.search(r"WebDriver BiDi listening on (ws://\S+)", line) for line in process.stderr)
+                    )
+                )[1]
+                with closing(
+                    websocket.create_connection(f"{address}/session", timeout=120, suppress_origin=True)
+                ) as socket:
                     yield Page(socket)
             finally:
                 process.terminate()

@@ -1,6 +1,6 @@
 """Chapters on the small torch: their cells run as on a page, by `cells.Session`, in a Python without torch and IPython.
 
-    python tests/live/on_small_torch.py [book/en/lstm.ipynb …]     which cells do not give what is stored, and which take long
+python tests/live/on_small_torch.py [book/en/lstm.ipynb …]     which cells do not give what is stored, and which take long
 """
 
 import json
@@ -52,7 +52,11 @@ def run(path, within, wanted=lambda cell: True):
 
     within: a folder that `lay_out` has filled. wanted: says of a cell whether it is run.
     """
-    settings = {"PYTHONPATH": str(within), "MPLBACKEND": "module://matplotlib_inline.backend_inline", "OMP_NUM_THREADS": "1"}
+    settings = {
+        "PYTHONPATH": str(within),
+        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+        "OMP_NUM_THREADS": "1",
+    }
     command = [sys.executable, "-W", "ignore::ResourceWarning", "-c", RUN]
     streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "encoding": "utf-8"}
     with subprocess.Popen(command, env=os.environ | settings, cwd=path.parent, **streams) as process:
@@ -117,7 +121,12 @@ def main():
             wrong = {cell.id: found for cell, outputs, _ in cells if (found := differences(cell.outputs, outputs))}
             slow = [f"{cell.id} {seconds:.0f} s" for cell, _, seconds in cells if seconds > LONG]
             total = sum(seconds for _, _, seconds in cells)
-            print(f"{page.parent.name}/{page.stem}: {len(cells) - len(wrong)} of {len(cells)} equal,", f"{total:.0f} s;", *slow, flush=True)
+            print(
+                f"{page.parent.name}/{page.stem}: {len(cells) - len(wrong)} of {len(cells)} equal,",
+                f"{total:.0f} s;",
+                *slow,
+                flush=True,
+            )
             for name, found in wrong.items():
                 print(f"  {name}:", *found, sep="\n    ", flush=True)
 

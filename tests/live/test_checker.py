@@ -6,18 +6,18 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-from book import editions
 import nbformat
 import pytest
-from tests.live.checking import made, said
-from tests.site.finished_editions import FINISHED
-from tests.project.paths import ROOT
-from tests.project.sampling import chosen
 
+from assignments import student_version
+from book import editions
 from companion.check.engine.diagnosis import alike
 from companion.check.engine.question import ASSIGNMENTS, all_questions
 from companion.check.engine.run_answer import Outcome
-from assignments import student_version
+from tests.live.checking import made, said
+from tests.project.paths import ROOT
+from tests.project.sampling import chosen
+from tests.site.finished_editions import FINISHED
 
 # One wrong answer of each kind: the kind, a piece of a right answer, and what stands in its place. tests/check has a program
 # for each mistake that the checker knows.
@@ -53,7 +53,9 @@ def pages_python(tmp_path):
     (tmp_path / "torch").symlink_to(ROOT / "small_torch/src/small_torch", target_is_directory=True)
     path = os.pathsep.join(map(str, (tmp_path, ROOT, ROOT / "tests")))
     command = [sys.executable, str(ROOT / "tests/live/checking.py")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": path}) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": path}
+    ) as process:
 
         def ask(question):
             print(json.dumps(question), file=process.stdin, flush=True)

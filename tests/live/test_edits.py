@@ -7,8 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.live import on_small_torch
 import pytest
+
+from tests.live import on_small_torch
 
 PROGRAMS = Path(__file__).with_name("edits.py")
 PARTS = re.split(r"(?m)^# %% (.*)\n", PROGRAMS.read_text(encoding="utf-8"))[1:]

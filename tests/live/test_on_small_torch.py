@@ -2,11 +2,12 @@
 
 import re
 
-from book import editions
 import nbformat
-from tests.live import on_small_torch
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from book import editions
+from tests.live import on_small_torch
 from tests.project.sampling import chosen
 
 # Of all chapters these few reach most lines of the small torch for their time.
@@ -48,7 +49,10 @@ def code(tmp_path_factory):
 
 def different(page, code, wanted):
     """Run the cells that are wanted; return in what each differs from what is stored, if it does, and how many there were."""
-    cells = [(cell.id, on_small_torch.differences(cell.outputs, outputs)) for cell, outputs, _ in on_small_torch.run(page, code, wanted)]
+    cells = [
+        (cell.id, on_small_torch.differences(cell.outputs, outputs))
+        for cell, outputs, _ in on_small_torch.run(page, code, wanted)
+    ]
     return {name: found for name, found in cells if found}, len(cells)
 
 
@@ -75,10 +79,16 @@ CELLS = {
     'text = """\n%x\n"""\ntext': [("text/plain", r"'\n%x\n'")],
     "x = 1\n%time x": [("SyntaxError", ['"Cell In[6]", line 2', "%time x", "lines with % or ! are Jupyter's own"])],
     "def f(n):\n    return 1 / n\n\ntry:\n    f(0)\nexcept ValueError:\n    pass": [
-        ("ZeroDivisionError", ["Cell In[7], line 5", "----> 5     f(0)", "line 2, in f", "----> 2     return 1 / n", "by zero"])
+        (
+            "ZeroDivisionError",
+            ["Cell In[7], line 5", "----> 5     f(0)", "line 2, in f", "----> 2     return 1 / n", "by zero"],
+        )
     ],
     "try:\n    {}[0]\nexcept KeyError as error:\n    raise ValueError from error": [
-        ("ValueError", ["----> 2     {}[0]", "KeyError: 0", "the direct cause of", "----> 4     raise ValueError from error"])
+        (
+            "ValueError",
+            ["----> 2     {}[0]", "KeyError: 0", "the direct cause of", "----> 4     raise ValueError from error"],
+        )
     ],
     "try:\n    {}[0]\nexcept KeyError:\n    ''.y": [
         ("AttributeError", ["----> 2     {}[0]", "another exception occurred", "----> 4     ''.y"])
@@ -99,7 +109,10 @@ def test_session(code, tmp_path):
                 assert output.ename == kind and re.search(".*".join(map(re.escape, expected)), told, re.DOTALL), told
                 assert "cells.py" not in told
             else:
-                assert (kind, expected) == (output.get("name", "text/plain"), output.get("text") or output.data["text/plain"])
+                assert (kind, expected) == (
+                    output.get("name", "text/plain"),
+                    output.get("text") or output.data["text/plain"],
+                )
 
 
 def shown(text, kind="text/plain"):

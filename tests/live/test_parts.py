@@ -56,7 +56,12 @@ def test_the_folder_is_named_after_what_is_in_it(tmp_path, monkeypatch):
         manifest = json.loads((site / "live" / "manifest.json").read_text())
         (home,) = (path for path in (site / "live").iterdir() if path.is_dir())
         loaded = {path.name: path.stat().st_size for path in home.iterdir() if path.name != "licences.txt"}
-        assert manifest == {"version": home.name, "folder": f"{home.name}/", "size": sum(loaded.values()), "files": loaded}
+        assert manifest == {
+            "version": home.name,
+            "folder": f"{home.name}/",
+            "size": sum(loaded.values()),
+            "files": loaded,
+        }
         inside = [(one.filename, one.date_time) for one in zipfile.ZipFile(home / "book.zip").infolist()]
         assert inside == [("a/one.py", (1980, 1, 1, 0, 0, 0))]  # the same files are the same archive
         return home.name

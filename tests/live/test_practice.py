@@ -7,16 +7,16 @@ import json
 import shutil
 from pathlib import Path
 
-from book import editions
 import nbformat
 import pytest
-from tests.site.browsing import accessible, begin, opened
+
+from book import editions
+from book.live import insert
+from companion.check.engine.question import ASSIGNMENTS
 from tests.live.reader import Reader
 from tests.project.sampling import chosen
+from tests.site.browsing import accessible, begin, opened
 from tests.site.whole_site import serving
-
-from companion.check.engine.question import ASSIGNMENTS
-from book.live import insert
 
 FAKE = Path(__file__).parent / "fake"
 PAGE = "assignment_rnn"
@@ -52,19 +52,26 @@ def test_answers_are_saved_as_the_notebook_that_was_given_out(browser, practice,
             page.on("request", lambda request: asked.append((request.method, request.url.removeprefix(practice))))
             book = Reader(page, editions.ASSIGNMENTS / "en/rnn.ipynb")
             book.load("rnn_step")
-            assert "`" not in page.locator(".run-honest").inner_text() and "check here compares" in page.locator(".run-honest").inner_text()
+            assert (
+                "`" not in page.locator(".run-honest").inner_text()
+                and "check here compares" in page.locator(".run-honest").inner_text()
+            )
             book.write("rnn_step", answer)
             with page.expect_download() as download:
                 page.locator(".hand-in button").first.click()
             saved = nbformat.read(download.value.path(), as_version=4)
             nbformat.validate(saved)
             given = nbformat.read(site / f"en/assignments/{download.value.suggested_filename}", as_version=4)
-            shown = page.locator(".cell:has(.run-row)").evaluate_all("all => all.map(one => one.previousElementSibling.id)")
+            shown = page.locator(".cell:has(.run-row)").evaluate_all(
+                "all => all.map(one => one.previousElementSibling.id)"
+            )
             assert shown == [one.id for one in given.cells if one.cell_type == "code"]
             for one in given.cells:
                 one.source = answer if one.id == "rnn_step" else one.source
             assert saved == given
-            assert {method for method, _ in asked} == {"GET"} and all(url.startswith("/") for _, url in asked if not url.startswith("blob:"))
+            assert {method for method, _ in asked} == {"GET"} and all(
+                url.startswith("/") for _, url in asked if not url.startswith("blob:")
+            )
 
             # what is checked above changes nothing below
             page.evaluate("asked.splice(0)")
@@ -119,7 +126,9 @@ def test_every_edition_has_its_assignments_as_pages(site):
         assert len(edition.assignments) == len(ASSIGNMENTS)
         for name, source in edition.assignments.items():
             assert f'href="{name}.html"' in listed and f'href="assignments/{source.name}"' in listed
-            cells = json.loads((site / edition.language / "assignments" / source.name).read_text(encoding="utf-8"))["cells"]
+            cells = json.loads((site / edition.language / "assignments" / source.name).read_text(encoding="utf-8"))[
+                "cells"
+            ]
             assert "BEGIN SOLUTION" not in json.dumps(cells)
             page = (site / edition.language / f"{name}.html").read_text(encoding="utf-8")
             assert all(f'id="{cell["id"]}"' in page for cell in cells if cell["cell_type"] == "code")

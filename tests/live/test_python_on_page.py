@@ -7,17 +7,16 @@ import json
 import shutil
 from urllib.parse import urlsplit
 
-from book import editions
 import nbformat
 import pytest
+
+from book import editions
+from book.live import fetch, insert
 from book.site import home
-from tests.site.browsing import begin
 from tests.live.firefox import firefox, program
 from tests.live.reader import DONE, Reader
+from tests.site.browsing import begin
 from tests.site.whole_site import serving
-
-from book.live import insert
-from book.live import fetch
 
 # What differs on these pages: pictures and a figure; coloured text, and a trained network that is read from a file.
 # test_on_small_torch.py runs all chapters with the same small torch, Firefox another page below.
@@ -70,7 +69,8 @@ def reader_of(page, address, language, name):
 
 
 @pytest.mark.parametrize(
-    ("language", "name"), [pytest.param(*WHOLE[0], marks=pytest.mark.heavy), pytest.param(*WHOLE[1], marks=pytest.mark.deep)]
+    ("language", "name"),
+    [pytest.param(*WHOLE[0], marks=pytest.mark.heavy), pytest.param(*WHOLE[1], marks=pytest.mark.deep)],
 )
 def test_every_cell_gives_what_is_stored(browser, alive, language, name):
     """And nothing is asked of any other site, which needs no leave to share memory either."""
@@ -85,7 +85,9 @@ def test_every_cell_gives_what_is_stored(browser, alive, language, name):
         assert len(found) == len(reader.cells)
         for number, (state, stored, fresh) in enumerate(found):
             assert (number, state, fresh) == (number, "done", stored)
-        assert {urlsplit(url).netloc for url in asked if not url.startswith(("data:", "blob:"))} == {urlsplit(alive).netloc}
+        assert {urlsplit(url).netloc for url in asked if not url.startswith(("data:", "blob:"))} == {
+            urlsplit(alive).netloc
+        }
         assert page.evaluate("crossOriginIsolated") is False
 
 
@@ -97,7 +99,10 @@ def test_a_cell_is_changed_broken_and_stopped(browser, alive):
         reader.load()
         reader.write(0, "import torch\nfor k in range(2):\n    print(torch.arange(6).view(2, 3) * k)")
         reader.alone(0)
-        assert reader.outputs(0).inner_text().split() == "tensor([[0, 0, 0], [0, 0, 0]]) tensor([[0, 1, 2], [3, 4, 5]])".split()
+        assert (
+            reader.outputs(0).inner_text().split()
+            == "tensor([[0, 0, 0], [0, 0, 0]]) tensor([[0, 1, 2], [3, 4, 5]])".split()
+        )
         reader.write(0, "def broken(n):\n    return torch.ones(n) @ torch.ones(n + 1)\n\nbroken(3)")
         reader.run(0)
         said = reader.outputs(0).get_by_text("RuntimeError: inconsistent tensor size")
@@ -134,7 +139,9 @@ def test_python_is_kept_for_reading_without_a_network(browser, live_site):
         page.reload()
         reader.load()
         manifest = json.loads((live_site / "live" / "manifest.json").read_text(encoding="utf-8"))
-        kept = page.evaluate("caches.open('unrolled').then(cache => cache.keys()).then(keys => keys.map(key => key.url.split('/').pop()))")
+        kept = page.evaluate(
+            "caches.open('unrolled').then(cache => cache.keys()).then(keys => keys.map(key => key.url.split('/').pop()))"
+        )
         assert {*manifest["files"]} - {"editor.js"} <= {*kept}
         server.shutdown()
         server.server_close()

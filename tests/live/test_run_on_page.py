@@ -9,15 +9,15 @@ import shutil
 from contextlib import contextmanager
 from pathlib import Path
 
-from book import editions
 import pytest
-from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
-from tests.live.reader import Reader
-from tests.site.whole_site import serving
 
+from book import editions
+from book.live import insert
 from companion.figures import Unrolling
 from companion.figures.figure import own
-from book.live import insert
+from tests.live.reader import Reader
+from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
+from tests.site.whole_site import serving
 
 FAKE = Path(__file__).parent / "fake"
 NOTEBOOK = editions.BOOK / "en/first_network.ipynb"
@@ -85,7 +85,9 @@ def test_nothing_is_loaded_before_a_cell_is_run(browser, offered):
         page, requests = book.page, []
         begin(page)
         page.on("request", lambda request: requests.append(request.url.removeprefix(offered)))
-        assert page.locator(".run-row button").count() == len(book.cells) and not [one for one in requests if "live" in one]
+        assert page.locator(".run-row button").count() == len(book.cells) and not [
+            one for one in requests if "live" in one
+        ]
         book.run(2)
         book.says("loads Python: 18 MB")
         assert book.bar("Load and run").evaluate("one => one === document.activeElement")
@@ -124,7 +126,10 @@ def test_cells_run_in_their_order_as_far_as_needed(browser, offered):
         assert book.ran() == [0, 1, 2]
         book.alone(2)
         assert book.ran() == [2]
-        for choice, expected in (("Run all above", [0, 1]), ("Run this cell and all below", [*range(2, len(book.cells))])):
+        for choice, expected in (
+            ("Run all above", [0, 1]),
+            ("Run this cell and all below", [*range(2, len(book.cells))]),
+        ):
             book.button(2, "More").click()
             book.page.get_by_role("menuitem", name=choice).click()
             assert book.ran() == expected
@@ -245,7 +250,9 @@ def test_outputs(browser, offered):
         "text/html": r"<style>body { display: none }</style><script>document.title = 'no'</script><b>bold</b>",
         "image/svg+xml": r'<svg xmlns="http://www.w3.org/2000/svg" width="90" height="9"><defs><path id="p" d="M0 0h9"/></defs><use href="#p" stroke="#1f2328"/></svg>',
         "text/plain": "tensor([1., 2.])",
-        "application/vnd.unrolled.figure+json": json.dumps({"name": "unrolling", "id": 7, "state": own(Unrolling().get_state())}),
+        "application/vnd.unrolled.figure+json": json.dumps(
+            {"name": "unrolling", "id": 7, "state": own(Unrolling().get_state())}
+        ),
     }
     with notebook(browser, offered) as book:
         page = book.page
@@ -255,7 +262,10 @@ def test_outputs(browser, offered):
         book.run(1)
         book.says("Python is ready")
         output = book.outputs(1)
-        assert output.locator(".text_markdown td").all_inner_texts() == ["x", "1"] and output.locator("td.text-right").count() == 1
+        assert (
+            output.locator(".text_markdown td").all_inner_texts() == ["x", "1"]
+            and output.locator("td.text-right").count() == 1
+        )
         assert output.locator("b").inner_text() == "bold" and page.title() == title and page.locator("h1").is_visible()
         drawing = output.locator("svg.picture use")
         assert drawing.get_attribute("href") == "#run-svg1-p" and drawing.get_attribute("stroke") == "currentColor"
@@ -267,8 +277,12 @@ def test_outputs(browser, offered):
         (asked,) = book.asked()
         assert asked.startswith("change 7 {")
         back = dict.fromkeys(json.loads(asked.removeprefix("change 7 ")), 0.5)
-        streams = [{"output_type": "stream", "name": "stdout", "text": text} for text in ("gone\n", "10%\r", "20%\rall\n")]
-        first, second = ({"data": {"text/plain": text}, "transient": {"display_id": "one"}} for text in ("first", "second"))
+        streams = [
+            {"output_type": "stream", "name": "stdout", "text": text} for text in ("gone\n", "10%\r", "20%\rall\n")
+        ]
+        first, second = (
+            {"data": {"text/plain": text}, "transient": {"display_id": "one"}} for text in ("first", "second")
+        )
         said = [
             streams[0], {"output_type": "clear_output", "wait": True}, *streams[1:], {"output_type": "display_data"} | first,
             {"output_type": "update_display_data"} | second, {"output_type": "figure", "id": 7, "state": back},
@@ -303,7 +317,9 @@ def test_keys(browser, offered):
         assert book.button(2).evaluate("one => one === document.activeElement")
         assert book.ran() == [0, 0, 0, 1]
         book.code(1).press("Escape")
-        focused = page.evaluate("[document.activeElement.tagName, document.activeElement.closest('.cell').previousElementSibling.id]")
+        focused = page.evaluate(
+            "[document.activeElement.tagName, document.activeElement.closest('.cell').previousElementSibling.id]"
+        )
         assert focused == ["BUTTON", book.cells[1]]
         book.button(1, "More").click()
         page.keyboard.press("ArrowDown")
@@ -368,9 +384,12 @@ def test_the_kernel(browser, offered):
         assert found["loaded"] == [[2, 2, "numpy"]] * 2 and found["ended"] == ["ok", "error", "ok"]
         assert found["heard"] == [["1", "2", "5"], ["3", "bad", [7, "late"]], ["4", "on", "on", "on"]]
         assert found["stopped"] == ["stopped"] and found["silent"] and len(page.workers) == 1
-        (begin,) = page.evaluate("""([address, base]) => import(address).then(({ start }) => {
+        (begin,) = page.evaluate(
+            """([address, base]) => import(address).then(({ start }) => {
             return Promise.allSettled([start({ base: base + "lost/", onProgress() {} }).ready]);
-        })""", address)
+        })""",
+            address,
+        )
         assert begin["status"] == "rejected"
 
 
@@ -385,9 +404,13 @@ def test_a_file_says_why_nothing_runs(browser, offering_site):
 def test_words_are_there_in_every_language(language):
     """The same keys, with the same to put in; and none that nothing says."""
     said, original = (insert.tomllib.loads(insert.read(f"words/{one}.toml")) for one in (language, editions.ORIGINAL))
-    holes = [{key: sorted(re.findall(r"\{\w+\}|`\w+`", text)) for key, text in words.items()} for words in (said, original)]
+    holes = [
+        {key: sorted(re.findall(r"\{\w+\}|`\w+`", text)) for key, text in words.items()} for words in (said, original)
+    ]
     assert holes[0] == holes[1]
-    scripts = insert.read("run.js") + "".join(path.read_text(encoding="utf-8") for path in (insert.HERE / "page").glob("*.js"))
+    scripts = insert.read("run.js") + "".join(
+        path.read_text(encoding="utf-8") for path in (insert.HERE / "page").glob("*.js")
+    )
     named = set(re.findall(r"[\w-]+", scripts)) | set(insert.REASONS) | set(insert.PRACTICE)
     assert set(said) <= named
     assert set(re.findall(r"\bwords\.(\w+)", scripts)) - {"cut"} <= set(said)

@@ -72,7 +72,11 @@ def replace_all(value, old, new):
     """Return a part of a notebook with a text replaced, and how often. Notebooks store a text as a list of lines."""
     if isinstance(value, str):
         return value.replace(old, new), value.count(old)
-    if isinstance(value, list) and all(isinstance(line, str) for line in value) and all(line.endswith("\n") for line in value[:-1]):
+    if (
+        isinstance(value, list)
+        and all(isinstance(line, str) for line in value)
+        and all(line.endswith("\n") for line in value[:-1])
+    ):
         text, count = replace_all("".join(value), old, new)
         return text.splitlines(keepends=True), count
     if isinstance(value, list | dict):
@@ -140,7 +144,9 @@ def plant(fault, tree):
 
 def run(tree, patterns, *options):
     """Run tests in the copy. Return the first that fails, or None if all pass."""
-    paths = [name for one in patterns for name in (sorted(map(str, tree.glob(one))) if "*" in one else [str(tree / one)])]
+    paths = [
+        name for one in patterns for name in (sorted(map(str, tree.glob(one))) if "*" in one else [str(tree / one)])
+    ]
     command = [sys.executable, *PYTEST, *options, *paths]
     environment = {key: value for key, value in os.environ.items() if key != "CI"} | {"PYTHONPATH": str(tree)}
     try:

@@ -6,6 +6,7 @@ import subprocess
 import zlib
 
 import pytest
+
 from tests.project.paths import ROOT
 
 PROVING = "PROVE" in os.environ

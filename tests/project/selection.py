@@ -4,8 +4,9 @@ import functools
 import os
 from pathlib import Path
 
-from tests.project import sampling
 from hypothesis import settings
+
+from tests.project import sampling
 
 # In `make test` the same examples on every run: a failure is a finding, never a matter of luck. `make fuzz` draws anew.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -16,8 +17,12 @@ settings.load_profile("fuzz" if "FUZZ" in os.environ else "repeatable")
 def pytest_addoption(parser):
     parser.addoption("--device", default="cpu", help="where the models run, for example cuda")
     parser.addoption("--prove", action="store_true", help="run the heavy tests, too: everything")
-    parser.addoption("--rest", action="store_true", help="run what `make test` leaves out, and of the tests marked deep a quarter")
-    parser.addoption("--slow-cells", action="store_true", help="run on the small torch also the cells that train for long there")
+    parser.addoption(
+        "--rest", action="store_true", help="run what `make test` leaves out, and of the tests marked deep a quarter"
+    )
+    parser.addoption(
+        "--slow-cells", action="store_true", help="run on the small torch also the cells that train for long there"
+    )
 
 
 def proves(config):
@@ -61,7 +66,17 @@ def no_python():
 
 
 # The chapters that train and measure: a processor needs much longer for these than for all others.
-LONG = "attention", "first_network", "language_model", "matrix_state", "memory", "sequences", "series", "training", "without_waiting"
+LONG = (
+    "attention",
+    "first_network",
+    "language_model",
+    "matrix_state",
+    "memory",
+    "sequences",
+    "series",
+    "training",
+    "without_waiting",
+)
 
 
 def long(item):
@@ -115,8 +130,12 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_terminal_summary(terminalreporter, config):
     if no_browser():
-        terminalreporter.write_line("Not run, because there is no Chromium or Chrome here: every test of pages and figures in a browser.")
+        terminalreporter.write_line(
+            "Not run, because there is no Chromium or Chrome here: every test of pages and figures in a browser."
+        )
     if any(Path(one).name == "en" for one in config.args) and not proves(config):
-        terminalreporter.write_line(f"Left to `make prove`, or to you by name: what is heavy, and the chapters {', '.join(LONG)}.")
+        terminalreporter.write_line(
+            f"Left to `make prove`, or to you by name: what is heavy, and the chapters {', '.join(LONG)}."
+        )
     if proves(config) and no_python():
         terminalreporter.write_line("Not run, because `make live` has not fetched it: the Python of the pages.")

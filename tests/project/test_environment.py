@@ -9,6 +9,7 @@ import tomllib
 
 import pytest
 import yaml
+
 from tests.project.paths import ROOT
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no make; the README gives other commands")
@@ -62,8 +63,13 @@ def machine(tmp_path):
 
 
 def test_versions_are_those_of_the_package():
-    oldest, newest = map(int, re.search(r"\(3, (\d+)\) <= .* <= \(3, (\d+)\)", (ROOT / ".ci/environment").read_text()).groups())
-    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"] == f">=3.{oldest},<3.{newest + 1}"
+    oldest, newest = map(
+        int, re.search(r"\(3, (\d+)\) <= .* <= \(3, (\d+)\)", (ROOT / ".ci/environment").read_text()).groups()
+    )
+    assert (
+        tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+        == f">=3.{oldest},<3.{newest + 1}"
+    )
     assert f"Python 3.{oldest} to 3.{newest}" in (ROOT / "README.md").read_text(encoding="utf-8")
     jobs = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))["jobs"]
     tried = {*jobs["pythons"]["strategy"]["matrix"]["python"], jobs["prove"]["steps"][1]["with"]["python-version"]}
@@ -87,7 +93,10 @@ def test_installs_once_and_again_for_new_pins_another_place_or_another_python(ma
     [
         ({"version": (3, 10)}, "python3 is Python 3.10"),
         ({"version": (3, 15)}, "python3 is Python 3.15"),
-        ({"without": ("ensurepip",)}, "python3 lacks venv or ensurepip; on Debian and Ubuntu: apt-get install python3.13-venv"),
+        (
+            {"without": ("ensurepip",)},
+            "python3 lacks venv or ensurepip; on Debian and Ubuntu: apt-get install python3.13-venv",
+        ),
         ({"name": "python2"}, "no Python"),
     ],
 )
@@ -112,7 +121,10 @@ def test_an_interrupted_install_is_not_taken_for_a_finished_one(machine, install
 def test_uv_installs_where_it_is_and_brings_a_python(machine):
     machine.add("hidden").rename(machine.path.parent / "uv_python")
     machine.add("uv", script=UV)
-    asked = ["uv venv --quiet --python 3.13 .venv", "uv pip install --python .venv/bin/python --requirement requirements.txt"]
+    asked = [
+        "uv venv --quiet --python 3.13 .venv",
+        "uv pip install --python .venv/bin/python --requirement requirements.txt",
+    ]
     assert machine.run()[2] == [asked[0], f"{asked[1]} --torch-backend cpu"]
     machine.add("uv", script=UV, status=2)
     (machine.book / "requirements.txt").write_text("torch==9\n")

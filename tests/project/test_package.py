@@ -5,13 +5,16 @@ import subprocess
 import tomllib
 
 import pytest
+
 from tests.project.paths import ROOT
 
 
 def test_the_package_has_all_its_files():
     """Texts, weights, scripts, styles and words are none of Python's, so pyproject.toml must name them."""
     package = ROOT / "companion"
-    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["package-data"]
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"][
+        "package-data"
+    ]
     packed = {path for pattern in patterns["companion"] for path in package.glob(pattern)}
     files = {path for path in package.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
     assert len(files) > 30 and files <= packed
@@ -24,8 +27,16 @@ def test_files_are_checked_out_alike_on_every_system(tmp_path):
         pytest.skip("there is no git, so nothing is checked out")
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     shutil.copy(ROOT / ".gitattributes", tmp_path)
-    names = ["companion/layers/lstm.py", "book/ja/lstm.ipynb", "Makefile", "book/pictures/site.png", "companion/learning/writers/en.safetensors"]
-    said = subprocess.run(["git", "check-attr", "text", "eol", "--", *names], cwd=tmp_path, capture_output=True, text=True, check=True)
+    names = [
+        "companion/layers/lstm.py",
+        "book/ja/lstm.ipynb",
+        "Makefile",
+        "book/pictures/site.png",
+        "companion/learning/writers/en.safetensors",
+    ]
+    said = subprocess.run(
+        ["git", "check-attr", "text", "eol", "--", *names], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     found = {}
     for line in said.stdout.splitlines():
         name, attribute, value = line.split(": ")

@@ -21,7 +21,12 @@ def test_each_folder_gets_the_seconds_of_its_tests(monkeypatch):
     monkeypatch.setattr(processor_time, "processor_seconds", lambda: next(clock))
     config = SimpleNamespace(workeroutput={})
     recorder = Recorder(config)
-    for test in ("tests/a/test_1.py::test", "tests/a/test_2.py::test", "tests/b/test_3.py::test[x/y]", "conftest.py::test"):
+    for test in (
+        "tests/a/test_1.py::test",
+        "tests/a/test_2.py::test",
+        "tests/b/test_3.py::test[x/y]",
+        "conftest.py::test",
+    ):
         recorder.pytest_runtest_logstart(test)
     recorder.pytest_sessionfinish()
     assert config.workeroutput["processor_seconds"] == {"collection": 2, "tests/a": 3, "tests/b": 1, ".": 4}
@@ -29,4 +34,7 @@ def test_each_folder_gets_the_seconds_of_its_tests(monkeypatch):
     for _ in range(2):
         summary.pytest_testnodedown(SimpleNamespace(workeroutput=config.workeroutput))
     summary.pytest_terminal_summary(SimpleNamespace(section=lines.append, write_line=lines.append))
-    assert [line.split() for line in lines[1:3]] == [["8", "."], ["6", "tests/a"]] and lines[-1].split() == ["20", "all"]
+    assert [line.split() for line in lines[1:3]] == [["8", "."], ["6", "tests/a"]] and lines[-1].split() == [
+        "20",
+        "all",
+    ]

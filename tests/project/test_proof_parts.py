@@ -5,6 +5,7 @@ import shlex
 import subprocess
 
 import pytest
+
 from tests.project import sampling
 from tests.project.paths import ROOT
 
@@ -13,7 +14,9 @@ PARTS = "models", "checker", "grader", "pages"
 
 def paths(*arguments):
     """Return the paths that `make` would give to pytest."""
-    made = subprocess.run(["make", "--dry-run", "--silent", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
+    made = subprocess.run(
+        ["make", "--dry-run", "--silent", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     (command,) = [line for line in made.stdout.splitlines() if "-m pytest" in line]
     words = shlex.split(command)
     return [word for word in words[words.index("--no-loadscope-reorder") + 1 :] if not word.startswith("--")]
@@ -23,7 +26,12 @@ def test_every_test_and_notebook_belongs_to_one_part():
     given = [path for part in PARTS for path in paths("prove", f"PART={part}")]
     assert len(given) == len(set(given))
     assert sorted(paths("prove")) == sorted(paths("prove", "PART=rest")) == sorted(given)
-    files = [*ROOT.glob("tests/**/test_*.py"), *ROOT.glob("small_torch/tests/test_*.py"), *ROOT.glob("book/*/*.ipynb"), *ROOT.glob("assignments/source/*/*.ipynb")]
+    files = [
+        *ROOT.glob("tests/**/test_*.py"),
+        *ROOT.glob("small_torch/tests/test_*.py"),
+        *ROOT.glob("book/*/*.ipynb"),
+        *ROOT.glob("assignments/source/*/*.ipynb"),
+    ]
     for file in files:
         assert sum(file == ROOT / path or ROOT / path in file.parents for path in given) == 1, file
 

@@ -5,9 +5,10 @@ import re
 import sys
 from pathlib import Path
 
-from book import editions
 import nbformat
 import pytest
+
+from book import editions
 from tests.project.paths import ROOT
 
 COMPANION = ROOT / "companion"
@@ -45,7 +46,9 @@ def imported(path):
                 yield node.module
 
 
-@pytest.mark.parametrize("path", sorted(COMPANION.rglob("*.py")), ids=lambda path: path.relative_to(COMPANION).as_posix())
+@pytest.mark.parametrize(
+    "path", sorted(COMPANION.rglob("*.py")), ids=lambda path: path.relative_to(COMPANION).as_posix()
+)
 def test_nothing_knows_what_stands_above_it(path):
     room = room_of(path)
     for name in imported(path):
@@ -57,7 +60,9 @@ def test_nothing_knows_what_stands_above_it(path):
             assert first in OUTSIDE.get(room, {first}), f"{room} is not to need {name}"
 
 
-@pytest.mark.parametrize("path", sorted([*COMPANION.glob("layers/*.py"), *COMPANION.glob("learning/*.py")]), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted([*COMPANION.glob("layers/*.py"), *COMPANION.glob("learning/*.py")]), ids=lambda path: path.stem
+)
 def test_is_read_in_one_sitting(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
 
@@ -86,15 +91,23 @@ MADE = {"_build", ".venv", "grades"}  # is not there before it is built
 PATH = re.compile(r"`((?:[\w.-]+|<\w+>)?(?:/(?:[\w.*-]+|<\w+>(?:\.\w+)?))+/?)`|\]\((?!https?:|#)([^)#]+)[^)]*\)")
 
 CODE = re.compile(r"(?ms)^```[^\n]*\n(.*?)^```|`([^`\n]+)`")  # a block, or a span in a line
-FILE = re.compile(r"(?<![\w./-])(?:assignments|benchmarks|book|companion|tests)(?:/(?:[\w.*-]+|<\w+>))+\.(?:py|ipynb)\b")
+FILE = re.compile(
+    r"(?<![\w./-])(?:assignments|benchmarks|book|companion|tests)(?:/(?:[\w.*-]+|<\w+>))+\.(?:py|ipynb)\b"
+)
 MODULE = re.compile(r"-m (companion[\w.]*)")
 EXAMPLE = "book/es/"  # the edition that CONTRIBUTING begins
 
 
 def pages():
     """Every text of the project that names its files: one for each language, and those for who works on it."""
-    folders = [folder / edition.language for edition in editions.editions() for folder in (editions.BOOK, ROOT / "assignments/source")]
-    return [path for folder in [ROOT, *folders] for path in sorted(folder.glob("*")) if path.suffix in (".md", ".ipynb")]
+    folders = [
+        folder / edition.language
+        for edition in editions.editions()
+        for folder in (editions.BOOK, ROOT / "assignments/source")
+    ]
+    return [
+        path for folder in [ROOT, *folders] for path in sorted(folder.glob("*")) if path.suffix in (".md", ".ipynb")
+    ]
 
 
 def markdown(path):
@@ -119,18 +132,26 @@ def files_in_commands(text):
 
 def lacking(path):
     language = path.parent.name
-    return [path.parent.with_name(editions.ORIGINAL)] if any(one.draft and one.language == language for one in editions.editions()) else []
+    return (
+        [path.parent.with_name(editions.ORIGINAL)]
+        if any(one.draft and one.language == language for one in editions.editions())
+        else []
+    )
 
 
 @pytest.mark.parametrize("path", pages(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_path_that_is_named_is_there(path):
     for said, link in PATH.findall(prose(path)):
         # what an edition has not got yet, its pages lead to in English
-        places = [folder / link for folder in (path.parent, *lacking(path))] if link else [start / said for start in FROM]
+        places = (
+            [folder / link for folder in (path.parent, *lacking(path))] if link else [start / said for start in FROM]
+        )
         if said.split("/")[0] in MADE:
             continue
         # `book/<language>/` stands for each of them
         patterns = [re.sub(r"<\w+>", "*", str(place)) for place in places]
-        assert any(Path(pattern).exists() or [*ROOT.glob(str(Path(pattern).relative_to(ROOT)))] for pattern in patterns), said or link
+        assert any(
+            Path(pattern).exists() or [*ROOT.glob(str(Path(pattern).relative_to(ROOT)))] for pattern in patterns
+        ), said or link
     for name in files_in_commands(markdown(path)):
         assert [*ROOT.glob(re.sub(r"<\w+>", "*", name))], name

@@ -3,8 +3,9 @@
 from types import SimpleNamespace
 
 import pytest
-from tests.project import translated_notebooks
 from nbformat.v4 import new_code_cell, new_output
+
+from tests.project import translated_notebooks
 from tests.project.paths import ROOT
 from tests.project.translated_notebooks import ChapterScheduling, TranslatedCell, TranslatedNotebook, english_path
 
@@ -20,7 +21,9 @@ ENGLISH, JAPANESE = (ROOT / "book" / language / "rnn.ipynb" for language in ("en
     ],
 )
 def test_a_cell_is_compared_with_the_english_run(monkeypatch, said, error):
-    fresh = {(ENGLISH, "loss"): new_code_cell('print("loss", x)', id="loss", outputs=[new_output("stream", text=said or "")])}
+    fresh = {
+        (ENGLISH, "loss"): new_code_cell('print("loss", x)', id="loss", outputs=[new_output("stream", text=said or "")])
+    }
     monkeypatch.setattr(translated_notebooks, "fresh", fresh if said else {})
     errors = []
 
@@ -55,7 +58,11 @@ def test_a_kernel_is_started_only_without_the_english_run(monkeypatch, items, re
     monkeypatch.setattr(translated_notebooks.nbval.plugin.IPyNbFile, "setup", lambda self: started.append("kernel"))
     session = SimpleNamespace(items=[SimpleNamespace(path=path) for path in items])
     notebook = object.__new__(TranslatedNotebook)
-    notebook.path, notebook.session, notebook.config = items[-1], session, SimpleNamespace(getoption=lambda name, _: rest)
+    notebook.path, notebook.session, notebook.config = (
+        items[-1],
+        session,
+        SimpleNamespace(getoption=lambda name, _: rest),
+    )
     monkeypatch.setattr(translated_notebooks, "fresh", {})
     notebook.setup()
     assert started == kernels and (notebook.english is None) is bool(kernels)

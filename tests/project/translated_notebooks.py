@@ -11,9 +11,10 @@ import logging
 import nbformat
 import nbval.plugin
 import pytest
-from book.tools import translations
-from book.editions import ORIGINAL
 from xdist.scheduler import LoadFileScheduling
+
+from book.editions import ORIGINAL
+from book.tools import translations
 
 
 def pytest_addoption(parser):
@@ -61,7 +62,9 @@ class TranslatedNotebook(nbval.plugin.IPyNbFile):
 
     def collect(self):
         for cell in super().collect():
-            yield TranslatedCell.from_parent(self, name=cell.name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options)
+            yield TranslatedCell.from_parent(
+                self, name=cell.name, cell_num=cell.cell_num, cell=cell.cell, options=cell.options
+            )
 
 
 class TranslatedCell(nbval.plugin.IPyNbCell):
@@ -87,7 +90,9 @@ def pytest_runtest_call(item):
     finally:
         if isinstance(item, nbval.plugin.IPyNbCell) and item.test_outputs is not None:
             outputs = nbval.plugin.coalesce_streams(item.test_outputs)
-            fresh[item.path, item.cell.id] = nbformat.v4.new_code_cell(item.cell.source, id=item.cell.id, outputs=outputs)
+            fresh[item.path, item.cell.id] = nbformat.v4.new_code_cell(
+                item.cell.source, id=item.cell.id, outputs=outputs
+            )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -96,7 +101,8 @@ def pytest_collect_file(file_path, parent):
     if parent.config.getoption("--own-kernels") or file_path.parent.name == ORIGINAL:
         return collectors
     return [
-        TranslatedNotebook.from_parent(parent, path=file_path) if isinstance(one, nbval.plugin.IPyNbFile) else one for one in collectors
+        TranslatedNotebook.from_parent(parent, path=file_path) if isinstance(one, nbval.plugin.IPyNbFile) else one
+        for one in collectors
     ]
 
 
@@ -105,7 +111,11 @@ class ChapterScheduling(LoadFileScheduling):
 
     def _split_scope(self, nodeid):
         file = super()._split_scope(nodeid)
-        if not file.endswith(".ipynb") or self.config.getoption("--own-kernels") or self.config.getoption("rest", False):
+        if (
+            not file.endswith(".ipynb")
+            or self.config.getoption("--own-kernels")
+            or self.config.getoption("rest", False)
+        ):
             return file
         english = english_path(self.config.rootpath / file)
         return english.relative_to(self.config.rootpath).as_posix() if english else file

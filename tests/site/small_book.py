@@ -11,6 +11,7 @@ import sys
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
 from tests.project.paths import ROOT
 
 SHARED = ["_config.yml", "requirements.txt"]
@@ -58,9 +59,7 @@ Fold me.
 
 def svg_cell(alt):
     output = new_output("display_data", {"image/svg+xml": FIGURE, "text/plain": "<Figure>"})
-    return new_code_cell(
-        "draw()", outputs=[output], metadata={"mystnb": {"image": {"alt": alt}}} if alt else {}
-    )
+    return new_code_cell("draw()", outputs=[output], metadata={"mystnb": {"image": {"alt": alt}}} if alt else {})
 
 
 def write_chapter(tree, *cells):

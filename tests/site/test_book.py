@@ -6,10 +6,11 @@ import re
 import subprocess
 import sys
 
-from book import editions
-from book.tools import execute
 import nbformat
 import pytest
+
+from book import editions
+from book.tools import execute
 from tests.project.paths import ROOT
 
 BOOK = ROOT / "book"
@@ -51,7 +52,9 @@ def test_the_chapters_are_there():
     """Every notebook is in the table of contents, and the other way round. What is marked as a draft is there, too."""
     assert {path.stem for path in BOOK.glob("en/*.*") if path.suffix in (".ipynb", ".md")} == {*PAGES, "index"}
     for edition in editions.editions():
-        assert edition.draft or all(edition.has(page) for page in edition.drafts), f"{edition.language}/edition.yml: drafts"
+        assert edition.draft or all(edition.has(page) for page in edition.drafts), (
+            f"{edition.language}/edition.yml: drafts"
+        )
     assert {"embedding", "rnn", "lstm", "lstm_parameters", "gru", "training", "language_model"} <= set(CHAPTERS)
     assert (BOOK / "en" / "index.md").is_file()
 
@@ -70,7 +73,9 @@ def test_stored_as_run(path):
     assert notebook.metadata["language_info"] == {"name": "python"}
     again = copy.deepcopy(notebook)
     execute.fold_solutions(again)
-    assert path.read_text(encoding="utf-8") == nbformat.writes(again) + "\n", f"run it: python -m book.tools.execute {path.relative_to(ROOT)}"
+    assert path.read_text(encoding="utf-8") == nbformat.writes(again) + "\n", (
+        f"run it: python -m book.tools.execute {path.relative_to(ROOT)}"
+    )
 
 
 @each_stored
@@ -83,7 +88,9 @@ def test_compared_strictly(path):
 @each_stored
 def test_outputs_are_the_same_everywhere(path):
     """No path, address, time or name of a gradient function: they differ from machine to machine or run to run."""
-    unstable = re.compile(r"0x[0-9a-f]{6,}|/tmp/|/home/|\\Users\\|grad_fn=|<ipython|\bCPU times\b|\bWall time\b|\d ms\b")
+    unstable = re.compile(
+        r"0x[0-9a-f]{6,}|/tmp/|/home/|\\Users\\|grad_fn=|<ipython|\bCPU times\b|\bWall time\b|\d ms\b"
+    )
     for cell in code(path):
         for output in cell.outputs:
             for text in texts(output):
@@ -133,11 +140,15 @@ def test_order_of_a_chapter(path):
     ids = [cell.id for cell in stored(path).cells]
     solutions = [cell for cell in code(path) if cell.id.startswith("solution-")]
     if not editions.read(path.parent).is_draft(path.stem):
-        assert "exercises" in ids and ids[-1] == "can-do", "a cell `exercises`, and at the very end `can-do`: what the reader can do now"
+        assert "exercises" in ids and ids[-1] == "can-do", (
+            "a cell `exercises`, and at the very end `can-do`: what the reader can do now"
+        )
         assert len(solutions) >= 6, "six exercises with solutions, in cells whose ids begin with solution-"
         assert "further-reading" in ids, "a cell `further-reading`: who found it, and what to read next"
         proofs = [c.id for c in code(path) if re.search(r"\bcompar(e|ison)\b", c.source.splitlines()[-1]) and c.outputs]
-        assert any(ids.index(proof) < ids.index("exercises") for proof in proofs), "a cell before the exercises that ends with compare(…)"
+        assert any(ids.index(proof) < ids.index("exercises") for proof in proofs), (
+            "a cell before the exercises that ends with compare(…)"
+        )
     for cell in code(path):
         for output in cell.outputs:
             assert not any("DIFFERENT" in text for text in texts(output)), cell.id
@@ -146,7 +157,9 @@ def test_order_of_a_chapter(path):
 @each
 def test_chapters_read_from_the_companion(path):
     lacks = path.stem not in CHAPTERS or editions.read(path.parent).is_draft(path.stem)
-    assert lacks or any(re.search(r"^(?:import|from) companion\b", cell.source, re.MULTILINE) for cell in code(path)), "a chapter reads from the companion: import companion"
+    assert lacks or any(re.search(r"^(?:import|from) companion\b", cell.source, re.MULTILINE) for cell in code(path)), (
+        "a chapter reads from the companion: import companion"
+    )
 
 
 def notebook(**cells):
@@ -166,7 +179,10 @@ def test_nbval_really_compares(tmp_path):
     command = [sys.executable, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", "-rA", "sums.ipynb"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 1, run.stdout
-    assert re.findall("^(?:PASSED|FAILED) .*::Cell .", run.stdout, re.M) == ["PASSED sums.ipynb::Cell 0", "FAILED sums.ipynb::Cell 1"]
+    assert re.findall("^(?:PASSED|FAILED) .*::Cell .", run.stdout, re.M) == [
+        "PASSED sums.ipynb::Cell 0",
+        "FAILED sums.ipynb::Cell 1",
+    ]
 
 
 def test_execute_stores_what_it_finds(tmp_path, monkeypatch, capsys):

@@ -4,15 +4,18 @@ import shutil
 import struct
 
 import pytest
-from tests.project.paths import frame, soup
 
-from book.site import cards
 from book import editions
+from book.site import cards
+from tests.project.paths import frame, soup
 
 BASE = "https://example.org/unrolled/"
 # Three cards of each edition are drawn; whether there is room on a card is asked of all pages.
 SOME = {"index", "lstm", "glossary"}
-ALL = [pytest.param(edition, id=edition.language, marks=[pytest.mark.deep] * (edition.language != "en")) for edition in editions.editions()]
+ALL = [
+    pytest.param(edition, id=edition.language, marks=[pytest.mark.deep] * (edition.language != "en"))
+    for edition in editions.editions()
+]
 CASES = [pytest.param((case.values[0], SOME), id=case.id, marks=case.marks) for case in ALL]
 
 
@@ -40,7 +43,11 @@ def test_every_page_names_a_picture_of_its_own(drawn):
         url = f"{BASE}{edition.language}/cards/{name}.png"
         assert head["og:image"] == url and head["twitter:card"] == "summary_large_image"
         data = (folder / url.removeprefix(BASE)).read_bytes()
-        assert struct.unpack(">II", data[16:24]) == (int(head["og:image:width"]), int(head["og:image:height"])) == (1200, 630)
+        assert (
+            struct.unpack(">II", data[16:24])
+            == (int(head["og:image:width"]), int(head["og:image:height"]))
+            == (1200, 630)
+        )
         assert 3_000 < len(data) < 300_000
         seen.add(data)
     assert len(seen) == len(names)

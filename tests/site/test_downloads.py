@@ -9,14 +9,13 @@ import zipfile
 import nbformat
 import pypdf
 import pytest
+
+from book import editions
+from book.site import downloads, printing
+from book.site.browser import can_draw
+from tests.project.paths import frame, soup
 from tests.site.browsing import opened
 from tests.site.links import broken_links
-from tests.project.paths import frame, soup
-
-from book.site import downloads
-from book import editions
-from book.site import printing
-from book.site.browser import can_draw
 
 ALL = editions.editions()
 
@@ -34,11 +33,18 @@ SHORT = only(editions.read(editions.BOOK / "zh"), "rnn", "gru")
 ENGLISH = editions.read(editions.BOOK / editions.ORIGINAL)
 each_printed = pytest.mark.parametrize(
     "edition",
-    [pytest.param(ENGLISH, id="en", marks=pytest.mark.deep("the printed book")), pytest.param(SHORT, id="zh", marks=pytest.mark.heavy)],
+    [
+        pytest.param(ENGLISH, id="en", marks=pytest.mark.deep("the printed book")),
+        pytest.param(SHORT, id="zh", marks=pytest.mark.heavy),
+    ],
 )
 # English is laid out for paper each time, of the others a quarter.
 each = pytest.mark.parametrize(
-    "edition", [pytest.param(one, id=one.language, marks=pytest.mark.heavy if one == ENGLISH else pytest.mark.deep) for one in ALL]
+    "edition",
+    [
+        pytest.param(one, id=one.language, marks=pytest.mark.heavy if one == ENGLISH else pytest.mark.deep)
+        for one in ALL
+    ],
 )
 
 
@@ -113,7 +119,9 @@ def test_outline_is_the_chapters_and_their_sections(site, printed, edition):
     expected = [[plain(edition.words.get("Contents", "Contents")), []]]
     for name in names:
         article = soup(site / edition.language / f"{name}.html").select_one("article.text")
-        expected.append([plain(printing.heading(article.h1)), [plain(printing.heading(h2)) for h2 in article.select("h2")]])
+        expected.append(
+            [plain(printing.heading(article.h1)), [plain(printing.heading(h2)) for h2 in article.select("h2")]]
+        )
     found, outline = [], list(reader.outline)
     for entry in outline:
         if isinstance(entry, list):
@@ -161,7 +169,11 @@ def solutions(edition):
         path = edition.folder / f"{name}.ipynb"
         for cell in nbformat.read(path, as_version=4).cells if path.is_file() else ():
             if cell.cell_type == "code" and cell.id.startswith("solution-"):
-                line = next(line for line in cell.source.splitlines() if line.isascii() and not line.startswith(("#", "import", "from")))
+                line = next(
+                    line
+                    for line in cell.source.splitlines()
+                    if line.isascii() and not line.startswith(("#", "import", "from"))
+                )
                 yield name, cell.id, plain(line)
 
 
@@ -204,5 +216,9 @@ def test_a_font_that_lacks_signs_is_noticed(browser):
 def test_each_way_to_say_it_is_in_every_language():
     for edition in editions.finished():
         if edition.language != editions.ORIGINAL:
-            for words in ("Take the book along: %(links)s", "PDF (%(size)s)", "All editions, to read without a network (%(size)s)"):
+            for words in (
+                "Take the book along: %(links)s",
+                "PDF (%(size)s)",
+                "All editions, to read without a network (%(size)s)",
+            ):
                 assert words in edition.words, edition.language

@@ -10,11 +10,11 @@ import quickjs
 import yaml
 from bs4 import NavigableString
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from tests.project.paths import ROOT, soup
-from tests.site.small_book import build, copy_edition, copy_shared, svg_cell, write_table
 
 from book.editions import read
 from book.site.extension.words import IN_SCRIPTS
+from tests.project.paths import ROOT, soup
+from tests.site.small_book import build, copy_edition, copy_shared, svg_cell, write_table
 
 TAGS = {"en": "en", "eo": "eo", "ja": "ja", "ko": "ko", "zh": "zh-Hans"}
 TRANSLATED = ["ja", "ko", "zh"]
@@ -31,7 +31,21 @@ TEXTS = {
     "zh": ("章", "保留什么", "这里是正文。"),
 }
 NAMES = {"en": "English", "eo": "Esperanto (malneto)", "ja": "日本語", "ko": "한국어", "zh": "简体中文"}
-MAY_STAY = {"CC", "BY", "MIT", "Unrolled", "PDF", "JavaScript", "JupyterLab", "notebook", "Ctrl", "ipynb", "md", "pdf", "English"}
+MAY_STAY = {
+    "CC",
+    "BY",
+    "MIT",
+    "Unrolled",
+    "PDF",
+    "JavaScript",
+    "JupyterLab",
+    "notebook",
+    "Ctrl",
+    "ipynb",
+    "md",
+    "pdf",
+    "English",
+}
 
 
 def write_edition(tree, language):
@@ -118,7 +132,9 @@ def test_scripts_speak_the_language(site, language):
             assert f"'{phrase}'" not in script and f'"{phrase}"' not in script
             assert json.dumps(ours[phrase], ensure_ascii=False) in script
     page = quickjs.Context()
-    page.eval("var Documentation = {TRANSLATIONS: {}, addTranslations(c) { Object.assign(this.TRANSLATIONS, c.messages) }}")
+    page.eval(
+        "var Documentation = {TRANSLATIONS: {}, addTranslations(c) { Object.assign(this.TRANSLATIONS, c.messages) }}"
+    )
     page.eval((static / "translations.js").read_text(encoding="utf-8"))
     spoken = json.loads(page.eval("JSON.stringify(Documentation.TRANSLATIONS)"))
     said = "".join((static / name).read_text(encoding="utf-8") for name in ("searchtools.js", "sphinx_highlight.js"))
@@ -184,12 +200,18 @@ def test_a_draft_says_so_and_leads_to_english(site):
     draft, other = soup(site / "eo/index.html"), soup(site / "ja/index.html")
     assert draft.select_one("article .draft") and not other.select_one(".draft")
     assert draft.select_one("meta[name=robots]")["content"] == "noindex" and not other.select_one("meta[name=robots]")
-    assert [link["href"] for link in draft.select("article a[href*=chapter]")] == ["../en/chapter.html", "../en/chapter.html#kept"]
+    assert [link["href"] for link in draft.select("article a[href*=chapter]")] == [
+        "../en/chapter.html",
+        "../en/chapter.html#kept",
+    ]
 
 
 def test_places_are_the_same_in_all_languages(site):
     for name, expected in (
-        ("chapter", ["title", "imports", "kept", "equation", "equation--2", "dropdown", "drawn", "once-more", "solution-fold"]),
+        (
+            "chapter",
+            ["title", "imports", "kept", "equation", "equation--2", "dropdown", "drawn", "once-more", "solution-fold"],
+        ),
         ("index", ["section-1", "section-2"]),
     ):
         for language in TEXTS:
@@ -222,7 +244,9 @@ var localStorage = {setItem: (key, value) => stored[key] = value};
 """
 
 
-@pytest.mark.parametrize(("tops", "hash_"), [([90, 500, 900], ""), ([-900, -20, 600], "place-1"), ([-9, -5, -1], "place-2")])
+@pytest.mark.parametrize(
+    ("tops", "hash_"), [([90, 500, 900], ""), ([-900, -20, 600], "place-1"), ([-9, -5, -1], "place-2")]
+)
 def test_switcher_leads_to_what_is_being_read(site, tops, hash_):
     path = site / "en/_static/languages.js"
     assert path.stat().st_size < 2000
@@ -245,7 +269,9 @@ def test_front_page(site):
     assert [link["lang"] for link in links] == [link["hreflang"] for link in links] == list(TAGS.values())
     assert [f"{link.strong.text}{link.strong.next_sibling}".strip() for link in links] == list(NAMES.values())
     alternates = {link["hreflang"]: link["href"] for link in page.select("head link[rel=alternate]")}
-    assert alternates == {tag: f"{language}/index.html" for language, tag in TAGS.items() if tag != "eo"} | {"x-default": "index.html"}
+    assert alternates == {tag: f"{language}/index.html" for language, tag in TAGS.items() if tag != "eo"} | {
+        "x-default": "index.html"
+    }
     assert page.select_one("meta[name=color-scheme]")["content"] == "light dark"
 
 
@@ -293,14 +319,26 @@ def test_addresses_with_a_base(tmp_path):
     with (tree / "book/ko/edition.yml").open("a", encoding="utf-8") as file:
         file.write("html: ko\ndrafts: [chapter]\n")
     assert build(tree) == (0, "")
-    addresses = re.findall("<loc>https://example.org/book/(.*?)</loc>", (tree / "_build/html/sitemap.xml").read_text(encoding="utf-8"))
-    assert addresses == ["en/chapter.html", "en/index.html", "ja/chapter.html", "ja/index.html", "ko/index.html"]  # no draft
+    addresses = re.findall(
+        "<loc>https://example.org/book/(.*?)</loc>", (tree / "_build/html/sitemap.xml").read_text(encoding="utf-8")
+    )
+    assert addresses == [
+        "en/chapter.html",
+        "en/index.html",
+        "ja/chapter.html",
+        "ja/index.html",
+        "ko/index.html",
+    ]  # no draft
     page = soup(tree / "_build/html/ja/chapter.html")
     links = {link["hreflang"]: link["href"] for link in page.select("head link[rel=alternate]")}
     base = "https://example.org/book"
-    assert links == {tag: f"{base}/{tag}/chapter.html" for tag in ("en", "ja")} | {"x-default": f"{base}/en/chapter.html"}
+    assert links == {tag: f"{base}/{tag}/chapter.html" for tag in ("en", "ja")} | {
+        "x-default": f"{base}/en/chapter.html"
+    }
     assert page.select_one("link[rel=canonical]")["href"] == f"{base}/ja/chapter.html"
-    assert [link["href"] for link in page.select(".languages a")] == [f"../{language}/chapter.html" for language in ("en", "ja", "ko")]
+    assert [link["href"] for link in page.select(".languages a")] == [
+        f"../{language}/chapter.html" for language in ("en", "ja", "ko")
+    ]
     front = soup(tree / "_build/html/index.html")
     assert front.select_one("link[hreflang=x-default]")["href"] == f"{base}/index.html"
     assert front.select_one("main a")["href"] == "en/index.html"

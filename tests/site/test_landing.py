@@ -1,15 +1,20 @@
 """Links to sections: readers see the section that they asked for, however they come and whatever stands above it."""
 
 import pytest
-from tests.site.browsing import begin
 
 from book import editions
+from tests.site.browsing import begin
 
 WIDTHS = 360, 1280
 NEAR = 200  # pixels from the top of the window
 ENGLISH = next(edition for edition in editions.editions() if edition.language == editions.ORIGINAL)
 PAGES = [f"en/{name}" for name in sorted(ENGLISH.pages - {"genindex", "search"})]
-PAGES += [f"{edition.language}/{name}" for edition in editions.finished() if edition != ENGLISH for name in ("lstm", "through_time")]
+PAGES += [
+    f"{edition.language}/{name}"
+    for edition in editions.finished()
+    if edition != ENGLISH
+    for name in ("lstm", "through_time")
+]
 SAMPLE = "en/lstm"  # for `make test`: a high figure stands above half of its sections
 
 # Some browsers keep what is seen in its place when something above it grows. Safari does not: here no browser may.
@@ -55,7 +60,9 @@ def arrive(page, url=None):
     page.wait_for_timeout(100)
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == SAMPLE else pytest.mark.heavy) for name in PAGES])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == SAMPLE else pytest.mark.heavy) for name in PAGES]
+)
 def test_a_link_leads_to_its_section(visitor, address, name):
     """A section below all figures is opened by its address. As no figure grows after that, the others can be visited in turn."""
     url = f"{address}/{name}.html"
@@ -76,7 +83,10 @@ def from_the_list(page, url, place):
 
 def from_another_page(page, url, place):
     page.goto(url.replace("lstm", "gru"))
-    page.evaluate("to => { const link = document.createElement('a'); link.href = to; document.querySelector('article').append(link); link.click() }", f"{url}#{place}")
+    page.evaluate(
+        "to => { const link = document.createElement('a'); link.href = to; document.querySelector('article').append(link); link.click() }",
+        f"{url}#{place}",
+    )
     page.wait_for_url(f"**/lstm.html#{place}")
 
 
@@ -100,7 +110,9 @@ def again(page, url, place):
 
 
 def by_searching(page, url, place):
-    heading = page.evaluate("place => document.getElementById(place).querySelector('h2').firstChild.textContent.trim()", place)
+    heading = page.evaluate(
+        "place => document.getElementById(place).querySelector('h2').firstChild.textContent.trim()", place
+    )
     page.goto(url.replace("lstm", "search") + f"?q={heading}")
     page.locator(f"#search-results a[href*='lstm.html'][href$='#{place}']").first.click()
     page.wait_for_url(f"**/lstm.html*#{place}")
@@ -108,14 +120,20 @@ def by_searching(page, url, place):
 
 def by_words(page, url, place):
     """As search engines link to a passage."""
-    heading = page.evaluate("place => document.getElementById(place).querySelector('h2').firstChild.textContent.trim()", place)
+    heading = page.evaluate(
+        "place => document.getElementById(place).querySelector('h2').firstChild.textContent.trim()", place
+    )
     page.goto(f"{url}#:~:text={heading}")
 
 
 WAYS = from_the_list, from_another_page, by_a_changed_address, back, again, by_searching, by_words
 
 
-@pytest.mark.parametrize("way", [pytest.param(way, marks=() if way is back else pytest.mark.heavy) for way in WAYS], ids=lambda way: way.__name__)
+@pytest.mark.parametrize(
+    "way",
+    [pytest.param(way, marks=() if way is back else pytest.mark.heavy) for way in WAYS],
+    ids=lambda way: way.__name__,
+)
 def test_every_way_leads_there(visitor, address, way):
     url = f"{address}/en/lstm.html"
     arrive(visitor, f"{url}#title")

@@ -6,13 +6,13 @@ from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
-from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
 from bs4 import BeautifulSoup
-from tests.site.links import broken_links
-from tests.project.paths import frame
 
 from book import editions
 from book.site.extension.about import ways_to_run
+from tests.project.paths import frame
+from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
+from tests.site.links import broken_links
 
 ALL = [(edition, name) for edition in editions.editions() for name in sorted(edition.pages - {"genindex"})]
 PAGES = [f"{edition.language}/{name}" for edition, name in ALL]
@@ -21,7 +21,9 @@ SAMPLE = {"en/rnn", "en/search"}
 # All editions have one structure, so axe reads every English page and of each other edition these: one with a figure, one
 # that is not written by hand, and one with a form of its own.
 FOR_AXE = {"lstm", "search", "assignment_gru"}
-READ_BY_AXE = [f"{edition.language}/{name}" for edition, name in ALL if edition.language == editions.ORIGINAL or name in FOR_AXE]
+READ_BY_AXE = [
+    f"{edition.language}/{name}" for edition, name in ALL if edition.language == editions.ORIGINAL or name in FOR_AXE
+]
 
 
 def some(names, mark):
@@ -38,7 +40,9 @@ CONTROLS_OUTSIDE = """place => [...place.querySelectorAll(".control, button, sel
         return left < edge.left - 1 || left >= right || right > edge.right + 1;
     }).map(one => one.outerHTML)"""
 # When the page has nothing else to do, it measures what scrolls.
-MEASURED = "[...document.querySelectorAll('.text pre')].every(one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)"
+MEASURED = (
+    "[...document.querySelectorAll('.text pre')].every(one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)"
+)
 
 
 def unfold(page):
@@ -54,13 +58,17 @@ def test_a_page_as_readers_have_it(browser, address, name):
     """Open a page and unfold all of it: it asks no other origin, has its fonts, and is no wider than any screen."""
     asked = []
     with browser.new_context(viewport={"width": 360, "height": 800}, color_scheme="light") as context:
-        context.route(lambda url: not url.startswith(address), lambda route: (asked.append(route.request.url), route.abort()))
+        context.route(
+            lambda url: not url.startswith(address), lambda route: (asked.append(route.request.url), route.abort())
+        )
         with opened(context, f"{address}/{name}.html") as page:
             unfold(page)
             page.mouse.wheel(0, 100_000)
             for figure in page.locator("[data-figure]").all():
                 assert figure.evaluate(CONTROLS_OUTSIDE) == []
-            font = page.evaluate("document.fonts.load('16px \"Unrolled Math\"').then(fonts => fonts.map(one => one.status))")
+            font = page.evaluate(
+                "document.fonts.load('16px \"Unrolled Math\"').then(fonts => fonts.map(one => one.status))"
+            )
             assert font == ["loaded"]
             for width in (360, 768, 1280):
                 page.set_viewport_size({"width": width, "height": 800})
@@ -151,7 +159,9 @@ def test_colours_can_be_chosen_and_are_remembered(browser, address):
     with opened(context, f"{address}/en/gru.html") as page:
         seen = []
         for _ in range(4):
-            seen.append(page.evaluate("[document.documentElement.dataset.mode, document.documentElement.dataset.theme]"))
+            seen.append(
+                page.evaluate("[document.documentElement.dataset.mode, document.documentElement.dataset.theme]")
+            )
             page.locator("#mode").click()
         assert seen == [["auto", "light"], ["light", "light"], ["dark", "dark"], ["auto", "light"]]
         page.locator("#mode").click()
@@ -185,7 +195,7 @@ def test_what_a_page_says_of_itself(parsed, edition, name):
     head = {meta.get("name") or meta.get("property"): meta["content"] for meta in page.select("head meta[content]")}
     title = page.title.get_text()
     assert title.endswith("Unrolled") and (head["og:title"] in title or name == "search")
-    assert 10 < len(head["description"]) and head["og:description"] == head["description"]
+    assert len(head["description"]) > 10 and head["og:description"] == head["description"]
     assert head["og:locale"] == edition.html == page.html["lang"]
     assert len(page.select("h1")) == 1 and len(page.select("main")) == 1
     levels = [int(heading.name[1]) for heading in page.select("h1, h2, h3, h4, h5, h6")]
@@ -220,7 +230,11 @@ def test_every_link_leads_somewhere(site):
 @pytest.mark.parametrize("edition", editions.finished(), ids=lambda edition: edition.language)
 def test_a_notebook_is_opened_elsewhere_in_its_language(edition):
     """If _config.yml says where the repository is, and only then."""
-    config = SimpleNamespace(html_theme_options={"launch_buttons": {"colab_url": "https://colab.test", "binderhub_url": "https://binder.test/"}})
+    config = SimpleNamespace(
+        html_theme_options={
+            "launch_buttons": {"colab_url": "https://colab.test", "binderhub_url": "https://binder.test/"}
+        }
+    )
     app, path = SimpleNamespace(srcdir=str(edition.folder), config=config), edition.folder / "lstm.ipynb"
     links = lambda html: [link["href"] for link in BeautifulSoup(html, "html.parser").select("a")]  # noqa: E731
     assert links(ways_to_run(app, path)) == ["_sources/lstm.ipynb"]

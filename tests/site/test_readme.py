@@ -2,8 +2,9 @@
 
 import re
 
-from book import editions
 import pytest
+
+from book import editions
 
 ROOT = editions.BOOK.parent
 ORIGINAL = ROOT / "README.md"

@@ -9,14 +9,14 @@ import nbformat
 import pytest
 import quickjs
 import yaml
-from tests.site.browsing import opened
-from tests.site.finished_editions import FINISHED
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.project.paths import ROOT
 
 from book.site.extension.search.index import SYNONYMS, Search, search_of, split
 from book.site.extension.terms import load
+from tests.project.paths import ROOT
+from tests.site.browsing import opened
+from tests.site.finished_editions import FINISHED
 
 
 def read_queries(name):
@@ -31,7 +31,9 @@ QUERIES = {language: read_queries("all") + read_queries(language) for language i
 ASK = """queries => queries.map(query => Search._performSearch(...Search._parseQuery(query))
     .reverse().map(([page, title, anchor]) => [page, anchor]))"""
 
-(PHRASES,) = [{language: term[language][0] for language in FINISHED} for term in load() if term["en"][0] == "forget gate"]
+(PHRASES,) = [
+    {language: term[language][0] for language in FINISHED} for term in load() if term["en"][0] == "forget gate"
+]
 
 
 def test_a_language_of_sphinxs_is_searched_by_its_own_stems():
@@ -73,7 +75,11 @@ def test_split(in_javascript, text, words):
 
 
 @settings(max_examples=300)
-@given(st.text(st.sampled_from(list("aZ1_. -'É々のをがーパア亜状态態的是상태를은에서이란ｱＡ①ﬁσΣ\u3099\U0001f600")), max_size=12))
+@given(
+    st.text(
+        st.sampled_from(list("aZ1_. -'É々のをがーパア亜状态態的是상태를은에서이란ｱＡ①ﬁσΣ\u3099\U0001f600")), max_size=12
+    )
+)
 def test_python_and_javascript_split_alike(in_javascript, text):
     assert split(text) == in_javascript(text)
 

@@ -10,11 +10,11 @@ from urllib.parse import urljoin, urlparse
 import pytest
 from fontTools.ttLib import TTFont
 from nbformat.v4 import new_markdown_cell
+
+from book.site.extension.figures.pictures import inline
+from book.site.extension.mathematics.formulas import MARKS, to_mathml
 from tests.project.paths import ROOT, soup
 from tests.site.small_book import FIGURE, INDEX, build, copy_edition, copy_shared, svg_cell, write_chapter, write_table
-
-from book.site.extension.mathematics.formulas import MARKS, to_mathml
-from book.site.extension.figures.pictures import inline
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,9 @@ def test_outputs_are_tables_and_code(page):
     assert cells[-1].select_one("table td math")
     assert cells[-1].select_one(".highlight-python .k").text == "def"
     assert "<Markdown>" not in page.text and "<Figure>" not in page.text
-    assert all(output.text.strip() for output in cells[-1].select(".output"))  # where a progress bar was, nothing is left
+    assert all(
+        output.text.strip() for output in cells[-1].select(".output")
+    )  # where a progress bar was, nothing is left
 
 
 def test_pages_load_nothing_from_elsewhere(pristine):
@@ -133,13 +135,9 @@ def test_pages_load_nothing_from_elsewhere(pristine):
             for key in ("src", "srcset", "href", "action"):
                 url = urlparse(element.get(key, ""))
                 assert not url.netloc and url.scheme in ("", "data"), f"{path.name}: {element}"
-        assert not re.search(r"unpkg|jsdelivr|cdnjs|googleapis|thebe", path.read_text(encoding="utf-8")), (
-            path.name
-        )
+        assert not re.search(r"unpkg|jsdelivr|cdnjs|googleapis|thebe", path.read_text(encoding="utf-8")), path.name
     for path in site.rglob("*.css"):
-        assert not re.search(r"(@import|url\()\s*['\"]?(https?:)?//", path.read_text(encoding="utf-8")), (
-            path.name
-        )
+        assert not re.search(r"(@import|url\()\s*['\"]?(https?:)?//", path.read_text(encoding="utf-8")), path.name
 
 
 def test_links_and_files_of_pages_exist(pristine):
@@ -219,7 +217,15 @@ def test_requirements_are_pinned_and_name_no_host():
 
 @pytest.mark.parametrize(
     ("after", "kept"),
-    [(", and", ","), ("。", "。"), ("는 값", "는"), ("입니다. 다", "입니다."), ("로, 다", "로,"), (" x", ""), ("(a)", "")],
+    [
+        (", and", ","),
+        ("。", "。"),
+        ("는 값", "는"),
+        ("입니다. 다", "입니다."),
+        ("로, 다", "로,"),
+        (" x", ""),
+        ("(a)", ""),
+    ],
 )
 def test_a_formula_keeps_what_no_line_may_begin_with(after, kept):
     match = MARKS.match(after)

@@ -4,9 +4,10 @@ import functools
 import re
 
 import pytest
+
+from book.site.extension.terms import load
 from book.tools import translations
 from tests.site.finished_editions import FINISHED
-from book.site.extension.terms import load
 
 TERMS = load()
 PAGES = {language: translations.pages(language) for language in ("en", *translations.editions())}
@@ -40,7 +41,9 @@ def lacking(language, page, originals, translated):
 
 @pytest.mark.parametrize("language", translations.editions())
 def test_terms_are_translated_alike(language):
-    found = [one for page in PAGES[language] for one in lacking(language, page, cells("en", page), cells(language, page))]
+    found = [
+        one for page in PAGES[language] for one in lacking(language, page, cells("en", page), cells(language, page))
+    ]
     assert found == []
 
 

@@ -8,12 +8,12 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from tests.site.browsing import begin, opened
-from tests.project.paths import frame
-from tests.site.whole_site import Quiet, serving
 
 from book import editions
 from book.site import home
+from tests.project.paths import frame
+from tests.site.browsing import begin, opened
+from tests.site.whole_site import Quiet, serving
 
 ALL = [edition.language for edition in editions.editions()]
 BASE = "https://example.org/books/unrolled/"
@@ -36,16 +36,23 @@ def test_sitemap_names_every_page_in_every_language(site, with_address):
     pages = {
         edition.html: {
             f"{BASE}{edition.language}/{name}.html": name
-            for name in [*edition.assignments, *(path.stem for path in edition.folder.iterdir() if path.suffix in (".md", ".ipynb"))]
+            for name in [
+                *edition.assignments,
+                *(path.stem for path in edition.folder.iterdir() if path.suffix in (".md", ".ipynb")),
+            ]
             if not edition.is_draft(name)
         }
         for edition in editions.finished()
     }
-    assert {url.findtext("s:loc", namespaces=namespaces) for url in urls} == {address for found in pages.values() for address in found}
+    assert {url.findtext("s:loc", namespaces=namespaces) for url in urls} == {
+        address for found in pages.values() for address in found
+    }
     for url in urls:
         links = {link.get("hreflang"): link.get("href") for link in url.findall("x:link", namespaces)}
         page = url.findtext("s:loc", namespaces=namespaces).rpartition("/")[2].removesuffix(".html")
-        assert links == {tag: address for tag, found in pages.items() for address, name in found.items() if name == page}
+        assert links == {
+            tag: address for tag, found in pages.items() for address, name in found.items() if name == page
+        }
     assert (with_address / "robots.txt").read_text().endswith(f"Sitemap: {BASE}sitemap.xml\n")
 
 
@@ -63,7 +70,9 @@ class AsHostsDo(Quiet):
         self.wfile.write(page)
 
 
-each = pytest.mark.parametrize("language", [pytest.param(one, marks=() if one == editions.ORIGINAL else pytest.mark.heavy) for one in ALL])
+each = pytest.mark.parametrize(
+    "language", [pytest.param(one, marks=() if one == editions.ORIGINAL else pytest.mark.heavy) for one in ALL]
+)
 
 
 @each
@@ -73,7 +82,9 @@ def test_a_wrong_address_is_answered_in_the_language_asked_for(browser, site, la
         answer = page.goto(f"{address}/{language}/there/is/none.html")
         assert answer.status == 404
         assert page.locator("html").get_attribute("lang") == edition.html
-        assert page.locator("h1").all_text_contents() == [edition.words.get("There is no such page.", "There is no such page.")]
+        assert page.locator("h1").all_text_contents() == [
+            edition.words.get("There is no such page.", "There is no such page.")
+        ]
         page.locator("main a").click()
         page.wait_for_url(f"**/{language}/index.html")
         page.goto(f"{address}/none.html")
@@ -125,7 +136,10 @@ def test_an_edition_that_was_begun_can_be_read_without_a_network(browser, site, 
     """All its pages, with formulas and figures, and the search; and nothing is fetched before a reader has begun."""
     files = kept_files(site, language)
     pages = page_names(site, language)
-    with serving(site, AsHostsDo) as (address, server), serving(site / language / "_static", FromAnywhere) as (elsewhere, _):
+    with (
+        serving(site, AsHostsDo) as (address, server),
+        serving(site / language / "_static", FromAnywhere) as (elsewhere, _),
+    ):
         context = browser.new_context(viewport={"width": 360, "height": 800})
         with opened(context, f"{address}/{language}/lstm.html") as page:
             assert page.evaluate("navigator.serviceWorker.getRegistration().then(Boolean)") is False

@@ -12,6 +12,7 @@ import urllib.request
 import psutil
 import pytest
 from nbformat.v4 import new_markdown_cell
+
 from tests.project.paths import ROOT
 from tests.site.small_book import copy_edition, copy_shared, write_chapter, write_table
 
@@ -44,7 +45,11 @@ def test_a_saved_page_reaches_the_open_browser(tree, browser):
     log = tree / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "book/site/watch.py", "--port", "8100"], cwd=tree, stdout=output, stderr=output, start_new_session=True
+            [sys.executable, "book/site/watch.py", "--port", "8100"],
+            cwd=tree,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
     try:
         address = wait_for(lambda: re.search(r"http://localhost:\d+/", log.read_text(encoding="utf-8")))[0]

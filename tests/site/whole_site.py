@@ -7,6 +7,7 @@ import threading
 from contextlib import contextmanager
 
 from filelock import FileLock
+
 from tests.project.paths import ROOT
 from tests.site.small_book import build
 

@@ -4,11 +4,11 @@ import json
 import shutil
 from pathlib import Path
 
-from book.tools import headings
 import pytest
-from tests.site.finished_editions import FINISHED
 
+from book.tools import headings
 from companion.check.engine import messages
+from tests.site.finished_editions import FINISHED
 
 
 @pytest.mark.parametrize("language", FINISHED)

@@ -1,12 +1,18 @@
 """A translated cell's outputs follow from the English ones if, and only if, nothing but its labels is replaced."""
 
 import pytest
-from book.tools import translations
 from nbformat.v4 import new_code_cell, new_output
+
+from book.tools import translations
 from book.tools.translated_outputs import pictures
 
 EPOCHS = 'for n in range(2):\n    print(f"epoch {n}: {n / 2:.1f}", end="  ")\nprint(f"\\nheld out: {0.5:.0%} right")'
-EPOCHS_JA = EPOCHS.replace("epoch ", "エポック").replace(": {n /", "：{n /").replace("held out: ", "検証：").replace(" right", "が正解")
+EPOCHS_JA = (
+    EPOCHS.replace("epoch ", "エポック")
+    .replace(": {n /", "：{n /")
+    .replace("held out: ", "検証：")
+    .replace(" right", "が正解")
+)
 EPOCHS_SAY = "epoch 0: 0.0  epoch 1: 0.5  \nheld out: 50% right\n"
 EPOCHS_SAY_JA = "エポック0：0.0  エポック1：0.5  \n検証：50%が正解\n"
 ROWS = 'for name, x in (("new", 1), ("trained", 2)):\n    print(f"{name:8} loss {x}", x)'
@@ -21,9 +27,27 @@ CASES = {
     "the English label": ('print("loss", x)', 'print("損失", x)', "loss 1.5\n", "loss 1.5\n", False),
     "numbers that change places": ('print(f"{x} of {y}")', 'print(f"{x}／{y}")', "1 of 2\n", "2／1\n", False),
     "labels between numbers": ('print(f"{x}, {y}: {z}")', 'print(f"{x}、{y}：{z}")', "1, 2: 3\n", "1、2：3\n", True),
-    "labels that change places": ('print(f"{x}, {y}: {z}")', 'print(f"{x}、{y}：{z}")', "1, 2: 3\n", "1：2、3\n", False),
-    "labels in rows": (ROWS, ROWS_JA, "new      loss 1 1\ntrained  loss 2 2\n", "学習前      損失 1 1\n学習済み     損失 2 2\n", True),
-    "rows in another order": (ROWS, ROWS_JA, "new      loss 1 1\ntrained  loss 2 2\n", "学習済み     損失 1 1\n学習前      損失 2 2\n", False),
+    "labels that change places": (
+        'print(f"{x}, {y}: {z}")',
+        'print(f"{x}、{y}：{z}")',
+        "1, 2: 3\n",
+        "1：2、3\n",
+        False,
+    ),
+    "labels in rows": (
+        ROWS,
+        ROWS_JA,
+        "new      loss 1 1\ntrained  loss 2 2\n",
+        "学習前      損失 1 1\n学習済み     損失 2 2\n",
+        True,
+    ),
+    "rows in another order": (
+        ROWS,
+        ROWS_JA,
+        "new      loss 1 1\ntrained  loss 2 2\n",
+        "学習済み     損失 1 1\n学習前      損失 2 2\n",
+        False,
+    ),
     "no padding": (ROWS, ROWS_JA, "new      loss 1 1\n", "学習前 損失 1 1\n", False),
     "several prints on a line": (EPOCHS, EPOCHS_JA, EPOCHS_SAY, EPOCHS_SAY_JA, True),
     "one of them in English": (EPOCHS, EPOCHS_JA, EPOCHS_SAY, EPOCHS_SAY_JA.replace("エポック1", "epoch 1"), False),
@@ -36,7 +60,9 @@ CASES = {
 
 
 def follows(english, own, language="ja"):
-    return translations.follows(*(new_code_cell(source, outputs=outputs) for source, outputs in (english, own)), language)
+    return translations.follows(
+        *(new_code_cell(source, outputs=outputs) for source, outputs in (english, own)), language
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -71,6 +97,10 @@ def test_a_figure_has_the_picture_of_its_language():
 
 
 def test_most_chapters_need_no_run_of_their_own():
-    chapters = {page for page, path in translations.pages("ja").items() if path.suffix == ".ipynb" and path.parent.name == "ja" and "/" not in page}
+    chapters = {
+        page
+        for page, path in translations.pages("ja").items()
+        if path.suffix == ".ipynb" and path.parent.name == "ja" and "/" not in page
+    }
     needed = {page for page in chapters if translations.cells_to_run("ja", page)}
     assert needed == {"assignments", "attention", "embedding", "first_network", "language_model"}

@@ -3,11 +3,12 @@
 import copy
 import shutil
 
-from book import editions
 import nbformat
 import pytest
-from book.tools import translations
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from book import editions
+from book.tools import translations
 from book.tools.notebooks import store
 from book.tools.translations import Finding, findings
 
@@ -19,7 +20,9 @@ STALE = "stale: the English cell has changed"
 def test_nothing_to_do(edition):
     """Nothing of what is finished. What is still missing in a draft is listed by `make status`."""
     todo = "\n".join(str(finding) for finding in findings(edition) if finding.held)
-    assert not todo, f"translate; or, having read both, renew what says the same; or leave it to a maintainer (CONTRIBUTING.md, Mend a sentence):\n{todo}"
+    assert not todo, (
+        f"translate; or, having read both, renew what says the same; or leave it to a maintainer (CONTRIBUTING.md, Mend a sentence):\n{todo}"
+    )
 
 
 # ---- What drifts is named: in a small finished book, so that these hold whatever the real one has become ----
@@ -30,14 +33,21 @@ SAID = "Say it in `code` and $x_t$. Read [more](other.ipynb)."
 CELLS = [
     new_markdown_cell("# Chapter\n\nTwo jobs, said before `(h_n, c_n)`.", id="title"),
     new_markdown_cell(f"## Kept\n\n{SAID}\n\n$$c = f \\odot c$$", id="said"),
-    new_code_cell("0.99 + 1", id="keep", execution_count=1, outputs=[new_output("execute_result", {"text/plain": "1.99"}, execution_count=1)]),
+    new_code_cell(
+        "0.99 + 1",
+        id="keep",
+        execution_count=1,
+        outputs=[new_output("execute_result", {"text/plain": "1.99"}, execution_count=1)],
+    ),
     new_code_cell("draw()", id="picture", metadata=PICTURE),
     new_code_cell("1", id="solution-count", metadata={"tags": ["hide-cell"]}),
 ]
 ASKED = [
     new_markdown_cell("# First\n\nWrite it for a batch.", id="task-step"),
     new_code_cell("def step(x):\n    return x + bias", id="step"),
-    new_code_cell('check("step", step)', id="step-check", outputs=[new_output("display_data", {"text/plain": "Right."})]),
+    new_code_cell(
+        'check("step", step)', id="step-check", outputs=[new_output("display_data", {"text/plain": "Right."})]
+    ),
     new_code_cell('student("")  # who', id="student", outputs=[new_output("display_data", {"text/plain": "Nobody."})]),
     new_code_cell("print(1)", id="example", outputs=[new_output("stream", text="1\n")]),
 ]
@@ -176,12 +186,16 @@ def test_printed_labels_are_the_editions_own(source, text, what):
 )
 def test_so_are_labels_in_a_list_that_is_printed(row, loop, what):
     rows = {'("all", 3)': "all 3\nhalf 1\n", row: "全部 3\nhalf 1\n"}
-    english, other = (printing(f"for name, n in ({first}, ('half', 1)):\n    {loop}", text) for first, text in rows.items())
+    english, other = (
+        printing(f"for name, n in ({first}, ('half', 1)):\n    {loop}", text) for first, text in rows.items()
+    )
     assert list(translations.differences("page", english, other, "ja")) == what
 
 
 def test_an_edition_may_add_what_there_is_to_read():
-    english, more = (new_markdown_cell(f"## More\n\n- [a](a.html)\n{rest}", id="further-reading") for rest in ("", "- [b](b.html)\n"))
+    english, more = (
+        new_markdown_cell(f"## More\n\n- [a](a.html)\n{rest}", id="further-reading") for rest in ("", "- [b](b.html)\n")
+    )
     assert not list(translations.differences("page", english, more, "ja"))
     assert list(translations.differences("page", more, english, "ja")) == ["lacks item, link (b.html)"]
 

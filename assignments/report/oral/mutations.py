@@ -102,7 +102,11 @@ def edits(node, lines):
                 yield from cut(node.value)
         case ast.Return(value=value) if value:
             yield from cut(value)
-            if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name) and isinstance(value.slice, ast.Name):
+            if (
+                isinstance(value, ast.Subscript)
+                and isinstance(value.value, ast.Name)
+                and isinstance(value.slice, ast.Name)
+            ):
                 yield place("names", value, f"{value.slice.id}[{value.value.id}]")
         case ast.Expr(value=ast.Call(func=ast.Attribute() as called)) if called.attr != "__init__":
             yield place("drop", node, "pass")
@@ -161,7 +165,9 @@ def between(left, right, old, new, kind, lines):
 def of_call(node):
     called = node.func
     name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-    method = isinstance(called, ast.Attribute) and not (isinstance(called.value, ast.Name) and called.value.id == "torch")
+    method = isinstance(called, ast.Attribute) and not (
+        isinstance(called.value, ast.Name) and called.value.id == "torch"
+    )
     if method and name in CALLS:
         yield "turned", node.lineno, called.value.end_col_offset, node.end_col_offset, ""
     if isinstance(called, ast.Name) and name in ANOTHER:
@@ -177,7 +183,12 @@ def of_call(node):
 def exchanged(nodes):
     """Two plain names side by side."""
     for one, other in zip(nodes, nodes[1:]):
-        if isinstance(one, ast.Name) and isinstance(other, ast.Name) and one.id != other.id and one.lineno == other.lineno:
+        if (
+            isinstance(one, ast.Name)
+            and isinstance(other, ast.Name)
+            and one.id != other.id
+            and one.lineno == other.lineno
+        ):
             yield "names", one.lineno, one.col_offset, other.end_col_offset, f"{other.id}, {one.id}"
 
 

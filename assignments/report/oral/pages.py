@@ -7,7 +7,6 @@ The lines are the student's: they are shown as text, in bounds that own_code.py 
 import html
 
 from assignments.report import pages
-
 from companion.check.engine import messages
 
 LETTERS = "ABCDEFGHIJ"
@@ -39,7 +38,7 @@ def one_asked(one, own, language, answers):
     shown = f"<pre><code><del>{html.escape(one['old'])}</del>{new}</code></pre>"
     # the name is put in afterwards: it may have signs that are Markdown's
     sentence = pages.inline(own[one["kind"]]).replace("{name}", html.escape(one["name"]))
-    given = f'<p>{own["input"]} {described(one["input"], own)}</p>' if one["input"] else ""
+    given = f"<p>{own['input']} {described(one['input'], own)}</p>" if one["input"] else ""
     options = "".join(f"<li>{option(kind, more, own, language)}</li>" for kind, *more in one["options"])
     right = ", ".join(LETTERS[place] for place in one["answer"])
     answer = f'<p class="answer"><strong>{own["answer"]} {right}</strong></p>' if answers else ""
@@ -55,7 +54,11 @@ def option(kind, more, own, language):
         return named(more[0], language)
     if kind == "shape":
         name, shape = more
-        return pages.inline(own["shape"]).replace("{name}", html.escape(name)).replace("{shape}", "×".join(map(str, shape)) or "1")
+        return (
+            pages.inline(own["shape"])
+            .replace("{name}", html.escape(name))
+            .replace("{shape}", "×".join(map(str, shape)) or "1")
+        )
     if kind == "error":
         return pages.inline(own["error"].format(type=more[0]))
     return pages.inline(own[kind])
@@ -96,9 +99,10 @@ def sheets(all_graded, language, answers):
         if mine:
             theirs = pages.words(one["language"])
             parts = [
-                f"<h3><code>{verdict['question']}</code></h3>{asked(verdict, one['language'], answers)}" for verdict in mine
+                f"<h3><code>{verdict['question']}</code></h3>{asked(verdict, one['language'], answers)}"
+                for verdict in mine
             ]
-            head = f'<h2>{html.escape(one["student"])}</h2><p>{theirs["own_code"]["title"]}</p>'
+            head = f"<h2>{html.escape(one['student'])}</h2><p>{theirs['own_code']['title']}</p>"
             body.append(f'<section class="sheet" lang="{theirs["page"]["html"]}">{head}{"".join(parts)}</section>')
     if not body:
         return ""

@@ -10,12 +10,10 @@ import json
 import random
 import traceback
 
-from assignments.grade import judge
+from assignments.grade import carried_errors, judge
 from assignments.report.oral import mutations
-from assignments.grade import carried_errors
-from assignments.sandbox import protocol
 from assignments.report.oral.effects import effect, far, runs_of
-
+from assignments.sandbox import protocol
 from companion.check.engine import messages
 from companion.check.engine.diagnosis import alike, is_gradient
 from companion.check.engine.question import all_questions
@@ -253,7 +251,9 @@ class Asking:
             if right and others:
                 options = [[("name", one) for one in names] for names in (right, others)]
                 whole = probe.size <= ON_PAPER
-                return self.made("which", at, [place], described(probe, whole), *options, sort=lambda one: there.index(one[1]))
+                return self.made(
+                    "which", at, [place], described(probe, whole), *options, sort=lambda one: there.index(one[1])
+                )
         return None
 
     def notice(self, at):

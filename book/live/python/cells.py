@@ -1,7 +1,7 @@
 """Runs a page's cells as a notebook does, and says what they print, show and complain of.
 
-    session = Session(emit)         emit: takes each output, a dict in the form of Jupyter's messages
-    session.run("1 + 1")            True, and {"output_type": "execute_result", "data": {"text/plain": "2"}, …}
+session = Session(emit)         emit: takes each output, a dict in the form of Jupyter's messages
+session.run("1 + 1")            True, and {"output_type": "execute_result", "data": {"text/plain": "2"}, …}
 """
 
 import ast
@@ -71,7 +71,9 @@ class Session:
             if isinstance(error, MemoryError):
                 sys.last_value = None  # what filled the memory is not kept
             shell.end_cell()
-            self.say({"output_type": "error", "ename": type(error).__name__, "evalue": str(error), "traceback": told(error)})
+            self.say(
+                {"output_type": "error", "ename": type(error).__name__, "evalue": str(error), "traceback": told(error)}
+            )
             return False
         finally:
             for stream in self.streams:
@@ -152,7 +154,10 @@ def told(error):
     told_last = "".join(traceback.format_exception_only(error)).rstrip("\n")
     if isinstance(error, SyntaxError):
         return [f"  {part}" if k else part for k, part in enumerate(told_last.split("\n"))]
-    lines = [f"{RED}{'-' * 75}{PLAIN}", f"{head}{'Traceback (most recent call last)':>{75 - len(type(error).__name__)}}"]
+    lines = [
+        f"{RED}{'-' * 75}{PLAIN}",
+        f"{head}{'Traceback (most recent call last)':>{75 - len(type(error).__name__)}}",
+    ]
     for cause, link in causes(error):
         lines += ["", *frames(cause.__traceback__), f"{RED}{type(cause).__name__}{PLAIN}: {cause}", "", link, ""]
     _, _, message = told_last.partition(": ")
@@ -162,7 +167,10 @@ def told(error):
 def causes(error):
     """The errors before this one, the first one first, each with how it led to the next."""
     if error.__cause__:
-        return [*causes(error.__cause__), (error.__cause__, "The above exception was the direct cause of the following exception:")]
+        return [
+            *causes(error.__cause__),
+            (error.__cause__, "The above exception was the direct cause of the following exception:"),
+        ]
     if error.__context__ and not error.__suppress_context__:
         return [
             *causes(error.__context__),

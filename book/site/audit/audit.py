@@ -25,8 +25,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 
-from book.site.browser import FLAGS, program
 from book.editions import editions
+from book.site.browser import FLAGS, program
 
 SCORES = {"performance": 98, "accessibility": 100, "best-practices": 100, "seo": 100}
 PAINT, WEIGHT = 1800, 300_000  # milliseconds until the largest paint, bytes
@@ -61,11 +61,18 @@ def build(folder, address):
     for name in ("_toc.yml", "requirements.txt"):
         shutil.copy(ROOT / name, folder)
     for name in ("book", "companion", "assignments"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("_build", "__pycache__", "node_modules"))
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("_build", "__pycache__", "node_modules")
+        )
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     config = config.replace('baseurl: ""', f"baseurl: {address}")
     (folder / "_config.yml").write_text(config, encoding="utf-8")
-    subprocess.run([sys.executable, "-m", "book.site.build", "--no-cards"], cwd=folder, check=True, env=os.environ | {"PYTHONPATH": str(folder)})
+    subprocess.run(
+        [sys.executable, "-m", "book.site.build", "--no-cards"],
+        cwd=folder,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(folder)},
+    )
     return folder / "_build/html"
 
 
@@ -84,7 +91,14 @@ def measure(lighthouse, url):
     with tempfile.TemporaryDirectory() as profile:
         flags = " ".join([*FLAGS, f"--user-data-dir={profile}"])
         command = ["node", lighthouse, url, "--quiet", "--output=json", f"--chrome-flags={flags}"]
-        said = subprocess.run(command, check=True, capture_output=True, text=True, encoding="utf-8", env=os.environ | {"CHROME_PATH": program()})
+        said = subprocess.run(
+            command,
+            check=True,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            env=os.environ | {"CHROME_PATH": program()},
+        )
     return json.loads(said.stdout)
 
 
@@ -107,7 +121,11 @@ def holds(found, steady=False):
 def shortcomings(report):
     """What Lighthouse found wanting, by its own names."""
     relevant = {ref["id"] for name in SCORES for ref in report["categories"][name]["auditRefs"] if ref["weight"]}
-    return [name for name in sorted(relevant) if (report["audits"][name]["score"] or 0) < 0.9 and report["audits"][name]["score"] is not None]
+    return [
+        name
+        for name in sorted(relevant)
+        if (report["audits"][name]["score"] or 0) < 0.9 and report["audits"][name]["score"] is not None
+    ]
 
 
 def main():
@@ -126,12 +144,17 @@ def main():
         sys.exit("audit.py: npm could not install Lighthouse; its words are above")
     if arguments.install:
         return
-    with tempfile.TemporaryDirectory() as folder, http.server.ThreadingHTTPServer(("127.0.0.1", 0), Compressing) as server:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        http.server.ThreadingHTTPServer(("127.0.0.1", 0), Compressing) as server,
+    ):
         address = f"http://127.0.0.1:{server.server_port}"
         site = build(Path(folder), f"{address}/")
         server.RequestHandlerClass = functools.partial(Compressing, directory=site)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        print(f"{'page':30}{'perf':>6}{'a11y':>6}{'best':>6}{'seo':>6}{'paint':>9}{'weight':>9}{'errors':>8}", flush=True)
+        print(
+            f"{'page':30}{'perf':>6}{'a11y':>6}{'best':>6}{'seo':>6}{'paint':>9}{'weight':>9}{'errors':>8}", flush=True
+        )
         for edition in editions():
             if arguments.edition and edition.language not in arguments.edition:
                 continue
@@ -142,7 +165,9 @@ def main():
                 reports = [measure(lighthouse, url)]
                 if not holds(figures(reports[0])):
                     reports += [measure(lighthouse, url) for _ in range(2)]
-                report = sorted(reports, key=lambda one: one["categories"]["performance"]["score"] or 0)[len(reports) // 2]
+                report = sorted(reports, key=lambda one: one["categories"]["performance"]["score"] or 0)[
+                    len(reports) // 2
+                ]
                 found = figures(report)
                 failed += not holds(found, arguments.steady)
                 print(

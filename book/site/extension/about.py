@@ -68,7 +68,10 @@ def ways_to_run(app, path):
         if binder := services.get("binderhub_url"):
             target = quote(f"lab/tree/{inside}", safe="")
             links.append((f"{binder.rstrip('/')}/v2/gh/{name}/{branch}?urlpath={target}", _("Open in Binder")))
-    links = " ".join(f'<a href="{escape(href)}"{" download" if k == 0 else ""}>{escape(text)}</a>' for k, (href, text) in enumerate(links))
+    links = " ".join(
+        f'<a href="{escape(href)}"{" download" if k == 0 else ""}>{escape(text)}</a>'
+        for k, (href, text) in enumerate(links)
+    )
     return f"<details><summary>{escape(_('Run this page'))}</summary><p>{here}</p><p>{links}</p>{before}</details>"
 
 
@@ -78,7 +81,10 @@ def tell_others(app, pagename, templatename, context, doctree):
     paragraph = doctree is not None and next(doctree.findall(nodes.paragraph), None)
     description = re.sub(r"\s+", " ", paragraph.astext()).strip() if paragraph else edition.about
     tags = {"og:type": "article", "og:site_name": app.config.html_title, "og:locale": edition.html}
-    tags |= {"og:title": re.sub("<[^>]+>", "", context.get("title") or app.config.html_title), "og:description": description}
+    tags |= {
+        "og:title": re.sub("<[^>]+>", "", context.get("title") or app.config.html_title),
+        "og:description": description,
+    }
     if context.get("pageurl"):
         tags["og:url"] = context["pageurl"]
     text = f'<meta name="description" content="{escape(description)}">\n'

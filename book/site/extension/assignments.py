@@ -31,7 +31,12 @@ class Assignments(SphinxDirective):
             self.env.note_dependency(str(assignment.path))
         if "questions" in self.options:
             rows = [
-                [literal(question.name), _("%(points)s (stretch)") % {"points": question.points} if question.stretch else str(question.points)]
+                [
+                    literal(question.name),
+                    _("%(points)s (stretch)") % {"points": question.points}
+                    if question.stretch
+                    else str(question.points),
+                ]
                 for assignment in found
                 for question in assignment.questions
             ]

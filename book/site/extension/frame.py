@@ -7,11 +7,13 @@ from pathlib import Path
 from docutils import nodes
 from markupsafe import Markup
 from pygments.formatters import HtmlFormatter
-from companion.figures.figure import read
 from pygments.token import Token
 from sphinx.environment.adapters.toctree import document_toc
 from sphinx.highlighting import PygmentsBridge
 from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from book.styles import lean
+from companion.figures.figure import read
 
 THEME = Path(__file__).parents[1] / "theme"
 # Scripts that only a page that was found by searching needs.
@@ -93,7 +95,9 @@ PARTICLE = re.compile(r"([)\]”’](?:</(?:code|strong|em|a|span)>)*)(?=[가-�
 def keep_particles(body):
     """The body of a page with a word joiner before such particles; code is left as it is."""
     parts = re.split(r"(<pre.*?</pre>|<script.*?</script>)", body, flags=re.DOTALL)
-    return "".join(part if number % 2 else PARTICLE.sub("\\1\N{WORD JOINER}", part) for number, part in enumerate(parts))
+    return "".join(
+        part if number % 2 else PARTICLE.sub("\\1\N{WORD JOINER}", part) for number, part in enumerate(parts)
+    )
 
 
 LONG_NAME = re.compile(r'(?<=<span class="pre">)[\w.]{20,}(?=</span>)')
@@ -122,12 +126,6 @@ def style():
     )
     code = [line for line in f"{light}\n{dark}".splitlines() if ".highlight" in line and "linenos" not in line]
     return lean((THEME / "unrolled.css").read_text(encoding="utf-8") + "\n".join(code))
-
-
-def lean(css):
-    """Without comments, and with no more space than it needs."""
-    css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
-    return re.sub(r"\s*([{};,>])\s*|\s+", lambda match: match[1] or " ", css).strip()
 
 
 def setup(app):

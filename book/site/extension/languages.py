@@ -4,11 +4,11 @@ import posixpath
 from html import escape
 from pathlib import Path
 
-from book import editions
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from book import editions
 from book.site.extension.words import edition_of
 
 
@@ -41,7 +41,9 @@ def lead_to_others(app, pagename, templatename, context, doctree):
         path = f"{other.language}/{pagename if has_page else app.config.root_doc}.html"
         current = other.language == edition.language
         draft = other.is_draft(pagename) if has_page else other.draft
-        context["editions"].append({"edition": other, "href": top + path, "current": current, "has_page": has_page, "draft": draft})
+        context["editions"].append(
+            {"edition": other, "href": top + path, "current": current, "has_page": has_page, "draft": draft}
+        )
         if has_page and not other.is_draft(pagename):
             links.append((other.html, address + path))
             if other.language == editions.ORIGINAL:

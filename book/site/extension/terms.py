@@ -1,10 +1,10 @@
 """The glossary: a directive `terms` that makes a table of book/terms.yml, every term in all languages."""
 
-from book import editions
 import yaml
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
+from book import editions
 from book.site.extension.words import edition_of
 
 TERMS = editions.BOOK / "terms.yml"

@@ -10,11 +10,12 @@ import json
 import re
 from pathlib import Path
 
-from book import editions
 from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput, visit_HideCellInput
 from sphinx import locale
+
+from book import editions
 
 # What the configuration says in English.
 CONFIGURED = ("author", "nb_code_prompt_show", "nb_code_prompt_hide")

@@ -286,9 +286,7 @@ def explain(bank, got, numbers, until, gradients=True):
 
     pairs = sorted(pairs, key=lambda pair: -explains(pair))  # those that explain as much stay in their order
     best = itertools.groupby(pairs[:PAIRS_EXTENDED], explains)
-    return first(
-        itertools.chain.from_iterable(sorted(bank.extended([*equal]), key=unlikely) for _, equal in best)
-    )
+    return first(itertools.chain.from_iterable(sorted(bank.extended([*equal]), key=unlikely) for _, equal in best))
 
 
 def likelihood(bank, got, numbers, order):
@@ -426,6 +424,7 @@ def evidence(bank, got, right):
     if not shown:
         finding.missing, finding.unasked = lacking(bank.expected[wrong[0]], got[wrong[0]])
         return finding
+
     # and a wrong shape more than a wrong number
     def misshapen(number, name):
         return shape(bank.expected[number], name) != shape(got[number], name)

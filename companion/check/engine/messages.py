@@ -30,7 +30,13 @@ ERRORS = {
     "shapes": r"^(Runtime|Value|Index)Error: .*(shape|size|dimension)",
 }
 UNKNOWN = {"wrong_values", "wrong_gradient"}  # names that say only that it is wrong
-OWN = {"SeveralDimensions", "NoSuchArgument", "ThroughOldState", "ThroughOldLoss", "WeightsChanged"}  # stand for an answer's error, and say it with its type
+OWN = {
+    "SeveralDimensions",
+    "NoSuchArgument",
+    "ThroughOldState",
+    "ThroughOldLoss",
+    "WeightsChanged",
+}  # stand for an answer's error, and say it with its type
 MOST = 16  # numbers of an input that are shown
 
 
@@ -249,7 +255,11 @@ class Sayer:
         said = [self.say("unknown")] if UNKNOWN & set(finding.mistakes) else []
         if {"wrong_names", "wrong_count", "parameter_missing"} & set(finding.mistakes):
             lists = {"missing_are": finding.missing, "unasked_are": finding.unasked}
-            said += [self.say(key, values=self.listed(f"`{name}`" for name in names)) for key, names in lists.items() if names]
+            said += [
+                self.say(key, values=self.listed(f"`{name}`" for name in names))
+                for key, names in lists.items()
+                if names
+            ]
         elif finding.wrong:
             # what follows from a wrong result need not be said: its gradients, and the second call
             rank = min(map(self.rank, finding.wrong))

@@ -180,7 +180,6 @@ class Bank:
         pairs = (frozenset(pair) for pair in combinations(self.question.mistakes, 2))
         return [pair for pair in pairs if self.question.allows(pair)]
 
-
     def extended(self, pairs):
         """All triples that make sense with one of these pairs in them, each once."""
         triples = dict.fromkeys(pair | {name} for pair in pairs for name in self.question.mistakes if name not in pair)

@@ -94,7 +94,9 @@ def written(answer, /, mistakes, variants=None, truth=None, **fields):
     for one, pairs in (changes | variants).items():
         for old, _ in pairs:
             if source.count(old) != 1:
-                raise ValueError(f"{fields['name']}, {one}: {old!r} stands {source.count(old)} times in {name}, and should once")
+                raise ValueError(
+                    f"{fields['name']}, {one}: {old!r} stands {source.count(old)} times in {name}, and should once"
+                )
 
     def question(variant):
         here = Text(source, name, module, variants).changed([variant] if variant else [])

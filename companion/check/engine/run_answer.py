@@ -648,7 +648,9 @@ GATE_WORD = re.compile(
     r"forget|output|(?P<g>cell|cand(idate)?)(_?(cell|cand(idate)?|update|state|input))?|input|[ifgco](?=(_?([xhbwu]|bias|weight))?$)"
 )
 RECURRENT_NAME = re.compile(r"(lin(ear)?|fc|w(eights?)?|b(ias)?)?_?[hur]|.*([ifgco]|gate)_?h$|.*_h$")
-TAIL = re.compile(r"(_(l|layer)_?\d+|_?\d+)?(_?(reverse|rev|back|backwards?|bwd|fwd|forwards?))?(_(l|layer)_?\d+|_?\d+)?$")
+TAIL = re.compile(
+    r"(_(l|layer)_?\d+|_?\d+)?(_?(reverse|rev|back|backwards?|bwd|fwd|forwards?))?(_(l|layer)_?\d+|_?\d+)?$"
+)
 HEAD = re.compile(r"((rev(erse)?|back(wards?)?|bwd|fwd|forwards?)_)?")
 
 
@@ -668,7 +670,9 @@ def by_gate(wanted, has):
         if parameter.dim() and (4 * len(parameter), *parameter.shape[1:]) in shapes:
             whole, place = without_gate(name, parameter)
             found.setdefault((whole, parameter.shape), {}).setdefault(place, name)
-    return {whole: [parts[place] for place in range(4)] for (whole, _), parts in found.items() if {*range(4)} <= {*parts}}
+    return {
+        whole: [parts[place] for place in range(4)] for (whole, _), parts in found.items() if {*range(4)} <= {*parts}
+    }
 
 
 def without_gate(name, parameter):
@@ -684,5 +688,7 @@ def without_gate(name, parameter):
         if said := GATE_WORD.search(word):
             rest = (word[: said.start()] + word[said.end() :]).replace("_", "")
             pieces[at] = ("u" if RECURRENT_NAME.match(stem) else "x") + rest + head + tail
-            return ".".join(pieces) + (".bias" if parameter.dim() == 1 else ".weight"), 2 if said["g"] else GATES[said[0]]
+            return ".".join(pieces) + (".bias" if parameter.dim() == 1 else ".weight"), 2 if said["g"] else GATES[
+                said[0]
+            ]
     return name, None

@@ -43,7 +43,9 @@ def progress_says(assignment, language):
     table = "\n".join([f"| {' | '.join(heads)} |", "|:--|:--|:--|", *rows])
 
     def points(stretch, most=False):
-        return sum((1 if most else shares.get(one.name) or 0) * one.points for one in questions if one.stretch == stretch)
+        return sum(
+            (1 if most else shares.get(one.name) or 0) * one.points for one in questions if one.stretch == stretch
+        )
 
     left = [f"`{one.name}`" for one in questions if not one.stretch and shares.get(one.name) != 1]
     key = "sum" if left else "sum_all"

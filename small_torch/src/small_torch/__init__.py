@@ -10,18 +10,31 @@ import math as _math
 
 import numpy as _np
 
-from . import dtypes
-from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: F401
-from .dtypes import (  # noqa: F401
-    Size, complex64, complex128, device, dtype, finfo, float16, float32, float64, get_default_dtype, int8, int16, int32,
-    int64, set_default_dtype, uint8,
-)  # fmt: skip
-from .tensor import Tensor, result_type  # noqa: F401
+from . import autograd, creation, dtypes, linalg, matrices, pointwise, reductions, shapes
 from .absent import absent, always, idle_modules
-from . import autograd, creation, linalg, matrices, pointwise, reductions, shapes
+from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: F401
 from .creation import default_generator  # noqa: F401
+from .dtypes import (  # noqa: F401
+    Size,
+    complex64,
+    complex128,
+    device,
+    dtype,
+    finfo,
+    float16,
+    float32,
+    float64,
+    get_default_dtype,
+    int8,
+    int16,
+    int32,
+    int64,
+    set_default_dtype,
+    uint8,
+)  # fmt: skip
 from .printing import set_printoptions  # noqa: F401
 from .random import Generator  # noqa: F401
+from .tensor import Tensor, result_type  # noqa: F401
 
 __version__ = "2.13.0+small"  # whose numbers and messages these are
 bool, half, float, double, short, int, long = dtypes.bool_, float16, float32, float64, int16, int32, int64  # noqa: A001
@@ -107,7 +120,13 @@ def _in_place(function):
     return change
 
 
-for _module, _names in ((pointwise, _POINTWISE), (reductions, _REDUCTIONS), (shapes, _SHAPES), (matrices, _MATRICES), (linalg, _LINALG)):
+for _module, _names in (
+    (pointwise, _POINTWISE),
+    (reductions, _REDUCTIONS),
+    (shapes, _SHAPES),
+    (matrices, _MATRICES),
+    (linalg, _LINALG),
+):
     for _name in _names.split():
         _function = getattr(_module, _name)
         globals()[_name] = _with_out(_function)
@@ -141,7 +160,9 @@ for _name in "add sub mul floordiv:floor_divide truediv:div mod:remainder pow ma
 Tensor.__module__ = "torch"
 Tensor.__rsub__ = pointwise.rsub
 # Python repeats lists and texts by itself
-Tensor.__rmul__ = lambda self, other: NotImplemented if isinstance(other, (str, list, tuple)) else pointwise.mul(other, self)
+Tensor.__rmul__ = lambda self, other: (
+    NotImplemented if isinstance(other, (str, list, tuple)) else pointwise.mul(other, self)
+)
 Tensor.__rtruediv__ = lambda self, other: pointwise.reciprocal(self) * other  # as torch rounds it
 Tensor.__neg__, Tensor.__abs__ = pointwise.neg, pointwise.abs
 
@@ -160,7 +181,6 @@ FloatTensor, DoubleTensor, LongTensor, IntTensor, BoolTensor = map(_made_of, (fl
 
 def is_tensor(obj):
     return isinstance(obj, Tensor)
-
 
 
 from . import func, nn, optim, utils  # noqa: E402, F401

@@ -6,8 +6,9 @@ import numpy as np
 
 from . import dtypes
 from .autograd import record, recording
+from .pointwise import fit, floating, masked
+from .pointwise import zeros as nothing
 from .random import Generator
-from .pointwise import fit, floating, masked, zeros as nothing
 from .shapes import dims
 from .tensor import Tensor, broadcast_error, cast_array, refuse_keywords
 
@@ -139,7 +140,11 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
 def like(fill):
     def made_like(input, *value, dtype=None, device=None, requires_grad=False, memory_format=None, fill_value=None):
         value = fill if fill is not None else value[0] if value else fill_value
-        return made(np.full(input._array.shape, value, (dtypes.wanted(dtype) or input.dtype).np), requires_grad, device or input.device)
+        return made(
+            np.full(input._array.shape, value, (dtypes.wanted(dtype) or input.dtype).np),
+            requires_grad,
+            device or input.device,
+        )
 
     return made_like
 
@@ -161,7 +166,11 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     count = int(np.ceil((end - start) / step))
     if dtype.kind < 2:
-        return made(np.arange(count, dtype=np.int64).astype(dtype.np) * dtype.np.type(step) + dtype.np.type(start), False, device)
+        return made(
+            np.arange(count, dtype=np.int64).astype(dtype.np) * dtype.np.type(step) + dtype.np.type(start),
+            False,
+            device,
+        )
     array = fused(np.float64(start), np.float64(step), np.arange(count))
     return made(array.astype(dtype.np), requires_grad, device)
 
@@ -196,9 +205,13 @@ def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
 
 
 def complex(real, imag):
-    array = np.empty(np.broadcast_shapes(real._array.shape, imag._array.shape), np.result_type(real._array, np.complex64))
+    array = np.empty(
+        np.broadcast_shapes(real._array.shape, imag._array.shape), np.result_type(real._array, np.complex64)
+    )
     array.real, array.imag = real._array, imag._array
-    return record(array, "Complex", (real, imag), lambda g: (fit(g.real, real._array.shape), fit(g.imag, imag._array.shape)))
+    return record(
+        array, "Complex", (real, imag), lambda g: (fit(g.real, real._array.shape), fit(g.imag, imag._array.shape))
+    )
 
 
 # At random
@@ -245,7 +258,9 @@ def randint(low, high=None, size=None, *, generator=None, dtype=None, device=Non
 
 def randperm(n, *, generator=None, dtype=None, device=None):
     """The numbers below n in a random order."""
-    return made((generator or default_generator).randperm(n).astype((dtypes.wanted(dtype) or dtypes.int64).np), False, device)
+    return made(
+        (generator or default_generator).randperm(n).astype((dtypes.wanted(dtype) or dtypes.int64).np), False, device
+    )
 
 
 def rand_like(input, *, generator=None, dtype=None, requires_grad=False):
@@ -306,7 +321,9 @@ def uniform_(tensor, a=0.0, b=1.0, /, *, generator=None, **named):
 
 
 def normal_(tensor, mean=0.0, std=1.0, *, generator=None):
-    return in_place(tensor, (generator or default_generator).normal(tensor._array.shape, mean, std, tensor._array.dtype))
+    return in_place(
+        tensor, (generator or default_generator).normal(tensor._array.shape, mean, std, tensor._array.dtype)
+    )
 
 
 def random_(tensor, low=0, high=None, *, generator=None):

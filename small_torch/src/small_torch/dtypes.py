@@ -30,6 +30,7 @@ class dtype:
     def to_complex(self):
         return {"float64": complex128, "float32": complex64}.get(self.name, self)
 
+
 bool_ = dtype("bool", "bool", "b", "Bool")
 uint8 = dtype("uint8", "uint8", "i", "Byte")
 int8 = dtype("int8", "int8", "i", "Char")
@@ -69,7 +70,9 @@ def of(array):
     try:
         return BY_ARRAY[array.dtype]
     except KeyError:
-        raise TypeError(f"can't convert np.ndarray of type {array.dtype}: the small torch has no such numbers") from None
+        raise TypeError(
+            f"can't convert np.ndarray of type {array.dtype}: the small torch has no such numbers"
+        ) from None
 
 
 def of_number(number):
@@ -83,8 +86,16 @@ def of_number(number):
 
 def promoted(first, second):
     """The type that holds both: https://pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc."""
-    return first if first is second else BY_ARRAY[np.promote_types(first.np, second.np)] if first.kind == second.kind else (
-        max(first, second, key=lambda one: one.kind) if 3 not in (first.kind, second.kind) else _complex(first, second)
+    return (
+        first
+        if first is second
+        else BY_ARRAY[np.promote_types(first.np, second.np)]
+        if first.kind == second.kind
+        else (
+            max(first, second, key=lambda one: one.kind)
+            if 3 not in (first.kind, second.kind)
+            else _complex(first, second)
+        )
     )
 
 
@@ -140,7 +151,9 @@ class device:
     def __init__(self, type="cpu", index=None):
         name, _, number = str(type).partition(":")
         if name not in ("cpu", "meta"):
-            raise RuntimeError(f"the small torch of this book computes on the cpu of the page; it has no device {name!r}")
+            raise RuntimeError(
+                f"the small torch of this book computes on the cpu of the page; it has no device {name!r}"
+            )
         self.type, self.index = name, int(number) if number else index
 
     def __str__(self):
@@ -154,7 +167,6 @@ class device:
 
     def __hash__(self):
         return hash((self.type, self.index))
-
 
 
 cpu = device("cpu")

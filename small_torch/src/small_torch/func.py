@@ -1,7 +1,7 @@
 """Functions of functions. They call with one row after another, where torch calculates with all rows at once."""
 
-from .absent import absent
 from . import is_grad_enabled, stack
+from .absent import absent
 from .autograd.functional import jacobian
 
 
@@ -21,13 +21,18 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
         for table in (part._parameters, part._buffers):
             places |= {f"{path}.{name}" if path else name: (table, name) for name in table}
     if strict and {*names} != {*places}:
-        kinds = (("Unexpected", [n for n in names if n not in places]), ("Missing", [n for n in places if n not in names]))
+        kinds = (
+            ("Unexpected", [n for n in names if n not in places]),
+            ("Missing", [n for n in places if n not in names]),
+        )
         said = [f"{kind} key(s): {', '.join(map(repr, found))}." for kind, found in kinds if found]
         raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(said))
     new = {name: tensor for one in dicts for name, tensor in one.items() if name in places}
     if tie_weights:  # the same parameter under another name
         by_tensor = {id(table[name]): new[path] for path, (table, name) in places.items() if path in new}
-        new |= {path: by_tensor[id(table[name])] for path, (table, name) in places.items() if id(table[name]) in by_tensor}
+        new |= {
+            path: by_tensor[id(table[name])] for path, (table, name) in places.items() if id(table[name]) in by_tensor
+        }
     before = {path: places[path][0][places[path][1]] for path in new}
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     try:

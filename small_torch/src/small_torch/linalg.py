@@ -50,7 +50,9 @@ def without_gradient(what):
 
 def of_matrices(A, name):
     if A.ndim < 2:
-        raise RuntimeError(f"linalg.{name}: input should have at least 2 dimensions, but has {A.ndim} dimensions instead")
+        raise RuntimeError(
+            f"linalg.{name}: input should have at least 2 dimensions, but has {A.ndim} dimensions instead"
+        )
 
 
 def norm(A, ord=None, dim=None, keepdim=False):
@@ -145,9 +147,7 @@ def solve(A, B):
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
     """X with A X = B (left) or X A = B, where only one triangle of A is looked at."""
     if not left:
-        out = solve_triangular(
-            transpose(A, -2, -1), transpose(B, -2, -1), upper=not upper, unitriangular=unitriangular
-        )
+        out = solve_triangular(transpose(A, -2, -1), transpose(B, -2, -1), upper=not upper, unitriangular=unitriangular)
         return transpose(out, -2, -1)
     part = triu if upper else tril
 
@@ -168,7 +168,10 @@ def _solved(A, B, numbers, again, keep):
     vector = B.ndim == 1
     wide = unsqueeze(B, -1) if vector else B
     shape = np.broadcast_shapes(A._array.shape[:-2], wide._array.shape[:-2])
-    array = numbers(np.broadcast_to(A._array, shape + A._array.shape[-2:]), np.broadcast_to(wide._array, shape + wide._array.shape[-2:]))
+    array = numbers(
+        np.broadcast_to(A._array, shape + A._array.shape[-2:]),
+        np.broadcast_to(wide._array, shape + wide._array.shape[-2:]),
+    )
 
     def rule(g):
         gB = again(adjoint(A), g)

@@ -30,17 +30,23 @@ def matmul(input, other):
         raise unfit(a._array.shape, b._array.shape)
     if a._array.dtype != b._array.dtype and b.ndim == 1:
         if a.ndim == 1:
-            raise RuntimeError(f"dot : expected both vectors to have same dtype, but found {a.dtype.title} and {b.dtype.title}")
+            raise RuntimeError(
+                f"dot : expected both vectors to have same dtype, but found {a.dtype.title} and {b.dtype.title}"
+            )
         names = f"{b.dtype.title}, {a.dtype.title}, and {b.dtype.title}"
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
     same_type(a, b)
     for back, (m, n) in enumerate(zip(a._array.shape[-3::-1], b._array.shape[-3::-1])):
         if m != n and 1 not in (m, n):
             place = max(a.ndim, b.ndim) - 3 - back
-            raise RuntimeError(f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {place}")
+            raise RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {place}"
+            )
     if a.ndim > 2 and b.ndim <= 2 and a._array.flags.c_contiguous:  # one large product instead of many small ones
         shape = a._array.shape
-        array = product(a._array.reshape(math.prod(shape[:-1]), shape[-1]), b._array).reshape(shape[:-1] + b._array.shape[1:])
+        array = product(a._array.reshape(math.prod(shape[:-1]), shape[-1]), b._array).reshape(
+            shape[:-1] + b._array.shape[1:]
+        )
     else:
         array = product(a._array, b._array)
 
@@ -73,7 +79,9 @@ def unfit(a, b):
     if len(a) == 1 and len(b) == 1:
         return RuntimeError(f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, but got {a[0]} and {b[0]} elements respectively")  # fmt: skip
     if len(b) == 1:
-        return RuntimeError(f"size mismatch, got input ({math.prod(a[:-1])}), mat ({math.prod(a[:-1])}x{a[-1]}), vec ({b[0]})")
+        return RuntimeError(
+            f"size mismatch, got input ({math.prod(a[:-1])}), mat ({math.prod(a[:-1])}x{a[-1]}), vec ({b[0]})"
+        )
     if len(a) > 2 and len(b) > 2:
         batch = math.prod(np.broadcast_shapes(a[:-2], b[:-2]))
         return RuntimeError(
@@ -169,7 +177,9 @@ def einsum(equation, *operands_):
             part = einsum(",".join([output, *(t for t, _ in others)]) + "->" + reached, g, *(o for _, o in others))
             if reached != term:  # what is summed over alone, or is a diagonal
                 if len(set(term)) < len(term):
-                    raise NotImplementedError("the small torch has no gradient of einsum for a letter twice in one term")
+                    raise NotImplementedError(
+                        "the small torch has no gradient of einsum for a letter twice in one term"
+                    )
                 for place, one in enumerate(term):
                     if one not in reached:
                         part = unsqueeze(part, place)
@@ -201,7 +211,9 @@ def check_letters(terms, output, operands_):
             sizes[letter] = n if n != 1 else sizes.get(letter, 1)
     for letter in output:
         if letter not in sizes:
-            raise RuntimeError(f"einsum(): output subscript {letter} does not appear in the equation for any input operand")
+            raise RuntimeError(
+                f"einsum(): output subscript {letter} does not appear in the equation for any input operand"
+            )
 
 
 def spelt_out(equation, operands_):
@@ -254,6 +266,10 @@ def trace(input):
 def kron(input, other):
     n = max(input.ndim, other.ndim)
     a, b = ((1,) * (n - one.ndim) + one._array.shape for one in (input, other))
-    parted = [reshape(one, *[size for pair in (zip(shape, (1,) * n) if one is input else zip((1,) * n, shape)) for size in pair])
-              for one, shape in ((input, a), (other, b))]
+    parted = [
+        reshape(
+            one, *[size for pair in (zip(shape, (1,) * n) if one is input else zip((1,) * n, shape)) for size in pair]
+        )
+        for one, shape in ((input, a), (other, b))
+    ]
     return reshape(parted[0] * parted[1], *(i * j for i, j in zip(a, b)))

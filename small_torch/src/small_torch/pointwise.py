@@ -30,7 +30,9 @@ def fit(g, shape):
 def floating(x):
     """In a type that has fractions."""
     if not isinstance(x, Tensor):
-        raise TypeError(f"{sys._getframe(1).f_code.co_name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}")
+        raise TypeError(
+            f"{sys._getframe(1).f_code.co_name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}"
+        )
     return x if x.dtype.kind > 1 else x.to(dtypes.default[0])
 
 
@@ -107,7 +109,11 @@ def div(input, other, *, rounding_mode=None):
     a, b = operands(input, other)
     if rounding_mode is not None:
         not_by_zero(a, b)
-        function = np.floor_divide if rounding_mode == "floor" else lambda x, y: (np.trunc(np.true_divide(x, y))).astype(x.dtype)
+        function = (
+            np.floor_divide
+            if rounding_mode == "floor"
+            else lambda x, y: (np.trunc(np.true_divide(x, y))).astype(x.dtype)
+        )
         flat = lambda g: (fit(zeros(g), a._array.shape), fit(zeros(g), b._array.shape))
         return record(compute(function, a, b), "Div", (a, b), flat)
     a, b = floating(a), floating(b)
@@ -165,8 +171,12 @@ def pow(input, exponent):
     if input.dtype.kind < 2 and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     with np.errstate(all="ignore"):
-        array = np.square(input._array) if exponent == 2 else np.sqrt(input._array) if exponent == 0.5 else (
-            input._array ** np.asarray(exponent).astype(input._array.dtype)
+        array = (
+            np.square(input._array)
+            if exponent == 2
+            else np.sqrt(input._array)
+            if exponent == 0.5
+            else (input._array ** np.asarray(exponent).astype(input._array.dtype))
         )
     return record(
         array, "Pow", (input,),
@@ -315,6 +325,7 @@ sigmoid = of_result("sigmoid", logistic, lambda y: (1 - y) * y)
 sqrt = of_result("sqrt", np.sqrt, lambda y: 0.5 / y)
 rsqrt = of_result("rsqrt", lambda x: 1 / np.sqrt(x), lambda y: -0.5 * y**3)
 
+
 def relu(input):
     """What is above zero, and zero."""
     array = np.maximum(input._array, 0)
@@ -336,7 +347,11 @@ acos = of_one("acos", np.arccos, lambda x: -rsqrt(1 - x * x))
 atan = of_one("atan", np.arctan, lambda x: 1 / (x * x + 1))
 atanh = of_one("atanh", np.arctanh, lambda x: 1 / (1 - x * x))
 _erf = np.frompyfunc(math.erf, 1, 1)
-erf = of_one("erf", lambda x: _erf(x).astype(x.dtype) if x.ndim else np.asarray(math.erf(x), x.dtype), lambda x: exp(-x * x) * (2 / math.sqrt(PI)))
+erf = of_one(
+    "erf",
+    lambda x: _erf(x).astype(x.dtype) if x.ndim else np.asarray(math.erf(x), x.dtype),
+    lambda x: exp(-x * x) * (2 / math.sqrt(PI)),
+)
 
 
 def atan2(input, other):
@@ -365,7 +380,9 @@ def round(input, *, decimals=0):
 
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
     good = Tensor(np.isfinite(input._array).astype(input._array.dtype))
-    return record(np.nan_to_num(input._array, nan=nan, posinf=posinf, neginf=neginf), "NanToNum", (input,), lambda g: g * good)
+    return record(
+        np.nan_to_num(input._array, nan=nan, posinf=posinf, neginf=neginf), "NanToNum", (input,), lambda g: g * good
+    )
 
 
 # Comparing and choosing
@@ -387,7 +404,13 @@ def clamp(input, min=None, max=None):
     high = math.inf if max is None else max
     kept = array if min is None else np.maximum(array, np.asarray(min).astype(array.dtype))
     kept = kept if max is None else np.minimum(kept, np.asarray(max).astype(array.dtype))
-    return record(kept, "Clamp.1", (input,), lambda g: g * Tensor(((array >= low) & (array <= high)).astype(g._array.dtype)), [input])
+    return record(
+        kept,
+        "Clamp.1",
+        (input,),
+        lambda g: g * Tensor(((array >= low) & (array <= high)).astype(g._array.dtype)),
+        [input],
+    )
 
 
 clip = clamp
@@ -421,7 +444,9 @@ maximum, minimum = extreme("maximum", np.maximum, np.greater), extreme("minimum"
 
 def comparison(name, function):
     def operation(input, other):
-        if not isinstance(input, Tensor) or not isinstance(other, (Tensor, bool, int, float, complex, np.number, np.bool_)):
+        if not isinstance(input, Tensor) or not isinstance(
+            other, (Tensor, bool, int, float, complex, np.number, np.bool_)
+        ):
             return NotImplemented
         if isinstance(other, float) and input.dtype.kind == 2:
             other = Tensor(np.asarray(other, input._array.dtype))
@@ -482,7 +507,9 @@ def where(condition, input=None, other=None):
     if input is None:
         return condition.nonzero(as_tuple=True)
     if condition._array.dtype not in (bool, np.uint8):
-        raise RuntimeError(f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.title}")
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.title}"
+        )
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
         dtype = dtypes.promoted(dtypes.of_number(input), dtypes.of_number(other))
         a, b = (Tensor(np.asarray(one, dtype.np)) for one in (input, other))
@@ -496,7 +523,9 @@ def where(condition, input=None, other=None):
     try:
         return record(np.where(chosen, a._array, b._array), "Where", (a, b), rule, [condition])
     except ValueError:
-        raise broadcast_error(*((a, condition) if fails(a, condition) else (b, condition) if fails(b, condition) else (a, b))) from None
+        raise broadcast_error(
+            *((a, condition) if fails(a, condition) else (b, condition) if fails(b, condition) else (a, b))
+        ) from None
 
 
 def fails(a, b):

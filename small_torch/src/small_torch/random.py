@@ -10,7 +10,10 @@ import pickle
 
 import numpy as np
 
-MASKS = {np.dtype("float32"): 24, np.dtype("float64"): 53}  # bits of a uniform number: as many as the type can tell apart
+MASKS = {
+    np.dtype("float32"): 24,
+    np.dtype("float64"): 53,
+}  # bits of a uniform number: as many as the type can tell apart
 
 
 class Generator:

@@ -39,7 +39,9 @@ def not_empty(name, input, at):
 
 def fractions_only(name, input):
     if input.dtype.kind < 2:
-        raise RuntimeError(f"{name} floating point or complex {'dtype but got' if '()' in name else 'tensor as input. Got'} {input.dtype.title}")
+        raise RuntimeError(
+            f"{name} floating point or complex {'dtype but got' if '()' in name else 'tensor as input. Got'} {input.dtype.title}"
+        )
 
 
 def sum(input, dim=None, keepdim=False, *, dtype=None):
@@ -71,7 +73,9 @@ def mean(input, dim=None, keepdim=False, *, dtype=None):
     count = int(np.prod([shape[i] for i in axes], dtype=np.int64))
     with np.errstate(all="ignore"):
         array = x.sum(axes, keepdims=keepdim) / np.asarray(count, x.dtype)
-    return record(array, "Mean" if dim is None else "Mean.1", (input,), lambda g: back(g, axes, keepdim).expand(shape) / count)
+    return record(
+        array, "Mean" if dim is None else "Mean.1", (input,), lambda g: back(g, axes, keepdim).expand(shape) / count
+    )
 
 
 def var(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
@@ -85,9 +89,13 @@ def var(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
     less = correction if correction is not None else int(unbiased)
     away = input - mean(input, axes, True)
     with np.errstate(all="ignore"):
-        array = (away._array * away._array).sum(axes, keepdims=keepdim) / np.asarray(builtins.max(count - less, 0), input._array.dtype)
+        array = (away._array * away._array).sum(axes, keepdims=keepdim) / np.asarray(
+            builtins.max(count - less, 0), input._array.dtype
+        )
     slope = 2 / (count - less) if count != less else math.inf
-    return record(array, "Var", (input,), lambda g: back(g, axes, keepdim) * slope * (input - mean(input, axes, True)), [input])
+    return record(
+        array, "Var", (input,), lambda g: back(g, axes, keepdim) * slope * (input - mean(input, axes, True)), [input]
+    )
 
 
 def std(input, dim=None, unbiased=True, keepdim=False, *, correction=None):
@@ -104,7 +112,9 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
     if dim is None:
         flat = reshape(input, -1)
-        return titled(reshape(prod(flat, 0, dtype=dtype), ()) if input.ndim != 1 else prod(flat, 0, dtype=dtype), "Prod")
+        return titled(
+            reshape(prod(flat, 0, dtype=dtype), ()) if input.ndim != 1 else prod(flat, 0, dtype=dtype), "Prod"
+        )
     if not input.ndim:
         return titled(prod(reshape(input, 1), dim, dtype=dtype), "Prod.1")
     at = axis(dim, input.ndim)
@@ -171,15 +181,18 @@ def pair(name, fields):
         __slots__ = ()
 
         def __repr__(self):
-            return f"torch.return_types.{name}(" + ",".join(f"\n{field}={value!r}" for field, value in zip(fields, self)) + ")"
+            return (
+                f"torch.return_types.{name}("
+                + ",".join(f"\n{field}={value!r}" for field, value in zip(fields, self))
+                + ")"
+            )
 
     Pair.__name__ = Pair.__qualname__ = name
     return Pair
 
 
 MAX, MIN, SORT, TOPK, MEDIAN, MODE, CUMMAX = (
-    pair(name, ("values", "indices"))
-    for name in ("max", "min", "sort", "topk", "median", "mode", "cummax")
+    pair(name, ("values", "indices")) for name in ("max", "min", "sort", "topk", "median", "mode", "cummax")
 )
 
 
@@ -273,16 +286,26 @@ def norm(input, p="fro", dim=None, keepdim=False, *, dtype=None):
     axes = axes_of(dim, x.ndim)
     if builtins.abs(p) == math.inf:
         if not np.prod([x._array.shape[one] for one in axes]):
-            where = "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
-            raise RuntimeError(f"linalg.vector_norm cannot compute the {p} norm on {where} the operation does not have an identity")
+            where = (
+                "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
+            )
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {p} norm on {where} the operation does not have an identity"
+            )
         return titled((amax if p > 0 else amin)(x.abs(), axes, keepdim), "LinalgVectorNorm")
     if p == 0:
-        return record(np.sum(x._array != 0, axes, x._array.dtype, keepdims=keepdim), "LinalgVectorNorm", (x,), lambda g: zeros(x))
+        return record(
+            np.sum(x._array != 0, axes, x._array.dtype, keepdims=keepdim), "LinalgVectorNorm", (x,), lambda g: zeros(x)
+        )
     if p == 1:
         return titled(sum(x.abs(), axes, keepdim), "LinalgVectorNorm")
     size = np.abs(x._array)
     with np.errstate(all="ignore"):
-        array = np.sqrt((size * size).sum(axes, keepdims=keepdim)) if p == 2 else (size**p).sum(axes, keepdims=keepdim) ** (1 / p)
+        array = (
+            np.sqrt((size * size).sum(axes, keepdims=keepdim))
+            if p == 2
+            else (size**p).sum(axes, keepdims=keepdim) ** (1 / p)
+        )
 
     def rule(g):
         length = back(norm(x, p, axes, keepdim), axes, keepdim)
@@ -563,7 +586,7 @@ def softmax(input, dim=None, dtype=None, **unknown):
         return x.clone()
     if x.dtype.kind < 2:
         raise NotImplementedError(
-            f'"softmax_{"lastdim_" if at == x.ndim - 1 else ""}kernel_impl" not implemented for \'{x.dtype.title}\''
+            f"\"softmax_{'lastdim_' if at == x.ndim - 1 else ''}kernel_impl\" not implemented for '{x.dtype.title}'"
         )
     if not x.ndim:
         return x * 0 + 1
@@ -590,7 +613,7 @@ def log_softmax(input, dim=None, dtype=None, **unknown):
         return x.clone()
     if x.dtype.kind < 2:
         raise NotImplementedError(
-            f'"log_softmax_{"lastdim_" if at == x.ndim - 1 else ""}kernel_impl" not implemented for \'{x.dtype.title}\''
+            f"\"log_softmax_{'lastdim_' if at == x.ndim - 1 else ''}kernel_impl\" not implemented for '{x.dtype.title}'"
         )
     if not x.ndim:
         return x * 0
@@ -602,5 +625,3 @@ def log_softmax(input, dim=None, dtype=None, **unknown):
         return g - softmax(x, at) * sum(g, at, True)
 
     return record(array, "LogSoftmax", (x,), rule, [x])
-
-

@@ -167,10 +167,18 @@ def movedim(input, source, destination):
 def squeeze(input, dim=None):
     """Without axes of length 1: all such, or those named."""
     shape = input._array.shape
-    wanted = range(input.ndim) if dim is None else [axis(one, input.ndim) for one in ((dim,) if isinstance(dim, int) else dim)]
+    wanted = (
+        range(input.ndim)
+        if dim is None
+        else [axis(one, input.ndim) for one in ((dim,) if isinstance(dim, int) else dim)]
+    )
     kept = tuple(n for i, n in enumerate(shape) if not (i in wanted and n == 1))
     return view_of(
-        input, input._array.reshape(kept), f"Squeeze.{0 if dim is None else 1 if isinstance(dim, int) else 2}", lambda g: reshape(g, shape), lambda base: squeeze(base, dim)
+        input,
+        input._array.reshape(kept),
+        f"Squeeze.{0 if dim is None else 1 if isinstance(dim, int) else 2}",
+        lambda g: reshape(g, shape),
+        lambda base: squeeze(base, dim),
     )
 
 
@@ -178,7 +186,11 @@ def unsqueeze(input, dim):
     """With an axis of length 1 more."""
     dim = axis(dim, input.ndim + 1)
     return view_of(
-        input, np.expand_dims(input._array, dim), "Unsqueeze", lambda g: squeeze(g, dim), lambda base: unsqueeze(base, dim)
+        input,
+        np.expand_dims(input._array, dim),
+        "Unsqueeze",
+        lambda g: squeeze(g, dim),
+        lambda base: unsqueeze(base, dim),
     )
 
 
@@ -432,7 +444,10 @@ def cat(tensors, dim=0):
                 )
     sizes = [one._array.shape[at] for one in given]
     return record(
-        np.concatenate([one._array for one in given], at), "Cat", given, lambda g: split(g, sizes, at) if len(sizes) > 1 else (g,)
+        np.concatenate([one._array for one in given], at),
+        "Cat",
+        given,
+        lambda g: split(g, sizes, at) if len(sizes) > 1 else (g,),
     )
 
 
@@ -569,7 +584,10 @@ def getitem(input, index):
     """What stands at an index: a view, unless the index has tensors or lists."""
     shape = input._array.shape
     plain = plain_index(index, shape)
-    advanced = any(isinstance(one, np.ndarray) and (one.ndim or one.dtype == bool) or isinstance(one, (bool, np.bool_)) for one in plain)
+    advanced = any(
+        isinstance(one, np.ndarray) and (one.ndim or one.dtype == bool) or isinstance(one, (bool, np.bool_))
+        for one in plain
+    )
     if advanced:
         array = input._array[plain]
         return record(array, "Index", (input,), lambda g: put_sum(g, shape, plain), numbers_of(index))
@@ -601,7 +619,11 @@ def title_of(index, shape):
 
 def numbers_of(index):
     """The tensors of an index that the way back needs unchanged."""
-    return [one for one in (index if isinstance(index, tuple) else (index,)) if isinstance(one, Tensor) and one._array.dtype != bool]
+    return [
+        one
+        for one in (index if isinstance(index, tuple) else (index,))
+        if isinstance(one, Tensor) and one._array.dtype != bool
+    ]
 
 
 def put_view(g, shape, index):
@@ -713,7 +735,11 @@ def index_add(input, dim, index, source, *, alpha=1):
     if index.numel() and (index._array.max() >= input._array.shape[dim] or index._array.min() < 0):
         raise IndexError("index out of range in self")
     array = input._array.copy()
-    np.add.at(np.moveaxis(array, dim, 0), index._array, np.moveaxis(source._array, dim, 0) * np.asarray(alpha, source._array.dtype))
+    np.add.at(
+        np.moveaxis(array, dim, 0),
+        index._array,
+        np.moveaxis(source._array, dim, 0) * np.asarray(alpha, source._array.dtype),
+    )
     return record(array, "IndexAdd", (input, source), lambda g: (g, index_select(g, dim, index) * alpha), [index])
 
 
@@ -746,7 +772,9 @@ def index_copy(input, dim, index, source):
 
 def index_fill(input, dim, index, value):
     dim = axis(dim, input.ndim)
-    return titled(index_put(input, (slice(None),) * dim + (index,), Tensor(np.asarray(value, input._array.dtype))), "IndexFill")
+    return titled(
+        index_put(input, (slice(None),) * dim + (index,), Tensor(np.asarray(value, input._array.dtype))), "IndexFill"
+    )
 
 
 def of_rows(operation):

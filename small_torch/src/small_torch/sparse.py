@@ -60,12 +60,26 @@ class SparseTensor(Tensor):
 
     def __repr__(self):
         inside = ",\n       ".join(
-            [f"indices={self.at!r}", f"values={self.kept!r}", f"size={self.of}, nnz={self._nnz()}, layout=torch.sparse_coo"]
+            [
+                f"indices={self.at!r}",
+                f"values={self.kept!r}",
+                f"size={self.of}, nnz={self._nnz()}, layout=torch.sparse_coo",
+            ]
         )
         return f"tensor({inside})"
 
 
-def sparse_coo_tensor(indices, values, size=None, *, dtype=None, device=None, requires_grad=False, is_coalesced=False, check_invariants=None):
+def sparse_coo_tensor(
+    indices,
+    values,
+    size=None,
+    *,
+    dtype=None,
+    device=None,
+    requires_grad=False,
+    is_coalesced=False,
+    check_invariants=None,
+):
     if size is None:
         size = (*(indices._array.max(1) + 1).tolist(), *values.shape[1:])
     return SparseTensor(indices, values if dtype is None else values.to(dtype), size, bool(is_coalesced))

@@ -377,8 +377,7 @@ class Tensor:
                 raise broadcast_error(self, new) from None
             if both != tuple(self.shape):
                 raise RuntimeError(
-                    f"output with shape {list(self.shape)} doesn't match the broadcast shape "
-                    f"{list(both)}"
+                    f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(both)}"
                 )
             new = new.expand(self.shape)
         if new.dtype.kind > self.dtype.kind:
@@ -493,9 +492,7 @@ def axis(dim, ndim):
     """An axis counted from the front; IndexError if there is none."""
     size = max(ndim, 1)
     if not -size <= dim < size:
-        raise IndexError(
-            f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})"
-        )
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
     return dim % size
 
 

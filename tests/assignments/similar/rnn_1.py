@@ -44,9 +44,7 @@ def read_in_windows(cell, input, h, size):
     return ends
 
 
-def rnn_backward(
-    input, h_0, weight_ih, weight_hh, bias_ih, bias_hh, grad_output, grad_h_n
-):
+def rnn_backward(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh, grad_output, grad_h_n):
     # keep all the states, we need them on the way back
     states = [h_0.squeeze(0)]
     for t in range(input.size(0)):

@@ -11,7 +11,7 @@ class RNNCell(nn.Module):
         self.bias_ih = nn.Parameter(torch.empty(hidden_size))
         self.bias_hh = nn.Parameter(torch.empty(hidden_size))
         for p in self.parameters():
-            nn.init.uniform_(p, -hidden_size ** -0.5, hidden_size ** -0.5)
+            nn.init.uniform_(p, -(hidden_size**-0.5), hidden_size**-0.5)
 
     def forward(self, x, h=None):
         h = x.new_zeros(x.shape[0], self.hidden_size) if h is None else h
@@ -30,15 +30,13 @@ def read_in_windows(cell, input, h, size):
     out = []
     for k in range(0, len(input), size):
         h = h.detach()
-        for x in input[k:k + size]:
+        for x in input[k : k + size]:
             h = cell(x, h)
         out += [h]
     return out
 
 
-def rnn_backward(
-    input, h_0, weight_ih, weight_hh, bias_ih, bias_hh, grad_output, grad_h_n
-):
+def rnn_backward(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh, grad_output, grad_h_n):
     w = (weight_ih, weight_hh, bias_ih, bias_hh)
     out, _ = rnn(input, h_0, *w)
     before = torch.cat([h_0, out[:-1]])

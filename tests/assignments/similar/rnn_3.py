@@ -61,9 +61,7 @@ def read_in_windows(cell, input, h, size):
     return last_states
 
 
-def rnn_backward(
-    input, h_0, weight_ih, weight_hh, bias_ih, bias_hh, grad_output, grad_h_n
-):
+def rnn_backward(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh, grad_output, grad_h_n):
     T = len(input)
     output, h_n = rnn(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh)
     dx = [None] * T

@@ -40,7 +40,9 @@ class Program:
     wrong: dict = field(default_factory=dict)  # for each mistake an answer that makes it: {mistake: answer}
     also_wrong: list = field(default_factory=list)  # further wrong answers: (mistake or mistakes, answer)
     also_right: list | dict = field(default_factory=list)  # further right answers, or {what is unusual: answer}
-    pairs: list = field(default_factory=list)  # two mistakes of `wrong` at once, where both are edits: (mistake, mistake)
+    pairs: list = field(
+        default_factory=list
+    )  # two mistakes of `wrong` at once, where both are edits: (mistake, mistake)
     variants: dict = field(default_factory=dict)  # a right answer to each variant of the question: {variant: edits}
     parts: tuple = ()  # questions whose programs make the mistakes that this one does not: this answer is made of theirs
 

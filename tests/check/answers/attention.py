@@ -62,7 +62,8 @@ ATTEND_WRONG = {
     "scaled_by_value_size": [("query.shape[2]", "value.shape[2]")],
     "scaled_after_softmax": [(ROOT, ""), (SOFTMAX, f"{SOFTMAX} {ROOT}")],
     "softmax_over_queries": [
-        (SOFTMAX, "F.softmax(torch.where(mask, scores, -torch.inf), dim=1)"), (ZEROED, "weights.nan_to_num(0)"),
+        (SOFTMAX, "F.softmax(torch.where(mask, scores, -torch.inf), dim=1)"),
+        (ZEROED, "weights.nan_to_num(0)"),
     ],
     "softmax_over_batch": [(SOFTMAX, "torch.where(mask, scores, -torch.inf).softmax(0)"), (ZEROED, "weights")],
     "softmax_missing": [(SOFTMAX, "scores * mask")],
@@ -73,14 +74,17 @@ ATTEND_WRONG = {
     "hidden_row_looks": [(WHERE, "scores - 1e8 * ~mask"), (ZEROED, "weights")],
     "hidden_row_not_a_number": [("-1e30", "-math.inf"), (ZEROED, "weights")],
     "hidden_row_gradient_not_a_number": [
-        (WHERE, "scores + torch.log(mask.double())"), (ZEROED, "weights.nan_to_num()"),
+        (WHERE, "scores + torch.log(mask.double())"),
+        (ZEROED, "weights.nan_to_num()"),
     ],
     "hidden_row_weights_left": [
-        (ZEROED, "weights"), ("bmm(weights, value)", "bmm(weights, value) * mask.any(2)[..., None]"),
+        (ZEROED, "weights"),
+        ("bmm(weights, value)", "bmm(weights, value) * mask.any(2)[..., None]"),
     ],
     "causal_on_top": [("    scores = torch.where", "    mask = torch.tril(mask)\n    scores = torch.where")],
     "mask_transposed": [
-        ("torch.where(mask", "torch.where(mask.transpose(1, 2)"), ("mask.any(dim=2", "mask.mT.any(dim=2"),
+        ("torch.where(mask", "torch.where(mask.transpose(1, 2)"),
+        ("mask.any(dim=2", "mask.mT.any(dim=2"),
     ],
     "keys_reshaped": [("key.transpose(1, 2)", "key.view(key.shape[0], key.shape[2], key.shape[1])")],
     "keys_mixed_for_values": [("bmm(weights, value)", "bmm(weights, key)")],
@@ -112,7 +116,7 @@ def multi_head(query, key, value, mask, heads, W_in, b_in, W_out, b_out):
     return output, weights
 """
 ROWS, BIASES = "W_q, W_k, W_v = W_in", "b_q, b_k, b_v = b_in"
-FILL = "scores.masked_fill(mask.logical_not().unsqueeze(1), float(\"-inf\"))"
+FILL = 'scores.masked_fill(mask.logical_not().unsqueeze(1), float("-inf"))'
 SPLIT = "x.view(N, -1, heads, size).permute(0, 2, 1, 3)"
 JOIN = "context.permute(0, 2, 1, 3).reshape(N, T, E)"
 MULTI_WRONG = {
@@ -258,7 +262,7 @@ def attend_backward(query, key, value, mask, grad_mixture):
 SLOPE = "A * d_A - A * (A * d_A).sum(2, keepdim=True)"
 BY_Q = "d_scores, key) / root"
 BY_K = "d_scores, query) / root"
-BY_V = "d_value = torch.einsum(\"nts,ntv->nsv\", A, grad_mixture)"
+BY_V = 'd_value = torch.einsum("nts,ntv->nsv", A, grad_mixture)'
 BACKWARD_WRONG = {
     "softmax_slope_missing": [(SLOPE, "d_A")],
     "softmax_mean_missing": [(SLOPE, "A * d_A")],

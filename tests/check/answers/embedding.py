@@ -5,8 +5,8 @@ from torch import nn
 from torch.nn import functional as F
 
 import companion
-from tests.check.answers import Program
 from companion.check.engine.question import all_questions
+from tests.check.answers import Program
 
 # One-hot vectors
 
@@ -31,7 +31,11 @@ ONE_HOT_WRONG = {
     "one_column_too_many": "lambda indices, n: torch.eye(n + 1)[indices]",
     "integers_returned": "lambda indices, n: torch.eye(n, dtype=torch.int64)[indices]",
     "one_vector_per_row": [("indices.reshape(-1)", "indices"), (SHAPED, "out")],
-    "one_vector_for_all": [("len(flat), num_embeddings", "num_embeddings"), ("out[k, flat[k]]", "out[flat[k]]"), (SHAPED, "out")],
+    "one_vector_for_all": [
+        ("len(flat), num_embeddings", "num_embeddings"),
+        ("out[k, flat[k]]", "out[flat[k]]"),
+        (SHAPED, "out"),
+    ],
     "vocabulary_axis_first": "lambda indices, n: torch.stack([(indices == v).double() for v in range(n)])",
     "index_for_one": [("= 1", "= flat[k].double()")],
     "ones_and_zeros_swapped": "lambda indices, n: (indices[..., None] != torch.arange(n)).double()",
@@ -176,7 +180,10 @@ GRADIENT_WRONG_AS_WELL = [
     ("changes_its_input", [("    grad =", "    grad_output[indices == padding_idx] = 0\n    grad ="), (CLEAR, "")]),
 ]  # fmt: skip
 GRADIENT_RIGHT = {
-    "in float32": [("grad_output.flatten(0, -2)", "grad_output.flatten(0, -2).float()"), ("return grad", "return grad.float()")],
+    "in float32": [
+        ("grad_output.flatten(0, -2)", "grad_output.flatten(0, -2).float()"),
+        ("return grad", "return grad.float()"),
+    ],
     "index_add": [(LOOP, "    grad.index_add_(0, indices.flatten(), grad_output.flatten(0, -2))\n")],
     "numpy": """
         def weight_gradient(indices, grad_output, num_embeddings, padding_idx=None):
@@ -189,7 +196,9 @@ GRADIENT_RIGHT = {
 
 # The layer
 
-LAYER = LOOKUP + """
+LAYER = (
+    LOOKUP
+    + """
 
 class Embedding(nn.Module):
     def __init__(self, num_embeddings, embedding_dim, padding_idx=None):
@@ -208,6 +217,7 @@ class Embedding(nn.Module):
     def forward(self, indices):
         return lookup(self.table(), indices)
 """
+)
 DRAWN, ZEROED = "torch.randn(num_embeddings, embedding_dim)", "self.weight.data[padding_idx] = 0"
 KEPT, SAID = "self.padding_idx = padding_idx", "lookup(self.table(), indices)"
 TRANSPOSED = [(DRAWN, "torch.randn(embedding_dim, num_embeddings)"), ("data[padding_idx]", "data[:, padding_idx]")]

@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 import companion
-from tests.check.answers import Program, changed, drawn_pairs
 from companion.check.engine.question import all_questions
+from tests.check.answers import Program, changed, drawn_pairs
 
 STEP = """
 def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -280,8 +280,10 @@ def gru_backward(x, h, weight_ih, weight_hh, bias_ih, bias_hh, grad_h_new):
 """
 D_N, D_Z = "grad_h_new - grad_h_new * z", "grad_h_new * h - grad_h_new * n"
 BOTH_BIASES, BOTH_WEIGHTS = "dgi.sum(dim=0), dgh.sum(dim=0)", "dgi.T @ x, dgh.T @ h"
-TURNED = [("= dr_in, dz_in, dn_in", "= dz_in, dr_in, dn_in"),
-          ("= dr_in, dz_in, r * dn_in", "= dz_in, dr_in, r * dn_in")]
+TURNED = [
+    ("= dr_in, dz_in, dn_in", "= dz_in, dr_in, dn_in"),
+    ("= dr_in, dz_in, r * dn_in", "= dz_in, dr_in, r * dn_in"),
+]
 BACKWARD_WRONG = {
     "reset_gate_missing_on_way_back": [("r * dn_in", "dn_in")],
     "biases_have_one_gradient": [(BOTH_BIASES, "dgi.sum(dim=0), dgi.sum(dim=0)")],
@@ -410,7 +412,9 @@ OTHER_NAMES = STEP + changed(
 
 def by_torchs_lstm(x, h, c, *weights):
     """Answer the first variant by torch's LSTM: the sum of its input gate is -u."""
-    return torch.lstm_cell(x, (h, c), *(torch.cat([-u, u, g, o]) for u, g, o in (weight.chunk(3) for weight in weights)))
+    return torch.lstm_cell(
+        x, (h, c), *(torch.cat([-u, u, g, o]) for u, g, o in (weight.chunk(3) for weight in weights))
+    )
 
 
 def by_autograd(*given):

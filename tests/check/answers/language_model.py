@@ -1,7 +1,7 @@
 """Answers to the assignment `language_model`. Those that train a network are in test_reach.py."""
 
-from tests.check.answers import Program
 from companion.check.engine.question import all_questions
+from tests.check.answers import Program
 
 PERPLEXITY = """
 def perplexity(logits, targets, mask):
@@ -11,7 +11,11 @@ def perplexity(logits, targets, mask):
     loss = losses[mask].sum() / mask.sum()
     return torch.exp(loss)
 """
-LOSS, RETURN, CE = "losses[mask].sum() / mask.sum()", "torch.exp(loss)", 'F.cross_entropy(logits.reshape(-1, V), targets.reshape(-1), reduction="none")'
+LOSS, RETURN, CE = (
+    "losses[mask].sum() / mask.sum()",
+    "torch.exp(loss)",
+    'F.cross_entropy(logits.reshape(-1, V), targets.reshape(-1), reduction="none")',
+)
 ROWS = [("mask = mask.reshape(-1)", "losses = losses.reshape(mask.shape)")]
 PERPLEXITY_WRONG = {
     "exp_missing": [(RETURN, "loss")],
@@ -37,7 +41,9 @@ PERPLEXITY_WRONG = {
     "targets_shifted_again": [
         ("    V =", "    logits, targets, mask = logits[:, :-1], targets[:, 1:], mask[:, :-1]\n    V ="),
     ],
-    "last_step_only": [("    V =", "    logits, targets, mask = logits[:, -1:], targets[:, -1:], mask[:, -1:]\n    V =")],
+    "last_step_only": [
+        ("    V =", "    logits, targets, mask = logits[:, -1:], targets[:, -1:], mask[:, -1:]\n    V =")
+    ],
     "first_row_only": [("    V =", "    logits, targets, mask = logits[:1], targets[:1], mask[:1]\n    V =")],
     "divided_by_vocabulary": [(RETURN, "torch.exp(loss) / V")],
 }
@@ -68,7 +74,12 @@ def next_probabilities(logits, temperature, top_k, top_p):
         p = q / q.sum()
     return p
 """
-KEEP, K, ORDER, FILL = "torch.topk(p, k).indices", "min(top_k, len(p))", "torch.argsort(p, descending=True)", "q[order[:n]] = p[order[:n]]"
+KEEP, K, ORDER, FILL = (
+    "torch.topk(p, k).indices",
+    "min(top_k, len(p))",
+    "torch.argsort(p, descending=True)",
+    "q[order[:n]] = p[order[:n]]",
+)
 WHILE = NEXT[NEXT.index("        n, total") : NEXT.index("        q = torch.zeros(len(p))\n        q[order")]
 SUM, HOT = "q / q.sum()", "logits / temperature"
 NEXT_WRONG = {
@@ -76,7 +87,10 @@ NEXT_WRONG = {
     "temperature_multiplied": [(HOT, "temperature * logits")],
     "temperature_squared": [(HOT, "logits / temperature / temperature")],
     "temperature_after_softmax": [(HOT, "F.softmax(logits, 0) / temperature")],
-    "temperature_after_cuts": [(HOT, "logits"), ("    return p", "    p = p.pow(1 / temperature)\n    return p / p.sum()")],
+    "temperature_after_cuts": [
+        (HOT, "logits"),
+        ("    return p", "    p = p.pow(1 / temperature)\n    return p / p.sum()"),
+    ],
     "logits_for_probabilities": [("F.softmax(y, dim=0)", "y / y.sum()")],
     "softmax_twice": [("F.softmax(y, dim=0)", "F.softmax(F.softmax(y, dim=0), dim=0)")],
     "log_probabilities_returned": [("return p", "return torch.log(p)")],
@@ -95,7 +109,9 @@ NEXT_WRONG = {
     "order_not_undone": [(FILL, "q[:n] = p[order[:n]]")],
     "order_taken_again": [(FILL, "q[:n] = p[order[:n]]\n        q = q[order]")],
     "top_p_for_each": [(FILL, "q = torch.where((p >= top_p) | (p == p.max()), p, q)")],
-    "top_p_of_logits": [(WHILE, "        n = max(1, int((logits.sort(descending=True).values.cumsum(0) < top_p).sum()))\n")],
+    "top_p_of_logits": [
+        (WHILE, "        n = max(1, int((logits.sort(descending=True).values.cumsum(0) < top_p).sum()))\n")
+    ],
     "likeliest_only": [("    return p", "    return F.one_hot(p.argmax(), len(p)).double()")],
 }
 NEXT_RIGHT = [
@@ -127,7 +143,12 @@ def generate(step, state, prompt, count, draw):
         logits, state = step(i, state)
     return out
 """
-READ, WRITE, OUT, DRAWN = "for i in prompt:", "out.append(i)\n        logits, state = step(i, state)", "return out", "i = draw(logits)"
+READ, WRITE, OUT, DRAWN = (
+    "for i in prompt:",
+    "out.append(i)\n        logits, state = step(i, state)",
+    "return out",
+    "i = draw(logits)",
+)
 GENERATE_WRONG = {
     "prompt_last_only": [("    for i in prompt:\n        logits, state = step(i, state)", "    logits, state = step(prompt[-1], state)")],
     "prompt_first_only": [("    for i in prompt:\n        logits, state = step(i, state)", "    logits, state = step(prompt[0], state)")],
@@ -176,7 +197,10 @@ def generate(step, state, prompt, count, draw):
 VARIANTS = all_questions()["next_probabilities"].variants
 CUTS = NEXT[NEXT.index("    if top_k") : NEXT.index("    return p")]
 BY_K, BY_P = CUTS[: CUTS.index("    if top_p")], CUTS[CUTS.index("    if top_p") :]
-BELOW = ("        while total < top_p and n < len(p):\n", "        while n == 0 or n < len(p) and total + p[order[n]] <= top_p:\n")
+BELOW = (
+    "        while total < top_p and n < len(p):\n",
+    "        while n == 0 or n < len(p) and total + p[order[n]] <= top_p:\n",
+)
 
 
 def edits_of(variant):
@@ -189,6 +213,8 @@ NOT_RENEWED_BETWEEN = NEXT.replace("p = q / q.sum()", "p = q / (1 if top_p else 
 
 ANSWERS = {
     "perplexity": Program(PERPLEXITY, PERPLEXITY_WRONG, also_right=PERPLEXITY_RIGHT),
-    "next_probabilities": Program(NEXT, NEXT_WRONG, also_right=NEXT_RIGHT, variants={name: edits_of(name) for name in VARIANTS}),
+    "next_probabilities": Program(
+        NEXT, NEXT_WRONG, also_right=NEXT_RIGHT, variants={name: edits_of(name) for name in VARIANTS}
+    ),
     "generate": Program(GENERATE, GENERATE_WRONG, also_right=GENERATE_RIGHT),
 }

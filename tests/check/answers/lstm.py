@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 import companion
-from tests.check.answers import Program, changed, drawn_pairs
 from companion.check.engine.question import all_questions
+from tests.check.answers import Program, changed, drawn_pairs
 from tests.check.lstm_answers import CELL_HEAD, CELLS, SOURCES
 
 ORDERS = {f"gates_{'_'.join(order)}": order for order in permutations("ifgo") if order != tuple("ifgo")}
@@ -55,13 +55,16 @@ GATES_WRONG = {name: [("i, f, g, o = a", f"{', '.join(order)} = a")] for name, o
     "sigmoid_turned": [("torch.sigmoid(", "torch.sigmoid(-")],
 }  # fmt: skip
 
-STEP = GATES + """
+STEP = (
+    GATES
+    + """
 def step(x, h, c, W, U, b1, b2):
     i, f, g, o = gates(x, h, W, U, b1, b2)
     c = f * c + i * g
     h = o * torch.tanh(c)
     return h, c
 """
+)
 STEP_WRONG = GATES_WRONG | {
     "tanh_missing_on_c": [("torch.tanh(c)", "c")],
     "sigmoid_on_c": [("torch.tanh(c)", "torch.sigmoid(c)")],
@@ -104,7 +107,9 @@ DEFAULTS_OTHERWISE = [
     ]),
 ]  # fmt: skip
 
-CELL = STEP + """
+CELL = (
+    STEP
+    + """
 class LSTMCell(nn.Module):
     def __init__(self, input_size, hidden_size):
         super().__init__()
@@ -121,6 +126,7 @@ class LSTMCell(nn.Module):
         h_n, c_n = step(x, h0, c0, *self.parameters())
         return (h_n, c_n)
 """
+)
 CELL_WRONG = STEP_WRONG | STATES_WRONG | DEFAULTS_WRONG | {
     "old_c_returned": [("(h_n, c_n)", "(h_n, c0)")],
     "only_h_returned": [("(h_n, c_n)", "h_n")],
@@ -135,7 +141,9 @@ CELL_WRONG = STEP_WRONG | STATES_WRONG | DEFAULTS_WRONG | {
 }  # fmt: skip
 
 # A layer, or several, with all options of torch's
-RUN = STEP + """
+RUN = (
+    STEP
+    + """
 def run(x, h, c, on, W, U, b1, b2, V=0):
     h_start, c_start = h, c
     said = []
@@ -148,7 +156,10 @@ def run(x, h, c, on, W, U, b1, b2, V=0):
         h, c = torch.where(on[t], h, old_h), torch.where(on[t], c, old_c)
     return torch.stack(said), h, c
 """
-NETWORK = RUN + """
+)
+NETWORK = (
+    RUN
+    + """
 class LSTM(nn.Module):
     def __init__(self, input_size, hidden_size, OPTIONS):
         super().__init__()
@@ -201,6 +212,7 @@ class LSTM(nn.Module):
             y = y.transpose(0, 1)
         return y, (h_n, c_n)
 """
+)
 OPTIONS = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0, "bidirectional": False, "proj_size": 0}
 
 
@@ -340,7 +352,9 @@ class OfTorchsWeights(nn.LSTMCell):
 
 
 # A layer that hides a cell of its own has other names.
-HIDDEN_CELL = CELL.replace("LSTMCell", "Cell") + """
+HIDDEN_CELL = (
+    CELL.replace("LSTMCell", "Cell")
+    + """
 class LSTM(nn.Module):
     def __init__(self, input_size, hidden_size, batch_first=False):
         super().__init__()
@@ -355,6 +369,7 @@ class LSTM(nn.Module):
             output.append(state[0])
         return torch.stack(output, int(self.batch_first)), (state[0][None], state[1][None])
 """
+)
 
 
 # What may not be an answer

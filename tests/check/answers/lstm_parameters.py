@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 import companion
+from companion.check.engine.question import all_questions
 from tests.check.answers import Program, changed
 from tests.check.answers.lstm import (
     BATCH_FIRST_WRONG,
@@ -20,11 +21,10 @@ from tests.check.answers.lstm import (
     TOP,
     network,
 )
-from companion.check.engine.question import all_questions
 
 # The shapes: a student who writes down a dictionary
 
-SHAPES = '''
+SHAPES = """
 def parameter_shapes(input_size, hidden_size, num_layers, bias, bidirectional, proj_size):
     shapes = {}
     size = proj_size if proj_size > 0 else hidden_size
@@ -41,7 +41,7 @@ def parameter_shapes(input_size, hidden_size, num_layers, bias, bidirectional, p
             if proj_size > 0:
                 shapes["weight_hr" + end] = (proj_size, hidden_size)
     return shapes
-'''
+"""
 
 SHAPES_WRONG = {
     "upper_layers_read_input": [("input_size if k == 0 else size * directions", "input_size")],
@@ -127,11 +127,15 @@ DROPOUT_WRONG = {
     "dropout_in_evaluation": [("self.p, self.training", "self.p")],
     "dropout_on_input": [("h0, c0 = state", f"h0, c0 = state; x = {DROP}")],
     "dropout_between_steps": [
-        (DROP, "x"), ("h = o * torch.tanh(c)", "h = F.dropout(o * torch.tanh(c), net.p, net.training)"), OF_NET,
+        (DROP, "x"),
+        ("h = o * torch.tanh(c)", "h = F.dropout(o * torch.tanh(c), net.p, net.training)"),
+        OF_NET,
     ],
     "dropout_in_states": [(f"x = {DROP}", f"x = {DROP}; hs[-1] = x[-1]")],
     "dropout_not_scaled": own_mask("torch.rand_like(x) > self.p", ""),
-    "dropout_scales_in_evaluation": [(DROP, "x * (torch.rand_like(x) > self.p) if self.training else x * (1 - self.p)")],
+    "dropout_scales_in_evaluation": [
+        (DROP, "x * (torch.rand_like(x) > self.p) if self.training else x * (1 - self.p)")
+    ],
     "dropout_keeps_p": [("self.p, self.training", "1 - self.p if self.p else 0, self.training")],
     "dropout_mask_inverted": own_mask("torch.rand_like(x) < self.p if self.p else torch.ones_like(x)"),
     "dropout_without_seed": own_mask("torch.tensor(numpy.random.rand(*x.shape)) > self.p"),
@@ -187,7 +191,9 @@ del BIDIRECTIONAL_WRONG["h_n_without_layer"]
 PROJECT, DONE = "        if torch.is_tensor(V):\n            h = h @ V.T\n", "return torch.stack(said), h, c"
 AFTER_LAYER = [("(4 * H, R)", "(4 * H, H)"), ("N, self.R)", "N, self.H)"), (PROJECT, "")]
 # h and c differ in size: zeros are not exchanged, else no call would return
-EXCHANGED = [("        h0, c0 = state", "        else:\n            state = state[1], state[0]\n        h0, c0 = state")]
+EXCHANGED = [
+    ("        h0, c0 = state", "        else:\n            state = state[1], state[0]\n        h0, c0 = state")
+]
 PROJECTION_WRONG = {
     "projection_after_layer": [*AFTER_LAYER, (DONE, "return torch.stack(said) @ V.T, h, c")],
     "output_not_projected": [(f"        {SAY}\n", ""), (PROJECT, f"        {SAY}\n{PROJECT}")],
@@ -209,7 +215,9 @@ for name in ("recurrent_weights_transposed", "new_h_too_early"):  # only where w
 
 # Lengths: a student who sorts, although a mask would do
 
-PACKED = RUN + """
+PACKED = (
+    RUN
+    + """
 def lstm_packed(x, lengths, h0, c0, W, U, b1, b2):
     state = h0, c0
     h0, c0 = state
@@ -222,6 +230,7 @@ def lstm_packed(x, lengths, h0, c0, W, U, b1, b2):
     y, h_n, c_n = x[:, back], h[back][None], c[back][None]
     return y, (h_n, c_n)
 """
+)
 MASK, ENDS = "torch.arange(T)[:, None, None] < lengths[:, None]", "h[back][None], c[back][None]"
 PACKED_WRONG = SOME_STEPS_WRONG | LOOP_WRONG | {
     "packed_ignores_lengths": [(MASK, "torch.ones(T, N, 1) > 0")],
@@ -308,6 +317,7 @@ def lstm_packed(x, lengths, h0, c0, *weights):
     y, _ = pad_packed_sequence(PackedSequence(torch.cat(said), sizes, order, back))
     return y, (h[back][None], c[back][None])
 """
+
 
 class Wrapped(nn.Module):
     def __init__(self, input_size, hidden_size, num_layers, dropout):

@@ -4,8 +4,8 @@ import torch
 from torch import nn
 
 import companion
-from tests.check.answers import Program, changed
 from companion.check.engine.question import all_questions
+from tests.check.answers import Program, changed
 
 STEP = """
 def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -54,7 +54,9 @@ STEP_WRONG = {
     "state_in_tuple": [("return h_new", "return h_new, h_new")],
 }
 
-CELL = STEP + """
+CELL = (
+    STEP
+    + """
 class RNNCell(nn.Module):
     def __init__(self, input_size, hidden_size):
         super().__init__()
@@ -71,10 +73,14 @@ class RNNCell(nn.Module):
         new = rnn_step(x, h, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         return new
 """
+)
 MADE_IH, MADE_HH = (f"        self.bias_{side} = nn.Parameter(torch.zeros(hidden_size))\n" for side in ("ih", "hh"))
 BIASES, ZEROS = "self.bias_ih, self.bias_hh)", "h = torch.zeros(x.size(0), self.hidden_size)"
 DEFAULT = f"        if h is None:\n            {ZEROS}\n"
-IH_TRANSPOSED = [("torch.randn(hidden_size, input_size)", "torch.randn(input_size, hidden_size)"), ("weight_ih.T", "weight_ih")]
+IH_TRANSPOSED = [
+    ("torch.randn(hidden_size, input_size)", "torch.randn(input_size, hidden_size)"),
+    ("weight_ih.T", "weight_ih"),
+]
 CELL_WRONG = STEP_WRONG | {
     "one_bias": [(MADE_HH, ""), (BIASES, "self.bias_ih, 0)")],
     "no_bias": [(MADE_HH, ""), (MADE_IH, ""), (BIASES, "0, 0)")],
@@ -83,11 +89,14 @@ CELL_WRONG = STEP_WRONG | {
     "default_state_ones": [("torch.zeros(x", "torch.ones(x")],
     "default_state_random": [("torch.zeros(x", "torch.randn(x")],
     "state_kept_between_calls": [
-        (ZEROS, f"{ZEROS} if self.last is None else self.last"), ("return new", "self.last = new\n        return new"),
+        (ZEROS, f"{ZEROS} if self.last is None else self.last"),
+        ("return new", "self.last = new\n        return new"),
     ],
 }
 
-RNN = STEP + """
+RNN = (
+    STEP
+    + """
 def rnn(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh):
     T, N, I = input.shape
     h = h_0[0]
@@ -99,6 +108,7 @@ def rnn(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh):
     h_n = h.unsqueeze(0)
     return output, h_n
 """
+)
 NEXT = "rnn_step(input[t], h, "
 RNN_WRONG = {name: edits for name, edits in STEP_WRONG.items() if name not in ("state_detached", "state_in_tuple")} | {
     "output_always_batch_first": [("torch.stack(outputs)", "torch.stack(outputs, dim=1)")],
@@ -184,10 +194,16 @@ WINDOWS_WRONG = {
     "state_before_window": [("        states.append(h)\n", ""), (CUT, CUT + "        states.append(h)\n")],
     "first_state_in_list": [("states = []", "states = [h]")],
     "windows_end_one_late": [("start + size]", "start + size + 1]")],
-    "windows_begin_one_late": [(WINDOWS, changed(
-        IN_STEPS, (CUT_BEFORE, ""),
-        (KEPT_AFTER, "        if t % size == 0:\n            states.append(h)\n            h = h.detach()\n"),
-    ))],
+    "windows_begin_one_late": [
+        (
+            WINDOWS,
+            changed(
+                IN_STEPS,
+                (CUT_BEFORE, ""),
+                (KEPT_AFTER, "        if t % size == 0:\n            states.append(h)\n            h = h.detach()\n"),
+            ),
+        )
+    ],
     "windows_end_one_early": [("start + size]", "start + size - 1]")],
     "windows_overlap": [("range(0, T, size)", "range(T - size + 1)")],
     "last_window_padded": [

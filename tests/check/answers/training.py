@@ -61,7 +61,12 @@ def clip_gradients(gradients, max_norm):
 ROOT, SHORTEN = "norm = math.sqrt(total)", "    if factor < 1:\n        for g in gradients:\n            g *= factor\n"
 CLIP_WRONG = {
     "gradients_unchanged": [("g *= factor", "g = g * factor")],
-    "each_gradient_clipped_alone": [(SHORTEN, "    for g in gradients:\n        if g.norm() > max_norm:\n            g.div_(g.norm()).mul_(max_norm)\n")],
+    "each_gradient_clipped_alone": [
+        (
+            SHORTEN,
+            "    for g in gradients:\n        if g.norm() > max_norm:\n            g.div_(g.norm()).mul_(max_norm)\n",
+        )
+    ],
     "clipped_by_value": [(SHORTEN, "    for g in gradients:\n        torch.clip(g, -max_norm, max_norm, out=g)\n")],
     "short_gradients_lengthened": [("if factor < 1:", "if norm > 0:")],
     "clipped_when_short": [("factor < 1", "factor > 1")],
@@ -73,10 +78,14 @@ CLIP_WRONG = {
     "norms_averaged": [(ROOT, "norm = sum(float(g.norm()) for g in gradients) / len(gradients)")],
     "norm_of_means": [(ROOT, "norm = math.sqrt(total / sum(g.numel() for g in gradients))")],
     "absolute_values_added": [("(g ** 2).sum().item()", "g.abs().sum().item()"), ("math.sqrt(total)", "total")],
-    "largest_number_taken": [("total = total + (g ** 2).sum().item()", "total = max(total, g.abs().max().item() ** 2)")],
+    "largest_number_taken": [
+        ("total = total + (g ** 2).sum().item()", "total = max(total, g.abs().max().item() ** 2)")
+    ],
     "norm_of_last_only": [("total = total +", "total =")],
     "norm_of_first_only": [("for g in gradients:\n        total", "for g in gradients[:1]:\n        total")],
-    "norm_measured_again": [("g *= factor", "g *= max_norm / torch.cat([one.reshape(-1) for one in gradients]).norm()")],
+    "norm_measured_again": [
+        ("g *= factor", "g *= max_norm / torch.cat([one.reshape(-1) for one in gradients]).norm()")
+    ],
     "gradients_dropped": [("g *= factor", "g.fill_(0.0)")],
     "return_in_the_loop": [("g *= factor", "g *= factor\n            return norm")],
     "norm_after_clipping": [("return norm", "return torch.cat([g.flatten() for g in gradients]).norm()")],
@@ -84,7 +93,10 @@ CLIP_WRONG = {
 }
 CLIP_RIGHT = [
     [("factor = max_norm / norm", "factor = max_norm / (norm + 1e-6)")],
-    [(SHORTEN, "    torch._foreach_mul_(gradients, min(1.0, factor))\n"), ("return norm", "return torch.tensor([norm])")],
+    [
+        (SHORTEN, "    torch._foreach_mul_(gradients, min(1.0, factor))\n"),
+        ("return norm", "return torch.tensor([norm])"),
+    ],
     [("if factor < 1:", "if norm >= max_norm:"), ("g *= factor", "g.copy_(g / norm * max_norm)")],
     [(ROOT, "norm = torch.nn.utils.get_total_norm(gradients)"), ("g *= factor", "g.data.mul_(factor)")],
     [("for g in gradients:\n            g *=", "for k in range(len(gradients)):\n            gradients[k] *=")],
@@ -139,14 +151,27 @@ LOSS_WRONG = {
 LEARNING_WRONG = LOSS_WRONG | {
     "gradients_not_zeroed": [("optimizer.zero_grad()", "pass")],
     "weights_unchanged": [("optimizer.step()", "pass")],
-    "step_before_backward": [("optimizer.step()\n", "pass\n"), ("optimizer.zero_grad()", "optimizer.step(); optimizer.zero_grad()")],
+    "step_before_backward": [
+        ("optimizer.step()\n", "pass\n"),
+        ("optimizer.zero_grad()", "optimizer.step(); optimizer.zero_grad()"),
+    ],
     "last_step_not_made": [("optimizer.step()\n", "pass\n"), ("logits, ", "optimizer.step(); logits, ")],
-    "losses_added_up": [("losses = []", "total, losses = 0, []"), ("loss.backward()", "total += loss; total.backward()")],
+    "losses_added_up": [
+        ("losses = []", "total, losses = 0, []"),
+        ("loss.backward()", "total += loss; total.backward()"),
+    ],
     "gradients_not_clipped": [(CLIPPED, "pass"), ("optimizer.step()", "optimizer.step(); " + CLIPPED)],
     "max_norm_ignored": [(CLIPPED, CLIPPED.replace("max_norm", "1.0"))],
-    "each_gradient_clipped_alone": [(CLIPPED, "[torch.nn.utils.clip_grad_norm_([p], max_norm) for p in model.parameters()]")],
+    "each_gradient_clipped_alone": [
+        (CLIPPED, "[torch.nn.utils.clip_grad_norm_([p], max_norm) for p in model.parameters()]")
+    ],
     "clipped_by_value": [(CLIPPED, "nn.utils.clip_grad_value_(model.parameters(), max_norm)")],
-    "short_gradients_lengthened": [(CLIPPED, "n = nn.utils.get_total_norm([p.grad for p in model.parameters()]); [p.grad.mul_(max_norm / n) for p in model.parameters()]")],
+    "short_gradients_lengthened": [
+        (
+            CLIPPED,
+            "n = nn.utils.get_total_norm([p.grad for p in model.parameters()]); [p.grad.mul_(max_norm / n) for p in model.parameters()]",
+        )
+    ],
     "loss_summed": [("nn.CrossEntropyLoss()", "nn.CrossEntropyLoss(reduction='sum')")],
     "loss_summed_over_steps": [(LOSS, "sum(criterion(logits[t], y[t]) for t in range(len(y)))")],
     "not_in_training_mode": [("    model.train()\n", "")],
@@ -156,59 +181,145 @@ LEARNING_WRONG = LOSS_WRONG | {
     "momentum_added": [("lr=learning_rate", "lr=learning_rate, momentum=0.9")],
     "losses_keep_their_graph": [("loss.item()", "loss")],
 }
-STEPPED = [("    for epoch in range(epochs):\n", "    for epoch in range(epochs):\n        optimizer.zero_grad()\n"), ("            optimizer.zero_grad()\n            loss", "            loss")]
+STEPPED = [
+    ("    for epoch in range(epochs):\n", "    for epoch in range(epochs):\n        optimizer.zero_grad()\n"),
+    ("            optimizer.zero_grad()\n            loss", "            loss"),
+]
 TRAIN_WRONG = LEARNING_WRONG | {
     "gradients_zeroed_once_an_epoch": STEPPED,
-    "one_step_an_epoch": [*STEPPED, (f"            {CLIPPED}\n            optimizer.step()\n", ""), ("    return", f"        {CLIPPED}\n        optimizer.step()\n    return")],
+    "one_step_an_epoch": [
+        *STEPPED,
+        (f"            {CLIPPED}\n            optimizer.step()\n", ""),
+        ("    return", f"        {CLIPPED}\n        optimizer.step()\n    return"),
+    ],
     "same_batch_every_time": [("for x, y in batches:", "for _ in batches:\n            x, y = next(iter(batches))")],
     "epochs_ignored": [("    return losses", "        return losses")],
-    "epochs_for_each_batch": [("    for epoch in range(epochs):\n        for x, y in batches:", "    for x, y in batches:\n        for epoch in range(epochs):")],
-    "last_batch_missing": [("for x, y in batches:", "for k in range(len(batches) - 1):\n            x, y = batches[k]")],
-    "state_carried": [("losses = []", "losses, h = [], None"), ("logits, _ = model(x)", "logits, h = model(x, h); h = h.detach()")],
+    "epochs_for_each_batch": [
+        (
+            "    for epoch in range(epochs):\n        for x, y in batches:",
+            "    for x, y in batches:\n        for epoch in range(epochs):",
+        )
+    ],
+    "last_batch_missing": [
+        ("for x, y in batches:", "for k in range(len(batches) - 1):\n            x, y = batches[k]")
+    ],
+    "state_carried": [
+        ("losses = []", "losses, h = [], None"),
+        ("logits, _ = model(x)", "logits, h = model(x, h); h = h.detach()"),
+    ],
     "loss_after_step": [("loss.item()", "criterion(model(x)[0].flatten(0, 1), y.flatten()).item()")],
-    "one_loss_an_epoch": [("        for x", "        total = 0\n        for x"), ("losses.append(loss.item())", "total += loss.item()"), ("    return", "        losses.append(total / len(batches))\n    return")],
+    "one_loss_an_epoch": [
+        ("        for x", "        total = 0\n        for x"),
+        ("losses.append(loss.item())", "total += loss.item()"),
+        ("    return", "        losses.append(total / len(batches))\n    return"),
+    ],
 }
 BY_HAND = "for p in model.parameters():\n                "
 TRAIN_RIGHT = [
-    [("optimizer.step()", f"with torch.no_grad():\n              {BY_HAND}p -= learning_rate * p.grad"), ("loss.item()", "loss.detach()")],
-    [("optimizer.step()", f"{BY_HAND}p.data = p.data - learning_rate * p.grad.data"), ("return losses", "return torch.tensor(losses)")],
-    [("optimizer.step()", "model.load_state_dict({k: p - learning_rate * p.grad for k, p in model.named_parameters()})")],
-    [("optimizer.step()", "[setattr(model, k, nn.Parameter(p.detach() - learning_rate * p.grad)) for k, p in [*model.named_parameters()]]")],
-    [("            optimizer.zero_grad()\n", ""), ("losses.append(loss.item())", "losses.append(loss.item())\n            model.zero_grad()")],
+    [
+        ("optimizer.step()", f"with torch.no_grad():\n              {BY_HAND}p -= learning_rate * p.grad"),
+        ("loss.item()", "loss.detach()"),
+    ],
+    [
+        ("optimizer.step()", f"{BY_HAND}p.data = p.data - learning_rate * p.grad.data"),
+        ("return losses", "return torch.tensor(losses)"),
+    ],
+    [
+        (
+            "optimizer.step()",
+            "model.load_state_dict({k: p - learning_rate * p.grad for k, p in model.named_parameters()})",
+        )
+    ],
+    [
+        (
+            "optimizer.step()",
+            "[setattr(model, k, nn.Parameter(p.detach() - learning_rate * p.grad)) for k, p in [*model.named_parameters()]]",
+        )
+    ],
+    [
+        ("            optimizer.zero_grad()\n", ""),
+        ("losses.append(loss.item())", "losses.append(loss.item())\n            model.zero_grad()"),
+    ],
     [("losses.append(loss.item())", "yield loss.item()"), ("    return losses\n", "")],
-    [("model.train()\n", "optimizer = torch.optim.SGD(list(model.parameters()), learning_rate)\n"), ("logits, _ = model(x)", "model.train(); logits = model.forward(x)[0]")],
-    [(LOSS, "F.cross_entropy(logits.permute(1, 2, 0), y.T)"), ("return losses", "model.eval()\n    return tuple(losses)")],
-    [(LOSS, "-logits.log_softmax(-1).gather(-1, y[..., None]).mean()"), ("losses.append(loss.item())", "losses += [loss.detach().view(1)]")],
-    [("loss.backward()", "gs = torch.autograd.grad(loss, [*model.parameters()])"), (CLIPPED, "for p, g in zip(model.parameters(), gs): p.grad = g\n            " + CLIPPED)],
+    [
+        ("model.train()\n", "optimizer = torch.optim.SGD(list(model.parameters()), learning_rate)\n"),
+        ("logits, _ = model(x)", "model.train(); logits = model.forward(x)[0]"),
+    ],
+    [
+        (LOSS, "F.cross_entropy(logits.permute(1, 2, 0), y.T)"),
+        ("return losses", "model.eval()\n    return tuple(losses)"),
+    ],
+    [
+        (LOSS, "-logits.log_softmax(-1).gather(-1, y[..., None]).mean()"),
+        ("losses.append(loss.item())", "losses += [loss.detach().view(1)]"),
+    ],
+    [
+        ("loss.backward()", "gs = torch.autograd.grad(loss, [*model.parameters()])"),
+        (CLIPPED, "for p, g in zip(model.parameters(), gs): p.grad = g\n            " + CLIPPED),
+    ],
 ]
-WINDOWED = ("inputs[start : start + size], targets[start : start + size]", "inputs[start : start + size{}], targets[start : start + size{}]")
+WINDOWED = (
+    "inputs[start : start + size], targets[start : start + size]",
+    "inputs[start : start + size{}], targets[start : start + size{}]",
+)
 STARTS = "range(0, inputs.shape[0], size)"
 IN_WINDOWS_WRONG = LEARNING_WRONG | {
     "state_not_carried": [("model(x, state)", "model(x)")],
     "state_not_cut": [("            state = state.detach()", "            pass")],
     "state_cut_within_window": [
-        ("logits, state = model(x, state)", "steps = []\n        for x_t in x.split(1):\n            out, state = model(x_t, None if state is None else state.data); steps.append(out)\n        logits = torch.cat(steps)"),
+        (
+            "logits, state = model(x, state)",
+            "steps = []\n        for x_t in x.split(1):\n            out, state = model(x_t, None if state is None else state.data); steps.append(out)\n        logits = torch.cat(steps)",
+        ),
     ],
-    "losses_added_up": [("losses, state = [], None", "total, losses, state = 0, [], None"), ("loss.backward()", "total += loss; total.backward()")],
+    "losses_added_up": [
+        ("losses, state = [], None", "total, losses, state = 0, [], None"),
+        ("loss.backward()", "total += loss; total.backward()"),
+    ],
     "last_window_dropped": [(STARTS, "range(0, len(inputs) // size * size, size)")],
     "last_window_divided_by_size": [(LOSS, f"{LOSS} * len(x) / size")],
-    "state_computed_again": [("logits, state = model(x, state)", "logits, _ = model(x, state)"), ("losses.append", "state = model(x, state)[1]; losses.append")],
-    "size_as_number_of_windows": [(f"for start in {STARTS}:", "for x, y in zip(inputs.chunk(size), targets.chunk(size)):"), (f"        x, y = {WINDOWED[0]}\n", "")],
+    "state_computed_again": [
+        ("logits, state = model(x, state)", "logits, _ = model(x, state)"),
+        ("losses.append", "state = model(x, state)[1]; losses.append"),
+    ],
+    "size_as_number_of_windows": [
+        (f"for start in {STARTS}:", "for x, y in zip(inputs.chunk(size), targets.chunk(size)):"),
+        (f"        x, y = {WINDOWED[0]}\n", ""),
+    ],
     "windows_overlap": [(STARTS, "range(max(len(inputs) - size + 1, 1))")],
     "windows_end_one_late": [(WINDOWED[0], WINDOWED[1].format(" + 1", " + 1"))],
     "windows_end_one_early": [(WINDOWED[0], WINDOWED[1].format(" - 1", " - 1"))],
     "first_window_missing": [(STARTS, "range(size, inputs.shape[0], size)")],
     "windows_reversed": [(STARTS, "range(0, inputs.shape[0], size)[::-1]")],
-    "windows_cut_across": [(STARTS, "range(0, inputs.shape[1], size)"), (WINDOWED[0], "inputs[:, start : start + size], targets[:, start : start + size]")],
+    "windows_cut_across": [
+        (STARTS, "range(0, inputs.shape[1], size)"),
+        (WINDOWED[0], "inputs[:, start : start + size], targets[:, start : start + size]"),
+    ],
     "one_step_at_the_end": [
-        ("        optimizer.zero_grad()\n", ""), (f"        {CLIPPED}\n        optimizer.step()\n", ""), ("    return", f"    {CLIPPED}\n    optimizer.step()\n    return"),
+        ("        optimizer.zero_grad()\n", ""),
+        (f"        {CLIPPED}\n        optimizer.step()\n", ""),
+        ("    return", f"    {CLIPPED}\n    optimizer.step()\n    return"),
     ],
 }
 IN_WINDOWS_RIGHT = [
-    [(f"for start in {STARTS}:", "for x, y in zip(inputs.split(size), targets.split(size)):"), (f"        x, y = {WINDOWED[0]}\n", "")],
-    [("        if state is not None:\n            state = state.detach()\n", ""), ("losses.append(loss.item())", "losses.append(loss)\n        state = state.data"), ("return losses", "return torch.stack(losses).detach()")],
-    [("losses, state = [], None", "losses, state = [], torch.zeros(inputs.shape[1], len(model.weight_hh))"), ("optimizer.step()", "[p.data.sub_(p.grad * learning_rate) for p in model.parameters()]")],
-    [("state = state.detach()", "state = torch.tensor(state.tolist())"), ("losses.append(loss.item())", "yield loss.item()"), ("    return losses\n", "")],
+    [
+        (f"for start in {STARTS}:", "for x, y in zip(inputs.split(size), targets.split(size)):"),
+        (f"        x, y = {WINDOWED[0]}\n", ""),
+    ],
+    [
+        ("        if state is not None:\n            state = state.detach()\n", ""),
+        ("losses.append(loss.item())", "losses.append(loss)\n        state = state.data"),
+        ("return losses", "return torch.stack(losses).detach()"),
+    ],
+    [
+        ("losses, state = [], None", "losses, state = [], torch.zeros(inputs.shape[1], len(model.weight_hh))"),
+        ("optimizer.step()", "[p.data.sub_(p.grad * learning_rate) for p in model.parameters()]"),
+    ],
+    [
+        ("state = state.detach()", "state = torch.tensor(state.tolist())"),
+        ("losses.append(loss.item())", "yield loss.item()"),
+        ("    return losses\n", ""),
+    ],
 ]
 
 HELD_OUT = """
@@ -234,32 +345,74 @@ HELD_OUT_WRONG = LOSS_WRONG | {
     "left_in_evaluation_mode": [(RESTORED, "")],
     "left_in_training_mode": [("    if was_training:\n        model.train()", "    model.train()")],
     "graph_recorded": [("with torch.no_grad():", "if True:")],
-    "weights_frozen": [("with torch.no_grad():", "for p in model.parameters():\n        p.requires_grad = False\n    if True:")],
+    "weights_frozen": [
+        ("with torch.no_grad():", "for p in model.parameters():\n        p.requires_grad = False\n    if True:")
+    ],
     "gradients_changed": [("for x, y in batches:", "for x, y in batches:\n            model.zero_grad()")],
     "generator_changed": [("model.eval()", "torch.manual_seed(0); model.eval()")],
     "mean_of_means": [("loss.item() * y.numel()", "loss.item()"), ("total / n", "total / len(batches)")],
     "weighted_by_rows": [("* y.numel()", "* y.size(1)"), ("+ y.numel()", "+ y.size(1)")],
     "weighted_by_steps": [("* y.numel()", "* y.size(0)"), ("+ y.numel()", "+ y.size(0)")],
     "mean_divided_again": [("loss.item() * y.numel()", "loss.item()")],
-    "divided_by_batches": [("nn.CrossEntropyLoss()", "nn.CrossEntropyLoss(reduction='sum')"), ("loss.item() * y.numel()", "loss.item()"), ("total / n", "total / len(batches)")],
+    "divided_by_batches": [
+        ("nn.CrossEntropyLoss()", "nn.CrossEntropyLoss(reduction='sum')"),
+        ("loss.item() * y.numel()", "loss.item()"),
+        ("total / n", "total / len(batches)"),
+    ],
     "sum_for_mean": [("avg = total / n", "avg = total")],
-    "last_batch_only": [("total = total + loss.item() * y.numel()", "total = loss.item() * y.numel()"), ("n = n + y", "n = y")],
-    "return_in_the_loop": [("n = n + y.numel()", "n = n + y.numel()\n            model.train(was_training)\n            return total / n, math.exp(total / n)")],
+    "last_batch_only": [
+        ("total = total + loss.item() * y.numel()", "total = loss.item() * y.numel()"),
+        ("n = n + y", "n = y"),
+    ],
+    "return_in_the_loop": [
+        (
+            "n = n + y.numel()",
+            "n = n + y.numel()\n            model.train(was_training)\n            return total / n, math.exp(total / n)",
+        )
+    ],
     "perplexity_first": [("return avg, math.exp(avg)", "return math.exp(avg), avg")],
     "perplexity_of_base_two": [("math.exp(avg)", "2 ** avg")],
     "perplexity_inverted": [("math.exp(avg)", "1 / math.exp(avg)")],
-    "mean_of_perplexities": [("total, n = 0.0, 0", "total, n, all_ = 0.0, 0, []"), ("n = n +", "all_.append(math.exp(loss.item())); n = n +"), ("math.exp(avg)", "sum(all_) / len(batches)")],
+    "mean_of_perplexities": [
+        ("total, n = 0.0, 0", "total, n, all_ = 0.0, 0, []"),
+        ("n = n +", "all_.append(math.exp(loss.item())); n = n +"),
+        ("math.exp(avg)", "sum(all_) / len(batches)"),
+    ],
     "perplexity_of_last_batch": [("math.exp(avg)", "torch.exp(loss)")],
     "loss_in_bits": [("avg = total / n", "avg = total / n / math.log(2)"), ("math.exp(avg)", "2 ** avg")],
-    "state_carried": [("total, n = 0.0, 0", "total, n, h = 0.0, 0, None"), ("logits, _ = model(x)", "logits, h = model(x, h)")],
+    "state_carried": [
+        ("total, n = 0.0, 0", "total, n, h = 0.0, 0, None"),
+        ("logits, _ = model(x)", "logits, h = model(x, h)"),
+    ],
 }
 HELD_OUT_RIGHT = [
-    [("criterion = nn.CrossEntropyLoss()", "criterion = nn.CrossEntropyLoss(reduction='sum')"), ("loss.item() * y.numel()", "loss")],
-    [("with torch.no_grad()", "with torch.inference_mode()"), ("return avg, math.exp(avg)", "return [torch.tensor(avg), torch.tensor(avg).exp()]")],
-    [("criterion(logits", "F.cross_entropy(logits"), (RESTORED, "    model.train(was_training)\n"), ("return avg, math.exp(avg)", "return torch.tensor([avg, math.e**avg])")],
-    [("    was_training = model.training\n    model.eval()", "    import copy\n    model = copy.deepcopy(model).eval()\n    was_training = False")],
-    [("with torch.no_grad():", "asked = [p.requires_grad_(False) for p in model.parameters()]\n    if True:"), ("    avg =", "    [p.requires_grad_() for p in asked]\n    avg =")],
-    [("        for x, y in batches:", "        for x, y in reversed(batches):"), ("math.exp(avg)", "2 ** (avg / math.log(2))")],
+    [
+        ("criterion = nn.CrossEntropyLoss()", "criterion = nn.CrossEntropyLoss(reduction='sum')"),
+        ("loss.item() * y.numel()", "loss"),
+    ],
+    [
+        ("with torch.no_grad()", "with torch.inference_mode()"),
+        ("return avg, math.exp(avg)", "return [torch.tensor(avg), torch.tensor(avg).exp()]"),
+    ],
+    [
+        ("criterion(logits", "F.cross_entropy(logits"),
+        (RESTORED, "    model.train(was_training)\n"),
+        ("return avg, math.exp(avg)", "return torch.tensor([avg, math.e**avg])"),
+    ],
+    [
+        (
+            "    was_training = model.training\n    model.eval()",
+            "    import copy\n    model = copy.deepcopy(model).eval()\n    was_training = False",
+        )
+    ],
+    [
+        ("with torch.no_grad():", "asked = [p.requires_grad_(False) for p in model.parameters()]\n    if True:"),
+        ("    avg =", "    [p.requires_grad_() for p in asked]\n    avg ="),
+    ],
+    [
+        ("        for x, y in batches:", "        for x, y in reversed(batches):"),
+        ("math.exp(avg)", "2 ** (avg / math.log(2))"),
+    ],
 ]
 
 ANSWERS = {

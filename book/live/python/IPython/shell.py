@@ -42,7 +42,9 @@ class Shell:
     def __init__(self):
         self.kernel = SimpleNamespace()
         self.events = SimpleNamespace(register=lambda *unused: None, unregister=lambda *unused: None)
-        self.display_formatter = SimpleNamespace(formatters={kind: Formatter(method) for kind, method in METHODS.items()})
+        self.display_formatter = SimpleNamespace(
+            formatters={kind: Formatter(method) for kind, method in METHODS.items()}
+        )
 
     def format(self, value):
         """All forms of an object: (data, metadata), each a dict with the form's name as key."""

@@ -9,7 +9,15 @@ import struct
 import numpy
 from torch import tensor as as_tensor  # `torch` is the name of a part of this package
 
-TYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "I64": "int64", "I32": "int32", "U8": "uint8", "BOOL": "bool"}
+TYPES = {
+    "F64": "float64",
+    "F32": "float32",
+    "F16": "float16",
+    "I64": "int64",
+    "I32": "int32",
+    "U8": "uint8",
+    "BOOL": "bool",
+}
 
 
 class SafetensorError(Exception):

@@ -12,7 +12,11 @@ def save_file(tensors, filename, metadata=None):
     table, parts, begin = {"__metadata__": metadata} if metadata else {}, [], 0
     for name, tensor in tensors.items():
         data = tensor.detach().contiguous().numpy().tobytes()
-        table[name] = {"dtype": names[tensor.dtype.name], "shape": list(tensor.shape), "data_offsets": [begin, begin + len(data)]}
+        table[name] = {
+            "dtype": names[tensor.dtype.name],
+            "shape": list(tensor.shape),
+            "data_offsets": [begin, begin + len(data)],
+        }
         begin += len(data)
         parts.append(data)
     head = json.dumps(table).encode()

@@ -20,12 +20,11 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from companion import figures
-from companion.learning import numeral_readers, small_writers, writer
-from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read, source, without_comments
-
 from book.site.extension.figures.pictures import inline
 from book.site.extension.words import edition_of
+from companion import figures
+from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read, source, without_comments
+from companion.learning import numeral_readers, small_writers, writer
 
 logger = logging.getLogger(__name__)
 
@@ -103,10 +102,16 @@ def write_scripts(app):
     (folder / "common.js").write_text(text, encoding="utf-8")
     for name in NAMES:
         own = [module for module in [*needed[name], name] if module not in shared]
-        imported = [found for module in own for found in IMPORT.finditer(read(f"{module}.js")) if found["module"] in shared]
+        imported = [
+            found for module in own for found in IMPORT.finditer(read(f"{module}.js")) if found["module"] in shared
+        ]
         names = dict.fromkeys(one.strip() for found in imported for one in found["names"].strip("{} ").split(","))
-        text = f"const {{ {', '.join(names)} }} = unrolledFigures;\n" + "".join(map(plain, own)).replace("export default", "return")
-        (folder / f"{name}.js").write_text(f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8")
+        text = f"const {{ {', '.join(names)} }} = unrolledFigures;\n" + "".join(map(plain, own)).replace(
+            "export default", "return"
+        )
+        (folder / f"{name}.js").write_text(
+            f'unrolledFigures.mount("{name}", (() => {{\n{text}}})());\n', encoding="utf-8"
+        )
     for trained in (writer, small_writers, numeral_readers):
         weights = trained.path_of(edition_of(app).language)
         if weights.is_file():
@@ -127,12 +132,18 @@ def add_scripts(app, pagename, templatename, context, doctree):
 
 def move_scripts(app, pagename, templatename, context, doctree):
     """Move the figures' scripts from the head of a page into the places of its figures, `common.js` into the first."""
-    files = {Path(file.filename).stem: file for file in context["script_files"] if str(file.filename).startswith("_static/figures/")}
+    files = {
+        Path(file.filename).stem: file
+        for file in context["script_files"]
+        if str(file.filename).startswith("_static/figures/")
+    }
     context["script_files"] = [file for file in context["script_files"] if file not in files.values()]
     tags = {name: context["js_tag"](file) for name, file in files.items()}
     common = tags.pop("common", "")
     for name, tag in tags.items():
-        context["body"] = context["body"].replace(SCRIPTS_OF.format(name), common + tag, 1).replace(SCRIPTS_OF.format(name), tag)
+        context["body"] = (
+            context["body"].replace(SCRIPTS_OF.format(name), common + tag, 1).replace(SCRIPTS_OF.format(name), tag)
+        )
         common = ""
 
 

@@ -81,9 +81,7 @@ def inline(source, name, alt, width=None):
                 parent.remove(child)
     ids = {element.get("id") for element in root.iter()} - {None}
     for element in root.iter():
-        if (
-            element.tag == f"{{{SVG}}}style"
-        ):  # a style element holds for the whole page: keep it inside the picture
+        if element.tag == f"{{{SVG}}}style":  # a style element holds for the whole page: keep it inside the picture
             element.text = f"#{name} {{ {rename(recolour(element.text or ''), ids, name)} }}"
         for key, value in element.items():
             if key == "id":

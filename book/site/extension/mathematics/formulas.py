@@ -68,7 +68,11 @@ def space_functions(parent):
     """Put the space of `\\log p` where KaTeX leaves it to the sign for a function's application, which has no width."""
     children = list(parent)
     for sign, following in zip(children, children[1:]):
-        if sign.text == "\N{FUNCTION APPLICATION}" and following.tag != "mspace" and "".join(following.itertext())[:1] not in "([|":
+        if (
+            sign.text == "\N{FUNCTION APPLICATION}"
+            and following.tag != "mspace"
+            and "".join(following.itertext())[:1] not in "([|"
+        ):
             parent.insert(list(parent).index(sign) + 1, ET.Element("mspace", width="0.1667em"))
 
 
@@ -159,6 +163,4 @@ def visit_block(translator, node):
 
 def setup(app):
     app.add_post_transform(KeepPunctuation)
-    app.add_html_math_renderer(
-        "mathml", inline_renderers=(visit_inline, None), block_renderers=(visit_block, None)
-    )
+    app.add_html_math_renderer("mathml", inline_renderers=(visit_inline, None), block_renderers=(visit_block, None))

@@ -4,9 +4,9 @@ import math
 
 import torch
 
-from companion.check.questions.attention import masked
-from companion.check.engine.run_answer import ATTENTION, AUTOGRAD, Function, Probe
 from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import ATTENTION, AUTOGRAD, Function, Probe
+from companion.check.questions.attention import masked
 
 
 def attend_backward_reference(query, key, value, mask, grad_mixture):

@@ -5,8 +5,8 @@ import math  # noqa: F401 (two mistakes below need it)
 import torch
 
 from companion.check.engine.question import Draw
-from companion.check.engine.run_answer import ATTENTION, Probe, Unfit, form, seed
 from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import ATTENTION, Probe, Unfit, form, seed
 
 FORM = "[(sequence, log_p), …]"
 
@@ -153,7 +153,9 @@ def probe(name, draw, base, signs, width, most, one_sign=False):
     count, drawn, order = whole + 2, Draw(base), draw(signs).argsort()
     after = torch.full((count, signs), count - 1)
     after[:inner], after[inner:whole] = torch.arange(1, whole).reshape(inner, signs), whole
-    sure = torch.tensor([1.0, 5.0])[drawn.whole(2, count, 1)]  # after a sign that is less likely, the next may be certain
+    sure = torch.tensor([1.0, 5.0])[
+        drawn.whole(2, count, 1)
+    ]  # after a sign that is less likely, the next may be certain
     logits = sure * drawn(count, signs) + 0.02 * draw(count, signs)
     logits[whole:] = draw(2, signs)
     logits[whole:, 1] += 4

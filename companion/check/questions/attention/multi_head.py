@@ -4,9 +4,9 @@ import math
 
 import torch
 
-from companion.check.questions.attention import masked
-from companion.check.engine.run_answer import ATTENTION, Function, Probe
 from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import ATTENTION, Function, Probe
+from companion.check.questions.attention import masked
 
 WEIGHTS = ("in_proj_weight", "in_proj_bias", "out_proj_weight", "out_proj_bias")
 

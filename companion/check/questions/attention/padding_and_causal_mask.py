@@ -2,8 +2,8 @@
 
 import torch
 
-from companion.check.engine.run_answer import ATTENTION, Function, Probe
 from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import ATTENTION, Function, Probe
 
 
 def padding_and_causal_mask_reference(lengths, size):

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from companion.check.engine.question import Question
+from companion.check.engine.run_answer import Probe, Unfit, named, note_changes, plain, set_parameters
 from companion.check.questions.embedding.indices import LOOK_UP, AnyShape, spread
 from companion.check.questions.embedding.lookup import (
     LOOKUP_EXCLUSIVE,
@@ -12,7 +13,6 @@ from companion.check.questions.embedding.lookup import (
     rows_reference,
 )
 from companion.check.questions.embedding.weight_gradient import PADDING_MISTAKES, padding_reference
-from companion.check.engine.run_answer import Probe, Unfit, named, note_changes, plain, set_parameters
 
 LAYER_MISTAKES = {
     **PADDING_MISTAKES,

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from companion.check.engine.question import Question
+from companion.check.engine.run_answer import EMBEDDING, Probe, named, note_changes, plain
 from companion.check.questions.embedding.indices import (
     INDEX_EXCLUSIVE,
     INDEX_MISTAKES,
@@ -12,7 +13,6 @@ from companion.check.questions.embedding.indices import (
     read_reference,
     spread,
 )
-from companion.check.engine.run_answer import EMBEDDING, Probe, named, note_changes, plain
 
 ONE_HOT_MISTAKES = INDEX_MISTAKES | {
     "size_from_indices": "embedding#sizes",

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from companion.check.engine.question import Question
+from companion.check.engine.run_answer import AUTOGRAD, Function, Probe
 from companion.check.questions.embedding.indices import (
     INDEX_EXCLUSIVE,
     INDEX_MISTAKES,
@@ -15,7 +16,6 @@ from companion.check.questions.embedding.indices import (
     read_reference,
     spread,
 )
-from companion.check.engine.run_answer import AUTOGRAD, Function, Probe
 
 PADDING_MISTAKES = {
     "padding_row_trained": "embedding#padding",

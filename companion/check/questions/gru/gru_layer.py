@@ -3,10 +3,10 @@
 import torch
 from torch import nn
 
+from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import Module, Probe
 from companion.check.questions.gru.gru_step import STEP_MISTAKES
 from companion.check.questions.weights import weights
-from companion.check.engine.run_answer import Module, Probe
-from companion.check.engine.question_from_edits import written
 
 
 class GRUReference(nn.Module):
@@ -111,7 +111,10 @@ MISTAKES["rows_interleaved"] = ORDER, *(
 def probes(draw):
     def probe(name, draw, steps, batch, inputs, hidden, state=True, calls=1):
         tensors = {"input": draw(steps, batch, inputs)} | ({"h_0": draw(1, batch, hidden)} if state else {})
-        sizes, rows = {"input_size": inputs, "hidden_size": hidden}, weights(draw, inputs, hidden, gates=3, ending="_l0")
+        sizes, rows = (
+            {"input_size": inputs, "hidden_size": hidden},
+            weights(draw, inputs, hidden, gates=3, ending="_l0"),
+        )
         return Probe(name, tensors | rows, sizes, tuple(rows), tuple(tensors), calls)
 
     return [

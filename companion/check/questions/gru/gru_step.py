@@ -2,9 +2,9 @@
 
 import torch
 
-from companion.check.questions.weights import WEIGHTS, weights
-from companion.check.engine.run_answer import Function, Probe
 from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import Function, Probe
+from companion.check.questions.weights import WEIGHTS, weights
 
 
 def gru_step_reference(x, h, weight_ih, weight_hh, bias_ih, bias_hh):

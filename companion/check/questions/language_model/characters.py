@@ -12,8 +12,8 @@ import torch
 from torch.nn import functional as F
 
 from companion.check.engine.question import Question
-from companion.check.engine.trained_network import Reach, Training
 from companion.check.engine.run_answer import Probe
+from companion.check.engine.trained_network import Reach, Training
 
 CHARACTERS, TEXT, HELD_OUT, PREFIX = 12, 16_000, 1200, 12
 
@@ -21,7 +21,8 @@ CHARACTERS, TEXT, HELD_OUT, PREFIX = 12, 16_000, 1200, 12
 def source(draw):
     """Of three characters, the farthest first, the log-probabilities of the next."""
     scores = sum(
-        2.1 * draw(CHARACTERS, CHARACTERS).reshape(*(CHARACTERS if place == back else 1 for place in range(3)), CHARACTERS)
+        2.1
+        * draw(CHARACTERS, CHARACTERS).reshape(*(CHARACTERS if place == back else 1 for place in range(3)), CHARACTERS)
         for back in range(3)
     )
     return torch.log_softmax(scores, dim=-1)

@@ -2,8 +2,8 @@
 
 import torch
 
-from companion.check.engine.run_answer import Probe, Unfit, form, seed
 from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import Probe, Unfit, form, seed
 
 
 def call(answer, probe, outcome):
@@ -17,7 +17,9 @@ def call(answer, probe, outcome):
 
     def draw(scores):
         chance = float(chances[len(drawn) % len(chances)])
-        drawn.append(min(int((torch.softmax(torch.as_tensor(scores), dim=-1).cumsum(-1) < chance).sum()), len(scores) - 1))
+        drawn.append(
+            min(int((torch.softmax(torch.as_tensor(scores), dim=-1).cumsum(-1) < chance).sum()), len(scores) - 1)
+        )
         return drawn[-1]
 
     seed()
@@ -44,7 +46,10 @@ def generate_reference(step, state, prompt, count, draw):
 
 
 PLACE = "language_model#generation"
-READ, WRITE = "for index in prompt:\n        logits, state = step(index, state)", "indices.append(index)\n        logits, state = step(index, state)"
+READ, WRITE = (
+    "for index in prompt:\n        logits, state = step(index, state)",
+    "indices.append(index)\n        logits, state = step(index, state)",
+)
 DRAW, GIVEN = "index = draw(logits)", "indices = []"
 MISTAKES = {
     "prompt_last_only": (PLACE, "in prompt:", "in prompt[-1:]:"),
@@ -98,7 +103,9 @@ def probes(draw):
         tensors = {
             "logits": 2.5 * draw(states, signs), "after": draw.whole(states, states, signs), "chances": (draw(4 * count + 8) + 1) / 2,
         }  # fmt: skip
-        return Probe(name, tensors, {"state": 0, "prompt": draw.whole(signs, prompt).tolist(), "count": count}, gradients=None)
+        return Probe(
+            name, tensors, {"state": 0, "prompt": draw.whole(signs, prompt).tolist(), "count": count}, gradients=None
+        )
 
     return [
         probe("prompt_of_one", 5, 3, 1, 3),

@@ -2,8 +2,8 @@
 
 import torch
 
-from companion.check.engine.run_answer import Function, Probe
 from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import Function, Probe
 
 
 def next_probabilities_reference(logits, temperature, top_k, top_p):
@@ -29,8 +29,17 @@ def next_probabilities_reference(logits, temperature, top_k, top_p):
 
 
 HEAT, CUT, WRITING = "language_model#temperature", "language_model#top-p-said", "language_model#choosing"
-SOFT, SORT, KEPT, CUTS = "torch.softmax(scaled, dim=-1)", "sizes, order = p.sort(descending=True)", "min(top_k, len(p))", "(likeliest, nucleus)"
-PUT, RENEW, SCALED = "torch.zeros_like(p).scatter(0, order[reached], sizes[reached])", "p = p / p.sum()", "logits / temperature"
+SOFT, SORT, KEPT, CUTS = (
+    "torch.softmax(scaled, dim=-1)",
+    "sizes, order = p.sort(descending=True)",
+    "min(top_k, len(p))",
+    "(likeliest, nucleus)",
+)
+PUT, RENEW, SCALED = (
+    "torch.zeros_like(p).scatter(0, order[reached], sizes[reached])",
+    "p = p / p.sum()",
+    "logits / temperature",
+)
 END = f"{RENEW}\n    return p"
 EDGE, LEAST = "reached = sizes.cumsum(0) - sizes < top_p", "torch.where(p >= edge, p, 0.0)"
 DONE = "(top_p if cut is nucleus else top_k) is not None"  # many renew only where they cut
@@ -87,8 +96,12 @@ def probes(draw):
     # steps of half a unit and more, shaken: no two are equal, and each sum is far from its edge
     def probe(name, count, temperature, top_k, top_p):
         steps = 0.7 * torch.arange(count) + 0.05 * draw(count)
-        return Probe(name, {"logits": steps[draw(count).argsort()]},
-                     {"temperature": temperature, "top_k": top_k, "top_p": top_p}, gradients=None)
+        return Probe(
+            name,
+            {"logits": steps[draw(count).argsort()]},
+            {"temperature": temperature, "top_k": top_k, "top_p": top_p},
+            gradients=None,
+        )
 
     return [
         probe("no_cut", 3, 0.5, None, None),

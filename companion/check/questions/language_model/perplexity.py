@@ -4,8 +4,8 @@ import math
 
 import torch
 
-from companion.check.engine.run_answer import Probe, Unfit, kind, note_changes, ready, seed
 from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import Probe, Unfit, kind, note_changes, ready, seed
 
 
 def call(answer, probe, outcome):
@@ -16,7 +16,11 @@ def call(answer, probe, outcome):
     returned = answer(*(handed[name] for name in ("logits", "targets", "mask")))
     if returned is None:
         raise Unfit("returns_none", name="perplexity")
-    if isinstance(returned, str) or not isinstance(returned, int | float | torch.Tensor) and not hasattr(returned, "__float__"):
+    if (
+        isinstance(returned, str)
+        or not isinstance(returned, int | float | torch.Tensor)
+        and not hasattr(returned, "__float__")
+    ):
         raise Unfit("not_a_tensor", name="perplexity", got=kind(returned))
     found = returned.detach().double() if isinstance(returned, torch.Tensor) else torch.tensor(float(returned)).double()
     outcome.values["perplexity"] = found.reshape(()) if found.numel() == 1 else found
@@ -77,7 +81,11 @@ def truth(logits, targets, mask):
 def probes(draw):
     def probe(name, numbers, rows, steps, vocabulary, lengths):
         mask = torch.arange(steps) < torch.tensor(lengths)[:, None]
-        tensors = {"logits": 2 * numbers(rows, steps, vocabulary), "targets": draw.whole(vocabulary, rows, steps), "mask": mask}
+        tensors = {
+            "logits": 2 * numbers(rows, steps, vocabulary),
+            "targets": draw.whole(vocabulary, rows, steps),
+            "mask": mask,
+        }
         return Probe(name, tensors, gradients=None)
 
     return [

@@ -7,8 +7,8 @@ hand-written LSTM or GRU of 24 units needs one to three for all marks. Which num
 import torch
 
 from companion.check.engine.question import Question
-from companion.check.engine.trained_network import Reach, Training, accuracy
 from companion.check.engine.run_answer import Probe
+from companion.check.engine.trained_network import Reach, Training, accuracy
 
 SYMBOLS, NOISES, STEPS, FURTHEST = 6, 6, 44, 40  # the last number of all is the cue, which asks for the symbol
 
@@ -28,7 +28,9 @@ def drawn(draw):
     numbers = draw(SYMBOLS + NOISES + 1).argsort()
     inputs, targets = sequences(draw, 3000, numbers)
     held_out, right = sequences(draw, 600, numbers)
-    return Probe("data", {"inputs": inputs, "targets": targets, "held_out": held_out}, gradients=None), {"targets": right}
+    return Probe("data", {"inputs": inputs, "targets": targets, "held_out": held_out}, gradients=None), {
+        "targets": right
+    }
 
 
 QUESTION = Question(

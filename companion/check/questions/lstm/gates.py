@@ -3,9 +3,9 @@
 from torch import nn
 
 from companion.check.engine.question import Question
+from companion.check.engine.run_answer import Function, Probe
 from companion.check.questions.lstm.step import EXCLUSIVE, GATE_MISTAKES, ORDERS, OTHER_ORDER, RETURNED, gates_reference
 from companion.check.questions.weights import WEIGHTS, weights
-from companion.check.engine.run_answer import Function, Probe
 
 
 def gates_probes(draw):

@@ -4,6 +4,7 @@ import torch
 from torch import nn
 
 from companion.check.engine.question import Question
+from companion.check.engine.run_answer import Module, Probe
 from companion.check.questions.lstm.module import (
     MODULE_EXCLUSIVE,
     MODULE_MISTAKES,
@@ -13,7 +14,6 @@ from companion.check.questions.lstm.module import (
 )
 from companion.check.questions.lstm.step import GATE_MISTAKES, STATE_MISTAKES, step_reference
 from companion.check.questions.weights import WEIGHTS, weights
-from companion.check.engine.run_answer import Module, Probe
 
 LAYER_MISTAKES = {
     "state_not_carried": "lstm#from-cell-to-layer",

@@ -3,9 +3,9 @@
 import torch
 
 from companion.check.engine.question import Question
+from companion.check.engine.run_answer import AUTOGRAD, RECURRENT, Function, Probe
 from companion.check.questions.lstm.step import ORDERS
 from companion.check.questions.weights import WEIGHTS, weights
-from companion.check.engine.run_answer import AUTOGRAD, RECURRENT, Function, Probe
 
 GRADIENTS = tuple(f"grad_{name}" for name in ("x", "h", "c", *WEIGHTS))
 BACKWARD_MISTAKES = {

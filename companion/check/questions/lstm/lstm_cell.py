@@ -3,6 +3,7 @@
 from torch import nn
 
 from companion.check.engine.question import Question
+from companion.check.engine.run_answer import Module, Probe
 from companion.check.questions.lstm.module import (
     MODULE_EXCLUSIVE,
     MODULE_MISTAKES,
@@ -12,7 +13,6 @@ from companion.check.questions.lstm.module import (
 )
 from companion.check.questions.lstm.step import GATE_MISTAKES, STATE_MISTAKES, step_reference
 from companion.check.questions.weights import WEIGHTS, weights
-from companion.check.engine.run_answer import Module, Probe
 
 CELL_MISTAKES = {
     "old_c_returned": "lstm#cell-state",

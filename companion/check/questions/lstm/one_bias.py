@@ -3,9 +3,9 @@
 import torch
 
 from companion.check.engine.question import Question
+from companion.check.engine.run_answer import Probe, Unfit, copy, form, kind, note_changes, values
 from companion.check.questions.lstm.step import ORDERS
 from companion.check.questions.weights import WEIGHTS
-from companion.check.engine.run_answer import Probe, Unfit, copy, form, kind, note_changes, values
 
 NAMES = tuple(name + "_l0" for name in WEIGHTS)
 

@@ -4,7 +4,6 @@ from itertools import permutations
 
 import torch
 
-
 # The orders of the gates that are not torch's, the well-known ones first: papers', TensorFlow's, ONNX's.
 KNOWN = ["figo", "ifog", "igfo", "iofg", "fiog", "fogi"]
 ORDERS = {

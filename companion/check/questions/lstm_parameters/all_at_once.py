@@ -78,9 +78,7 @@ QUESTION = Question(
         frozenset({"batch_first_ignored", "output_not_batch_first"}),
         frozenset({"batch_first_ignored", "h_n_batch_first"}),
         frozenset({"batch_first_ignored", "h_0_batch_first"}),
-        frozenset(
-            {"h_n_after_padding", "backward_starts_in_padding", "packed_ignores_lengths", "output_not_packed"}
-        ),
+        frozenset({"h_n_after_padding", "backward_starts_in_padding", "packed_ignores_lengths", "output_not_packed"}),
         frozenset({*READ_BY_UPPER, *READ_PROJECTED, *IMPLIED}),
     ),
     axes=AXES,

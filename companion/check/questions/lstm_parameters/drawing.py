@@ -2,8 +2,8 @@
 
 import torch
 
-from companion.check.questions.lstm_parameters.parameter_shapes import SHAPE_OPTIONS, parameter_shapes_reference
 from companion.check.engine.run_answer import Probe
+from companion.check.questions.lstm_parameters.parameter_shapes import SHAPE_OPTIONS, parameter_shapes_reference
 
 
 def network_tensors(draw, steps, batch, options, state=True):

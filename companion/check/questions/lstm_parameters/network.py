@@ -375,9 +375,9 @@ def network_reference(mistakes):
                     output = pack_padded_sequence(output, lengths, enforce_sorted=packed.sorted_indices is None)
             elif "output_only_last" in mistakes:
                 output = output[-1]
-            elif self.batch_first and "output_not_batch_first" not in mistakes:
-                output = output.transpose(0, 1)
-            elif "output_always_batch_first" in mistakes:
+            elif (
+                self.batch_first and "output_not_batch_first" not in mistakes or "output_always_batch_first" in mistakes
+            ):
                 output = output.transpose(0, 1)
             if "h_n_always_batch_first" in mistakes or self.batch_first and "h_n_batch_first" in mistakes:
                 h, c = h.transpose(0, 1), c.transpose(0, 1)

@@ -4,6 +4,7 @@ import torch
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
 from companion.check.engine.question import Question
+from companion.check.engine.run_answer import Function, Probe, kind
 from companion.check.questions.lstm_parameters import CHAPTER
 from companion.check.questions.lstm_parameters.direction import (
     MODULE_MISTAKES,
@@ -15,7 +16,6 @@ from companion.check.questions.lstm_parameters.direction import (
 )
 from companion.check.questions.lstm_parameters.drawing import AXES, network_tensors, sizes
 from companion.check.questions.weights import WEIGHTS
-from companion.check.engine.run_answer import Function, Probe, kind
 
 LENGTH_MISTAKES = {
     "packed_ignores_lengths": f"{CHAPTER}#exercise-lengths",

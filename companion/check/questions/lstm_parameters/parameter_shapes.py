@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from companion.check.engine.question import Question
-from companion.check.questions.lstm_parameters import CHAPTER
 from companion.check.engine.run_answer import Probe, Unfit, form
+from companion.check.questions.lstm_parameters import CHAPTER
 from companion.layers.recurrent import RNNBase, RNNCellBase
 
 SHAPE_MISTAKES = {
@@ -163,7 +163,9 @@ def shapes_call(answer, probe, outcome):
         raise Unfit("wrong_form", name="dict", got=form(returned))
     for name, shape in dict(returned).items():
         # Where torch takes a shape, a list does for a tuple, and another library's number for an int: so it does here.
-        if not isinstance(shape, Integral | tuple | list) or not all(isinstance(one, Integral) for one in as_list(shape)):
+        if not isinstance(shape, Integral | tuple | list) or not all(
+            isinstance(one, Integral) for one in as_list(shape)
+        ):
             raise Unfit("wrong_form", name="{name: tuple}", got=f"{{{name!r}: {form(shape)}}}")
         name = str(name)
         if name.startswith("bias_l") and name.replace("bias", "bias_ih", 1) not in returned:

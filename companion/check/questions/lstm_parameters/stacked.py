@@ -40,12 +40,7 @@ QUESTION = Question(
     call=Network(("input_size", "hidden_size", "num_layers", "dropout"), ("input", ("h_0", "c_0")), RESULTS),
     truth=lambda inputs, hidden, layers, dropout: nn.LSTM(inputs, hidden, layers, dropout=dropout),
     reference=lambda mistakes: stacked_reference(network_reference(mistakes)),
-    mistakes=STACK_MISTAKES
-    | DROPOUT_MISTAKES
-    | STATES_MISTAKES
-    | MODULE_MISTAKES
-    | SEQUENCE_MISTAKES
-    | STEP_MISTAKES,
+    mistakes=STACK_MISTAKES | DROPOUT_MISTAKES | STATES_MISTAKES | MODULE_MISTAKES | SEQUENCE_MISTAKES | STEP_MISTAKES,
     probes=stacked_probes,
     exclusive=(
         *SEQUENCE_EXCLUSIVE,
@@ -64,7 +59,16 @@ QUESTION = Question(
         *(
             frozenset({"dropout_ignored", name})
             for name in DROPOUT_MISTAKES
-            if name.startswith(("dropout_not_", "dropout_without", "dropout_keeps", "dropout_mask", "dropout_shared", "dropout_in_states"))
+            if name.startswith(
+                (
+                    "dropout_not_",
+                    "dropout_without",
+                    "dropout_keeps",
+                    "dropout_mask",
+                    "dropout_shared",
+                    "dropout_in_states",
+                )
+            )
         ),
     ),
     axes=AXES,

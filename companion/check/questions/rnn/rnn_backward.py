@@ -3,9 +3,9 @@
 import torch
 
 from companion.check.engine.question import Question
+from companion.check.engine.run_answer import AUTOGRAD, RECURRENT, Function, Probe
 from companion.check.questions.rnn.rnn import rnn_truth
 from companion.check.questions.weights import WEIGHTS, weights
-from companion.check.engine.run_answer import AUTOGRAD, RECURRENT, Function, Probe
 
 GRADIENTS = tuple(f"grad_{name}" for name in ("input", "h_0", *WEIGHTS))
 BACKWARD_MISTAKES = {

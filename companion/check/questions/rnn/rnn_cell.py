@@ -4,10 +4,10 @@ import torch
 from torch import nn
 
 from companion.check.engine.question import Question
+from companion.check.engine.run_answer import Module, Probe
 from companion.check.questions.rnn import rnn_step
 from companion.check.questions.rnn.rnn_step import STEP_EXCLUSIVE, STEP_MISTAKES, step_reference
 from companion.check.questions.weights import WEIGHTS, weights
-from companion.check.engine.run_answer import Module, Probe
 
 CELL_MISTAKES = {
     "state_in_tuple": "rnn#mistake",

@@ -3,8 +3,8 @@
 import torch
 
 from companion.check.engine.question import Question
-from companion.check.questions.weights import WEIGHTS, weights
 from companion.check.engine.run_answer import Function, Probe
+from companion.check.questions.weights import WEIGHTS, weights
 
 STEP_MISTAKES = {
     "tanh_missing": "rnn#equation",

@@ -5,8 +5,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from companion.check.engine.question import Question
-from companion.check.questions.weights import WEIGHTS, weights
 from companion.check.engine.run_answer import Probe, Unfit, form, gradients, kind, note_changes, ready, seed, values
+from companion.check.questions.weights import WEIGHTS, weights
 
 WINDOW_MISTAKES = {
     "state_not_cut": "through_time#truncation",

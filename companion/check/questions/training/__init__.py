@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from companion.check.engine.run_answer import Unfit, form, values
 
 WEIGHTS = ("embedding", "weight_hh", "weight", "bias")
-AXES = {name: ("row", "feature") for name in WEIGHTS} | {"bias": ("row",), "losses": ("step",)}
+AXES = dict.fromkeys(WEIGHTS, ("row", "feature")) | {"bias": ("row",), "losses": ("step",)}
 
 
 class ThroughOldState(Exception):
@@ -123,7 +123,11 @@ LOSS = {
     "last_step_only": ("training#loss", "logits.flatten(0, 1)", "logits[-1]", ".flatten())", "[-1])"),
     "first_step_only": ("training#loss", "logits.flatten(0, 1)", "logits[0]", ".flatten())", "[0])"),
     "shifted_twice": (
-        "training#targets", "logits.flatten(0, 1)", "logits[:-1].flatten(0, 1)", ".flatten())", "[1:].flatten())",
+        "training#targets",
+        "logits.flatten(0, 1)",
+        "logits[:-1].flatten(0, 1)",
+        ".flatten())",
+        "[1:].flatten())",
     ),
 }
 STEP = "p -= learning_rate * p.grad"

@@ -2,9 +2,9 @@
 
 import torch
 
-from companion.check.questions.training import number_of
-from companion.check.engine.run_answer import Probe, Unfit, form, values
 from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import Probe, Unfit, form, values
+from companion.check.questions.training import number_of
 
 NORM = "torch.stack([g.norm() for g in gradients]).norm()"
 SCALE = "g.mul_(max_norm / norm)"

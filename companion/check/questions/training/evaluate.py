@@ -5,6 +5,8 @@ import math
 import torch
 from torch.nn import functional as F
 
+from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import Probe, Unfit, form, note_changes, values
 from companion.check.questions.training import (
     AXES,
     LOSS,
@@ -15,8 +17,6 @@ from companion.check.questions.training import (
     number_of,
     weights_of,
 )
-from companion.check.engine.run_answer import Probe, Unfit, form, note_changes, values
-from companion.check.engine.question_from_edits import written
 
 
 def evaluate_reference(model, batches):

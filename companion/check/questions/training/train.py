@@ -3,6 +3,8 @@
 import torch
 from torch.nn import functional as F
 
+from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import Probe, note_changes
 from companion.check.questions.training import (
     AXES,
     LEARNING,
@@ -14,8 +16,6 @@ from companion.check.questions.training import (
     note_learned,
     taught,
 )
-from companion.check.engine.run_answer import Probe, note_changes
-from companion.check.engine.question_from_edits import written
 
 
 def train_reference(model, batches, epochs, learning_rate, max_norm):

@@ -3,9 +3,9 @@
 import torch
 from torch.nn import functional as F
 
-from companion.check.questions.training import AXES, LEARNING, STEP, Network, network_tensors, note_learned, taught
-from companion.check.engine.run_answer import Probe, note_changes
 from companion.check.engine.question_from_edits import written
+from companion.check.engine.run_answer import Probe, note_changes
+from companion.check.questions.training import AXES, LEARNING, STEP, Network, network_tensors, note_learned, taught
 
 
 def train_in_windows_reference(model, inputs, targets, size, learning_rate, max_norm):

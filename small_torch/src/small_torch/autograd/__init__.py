@@ -65,7 +65,9 @@ class Node:
             )
         for tensor, version in self.saved:
             if tensor._version[0] != version:
-                made = getattr(tensor, "_made_by", None) or (tensor._grad_fn and tensor._grad_fn.name().partition("Backward")[0])
+                made = getattr(tensor, "_made_by", None) or (
+                    tensor._grad_fn and tensor._grad_fn.name().partition("Backward")[0]
+                )
                 if getattr(tensor, "_base", None) is not None and made:
                     made = "AsStrided"  # as what torch makes a view again whose numbers have changed
                 made = "torch::autograd::CopySlices" if made == "CopySlices" else made
@@ -188,7 +190,9 @@ def walk(roots, gradients, targets=None, keep=False, create_graph=False):
     if targets is not None:  # of all nodes only those from which a way leads to a target
         ends, leading = {to[0] for to in map(edge, targets) if isinstance(to, tuple)}, set()
         for node in order:
-            if any(to[0] in leading or to[0] in ends if isinstance(to, tuple) else id(to) in wanted for to in node.edges):
+            if any(
+                to[0] in leading or to[0] in ends if isinstance(to, tuple) else id(to) in wanted for to in node.edges
+            ):
                 leading.add(node)
         order = [node for node in order if node in leading or node in ends]
     with set_grad_enabled(create_graph):
@@ -290,7 +294,14 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 
 def grad(
-    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None, *, materialize_grads=False
+    outputs,
+    inputs,
+    grad_outputs=None,
+    retain_graph=None,
+    create_graph=False,
+    allow_unused=None,
+    *,
+    materialize_grads=False,
 ):
     """The gradients of the outputs' sum for the inputs, as a tuple; nobody's `grad` changes."""
     outputs, inputs = tuple_of(outputs), tuple_of(inputs)
@@ -497,6 +508,5 @@ from ..absent import absent
 from ..tensor import Tensor  # noqa: E402  the two need each other: a tensor has a backward, a node makes tensors
 from . import functional  # noqa: E402, F401
 from .gradcheck import GradcheckError, gradcheck  # noqa: E402, F401
-
 
 __getattr__ = absent("torch.autograd")

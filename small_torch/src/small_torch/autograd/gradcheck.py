@@ -57,7 +57,9 @@ def by_differences(func, inputs, i, j, output, eps):
             x = moved.reshape(inputs[i].shape).requires_grad_()
             with no_grad():
                 found = func(*inputs[:i], x, *inputs[i + 1 :])
-            found = [one for one in (found if isinstance(found, (tuple, list)) else (found,)) if isinstance(one, Tensor)]
+            found = [
+                one for one in (found if isinstance(found, (tuple, list)) else (found,)) if isinstance(one, Tensor)
+            ]
             both.append(found[j].detach().reshape(-1))
         rows.append((both[0] - both[1]) / (2 * eps))
     return stack(rows)

@@ -50,6 +50,7 @@ class _Row(Module):
             self.append(module)
         return self
 
+
 class Sequential(_Row):
     """Modules one after another: each is called with what the one before returned."""
 
@@ -92,9 +93,7 @@ class ModuleList(_Row):
                 alike[-1][2] = number
             else:
                 alike.append([text, number, number])
-        lines = [
-            f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}" for text, a, b in alike
-        ]
+        lines = [f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}" for text, a, b in alike]
         return f"{self._get_name()}(" + "".join(f"\n  {indented(line)}" for line in lines) + ("\n)" if lines else ")")
 
 

@@ -5,16 +5,15 @@ import warnings
 
 import numpy as np
 
+from .. import dtypes, pointwise, reductions
 from ..absent import absent
-from .. import dtypes, pointwise
 from ..autograd import record, titled
 from ..autograd.profiler_legacy import note
 from ..creation import bernoulli_
 from ..matrices import matmul
 from ..pointwise import exp, masked, sigmoid, softplus_of, tanh  # noqa: F401
-from .. import reductions
-from ..sparse import SparseTensor
 from ..shapes import add_rows, cat, gather, getitem, squeeze, stack, unsqueeze
+from ..sparse import SparseTensor
 from ..tensor import Tensor
 
 
@@ -49,7 +48,8 @@ def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
 def usual(input):
     """The axis that is taken when none is named, which one should not rely on."""
     warnings.warn(
-        "Implicit dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument.", stacklevel=3
+        "Implicit dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=3,
     )
     return 0 if input.ndim in (0, 1, 3) else 1
 
@@ -84,7 +84,9 @@ def softplus(input, beta=1, threshold=20):
     with np.errstate(all="ignore"):
         array = np.where(scaled > threshold, input._array, softplus_of(scaled) / beta).astype(input._array.dtype)
     high = scaled > threshold
-    return record(array, "Softplus", (input,), lambda g: pointwise.where(Tensor(high), g, g * sigmoid(input * beta)), [input])
+    return record(
+        array, "Softplus", (input,), lambda g: pointwise.where(Tensor(high), g, g * sigmoid(input * beta)), [input]
+    )
 
 
 def logsigmoid(input):
@@ -162,7 +164,9 @@ def embedding_bag(
     """
     note("aten::embedding_bag")
     if include_last_offset or padding_idx is not None:
-        raise NotImplementedError("the small torch of the pages has no include_last_offset and no padding_idx of embedding_bag")
+        raise NotImplementedError(
+            "the small torch of the pages has no include_last_offset and no padding_idx of embedding_bag"
+        )
     if input.ndim == 2:
         offsets, input = Tensor(np.arange(len(input)) * input.size(1)), input.reshape(-1)
     rows = embedding(input, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
@@ -232,7 +236,9 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         if running_mean is not None:
             count = input.numel() // channels
             running_mean._array[...] = (1 - momentum) * running_mean._array + momentum * mean._array
-            running_var._array[...] = (1 - momentum) * running_var._array + momentum * var._array * (count / (count - 1))
+            running_var._array[...] = (1 - momentum) * running_var._array + momentum * var._array * (
+                count / (count - 1)
+            )
     else:
         mean, var = running_mean, running_var
         away = input - mean.reshape(shape)
@@ -241,7 +247,9 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     return titled(out if bias is None else out + bias.reshape(shape), "NativeBatchNorm")
 
 
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+def scaled_dot_product_attention(
+    query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
+):
     """softmax(Q Kᵀ / √d + mask) V"""
     note("aten::scaled_dot_product_attention")
     note("aten::_scaled_dot_product_attention_math")
@@ -325,13 +333,17 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
 def smooth_l1_loss(input, target, reduction="mean", beta=1.0):
     same_shape(input, target)
     away = (input - target).abs()
-    return titled(reduced(pointwise.where(away < beta, 0.5 * away * away / beta, away - 0.5 * beta), reduction), "SmoothL1Loss")
+    return titled(
+        reduced(pointwise.where(away < beta, 0.5 * away * away / beta, away - 0.5 * beta), reduction), "SmoothL1Loss"
+    )
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0):
     same_shape(input, target)
     away = (input - target).abs()
-    return titled(reduced(pointwise.where(away < delta, 0.5 * away * away, delta * (away - 0.5 * delta)), reduction), "HuberLoss")
+    return titled(
+        reduced(pointwise.where(away < delta, 0.5 * away * away, delta * (away - 0.5 * delta)), reduction), "HuberLoss"
+    )
 
 
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
@@ -342,12 +354,16 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
     return titled(reduced(loss if weight is None else loss * weight, reduction), "BinaryCrossEntropy")
 
 
-def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None):
+def binary_cross_entropy_with_logits(
+    input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
+):
     """The same of σ(x), without overflow."""
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
     if target.dtype.kind < 2 and target.dtype is not dtypes.bool_:
-        raise RuntimeError(f"result type {input.dtype.title} can't be cast to the desired output type {target.dtype.title}")
+        raise RuntimeError(
+            f"result type {input.dtype.title} can't be cast to the desired output type {target.dtype.title}"
+        )
     if pos_weight is None:
         loss = (1 - target) * input - logsigmoid(input)
     else:
@@ -363,7 +379,9 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.title}")
     if input.ndim == 1:
         if target.ndim:
-            raise ValueError(f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size ({target._array.shape[0]}).")
+            raise ValueError(
+                f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size ({target._array.shape[0]})."
+            )
         out = nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, None, ignore_index, None, reduction)
         return squeeze(out, 0) if reduction == "none" else out
     if input.ndim == 2 and target.ndim > 1:
@@ -400,7 +418,11 @@ def cross_entropy(
     dim = 0 if input.ndim == 1 else 1
     logs = log_softmax(input, dim)
     if target.dtype.kind > 1 and target.shape == input.shape:
-        target = target if not label_smoothing else target * (1 - label_smoothing) + label_smoothing / input._array.shape[dim]
+        target = (
+            target
+            if not label_smoothing
+            else target * (1 - label_smoothing) + label_smoothing / input._array.shape[dim]
+        )
         shape = [1] * input.ndim
         shape[dim] = -1
         loss = -(logs * target if weight is None else logs * target * weight.reshape(shape)).sum(dim)
@@ -411,7 +433,12 @@ def cross_entropy(
     if not label_smoothing:
         return exact
     classes, kept = input._array.shape[dim], target._array != ignore_index
-    spread = masked(-(logs if weight is None else logs * weight.reshape([-1 if i == dim else 1 for i in range(input.ndim)])).sum(dim), ~kept)
+    spread = masked(
+        -(logs if weight is None else logs * weight.reshape([-1 if i == dim else 1 for i in range(input.ndim)])).sum(
+            dim
+        ),
+        ~kept,
+    )
     if reduction == "mean":
         share = kept.sum() if weight is None else weight._array[target._array[kept]].sum()
         spread = spread.sum() / float(share)

@@ -3,11 +3,20 @@
 import math
 import warnings
 
-from ..absent import absent
 from .. import empty, eye, linalg, no_grad
+from ..absent import absent
 
 # by how much a nonlinearity shortens what goes through it
-GAINS = {"linear": 1, "conv1d": 1, "conv2d": 1, "conv3d": 1, "sigmoid": 1, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 3 / 4}
+GAINS = {
+    "linear": 1,
+    "conv1d": 1,
+    "conv2d": 1,
+    "conv3d": 1,
+    "sigmoid": 1,
+    "tanh": 5 / 3,
+    "relu": math.sqrt(2),
+    "selu": 3 / 4,
+}
 
 
 def calculate_gain(nonlinearity, param=None):

@@ -267,9 +267,15 @@ FUNCTIONS = {"LeakyReLU": "leaky_relu", "LogSoftmax": "log_softmax"}
 Tanh = activation("Tanh", "tanh( x )")
 Sigmoid = activation("Sigmoid", "σ( x ) = 1 / ( 1 + exp( -x ) )")
 ReLU = activation("ReLU", "max( 0, x )", inplace=False)
-GELU = activation("GELU", 'x Φ( x ), with Φ the normal distribution; nearly the same for approximate="tanh".', approximate="none")
+GELU = activation(
+    "GELU", 'x Φ( x ), with Φ the normal distribution; nearly the same for approximate="tanh".', approximate="none"
+)
 SiLU = activation("SiLU", "x σ( x )")
-Softplus = activation("Softplus", "log( 1 + exp( β x ) ) / β; x itself where β x is above the threshold.", beta=1.0, threshold=20.0)
-LeakyReLU = activation("LeakyReLU", "x where it is positive, else negative_slope · x.", negative_slope=0.01, inplace=False)
+Softplus = activation(
+    "Softplus", "log( 1 + exp( β x ) ) / β; x itself where β x is above the threshold.", beta=1.0, threshold=20.0
+)
+LeakyReLU = activation(
+    "LeakyReLU", "x where it is positive, else negative_slope · x.", negative_slope=0.01, inplace=False
+)
 Softmax = activation("Softmax", "exp( x ), divided by its sum along an axis.", dim=None)
 LogSoftmax = activation("LogSoftmax", "log softmax( x ) along an axis.", dim=None)

@@ -16,9 +16,18 @@ def loss(name, function, doc, *tensors, **options):
 
 MSELoss = loss("MSELoss", "mse_loss", "The squared difference.")
 L1Loss = loss("L1Loss", "l1_loss", "The absolute difference.")
-BCELoss = loss("BCELoss", "binary_cross_entropy", "-log of p where the target is 1, and of 1 - p where it is 0.", "weight")
-BCEWithLogitsLoss = loss("BCEWithLogitsLoss", "binary_cross_entropy_with_logits", "The same of σ( x ).", "weight", "pos_weight")
+BCELoss = loss(
+    "BCELoss", "binary_cross_entropy", "-log of p where the target is 1, and of 1 - p where it is 0.", "weight"
+)
+BCEWithLogitsLoss = loss(
+    "BCEWithLogitsLoss", "binary_cross_entropy_with_logits", "The same of σ( x ).", "weight", "pos_weight"
+)
 NLLLoss = loss("NLLLoss", "nll_loss", "-log p of the target, of log p.", "weight", ignore_index=-100)
 CrossEntropyLoss = loss(
-    "CrossEntropyLoss", "cross_entropy", "The same of log softmax( x ).", "weight", ignore_index=-100, label_smoothing=0.0
+    "CrossEntropyLoss",
+    "cross_entropy",
+    "The same of log softmax( x ).",
+    "weight",
+    ignore_index=-100,
+    label_smoothing=0.0,
 )

@@ -157,11 +157,15 @@ class Module:
             self._take_out(name, "module", modules)
             modules[name] = value
         elif any(table and name in table for table in tables):
-            kinds = (Tensor, "buffer", "torch.nn.Buffer, torch.Tensor") if name in buffers else (
-                Module, "child module", "torch.nn.Module"
+            kinds = (
+                (Tensor, "buffer", "torch.nn.Buffer, torch.Tensor")
+                if name in buffers
+                else (Module, "child module", "torch.nn.Module")
             )
             if not isinstance(value, kinds[0] | None):
-                raise TypeError(f"cannot assign '{typename(value)}' as {kinds[1]} '{name}' ({kinds[2]} or None expected)")
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as {kinds[1]} '{name}' ({kinds[2]} or None expected)"
+                )
             (buffers if name in buffers else modules)[name] = value
         else:
             object.__setattr__(self, name, value)

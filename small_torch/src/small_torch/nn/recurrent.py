@@ -7,9 +7,9 @@ import math
 import warnings
 from numbers import Number
 
-from ..autograd.profiler_legacy import note
 from .. import Tensor, cat, empty, stack, zeros
 from ..autograd import titled
+from ..autograd.profiler_legacy import note
 from ..matrices import same_type
 from . import functional as F
 from . import init
@@ -32,7 +32,9 @@ def same_dtype(tensors, weight, bias):
     for one in tensors:
         if one.dtype is not weight.dtype:
             if bias:
-                raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {one.dtype.title} and {weight.dtype.title}")
+                raise RuntimeError(
+                    f"mat1 and mat2 must have the same dtype, but got {one.dtype.title} and {weight.dtype.title}"
+                )
             same_type(one, weight)
 
 
@@ -152,7 +154,9 @@ class RNNBase(Module):
         elif not batched:
             output = output.squeeze(1)
         elif not time_first:
-            output = titled(output.transpose(0, 1), "Transpose" if is_pair and weight.dtype.name == "float32" else "Transpose.1")
+            output = titled(
+                output.transpose(0, 1), "Transpose" if is_pair and weight.dtype.name == "float32" else "Transpose.1"
+            )
         return output, state if is_pair else state[0]
 
     def _run(self, x, sizes, state):
@@ -226,7 +230,14 @@ class RNNBase(Module):
         return state
 
     def extra_repr(self):
-        usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
+        usual = {
+            "proj_size": 0,
+            "num_layers": 1,
+            "bias": True,
+            "batch_first": False,
+            "dropout": 0,
+            "bidirectional": False,
+        }
         changed = [f", {name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
         return f"{self.input_size}, {self.hidden_size}" + "".join(changed)
 
@@ -313,14 +324,10 @@ class RNNCellBase(Module):
 
     def _check_sizes(self, x, state):
         if x.size(1) != self.input_size:
-            raise RuntimeError(
-                f"input has inconsistent input_size: got {x.size(1)} expected {self.input_size}"
-            )
+            raise RuntimeError(f"input has inconsistent input_size: got {x.size(1)} expected {self.input_size}")
         for k, one in enumerate(state):
             if one.size(0) != x.size(0):
-                raise RuntimeError(
-                    f"Input batch size {x.size(0)} doesn't match hidden{k} batch size {one.size(0)}"
-                )
+                raise RuntimeError(f"Input batch size {x.size(0)} doesn't match hidden{k} batch size {one.size(0)}")
             if one.size(1) != self.hidden_size:
                 raise RuntimeError(
                     f"hidden{k} has inconsistent hidden_size: got {one.size(1)}, expected {self.hidden_size}"
@@ -379,7 +386,9 @@ def cell_of(mode):
     def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         note(f"aten::{mode.lower()}_cell")
         is_pair = mode == "LSTM"
-        _, state = run(KINDS[mode], input, [len(input)], tuple(hx) if is_pair else (hx,), (w_ih, w_hh, b_ih, b_hh, None))
+        _, state = run(
+            KINDS[mode], input, [len(input)], tuple(hx) if is_pair else (hx,), (w_ih, w_hh, b_ih, b_hh, None)
+        )
         return state if is_pair else state[0]
 
     cell.__name__ = f"{mode.lower()}_cell"
@@ -400,7 +409,12 @@ def layers_of(mode):
         hidden_size = params[1].size(0) // KINDS[mode].gates
         more = {"proj_size": params[1].size(1)} if projected else {}
         more |= {"nonlinearity": mode[4:].lower()} if layer is RNN else {}
-        more |= {"bias": has_biases, "batch_first": any(batch_first), "dropout": dropout, "bidirectional": bidirectional}
+        more |= {
+            "bias": has_biases,
+            "batch_first": any(batch_first),
+            "dropout": dropout,
+            "bidirectional": bidirectional,
+        }
         module = layer(params[0].size(1), hidden_size, num_layers, dtype=params[0].dtype, **more).train(train)
         for name, value in zip([name for name, _ in module.named_parameters()], params):
             module._parameters[name] = value
@@ -412,4 +426,6 @@ def layers_of(mode):
     return layers
 
 
-FUNCTIONS = {f"{mode.lower()}_cell": cell_of(mode) for mode in KINDS} | {mode.lower(): layers_of(mode) for mode in KINDS}
+FUNCTIONS = {f"{mode.lower()}_cell": cell_of(mode) for mode in KINDS} | {
+    mode.lower(): layers_of(mode) for mode in KINDS
+}

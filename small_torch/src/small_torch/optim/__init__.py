@@ -9,8 +9,8 @@ from copy import deepcopy
 
 import numpy as np
 
-from ..absent import absent
 from .. import Tensor, enable_grad, no_grad, tensor, zeros_like
+from ..absent import absent
 from ..nn.module import forget_gradients, typename
 from . import lr_scheduler  # noqa: F401  an optimizer's user expects it here
 
@@ -149,7 +149,7 @@ class Optimizer:
 def check(**values):
     """Check that nothing is negative. ValueError with the name, in which an underscore before the last word is a space."""
     for name, value in values.items():
-        if not 0 <= value:
+        if not value >= 0:
             raise ValueError(f"Invalid {' '.join(name.rsplit('_', 1))}: {value}")
 
 
@@ -177,7 +177,13 @@ class SGD(Optimizer):
         differentiable=False, fused=None,
     ):  # fmt: skip
         check(learning_rate=lr, momentum_value=momentum, weight_decay_value=weight_decay)
-        options = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay, "nesterov": nesterov}
+        options = {
+            "lr": lr,
+            "momentum": momentum,
+            "dampening": dampening,
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+        }
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         others = {"maximize": maximize, "foreach": foreach, "differentiable": differentiable, "fused": fused}
@@ -324,7 +330,10 @@ class Adagrad(Optimizer):
         super().__init__(params, options | others)
         for group in self.param_groups:  # torch remembers from the beginning
             for one in group["params"]:
-                self.state[one] = {"step": tensor(0.0), "sum": zeros_like(one.detach()).fill_(initial_accumulator_value)}
+                self.state[one] = {
+                    "step": tensor(0.0),
+                    "sum": zeros_like(one.detach()).fill_(initial_accumulator_value),
+                }
 
     def update(self, p, g, state, group):
         t = count(state)

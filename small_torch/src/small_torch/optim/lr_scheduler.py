@@ -133,7 +133,11 @@ class OneCycleLR(LRScheduler):
     ):  # fmt: skip
         if total_steps is None and (epochs is None or steps_per_epoch is None):
             raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-        counts = {"epochs": epochs, "steps_per_epoch": steps_per_epoch} if total_steps is None else {"total_steps": total_steps}
+        counts = (
+            {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+            if total_steps is None
+            else {"total_steps": total_steps}
+        )
         for name, value in counts.items():
             if not isinstance(value, int) or value <= 0:
                 raise ValueError(f"Expected positive integer {name}, but got {value}")
@@ -174,9 +178,7 @@ class OneCycleLR(LRScheduler):
     def get_lr(self):
         step, begin = self.last_epoch, 0
         if step > self.total_steps:
-            raise ValueError(
-                f"Tried to step {step} times. The specified number of total steps is {self.total_steps}"
-            )
+            raise ValueError(f"Tried to step {step} times. The specified number of total steps is {self.total_steps}")
         for phase in self._phases:
             end, *names = phase
             if step <= end or phase is self._phases[-1]:

@@ -6,8 +6,8 @@ from math import isclose
 
 import numpy as np
 
-from ..absent import absent
 from .. import Generator, Tensor, as_tensor, empty, float64, int64, randperm, stack, tensor
+from ..absent import absent
 
 
 def any_number(generator=None):

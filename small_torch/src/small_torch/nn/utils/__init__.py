@@ -3,8 +3,8 @@
 import warnings
 from types import GeneratorType
 
-from ...absent import absent
 from ... import Tensor, cat, no_grad, stack, tensor
+from ...absent import absent
 from ..module import typename
 from . import rnn  # noqa: F401
 
