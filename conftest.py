@@ -27,7 +27,8 @@ pytest_plugins = ["nbval.plugin"] + [
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is there before the first test stays to the end: it is not looked through again whenever tests leave garbage."""
+    """What is there before the first test stays to the end: it is not looked through again whenever tests leave
+    garbage."""
     gc.disable()
     try:
         return (yield)
@@ -37,7 +38,7 @@ def pytest_collection():
 
 
 def pytest_xdist_auto_num_workers():
-    """How many processes `--numprocesses auto` is: as many as there are cores. One more would wait less for browsers, and
-    take longer in all; and there are limits of time that a crowded machine misses."""
+    """How many processes `--numprocesses auto` is: as many as there are cores. One more would wait less for browsers,
+    and take longer in all; and there are limits of time that a crowded machine misses."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(2, cores)

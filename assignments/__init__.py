@@ -6,6 +6,7 @@
     report    pages and tables
     lms       class lists, due dates, uploads
 
-`submission.py` grades one submission with these steps, `batch.py` a folder of submissions, and `cli.py` reads the command
+`submission.py` grades one submission with these steps, `batch.py` a folder of submissions, and `cli.py` reads the
+command
 line: python -m assignments SUBMISSIONS --output grades/
 """

@@ -1,4 +1,5 @@
-"""Run the grader: `python -m assignments SUBMISSIONS` in the repository, `python path/to/assignments SUBMISSIONS` anywhere."""
+"""Run the grader: `python -m assignments SUBMISSIONS` in the repository, `python path/to/assignments SUBMISSIONS`
+anywhere."""
 
 import os
 import sys

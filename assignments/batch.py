@@ -1,4 +1,5 @@
-"""A folder of submissions, graded by several processes: what is new of it, and what was graded before, whoever ends when."""
+"""A folder of submissions, graded by several processes: what is new of it, and what was graded before, whoever ends
+when."""
 
 import hashlib
 import json
@@ -60,9 +61,9 @@ class Job:
 
 
 class Batch:
-    """All submissions of a folder. again: students to be graded anew; questions: those to be graded anew for all; fresh:
-    with other probes than before; variants: whether each student is held to the variants of their own name; similar:
-    whether students' code is compared; term: what the class list and the due dates make of it."""
+    """All submissions of a folder. again: students to be graded anew; questions: those to be graded anew for all;
+    fresh: with other probes than before; variants: whether each student is held to the variants of their own name;
+    similar: whether students' code is compared; term: what the class list and the due dates make of it."""
 
     def __init__(
         self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print, term=None,

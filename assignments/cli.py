@@ -7,10 +7,12 @@ SUBMISSIONS holds a folder or a notebook for each student, named as the student.
     grades/summary.html        for the instructor
     grades/feedback/*.html     a page for each student, in the language of the assignment
     grades/review/*.html       the same for the instructor, with the student's code
-    grades/questions.html      with --own-code: for the instructor, questions about each student's own code, with answers
+    grades/questions.html      with --own-code: for the instructor, questions about each student's own code, with
+                               answers
     grades/sheets.html         the same without answers, to be printed and handed out
     grades/appeals.html        for the instructor: those graded --again
-    grades/changes.html        for the instructor, and .csv: whose points changed since the same files were graded before
+    grades/changes.html        for the instructor, and .csv: whose points changed since the same files were graded
+                               before
     grades/similar.html        for the instructor, with --similar: pairs of submissions that are alike
     grades/done/*.json         what is graded so far: an interrupted batch continues with the next submission
     grades/batches.json        the students of each batch

@@ -45,11 +45,12 @@ class Grader:
 
     @classmethod
     def grade(cls, student, path, wanted, language, limits, seeds, names, parts, shown=True, stays=()):
-        """What is stored of a submission, at last; before it, what of it is at hand: ("", None) while it is read, then the
-        name of each question with None, and with its part when that is there.
+        """What is stored of a submission, at last; before it, what of it is at hand: ("", None) while it is read, then
+        the name of each question with None, and with its part when that is there.
 
-        seeds: those of an earlier grading, if it is to be repeated; shown: whether the numbers are then kept as well. names:
-        of all students, if each is held to variants of their own. parts: those of questions that are not asked again;
+        seeds: those of an earlier grading, if it is to be repeated; shown: whether the numbers are then kept as well.
+        names: of all students, if each is held to variants of their own. parts: those of questions that are not asked
+        again;
         stays: of these the ones that were stored long ago.
         """
         begin, parts = time.monotonic(), dict(parts)
@@ -125,8 +126,8 @@ def serve(line, *started):
 
 
 class Grading:
-    """A grading process, for the main one. On Linux it is forked, with all that it needs in memory; torch has no threads
-    there yet, as nothing was computed."""
+    """A grading process, for the main one. On Linux it is forked, with all that it needs in memory; torch has no
+    threads there yet, as nothing was computed."""
 
     def __init__(self, *started):
         context = get_context("fork" if isolation.LINUX else "spawn")

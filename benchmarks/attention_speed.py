@@ -4,8 +4,8 @@
     python benchmarks/attention_speed.py --repeat 30   more rounds: steadier medians
 
 Both take turns, so that a machine that slows down slows both; printed are medians over the rounds. torch computes as it
-writes the equations down, without its fused kernels (`SDPBackend.MATH`), and with them, where it has a choice: when no weights
-are asked for. One thread, float32.
+writes the equations down, without its fused kernels (`SDPBackend.MATH`), and with them, where it has a choice: when no
+weights are asked for. One thread, float32.
 """
 
 import argparse

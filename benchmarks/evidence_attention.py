@@ -3,11 +3,12 @@
     python benchmarks/evidence_attention.py           compute what is missing; it may be stopped and started again
     python benchmarks/evidence_attention.py --again   compute all of it anew
 
-*words*: English numerals of up to nine digits are read in words and written in digits, by encoder and decoder without attention
-at four sizes, and with attention, dot products or additive, with as many parameters as the second of these. *joined*: the same
-as one sequence, by a language model, an LSTM (also with twice the steps, since one takes it half the time) or a transformer.
-*text*: these two on the English text. For each kind the learning rate is chosen first, on a seed of its own, by the loss on what
-is held out; then five other seeds learn with it. Written is companion/learning/evidence/attention.json.
+*words*: English numerals of up to nine digits are read in words and written in digits, by encoder and decoder without
+attention at four sizes, and with attention, dot products or additive, with as many parameters as the second of these.
+*joined*: the same as one sequence, by a language model, an LSTM (also with twice the steps, since one takes it half the
+time) or a transformer. *text*: these two on the English text. For each kind the learning rate is chosen first, on a
+seed of its own, by the loss on what is held out; then five other seeds learn with it. Written is
+companion/learning/evidence/attention.json.
 """
 
 import itertools
@@ -70,8 +71,8 @@ def new_model(experiment, kind, num_inputs, num_outputs):
 
 
 def run(settings, epochs=None):
-    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`. epochs: of
-    a text, all if None."""
+    """One network, from new to measured: a dictionary of settings and results. settings: the values of `NAMES`. epochs:
+    of a text, all if None."""
     torch.set_num_threads(1)
     experiment, _, seed, _ = settings
     torch.manual_seed(seed)
@@ -80,8 +81,8 @@ def run(settings, epochs=None):
 
 
 def learn(model, batches, learning_rate, planned, epochs=None, **options):
-    """Train with a learning rate that rises and falls over the epochs that are planned, and stop after `epochs`, after all of
-    them if None. Returns the history and the seconds that a step took."""
+    """Train with a learning rate that rises and falls over the epochs that are planned, and stop after `epochs`, after
+    all of them if None. Returns the history and the seconds that a step took."""
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
     steps, epochs = planned * len(batches), epochs or planned
     scheduler = torch.optim.lr_scheduler.OneCycleLR(
@@ -122,7 +123,8 @@ class Once:
 
 
 class SecondHalves:
-    """Windows that overlap by half, for a model without a state: asked is the second half of each, the first is given."""
+    """Windows that overlap by half, for a model without a state: asked is the second half of each, the first is
+    given."""
 
     carried = False
 

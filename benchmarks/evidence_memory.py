@@ -4,9 +4,9 @@
     python benchmarks/evidence_memory.py --again   compute all of it anew
 
 Every kind of network gets as many parameters in its recurrent layer as the others, within 2 %, and learns with each of
-four learning rates: from five seeds, and all are shown. Only for recall, which has many gaps, they learn from two seeds, and
-these choose the rate: the one with the best mean, and among equals the one with the lowest loss while learning. With it five
-networks learn from five other seeds. Written is companion/learning/evidence/memory.json.
+four learning rates: from five seeds, and all are shown. Only for recall, which has many gaps, they learn from two
+seeds, and these choose the rate: the one with the best mean, and among equals the one with the lowest loss while
+learning. With it five networks learn from five other seeds. Written is companion/learning/evidence/memory.json.
 """
 
 import itertools

@@ -1,11 +1,13 @@
-"""What is lost without waiting? The runs on which the chapters on what came after the LSTM rest: forty minutes on one core.
+"""What is lost without waiting? The runs on which the chapters on what came after the LSTM rest: forty minutes on one
+core.
 
     python benchmarks/evidence_recurrences.py           compute what is missing; it may be stopped and started again
     python benchmarks/evidence_recurrences.py --again   compute all of it anew
 
-Every kind of layer gets as many parameters as an LSTM of 32 units, within 3 %, and learns the tasks; on the text the whole model
-gets as many as one with an LSTM of 72 units. For each kind the learning rate is chosen first, on a seed of its own, by the result
-that is shown, and among equals by the loss while learning. With it five networks learn from five other seeds. Written is companion/learning/evidence/recurrences.json.
+Every kind of layer gets as many parameters as an LSTM of 32 units, within 3 %, and learns the tasks; on the text the
+whole model gets as many as one with an LSTM of 72 units. For each kind the learning rate is chosen first, on a seed of
+its own, by the result that is shown, and among equals by the loss while learning. With it five networks learn from five
+other seeds. Written is companion/learning/evidence/recurrences.json.
 """
 
 import itertools
@@ -72,7 +74,8 @@ def count(module):
 
 
 def sized(make, wanted):
-    """`make(size)` with about as many parameters as wanted: of an even size, which can have two heads, if one is near enough."""
+    """`make(size)` with about as many parameters as wanted: of an even size, which can have two heads, if one is near
+    enough."""
     with torch.device("meta"):
         off = lambda size: abs(count(make(size)) - wanted)  # noqa: E731
         size = min(range(2, 400, 2), key=off)

@@ -1,7 +1,8 @@
 """What the programs `evidence_<name>.py` share: networks of equal size, and runs that are computed once and kept.
 
-A program has `NAME`, `VERSION`, `NAMES` of a run's settings, `EXPERIMENTS`, `run(settings)`, `first_runs(experiment)`, the
-settings of the networks by which learning rates are chosen, and `chosen_runs(experiment, first)`, those of the others.
+A program has `NAME`, `VERSION`, `NAMES` of a run's settings, `EXPERIMENTS`, `run(settings)`, `first_runs(experiment)`,
+the settings of the networks by which learning rates are chosen, and `chosen_runs(experiment, first)`, those of the
+others.
 """
 
 import argparse

@@ -1,12 +1,14 @@
-"""In which language is this name of a country? The runs on which the chapter on sequences rests: half an hour on one core.
+"""In which language is this name of a country? The runs on which the chapter on sequences rests: half an hour on one
+core.
 
     python benchmarks/evidence_sequences.py           compute what is missing; it may be stopped and started again
     python benchmarks/evidence_sequences.py --again   compute all of it anew
 
-The countries are dealt out to five folds. Each of five models of a kind learns from four folds, from a seed of its own, and
-is asked the fifth. What is to be chosen, one of three settings (a learning rate, or for naive Bayes its alpha) and how many
-epochs up to 12, is chosen for each fold without looking at it: by a model that learns from three of the others and is asked the
-fourth. All networks have about as many parameters. Written is companion/learning/evidence/sequences.json.
+The countries are dealt out to five folds. Each of five models of a kind learns from four folds, from a seed of its own,
+and is asked the fifth. What is to be chosen, one of three settings (a learning rate, or for naive Bayes its alpha) and
+how many epochs up to 12, is chosen for each fold without looking at it: by a model that learns from three of the others
+and is asked the fourth. All networks have about as many parameters. Written is
+companion/learning/evidence/sequences.json.
 """
 
 import itertools

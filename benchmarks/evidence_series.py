@@ -1,14 +1,14 @@
-"""Does a network forecast better than a linear model? The runs behind the table of the chapter "A series of numbers": ten
-minutes on one core.
+"""Does a network forecast better than a linear model? The runs behind the table of the chapter "A series of numbers":
+ten minutes on one core.
 
     python benchmarks/evidence_series.py           compute what is missing; it may be stopped and started again
     python benchmarks/evidence_series.py --again   compute all of it anew
 
 The series are the weather of Seattle and the made tank. A network learns from the first part of a series, windows of 28
-steps; the second part decides after which of 25 epochs it was best (of 40 where it says "longer"); its error is measured on
-the third. Of three learning rates the one is taken with which two networks err least on the second part on average, and
-with it five others learn, from five other seeds. Written is companion/learning/evidence/series.json, with mean absolute
-errors in the unit of the series.
+steps; the second part decides after which of 25 epochs it was best (of 40 where it says "longer"); its error is
+measured on the third. Of three learning rates the one is taken with which two networks err least on the second part on
+average, and with it five others learn, from five other seeds. Written is companion/learning/evidence/series.json, with
+mean absolute errors in the unit of the series.
 """
 
 import sys

@@ -1,12 +1,13 @@
-"""What does it save not to wait? A minimal gated unit by loop, tree and chunks, beside GRU and LSTM: ratios of time, and memory.
+"""What does it save not to wait? A minimal gated unit by loop, tree and chunks, beside GRU and LSTM: ratios of time,
+and memory.
 
     python benchmarks/evidence_speed.py               measure, print and store: a quarter of an hour on one core
     python benchmarks/evidence_speed.py --repeat 9    more rounds: steadier medians
 
-Forward with backward, float32, one thread; as many features go in as come out. All take turns, so that a machine that slows down
-slows all; kept are medians over the rounds, as multiples of torch's fused `nn.LSTM`. "kept": the megabytes that are kept from the
-way forward for the way back, which do not depend on the machine. Of sequences that grow ever longer there are also seconds, which do.
-Written is companion/learning/evidence/speed.json.
+Forward with backward, float32, one thread; as many features go in as come out. All take turns, so that a machine that
+slows down slows all; kept are medians over the rounds, as multiples of torch's fused `nn.LSTM`. "kept": the megabytes
+that are kept from the way forward for the way back, which do not depend on the machine. Of sequences that grow ever
+longer there are also seconds, which do. Written is companion/learning/evidence/speed.json.
 """
 
 import argparse
@@ -33,7 +34,8 @@ LONGER = [(256, 4, 64), (1024, 4, 64), (4096, 4, 64), (16384, 4, 64)]
 
 
 def by(way):
-    """A maker of layers that take their time steps in this way: a function of scan.py, or None for the loop of a layer."""
+    """A maker of layers that take their time steps in this way: a function of scan.py, or None for the loop of a
+    layer."""
 
     def make(*sizes):
         layer = MinGRU(*sizes)

@@ -5,8 +5,8 @@
 
 RNN, GRU and LSTM learn the text of each language, with equally many parameters in the recurrent layer, within 2 %. For
 each kind the learning rate is chosen first, by the loss on what is held out of the English text, on a seed of its own.
-Then five other seeds learn each text with it. Written is companion/learning/evidence/text.json, with the loss on what is
-held out after each epoch.
+Then five other seeds learn each text with it. Written is companion/learning/evidence/text.json, with the loss on what
+is held out after each epoch.
 """
 
 import itertools

@@ -3,9 +3,9 @@
     python benchmarks/evidence_training.py           compute what is missing; it may be stopped and started again
     python benchmarks/evidence_training.py --again   compute all of it anew
 
-The chapter trains one RNN for ten epochs on the English text, and a larger one for twenty on a tenth of it, which comes to
-know that tenth by heart. Here five networks do each, from five seeds, the first of which is the chapter's. Written is
-companion/learning/evidence/training.json, with the losses after each epoch.
+The chapter trains one RNN for ten epochs on the English text, and a larger one for twenty on a tenth of it, which comes
+to know that tenth by heart. Here five networks do each, from five seeds, the first of which is the chapter's. Written
+is companion/learning/evidence/training.json, with the losses after each epoch.
 """
 
 import sys

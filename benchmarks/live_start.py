@@ -7,7 +7,8 @@
 
 Each visit is a new one, with nothing kept from earlier visits, of the site in _build/html, served by this machine. The
 first output comes when Python is loaded and has run the first cell. Each later cell is run alone; its time is from
-pressing to the output, and as a share of what the same small torch takes for it outside the browser, in a turn of its own.
+pressing to the output, and as a share of what the same small torch takes for it outside the browser, in a turn of its
+own.
 """
 
 import argparse

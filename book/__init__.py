@@ -1,1 +1,2 @@
-"""The book: the editions, and the programs that build it (`site`), run its cells (`live`) and help its authors (`tools`)."""
+"""The book: the editions, and the programs that build it (`site`), run its cells (`live`) and help its authors
+(`tools`)."""

@@ -1,7 +1,7 @@
 """The editions of the book: which there are, and what each says about itself.
 
-An edition is a folder book/<language>/ with an index.md and an edition.yml; nothing else lists the languages. An edition,
-or a page of it, may be a draft: built and to be read, marked as such, and held only to what it has already.
+An edition is a folder book/<language>/ with an index.md and an edition.yml; nothing else lists the languages. An
+edition, or a page of it, may be a draft: built and to be read, marked as such, and held only to what it has already.
 """
 
 from dataclasses import dataclass
@@ -56,7 +56,8 @@ class Edition:
 
     @cached_property
     def assignments(self):
-        """The pages on which its assignments can be done, if a page of the edition lists them: name → the notebook's source."""
+        """The pages on which its assignments can be done, if a page of the edition lists them: name → the notebook's
+        source."""
         listed = "assignments" in names(self.table)
         return {
             f"assignment_{path.stem}": path for path in sorted((ASSIGNMENTS / self.language).glob("*.ipynb")) if listed

@@ -62,9 +62,10 @@ def compare(scratch, reference, input=None, state=None, seed=0, **call):
     """Run a scratch module and its torch namesake on the same numbers, and compare all that comes out.
 
     scratch, reference: modules of the same shape: cells, layers, embeddings or linear layers; the weights of
-    `reference` are copied into `scratch`. input, state: what both are called with; random where None (embeddings, linear
-    layers and attention have no state; the input of attention is a tuple, query, key and value). call: what else they are
-    called with by name, such as masks. seed: of the random input, the state, the loss and, for modules in training mode with dropout, the masks.
+    `reference` are copied into `scratch`. input, state: what both are called with; random where None (embeddings,
+    linear layers and attention have no state; the input of attention is a tuple, query, key and value). call: what else
+    they are called with by name, such as masks. seed: of the random input, the state, the loss and, for modules in
+    training mode with dropout, the masks.
 
     The loss is a sum of all outputs and final states with random weights, so that every number counts in the
     gradients. Returns a `Comparison`, one `Row` for `output`, each final state, the gradient of the input and of

@@ -131,7 +131,8 @@ def on_draw(worker, asked, answer, seed, language, words, limits):
 
 @lru_cache(maxsize=64)
 def findings_of(question, variant, seed):
-    """What was found of outcomes, by their digest: to look for a mistake takes long, and in a class many make the same."""
+    """What was found of outcomes, by their digest: to look for a mistake takes long, and in a class many make the
+    same."""
     return {}
 
 

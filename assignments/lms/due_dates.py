@@ -185,8 +185,8 @@ def applied(dates, items):
     """What becomes of points: the items, each with more.
 
     items: of one student and one assignment each, {"who", "assignment", "before", "sent", "source", "mark"}; sent is a
-    moment or None, mark is whether Canvas says that it is late, or None. Late days are used in the order in which assignments are
-    due; what they do not suffice for has no points, and uses none.
+    moment or None, mark is whether Canvas says that it is late, or None. Late days are used in the order in which
+    assignments are due; what they do not suffice for has no points, and uses none.
     """
     used, done = {}, {}
     late = dates.late

@@ -32,7 +32,8 @@ class Student:
 
 @dataclass
 class Roster:
-    """system: `canvas` or `moodle`. kind: `gradebook`, Moodle's `worksheet`, or a `list`. columns: {folded head: number}"""
+    """system: `canvas` or `moodle`. kind: `gradebook`, Moodle's `worksheet`, or a `list`. columns: {folded head:
+    number}"""
 
     path: str
     system: str

@@ -1,4 +1,5 @@
-"""When a submission was sent: what the school's system says of it comes first, then a table, then the files' own times."""
+"""When a submission was sent: what the school's system says of it comes first, then a table, then the files' own
+times."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -30,7 +31,8 @@ def of_worksheet(text, zone):
 
 
 def table(path, zone, assignments, find):
-    """The moments in a table of student, time and, if there are several, assignment: {(student, assignment or ""): moment}.
+    """The moments in a table of student, time and, if there are several, assignment: {(student, assignment or ""):
+    moment}.
 
     ValueError, with the line, if anything in it is not understood.
     """

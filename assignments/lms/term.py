@@ -1,4 +1,5 @@
-"""What a class list and due dates make of graded submissions: whose each is, what is late, and what is written of it."""
+"""What a class list and due dates make of graded submissions: whose each is, what is late, and what is written of
+it."""
 
 import html
 import json
@@ -16,7 +17,8 @@ MEMORY = "term.json"  # in the folder of grades: when each submission was sent, 
 
 
 class Term:
-    """Of one run. found: {entry: path}. Whatever is wrong with the files is a ValueError here, before anything is graded."""
+    """Of one run. found: {entry: path}. Whatever is wrong with the files is a ValueError here, before anything is
+    graded."""
 
     def __init__(self, found, wanted=(), class_list=None, columns=(), rules=None):
         self.wanted, self.found = tuple(wanted), found
@@ -77,8 +79,8 @@ class Term:
     # When it was sent
 
     def note(self, output, graded):
-        """Notes which assignments this batch is about: those that were asked for, or that more than a few have sent; and
-        when its submissions were sent. graded: what is stored of each, by entry."""
+        """Notes which assignments this batch is about: those that were asked for, or that more than a few have sent;
+        and when its submissions were sent. graded: what is stored of each, by entry."""
         counts = Counter(name for one in graded.values() for name in one["assignments"])
         self.targets = self.targets or [name for name, count in counts.items() if 10 * count >= len(graded)]
         self.memory = remembered(output)
@@ -114,8 +116,8 @@ class Term:
     # What becomes of it
 
     def applied(self, all_graded):
-        """All that is graded, with what the dates make of it: {assignment: item} as `late`, and sentences as `told`; and with
-        the name that the class list has, as `called`."""
+        """All that is graded, with what the dates make of it: {assignment: item} as `late`, and sentences as `told`;
+        and with the name that the class list has, as `called`."""
         if self.listed:
             places = {one["student"]: self.whose(one["student"]) for one in all_graded}
             names = {entry: self.listed.students[ones[0]].name for entry, ones in places.items() if len(ones) == 1}
@@ -158,7 +160,8 @@ class Term:
         return "".join(body)
 
     def write(self, output, all_graded, names, language, say):
-        """Writes what the school's system takes. Returns pieces of the summary. names: of the pages in review/, by entry."""
+        """Writes what the school's system takes. Returns pieces of the summary. names: of the pages in review/, by
+        entry."""
         output = Path(output)
         if self.listed:
             file = output / f"{self.listed.system}.csv"
@@ -230,7 +233,8 @@ class Term:
         self.notes += upload.fill(self.listed, place, scores, comments, assignment)
 
     def by_student(self, all_graded, assignment, all_of_it=False):
-        """What each student sent of an assignment: {student's place: results}. Where some have answers, it is these only."""
+        """What each student sent of an assignment: {student's place: results}. Where some have answers, it is these
+        only."""
         found = {}
         for one in all_graded:
             places = self.whose(one["student"]) if assignment in one["assignments"] else ()
@@ -349,7 +353,8 @@ class Term:
 
 
 def of(arguments):
-    """What the command's arguments ask for; None if it is nothing. What an earlier run knew of is said to be left out."""
+    """What the command's arguments ask for; None if it is nothing. What an earlier run knew of is said to be left
+    out."""
     older = [name for name in ("canvas.csv", "moodle.csv") if (Path(arguments.output) / name).exists()]
     if older and not arguments.roster:
         print(f"{arguments.output}/{older[0]} is of an earlier run. --roster writes it anew.")

@@ -46,7 +46,8 @@ def about_points(listed):
 
 
 def column(listed, assignment, asked=None):
-    """The place of the column that takes the grades of an assignment. ValueError, with the choices, if none is certain."""
+    """The place of the column that takes the grades of an assignment. ValueError, with the choices, if none is
+    certain."""
     there = choices(listed)
     if not there:
         raise ValueError(f"{listed.path} has no column that takes grades" + (
@@ -148,7 +149,8 @@ def plain_name(name):
 
 
 def feedback_zip(pages_of):
-    """The students' pages as Moodle takes them for all at once, as bytes. pages_of: {(number, name, assignment): page}."""
+    """The students' pages as Moodle takes them for all at once, as bytes. pages_of: {(number, name, assignment):
+    page}."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for (number, name, assignment), page in sorted(pages_of.items()):

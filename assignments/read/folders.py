@@ -72,7 +72,8 @@ def files(path):
 
 
 def looked_at(found):
-    """The files of which more is read than the name, and of these the ones for which there is room, the latest first."""
+    """The files of which more is read than the name, and of these the ones for which there is room, the latest
+    first."""
     notebooks = [one for one in found if one.suffix.lower() in READ | {".zip"} or len(found) == 1]
     room, left = set(), LARGEST
     for one in reversed(notebooks):

@@ -14,13 +14,14 @@ from assignments.read import folders
 from companion.check.engine.question import all_questions
 
 CELLS, CODE = 200_000, 32 * 2**20  # cells of a notebook, letters of their code
-# Letters of a cell and of a submission that are parsed, which takes 500 times as much memory. What is beyond runs as well,
-# but its names are looked for in its lines only.
+# Letters of a cell and of a submission that are parsed, which takes 500 times as much memory. What is beyond runs as
+# well, but its names are looked for in its lines only.
 LONG_CELL, LONG = 200_000, 1_000_000
 MAGIC = re.compile(r"^(\s*)(?:%|!|\?|(?=\S+\?{1,2}\s*$)[\w.]+\?)")
 # `files = !ls`, `t = %timeit -o f()`
 MAGIC_RESULT = re.compile(r"^(\s*\w[\w.\[\]'\", ]*=\s*)[%!]")
-# A cell magic below which there is Python that the notebook runs: what times or captures a cell still defines its names.
+# A cell magic below which there is Python that the notebook runs: what times or captures a cell still defines its
+# names.
 RUNS = re.compile(r"%%(?:time|timeit|capture|prun|memit|debug|snakeviz)\b")
 WRITES = re.compile(r"\s*%%(?:write)?file\s+(-a\s+|--append\s+)?(?:\./)?(\S+)\s*\n")
 RUN = re.compile(r"%run\s+(?:-\w\s+)*[\"']?(?:\./)?((?:\w+/)*\w+)(?:\.py|\.ipynb)?(?![\w./])")

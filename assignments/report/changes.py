@@ -1,8 +1,9 @@
 """Who has other points after a grading than before it, though the same files were graded: grades/changes.html and .csv.
 
-With --question a question is graded anew, and everything else stays as it is stored. Where the grader itself has changed,
-or its limits, all is graded anew. In both cases the points and mistakes of before are kept with the new ones, in one file
-of the student, so that an interruption takes nothing away. A run goes on until it is finished, under one name.
+With --question a question is graded anew, and everything else stays as it is stored. Where the grader itself has
+changed, or its limits, all is graded anew. In both cases the points and mistakes of before are kept with the new ones,
+in one file of the student, so that an interruption takes nothing away. A run goes on until it is finished, under one
+name.
 """
 
 import csv
@@ -46,7 +47,8 @@ def begun(output, key, questions, fresh, settings):
 
 
 def stays(last, run, files):
-    """What need not be graded when only some questions are: None if all of it must, else {question: verdict and seed}."""
+    """What need not be graded when only some questions are: None if all of it must, else {question: verdict and
+    seed}."""
     if not run["questions"] or not last or not last["complete"] or last.get("files") != files:
         return None
     done, graded = last.get("run") == run["id"], last["graded"]

@@ -103,7 +103,8 @@ def page(language, title, body, script="", wide=False, style=""):
 
 
 def marks(verdicts):
-    """Points, the most there are, and those of stretch questions on top: whatever page shows them has them from here."""
+    """Points, the most there are, and those of stretch questions on top: whatever page shows them has them from
+    here."""
     plain = [one for one in verdicts if not one["stretch"]]
     extra = sum(one["points"] for one in verdicts if one["stretch"])
     return sum(one["points"] for one in plain), sum(one["most"] for one in plain), extra
@@ -155,7 +156,8 @@ def about_question(verdict, said):
 
 
 def table(heads, rows, label="", sorts=True):
-    """A table whose rows can be sorted: heads are words, rows are HTML. label: what it is, beside others of such heads."""
+    """A table whose rows can be sorted: heads are words, rows are HTML. label: what it is, beside others of such
+    heads."""
     tag, button = ('th aria-sort="none"', '<button type="button">{}</button>') if sorts else ("th", "{}")
     head = "".join(f"<{tag}>{button.format(html.escape(one))}</th>" for one in heads)
     lines = ["<tr>" + "".join(f"<td>{one}</td>" for one in row) + "</tr>" for row in rows]

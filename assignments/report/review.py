@@ -26,8 +26,8 @@ LARGEST = 64 * 2**20  # bytes of an appeal's file that are read
 
 
 def beside(sent, question, verdict, language, student):
-    """What is stored with a verdict: the answer's code, why to look at it, and which variant was asked of the student of
-    this name. A grade does not hang on it."""
+    """What is stored with a verdict: the answer's code, why to look at it, and which variant was asked of the student
+    of this name. A grade does not hang on it."""
     try:
         variant = all_questions()[question].asked_of(student).variant
         return {

@@ -1,8 +1,8 @@
 """Pairs of submissions that are more alike than the assignment makes them: grades/similar.html, with --similar.
 
 copydetect compares the code that is stored with the grades (review.py bounds it). It puts one sign for each name, drops
-spaces and comments, and takes each run of 25 signs as a fingerprint: so new names, other comments and another order hide
-nothing. Left out is what the assignment hands out, its solutions, the book's own code, and what many write.
+spaces and comments, and takes each run of 25 signs as a fingerprint: so new names, other comments and another order
+hide nothing. Left out is what the assignment hands out, its solutions, the book's own code, and what many write.
 
 The page says where to look, and decides nothing. Nothing leaves the machine.
 """
@@ -46,7 +46,8 @@ def fingerprint(code, boilerplate=()):
 
 
 def handed_out(assignment):
-    """Return the fingerprints of an assignment, with and without its solutions; its code is the same in all languages."""
+    """Return the fingerprints of an assignment, with and without its solutions; its code is the same in all
+    languages."""
     file = ROOT / "assignments" / "source" / "en" / f"{assignment}.ipynb"
     cells = code_cells(file) if file.is_file() else []
     cells += [SOLUTION.sub(r"\1raise NotImplementedError()", one) for one in cells]
@@ -66,8 +67,8 @@ def code_cells(file):
 
 
 def pairs(all_graded):
-    """Return the pairs of all assignments, the most alike first: dictionaries with `students`, `assignment`, `score`, and
-    {question: (shares of both, passages of both)} as `found`, where "" stands for all questions."""
+    """Return the pairs of all assignments, the most alike first: dictionaries with `students`, `assignment`, `score`,
+    and {question: (shares of both, passages of both)} as `found`, where "" stands for all questions."""
     book, found = None, []
     for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
         written = {one["student"]: pieces(one, assignment) for one in all_graded}
@@ -103,7 +104,8 @@ def text_of(cells, mark="\ue000"):
 
 
 def alike(written, known):
-    """Yield the pairs among students of one assignment. written: {student: pieces}; known: fingerprints that say nothing."""
+    """Yield the pairs among students of one assignment. written: {student: pieces}; known: fingerprints that say
+    nothing."""
     from copydetect import compare_files
 
     texts = {student: {key: text_of(cells, chr(0xF0000 + number)) for key, cells in there.items()}

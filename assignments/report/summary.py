@@ -57,8 +57,8 @@ def day(sent):
 
 
 def summary(all_graded, abilities, names, language="en", ways=(), more=()):
-    """The instructor's page. names: of each student's page; ways: to other pages, files of WAYS; more: other pieces, each
-    an anchor, a title and HTML."""
+    """The instructor's page. names: of each student's page; ways: to other pages, files of WAYS; more: other pieces,
+    each an anchor, a title and HTML."""
     return Summary(all_graded, names, language, ways, more).page(abilities)
 
 

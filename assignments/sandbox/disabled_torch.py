@@ -1,6 +1,7 @@
 """Torch's own layers out of order: whoever calls one, by whatever way, gets an error, and is marked.
 
-worker.py does so in its process before any student's code is there. What of it depends on the question, `close_for` does.
+worker.py does so in its process before any student's code is there. What of it depends on the question, `close_for`
+does.
 """
 
 import ctypes
@@ -98,8 +99,8 @@ def forget(thing):
 
 
 def shut_autograd():
-    """No gradients by themselves: torch records nothing that it could go back on, for no kind of tensor: from what it had
-    recorded of another device's, whose numbers are this one's, gradients could be fetched node by node."""
+    """No gradients by themselves: torch records nothing that it could go back on, for no kind of tensor: from what it
+    had recorded of another device's, whose numbers are this one's, gradients could be fetched node by node."""
 
     def refuse(name):
         def instead(*_, **__):

@@ -5,13 +5,13 @@ files are to be seen, read-only; nobody's rights; a filter of system calls that 
 and no socket open; limits on time, memory, files. Where namespaces are refused, Landlock hides the files. Elsewhere
 there are limits only. `zygote` runs once, before any student's code; `child` in each process that runs some.
 
-Why not an audited sandbox where there is one: nearly all doors that were ever found lead to torch's own code, in the very
-process that it would put its walls around. Both that were found last stayed open within bubblewrap with all unshared:
-`madvise` fetched torch's code from its file again, and TorchScript gave gradients. What a sandbox does hide, files,
-network and other processes, the same namespaces hide here; where a system refuses those, it does not start either.
-systemd-run needs systemd as the first process, a container its daemon. And each starts a program: to import torch takes
-a second for every question, where a fork takes hundredths. So these walls stay. What is left open: with Landlock alone,
-who knows a file's name can ask whether it is there, and for its size.
+Why not an audited sandbox where there is one: nearly all doors that were ever found lead to torch's own code, in the
+very process that it would put its walls around. Both that were found last stayed open within bubblewrap with all
+unshared: `madvise` fetched torch's code from its file again, and TorchScript gave gradients. What a sandbox does hide,
+files, network and other processes, the same namespaces hide here; where a system refuses those, it does not start
+either. systemd-run needs systemd as the first process, a container its daemon. And each starts a program: to import
+torch takes a second for every question, where a fork takes hundredths. So these walls stay. What is left open: with
+Landlock alone, who knows a file's name can ask whether it is there, and for its size.
 
 Nothing here imports torch or the companion.
 """
@@ -103,7 +103,8 @@ class Jail:
 
     def threads(self):
         """How many a student's code may have. The system counts them with all processes of the user, whose limit is the
-        grader's, too: nobody has few, as a user has in a namespace of users of their own. Linux counts so since 5.14."""
+        grader's, too: nobody has few, as a user has in a namespace of users of their own. Linux counts so since
+        5.14."""
         if os.geteuid() == 0 or self.spaces and release() >= (5, 14):
             return THREADS
         most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
@@ -427,8 +428,8 @@ def refuse_calls(mounted):
     # threads may be, processes may not
     steps += [(equal, 0, 4, some["clone"]), (load, 0, 0, 16), (test, 1, 0, 0x10000), (give, 0, 0, refuse | errno.EPERM),
               (give, 0, 0, allow)]  # fmt: skip
-    # limits of this process only, else they would end others; and no file's signals are sent to another (F_SETOWN, which
-    # is 8, F_SETSIG, F_SETOWN_EX)
+    # limits of this process only, else they would end others; and no file's signals are sent to another (F_SETOWN,
+    # which is 8, F_SETSIG, F_SETOWN_EX)
     steps += [(equal, 0, 4, some["prlimit64"]), (load, 0, 0, 16), (equal, 0, 1, 0), (give, 0, 0, allow),
               (give, 0, 0, refuse | errno.EPERM)]  # fmt: skip
     steps += [(equal, 0, 6, some["fcntl"]), (load, 0, 0, 24), (equal, 2, 0, 8), (equal, 1, 0, 10), (equal, 0, 1, 15),

@@ -1,10 +1,10 @@
 """The process in which students' code runs. It knows calls and probes, and no answer: no reference, no truth, no bank.
 
-It is started by workers.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs: for
-each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the answer on the
-probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in its memory.
-Whatever the student's code does to this process, numbers are all it can give, and the layers that would compute the
-right ones are not there.
+It is started by workers.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs:
+for each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the answer on
+the probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in its
+memory. Whatever the student's code does to this process, numbers are all it can give, and the layers that would compute
+the right ones are not there.
 """
 
 import ast
@@ -297,7 +297,8 @@ def send(target, thing):
 
 
 def bear(line, secret, path):
-    """Forks one that serves for each line that is handed in. None of them knows of another, and this one reads no job."""
+    """Forks one that serves for each line that is handed in. None of them knows of another, and this one reads no
+    job."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     while lines := socket.recv_fds(line, 1, 1)[1]:
         if os.fork() == 0:

@@ -2,7 +2,8 @@
 
     make live       fetch what is missing, compare it with its checksums, and pack it into _build/live
 
-parts.toml says what there is. Where the folder is there, `book/site/build.py` puts it into the site with the code as it is then.
+parts.toml says what there is. Where the folder is there, `book/site/build.py` puts it into the site with the code as it
+is then.
 """
 
 import fnmatch
@@ -165,7 +166,8 @@ def pip_download(requirement, *options):
 
 
 def own_torch():
-    """Return the folder of the package of this repository that is the torch of the pages, or None if it is a wheel from elsewhere."""
+    """Return the folder of the package of this repository that is the torch of the pages, or None if it is a wheel from
+    elsewhere."""
     folder = ROOT / SETTINGS["torch"]
     return folder if folder.is_dir() else None
 
@@ -254,7 +256,8 @@ def folder(path, prefix):
 
 
 def pack(site):
-    """Put everything into the built site, if it has been fetched: live/manifest.json, and a folder named after its contents."""
+    """Put everything into the built site, if it has been fetched: live/manifest.json, and a folder named after its
+    contents."""
     shutil.rmtree(site / "live", ignore_errors=True)
     if not fetched():
         return

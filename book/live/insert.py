@@ -54,7 +54,8 @@ def fill(page, place, text):
 
 
 def practising(page, notebook, said):
-    """The page of an assignment, with what it has where its cells run. notebook: where the page's is; None if they do not."""
+    """The page of an assignment, with what it has where its cells run. notebook: where the page's is; None if they do
+    not."""
     note, button = "", ""
     if notebook:
         button = f'<p class="hand-in"><button type="button" data-notebook="{notebook}">{html.escape(said["hand_in"])}</button></p>'
@@ -63,8 +64,8 @@ def practising(page, notebook, said):
 
 
 def cells_of(path):
-    """What a page knows of its code cells: id, source, description of a picture, why one does not run there, and whether it
-    only checks an answer, so that nothing below needs it.
+    """What a page knows of its code cells: id, source, description of a picture, why one does not run there, and
+    whether it only checks an answer, so that nothing below needs it.
     """
     told = []
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:

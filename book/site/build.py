@@ -3,7 +3,8 @@
     python -m book.site.build                 build all editions into _build/html/<language>/
     python -m book.site.build --edition en    build only this one
     python -m book.site.build --serve         build, then show the site at an address of this computer
-    python -m book.site.build --pdf           print each edition as well, as a PDF that its pages lead to; needs Chromium
+    python -m book.site.build --pdf           print each edition as well, as a PDF that its pages lead to; needs
+                                              Chromium
     python -m book.site.build --archive       pack the site as well, into unrolled.zip, to be read without a network
     python -m book.site.build --no-cards      draw no pictures for links to the pages, even if the site has an address
 
@@ -27,7 +28,8 @@ from book.editions import BOOK, editions, read
 from book.live import fetch, insert
 from book.site import cards, downloads, home
 
-# jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds.
+# jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some
+# seconds.
 sys.modules.setdefault("rfc3987_syntax", None)
 
 ROOT = BOOK.parent

@@ -1,4 +1,5 @@
-"""The book to take along: a PDF of each edition, and the whole site as one archive. Every page leads to what there is."""
+"""The book to take along: a PDF of each edition, and the whole site as one archive. Every page leads to what there
+is."""
 
 import re
 import zipfile

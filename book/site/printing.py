@@ -103,7 +103,8 @@ def pages_of(path):
 
 
 def prepare(article, name, pages, base):
-    """Make an article a part of the whole: its places named after its page, its solutions open, nothing that only a screen can do."""
+    """Make an article a part of the whole: its places named after its page, its solutions open, nothing that only a
+    screen can do."""
     for element in article.select("script, .headerlink, .begin, button"):
         element.decompose()
     for details in article.select("details"):

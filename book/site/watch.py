@@ -51,7 +51,8 @@ def build(language):
 
 
 def build_and_reload(loop, language, changed=()):
-    """Build what depends on the changed files, and reload the open pages. All editions show the names in edition.yml."""
+    """Build what depends on the changed files, and reload the open pages. All editions show the names in
+    edition.yml."""
     renamed = any(path.endswith("edition.yml") for path in changed)
     if build(None if renamed else language):
         loop.add_callback(LiveReloadHandler.reload_waiters, "*")

@@ -1,4 +1,5 @@
-"""Draw the pictures of the interactive figures, which pages show where no script runs, into companion/figures/pictures/.
+"""Draw the pictures of the interactive figures, which pages show where no script runs, into
+companion/figures/pictures/.
 
     python -m book.tools.draw           all figures
     python -m book.tools.draw gates     one of them
@@ -72,7 +73,8 @@ def drawings(browser, name):
 
 
 def learned(browser):
-    """How the figure Learning ends: losses, each the mean of five steps, shares that are right, and what the gates keep."""
+    """How the figure Learning ends: losses, each the mean of five steps, shares that are right, and what the gates
+    keep."""
     figure = KINDS["learning"](gap=19)  # another one than it shows at first, which has an end already
     with browser.new_page() as page:
         page.set_content(page_of(figure))

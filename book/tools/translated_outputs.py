@@ -1,8 +1,8 @@
 """Derive a translated cell's outputs from those of the English cell.
 
 A translated cell has the English code with other labels: strings that it only prints. So its outputs follow from those
-of the English cell, and need no run of their own: each printed line is the English one with its labels replaced, and all
-else is equal.
+of the English cell, and need no run of their own: each printed line is the English one with its labels replaced, and
+all else is equal.
 """
 
 import ast
@@ -82,7 +82,8 @@ def labels(source):
 
 
 def templates(tree):
-    """Yield what each `print` writes, once for each row of the loops around it: a list of strings, and None for a value."""
+    """Yield what each `print` writes, once for each row of the loops around it: a list of strings, and None for a
+    value."""
     calls = [node for node in ast.walk(tree) if is_print(node)]
     around = {id(call): [] for call in calls}
     for node in ast.walk(tree):
@@ -99,7 +100,8 @@ def templates(tree):
 
 
 def template(call, row):
-    """Return what one `print` writes, as `templates` does. row: the strings' nodes of the names that stand for labels."""
+    """Return what one `print` writes, as `templates` does. row: the strings' nodes of the names that stand for
+    labels."""
     options = {one.arg: text_of(one.value) for one in call.keywords}
     written, later = [], {id(first_part(argument)) for argument in call.args[1:]}
     for node, specification in pieces(call):
@@ -119,7 +121,8 @@ def first_part(argument):
 
 
 class Pattern(NamedTuple):
-    """What a `print` writes on one line. english: a pattern with a group for each value; own: the same with other labels."""
+    """What a `print` writes on one line. english: a pattern with a group for each value; own: the same with other
+    labels."""
 
     english: re.Pattern
     own: list[str | None]

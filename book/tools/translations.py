@@ -2,20 +2,23 @@
 
     python -m book.tools.translations                       all findings; the exit status says whether there are any
     python -m book.tools.translations status ja             those of one edition
-    python -m book.tools.translations draft ja lstm         begin a chapter: the English one, every cell marked as untranslated;
+    python -m book.tools.translations draft ja lstm         begin a chapter: the English one, every cell marked as
+                                                            untranslated;
                                                       in one that is begun, add the cells that it lacks
-    python -m book.tools.translations renew ja lstm gates   "I have read both: this cell says what the English one says now"
+    python -m book.tools.translations renew ja lstm gates   "I have read both: this cell says what the English one says
+                                                            now"
     python -m book.tools.translations renew ja lstm         the same of every cell of the chapter
     python -m book.tools.translations renew ja index        the same of a page in Markdown
-    python -m book.tools.translations renew all lstm gates  the same of all editions, where the meaning has not changed: a typo
+    python -m book.tools.translations renew all lstm gates  the same of all editions, where the meaning has not changed:
+                                                            a typo
     python -m book.tools.translations draft ja assignments/lstm    and so of assignments
 
 Every translated cell keeps a digest of the English cell that it was made from, under `translates` in its metadata; a
-page in Markdown keeps one in its first line. When the English cell changes, its translations are stale until someone has
-read them and renews the digest. Code, outputs, formulas, links and the numbers in tables are compared directly.
+page in Markdown keeps one in its first line. When the English cell changes, its translations are stale until someone
+has read them and renews the digest. Code, outputs, formulas, links and the numbers in tables are compared directly.
 
-What an edition that is a draft has not got yet, or a page that is one (edition.yml says so), is listed and not held against
-it; what it has got is.
+What an edition that is a draft has not got yet, or a page that is one (edition.yml says so), is listed and not held
+against it; what it has got is.
 """
 
 import argparse
@@ -45,7 +48,8 @@ FOLDERS = {"": Path("book"), "assignments/": Path("assignments", "source")}
 
 # Where editions may differ: a chapter about a text takes the edition's own. These cells have other outputs there.
 OWN_OUTPUTS = {
-    "embedding": {"lookup-figure", "lookup-in-python", "learned-neighbours", "learned-picture"},  # letters of the language
+    # letters of the language
+    "embedding": {"lookup-figure", "lookup-in-python", "learned-neighbours", "learned-picture"},
     "language_model": {
         "text-loaded", "model-made", "lines-written", "perplexity-picture", "perplexity-fell", "writer-loaded",
         "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k",
@@ -200,8 +204,8 @@ def differences(page, original, cell, edition):
 
 @cache  # English cells are compared with each edition's, and most are the same in all
 def code(source):
-    """A cell's code without comments, docstrings and printed labels, in one form. Figures and `check` are told the edition's
-    language."""
+    """A cell's code without comments, docstrings and printed labels, in one form. Figures and `check` are told the
+    edition's language."""
     tree = ast.parse(source)
     for label in label_nodes(tree):
         label.value = ""
@@ -296,7 +300,8 @@ def follows(original, cell, edition):
 
 
 def draft(edition, page, root=ROOT):
-    """Begin a translation: the English page, with an empty digest in every cell, or what a page that is begun lacks of it.
+    """Begin a translation: the English page, with an empty digest in every cell, or what a page that is begun lacks of
+    it.
 
     Figures and checks are told the language; they speak it when the notebook has been run. Returns the cells' ids.
     """

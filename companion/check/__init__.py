@@ -40,8 +40,8 @@ class Short:
         return getattr(self.stream, name)
 
 
-# Within two seconds there is an answer: what the answer itself leaves of these, the search for pairs may take. The Python of
-# a browser needs three times as long for it.
+# Within two seconds there is an answer: what the answer itself leaves of these, the search for pairs may take. The
+# Python of a browser needs three times as long for it.
 SECONDS = 4.5 if sys.platform == "emscripten" else 1.5
 
 

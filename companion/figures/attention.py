@@ -12,8 +12,8 @@ from companion.learning.numeral_readers import KINDS, load_reader, path_of
 from companion.learning.numerals import LANGUAGES, in_words, split
 from companion.learning.search import greedy
 
-# The first stands there at the beginning. Then a short one, one with zeros where the reader without attention goes wrong,
-# one with none, and one that is longer than any that the readers learned from.
+# The first stands there at the beginning. Then a short one, one with zeros where the reader without attention goes
+# wrong, one with none, and one that is longer than any that the readers learned from.
 EXAMPLES = {language: [412007, 305, zeros, 987654321, 1234567890] for language, zeros in zip(
     LANGUAGES, (700800009, 600030015, 90000400, 300405006), strict=True
 )}  # fmt: skip
@@ -24,7 +24,8 @@ reader_of = cache(load_reader)
 
 
 class Written(NamedTuple):
-    """digits: what was written, a string. p: the probability of each digit and of the end, (T). weights: (T, S), or None."""
+    """digits: what was written, a string. p: the probability of each digit and of the end, (T). weights: (T, S), or
+    None."""
 
     digits: str
     p: torch.Tensor

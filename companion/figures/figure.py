@@ -1,8 +1,8 @@
 """What the figures share in Python. The figure itself, its drawing and its arithmetic, is a script: `<name>.js`.
 
 A page takes a script as one text. So a figure's module is joined with those that it imports, `steps.js` and `kit.js`:
-they are modules of the same folder, which import and export by name, one statement a line. What is to run beside the page's
-own thread is imported as a text: `import NAME from "./module.js" with { type: "text" };`.
+they are modules of the same folder, which import and export by name, one statement a line. What is to run beside the
+page's own thread is imported as a text: `import NAME from "./module.js" with { type: "text" };`.
 """
 
 import json
@@ -29,7 +29,8 @@ def read(name):
 
 
 def source(name):
-    """A module in which what it imports as a text stands as one: all the modules that this is made of, without comments."""
+    """A module in which what it imports as a text stands as one: all the modules that this is made of, without
+    comments."""
 
     def told(match):
         return f"const {match['name']} = {json.dumps(without_comments(script(match['module'])), ensure_ascii=False)};\n"

@@ -1,4 +1,5 @@
-"""Guess the next character, against counts and a trained writer: Shannon's game (Prediction and Entropy of Printed English, 1951)."""
+"""Guess the next character, against counts and a trained writer: Shannon's game (Prediction and Entropy of Printed
+English, 1951)."""
 
 import math
 import re
@@ -66,7 +67,8 @@ def all_at_once(counts, past):
 
 
 def distributions(language, text):
-    """What each player expects at each place but the first, given the text before it: float64 (players, length - 1, vocab_size)."""
+    """What each player expects at each place but the first, given the text before it: float64 (players, length - 1,
+    vocab_size)."""
     model, vocabulary = writer_of(language)
     indices = vocabulary.encode(text, strict=True)
     counted = [
@@ -79,7 +81,8 @@ def distributions(language, text):
 
 
 def candidates(ranked, truth):
-    """The right index and the others that the players expect most, in turns, the last player first. In the order of the vocabulary."""
+    """The right index and the others that the players expect most, in turns, the last player first. In the order of the
+    vocabulary."""
     others = dict.fromkeys(order[k].item() for k in range(CHOICES + 1) for order in reversed(ranked))
     return sorted([truth, *[one for one in others if one not in (truth, 0)][: CHOICES - 1]])
 
@@ -91,9 +94,9 @@ def rank(p, index):
 
 @cache
 def played(language, text, given):
-    """What the page knows of the players: their tries for each place, among all characters and among the candidates, a digit each,
-    and -log2 p of what came. `first`: the place to which the first tries belong; bits, candidates, and which of them the writer
-    holds likeliest, begin at `given`."""
+    """What the page knows of the players: their tries for each place, among all characters and among the candidates, a
+    digit each, and -log2 p of what came. `first`: the place to which the first tries belong; bits, candidates, and
+    which of them the writer holds likeliest, begin at `given`."""
     vocabulary = writer_of(language)[1]
     indices = vocabulary.encode(text, strict=True).tolist()
     p = distributions(language, text)
@@ -120,20 +123,21 @@ def played(language, text, given):
 def shannon(tries, rest):
     """Bits that tries leave at most, by how often each number of them occurs (Shannon 1951, section 5).
 
-    tries: a list of 1 to MOST + 1. rest: how many characters are left after MOST wrong ones; one that was not found is one of
-    them, and which one is told in log2(rest) bits more.
+    tries: a list of 1 to MOST + 1. rest: how many characters are left after MOST wrong ones; one that was not found is
+    one of them, and which one is told in log2(rest) bits more.
     """
     shares = [tries.count(n) / len(tries) for n in range(1, MOST + 2)]
     return sum(-share * math.log2(share) for share in shares if share) + shares[-1] * math.log2(rest)
 
 
 class Guess(Figure):
-    """Shannon's game: the reader, counts of order 1, 3 and 5, and the writer of the language guess one character after the other.
+    """Shannon's game: the reader, counts of order 1, 3 and 5, and the writer of the language guess one character after
+    the other.
 
-    text: of your own, 20 to 200 characters that the writer knows; without it there are three passages of the held-out text. passage:
-    which of them, from 1. choosing: whether the reader chooses among six characters instead of typing any. tries: how many the
-    reader needed for each character so far, 1 to 5; 6 for not found, 0 for one that was shown unguessed. Another passage, or
-    another way, begins anew. A language without a writer gets the English one.
+    text: of your own, 20 to 200 characters that the writer knows; without it there are three passages of the held-out
+    text. passage: which of them, from 1. choosing: whether the reader chooses among six characters instead of typing
+    any. tries: how many the reader needed for each character so far, 1 to 5; 6 for not found, 0 for one that was shown
+    unguessed. Another passage, or another way, begins anew. A language without a writer gets the English one.
     """
 
     _esm = script("guess")
@@ -174,7 +178,8 @@ class Guess(Figure):
     def standings(self):
         """Name → (share right at the first try, mean number of tries, Shannon's bound, mean -log2 p of what came).
 
-        The bound is of what was asked: which character, or, choosing, which of the six. All over the characters that the reader has guessed, or, if there are none, that were shown. The reader has given no
+        The bound is of what was asked: which character, or, choosing, which of the six. All over the characters that
+        the reader has guessed, or, if there are none, that were shown. The reader has given no
         probabilities: None. Nothing was guessed or shown: an empty dict.
         """
         guessed = [k for k, n in enumerate(self.tries) if n]

@@ -11,18 +11,19 @@ EMBEDDING_DIM, HIDDEN_SIZE, SYMBOLS = 8, 16, 4  # as in learner.js
 
 
 class Learning(Figure):
-    """Two models of a kind (embedding of 8, recurrent layer of 16 units, linear layer) that learn the same task from the same
-    data by Adam, with batches of 16 and gradients no longer than 1, in the page and beside its own thread.
+    """Two models of a kind (embedding of 8, recurrent layer of 16 units, linear layer) that learn the same task from
+    the same data by Adam, with batches of 16 and gradients no longer than 1, in the page and beside its own thread.
 
-    kind: "RNN", "GRU" or "LSTM". gap: steps of noise between symbol and question, 1 to 60; the task is `companion.tasks.Recall`
-    with 4 symbols. learning_rate: 0.001, 0.003, 0.01 or 0.03. start: of the second model: "chrono", memories of 2 to 2 · gap
-    steps, or "bias", all forget gates' biases (a GRU's update gates') at `bias`, 0 to 6; an RNN begins with the identity. seed:
-    of weights and data, 0 to 99. examples: pairs (indices, target) to learn from in place of that task; the target is asked
-    after the last index. begin_with: weights of both models to begin with, as `weights` has them. goal: learn up to this step;
-    0 is until the reader stops it.
+    kind: "RNN", "GRU" or "LSTM". gap: steps of noise between symbol and question, 1 to 60; the task is
+    `companion.tasks.Recall` with 4 symbols. learning_rate: 0.001, 0.003, 0.01 or 0.03. start: of the second model:
+    "chrono", memories of 2 to 2 · gap steps, or "bias", all forget gates' biases (a GRU's update gates') at `bias`, 0
+    to 6; an RNN begins with the identity. seed: of weights and data, 0 to 99. examples: pairs (indices, target) to
+    learn from in place of that task; the target is asked after the last index. begin_with: weights of both models to
+    begin with, as `weights` has them. goal: learn up to this step; 0 is until the reader stops it.
 
-    What the page tells when it rests: steps, losses (of both, one a step), weights (of both, in the order of the parameters) and memories, what it draws of the gates.
-    Before anybody has moved anything it shows how it ends: learned.json, which `python -m book.tools.draw learning` learns.
+    What the page tells when it rests: steps, losses (of both, one a step), weights (of both, in the order of the
+    parameters) and memories, what it draws of the gates. Before anybody has moved anything it shows how it ends:
+    learned.json, which `python -m book.tools.draw learning` learns.
     """
 
     _esm = script("learning")
@@ -49,7 +50,8 @@ class Learning(Figure):
             self.set_trait("ended", json.loads(read("learned.json")))
 
     def models(self):
-        """Both models with the weights that the page has told, in float64: `companion.SequenceModel`. RuntimeError before."""
+        """Both models with the weights that the page has told, in float64: `companion.SequenceModel`. RuntimeError
+        before."""
         if not self.weights:
             raise RuntimeError("the page has not told its weights yet: let it learn, and stop it")
         return [self._model(values) for values in self.weights]

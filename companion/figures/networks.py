@@ -15,7 +15,8 @@ LAYERS = {"RNN": RNN, "GRU": GRU, "LSTM": LSTM}
 
 
 def model_of(kind, sizes, values=None):
-    """Embedding → RNN, GRU or LSTM → linear layer, in float64. values: all its numbers, in the order of the parameters."""
+    """Embedding → RNN, GRU or LSTM → linear layer, in float64. values: all its numbers, in the order of the
+    parameters."""
     recurrent = LAYERS[kind](sizes["embedding_dim"], sizes["hidden_size"], dtype=torch.float64)
     embedding = Embedding(sizes["vocab_size"], sizes["embedding_dim"], dtype=torch.float64)
     model = SequenceModel(embedding, recurrent, sizes["num_outputs"])
@@ -25,7 +26,8 @@ def model_of(kind, sizes, values=None):
 
 
 def begin(kind, sizes, seed):
-    """A model whose weights are the page's: the embedding from N(0, 1), all else from U(-1/√H, 1/√H), H being hidden_size."""
+    """A model whose weights are the page's: the embedding from N(0, 1), all else from U(-1/√H, 1/√H), H being
+    hidden_size."""
     count = sum(p.numel() for p in model_of(kind, sizes).parameters())
     bound, drawn = 1 / math.sqrt(sizes["hidden_size"]), sizes["vocab_size"] * sizes["embedding_dim"]
     values = [normal(seed, k) if k < drawn else bound * (2 * uniform(seed, k) - 1) for k in range(count)]

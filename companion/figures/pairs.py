@@ -27,8 +27,8 @@ MOST = 10  # writes
 class Pairs(Figure):
     """A state S of four by four numbers, S ← α S + u kᵀ with u = β v, or by the delta rule u = β ( v - α S k ).
 
-    writes: up to 10 pairs [key, value], key 0 to 6, value 0 or 1 of the two that the key has. asked: the key that is asked for, 0
-    to 6. delta: whether the delta rule writes. alpha: from 0.5 to 1. beta: from 0 to 2.
+    writes: up to 10 pairs [key, value], key 0 to 6, value 0 or 1 of the two that the key has. asked: the key that is
+    asked for, 0 to 6. delta: whether the delta rule writes. alpha: from 0.5 to 1. beta: from 0 to 2.
     """
 
     _esm = script("pairs")

@@ -23,11 +23,13 @@ networks_of = cache(load_small_writers)
 
 
 class Past(Loading):
-    """An RNN, a GRU and an LSTM of equal size read a text, and expect what stands at a place: by which of the characters before it?
+    """An RNN, a GRU and an LSTM of equal size read a text, and expect what stands at a place: by which of the
+    characters before it?
 
-    text: 2 to 120 characters that the networks know. place: of the character that is expected, from 1, the second, on. measure:
-    "gradient", how much the surprise at the place would change with a small change of each embedding vector; or "without", how
-    much it changes when the character is taken out. A language without networks gets the English ones.
+    text: 2 to 120 characters that the networks know. place: of the character that is expected, from 1, the second, on.
+    measure: "gradient", how much the surprise at the place would change with a small change of each embedding vector;
+    or "without", how much it changes when the character is taken out. A language without networks gets the English
+    ones.
     """
 
     _esm = script("past")

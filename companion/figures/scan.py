@@ -17,9 +17,9 @@ def eight(numbers):
 class Scan(Figure):
     """h_t = a_t · h_{t-1} + b_t over eight steps, one number in each place.
 
-    a, b: eight numbers each, from -2 to 2. h_0: from -2 to 2. way: "loop", "tree" or "chunks". cuts: after which of the steps 1 to
-    7 the chunks are cut, increasing. t: the step whose numbers can be changed, 1 to 8. shown: up to which round the drawing
-    shows what is computed, 0 to 8.
+    a, b: eight numbers each, from -2 to 2. h_0: from -2 to 2. way: "loop", "tree" or "chunks". cuts: after which of the
+    steps 1 to 7 the chunks are cut, increasing. t: the step whose numbers can be changed, 1 to 8. shown: up to which
+    round the drawing shows what is computed, 0 to 8.
     """
 
     _esm = script("scan")

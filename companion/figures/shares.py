@@ -14,11 +14,12 @@ KINDS = ["RNN", "LSTM"]
 
 
 class Shares(Figure):
-    """Two new networks of 8 units read the same 24 symbols: noise, one symbol that counts, noise, and the question which it was.
+    """Two new networks of 8 units read the same 24 symbols: noise, one symbol that counts, noise, and the question
+    which it was.
 
-    gap: how many steps before the question the symbol stands, 1 to 23. scale: what the recurrent weights W_hh, as torch draws
-    them, are multiplied with, 0.2 to 3. bias: of the LSTM's forget gates, 0 to 5. window: the gradient goes back over so many
-    steps, 1 to 24. seed: of weights and symbols, 0 to 99.
+    gap: how many steps before the question the symbol stands, 1 to 23. scale: what the recurrent weights W_hh, as torch
+    draws them, are multiplied with, 0.2 to 3. bias: of the LSTM's forget gates, 0 to 5. window: the gradient goes back
+    over so many steps, 1 to 24. seed: of weights and symbols, 0 to 99.
     """
 
     _esm = script("shares")
@@ -49,7 +50,8 @@ class Shares(Figure):
         return model
 
     def gradients(self, kind):
-        """What comes to ∂L/∂W_hh through each step, by autograd, (24, rows of W_hh, 8): together they are the gradient."""
+        """What comes to ∂L/∂W_hh through each step, by autograd, (24, rows of W_hh, 8): together they are the
+        gradient."""
         model, indices = self.model(kind), torch.tensor(self.indices())
         # autograd tells the steps apart where each has a W_hh of its own
         own = [model.recurrent.weight_hh_l0.detach().clone().requires_grad_() for _ in indices]

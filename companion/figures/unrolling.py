@@ -9,8 +9,9 @@ from companion.layers.rnn import RNN
 STEPS, SIZE = 50, 8
 
 # Q turns vectors and does not change their length. It is a product of eight reflections in vectors of four ones and
-# minus ones, so that these 64ths are exact. Of many such it turns in four planes by 13, 63, 120 and 139 degrees: nothing
-# stands still and nothing soon comes round again. Above r = 1.3 what tanh makes of it settles, and forgets its beginning.
+# minus ones, so that these 64ths are exact. Of many such it turns in four planes by 13, 63, 120 and 139 degrees:
+# nothing stands still and nothing soon comes round again. Above r = 1.3 what tanh makes of it settles, and forgets its
+# beginning.
 SIXTY_FOURTHS = [
     [-6, 8, -30, 12, 2, -32, 18, -40],
     [-36, 16, 12, 40, -20, 0, 12, 16],

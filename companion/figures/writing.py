@@ -61,7 +61,8 @@ class Writing(Loading):
         return torch.stack(values)
 
     def write(self, length):
-        """Write on for so many characters, with the dice that the page has. Returns the text, which it shows as well."""
+        """Write on for so many characters, with the dice that the page has. Returns the text, which it shows as
+        well."""
         found = characters(self.written)
         room = MOST["written"] - len(found)
         if not 0 <= length <= room:

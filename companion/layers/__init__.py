@@ -1,1 +1,2 @@
-"""The recurrent layers, and the embedding: tensor arithmetic and nothing else. They know nothing of text or of training."""
+"""The recurrent layers, and the embedding: tensor arithmetic and nothing else. They know nothing of text or of
+training."""

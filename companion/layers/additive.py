@@ -1,7 +1,7 @@
 """Additive attention: a small network says how much each word matters for the next step.
 
-Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, "Neural machine translation by jointly learning to align and translate"
-(2015), arXiv 1409.0473, appendix A.1.2.
+Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, "Neural machine translation by jointly learning to align and
+translate" (2015), arXiv 1409.0473, appendix A.1.2.
 """
 
 import torch
@@ -29,8 +29,8 @@ class AdditiveAttention(nn.Module):
             setattr(self, name, nn.init.uniform_(weight, -bound, bound))
 
     def forward(self, query, key, value, key_padding_mask=None):
-        """query: (T, B, query_size). key: (S, B, key_size). value: (S, B, value_size). key_padding_mask: bool (B, S), True
-        where there is nothing to look at. Returns the contexts (T, B, value_size) and the weights (B, T, S).
+        """query: (T, B, query_size). key: (S, B, key_size). value: (S, B, value_size). key_padding_mask: bool (B, S),
+        True where there is nothing to look at. Returns the contexts (T, B, value_size) and the weights (B, T, S).
         """
         # (T, 1, B, …) + (S, B, …): every query with every key
         q, k = (query @ self.weight_q.T)[:, None], key @ self.weight_k.T + self.bias

@@ -1,10 +1,11 @@
 """Attention: to each question an answer that is put together from everything there is, each part as far as it fits.
 
-Thang Luong, Hieu Pham and Christopher Manning, "Effective approaches to attention-based neural machine translation" (2015),
-arXiv 1508.04025; the scale and the heads are from Vaswani et al., "Attention is all you need" (2017), arXiv 1706.03762,
-section 3.2. Names of parameters, masks and errors are torch's.
+Thang Luong, Hieu Pham and Christopher Manning, "Effective approaches to attention-based neural machine translation"
+(2015), arXiv 1508.04025; the scale and the heads are from Vaswani et al., "Attention is all you need" (2017), arXiv
+1706.03762, section 3.2. Names of parameters, masks and errors are torch's.
 
-Shapes: T queries, S keys and as many values, B sequences in the batch, E features (`embed_dim`), H heads of E / H features each.
+Shapes: T queries, S keys and as many values, B sequences in the batch, E features (`embed_dim`), H heads of E / H
+features each.
 """
 
 import math
@@ -18,10 +19,11 @@ from companion.layers.recurrent import dropout
 
 
 def attend(Q, K, V, mask=None, p=0.0, scale=None):
-    """What all attention here computes. Returns what each query gets, (*, T, size of a value), and the weights (*, T, S).
+    """What all attention here computes. Returns what each query gets, (*, T, size of a value), and the weights (*, T,
+    S).
 
-    Q: (*, T, d), the queries. K: (*, S, d), the keys. V: (*, S, size), the values. mask: added to the scores, -∞ where a
-    query must not look; None for none. p: the probability that a weight is set to zero. scale: 1/√d if None.
+    Q: (*, T, d), the queries. K: (*, S, d), the keys. V: (*, S, size), the values. mask: added to the scores, -∞ where
+    a query must not look; None for none. p: the probability that a weight is set to zero. scale: 1/√d if None.
     """
     scale = 1 / math.sqrt(Q.size(-1)) if scale is None else scale
     # e = Q Kᵀ / √d:   how well each key fits each query
@@ -40,10 +42,10 @@ def attend(Q, K, V, mask=None, p=0.0, scale=None):
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None):
     """Attention without parameters, as `torch.nn.functional.scaled_dot_product_attention`.
 
-    query: (*, T, d). key: (*, S, d). value: (*, S, size). attn_mask: to (*, T, S), bool, True where a query may look (the
-    opposite of `MultiheadAttention`), or floating, added to the scores. is_causal: query t may look at keys 0 … t; there
-    must be no other mask then. dropout_p: as `p` in `attend`, whether training or not. scale: 1/√d if None. Returns
-    (*, T, size); zeros for a query that may look nowhere. RuntimeError for a mask of another kind, or two.
+    query: (*, T, d). key: (*, S, d). value: (*, S, size). attn_mask: to (*, T, S), bool, True where a query may look
+    (the opposite of `MultiheadAttention`), or floating, added to the scores. is_causal: query t may look at keys 0 … t;
+    there must be no other mask then. dropout_p: as `p` in `attend`, whether training or not. scale: 1/√d if None.
+    Returns (*, T, size); zeros for a query that may look nowhere. RuntimeError for a mask of another kind, or two.
     """
     mask, nowhere = attention_masks.of_function(query, key, attn_mask, is_causal)
     context, _ = attend(query, key, value, mask, dropout_p, scale)
@@ -55,13 +57,13 @@ class MultiheadAttention(nn.Module):
 
     embed_dim: features E of queries and of what comes out. num_heads: how many parts of E look for themselves. dropout:
     probability that a weight is set to zero while training. bias: with `in_proj_bias` and `out_proj.bias`, or without.
-    add_bias_kv: one more key and value, learned, for all sequences. add_zero_attn: one more of zeros. kdim, vdim: features
-    of keys and of values, E if None. batch_first: batches are (B, T, features).
+    add_bias_kv: one more key and value, learned, for all sequences. add_zero_attn: one more of zeros. kdim, vdim:
+    features of keys and of values, E if None. batch_first: batches are (B, T, features).
 
-    Parameters: `in_proj_weight` (3 * embed_dim, embed_dim), the rows those of W_q, W_k, W_v; or, with another kdim or vdim,
-    `q_proj_weight` (embed_dim, embed_dim), `k_proj_weight` (embed_dim, kdim), `v_proj_weight` (embed_dim, vdim);
-    `in_proj_bias` (3 * embed_dim), `out_proj.weight` (embed_dim, embed_dim), `out_proj.bias` (embed_dim), and `bias_k` and
-    `bias_v` (1, 1, embed_dim). AssertionError and RuntimeError for wrong sizes and masks: the words are torch's.
+    Parameters: `in_proj_weight` (3 * embed_dim, embed_dim), the rows those of W_q, W_k, W_v; or, with another kdim or
+    vdim, `q_proj_weight` (embed_dim, embed_dim), `k_proj_weight` (embed_dim, kdim), `v_proj_weight` (embed_dim, vdim);
+    `in_proj_bias` (3 * embed_dim), `out_proj.weight` (embed_dim, embed_dim), `out_proj.bias` (embed_dim), and `bias_k`
+    and `bias_v` (1, 1, embed_dim). AssertionError and RuntimeError for wrong sizes and masks: the words are torch's.
     """
 
     __constants__ = ["batch_first"]
@@ -127,11 +129,12 @@ class MultiheadAttention(nn.Module):
     ):
         """Return the output and the weights, None unless `need_weights`.
 
-        query: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. key: (S, B, kdim), and value: (S, B, vdim), in
-        the same way. key_padding_mask: (B, S), and attn_mask: (T, S) or (B * H, T, S): bool, True where nobody may look, or
-        floating, added to the scores. is_causal: says of an attn_mask that query t may look at keys 0 … t; it must be there.
-        Output: of the shape of the query. Weights: (B, T, S), their mean over the heads, or (B, H, T, S) for each; with one
-        more key for add_bias_kv and one for add_zero_attn.
+        query: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. key: (S, B, kdim), and value: (S, B,
+        vdim), in the same way. key_padding_mask: (B, S), and attn_mask: (T, S) or (B * H, T, S): bool, True where
+        nobody may look, or floating, added to the scores. is_causal: says of an attn_mask that query t may look at keys
+        0 … t; it must be there.
+        Output: of the shape of the query. Weights: (B, T, S), their mean over the heads, or (B, H, T, S) for each; with
+        one more key for add_bias_kv and one for add_zero_attn.
         """
         masks = attention_masks.of_layer(self, query, key, value, key_padding_mask, attn_mask, is_causal, need_weights)
         batched = query.dim() == 3

@@ -1,9 +1,10 @@
-"""Where attention must not look: torch's several kinds of masks as one that is added to the scores, and what is refused.
+"""Where attention must not look: torch's several kinds of masks as one that is added to the scores, and what is
+refused.
 
-A mask that is added is 0 where a query may look and -∞ where it must not. Where a query may look nowhere at all, the scores
-would be -∞ everywhere, and softmax 0 / 0. torch's function then gives zeros, and its layer does if it needs no weights; with
-weights it gives nan, and so does ours. In evaluation without gradients torch takes a fused way, which gives nan for such a
-query in any case; ours stays as it is.
+A mask that is added is 0 where a query may look and -∞ where it must not. Where a query may look nowhere at all, the
+scores would be -∞ everywhere, and softmax 0 / 0. torch's function then gives zeros, and its layer does if it needs no
+weights; with weights it gives nan, and so does ours. In evaluation without gradients torch takes a fused way, which
+gives nan for such a query in any case; ours stays as it is.
 """
 
 import warnings

@@ -1,4 +1,5 @@
-"""Recurrent layers one above the other as today's models have them: each adds to what it read, and a small network follows."""
+"""Recurrent layers one above the other as today's models have them: each adds to what it read, and a small network
+follows."""
 
 from torch import nn
 from torch.nn.utils.rnn import PackedSequence
@@ -10,10 +11,11 @@ from companion.layers.transformer import LayerNorm
 class Blocks(nn.Module):
     """A stack of recurrent layers, called as one of them: `output, state = blocks(input, state)`.
 
-    layers: with as many features out as in, and without `batch_first`. Layer norm stands before each recurrent layer and before
-    each pair of linear layers, which has twice as many features between; what they make is added (the placement of Xiong et al.
-    2020, arXiv 2002.04745). input: (T, B, hidden_size); the output has the same shape. The state is a tuple of the layers' states.
-    ValueError for no layer, for sizes that differ, and for another number of states; what the layers refuse is refused.
+    layers: with as many features out as in, and without `batch_first`. Layer norm stands before each recurrent layer
+    and before each pair of linear layers, which has twice as many features between; what they make is added (the
+    placement of Xiong et al. 2020, arXiv 2002.04745). input: (T, B, hidden_size); the output has the same shape. The
+    state is a tuple of the layers' states. ValueError for no layer, for sizes that differ, and for another number of
+    states; what the layers refuse is refused.
     """
 
     num_layers, bidirectional, batch_first, proj_size = 1, False, False, 0
@@ -39,7 +41,8 @@ class Blocks(nn.Module):
         )
 
     def forward(self, x, state=None):
-        """x: (T, B, hidden_size). state: what was returned for what came before, or None. Returns the output and the state."""
+        """x: (T, B, hidden_size). state: what was returned for what came before, or None. Returns the output and the
+        state."""
         states, after = self._checked(x, state), []
         for layer, norm, network, before in zip(self.layers, self.norms, self.networks, states, strict=True):
             # x ← x + layer( norm( x ) ):   what is new is added, the way back to x is free

@@ -1,6 +1,7 @@
 """Weights of recurrent layers as other libraries keep them: the order of the gates, turned into torch's and back.
 
-H is the hidden_size. A layer is one layer of one direction, as `nn.LSTM(input_size, H)`; its kind is "RNN", "LSTM" or "GRU".
+H is the hidden_size. A layer is one layer of one direction, as `nn.LSTM(input_size, H)`; its kind is "RNN", "LSTM" or
+"GRU".
 """
 
 import torch
@@ -22,8 +23,8 @@ def reordered(rows, of, to):
 def from_onnx(kind, W, R, B):
     """The state_dict of a torch layer, from what ONNX's operator of this kind is given.
 
-    W: (1, gates * H, input_size). R: (1, gates * H, H). B: (1, 2 * gates * H), the bias of W and then that of R. A GRU must
-    have been made with `linear_before_reset` = 1, which is how torch computes it.
+    W: (1, gates * H, input_size). R: (1, gates * H, H). B: (1, 2 * gates * H), the bias of W and then that of R. A GRU
+    must have been made with `linear_before_reset` = 1, which is how torch computes it.
     """
     W, R, B = arrays(kind, ONNX, ("W", 3, W), ("R", 3, R), ("B", 2, B))
     both = [W[0], R[0], *B[0].chunk(2)]
@@ -42,8 +43,9 @@ def to_onnx(layer):
 def from_keras(kind, kernel, recurrent_kernel, bias):
     """The state_dict of a torch layer, from `layer.get_weights()` of Keras's SimpleRNN, LSTM or GRU.
 
-    kernel: (input_size, gates * H). recurrent_kernel: (H, gates * H). bias: (gates * H), for a GRU (2, gates * H). Keras's
-    GRU without `reset_after` multiplies by the reset gate elsewhere: torch cannot compute it, and it is refused.
+    kernel: (input_size, gates * H). recurrent_kernel: (H, gates * H). bias: (gates * H), for a GRU (2, gates * H).
+    Keras's GRU without `reset_after` multiplies by the reset gate elsewhere: torch cannot compute it, and it is
+    refused.
     """
     biases = 2 if kind == "GRU" else 1
     W, R, B = arrays(
@@ -56,7 +58,8 @@ def from_keras(kind, kernel, recurrent_kernel, bias):
 
 
 def to_keras(layer):
-    """kernel, recurrent_kernel and bias, as `set_weights` of Keras wants them, from a layer of the companion or of torch.nn."""
+    """kernel, recurrent_kernel and bias, as `set_weights` of Keras wants them, from a layer of the companion or of
+    torch.nn."""
     kind = kind_of(layer)
     W, R, b_ih, b_hh = (reordered(rows.detach(), TORCH[kind], KERAS[kind]) for rows in layer.all_weights[0])
     return W.T.contiguous(), R.T.contiguous(), torch.stack([b_ih, b_hh]) if kind == "GRU" else b_ih + b_hh

@@ -109,7 +109,8 @@ def layer_state(state, expected_shapes):
 
 
 def layer_devices(input, state, weight):
-    """Check that a padded layer's input, its state and its weights are on one device. In a product it is checked too."""
+    """Check that a padded layer's input, its state and its weights are on one device. In a product it is checked
+    too."""
     for what, tensors in (("hidden", state), ("parameter", [weight])):
         for tensor in tensors:
             if tensor.device != input.device:

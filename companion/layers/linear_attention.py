@@ -1,7 +1,7 @@
 """Recurrent layers whose state is a matrix: linear attention, with forgetting, with the delta rule, with both.
 
-The equations of the state, and the papers, are in `matrix_state.py`. Here is what an input becomes: questions and keys, brought
-to length 1, values, and gates with one number for each head.
+The equations of the state, and the papers, are in `matrix_state.py`. Here is what an input becomes: questions and keys,
+brought to length 1, values, and gates with one number for each head.
 """
 
 import torch
@@ -14,9 +14,10 @@ from companion.layers.sequence_layer import SequenceLayer
 class LinearAttention(SequenceLayer):
     """What is written stays, and adds up: masked attention without a softmax.
 
-    hidden_size: features of the output. num_heads: into how many parts they fall, each with a matrix of its own. Rows of the
-    parameters: those of q, k, v, hidden_size each. State: (B, num_heads, hidden_size / num_heads, hidden_size / num_heads), in
-    the order values, keys. The other arguments, and how it is called: `SequenceLayer`.
+    hidden_size: features of the output. num_heads: into how many parts they fall, each with a matrix of its own. Rows
+    of the
+    parameters: those of q, k, v, hidden_size each. State: (B, num_heads, hidden_size / num_heads, hidden_size /
+    num_heads), in the order values, keys. The other arguments, and how it is called: `SequenceLayer`.
     """
 
     forgets = corrects = False
@@ -69,8 +70,8 @@ class GatedLinearAttention(LinearAttention):
 class DeltaNet(LinearAttention):
     """Linear attention that corrects: what is written is the difference to what the key finds already.
 
-    most: the largest β, 1 or 2. Above 1 a factor of the state becomes negative, and it can follow what swaps (Grazzi et al. 2024,
-    arXiv 2411.12537). Rows of the parameters: those of q, k, v, hidden_size each, then of β, num_heads.
+    most: the largest β, 1 or 2. Above 1 a factor of the state becomes negative, and it can follow what swaps (Grazzi et
+    al. 2024, arXiv 2411.12537). Rows of the parameters: those of q, k, v, hidden_size each, then of β, num_heads.
     """
 
     corrects = True
@@ -86,6 +87,7 @@ class DeltaNet(LinearAttention):
 
 
 class GatedDeltaNet(DeltaNet):
-    """The delta rule, with forgetting. Rows of the parameters: those of q, k, v, hidden_size each, then of α and of β, num_heads."""
+    """The delta rule, with forgetting. Rows of the parameters: those of q, k, v, hidden_size each, then of α and of β,
+    num_heads."""
 
     forgets = True

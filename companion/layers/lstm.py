@@ -24,7 +24,8 @@ class LSTMStep(Step):
         return super().shapes(below, hidden_size, size, bias) | {"weight_hr": hr}
 
     def step(self, a, state, w):
-        """a: W_ih x_t + b_ih + b_hh, (B, 4 * hidden_size). state: (h, c), each (B, hidden_size); returns the new one."""
+        """a: W_ih x_t + b_ih + b_hh, (B, 4 * hidden_size). state: (h, c), each (B, hidden_size); returns the new
+        one."""
         h, c = state
 
         # the four gates' sums at once:  a_t = W_ih x_t + b_ih + b_hh  +  W_hh h_{t-1}

@@ -1,11 +1,13 @@
-"""A state that is a matrix: what belongs to a key is written into it, and a question reads what belongs to a key like it.
+"""A state that is a matrix: what belongs to a key is written into it, and a question reads what belongs to a key like
+it.
 
     S_t = α_t S_{t-1} + u_t k_tᵀ,   o_t = S_t q_t
 
-What is written, u_t, is β_t v_t (linear attention: Katharopoulos et al. 2020, arXiv 2006.16236), or it corrects what the key
-finds already, β_t ( v_t - α_t S_{t-1} k_t ) (the delta rule: Schlag, Irie and Schmidhuber 2021, arXiv 2102.11174). With α_t < 1
-the state forgets; both together are the gated delta rule (Yang, Kautz and Hatamizadeh 2024, arXiv 2412.06464). All are linear
-in S, so that a chunk of steps is one piece of work (Yang et al. 2024, arXiv 2406.06484, section 3).
+What is written, u_t, is β_t v_t (linear attention: Katharopoulos et al. 2020, arXiv 2006.16236), or it corrects what
+the key finds already, β_t ( v_t - α_t S_{t-1} k_t ) (the delta rule: Schlag, Irie and Schmidhuber 2021, arXiv
+2102.11174). With α_t < 1 the state forgets; both together are the gated delta rule (Yang, Kautz and Hatamizadeh 2024,
+arXiv 2412.06464). All are linear in S, so that a chunk of steps is one piece of work (Yang et al. 2024, arXiv
+2406.06484, section 3).
 
 Shapes: T time steps, then any others (*); a key and a question have K features, a value has V.
 """
@@ -16,8 +18,9 @@ import torch
 def loop(q, k, v, log_alpha, beta, S, corrects=False):
     """One step after another.
 
-    q, k: (T, *, K), questions and keys. v: (T, *, V), values. log_alpha: (T, *), log α, at most 0. beta: (T, *). S: (*, V, K),
-    the state before. corrects: whether the delta rule writes. Returns what is read, (T, *, V), and the state after, as `S`.
+    q, k: (T, *, K), questions and keys. v: (T, *, V), values. log_alpha: (T, *), log α, at most 0. beta: (T, *). S: (*,
+    V, K), the state before. corrects: whether the delta rule writes. Returns what is read, (T, *, V), and the state
+    after, as `S`.
     """
     outputs = []
     alpha = log_alpha.exp()

@@ -1,7 +1,7 @@
 """Minimal gated units: gates that see the input alone, so that no step has to wait for the one before.
 
-Leo Feng, Frederick Tung, Mohamed Osama Ahmed, Yoshua Bengio and Hossein Hajimirsadeghi, "Were RNNs all we needed?" (2024),
-arXiv 2410.01201, sections 3.1 and 3.2.
+Leo Feng, Frederick Tung, Mohamed Osama Ahmed, Yoshua Bengio and Hossein Hajimirsadeghi, "Were RNNs all we needed?"
+(2024), arXiv 2410.01201, sections 3.1 and 3.2.
 """
 
 import math
@@ -51,7 +51,8 @@ class MinLSTMStep(LinearStep):
     gates = 3
 
     def ahead(self, x, w):
-        """W x + b for every row of `x`. Where σ would be 0 for i and for f, both are raised: there only their difference counts."""
+        """W x + b for every row of `x`. Where σ would be 0 for i and for f, both are raised: there only their
+        difference counts."""
         sums = super().ahead(x, w)
         i, f, _ = sums.detach().chunk(3, dim=-1)
         more = (0.9 * math.log(torch.finfo(sums.dtype).tiny) - torch.maximum(i, f)).clamp(min=0)
@@ -72,9 +73,9 @@ class MinGRU(RNNBase):
     MinGRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
     device=None, dtype=None): as in `GRU`. As there, z keeps the old state; in the paper it takes the new one.
 
-    Parameters of layer k: `weight_ih_l{k}` (2 * hidden_size, input_size), from the second layer on (2 * hidden_size,
-    D * hidden_size); `bias_ih_l{k}` (2 * hidden_size); the rows are those of z, n. Called as `output, h_n = layer(input, h_0)`;
-    shapes and errors at `RNNBase.forward`. All time steps are computed by one scan.
+    Parameters of layer k: `weight_ih_l{k}` (2 * hidden_size, input_size), from the second layer on (2 * hidden_size, D
+    * hidden_size); `bias_ih_l{k}` (2 * hidden_size); the rows are those of z, n. Called as `output, h_n = layer(input,
+    h_0)`; shapes and errors at `RNNBase.forward`. All time steps are computed by one scan.
     """
 
     _step = MinGRUStep()

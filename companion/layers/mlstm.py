@@ -1,7 +1,8 @@
 """The LSTM with a matrix for a cell, and exponential gates: mLSTM of xLSTM.
 
 Maximilian Beck, Korbinian Pöppel, Markus Spanring, Andreas Auer, Oleksandra Prudnikova, Michael Kopp, Günter Klambauer,
-Johannes Brandstetter and Sepp Hochreiter, "xLSTM: Extended Long Short-Term Memory" (2024), arXiv 2405.04517, section 2.3.
+Johannes Brandstetter and Sepp Hochreiter, "xLSTM: Extended Long Short-Term Memory" (2024), arXiv 2405.04517, section
+2.3.
 """
 
 import math
@@ -15,9 +16,9 @@ from companion.layers.linear_attention import LinearAttention
 class MLSTM(LinearAttention):
     """A matrix-valued LSTM over sequences.
 
-    Rows of the parameters: those of q, k, v, o, hidden_size each, then of i and f, num_heads each. The state is a tuple: C
-    (B, num_heads, size, size), values by keys; n (B, num_heads, size), the sum of keys; m (B, num_heads), the logarithm by
-    which both are scaled down. size: hidden_size / num_heads.
+    Rows of the parameters: those of q, k, v, o, hidden_size each, then of i and f, num_heads each. The state is a
+    tuple: C (B, num_heads, size, size), values by keys; n (B, num_heads, size), the sum of keys; m (B, num_heads), the
+    logarithm by which both are scaled down. size: hidden_size / num_heads.
     """
 
     def rows(self):

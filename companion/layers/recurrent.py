@@ -51,7 +51,8 @@ def over_time(step, sizes, start, reverse=False):
 
 
 def unroll(step, x, sizes, start, w, reverse):
-    """Take one layer's steps in one direction. Returns its output (N, size) and its last state, a tuple of (B, size)."""
+    """Take one layer's steps in one direction. Returns its output (N, size) and its last state, a tuple of (B,
+    size)."""
     # one product for all time steps
     a = step.ahead(x, w).split(sizes)
     states = [None] * len(sizes)

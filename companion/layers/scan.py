@@ -1,10 +1,12 @@
-"""A recurrence that does not wait: where the new state depends on the old one only linearly, the loop can be cut in pieces.
+"""A recurrence that does not wait: where the new state depends on the old one only linearly, the loop can be cut in
+pieces.
 
     h_t = a_t ⊙ h_{t-1} + b_t
 
-Two steps in a row are one step of the same kind, a_2 ⊙ ( a_1 ⊙ h + b_1 ) + b_2 = ( a_2 ⊙ a_1 ) ⊙ h + ( a_2 ⊙ b_1 + b_2 ), so steps
-can be put together in any grouping (Guy Blelloch, "Prefix sums and their applications", 1990): in pairs, as a tree, or in chunks
-that take their steps side by side. `scan` takes the tree, which is the fastest of them here (`benchmarks/evidence_speed.py`).
+Two steps in a row are one step of the same kind, a_2 ⊙ ( a_1 ⊙ h + b_1 ) + b_2 = ( a_2 ⊙ a_1 ) ⊙ h + ( a_2 ⊙ b_1 + b_2
+), so steps can be put together in any grouping (Guy Blelloch, "Prefix sums and their applications", 1990): in pairs, as
+a tree, or in chunks that take their steps side by side. `scan` takes the tree, which is the fastest of them here
+(`benchmarks/evidence_speed.py`).
 
 Shapes: T time steps, then any others (*), the same for a and b; h_0: (*).
 """
@@ -91,8 +93,8 @@ class Scan(torch.autograd.Function):
 def scan(a, b, h_0=None):
     """All states of h_t = a_t ⊙ h_{t-1} + b_t, in about 2 log₂ T rounds one after another instead of T.
 
-    a, b: (T, *), real or complex. h_0: (*), zeros if None. Returns h_1 … h_T, (T, *). ValueError for shapes that differ or no
-    step at all.
+    a, b: (T, *), real or complex. h_0: (*), zeros if None. Returns h_1 … h_T, (T, *). ValueError for shapes that differ
+    or no step at all.
     """
     if a.shape != b.shape or (h_0 is not None and h_0.shape != a.shape[1:]):
         state = "" if h_0 is None else f", h_0 {tuple(h_0.shape)}"

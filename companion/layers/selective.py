@@ -1,7 +1,7 @@
 """Selection: a state that decides by its input how long a step lasts for it.
 
-Albert Gu and Tri Dao, "Mamba: Linear-time sequence modeling with selective state spaces" (2023), arXiv 2312.00752, section 3;
-with fixed steps it is S4D: Albert Gu, Ankit Gupta, Karan Goel and Christopher Ré (2022), arXiv 2206.11893.
+Albert Gu and Tri Dao, "Mamba: Linear-time sequence modeling with selective state spaces" (2023), arXiv 2312.00752,
+section 3; with fixed steps it is S4D: Albert Gu, Ankit Gupta, Karan Goel and Christopher Ré (2022), arXiv 2206.11893.
 """
 
 import math
@@ -29,10 +29,10 @@ def discretised(delta, A, B):
 class SelectiveSSM(SequenceLayer):
     """A selective state space: hidden_size channels, each with state_size numbers that fade at rates of their own.
 
-    The layer S6 of Mamba alone, without the convolution and the gate around it. selective: whether Δ, B and C depend on the
-    input. If not, only their biases are there, and the layer is S4D, with real A. Rows of the parameters: those of u and Δ,
-    hidden_size each, then of B and C, state_size each; and `A_log` (hidden_size, state_size), `D` (hidden_size). State: (B,
-    hidden_size, state_size). The other arguments, and how it is called: `SequenceLayer`.
+    The layer S6 of Mamba alone, without the convolution and the gate around it. selective: whether Δ, B and C depend on
+    the input. If not, only their biases are there, and the layer is S4D, with real A. Rows of the parameters: those of
+    u and Δ, hidden_size each, then of B and C, state_size each; and `A_log` (hidden_size, state_size), `D`
+    (hidden_size). State: (B, hidden_size, state_size). The other arguments, and how it is called: `SequenceLayer`.
     """
 
     def __init__(self, input_size, hidden_size, state_size=16, selective=True, **options):

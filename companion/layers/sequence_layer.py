@@ -16,8 +16,8 @@ from companion.layers.linear import affine
 class SequenceLayer(nn.Module):
     """Base of a layer called as `output, state = layer(input, state)`, one layer in one direction.
 
-    `state` is what the layer returned for what came before; zeros if None. Parameters: `weight_ih_l0` (rows, input_size) and
-    `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size.
+    `state` is what the layer returned for what came before; zeros if None. Parameters: `weight_ih_l0` (rows,
+    input_size) and `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size.
     """
 
     num_layers, bidirectional, proj_size = 1, False, 0
@@ -47,16 +47,18 @@ class SequenceLayer(nn.Module):
         raise NotImplementedError
 
     def run(self, *parts_and_state):
-        """The parts, (T, B, their rows) each, then the state, a tuple of (B, *shape). Returns the output and the new state."""
+        """The parts, (T, B, their rows) each, then the state, a tuple of (B, *shape). Returns the output and the new
+        state."""
         raise NotImplementedError
 
     def forward(self, input, state=None):
         """Run over whole sequences.
 
-        input: (T, B, input_size), (B, T, input_size) with `batch_first`, (T, input_size) for one sequence without a batch.
-        state: a tensor, or a tuple if the layer has several, (B, *) each, (*) for one sequence. Returns the output, laid out as
-        the input, with hidden_size features, and the state after the last time step. TypeError for a PackedSequence, RuntimeError
-        and ValueError for other shapes and types, as of the recurrent layers.
+        input: (T, B, input_size), (B, T, input_size) with `batch_first`, (T, input_size) for one sequence without a
+        batch.
+        state: a tensor, or a tuple if the layer has several, (B, *) each, (*) for one sequence. Returns the output,
+        laid out as the input, with hidden_size features, and the state after the last time step. TypeError for a
+        PackedSequence, RuntimeError and ValueError for other shapes and types, as of the recurrent layers.
         """
         x, state = self._checked(input, state)
         # W x_t + b, in its parts

@@ -1,11 +1,12 @@
 """Backward through time, written out: what autograd does for a recurrent layer, in equations.
 
-`by_hand(layer)` lets a layer compute its gradients with the functions below. They make fewer and larger operations
-than autograd, which has to undo each small operation of each time step: what a derivative needs of the forward pass
-is computed for all time steps at once, and a weight's gradient is one product over all of them (Werbos, "Backpropagation
+`by_hand(layer)` lets a layer compute its gradients with the functions below. They make fewer and larger operations than
+autograd, which has to undo each small operation of each time step: what a derivative needs of the forward pass is
+computed for all time steps at once, and a weight's gradient is one product over all of them (Werbos, "Backpropagation
 through time", Proceedings of the IEEE 78, 1990).
 
-δy stands for ∂L/∂y. A tensor (N, …) holds the rows of one time step after another's; N is their number. `w` holds transposed matrices, as everywhere in the companion: W h is `h @ w.hh`.
+δy stands for ∂L/∂y. A tensor (N, …) holds the rows of one time step after another's; N is their number. `w` holds
+transposed matrices, as everywhere in the companion: W h is `h @ w.hh`.
 """
 
 import torch
@@ -33,7 +34,8 @@ def by_hand(module, on=True):
 
 
 def unroll(step, x, sizes, start, w, reverse):
-    """Take one layer's steps in one direction. Returns its output (N, size) and its last state, a tuple of (B, size)."""
+    """Take one layer's steps in one direction. Returns its output (N, size) and its last state, a tuple of (B,
+    size)."""
     kind = kind_of(step)
     if kind is None or errors.autocast_dtype(x) or torch.jit.is_tracing() or transformed():
         return unroll_by_autograd(step, x, sizes, start, w, reverse)  # these want autograd's own operations

@@ -1,7 +1,7 @@
 """One block of a transformer: every step looks at all others, then thinks for itself.
 
-Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762, section 3. Layer norm: Ba, Kiros and Hinton
-(2016), arXiv 1607.06450. Norms before instead of after: Xiong et al. (2020), arXiv 2002.04745.
+Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762, section 3. Layer norm: Ba, Kiros and
+Hinton (2016), arXiv 1607.06450. Norms before instead of after: Xiong et al. (2020), arXiv 2002.04745.
 """
 
 import torch
@@ -44,8 +44,8 @@ class TransformerEncoderLayer(nn.Module):
 
     d_model: features E of a step. nhead: heads. dim_feedforward: features between the two linear layers. dropout:
     probability of zeroing a number, at four places, while training. activation: "relu", "gelu", or a function.
-    layer_norm_eps: ε of both norms. batch_first: batches are (B, T, E). norm_first: norms stand before attention and linear
-    layers, not after the sums. bias: with biases, or without.
+    layer_norm_eps: ε of both norms. batch_first: batches are (B, T, E). norm_first: norms stand before attention and
+    linear layers, not after the sums. bias: with biases, or without.
 
     Parameters: those of `self_attn`, a `MultiheadAttention`, of `linear1` and `linear2`, `norm1` and `norm2`.
     RuntimeError for an activation that is not known.

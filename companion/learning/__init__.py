@@ -1,1 +1,2 @@
-"""From a text to a network that has learned from it: windows, tasks, training, generation. It knows no page and no figure."""
+"""From a text to a network that has learned from it: windows, tasks, training, generation. It knows no page and no
+figure."""

@@ -1,10 +1,10 @@
 """What to look at when a network does not learn and nothing complains, in the order in which experience looks.
 
-Each check is a function of a model and one batch, and returns numbers to be judged by eye; none of them changes the model.
-A model is called as `model(inputs, state)`, state None for zeros, and returns outputs and the state after them, as
-`SequenceModel` does and the layers of the companion and of `torch.nn` with time first. One with batch first is put into
-`TimeFirst`. T is the number of time steps, B the size of the batch. Targets are classes, and the loss is the cross entropy;
-`overfit` and `norms` take another `loss_function(outputs, targets)`.
+Each check is a function of a model and one batch, and returns numbers to be judged by eye; none of them changes the
+model. A model is called as `model(inputs, state)`, state None for zeros, and returns outputs and the state after them,
+as `SequenceModel` does and the layers of the companion and of `torch.nn` with time first. One with batch first is put
+into `TimeFirst`. T is the number of time steps, B the size of the batch. Targets are classes, and the loss is the cross
+entropy; `overfit` and `norms` take another `loss_function(outputs, targets)`.
 """
 
 import copy
@@ -40,8 +40,8 @@ class FirstLoss(NamedTuple):
 def first_loss(model, inputs, targets):
     """Before it has learned anything, a model that is to tell V classes apart has a loss of about log V.
 
-    inputs: what the model reads, T steps of B sequences. targets: (T, B), classes. Much more says that the first weights
-    are too large, or inputs; much less that the answer is among the inputs.
+    inputs: what the model reads, T steps of B sequences. targets: (T, B), classes. Much more says that the first
+    weights are too large, or inputs; much less that the answer is among the inputs.
     """
     check_batch(inputs, targets)
     with asking(model):
@@ -52,7 +52,8 @@ def first_loss(model, inputs, targets):
 def overfit(model, inputs, targets, *, learning_rate=0.01, steps=100, loss_function=None):
     """The losses of a copy of the model that learns this one batch over and over, `steps` of them, with Adam.
 
-    The copy learns without dropout. Its losses should come near 0. Where they do not, the fault is in the model or the loop, and not in the data's difficulty.
+    The copy learns without dropout. Its losses should come near 0. Where they do not, the fault is in the model or the
+    loop, and not in the data's difficulty.
     """
     check_batch(inputs, targets)
     if steps < 1:
@@ -80,7 +81,8 @@ def overfit(model, inputs, targets, *, learning_rate=0.01, steps=100, loss_funct
 
 
 class Norms(NamedTuple):
-    """The norm of each parameter's gradient, None where none arrives, and the mean norm of the outputs at each time step."""
+    """The norm of each parameter's gradient, None where none arrives, and the mean norm of the outputs at each time
+    step."""
 
     gradients: dict
     outputs: list
@@ -89,8 +91,8 @@ class Norms(NamedTuple):
 def norms(model, inputs, targets, loss_function=None):
     """How large the gradients are, by parameter, and the outputs, by time step.
 
-    A parameter without a gradient takes no part in the loss. Gradients that are all 0, or no numbers, or outputs that grow
-    from step to step, say where to look next.
+    A parameter without a gradient takes no part in the loss. Gradients that are all 0, or no numbers, or outputs that
+    grow from step to step, say where to look next.
     """
     check_batch(inputs, targets)
     named = {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
@@ -111,8 +113,9 @@ class Past(NamedTuple):
 def shuffled_past(model, inputs, targets, *, keep=1, seed=0):
     """Does the model use the order of what came before? The loss at the last step, before and after shuffling its past.
 
-    keep: how many inputs at the end stay where they are. Those before them change places, in each sequence in another way.
-    Equal losses: what the model makes use of is in the last inputs, or in which inputs there were, and not in their order.
+    keep: how many inputs at the end stay where they are. Those before them change places, in each sequence in another
+    way. Equal losses: what the model makes use of is in the last inputs, or in which inputs there were, and not in
+    their order.
     """
     check_batch(inputs, targets)
     check_time_first(model)
@@ -146,7 +149,8 @@ def state_carried(model, inputs):
     """Is the state carried? Reads the inputs in one go, and in two halves.
 
     handed_on should be 0 up to rounding: else the state that the model returns is not all that it remembers, or it does
-    not read the state that it is given. from_zeros should not be 0: else it remembers nothing. ValueError for a layer of two
+    not read the state that it is given. from_zeros should not be 0: else it remembers nothing. ValueError for a layer
+    of two
     directions: what it answers hangs on what follows, which the first half does not have.
     """
     check_batch(inputs)
@@ -164,10 +168,11 @@ def state_carried(model, inputs):
 
 
 def shift(inputs, targets, largest=3):
-    """By how many steps the targets are ahead of the inputs, from 0 to `largest`: {steps: share of places where it fits}.
+    """By how many steps the targets are ahead of the inputs, from 0 to `largest`: {steps: share of places where it
+    fits}.
 
-    inputs, targets: indices (T, B). For a model that predicts the next one, the share at 1 is 1. If it is the one at 0, the
-    model is asked for what it has just read.
+    inputs, targets: indices (T, B). For a model that predicts the next one, the share at 1 is 1. If it is the one at 0,
+    the model is asked for what it has just read.
     """
     check_batch(inputs, targets)
     if inputs.shape != targets.shape or inputs.is_floating_point():

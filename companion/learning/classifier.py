@@ -34,7 +34,8 @@ def max_over_time(output, lengths):
 
 
 def last_states(h_n, bidirectional=False):
-    """The last state of the upmost layer, of both directions if there are two. h_n: (L * D, B, size) → (B, D * size)."""
+    """The last state of the upmost layer, of both directions if there are two. h_n: (L * D, B, size) → (B, D *
+    size)."""
     return torch.cat([h_n[-2], h_n[-1]], dim=-1) if bidirectional else h_n[-1]
 
 

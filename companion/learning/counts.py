@@ -2,7 +2,8 @@
 
 A long past says most, but is seldom seen twice; a short one is seen often, and says little. So all lengths are mixed,
 from none up to `order` characters (Witten and Bell 1991, IEEE Transactions on Information Theory 37(4), method C; in
-this interpolated form Chen and Goodman 1998, An Empirical Study of Smoothing Techniques for Language Modeling, section 2.5).
+this interpolated form Chen and Goodman 1998, An Empirical Study of Smoothing Techniques for Language Modeling, section
+2.5).
 """
 
 import math

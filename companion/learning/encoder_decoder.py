@@ -16,7 +16,8 @@ from companion.learning.classifier import last_states, mask_of
 
 
 class Read(NamedTuple):
-    """What the encoder leaves: memory (S, B, H), its state at every word; padding, bool (B, S), True where there is none."""
+    """What the encoder leaves: memory (S, B, H), its state at every word; padding, bool (B, S), True where there is
+    none."""
 
     memory: torch.Tensor
     padding: torch.Tensor
@@ -26,10 +27,11 @@ class EncoderDecoder(nn.Module):
     """Encoder and decoder, with or without attention.
 
     source, target: embeddings of what is read and of what is written. encoder: an `LSTM` of the companion or of
-    `torch.nn`, in one or two directions; decoder: one whose `hidden_size` is that of all directions together. attention:
-    called as `attention(query, key, value, key_padding_mask=…)`, returns contexts (T, B, H) and weights (B, T, S), such as
-    `companion.MultiheadAttention` and `companion.AdditiveAttention`; without one, all that the decoder has of what was
-    read is the encoder's last state. num_outputs: how many signs can be written; index 0 begins and ends.
+    `torch.nn`, in one or two directions; decoder: one whose `hidden_size` is that of all directions together.
+    attention: called as `attention(query, key, value, key_padding_mask=…)`, returns contexts (T, B, H) and weights (B,
+    T, S), such as `companion.MultiheadAttention` and `companion.AdditiveAttention`; without one, all that the decoder
+    has of what was read is the encoder's last state. num_outputs: how many signs can be written; index 0 begins and
+    ends.
 
     ValueError for sizes that do not fit, for `batch_first`, and for more than one layer.
     """
@@ -57,7 +59,8 @@ class EncoderDecoder(nn.Module):
         """Write what is given, one step ahead: teacher forcing.
 
         inputs: (source, lengths, written), as `companion.learning.numerals.Numerals.batch` makes them. state: the
-        decoder's first, the encoder's last if None. Returns the logits (T, B, num_outputs) and the decoder's last state.
+        decoder's first, the encoder's last if None. Returns the logits (T, B, num_outputs) and the decoder's last
+        state.
         """
         source, lengths, written = inputs
         read, last = self.read(source, lengths)
@@ -65,7 +68,8 @@ class EncoderDecoder(nn.Module):
         return logits, state
 
     def read(self, source, lengths):
-        """source: indices (S, B), padded. lengths: (B), on the CPU. Returns `Read` and the last state (h, c), (1, B, H)."""
+        """source: indices (S, B), padded. lengths: (B), on the CPU. Returns `Read` and the last state (h, c), (1, B,
+        H)."""
         # s_1 … s_S: what the encoder makes of each word, in the light of the words around it
         packed = pack_padded_sequence(self.source(source), lengths, enforce_sorted=False)
         memory, (h, c) = self.encoder(packed)
@@ -76,7 +80,8 @@ class EncoderDecoder(nn.Module):
     def write(self, written, read, state):
         """One step or more: written (T, B) is what was written before each.
 
-        Returns the logits (T, B, num_outputs), the state after the last step and the attention's weights (B, T, S), or None.
+        Returns the logits (T, B, num_outputs), the state after the last step and the attention's weights (B, T, S), or
+        None.
         """
         # h_t = f( y_{t-1}, h_{t-1} ),   h_0 = what the encoder ended with
         h, state = self.decoder(self.target(written), state)

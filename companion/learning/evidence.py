@@ -1,4 +1,5 @@
-"""Stored evidence: runs that are too long for a page, computed by `benchmarks/evidence_<name>.py` and drawn by chapters.
+"""Stored evidence: runs that are too long for a page, computed by `benchmarks/evidence_<name>.py` and drawn by
+chapters.
 
 A run is a dictionary of its settings (kind, seed, hidden_size, learning_rate, …) and of what was measured. A file,
 `companion/learning/evidence/<name>.json`, holds all runs of a program, with the versions that computed them.
@@ -34,7 +35,8 @@ def having(runs, **settings):
 
 
 def spread(runs, measured, *settings):
-    """The mean, lowest and highest of what was measured, by setting: {(setting, …): Spread}, in the order of the runs."""
+    """The mean, lowest and highest of what was measured, by setting: {(setting, …): Spread}, in the order of the
+    runs."""
     found = {}
     for run in runs:
         found.setdefault(tuple(run[key] for key in settings), []).append(run[measured])
@@ -42,7 +44,8 @@ def spread(runs, measured, *settings):
 
 
 def store(name, version, runs):
-    """Write the runs of the program's `version`, one a line; a file that was there is replaced at once or not at all."""
+    """Write the runs of the program's `version`, one a line; a file that was there is replaced at once or not at
+    all."""
     versions = {"program": version, "torch": torch.__version__.partition("+")[0]}
     lines = ",\n".join(json.dumps(run) for run in runs)
     path = FOLDER / f"{name}.json"

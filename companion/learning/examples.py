@@ -1,7 +1,7 @@
 """Examples: texts with a label each, from a file, and in batches although they differ in length.
 
-A file has a line for each example: the text, a tab, the label. A third column may say what belongs together, such as the
-person who wrote it: examples of one group are never divided between what is learned from and what is held out.
+A file has a line for each example: the text, a tab, the label. A third column may say what belongs together, such as
+the person who wrote it: examples of one group are never divided between what is learned from and what is held out.
 """
 
 from importlib.resources import files
@@ -65,7 +65,8 @@ def hold_out(examples, fold=0, folds=5):
     """Divide examples by group. Returns what is learned from and what is held out, two lists.
 
     The groups are shuffled, always in the same way, and dealt out to so many `folds`; one of these is held out. So each
-    example is held out in exactly one of `fold` 0, 1, … folds - 1. ValueError if there is no such fold, or too few groups.
+    example is held out in exactly one of `fold` 0, 1, … folds - 1. ValueError if there is no such fold, or too few
+    groups.
     """
     groups = sorted({one.group for one in examples})
     if not 0 <= fold < folds or folds < 2:
@@ -106,7 +107,8 @@ def collate(batch):
 
 
 class ByLength:
-    """The `batch_sampler` of a `DataLoader`: batches of sequences of about the same length, in another mixture each epoch.
+    """The `batch_sampler` of a `DataLoader`: batches of sequences of about the same length, in another mixture each
+    epoch.
 
     data: a list of (indices, …). pool: so many sequences at a time are drawn at random, sorted by length and cut into
     batches; the batches then come in random order. A pool of `batch_size` does not sort, one of all sequences makes

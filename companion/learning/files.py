@@ -1,4 +1,5 @@
-"""Files that a reader brings: text in UTF-8. What is wrong with one is said with its name, and where, and what to do."""
+"""Files that a reader brings: text in UTF-8. What is wrong with one is said with its name, and where, and what to
+do."""
 
 from pathlib import Path
 

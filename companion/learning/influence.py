@@ -1,4 +1,5 @@
-"""Which of the characters before a place mattered for what a model expects there? Two ways to ask, which need not agree."""
+"""Which of the characters before a place mattered for what a model expects there? Two ways to ask, which need not
+agree."""
 
 import torch
 from torch.nn import functional as F
@@ -9,8 +10,8 @@ from companion.learning.sequence_model import evaluation_of
 def gradients(model, past, target):
     """‖∂(-log p)/∂x_t‖ for each character that was read: what a small change of its embedding vector would do.
 
-    model: a `SequenceModel`. past: indices (T, B), what was read. target: indices (B), what came next; p is the probability
-    that the model gave it. Returns (T, B).
+    model: a `SequenceModel`. past: indices (T, B), what was read. target: indices (B), what came next; p is the
+    probability that the model gave it. Returns (T, B).
     """
     with torch.enable_grad():
         x = model.embedding(past).detach().requires_grad_()
@@ -25,7 +26,8 @@ def gradients(model, past, target):
 def taken_away(model, past, target):
     """By how much -log p rises when one character is taken out and the rest is read anew: for each of them, (T).
 
-    past: indices (T). target: an index, what came next. Below zero: without the character the model would have done better.
+    past: indices (T). target: an index, what came next. Below zero: without the character the model would have done
+    better.
     """
     length = len(past)
     without = torch.stack([torch.cat([past[:t], past[t + 1 :]]) for t in range(length)], dim=1)

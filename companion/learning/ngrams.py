@@ -1,8 +1,8 @@
 """Classifiers without memory: they count pieces of a text, and the order of the pieces is lost.
 
-Both here have one table, with a row for each piece and a column for each class. The rows of a text's pieces are added up:
-these are its logits. Naive Bayes fills the table by counting (Maron 1961, Journal of the ACM 8(3)); logistic regression
-learns it as a network does. Pieces of a few characters as a sign of the language: Cavnar and Trenkle 1994.
+Both here have one table, with a row for each piece and a column for each class. The rows of a text's pieces are added
+up: these are its logits. Naive Bayes fills the table by counting (Maron 1961, Journal of the ACM 8(3)); logistic
+regression learns it as a network does. Pieces of a few characters as a sign of the language: Cavnar and Trenkle 1994.
 """
 
 from collections import Counter
@@ -54,7 +54,8 @@ class BagClassifier(nn.Module):
         nn.init.zeros_(self.table.weight)
 
     def forward(self, indices, lengths=None):
-        """indices: (T, B), padded with 0. Returns the logits (B, num_classes). lengths are not needed: row 0 adds nothing."""
+        """indices: (T, B), padded with 0. Returns the logits (B, num_classes). lengths are not needed: row 0 adds
+        nothing."""
         # y = Σ_t W[ i_t ] + b
         return self.table(indices).sum(0) + self.bias
 
@@ -64,8 +65,8 @@ def naive_bayes(learned_from, num_ngrams, num_classes, alpha=0.1):
     """A `BagClassifier` whose table is counted, in float64.
 
     learned_from: a list of (indices, number of the class). alpha: how often each piece is taken to have been seen in
-    every class before anything is counted, above 0. ValueError for another alpha, and for a piece or a class with a number
-    that the table does not have.
+    every class before anything is counted, above 0. ValueError for another alpha, and for a piece or a class with a
+    number that the table does not have.
     """
     if alpha <= 0:
         raise ValueError(f"alpha must be above 0, not {alpha}: a piece that a class never had would forbid it")

@@ -1,4 +1,5 @@
-"""Readers of numerals: for each language two trained models, one with attention and one without, that come with the package.
+"""Readers of numerals: for each language two trained models, one with attention and one without, that come with the
+package.
 
     python -m companion.learning.numeral_readers          train the readers of all languages and store them
     python -m companion.learning.numeral_readers en       one of them: a minute and a half on one core
@@ -49,7 +50,8 @@ def new_reader(
 
 
 def load_reader(language, kind="attention", dtype=torch.float64):
-    """A shipped reader: (model, task). FileNotFoundError for a language that has none, ValueError for an unknown kind."""
+    """A shipped reader: (model, task). FileNotFoundError for a language that has none, ValueError for an unknown
+    kind."""
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     weights, _ = read_weights(path_of(language), "reader", dtype)

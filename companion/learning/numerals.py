@@ -85,7 +85,8 @@ def by_ten_thousands(number, language):
 
 
 def is_silent_one(language, k, place, group, found):
-    """Whether a 1 goes without saying. k: 0 for thousands … 3 for ones of a group of four digits, the group of `place`."""
+    """Whether a 1 goes without saying. k: 0 for thousands … 3 for ones of a group of four digits, the group of
+    `place`."""
     if language == "zh":  # 十二, but 一百一十二
         return k == 2 and found == ""
     if language == "ja":  # 千, but 一千万
@@ -96,9 +97,10 @@ def is_silent_one(language, k, place, group, found):
 class Numerals:
     """Numbers in words, to be written in digits: a supply of batches for `companion.learning.training.train`.
 
-    language: one of `LANGUAGES`. longest: how many digits numbers have at most; all lengths up to there are as frequent.
-    batch_size, batches: of an epoch. seed: with the number of an epoch it decides all random numbers. A tenth of the
-    numbers of four digits and more is held out, always the same: `epoch` never deals them out, `held_out` no others.
+    language: one of `LANGUAGES`. longest: how many digits numbers have at most; all lengths up to there are as
+    frequent. batch_size, batches: of an epoch. seed: with the number of an epoch it decides all random numbers. A tenth
+    of the numbers of four digits and more is held out, always the same: `epoch` never deals them out, `held_out` no
+    others.
 
     words: what can be read; index 0 is padding. signs: what can be written: index 0 ends, 1 to 10 are the digits.
     """
@@ -136,7 +138,8 @@ class Numerals:
         """What a model reads and what it is asked for: ((source, lengths, written), targets).
 
         source: the words' indices (S, B), shorter ones padded with 0; lengths: (B). written: (T, B), what has been
-        written before each step, 0 at the first. targets: (T, B), the digits' indices and a 0 to end with; then `IGNORED`.
+        written before each step, 0 at the first. targets: (T, B), the digits' indices and a 0 to end with; then
+        `IGNORED`.
         """
         sources = [self.encode(in_words(number, self.language)) for number in numbers]
         digits = [torch.tensor([1 + int(digit) for digit in str(number)]) for number in numbers]
@@ -155,7 +158,8 @@ class Numerals:
         return torch.tensor([self.indices[word] for word in words])
 
     def decode(self, indices):
-        """Return the digits of what was written, up to its end, as a string. indices: a sequence of numbers from 0 to 10.
+        """Return the digits of what was written, up to its end, as a string. indices: a sequence of numbers from 0 to
+        10.
 
         ValueError for another number before the end.
         """
@@ -168,8 +172,8 @@ class Numerals:
 class JoinedNumerals(Numerals):
     """The same task as one sequence, as a language model reads it: the words, a 0, the digits, a 0.
 
-    inputs: (T, B), the words as in `Numerals`, then the digits with indices that follow those of the words. targets: (T, B),
-    as in `Numerals.batch`, and `IGNORED` while words are read.
+    inputs: (T, B), the words as in `Numerals`, then the digits with indices that follow those of the words. targets:
+    (T, B), as in `Numerals.batch`, and `IGNORED` while words are read.
     """
 
     @property

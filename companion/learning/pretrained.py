@@ -1,7 +1,7 @@
 """Trained models that come with the package: their weights in files, and the command that trains them anew.
 
-Weights are trained in float32, and end differently on every processor. So what the book shows of them comes from the weights
-as they are stored here, in float16, and computed with in float64.
+Weights are trained in float32, and end differently on every processor. So what the book shows of them comes from the
+weights as they are stored here, in float16, and computed with in float64.
 """
 
 import argparse
@@ -14,8 +14,8 @@ from safetensors.torch import save_file
 def read_weights(path, what, dtype=torch.float64):
     """Read a file of `write_weights`. Returns (weights, metadata), two dicts.
 
-    what: the name of what learned them, for the error. FileNotFoundError, with the names of the files beside it, if there is
-    no such file.
+    what: the name of what learned them, for the error. FileNotFoundError, with the names of the files beside it, if
+    there is no such file.
     """
     if not path.is_file():
         known = ", ".join(sorted(repr(file.stem) for file in path.parent.glob("*.safetensors")))
@@ -31,7 +31,8 @@ def write_weights(weights, metadata, path):
 
 
 def weights_of(models):
-    """Return the weights of several models in one dict: `LSTM.linear.bias` for `linear.bias` of the model named LSTM."""
+    """Return the weights of several models in one dict: `LSTM.linear.bias` for `linear.bias` of the model named
+    LSTM."""
     return {f"{kind}.{name}": weight for kind, model in models.items() for name, weight in model.state_dict().items()}
 
 

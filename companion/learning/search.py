@@ -1,7 +1,7 @@
 """Search: which sequence does a model find the likeliest? One step at a time, with a few in hand, or among all.
 
-A model is an `EncoderDecoder`. Sequences are lists of indices without the 0 that ends them; their scores are log p, in nats,
-with the end; where a sequence may not go on, its end is certain.
+A model is an `EncoderDecoder`. Sequences are lists of indices without the 0 that ends them; their scores are log p, in
+nats, with the end; where a sequence may not go on, its end is certain.
 """
 
 import itertools
@@ -47,9 +47,9 @@ def greedy(model, source, lengths, longest=20):
 def beam(model, source, width, longest=20, alpha=0.0):
     """The sequences that a search with `width` of them in hand ends with, a list of `Found`, the best first.
 
-    source: (S), one sequence. longest: as in `greedy`, which this is at a width of 1. alpha: what was found is ranked by
-    log p / length ** alpha: 0 ranks by log p, which favours short ones, 1 by the mean of all signs, the end counted as
-    one (Wu et al. 2016, arXiv 1609.08144, section 7). ValueError for a width below 1.
+    source: (S), one sequence. longest: as in `greedy`, which this is at a width of 1. alpha: what was found is ranked
+    by log p / length ** alpha: 0 ranks by log p, which favours short ones, 1 by the mean of all signs, the end counted
+    as one (Wu et al. 2016, arXiv 1609.08144, section 7). ValueError for a width below 1.
     """
     if width < 1:
         raise ValueError(f"the beam must be at least 1 wide, not {width}")

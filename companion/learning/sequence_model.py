@@ -27,8 +27,8 @@ class SequenceModel(nn.Module):
     """Embedding, recurrent layer, linear layer.
 
     embedding: turns what is read into vectors: `companion.Embedding`, `nn.Embedding`, `OneHot`, or `nn.Identity()`
-    where vectors are read. recurrent: a recurrent layer of the companion or of `torch.nn`, or `Blocks` of them. num_outputs:
-    how many numbers leave at each time step; for a language model, the size of the vocabulary.
+    where vectors are read. recurrent: a recurrent layer of the companion or of `torch.nn`, or `Blocks` of them.
+    num_outputs: how many numbers leave at each time step; for a language model, the size of the vocabulary.
 
     ValueError for sizes that do not fit, for a bidirectional layer, which reads what it is asked to predict, and for
     one with `batch_first`: here time comes first.

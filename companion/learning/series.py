@@ -28,8 +28,8 @@ def load_series(source, columns=None):
 
     source: the name of a series that comes with the package ("seattle", the weather of 1,461 days), or the path of a
     file in UTF-8, with a point before decimals. columns: names of those to be read, in that order; None for all.
-    FileNotFoundError if there is no such file; ValueError, with the line, for a column that is not there, a line that is
-    cut or too long, and a value that is missing or no finite number.
+    FileNotFoundError if there is no such file; ValueError, with the line, for a column that is not there, a line that
+    is cut or too long, and a value that is missing or no finite number.
     """
     path = SHIPPED / f"{source}.csv"
     if not (isinstance(source, str) and source.isidentifier() and path.is_file()):
@@ -121,7 +121,8 @@ def persistence(inputs, horizon=1, target=0):
 
 
 def seasonal_persistence(inputs, period, horizon=1, target=0):
-    """As it was one period ago. inputs: (length, N, variables), with length at least the period. Returns (N, horizon)."""
+    """As it was one period ago. inputs: (length, N, variables), with length at least the period. Returns (N,
+    horizon)."""
     if not horizon <= period <= len(inputs):
         raise ValueError(f"a window of {len(inputs)} steps and a horizon of {horizon} do not fit a period of {period}")
     start = len(inputs) - period
@@ -161,8 +162,8 @@ class LinearForecast:
 class Forecaster(nn.Module):
     """A recurrent layer that reads a window, and a linear layer that makes the forecasts of its last output.
 
-    recurrent: an RNN, GRU or LSTM, time first. horizon: how many steps ahead, all at once. from_last: what is learned is
-    the difference to the last value of variable 0; such a forecast begins as persistence.
+    recurrent: an RNN, GRU or LSTM, time first. horizon: how many steps ahead, all at once. from_last: what is learned
+    is the difference to the last value of variable 0; such a forecast begins as persistence.
     """
 
     def __init__(self, recurrent, horizon=1, from_last=False):
@@ -215,7 +216,8 @@ def ask(model, inputs):
 def fed_back(model, inputs, steps):
     """Forecasts over many steps by a model of one step: each forecast is read as if it had been measured.
 
-    inputs: (length, N, 1). Returns (N, steps). ValueError for several variables: the others would have to be forecast too.
+    inputs: (length, N, 1). Returns (N, steps). ValueError for several variables: the others would have to be forecast
+    too.
     """
     if inputs.shape[-1] != 1:
         variables = f"only one variable can be fed back, not {inputs.shape[-1]}"
@@ -241,8 +243,8 @@ def half_width(errors, coverage=0.9):
     """How far an interval must reach to each side of a forecast, to hold the truth with this probability.
 
     errors: forecast minus truth, one dimension, of a part that was not learned from. Of n distances it is the one with
-    the rank ⌈(n + 1) · coverage⌉: split conformal prediction (Lei and others 2018, arXiv 1604.04173, section 2.2). It holds if
-    the errors to come are of the same kind. ValueError for too few errors.
+    the rank ⌈(n + 1) · coverage⌉: split conformal prediction (Lei and others 2018, arXiv 1604.04173, section 2.2). It
+    holds if the errors to come are of the same kind. ValueError for too few errors.
     """
     rank = math.ceil((len(errors) + 1) * coverage)
     if rank > len(errors):

@@ -1,4 +1,5 @@
-"""Small writers: for each text of the package an RNN, a GRU and an LSTM with as many weights, to be compared with each other.
+"""Small writers: for each text of the package an RNN, a GRU and an LSTM with as many weights, to be compared with each
+other.
 
     python -m companion.learning.small_writers          train the three of every text and store them, a minute a text
     python -m companion.learning.small_writers en       those of one

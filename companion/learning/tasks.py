@@ -1,7 +1,7 @@
 """Tasks that memory decides, made by code, and how well a model does them.
 
-Each task is a supply of batches for `companion.learning.training.train`: `epoch(number)` makes new ones, the same for the same
-number. T is their length in time steps, B the size of a batch.
+Each task is a supply of batches for `companion.learning.training.train`: `epoch(number)` makes new ones, the same for
+the same number. T is their length in time steps, B the size of a batch.
 """
 
 import itertools
@@ -61,9 +61,9 @@ class Recall(Task):
 class Brackets(Task):
     """Nested brackets of three kinds: at each closing one, which kind must it be?
 
-    length: of a sequence, even. deepest: how many brackets may be open at once. inputs: indices (length, B), 0 to 2
-    the opening brackets, 3 to 5 the closing ones. targets: (length, B), 0 to 2 the kind of the bracket that closes at
-    the next step, `IGNORED` where the next one opens. By guessing, one in 3 is right; by always answering with the bracket
+    length: of a sequence, even. deepest: how many brackets may be open at once. inputs: indices (length, B), 0 to 2 the
+    opening brackets, 3 to 5 the closing ones. targets: (length, B), 0 to 2 the kind of the bracket that closes at the
+    next step, `IGNORED` where the next one opens. By guessing, one in 3 is right; by always answering with the bracket
     that was opened last, closed or not, 70% are, of 40 brackets with up to 8 open.
     """
 
@@ -130,9 +130,10 @@ class Adding(Task):
 class Cups(Task):
     """A ball lies under the first of some cups; at each step two of them change places, or none: where is it now?
 
-    With two cups it is the question whether there were evenly or oddly many changes. cups: how many. length: of a sequence.
-    inputs: indices (length, B), 0 nothing, p the p-th pair of places of `pairs`. targets: (length, B), where the ball is after
-    the step. By guessing, one in `cups` is right.
+    With two cups it is the question whether there were evenly or oddly many changes. cups: how many. length: of a
+    sequence.
+    inputs: indices (length, B), 0 nothing, p the p-th pair of places of `pairs`. targets: (length, B), where the ball
+    is after the step. By guessing, one in `cups` is right.
     """
 
     def __init__(self, cups, length, **options):
@@ -160,9 +161,10 @@ class Cups(Task):
 class Rewritten(Task):
     """Values are written under keys, over older ones too; then for one key after another: which value was its last?
 
-    keys, values: how many there are. writes: how many are written, at least `keys`: each key once, the others at random. inputs:
-    indices (writes + keys, B), key * values + value where it is written, keys * values + key where it is asked for. targets: of
-    the same shape, the value at the questions, `IGNORED` before. By guessing, one in `values` is right.
+    keys, values: how many there are. writes: how many are written, at least `keys`: each key once, the others at
+    random. inputs: indices (writes + keys, B), key * values + value where it is written, keys * values + key where it
+    is asked for. targets: of the same shape, the value at the questions, `IGNORED` before. By guessing, one in `values`
+    is right.
     """
 
     def __init__(self, keys, values, writes, **options):

@@ -1,6 +1,7 @@
 """A model without recurrence: every step looks back at all steps before it, and knows where they stand.
 
-Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762; only the half that writes, without encoder.
+Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762; only the half that writes, without
+encoder.
 """
 
 import torch
@@ -10,9 +11,9 @@ from torch import nn
 class TransformerModel(nn.Module):
     """Embedding, positions, blocks, linear layer: in the place of a `SequenceModel`.
 
-    embedding: `companion.Embedding` or `nn.Embedding`. blocks: a list of `TransformerEncoderLayer`, of the companion or of
-    `torch.nn`, time first. num_outputs: how many numbers leave at each time step. ValueError for `batch_first` and for a
-    `d_model` that is not the embedding's size, or odd.
+    embedding: `companion.Embedding` or `nn.Embedding`. blocks: a list of `TransformerEncoderLayer`, of the companion or
+    of `torch.nn`, time first. num_outputs: how many numbers leave at each time step. ValueError for `batch_first` and
+    for a `d_model` that is not the embedding's size, or odd.
     """
 
     def __init__(self, embedding, blocks, num_outputs):
@@ -46,7 +47,8 @@ class TransformerModel(nn.Module):
 
 
 def positions(length, size):
-    """A vector for each place, (length, size): sines and cosines of waves from 2 π to 10,000 · 2 π steps (section 3.5)."""
+    """A vector for each place, (length, size): sines and cosines of waves from 2 π to 10,000 · 2 π steps (section
+    3.5)."""
     place = torch.arange(length, dtype=torch.float64)[:, None]
     # p_t,2k = sin( t / 10000^{2k / d} ),   p_t,2k+1 = cos( t / 10000^{2k / d} )
     angle = place / 10000 ** (torch.arange(0, size, 2, dtype=torch.float64) / size)

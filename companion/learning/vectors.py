@@ -1,8 +1,8 @@
 """Vectors for words, from a file: the text format of word2vec and GloVe.
 
-One word a line, then its numbers, all separated by single blanks; as many numbers in every line. word2vec writes a first
-line with two counts, words and numbers; GloVe does not. `python -m companion.learning.vectors` makes the small file that
-comes with the package, from the book's English text.
+One word a line, then its numbers, all separated by single blanks; as many numbers in every line. word2vec writes a
+first line with two counts, words and numbers; GloVe does not. `python -m companion.learning.vectors` makes the small
+file that comes with the package, from the book's English text.
 """
 
 import math
@@ -27,9 +27,9 @@ def load_vectors(path, words, dtype=None):
     for a word that the file lacks. Upper and lower case are different words. The file is read at once: it needs as
     much memory as it is large, and more.
 
-    FileNotFoundError if there is no such file. ValueError, with the line, for a file that is not UTF-8; for a line with a
-    wrong number of values, or a value that is no finite number; for a word that comes twice; for fewer or more lines than
-    the first one announces, as when a download was cut. ValueError if one of `words` comes twice.
+    FileNotFoundError if there is no such file. ValueError, with the line, for a file that is not UTF-8; for a line with
+    a wrong number of values, or a value that is no finite number; for a word that comes twice; for fewer or more lines
+    than the first one announces, as when a download was cut. ValueError if one of `words` comes twice.
     """
     words = list(words)
     index_of = {word: i for i, word in enumerate(words)}

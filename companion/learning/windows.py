@@ -77,7 +77,8 @@ class RandomWindows:
 
 
 def windows_at(indices, starts, batch_size, window_size):
-    """The windows of `indices` that begin at `starts`, in batches: (inputs, targets), each (window_size, batch_size)."""
+    """The windows of `indices` that begin at `starts`, in batches: (inputs, targets), each (window_size,
+    batch_size)."""
     steps = torch.arange(window_size)[:, None]
     for places in starts.split(batch_size):
         yield indices[places + steps], indices[places + steps + 1]

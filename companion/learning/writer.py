@@ -1,6 +1,7 @@
 """Writers: for each text of the package a trained model of it, small enough to come with the package.
 
-    python -m companion.learning.writer          train the writers of all texts and store them, about twenty seconds each
+    python -m companion.learning.writer          train the writers of all texts and store them, about twenty seconds
+                                                 each
     python -m companion.learning.writer en       one of them
 
 How they are stored: companion/learning/pretrained.py.
@@ -48,7 +49,8 @@ def stored(path, dtype=torch.float64):
 
 
 def store(weights, vocabulary, path):
-    """Write weights, their characters, and a fingerprint of the text that they were learned from: that of the file's name."""
+    """Write weights, their characters, and a fingerprint of the text that they were learned from: that of the file's
+    name."""
     write_weights(
         weights, {"characters": json.dumps(vocabulary.characters), "text": fingerprint(load_text(path.stem))}, path
     )

@@ -104,7 +104,8 @@ def matrix(ax, values, title="", rows=None, columns=None, digits=1, faded=(), li
 def seeds(ax, runs, x, y, colour, label=None, **style):
     """Draw a point for every run, and a line through the medians: what differs from seed to seed is to be seen.
 
-    runs: dictionaries, as `companion.learning.evidence.load` gives them. x, y: which of their entries. style: of the line.
+    runs: dictionaries, as `companion.learning.evidence.load` gives them. x, y: which of their entries. style: of the
+    line.
     """
     places = sorted({run[x] for run in runs})
     medians = [statistics.median(run[y] for run in runs if run[x] == place) for place in places]

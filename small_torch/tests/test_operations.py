@@ -1,4 +1,5 @@
-"""Each operation of the small torch, held to torch's: values, first and second gradients, types of numbers, shapes, errors.
+"""Each operation of the small torch, held to torch's: values, first and second gradients, types of numbers, shapes,
+errors.
 
 ROWS is a table of programs. Each is run with numbers of several types; `t` is one torch or the other.
 """
@@ -15,8 +16,8 @@ import small_torch
 from both_torches import Refused, alike, numbers, outcome, rows_of
 from tests.layers.namesakes import examples
 
-# What rows are made of, and in which shapes: x, y; p from (0, 1); n of equal numbers; i indices below 2, j all indices of a
-# row; k yes or no; v a vector, m, c matrices, q a square one, b several; s a number.
+# What rows are made of, and in which shapes: x, y; p from (0, 1); n of equal numbers; i indices below 2, j all indices
+# of a row; k yes or no; v a vector, m, c matrices, q a square one, b several; s a number.
 SHAPES = {"x": (2, 3), "y": (2, 3), "v": (3,), "m": (3, 4), "b": (2, 3, 4), "c": (4, 3), "q": (3, 3), "s": ()}
 SHAPES |= {"p": (2, 3), "n": (2, 3), "i": (2, 3), "k": (2, 3), "j": (3,)}
 ROWS = """

@@ -61,7 +61,8 @@ def test_many_steps(t, kind, dtype):
 @pytest.mark.parametrize("kind", KINDS)
 @on_both(2e-16)
 def test_first_steps_are_the_same_to_the_bit(t, kind):
-    """Numbers with few digits: what is fused in torch and not here rounds alike, so that the order of operations shows."""
+    """Numbers with few digits: what is fused in torch and not here rounds alike, so that the order of operations
+    shows."""
     w = t.tensor([0.5, -1.25, 2.0, 0.0], dtype=t.float64, requires_grad=True)
     optimizer = getattr(t.optim, kind.partition(",")[0])([w], **KINDS[kind])
     for k in range(3):
@@ -76,7 +77,8 @@ def test_first_steps_are_the_same_to_the_bit(t, kind):
 )
 @on_both(FLOATS)
 def test_goes_on_from_a_state(t, kind, lr, before, dtype):
-    """Another optimizer, of copies of the parameters, goes on where the first one was. It shares what that remembers."""
+    """Another optimizer, of copies of the parameters, goes on where the first one was. It shares what that
+    remembers."""
     first, parameters, _ = learning(t, kind, KINDS[kind], dtype, before, lr)
     copies = [one.detach().clone().requires_grad_() for one in parameters]
     groups = [{"params": copies[:2]}, {"params": [copies[2]]}, {"params": [copies[3]]}]

@@ -75,7 +75,8 @@ NEAR = {
 @given(shape=SHAPES, seed=SEEDS, dtype=st.sampled_from(["float32", "float64"]))
 @settings(max_examples=12)
 def test_the_same_up_to_the_last_digit(name, shape, seed, dtype):
-    """Logarithms and sines of torch's own are rounded otherwise; and as many bits are used, so what comes next is the same."""
+    """Logarithms and sines of torch's own are rounded otherwise; and as many bits are used, so what comes next is the
+    same."""
     found = []
     for t in (torch, small_torch):
         t.manual_seed(seed)

@@ -1,7 +1,7 @@
 """The way back: what changes on it, what is refused, as in torch, and that nothing of it stays.
 
-What the small torch remembers is gone with the last tensor that needs it, and waits for no collector. A ring of references
-would stay until Python looks for such rings: a page's memory would fill, and much time would go there.
+What the small torch remembers is gone with the last tensor that needs it, and waits for no collector. A ring of
+references would stay until Python looks for such rings: a page's memory would fill, and much time would go there.
 """
 
 import gc

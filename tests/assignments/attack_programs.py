@@ -1,5 +1,5 @@
-"""Attacks on the grader that are code. Those that want points define an answer. Those that want a file, a process or a right
-fill the list `opened`, and the answer is right if something is in it."""
+"""Attacks on the grader that are code. Those that want points define an answer. Those that want a file, a process or a
+right fill the list `opened`, and the answer is right if something is in it."""
 
 import textwrap
 
@@ -271,5 +271,6 @@ def gates(*arguments):
 
 
 def opening(name, known=""):
-    """Return an answer to `gates` that is right if an attack of OPEN finds a door open. known: lines to put before it."""
+    """Return an answer to `gates` that is right if an attack of OPEN finds a door open. known: lines to put before
+    it."""
     return known + SHUT.format(body=textwrap.indent(textwrap.dedent(OPEN[name]), "    "), right=GATES)

@@ -28,8 +28,8 @@ STARTED = []
 
 @pytest.fixture
 def worker(tmp_path_factory):
-    """One for all tests, since it starts slowly. It ends with the process. `secret`: a folder that it may not see, though
-    it lies among Python's packages, which can be seen."""
+    """One for all tests, since it starts slowly. It ends with the process. `secret`: a folder that it may not see,
+    though it lies among Python's packages, which can be seen."""
     if not STARTED:
         packages = tmp_path_factory.mktemp("site-packages")
         packages.chmod(0o755)  # nobody's rights would do otherwise, and prove nothing
@@ -67,7 +67,8 @@ def raw(worker, question, cells, names=None, limits=QUICK):
 
 
 def there(pid):
-    """Whether a process runs. One that has ended keeps its number until whoever inherits it looks, some only now and then."""
+    """Whether a process runs. One that has ended keeps its number until whoever inherits it looks, some only now and
+    then."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:

@@ -188,7 +188,8 @@ def test_the_cells_are_small(source):
 
 @each_english
 def test_the_answers_are_right(source):
-    """Also for other probes than those of the notebook's outputs. That ordinary slips are wrong: tests/check/test_answers.py."""
+    """Also for other probes than those of the notebook's outputs. That ordinary slips are wrong:
+    tests/check/test_answers.py."""
     found = answers(source.path)
     assert list(found) == [question.name for question in source.questions]
     results = {name: check(name, answer, seed=11).mistakes for name, answer in found.items()}

@@ -1,7 +1,7 @@
 """Attacks on the grader in one batch beside two honest students: no point gained, nobody harmed, no file seen.
 
-Attacks on one wall alone are in test_grade.py and test_grade_attacks.py. What is after points defines the answer; what is
-after a file, a process or a right is right if it finds a door open. The others are names and files.
+Attacks on one wall alone are in test_grade.py and test_grade_attacks.py. What is after points defines the answer; what
+is after a file, a process or a right is right if it finds a door open. The others are names and files.
 """
 
 import ctypes
@@ -138,7 +138,8 @@ def start(place, refused=(), **options):
 
 
 def hand_in(place, segment, doors):
-    """Write the attacks of a setting. What is after points, and what is read and parsed, is so whatever walls there are."""
+    """Write the attacks of a setting. What is after points, and what is read and parsed, is so whatever walls there
+    are."""
     folder, library = place / "submissions", place / "site-packages"
     library.mkdir()
     (library / "library.py").write_text("# everybody's")

@@ -1,8 +1,9 @@
-"""Answers by people who had not seen the bank: the right ones have all points, the wrong ones none, and a name that is true.
+"""Answers by people who had not seen the bank: the right ones have all points, the wrong ones none, and a name that is
+true.
 
 They wrote as students do who come from NumPy, Keras or a chapter of the book: loops over everything, one line, too many
-classes. What is expected of each was read and judged by hand: no mistakes, or those that it was written with. Where the bank
-has no name for one, a general name is right.
+classes. What is expected of each was read and judged by hand: no mistakes, or those that it was written with. Where the
+bank has no name for one, a general name is right.
 """
 
 import json
@@ -47,7 +48,8 @@ def test_it_is_judged_fairly(worker, monkeypatch, one):
 
 
 def test_who_gives_more_time_gives_it_to_trainings_too():
-    """And where less is left, since an answer before did not end, they keep theirs: a share of it is of no use to them."""
+    """And where less is left, since an answer before did not end, they keep theirs: a share of it is of no use to
+    them."""
     given = []
 
     class Slow:

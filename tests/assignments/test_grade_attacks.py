@@ -137,7 +137,8 @@ def gates(*a): raise ValueError(str([[name for name, said in tried.items() if sa
 @linux
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="a number is x86-64's")
 def test_no_limit_or_signal_reaches_another_process(worker):
-    """Where processes have no namespace of their own, all of a user's could be ended so. One's own are asked for freely."""
+    """Where processes have no namespace of their own, all of a user's could be ended so. One's own are asked for
+    freely."""
     assert error_of(raw(worker, "gates", [REACHING]))["text"] == "[[], [64, 0]]"
 
 

@@ -1,4 +1,5 @@
-"""Attention that is not one's own: what torch and the companion have of it gains nothing, in the notebook or the grader."""
+"""Attention that is not one's own: what torch and the companion have of it gains nothing, in the notebook or the
+grader."""
 
 from dataclasses import replace
 

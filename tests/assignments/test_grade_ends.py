@@ -98,8 +98,8 @@ class Ended(BaseException):
 
 
 def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatch, no_gradebook):
-    """`c` ends its own whenever `gates` is asked, `e` is its neighbour's victim once, `g`'s ended while it was idle, and
-    `r` cannot be read."""
+    """`c` ends its own whenever `gates` is asked, `e` is its neighbour's victim once, `g`'s ended while it was idle,
+    and `r` cannot be read."""
     asked, started, together, read = [], [], [], answers.submission
 
     class Process:
@@ -395,7 +395,8 @@ def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_m
 
 @linux
 def test_workers_of_one_mother(worker):
-    """Each has walls of its own. One that is killed is begun anew; one that nobody listens to ends, and what it runs."""
+    """Each has walls of its own. One that is killed is begun anew; one that nobody listens to ends, and what it
+    runs."""
     walls = judged(worker, "gates", GATES).walls
     first, second = (pool.Worker([], worker.mothers) for _ in range(2))
     assert judged(first, "gates", GATES).ok and judged(second, "gates", GATES).ok

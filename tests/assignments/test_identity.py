@@ -37,7 +37,8 @@ def test_a_notebook_says_who_it_is_of(sources, name):
     ("ada", "ada", "ada", None),
     ("ada", " ADA", " ADA", None),
     ("ada", "", "ada", None),
-    ("zoë müller_12_assignsubmission_file", "Zoe\u0308 Müller", "Zoe\u0308 Müller", None),  # a word of it, and another variant
+    # a word of it, and another variant
+    ("zoë müller_12_assignsubmission_file", "Zoe\u0308 Müller", "Zoe\u0308 Müller", None),
     ("s20260007", "20260007", "20260007", None),  # the same variant by chance
     ("ada", "ad", "ad", None),
     ("ada", "adal", "adal", "name_of_nobody"),  # a spelling that leads to another

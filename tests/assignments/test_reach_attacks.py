@@ -1,7 +1,7 @@
 """Attacks on the questions whose answer is a trained network, by someone who has read all of reach.py.
 
-Most of them solve the task by a program of another kind, in a fraction of a second, and hide what it found where it is not
-counted; or they learn it where they are asked, or bring it along. One of each kind is tried in `make test`.
+Most of them solve the task by a program of another kind, in a fraction of a second, and hide what it found where it is
+not counted; or they learn it where they are asked, or bring it along. One of each kind is tried in `make test`.
 """
 
 import pytest

@@ -1,4 +1,5 @@
-"""Class lists of Canvas and Moodle: whose a submission is, and what is written back. The files have the documented forms."""
+"""Class lists of Canvas and Moodle: whose a submission is, and what is written back. The files have the documented
+forms."""
 
 import csv
 import io

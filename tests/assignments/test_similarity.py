@@ -93,8 +93,8 @@ def test_what_two_alone_have_is_found_after_blank_lines():
 
 @pytest.mark.heavy
 def test_what_many_write_is_no_finding():
-    """A class that writes the same few ways has no pair; who copies something of their own from another still is one. Three
-    hundred take less than half a minute."""
+    """A class that writes the same few ways has no pair; who copies something of their own from another still is one.
+    Three hundred take less than half a minute."""
     chance, begin = random.Random(3), time.process_time()
     many = [stored(f"s{number}", "rnn", independent(chance)) for number in range(286)]
     same = [stored(f"t{number}", "rnn", ANSWERS["rnn_2"]) for number in range(12)]

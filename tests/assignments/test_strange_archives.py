@@ -1,5 +1,5 @@
-"""Archives and folders made to harm who opens them, and names made to be taken for others: all of it is read, nothing is
-followed or written, and it costs seconds."""
+"""Archives and folders made to harm who opens them, and names made to be taken for others: all of it is read, nothing
+is followed or written, and it costs seconds."""
 
 import io
 import json

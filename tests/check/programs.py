@@ -18,7 +18,8 @@ def banks():
 
 
 def tried(question, right, wrong, where):
-    """That a question is tried with answers of its own. right: whether there is a right one; wrong: the mistakes made."""
+    """That a question is tried with answers of its own. right: whether there is a right one; wrong: the mistakes
+    made."""
     names = all_questions()[question].names
     to_do = [] if right else [f"a right answer to {question} is yet to be written"]
     to_do += [
@@ -33,8 +34,8 @@ def tried(question, right, wrong, where):
 def found(question, answer, seed=0, seconds=30, watched=True, variant=None):
     """Return the finding about an answer.
 
-    seconds: how long several mistakes are tried. watched: whether it is watched for what a library does, or "once", on the
-    smallest probe, as that takes half of the time.
+    seconds: how long several mistakes are tried. watched: whether it is watched for what a library does, or "once", on
+    the smallest probe, as that takes half of the time.
     """
     probed = bank(question, seed, variant)
     got = []

@@ -1,4 +1,5 @@
-"""Answers as students write them, of tests/check/answers/: the right ones are right, and each mistake of the others is named."""
+"""Answers as students write them, of tests/check/answers/: the right ones are right, and each mistake of the others is
+named."""
 
 from importlib import import_module
 

@@ -26,7 +26,8 @@ IN_STATES = f"""async ([states, look]) => {{
 
 
 def in_states(page, states, look="() => null"):
-    """What `look`, a function in JavaScript, returns in each state, when traits are set as Python would and all is drawn."""
+    """What `look`, a function in JavaScript, returns in each state, when traits are set as Python would and all is
+    drawn."""
     return page.evaluate(IN_STATES, [states, look])
 
 
@@ -87,8 +88,8 @@ def blank(browser):
 
 @contextmanager
 def asking(browser, *names):
-    """Give ask(call, cases), which returns what a function of a case, written in JavaScript, returns for each; `s` are the
-    exports of modules of companion/figures and of those that they import."""
+    """Give ask(call, cases), which returns what a function of a case, written in JavaScript, returns for each; `s` are
+    the exports of modules of companion/figures and of those that they import."""
     source = "\n".join(
         IMPORT.sub("", read(f"{module}.js")) for module in dict.fromkeys(one for name in names for one in modules(name))
     )
@@ -104,7 +105,8 @@ def asking(browser, *names):
 
 
 class Sheet:
-    """The one page on which all figures of a run are shown, one after another: a page of its own each costs a process."""
+    """The one page on which all figures of a run are shown, one after another: a page of its own each costs a
+    process."""
 
     def __init__(self, browser, clock):
         self.page, self.complaints, self.want = browser.new_page(), [], None
@@ -127,8 +129,8 @@ sheet = functools.cache(Sheet)
 def figure_page(browser, name, language="en", want=weights, clock=False, **values):
     """The page of the figure `name`; `window.model` is the figure's model. It must have nothing to complain of.
 
-    values: of its traits. want: name → bytes of a file that the figure asks for, its weights. clock: time stands still until
-    `page.clock` moves it. width, motion: of the page.
+    values: of its traits. want: name → bytes of a file that the figure asks for, its weights. clock: time stands still
+    until `page.clock` moves it. width, motion: of the page.
     """
     one = sheet(browser, clock)
     page = one.page

@@ -22,7 +22,8 @@ ROWS = "() => [...document.querySelectorAll('tbody tr')].map(row => [...row.chil
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_players_expect_what_counts_and_writer_expect(language):
-    """Their tries and surprises at every place that is guessed, computed here one by one, in text that none of them has read."""
+    """Their tries and surprises at every place that is guessed, computed here one by one, in text that none of them has
+    read."""
     model, vocabulary = writer_of(language)
     learned_from, unread = split(vocabulary.encode(load_text(language)))
     assert held_out_text(language) == vocabulary.decode(unread)
@@ -58,7 +59,8 @@ def test_the_writers_learned_from_the_texts_as_they_are():
 
 
 def test_what_begins_is_harder_than_what_goes_on():
-    """As the chapter says of the LSTM: after a space or a punctuation mark it is less often right at once, in every language."""
+    """As the chapter says of the LSTM: after a space or a punctuation mark it is less often right at once, in every
+    language."""
     for language in ("en", "ja", "ko", "zh"):
         at_once = {True: [], False: []}
         for one in Guess(language).game["passages"]:
@@ -133,7 +135,8 @@ def test_a_reader_plays_by_keyboard(browser):
 
 
 def test_what_is_being_composed_is_no_guess_yet(browser):
-    """Korean: a syllable counts when it is made; the next one may have begun by then. Phones compose English as well."""
+    """Korean: a syllable counts when it is made; the next one may have begun by then. Phones compose English as
+    well."""
     compose = """([texts, end, going]) => {
         const box = document.querySelector("input[type=text]");
         if (going) box.dispatchEvent(new CompositionEvent("compositionend"));

@@ -103,8 +103,8 @@ def test_a_model_that_has_not_learned_has_no_weights():
 
 @pytest.mark.deep
 def test_what_the_chapter_says_of_it(browser):
-    """An LSTM that begins as torch's learns over five steps of noise and not over fifteen; one that remembers learns over both;
-    with one bias of 1 it still guesses over twenty, with 3 it does not."""
+    """An LSTM that begins as torch's learns over five steps of noise and not over fifteen; one that remembers learns
+    over both; with one bias of 1 it still guesses over twenty, with 3 it does not."""
     asked = [({"gap": 5}, 300, True, True), ({"gap": 15}, 1000, False, True)]
     asked += [({"gap": 20, "start": "bias", "bias": bias}, 1000, False, bias == 3) for bias in (1, 3)]
     for setting, steps, blue, orange in asked:
@@ -119,7 +119,8 @@ def test_what_the_chapter_says_of_it(browser):
 
 @pytest.mark.heavy
 def test_it_shows_at_first_how_it_ends(browser):
-    """What stands there before anybody plays is what the page itself learns in 300 steps, to the last digit that is kept."""
+    """What stands there before anybody plays is what the page itself learns in 300 steps, to the last digit that is
+    kept."""
     stored = json.loads(read("learned.json"))
     found = learned(browser)
     assert found["steps"] == stored["steps"] and found["right"] == stored["right"]

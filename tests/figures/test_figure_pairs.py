@@ -33,8 +33,8 @@ def test_the_state_is_the_companions(browser):
 
 
 def test_what_a_reader_finds_out(browser):
-    """Four keys at right angles come back exactly; a fifth blurs them by addition; the delta rule keeps the last one, and a key that
-    is written twice has its new value by the rule and the sum of both without."""
+    """Four keys at right angles come back exactly; a fifth blurs them by addition; the delta rule keeps the last one,
+    and a key that is written twice has its new value by the rule and the sum of both without."""
     four, five = ([[key, 0] for key in range(count)] for count in (4, 5))
     with figure_page(browser, "pairs") as page:
         off = lambda **traits: float(sentences(page, **traits).rpartition("off by ")[2].rstrip("."))  # noqa: E731

@@ -12,7 +12,8 @@ CUTS = [[*cuts] for count in range(8) for cuts in itertools.combinations(range(1
 
 
 def test_all_ways_find_the_states_in_as_many_rounds_as_they_say(browser):
-    """All 128 cuts, with random numbers: every state once and as the companion's loop has it, no sooner than what it needs."""
+    """All 128 cuts, with random numbers: every state once and as the companion's loop has it, no sooner than what it
+    needs."""
     torch.manual_seed(0)
     cases = []
     for way, cuts in [("loop", []), ("tree", []), *(("chunks", cuts) for cuts in CUTS)]:

@@ -1,5 +1,5 @@
-"""Backward through time in an RNN and an LSTM beside each other: what the figure draws and says is what autograd finds in the
-companion's layers. Its arithmetic is held to torch in test_figures_networks.py."""
+"""Backward through time in an RNN and an LSTM beside each other: what the figure draws and says is what autograd finds
+in the companion's layers. Its arithmetic is held to torch in test_figures_networks.py."""
 
 import re
 

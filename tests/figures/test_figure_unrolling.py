@@ -19,8 +19,8 @@ SETTINGS = [
 ]
 
 
-# What it says of the state, of the gradient and of the step, and the description of the second drawing, which has the numbers
-# of the step.
+# What it says of the state, of the gradient and of the step, and the description of the second drawing, which has the
+# numbers of the step.
 DRAWN = """() => [
     [...document.querySelectorAll(".report")].map(one => one.textContent.replaceAll("\\xa0", " ").replaceAll("\\u2060", "")),
     document.querySelectorAll("svg.drawing")[1].getAttribute("aria-label"),
@@ -103,7 +103,8 @@ def test_states_and_gradients_are_those_of_autograd(browser, Q):
 
 
 def test_a_state_may_live_without_a_memory(browser):
-    """With tanh and an impulse of 1 at r = 1.5: what it says holds of torch's network, for a smaller impulse as well."""
+    """With tanh and an impulse of 1 at r = 1.5: what it says holds of torch's network, for a smaller impulse as
+    well."""
     states, gradients = by_autograd(Unrolling(radius=1.5))
     assert states[50].norm() > 1 and gradients[1].norm() < 0.01
     zeros = (by_autograd(Unrolling(radius=1.4, nonlinearity="relu"))[0][2:] == 0).sum(dim=1).double().mean()

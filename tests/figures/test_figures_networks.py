@@ -1,6 +1,7 @@
 """The models that learn on a page are companion.SequenceModel: outputs, all gradients, and where they begin.
 
-test_figure_learning.py holds their weights after fifty steps of Adam to torch's, test_figure_past.py weights from a file.
+test_figure_learning.py holds their weights after fifty steps of Adam to torch's, test_figure_past.py weights from a
+file.
 """
 
 import json
@@ -55,7 +56,8 @@ def test_every_export_is_held_to_torch():
     assert exports and missing == {"parametersOf", "lossOf", "adamOf", "adamStep", "clipNorm"}  # what those two use
 
 
-# Everything of one sequence whose loss is asked at each step with a target: outputs, states, the loss, and all gradients.
+# Everything of one sequence whose loss is asked at each step with a target: outputs, states, the loss, and all
+# gradients.
 LEARN = """({ kind, sizes, values, indices, targets }) => {
     const model = s.modelOf(kind, sizes, Float64Array.from(values));
     const tape = s.read(model, indices);
@@ -159,7 +161,8 @@ START = """({ kind, sizes, seed, longest }) => {
 
 @each_kind
 def test_where_it_begins(ask, kind):
-    """The embedding spread as N(0, 1), the rest within ±1/√H and all over it; chrono biases as `companion.chrono_` puts them."""
+    """The embedding spread as N(0, 1), the rest within ±1/√H and all over it; chrono biases as `companion.chrono_` puts
+    them."""
     sizes = {"vocab_size": 40, "embedding_dim": 20, "hidden_size": 25, "num_outputs": 9}
     (values,) = ask("([kind, sizes]) => s.begin(kind, sizes, 3).values", [[kind, sizes]])
     model = model_of(kind, sizes, values)

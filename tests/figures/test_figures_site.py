@@ -43,7 +43,8 @@ PAIRS = [(language, name) for language in FINISHED for name in KINDS]
 
 
 def held(*case):
-    """A case as `make test` or only `make prove` has it: some figures in English are proved for everyone, from a file once."""
+    """A case as `make test` or only `make prove` has it: some figures in English are proved for everyone, from a file
+    once."""
     language, *rest = case
     quick = (
         language == ORIGINAL
@@ -53,8 +54,8 @@ def held(*case):
     return pytest.param(*case, id="-".join(case), marks=() if quick else pytest.mark.heavy)
 
 
-# Pages have the same scripts in all languages and from files. Each figure is moved in English; in other languages and from
-# files those are, which load something of the language.
+# Pages have the same scripts in all languages and from files. Each figure is moved in English; in other languages and
+# from files those are, which load something of the language.
 STARTS = [(language, "served") for language in FINISHED] + [(ORIGINAL, "file")]
 MOVED = [(ORIGINAL, name, "served") for name in KINDS] + [
     (ORIGINAL, "gates", "file"),
@@ -75,7 +76,8 @@ def base(start, site, address):
 
 @contextmanager
 def figure_on_its_page(browser, base, language, name):
-    """Open a figure's page on a phone; give it, the figure's place, and the addresses that are asked for: none of another host."""
+    """Open a figure's page on a phone; give it, the figure's place, and the addresses that are asked for: none of
+    another host."""
     asked = []
     with browser.new_context(viewport={"width": 360, "height": 800}, has_touch=True) as context:
         context.on("request", lambda request: asked.append(request.url))
@@ -95,8 +97,8 @@ def test_every_figure_has_its_page():
     "path", sorted(ROOT.glob("book/*/*.ipynb")), ids=lambda path: f"{path.parent.name}/{path.stem}"
 )
 def test_notebooks_store_the_figures_as_they_are(path):
-    """The script, the words and the language are those of today, so whoever opens the notebook sees what the site shows.
-    GitHub and others refuse a notebook with metadata.widgets without a state."""
+    """The script, the words and the language are those of today, so whoever opens the notebook sees what the site
+    shows. GitHub and others refuse a notebook with metadata.widgets without a state."""
     for cell, state in stored(path):
         name = kind(state)
         again = f"{path.parent.name}/{path.stem} {cell}: python -m book.tools.execute {path.relative_to(ROOT)}"
@@ -190,7 +192,8 @@ def test_a_picture_where_no_script_runs(browser, site, name):
 
 @pytest.mark.parametrize("language", sample(FINISHED))
 def test_pages_load_the_figures_that_they_have(site, language):
-    """And nothing of the others, nor of notebooks' widgets: less than 27 kB for one figure, 9 for each other, compressed."""
+    """And nothing of the others, nor of notebooks' widgets: less than 27 kB for one figure, 9 for each other,
+    compressed."""
     packed = lambda text: len(gzip.compress(text.encode()))  # noqa: E731
     for path in (site / language).glob("*.html"):
         text = path.read_text(encoding="utf-8")

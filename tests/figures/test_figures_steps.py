@@ -416,7 +416,8 @@ def test_normal(ask):
 
 @compares("characters")
 def test_characters(ask):
-    """Cut as companion.learning.text cuts: letters with their accents, syllables, emoji of several signs, ends of lines."""
+    """Cut as companion.learning.text cuts: letters with their accents, syllables, emoji of several signs, ends of
+    lines."""
     drawn = random.Random(0)
     parts = [*"ae é门かバ한", "e\u0301", "か\u3099", "ハ\u309a", "\u1112\u1161\u11ab", "\u1100", "\u1161"]
     parts += ["\r\n", "\r", "\n", "\u0301", "👍🏽", "👩\u200d🔬", "🇯🇵", "🇰", "“", "…", " "]

@@ -1,6 +1,8 @@
-"""What torch has no layer for, against others' reading of the same equations: the functions in plain torch of transformers 5.23.0.
+"""What torch has no layer for, against others' reading of the same equations: the functions in plain torch of
+transformers 5.23.0.
 
-`make outside` installs that package, into an environment of its own, and runs this. There is nothing of it in the companion.
+`make outside` installs that package, into an environment of its own, and runs this. There is nothing of it in the
+companion.
 """
 
 import math
@@ -45,7 +47,8 @@ def test_the_version_that_was_compared():
 @pytest.mark.parametrize("theirs", [torch_recurrent_gated_delta_rule, torch_chunk_gated_delta_rule])
 @pytest.mark.parametrize("ours", [loop, chunks])
 def test_gated_delta_rule(ours, theirs):
-    """Qwen3-Next's. It computes in float32, whatever it is given, and reads by q / √K; its states are keys by values."""
+    """Qwen3-Next's. It computes in float32, whatever it is given, and reads by q / √K; its states are keys by
+    values."""
     torch.manual_seed(0)
     q, k, v, S = randn(T, B, HEADS, K), randn(T, B, HEADS, K), randn(T, B, HEADS, V), randn(B, HEADS, V, K)
     k = (k / k.norm(dim=-1, keepdim=True)).float().double()
@@ -58,7 +61,8 @@ def test_gated_delta_rule(ours, theirs):
 @pytest.mark.parametrize("i", [0.0, 100.0])
 @pytest.mark.parametrize("theirs", [mlstm_recurrent_sequence_native, mlstm_chunkwise_native_autograd])
 def test_mlstm(theirs, i):
-    """xLSTM's, in float64. It keeps keys as they are, and scales questions by 1 / √K instead; it adds eps under the line."""
+    """xLSTM's, in float64. It keeps keys as they are, and scales questions by 1 / √K instead; it adds eps under the
+    line."""
     torch.manual_seed(0)
     layer = MLSTM(4, HEADS * K, HEADS, dtype=torch.float64)
     q, k, v = randn(T, B, HEADS, K), randn(T, B, HEADS, K), randn(T, B, HEADS, K)

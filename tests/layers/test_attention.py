@@ -1,4 +1,5 @@
-"""Attention, its function, its layer and a transformer's block, against torch, over configurations that hypothesis draws."""
+"""Attention, its function, its layer and a transformer's block, against torch, over configurations that hypothesis
+draws."""
 
 import pytest
 import torch

@@ -96,7 +96,8 @@ def test_what_blocks_refuse():
 
 @pytest.mark.parametrize("kind", [DeltaNet, MLSTM, Blocks])
 def test_learns_and_writes(kind):
-    """In the place of an LSTM, with a state that is carried from window to window, of tensors, tuples, or tuples of them."""
+    """In the place of an LSTM, with a state that is carried from window to window, of tensors, tuples, or tuples of
+    them."""
     torch.manual_seed(0)
     text = "a rose is a rose is a rose. " * 24
     vocabulary = Vocabulary(text)

@@ -1,4 +1,5 @@
-"""Layers whose state is a matrix: their equations in a plain loop, in pieces, without overflow, in their place, and refused."""
+"""Layers whose state is a matrix: their equations in a plain loop, in pieces, without overflow, in their place, and
+refused."""
 
 import copy
 import math
@@ -86,7 +87,8 @@ def by_equations(layer, x, state):
 @kinds
 @pytest.mark.parametrize("heads", [1, 3])
 def test_a_layer_is_its_equations(kind, more, heads):
-    """Outputs, state and gradients, from any state. An mLSTM without the scaling: there n and C stand for e^m times what is kept."""
+    """Outputs, state and gradients, from any state. An mLSTM without the scaling: there n and C stand for e^m times
+    what is kept."""
     torch.manual_seed(0)
     layer, x = kind(4, 6, heads, **more, **float64), randn(5, 2, 4)
     state = state_of(layer, 2)
@@ -170,7 +172,8 @@ def gradients_of(layer, x, state=None):
 
 
 def by_logarithms(layer, x):
-    """The same in exact integers of e: what is read, as sums of v (k · q) e^(log), the largest exponent taken away at the end."""
+    """The same in exact integers of e: what is read, as sums of v (k · q) e^(log), the largest exponent taken away at
+    the end."""
     outputs, W, b = [], layer.weight_ih_l0, layer.bias_ih_l0
     parts = [(W @ x_t + b).split(layer.parts) for x_t in x]
     for t, (q, _, _, o, _, _) in enumerate(parts):
@@ -215,7 +218,8 @@ def test_no_gate_makes_nan(i, f, dtype):
 @settings(max_examples=examples(20))
 @given(st.floats(-5, 500), st.integers(1, 2), st.integers(0, 99))
 def test_a_constant_on_all_input_gates_changes_nothing_where_n_q_is_above_1(constant, heads, seed):
-    """It multiplies C and n by one factor, which m takes up; below 1 it is seen, since the 1 under the line stays what it is."""
+    """It multiplies C and n by one factor, which m takes up; below 1 it is seen, since the 1 under the line stays what
+    it is."""
     layers = [mlstm(12.0, 3.0, heads), mlstm(12.0 + constant, 3.0, heads)]
     torch.manual_seed(seed)
     x, (C, n, m) = randn(1, 20, 3), state_of(layers[0], 20)
@@ -238,7 +242,8 @@ def test_m_says_only_how_far_c_and_n_are_scaled():
     close([layer(x, (C / 5, n / 5, m + math.log(5)))[0]], [layer(x, (C, n, m))[0]])
     log_f, log_i, m_0 = (x.requires_grad_() for x in (-randn(4, 2).abs(), randn(4, 2), randn(2)))
     f, i, m = stabilised(log_f, log_i, m_0)
-    # of what was written first, log i_1 + log f_2 + log f_3 + log f_4 is there, and of what was there before m_0 and all log f
+    # of what was written first, log i_1 + log f_2 + log f_3 + log f_4 is there, and of what was there before m_0 and
+    # all log f
     for there, expected in (
         (i[0] + f[1:].sum(0) + m[-1], ([0, 1, 1, 1], [1, 0, 0, 0], 0)),
         (f.sum(0) + m[-1], ([1] * 4, [0] * 4, 1)),

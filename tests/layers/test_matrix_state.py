@@ -1,4 +1,5 @@
-"""A state that is a matrix: by step, in chunks and all at once; what is written is read. Layers: `test_matrix_layers.py`."""
+"""A state that is a matrix: by step, in chunks and all at once; what is written is read. Layers:
+`test_matrix_layers.py`."""
 
 import pytest
 import torch
@@ -42,7 +43,8 @@ shapes = st.lists(st.integers(1, 2), max_size=2)
     st.sampled_from([0, 1e-9, 1e-2, 1, 30]), st.integers(0, 99),
 )  # fmt: skip
 def test_loop_is_chunks_is_all_at_once(T, shape, K, V, size, corrects, unit, begins_at_zeros, forgets, seed):
-    """Outputs, state and every gradient; α from 1 down to e^-30 and less, β from 0 to 2, keys of length 1 and of any."""
+    """Outputs, state and every gradient; α from 1 down to e^-30 and less, β from 0 to 2, keys of length 1 and of
+    any."""
     torch.manual_seed(seed)
     q, k, v = randn(T, *shape, K), randn(T, *shape, K), randn(T, *shape, V)
     k = F.normalize(k, dim=-1) if unit else k

@@ -43,7 +43,8 @@ def test_after_k_iterations_k_states_are_exact(kind, T, B, scale, diagonal, seed
 
 @pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
 def test_a_new_layer_needs_a_handful_of_iterations(kind):
-    """However long the sequence; each about squares the error. The diagonal alone is slower, and converges for gated layers."""
+    """However long the sequence; each about squares the error. The diagonal alone is slower, and converges for gated
+    layers."""
     output, found = solved(kind, 500, 2, 1, 6)
     errors = [(h - output).abs().max().item() for h in found]
     assert errors[-1] < 1e-10 and errors[2] < 20 * errors[1] ** 2
@@ -60,7 +61,8 @@ def test_large_weights_do_not_converge_soon_and_do_at_last():
 
 
 def test_any_function_from_any_state():
-    """With its gradients, and all of it where the inputs are; and the scan of matrices that it rests on: a tree is the loop."""
+    """With its gradients, and all of it where the inputs are; and the scan of matrices that it rests on: a tree is the
+    loop."""
     torch.manual_seed(0)
     W, x, h_0 = leaves = torch.randn(3, 3, **float64) / 2, torch.randn(9, 2, 3, **float64), torch.randn(2, 3, **float64)
     for leaf in leaves:

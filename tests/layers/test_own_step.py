@@ -102,7 +102,8 @@ LOOPS = {Peephole: peephole_loop, Minimal: minimal_loop}
 
 
 def plain(layer, x, start):
-    """Output (T, D * hidden_size) and last states of one sequence. x: (T, features). start: tensors (L * D, hidden_size)."""
+    """Output (T, D * hidden_size) and last states of one sequence. x: (T, features). start: tensors (L * D,
+    hidden_size)."""
     ends = []
     for k in range(layer.num_layers):
         outputs = []
@@ -206,7 +207,8 @@ def test_a_cell_takes_the_same_step(kind):
 
 @pytest.mark.parametrize("name", ["RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"])
 def test_a_subclass_may_call_its_own_things_what_it_likes(name):
-    """Whatever a model that derives from a layer of torch has beside it, the layer does not mind, and ours does not either."""
+    """Whatever a model that derives from a layer of torch has beside it, the layer does not mind, and ours does not
+    either."""
     taken = [
         "step",
         "ahead",

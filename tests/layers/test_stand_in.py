@@ -439,7 +439,8 @@ def test_nothing_is_kept_after_the_graph(name):
 
 
 def checkpointed(module, arguments, use_reentrant):
-    """Run `module` under an activation checkpoint and go back, twice if the graph can stay. Returns outputs and all gradients."""
+    """Run `module` under an activation checkpoint and go back, twice if the graph can stay. Returns outputs and all
+    gradients."""
     torch.manual_seed(1)
     leaves = [tensor.clone().requires_grad_(tensor.is_floating_point()) for tensor in arguments]
     outputs = flat(

@@ -15,7 +15,8 @@ def indices(text):
 
 
 def by_recursion(text, past, c):
-    """p(c | past), as Chen and Goodman write it: a share of what was counted, and the rest of the past less its oldest."""
+    """p(c | past), as Chen and Goodman write it: a share of what was counted, and the rest of the past less its
+    oldest."""
     shorter = 1 / SIZE if past == "" else by_recursion(text, past[1:], c)
     followed = [text[k + len(past)] for k in range(len(text) - len(past)) if text[k:].startswith(past)]
     if not followed:

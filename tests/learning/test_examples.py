@@ -1,4 +1,5 @@
-"""Labelled examples: a file is read or refused with its line, what belongs together stays together, batches are whole."""
+"""Labelled examples: a file is read or refused with its line, what belongs together stays together, batches are
+whole."""
 
 import pytest
 import torch

@@ -22,7 +22,8 @@ def file(tmp_path):
 @pytest.mark.parametrize("head", ["", "3 2\n"])
 @pytest.mark.parametrize("ending", ["\n", "", " \n", "\r\n"])
 def test_rows_come_in_the_vocabularys_order(file, head, ending):
-    """With and without a first line; with the blank that word2vec leaves at the end of each, and with the ends of other systems."""
+    """With and without a first line; with the blank that word2vec leaves at the end of each, and with the ends of other
+    systems."""
     lines = ["a 1 2", "b -3 4e-1", "été 5 6"]
     text = head + (ending or "\n").join(lines) + ending
     vectors, missing = load_vectors(file(text), ["été", "none", "b"], torch.float64)

@@ -1,8 +1,9 @@
-"""What readers make of the chapters' cells: other numbers, other layers, steps of their own, and the mistakes on the way.
+"""What readers make of the chapters' cells: other numbers, other layers, steps of their own, and the mistakes on the
+way.
 
-Each program stands below a line that names its chapter and what is changed. None of them knows of another; all begin with the
-imports of `test_edits.py`, which runs each with torch and with the small one, and wants the same of both. What a call alone
-gives or says is a row in test_operations.py, test_nn.py, test_optim.py or test_tape.py.
+Each program stands below a line that names its chapter and what is changed. None of them knows of another; all begin
+with the imports of `test_edits.py`, which runs each with torch and with the small one, and wants the same of both. What
+a call alone gives or says is a row in test_operations.py, test_nn.py, test_optim.py or test_tape.py.
 """
 
 

@@ -6,7 +6,8 @@ DONE = "!document.querySelector('[data-run=waiting], [data-run=running]')"
 
 
 class Reader:
-    """The page of a notebook. Its cells go by their number or their id, its buttons by what they say or by the key of that."""
+    """The page of a notebook. Its cells go by their number or their id, its buttons by what they say or by the key of
+    that."""
 
     def __init__(self, page, notebook, language="en"):
         self.page, self.words = page, insert.words(language)
@@ -37,7 +38,8 @@ class Reader:
         self.ended(cell)
 
     def ended(self, cell):
-        """Wait until a cell, as an element handle, has run, and its last output is drawn: that is, in the next frame."""
+        """Wait until a cell, as an element handle, has run, and its last output is drawn: that is, in the next
+        frame."""
         self.page.wait_for_function("one => ['done', 'failed'].includes(one.dataset.run)", arg=cell)
         self.page.evaluate("new Promise(requestAnimationFrame)")
 

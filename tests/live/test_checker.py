@@ -1,4 +1,5 @@
-"""The checker of the assignments where `torch` is the pages' small_torch: it says of an answer what it says on the real one."""
+"""The checker of the assignments where `torch` is the pages' small_torch: it says of an answer what it says on the real
+one."""
 
 import json
 import os
@@ -19,8 +20,8 @@ from tests.project.paths import ROOT
 from tests.project.sampling import chosen
 from tests.site.finished_editions import FINISHED
 
-# One wrong answer of each kind: the kind, a piece of a right answer, and what stands in its place. tests/check has a program
-# for each mistake that the checker knows.
+# One wrong answer of each kind: the kind, a piece of a right answer, and what stands in its place. tests/check has a
+# program for each mistake that the checker knows.
 WRONG = {
     "rnn": {
         "numbers": (" + bias_hh", ""),
@@ -117,7 +118,8 @@ def test_words(language, tmp_path):
 
 @pytest.mark.heavy
 def test_every_mistake_does_the_same(tmp_path):
-    """Each mistake that the checker makes to name it has the same values, gradients, notes and errors on both torches."""
+    """Each mistake that the checker makes to name it has the same values, gradients, notes and errors on both
+    torches."""
     with pages_python(tmp_path) as ask:
         different = []
         for question in (name for name, one in all_questions().items() if not one.reach):

@@ -1,4 +1,5 @@
-"""Edits of the chapters' cells, those of `edits.py`: with the small torch they say what they say with torch, to the letter."""
+"""Edits of the chapters' cells, those of `edits.py`: with the small torch they say what they say with torch, to the
+letter."""
 
 import json
 import os

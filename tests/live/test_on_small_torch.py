@@ -14,9 +14,10 @@ from tests.project.sampling import chosen
 QUICK = ["changing_the_cell", "embedding", "gru"]
 NAMES = [page.stem for page in sorted((editions.BOOK / "en").glob("*.ipynb")) if page.stem != "assignments"]
 TRANSLATED = [one.folder for one in editions.editions() if one.language != editions.ORIGINAL]
-# Cells that train for long, and those that show what these trained. They run with `--slow-cells`, once a week. Of the small torch
-# only they reach `pdist`, `gelu`, `softplus`, `binary_cross_entropy_with_logits`, `nn.init.eye_`, `multinomial` and the second
-# half of `OneCycleLR`, as coverage shows; test_operations.py, test_nn.py, test_random.py and test_optim.py hold these to torch.
+# Cells that train for long, and those that show what these trained. They run with `--slow-cells`, once a week. Of the
+# small torch only they reach `pdist`, `gelu`, `softplus`, `binary_cross_entropy_with_logits`, `nn.init.eye_`,
+# `multinomial` and the second half of `OneCycleLR`, as coverage shows; test_operations.py, test_nn.py, test_random.py
+# and test_optim.py hold these to torch.
 LEFT_OUT = {
     "attention": "search-counted length-normalised solution-mixing",
     "complaints": "check-past-cell solution-answers solution-distance",
@@ -34,8 +35,8 @@ LEFT_OUT = {
     """,
     "without_waiting": "selective-learns solution-newton",
 }
-# In translation the code is the same but for its words, as translations.py sees to. These cells show words of each kind: what
-# they print, the labels of a picture, a figure's, and a table of `compare`; they need the others.
+# In translation the code is the same but for its words, as translations.py sees to. These cells show words of each
+# kind: what they print, the labels of a picture, a figure's, and a table of `compare`; they need the others.
 WORDS = "lstm", {"keep", "forget-gate-at-work", "gates-figure", "proof-layer"} | {"imports", "sentence"}
 
 
@@ -48,7 +49,8 @@ def code(tmp_path_factory):
 
 
 def different(page, code, wanted):
-    """Run the cells that are wanted; return in what each differs from what is stored, if it does, and how many there were."""
+    """Run the cells that are wanted; return in what each differs from what is stored, if it does, and how many there
+    were."""
     cells = [
         (cell.id, on_small_torch.differences(cell.outputs, outputs))
         for cell, outputs, _ in on_small_torch.run(page, code, wanted)

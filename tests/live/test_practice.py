@@ -1,6 +1,7 @@
 """The page of an assignment, as a student has it: answers are written and checked there, and saved as a notebook.
 
-A stand-in for Python (tests/live/fake) answers. What the checker says is in test_checker.py, and in test_python_on_page.py.
+A stand-in for Python (tests/live/fake) answers. What the checker says is in test_checker.py, and in
+test_python_on_page.py.
 """
 
 import json
@@ -42,7 +43,8 @@ def practice(site, tmp_path_factory):
 
 
 def test_answers_are_saved_as_the_notebook_that_was_given_out(browser, practice, site):
-    """Cell by cell, by their ids; all else is as it was. Nothing but the site's own files is asked for, and nothing sent."""
+    """Cell by cell, by their ids; all else is as it was. Nothing but the site's own files is asked for, and nothing
+    sent."""
     answer = 'def rnn_step(x, h):\n    print("数")\n'
     with browser.new_context(service_workers="block") as context:
         context.add_init_script("navigator.serviceWorker.register = async () => {}")

@@ -301,7 +301,8 @@ def test_outputs(browser, offered):
 
 
 def test_keys(browser, offered):
-    """Shift+Enter runs and goes on, Ctrl+Enter runs and stays, Escape leaves the editor, and from there Tab the cell."""
+    """Shift+Enter runs and goes on, Ctrl+Enter runs and stays, Escape leaves the editor, and from there Tab the
+    cell."""
     with notebook(browser, offered) as book:
         page = book.page
         book.load()

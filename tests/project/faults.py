@@ -3,7 +3,8 @@
     python tests/project/faults.py                         plant all faults of tests/project/faults.toml, for some hours
     python tests/project/faults.py --area search           plant those of one area
     python tests/project/faults.py --name gru-z-turned     plant one
-    python tests/project/faults.py --output results.jsonl  append each result to a file, and skip faults that have one there
+    python tests/project/faults.py --output results.jsonl  append each result to a file, and skip faults that have one
+                                                           there
     python tests/project/faults.py --check                 run nothing; report the faults that cannot be planted
 
 A fault is a table [[fault]] with `name`, `promise`, `area`, `path`, and one of:
@@ -161,7 +162,8 @@ def run(tree, patterns, *options):
 
 
 def find_catcher(fault, tree):
-    """Return a dictionary that says which tests catch a fault: its area's quick ones, its area's heavy ones, or others."""
+    """Return a dictionary that says which tests catch a fault: its area's quick ones, its area's heavy ones, or
+    others."""
     area = AREAS[fault["area"]]
     quick = [one.replace("/*/", "/en/") if one in NOTEBOOKS else one for one in area]
     result = {"name": fault["name"], "area": fault["area"], "stage": None, "test": None}

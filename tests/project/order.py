@@ -1,5 +1,5 @@
-"""In what order files are taken by the processes that run them (`--dist loadfile --no-loadscope-reorder`): the longest first,
-so that none is left over when the others have nothing more to do."""
+"""In what order files are taken by the processes that run them (`--dist loadfile --no-loadscope-reorder`): the longest
+first, so that none is left over when the others have nothing more to do."""
 
 # By the end of their paths, from the longest on; the order of the others hardly matters. One that opens the site comes
 # first and builds it; the next ones that do come when it is there, and none has to wait.

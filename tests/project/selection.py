@@ -59,7 +59,8 @@ def no_browser():
 
 @functools.cache
 def no_python():
-    """Whether there is not what runs cells on pages, which `make live` fetches. Where LIVE is set, tests fail without."""
+    """Whether there is not what runs cells on pages, which `make live` fetches. Where LIVE is set, tests fail
+    without."""
     from book.live import fetch
 
     return not fetch.fetched() and "LIVE" not in os.environ
@@ -95,14 +96,16 @@ def heavy(item):
 
 
 def quick(item):
-    """Return whether `make test` runs an item: all English notebooks but the long ones, and all tests that are not heavy."""
+    """Return whether `make test` runs an item: all English notebooks but the long ones, and all tests that are not
+    heavy."""
     if item.path.suffix == ".ipynb":
         return item.path.parent.name == "en" and not long(item)
     return not heavy(item)
 
 
 def drawn(item):
-    """Return whether a test that is marked deep is in the quarter of this tree. Tests with one argument of the mark stay together."""
+    """Return whether a test that is marked deep is in the quarter of this tree. Tests with one argument of the mark
+    stay together."""
     mark = item.get_closest_marker("deep")
     return mark is None or sampling.in_quarter(mark.args[0] if mark.args else item.nodeid, sampling.tree())
 

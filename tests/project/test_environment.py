@@ -1,4 +1,5 @@
-"""`.ci/environment` finds a fitting Python or says what is missing, and never takes half an environment for a whole one."""
+"""`.ci/environment` finds a fitting Python or says what is missing, and never takes half an environment for a whole
+one."""
 
 import os
 import re

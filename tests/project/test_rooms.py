@@ -122,7 +122,8 @@ def prose(path):
 
 
 def files_in_commands(text):
-    """Yield every Python file, notebook and module of the project that stands in code: `python -m book.tools.draw gates` names one."""
+    """Yield every Python file, notebook and module of the project that stands in code: `python -m book.tools.draw
+    gates` names one."""
     for code in map("".join, CODE.findall(text)):
         yield from (name for name in FILE.findall(code) if not name.startswith(EXAMPLE))
         for module in MODULE.findall(code):

@@ -1,4 +1,5 @@
-"""Translated notebooks are compared with the run of the English one, and run by themselves where that does not suffice."""
+"""Translated notebooks are compared with the run of the English one, and run by themselves where that does not
+suffice."""
 
 from types import SimpleNamespace
 

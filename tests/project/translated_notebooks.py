@@ -1,8 +1,8 @@
 """Compare translated notebooks with the run of the English one, where their outputs follow from it.
 
 nbval collects every notebook and every cell. A translated notebook whose outputs all follow from the English ones
-(book/tools/translated_outputs.py) needs no kernel: each cell is compared with the outputs that the English cell has just given.
-All other notebooks run in kernels of their own, and with `--own-kernels` all do.
+(book/tools/translated_outputs.py) needs no kernel: each cell is compared with the outputs that the English cell has
+just given. All other notebooks run in kernels of their own, and with `--own-kernels` all do.
 """
 
 import functools

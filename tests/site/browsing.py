@@ -11,7 +11,8 @@ WIDE = """() => [...document.querySelectorAll("body *")].filter(one => {
         if (/auto|scroll|hidden|clip/.test(getComputedStyle(up).overflowX) || up.closest(".skip, [popover], svg, math")) return false;
     return true;
 }).map(one => one.outerHTML.slice(0, 120))"""
-# Marks one text of each kind: its colour, its letters, and what lies behind it. axe needs seconds for all of a long page.
+# Marks one text of each kind: its colour, its letters, and what lies behind it. axe needs seconds for all of a long
+# page.
 MARK_KINDS = """() => {
     const seen = new Set();
     for (const one of document.querySelectorAll("body *")) {

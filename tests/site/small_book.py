@@ -1,4 +1,5 @@
-"""A made-up book of a page or two, with the real configuration, extension and build: what is built in a second or two."""
+"""A made-up book of a page or two, with the real configuration, extension and build: what is built in a second or
+two."""
 
 import atexit
 import functools

@@ -1,4 +1,5 @@
-"""The chapters as they are stored: run, complete, the same on every machine, and readable without seeing the figures."""
+"""The chapters as they are stored: run, complete, the same on every machine, and readable without seeing the
+figures."""
 
 import copy
 import functools

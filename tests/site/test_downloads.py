@@ -27,8 +27,8 @@ def only(edition, *names):
     return short
 
 
-# Printing the English book takes half a minute, so it is deep. Two Chinese chapters, which are always printed, show that
-# other letters come out, too.
+# Printing the English book takes half a minute, so it is deep. Two Chinese chapters, which are always printed, show
+# that other letters come out, too.
 SHORT = only(editions.read(editions.BOOK / "zh"), "rnn", "gru")
 ENGLISH = editions.read(editions.BOOK / editions.ORIGINAL)
 each_printed = pytest.mark.parametrize(

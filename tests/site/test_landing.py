@@ -34,7 +34,8 @@ SECTIONS = """() => {
 }"""
 WHOLE = """() => window.heightsAtFirst && !("steps" in document.documentElement.dataset) && document.fonts.status === "loaded"
     && [...document.querySelectorAll("[data-figure]")].every(one => one.querySelector("figure[lang]"))"""
-# Of these sections those that are not where they should be: [id, top], unless the page ends before they can be at the top.
+# Of these sections those that are not where they should be: [id, top], unless the page ends before they can be at the
+# top.
 AWAY = """([ids, near, go]) => ids.map(id => {
     if (go) location.replace(`#${id}`);
     const top = Math.round(document.getElementById(id).getBoundingClientRect().top);
@@ -64,7 +65,8 @@ def arrive(page, url=None):
     "name", [pytest.param(name, marks=() if name == SAMPLE else pytest.mark.heavy) for name in PAGES]
 )
 def test_a_link_leads_to_its_section(visitor, address, name):
-    """A section below all figures is opened by its address. As no figure grows after that, the others can be visited in turn."""
+    """A section below all figures is opened by its address. As no figure grows after that, the others can be visited in
+    turn."""
     url = f"{address}/{name}.html"
     visitor.goto(url)
     ids, late = visitor.evaluate(SECTIONS)

@@ -1,4 +1,5 @@
-"""Every page of the built site, as readers have it: on a phone, in the dark, with keys, with ears, behind a firewall."""
+"""Every page of the built site, as readers have it: on a phone, in the dark, with keys, with ears, behind a
+firewall."""
 
 import functools
 import re
@@ -18,8 +19,8 @@ ALL = [(edition, name) for edition in editions.editions() for name in sorted(edi
 PAGES = [f"{edition.language}/{name}" for edition, name in ALL]
 # In `make test`: a chapter, and one that is not written by hand. The others, and other languages, are in `make prove`.
 SAMPLE = {"en/rnn", "en/search"}
-# All editions have one structure, so axe reads every English page and of each other edition these: one with a figure, one
-# that is not written by hand, and one with a form of its own.
+# All editions have one structure, so axe reads every English page and of each other edition these: one with a figure,
+# one that is not written by hand, and one with a form of its own.
 FOR_AXE = {"lstm", "search", "assignment_gru"}
 READ_BY_AXE = [
     f"{edition.language}/{name}" for edition, name in ALL if edition.language == editions.ORIGINAL or name in FOR_AXE
@@ -79,7 +80,8 @@ def test_a_page_as_readers_have_it(browser, address, name):
 
 @some(READ_BY_AXE, pytest.mark.deep)
 def test_axe_finds_nothing(browser, address, name):
-    """With all of a page unfolded. Colours, in light and dark, only in English: they are the theme's, the same in every language."""
+    """With all of a page unfolded. Colours, in light and dark, only in English: they are the theme's, the same in every
+    language."""
     with opened(browser, f"{address}/{name}.html", viewport={"width": 1280, "height": 800}) as page:
         unfold(page)
         page.wait_for_function(MEASURED)

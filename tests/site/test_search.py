@@ -37,7 +37,8 @@ ASK = """queries => queries.map(query => Search._performSearch(...Search._parseQ
 
 
 def test_a_language_of_sphinxs_is_searched_by_its_own_stems():
-    """As long as it is written in letters that need not be cut; one that Sphinx does not know takes the English ones."""
+    """As long as it is written in letters that need not be cut; one that Sphinx does not know takes the English
+    ones."""
     stems = {language: search_of(language)({}) for language in ("es", "en", "ja", "zh", "eo")}
     assert stems["es"].stem("redes") == stems["es"].stem("red") and not stems["es"].word_filter("nosotros")
     assert all(stems[language].stem("redes") == stems["en"].stem("redes") for language in ("ja", "zh", "eo"))

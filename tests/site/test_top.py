@@ -1,4 +1,5 @@
-"""What stands above the editions: the page for wrong addresses, what search engines read, and the book without a network."""
+"""What stands above the editions: the page for wrong addresses, what search engines read, and the book without a
+network."""
 
 import json
 import os

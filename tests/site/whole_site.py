@@ -1,4 +1,5 @@
-"""The whole book, built once for all tests of a run, in a tree of its own; the next run builds anew what has changed."""
+"""The whole book, built once for all tests of a run, in a tree of its own; the next run builds anew what has
+changed."""
 
 import functools
 import http.server
@@ -19,7 +20,8 @@ NOT_COPIED = {"_build", "__pycache__", "node_modules", ".ipynb_checkpoints"}
 
 
 def mirror(source, target):
-    """Make a tree like another, and return whether it was not. What is equal is left alone: Sphinx goes by the times of files."""
+    """Make a tree like another, and return whether it was not. What is equal is left alone: Sphinx goes by the times of
+    files."""
     if not source.is_dir():
         data = source.read_bytes()
         if target.is_file() and target.read_bytes() == data:

@@ -1,4 +1,5 @@
-"""What a change does: from what a program gave, and gave when it was changed, to an error, another shape or other numbers."""
+"""What a change does: from what a program gave, and gave when it was changed, to an error, another shape or other
+numbers."""
 
 import builtins
 import json
@@ -10,7 +11,8 @@ SAME, OTHER = 1e-6, 1e-3  # numbers that differ less are the same, and more othe
 
 
 def runs_of(said, probes, tried):
-    """What a worker says of an answer and its changes: outcomes by probe, None where there is none. None if it is forged."""
+    """What a worker says of an answer and its changes: outcomes by probe, None where there is none. None if it is
+    forged."""
     try:
         said = json.loads(said)
         if not isinstance(said, list) or len(said) > tried + 1:

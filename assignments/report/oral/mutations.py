@@ -73,7 +73,8 @@ def changes(cell, source, names):
 
 
 def changed(cell, lines, kind, number, start, end, new):
-    """The change that puts `new` in a place of a line. start, end: in bytes, as Python counts. None if it is no good."""
+    """The change that puts `new` in a place of a line. start, end: in bytes, as Python counts. None if it is no
+    good."""
     old = lines[number - 1]
     raw = old.encode()
     line = (raw[:start] + new.encode() + raw[end:]).decode(errors="replace")

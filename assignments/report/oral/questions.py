@@ -1,5 +1,5 @@
-"""Questions about one's own code, for an oral examination or a quiz: an answer that is right is changed in one line, and
-the student is asked what comes of it.
+"""Questions about one's own code, for an oral examination or a quiz: an answer that is right is changed in one line,
+and the student is asked what comes of it.
 
 The changed programs run where the answer ran, behind the same walls, and on the smallest of the probes that it was
 graded with. What they gave is the answer to the question, and what others gave are the wrong ones to choose from. The
@@ -124,7 +124,8 @@ def shortened(text):
 
 
 def spelled(tensor):
-    """Numbers as an option, with three decimals; "" where the fourth lies on the edge, or they are too large to be read."""
+    """Numbers as an option, with three decimals; "" where the fourth lies on the edge, or they are too large to be
+    read."""
     if not tensor.isfinite().all() or tensor.abs().max() >= 1000:
         return ""
     edge = (tensor * 1000 - 0.5).abs() % 1
@@ -140,7 +141,8 @@ def spelled(tensor):
 
 
 class Asking:
-    """probes: by number. before: what came of an answer on each; after: what came of each of the changes that were tried."""
+    """probes: by number. before: what came of an answer on each; after: what came of each of the changes that were
+    tried."""
 
     def __init__(self, probes, before, tried, after, chance):
         self.numbers, self.probes = [*probes], [*probes.values()]

@@ -1,4 +1,5 @@
-"""Runs an answer as it is and changed, where students' code runs. Nothing is judged here: what came of each is handed on.
+"""Runs an answer as it is and changed, where students' code runs. Nothing is judged here: what came of each is handed
+on.
 
 All of it is one job: to fork for each change would take ten times as long. So a change that spoils what the next one
 needs spoils its author's questions, and nothing else.
@@ -91,7 +92,8 @@ def late(said):
 
 
 def by_chance(run_answer, seed):
-    """Another draw, and what nobody has written is not a number. (torch's own function for this imports its compiler.)"""
+    """Another draw, and what nobody has written is not a number. (torch's own function for this imports its
+    compiler.)"""
     import torch
 
     def other():

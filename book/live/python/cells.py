@@ -24,7 +24,8 @@ from IPython.display import display, show
 QUIET = 0.05  # seconds for which what is printed may wait for more, so that a loop's lines go together
 MOST = 8192  # characters that wait at most
 AROUND = 4, 3  # lines of a cell or module that a traceback shows before and after the one that failed
-RINGS = 20_000  # new objects after which Python looks for rings of references; at its own 700, a fifth of training would go there
+# new objects after which Python looks for rings of references; at its own 700, a fifth of training would go there
+RINGS = 20_000
 RED, GREEN, CYAN, PLAIN = "\033[0;31m", "\033[0;32m", "\033[0;36m", "\033[0m"
 
 

@@ -1,4 +1,5 @@
-"""What a page says about itself: to search engines, to those who are sent a link, and, under its title, to its reader."""
+"""What a page says about itself: to search engines, to those who are sent a link, and, under its title, to its
+reader."""
 
 import re
 from html import escape

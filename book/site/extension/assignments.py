@@ -16,7 +16,8 @@ from sphinx.util.docutils import SphinxDirective
 
 from book.site.extension.words import edition_of
 
-# Where a site whose cells run says on a page that it is for practice, and has buttons for the notebook with the answers.
+# Where a site whose cells run says on a page that it is for practice, and has buttons for the notebook with the
+# answers.
 PLACES = "<!-- practice -->", "<!-- hand in -->"
 
 
@@ -110,7 +111,8 @@ def is_assignment(env):
 
 
 def stand_alone(app, doctree):
-    """No table of contents has these pages: the one that lists them leads there. And whoever searches wants a chapter."""
+    """No table of contents has these pages: the one that lists them leads there. And whoever searches wants a
+    chapter."""
     if is_assignment(app.env):
         app.env.metadata[app.env.docname] |= {"orphan": "", "nosearch": ""}
 

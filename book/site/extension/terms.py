@@ -11,7 +11,8 @@ TERMS = editions.BOOK / "terms.yml"
 
 
 def load(path=TERMS):
-    """The terms: a list of dictionaries with `where` and, for each language, one word or a list of words, ours first."""
+    """The terms: a list of dictionaries with `where` and, for each language, one word or a list of words, ours
+    first."""
     terms = yaml.safe_load(path.read_text(encoding="utf-8"))
     for term in terms:
         for key, words in term.items():

@@ -54,7 +54,8 @@ MOST_COMPARED = 2000  # of an answer's numbers, each with each of the right ones
 PAIRS_EXTENDED = 200  # of which a third mistake is tried beside
 # Probes with a batch of one. That of `batch_1` is the only size in it that is 1.
 ALONE = ("one_number", "two_steps", "batch_1")
-# What a probe is called for others may have as well. "It is right with one layer" is true if no probe with one is wrong.
+# What a probe is called for others may have as well. "It is right with one layer" is true if no probe with one is
+# wrong.
 TRAITS = {
     "batch_1": lambda probe: probe.name in ALONE,
     "no_state": lambda probe: not {"h", "h_0"} & probe.tensors.keys(),
@@ -75,9 +76,9 @@ NOTES = {
     "plain": "tensor_not_parameter",
     "changed": "changes_its_input",
 }
-# Mistakes of which half of the points are left, as every number that the answer gives is right: its parameters are not as
-# they should be, or its way back. These are noted where the answer ran: who forges the notes can hide one, and win the
-# other half of a question whose numbers are right, but never a point for wrong ones.
+# Mistakes of which half of the points are left, as every number that the answer gives is right: its parameters are not
+# as they should be, or its way back. These are noted where the answer ran: who forges the notes can hide one, and win
+# the other half of a question whose numbers are right, but never a point for wrong ones.
 HALF = {*NOTES.values()}
 
 
@@ -89,10 +90,10 @@ class Finding:
     smallest probe on which the answer is wrong, or None. value: the value that is wrong there. first: its first wrong
     place, `expected` and `got` what is there. largest: the largest difference of this value on any probe. spread: on
     the largest of its probes the first wrong place, how many are wrong, and of how many. compared: all values' names.
-    wrong: the wrong ones'. missing, unasked: the names that the smallest probe shows to be missing, and to be there though
-    nobody asked. stops: the number of a probe that an answer raised an error on, that of `probe` if it did. right: what
-    the probes have on which alone the answer is right. error: what an answer raised. trained: the share of the points,
-    where a network was trained. reached: how well it did.
+    wrong: the wrong ones'. missing, unasked: the names that the smallest probe shows to be missing, and to be there
+    though nobody asked. stops: the number of a probe that an answer raised an error on, that of `probe` if it did.
+    right: what the probes have on which alone the answer is right. error: what an answer raised. trained: the share of
+    the points, where a network was trained. reached: how well it did.
     """
 
     mistakes: list

@@ -84,7 +84,8 @@ def put(said, more):
 
 @cache
 def places(language):
-    """The chapters' titles and headings, as book/tools/headings.py writes them. An edition yet to be made has the English."""
+    """The chapters' titles and headings, as book/tools/headings.py writes them. An edition yet to be made has the
+    English."""
     path = PLACES / f"{language}.json"
     return json.loads((path if path.is_file() else PLACES / "en.json").read_text(encoding="utf-8"))
 

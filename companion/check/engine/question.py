@@ -1,10 +1,8 @@
 """What a question is, and where all of them are.
 
-How to make one
----------------
-A question is `QUESTION` in a file of its own, `questions/<assignment>/<question>.py`. `written` of written.py makes it of
-a right answer and of changes to its lines; where that does not do, it is a `Question` with a reference that has
-switches. It needs
+How to make one --------------- A question is `QUESTION` in a file of its own, `questions/<assignment>/<question>.py`.
+`written` of written.py makes it of a right answer and of changes to its lines; where that does not do, it is a
+`Question` with a reference that has switches. It needs
 
 - `call`, which calls an answer on a probe: `Function(...)` or `Module(...)` of running.py, or, where neither fits, a
   function `call(answer, probe, outcome)` that puts float64 tensors into `outcome.values` by name (`running.named`,

@@ -58,7 +58,8 @@ class Text:
         return source
 
     def answer(self, names):
-        """The function or class that this is with these changes. By its name it is known as ours, as all references are."""
+        """The function or class that this is with these changes. By its name it is known as ours, as all references
+        are."""
         wrapped = f"def reference():\n{textwrap.indent(self.changed(names), '    ')}\n    return {self.name}"
         space = dict(vars(self.module))
         exec(compile(wrapped, self.module.__file__, "exec"), space)

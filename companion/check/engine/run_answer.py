@@ -40,7 +40,8 @@ EMBEDDING = frozenset(
         "embedding_backward", "embedding_dense_backward", "embedding_sparse_backward",
     )
 )  # fmt: skip
-# Some of torch's attention is Python that computes with products and a softmax, which are everybody's: by its own name then.
+# Some of torch's attention is Python that computes with products and a softmax, which are everybody's: by its own name
+# then.
 ATTENTION = frozenset(
     f"aten::{name}"
     for name in (
@@ -248,7 +249,8 @@ def described(error):
 
 @cache
 def belongs(code):
-    """The module of the companion, if this is code of its layers or of a question's reference; or the name in ATTENTION."""
+    """The module of the companion, if this is code of its layers or of a question's reference; or the name in
+    ATTENTION."""
     path = Path(code.co_filename)
     if Path(TORCH) in path.parents:
         place = "torch." + ".".join(path.relative_to(TORCH).with_suffix("").parts)
@@ -664,7 +666,8 @@ def is_recurrent(name):
 
 
 def by_gate(wanted, has):
-    """The parameters that together have a shape that is wanted: four names for each, by one that the whole could have."""
+    """The parameters that together have a shape that is wanted: four names for each, by one that the whole could
+    have."""
     shapes, found = {tensor.shape for tensor in wanted.values()}, {}
     for name, parameter in has.items():
         if parameter.dim() and (4 * len(parameter), *parameter.shape[1:]) in shapes:

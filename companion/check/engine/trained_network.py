@@ -1,24 +1,28 @@
 """Questions whose answer is a network that learned something: it is trained by the student's own code, each time anew.
 
-The answer is a function that gets data and returns a model. What it gets is drawn anew for each run, so that weights which
-were learned elsewhere do not fit: which symbol stands for what is drawn, too. Then the model is asked about inputs that it
-has not seen. What is right for them never is where the answer runs: whoever judges keeps it. So there is nothing to read.
+The answer is a function that gets data and returns a model. What it gets is drawn anew for each run, so that weights
+which were learned elsewhere do not fit: which symbol stands for what is drawn, too. Then the model is asked about
+inputs that it has not seen. What is right for them never is where the answer runs: whoever judges keeps it. So there is
+nothing to read.
 
 What is run, by the grader in a process of its own each, of at most `seconds` of the processor:
 
-1. The answer trains a model, and the model is asked. Of it only the numbers are taken, its parameters and buffers in a row.
+1. The answer trains a model, and the model is asked. Of it only the numbers are taken, its parameters and buffers in a
+row.
    Whoever judges counts them: what is said of their number does not matter.
-2. The answer is called again, with data of another draw, and stopped where it makes its optimiser: the model is there, and
+2. The answer is called again, with data of another draw, and stopped where it makes its optimiser: the model is there,
+and
    has learned nothing. It is given the numbers, and asked. What this one answers counts. So what a model keeps anywhere
    else, what it would learn while it is asked, and what threads do, is not there, or is about other data.
-3. Only if that one does worse than the first, which may be because another model was found than the one that is returned:
+3. Only if that one does worse than the first, which may be because another model was found than the one that is
+returned:
    as 2., but trained to the end before it is given the numbers.
 
-A model without any points in the first process is not asked again. Who falls short of the aim has all of it once more, on
-another draw, and the better counts: a good training, too, has bad luck on some draws. What remains possible: who works out
-the rule by a program of another kind, and keeps what it found in parameters, has learned it from the data as well, and is
-not told from a network. Who reads the answer sees it. And all is asked at once: a model may learn from these inputs,
-without their answers.
+A model without any points in the first process is not asked again. Who falls short of the aim has all of it once more,
+on another draw, and the better counts: a good training, too, has bad luck on some draws. What remains possible: who
+works out the rule by a program of another kind, and keeps what it found in parameters, has learned it from the data as
+well, and is not told from a network. Who reads the answer sees it. And all is asked at once: a model may learn from
+these inputs, without their answers.
 """
 
 from collections.abc import Callable
@@ -41,11 +45,11 @@ MOST_SENT = 50_000  # numbers: of a model that has more, only how many
 class Reach:
     """How well a network has to do, and what that is worth.
 
-    draw(draw): a probe, and what only who judges has: a dictionary, with `targets` for the probe's tensor `held_out`, and at
-    will `mistaken`, the targets that a mistake of this name would learn.
-    score(right, logits): how good these are, a float, and better if larger. marks: pairs of a score and the share of the
-    points that it is worth, the least first. guess: the score of who has learned hardly anything. numbers: how many a model
-    may have. seconds: of the processor, for all of it.
+    draw(draw): a probe, and what only who judges has: a dictionary, with `targets` for the probe's tensor `held_out`,
+    and at will `mistaken`, the targets that a mistake of this name would learn. score(right, logits): how good these
+    are, a float, and better if larger. marks: pairs of a score and the share of the points that it is worth, the least
+    first. guess: the score of who has learned hardly anything. numbers: how many a model may have. seconds: of the
+    processor, for all of it.
     """
 
     draw: Callable
@@ -206,7 +210,8 @@ class Exam:
         self.probes = [probe]
 
     def rest(self, outcomes):
-        """The probes after the first, one by one: what came of each is the last of the outcomes when the next is asked for."""
+        """The probes after the first, one by one: what came of each is the last of the outcomes when the next is asked
+        for."""
         reach, score = self.question.reach, self.score(outcomes[0])
         numbers = numbers_in(outcomes[0])
         if score is None or not reach.share(score) or numbers is None or not 0 < len(numbers) <= reach.numbers:
@@ -240,8 +245,8 @@ def exam(question, seed):
 
 
 def attempts(run, seed):
-    """What a run on a draw of this seed gives, in a list, and after it what one on another draw gives, if a network fell
-    short of the aim. run: takes a seed, and returns a tuple, the first of which has `mistakes`."""
+    """What a run on a draw of this seed gives, in a list, and after it what one on another draw gives, if a network
+    fell short of the aim. run: takes a seed, and returns a tuple, the first of which has `mistakes`."""
     first = run(seed)
     return [first, run(seed + 1)] if SHORT & {*first[0].mistakes} else [first]
 

@@ -1,8 +1,8 @@
 """The torch of the pages: what of torch the chapters use, in numpy, small enough to be read.
 
 Begin with `autograd`: the tape. `tensor` is what it records, `pointwise`, `reductions`, `shapes` and `matrices` are the
-operations, each with its rule for gradients; `nn` and `optim` stand on them. Numbers, types, shapes, messages and random
-numbers are torch's; tests hold each to the real one. What is not here says so.
+operations, each with its rule for gradients; `nn` and `optim` stand on them. Numbers, types, shapes, messages and
+random numbers are torch's; tests hold each to the real one. What is not here says so.
 """
 
 import inspect as _inspect

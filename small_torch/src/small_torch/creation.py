@@ -187,7 +187,8 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
 
 
 def fused(start, step, i):
-    """start + step · i, rounded once, as processors do it: so the middle of −1 … 1 is not always 0. i: whole numbers."""
+    """start + step · i, rounded once, as processors do it: so the middle of −1 … 1 is not always 0. i: whole
+    numbers."""
     if not isinstance(step, np.float64):
         return np.float64(start) + np.float64(step) * i
     # a number is the sum of two with half the digits each, and their products with whole numbers are exact
@@ -372,7 +373,8 @@ def fill_diagonal_(tensor, value):
 
 
 def of_its_type(make):
-    """Make a method of a function that makes tensors: with the type and place of the method's tensor, if no others are asked for."""
+    """Make a method of a function that makes tensors: with the type and place of the method's tensor, if no others are
+    asked for."""
 
     def new(tensor, *arguments, dtype=None, device=None, **options):
         return make(*arguments, dtype=dtype or tensor.dtype, device=device or tensor.device, **options)

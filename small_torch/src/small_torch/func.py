@@ -8,8 +8,8 @@ from .autograd.functional import jacobian
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
     """Call a module with other tensors in the place of its parameters and buffers.
 
-    parameter_and_buffer_dicts: by name, in a dictionary or in several. args: a tuple, or one argument. Afterwards the module
-    is as it was. ValueError if a name occurs twice; RuntimeError, with strict, for names that do not fit.
+    parameter_and_buffer_dicts: by name, in a dictionary or in several. args: a tuple, or one argument. Afterwards the
+    module is as it was. ValueError if a name occurs twice; RuntimeError, with strict, for names that do not fit.
     """
     dicts = parameter_and_buffer_dicts
     dicts = [dicts] if isinstance(dicts, dict) else dicts
@@ -49,8 +49,8 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 def vmap(func, in_dims=0, out_dims=0):
     """A function that calls `func` with the rows of its arguments, and stacks what comes back.
 
-    in_dims: along which axis the rows of each argument lie; None for one that all calls share. out_dims: along which axis
-    the results are stacked.
+    in_dims: along which axis the rows of each argument lie; None for one that all calls share. out_dims: along which
+    axis the results are stacked.
     """
 
     def mapped(*args, **kwargs):

@@ -66,7 +66,8 @@ def vector_norm(x, ord=2, dim=None, keepdim=False):
 
 
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False):
-    """Frobenius' norm, the largest singular value (2), their sum ("nuc"), the largest sum of a column (1) or row (inf)."""
+    """Frobenius' norm, the largest singular value (2), their sum ("nuc"), the largest sum of a column (1) or row
+    (inf)."""
     if A.ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     if ord == "fro":

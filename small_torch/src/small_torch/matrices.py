@@ -19,7 +19,8 @@ def same_type(first, second):
 
 
 def matmul(input, other):
-    """The product of matrices, stacked along the axes before the last two; of a vector with a matrix; of two vectors."""
+    """The product of matrices, stacked along the axes before the last two; of a vector with a matrix; of two
+    vectors."""
     if not isinstance(other, Tensor):
         raise TypeError(f"matmul(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
     a, b = input, other

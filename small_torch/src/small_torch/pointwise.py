@@ -277,7 +277,8 @@ def of_one(name, function, slope):
 
 
 def of_result(name, function, slope):
-    """The same, if the derivative is most easily said of the result: which is then what must not be changed in place."""
+    """The same, if the derivative is most easily said of the result: which is then what must not be changed in
+    place."""
 
     def operation(input):
         x = floating(input)

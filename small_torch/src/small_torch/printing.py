@@ -17,7 +17,8 @@ PROFILES = {
 
 
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
-    """How many digits, how many numbers before there are dots, how many at each end, how wide, in powers of ten or not."""
+    """How many digits, how many numbers before there are dots, how many at each end, how wide, in powers of ten or
+    not."""
     if profile is not None:
         OPTIONS.update(PROFILES[profile])
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}

@@ -8,8 +8,8 @@ SMALL = 50_000  # multiplications
 
 
 def product(a, b):
-    """a @ b of arrays. numpy's own loop reads b by columns; where that jumps about in memory, einsum's order is up to four
-    times as quick."""
+    """a @ b of arrays. numpy's own loop reads b by columns; where that jumps about in memory, einsum's order is up to
+    four times as quick."""
     if (
         not PLAIN
         or a.ndim < 2

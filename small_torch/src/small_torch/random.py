@@ -1,7 +1,7 @@
 """Random numbers: torch's, from the same seed the same.
 
-All come from one sequence of 32 bits, the Mersenne Twister's (Matsumoto & Nishimura 1998), which numpy has as well. What
-torch makes of it is written out here: how many bits a number takes, and in which order.
+All come from one sequence of 32 bits, the Mersenne Twister's (Matsumoto & Nishimura 1998), which numpy has as well.
+What torch makes of it is written out here: how many bits a number takes, and in which order.
 """
 
 import contextlib
@@ -72,7 +72,8 @@ class Generator:
         return self.normal(shape, 0.0, 1.0, dtype)
 
     def normal(self, shape, mean, std, dtype):
-        """Normal numbers, two from two uniform ones (Box & Muller 1958). Fewer than 16 are drawn one by one, as doubles."""
+        """Normal numbers, two from two uniform ones (Box & Muller 1958). Fewer than 16 are drawn one by one, as
+        doubles."""
         if std < 0:
             raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
         count, kind = math.prod(shape), np.dtype(dtype).type
@@ -121,8 +122,8 @@ class Generator:
     def bernoulli(self, p, shape=None):
         """1 with probability p, 0 otherwise. p: a number, or an array, which then says the shape.
 
-        For numbers torch draws doubles, for a tensor's own probabilities numbers of its type. (On a processor of Intel's
-        it takes another source for the first, and its numbers are others.)
+        For numbers torch draws doubles, for a tensor's own probabilities numbers of its type. (On a processor of
+        Intel's it takes another source for the first, and its numbers are others.)
         """
         if np.ndim(p) == 0 and shape is not None:
             if not 0 <= p <= 1:

@@ -63,8 +63,8 @@ def save(obj, f):
 
 
 def load(f, map_location=None, *, weights_only=True):
-    """Read what `save` has written. pickle.UnpicklingError for a file with other things than tensors, numbers, texts and
-    what holds them, unless weights_only is false; that is only for files that one trusts.
+    """Read what `save` has written. pickle.UnpicklingError for a file with other things than tensors, numbers, texts
+    and what holds them, unless weights_only is false; that is only for files that one trusts.
     """
     if hasattr(f, "read"):
         return Reader(f, weights_only).load()

@@ -646,7 +646,8 @@ def put_sum(g, shape, index):
 
 
 def add_rows(out, index, rows):
-    """Add each row at its place along the first axis, in their order. Sorted, all rows of a place are summed at once."""
+    """Add each row at its place along the first axis, in their order. Sorted, all rows of a place are summed at
+    once."""
     index = np.where(index < 0, index + len(out), index).reshape(-1)
     if not index.size:
         return

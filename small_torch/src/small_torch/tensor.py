@@ -13,12 +13,14 @@ from .autograd import Node, record, recording
 from .dtypes import Size, cpu
 
 KINDS = (bool, int, float, complex)
-# What numpy counts with where addresses have 32 bits, as in browsers. torch counts with 64 everywhere; its int32 is C's int.
+# What numpy counts with where addresses have 32 bits, as in browsers. torch counts with 64 everywhere; its int32 is C's
+# int.
 NARROW = "l" if np.dtype("l").itemsize == 4 else ""
 
 
 def asked_for(given, sizes):
-    """What `torch.Tensor(given, *sizes)` makes: of sizes a tensor of anything (here zeros), of lists one of fractions."""
+    """What `torch.Tensor(given, *sizes)` makes: of sizes a tensor of anything (here zeros), of lists one of
+    fractions."""
     if sizes or type(given) in (int, Size):
         return np.zeros((given, *sizes) if type(given) is int else given, dtypes.default[0].np)
     if isinstance(given, Tensor):
@@ -534,7 +536,8 @@ def operands(first, second):
 
 
 def array_of(value, dtype):
-    """A number as an array without axes. One that is too small or too large for its type begins again at the other end."""
+    """A number as an array without axes. One that is too small or too large for its type begins again at the other
+    end."""
     return np.asarray(value).astype(dtype.np)
 
 

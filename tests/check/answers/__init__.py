@@ -44,7 +44,8 @@ class Program:
         default_factory=list
     )  # two mistakes of `wrong` at once, where both are edits: (mistake, mistake)
     variants: dict = field(default_factory=dict)  # a right answer to each variant of the question: {variant: edits}
-    parts: tuple = ()  # questions whose programs make the mistakes that this one does not: this answer is made of theirs
+    # questions whose programs make the mistakes that this one does not: this answer is made of theirs
+    parts: tuple = ()
 
     def answer(self, given=()):
         """Return the function or class that an answer defines."""
@@ -60,7 +61,8 @@ class Program:
 
 
 def drawn_pairs(question, source, wrong, number, left_out=lambda pair, edits: False):
-    """Return pairs of mistakes, drawn by chance, that go together in a program. left_out: which of them are not tried."""
+    """Return pairs of mistakes, drawn by chance, that go together in a program. left_out: which of them are not
+    tried."""
     asked, chosen, pairs = all_questions()[question], random.Random(0), {}
     while len(pairs) < number:
         # edits that name the gates by their places come before those that change these

@@ -423,7 +423,8 @@ def by_autograd(*given):
 
 
 def left_out(pair, edits):
-    """Return whether a pair changes a text twice, or names rows by their place, which says nothing about another order."""
+    """Return whether a pair changes a text twice, or names rows by their place, which says nothing about another
+    order."""
     rows = any("rows" in name or "order" in name or "variant" in name for name in pair)
     places = any("2*H" in new for _, new in edits) or {"candidate_reads_by_z", "state_mixed_by_r"} & {*pair}
     return len({old for old, _ in edits}) < len(edits) or rows and places

@@ -336,7 +336,8 @@ def shapes_of_a_layer(i, h, k, b, d, p):
 
 
 def of_modules(source, made, taken):
-    """Return a network whose parameters are those of modules in it. made: how; taken: the weights of a side of a layer."""
+    """Return a network whose parameters are those of modules in it. made: how; taken: the weights of a side of a
+    layer."""
     return changed(
         source,
         (NETWORK[NETWORK.index("        for k in range(num_layers)") : NETWORK.index("\n    def forward")], made),

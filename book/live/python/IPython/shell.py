@@ -1,4 +1,5 @@
-"""The notebook's shell, as far as a page has one: it knows how to show objects, and what is to be done at a cell's end."""
+"""The notebook's shell, as far as a page has one: it knows how to show objects, and what is to be done at a cell's
+end."""
 
 import io
 import sys

@@ -1,11 +1,12 @@
 """Interactive figures: alive on the page, without a notebook's kernel.
 
 A notebook stores the figure's state as any widget's. On the page the figure's picture stands in its place, with the
-state beside it; two scripts, which only pages with the figure load, put the figure itself there: `common.js` has what all
-figures share, `<name>.js` the figure and the other modules that it is made of. They are classic scripts, because a page that is a file may not load modules.
+state beside it; two scripts, which only pages with the figure load, put the figure itself there: `common.js` has what
+all figures share, `<name>.js` the figure and the other modules that it is made of. They are classic scripts, because a
+page that is a file may not load modules.
 
-A figure is higher than its picture. Its scripts stand in its place, and browsers run them before they read on. So nothing
-that follows moves when the figure comes alive, and links to later sections lead to them in every browser.
+A figure is higher than its picture. Its scripts stand in its place, and browsers run them before they read on. So
+nothing that follows moves when the figure comes alive, and links to later sections lead to them in every browser.
 """
 
 import base64

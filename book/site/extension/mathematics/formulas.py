@@ -77,8 +77,8 @@ def space_functions(parent):
 
 
 def space_signs(parent):
-    """Set a minus with nothing to take away from, and a sign of a product with nothing to multiply, without the space of
-    an operation. A browser looks only whether they come first in their row."""
+    """Set a minus with nothing to take away from, and a sign of a product with nothing to multiply, without the space
+    of an operation. A browser looks only whether they come first in their row."""
     children = [child for child in parent if child.tag != "mspace"]
     for place, sign in enumerate(children):
         before = children[place - 1].text if place and children[place - 1].tag == "mo" else None

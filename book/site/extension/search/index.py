@@ -105,7 +105,8 @@ class Search(SearchLanguage):
 
 
 def search_of(language):
-    """The class for a language, by Sphinx's name for it: its stemmer and its common words are Sphinx's, if there are any.
+    """The class for a language, by Sphinx's name for it: its stemmer and its common words are Sphinx's, if there are
+    any.
 
     Chinese and Japanese take the English ones, which leave CJK as it is: Sphinx's own would cut it in another way.
     """

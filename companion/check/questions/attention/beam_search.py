@@ -1,4 +1,5 @@
-"""A search with a beam. The check brings a model of a few states: tables say what is likely in each, and what follows."""
+"""A search with a beam. The check brings a model of a few states: tables say what is likely in each, and what
+follows."""
 
 import math  # noqa: F401 (two mistakes below need it)
 
@@ -12,7 +13,8 @@ FORM = "[(sequence, log_p), …]"
 
 
 def call(answer, probe, outcome):
-    """Sequences are lists, tuples or tensors, log_p numbers or tensors of one. Shorter sequences are filled up with −1."""
+    """Sequences are lists, tuples or tensors, log_p numbers or tensors of one. Shorter sequences are filled up with
+    −1."""
     log_p, after = probe.tensors["log_p"], probe.tensors["after"]
 
     def step(sign, state):
@@ -146,8 +148,8 @@ def truth(step, state, start, end, width, most):
 def probe(name, draw, base, signs, width, most, one_sign=False):
     """A state for each path through a tree, so that no two sequences have the same sum. Below it the end is near.
 
-    base: of what is likely. Most that is drawn at random would not tell the mistakes apart: so it is only shaken, and the
-    signs change places. one_sign: start and end are the same.
+    base: of what is likely. Most that is drawn at random would not tell the mistakes apart: so it is only shaken, and
+    the signs change places. one_sign: start and end are the same.
     """
     inner, whole = (sum(signs**depth for depth in range(deep)) for deep in (most, most + 1))
     count, drawn, order = whole + 2, Draw(base), draw(signs).argsort()

@@ -1,4 +1,5 @@
-"""Several heads at once, as nn.MultiheadAttention has them. Variants: whether the weights are averaged over the heads."""
+"""Several heads at once, as nn.MultiheadAttention has them. Variants: whether the weights are averaged over the
+heads."""
 
 import math
 

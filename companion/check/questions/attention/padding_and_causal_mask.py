@@ -1,4 +1,5 @@
-"""Where a step may look: not at padding, and not at what comes later. Variants: what True means, and where padding stands."""
+"""Where a step may look: not at padding, and not at what comes later. Variants: what True means, and where padding
+stands."""
 
 import torch
 

@@ -1,9 +1,9 @@
 """A small language model, of a text that nobody has seen before: a random source draws it, anew for each run.
 
-What is run: the student's own code trains on 16,000 characters, 8 seconds of the processor at most. The source looks three
-characters back, and adds up what each of them says: how well it could be guessed is known. A hand-written RNN of 48 units
-needs less than a second for all marks; counts of order 3 get two thirds of them, and mixed with lower orders some runs
-get all.
+What is run: the student's own code trains on 16,000 characters, 8 seconds of the processor at most. The source looks
+three characters back, and adds up what each of them says: how well it could be guessed is known. A hand-written RNN of
+48 units needs less than a second for all marks; counts of order 3 get two thirds of them, and mixed with lower orders
+some runs get all.
 """
 
 import bisect

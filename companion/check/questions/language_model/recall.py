@@ -1,7 +1,8 @@
 """A network that remembers: which of some symbols came last, however much noise has followed.
 
 What is run: the student's own code trains a model on 3,000 sequences of 44 steps, 8 seconds of the processor at most. A
-hand-written LSTM or GRU of 24 units needs one to three for all marks. Which number stands for which symbol is drawn anew.
+hand-written LSTM or GRU of 24 units needs one to three for all marks. Which number stands for which symbol is drawn
+anew.
 """
 
 import torch
@@ -14,7 +15,8 @@ SYMBOLS, NOISES, STEPS, FURTHEST = 6, 6, 44, 40  # the last number of all is the
 
 
 def sequences(draw, count, numbers):
-    """Each ends with the cue. The symbol that counts stands up to 40 steps before it, and others stand before that one."""
+    """Each ends with the cue. The symbol that counts stands up to 40 steps before it, and others stand before that
+    one."""
     symbols, noise = draw.whole(SYMBOLS, count, STEPS), SYMBOLS + draw.whole(NOISES, count, STEPS)
     far = ((draw(count) + 1) / 2 * FURTHEST).long()
     last, step = STEPS - 2 - far[:, None], torch.arange(STEPS)

@@ -32,7 +32,8 @@ def dropout_probes(draw):
     """For what dropout makes of one sequence, through two layers. What is rare must still be seen in so many rows."""
 
     def positive(*shape):
-        """Where all numbers are, each that is dropped makes all results smaller, and none so little that it is not seen."""
+        """Where all numbers are, each that is dropped makes all results smaller, and none so little that it is not
+        seen."""
         return 0.5 + 0.3 * draw(*shape)
 
     def probe(name, steps, hidden, dropout, training=True, drawn=1, rows=160):

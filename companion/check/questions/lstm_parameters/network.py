@@ -1,6 +1,7 @@
 """What goes wrong with layers and directions: one network with switches, which all questions but the first ask for.
 
-`parameter_shapes_reference` says what it has, `direction_reference` reads a sequence, `network_reference` puts them together.
+`parameter_shapes_reference` says what it has, `direction_reference` reads a sequence, `network_reference` puts them
+together.
 """
 
 import torch

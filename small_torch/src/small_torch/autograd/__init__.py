@@ -1,6 +1,6 @@
 """Gradients by a tape. Each operation on tensors that require a gradient leaves a `Node`: from which nodes its inputs
-came, and how a gradient of its output becomes gradients of its inputs. `backward` walks the nodes from the last one made
-to the first. That is all; the rest of this file is how torch lets one ask for it, and the mistakes it warns of.
+came, and how a gradient of its output becomes gradients of its inputs. `backward` walks the nodes from the last one
+made to the first. That is all; the rest of this file is how torch lets one ask for it, and the mistakes it warns of.
 
 A node's rule is written with operations on tensors. So a gradient can itself be differentiated: with `create_graph`,
 the rules leave nodes as well.
@@ -24,8 +24,10 @@ count = itertools.count()  # nodes are numbered as they are made: an input's num
 class Node:
     """One operation, as the way back sees it.
 
-    inputs: the tensors it was made of; edges: where their gradients go: a node and which of its outputs, a leaf, or None.
-    rule: a function of the output's gradient (of one for each output, if there are several) that returns one for each input.
+    inputs: the tensors it was made of; edges: where their gradients go: a node and which of its outputs, a leaf, or
+    None.
+    rule: a function of the output's gradient (of one for each output, if there are several) that returns one for each
+    input.
     saved: what the rule needs unchanged, as tensors, each with the version that it had.
     """
 
@@ -128,7 +130,8 @@ def edge(tensor):
 
 
 def record(array, name, inputs, rule, saved=()):
-    """The tensor of an operation's result, which remembers where it came from if one of the inputs requires a gradient."""
+    """The tensor of an operation's result, which remembers where it came from if one of the inputs requires a
+    gradient."""
     out = Tensor(array)
     if recording[0]:
         for one in inputs:
@@ -158,7 +161,8 @@ def record_many(arrays, name, inputs, rule, saved=(), differentiable=None):
 
 
 def walk(roots, gradients, targets=None, keep=False, create_graph=False):
-    """Carry gradients from the roots backwards. With targets, only to these: return theirs, None for what is not reached.
+    """Carry gradients from the roots backwards. With targets, only to these: return theirs, None for what is not
+    reached.
 
     Nodes are visited from the last one made to the first: then all that flows into one has arrived before it is asked.
     """
@@ -420,7 +424,8 @@ class _Context:
 
 
 class Function:
-    """An operation with a rule of one's own: `forward(ctx, *inputs)` and `backward(ctx, *gradients)`, called with `apply`."""
+    """An operation with a rule of one's own: `forward(ctx, *inputs)` and `backward(ctx, *gradients)`, called with
+    `apply`."""
 
     @classmethod
     def apply(cls, *arguments):

@@ -9,8 +9,8 @@ def gradcheck(
     func, inputs, *, eps=1e-06, atol=1e-05, rtol=0.001, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True,
     check_grad_dtypes=False, check_batched_grad=False, check_backward_ad=True, fast_mode=False,
 ):  # fmt: skip
-    """True if each derivative of func at the inputs (a tensor, or a tuple) is the central difference with step eps, to the
-    tolerances; a GradcheckError otherwise, or False without raise_exception. Inputs should be float64.
+    """True if each derivative of func at the inputs (a tensor, or a tuple) is the central difference with step eps, to
+    the tolerances; a GradcheckError otherwise, or False without raise_exception. Inputs should be float64.
     """
     from .. import Tensor, allclose
 

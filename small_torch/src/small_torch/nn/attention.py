@@ -19,11 +19,12 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class MultiheadAttention(Module):
-    """Every query gets a mean of all values, weighted by how well their keys fit it; each head with a part of the features.
+    """Every query gets a mean of all values, weighted by how well their keys fit it; each head with a part of the
+    features.
 
-    The arguments, masks and results are torch's. Parameters: `in_proj_weight` (3 E, E), the rows those of query, key and
-    value, or, where kdim or vdim is another, `q_proj_weight`, `k_proj_weight` and `v_proj_weight`; `in_proj_bias` (3 E);
-    `out_proj`; and with add_bias_kv one more key and value, `bias_k` and `bias_v`.
+    The arguments, masks and results are torch's. Parameters: `in_proj_weight` (3 E, E), the rows those of query, key
+    and value, or, where kdim or vdim is another, `q_proj_weight`, `k_proj_weight` and `v_proj_weight`; `in_proj_bias`
+    (3 E); `out_proj`; and with add_bias_kv one more key and value, `bias_k` and `bias_v`.
     """
 
     def __init__(
@@ -70,8 +71,8 @@ class MultiheadAttention(Module):
         """Returns the output and the weights, None unless `need_weights`.
 
         query: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch; key and value: (S, B, …) in the same way.
-        key_padding_mask: (B, S), and attn_mask: (T, S) or (B H, T, S): bool, True where nobody may look, or added to the
-        scores. Output: as the query. Weights: (B, T, S), their mean over the heads, or (B, H, T, S) for each.
+        key_padding_mask: (B, S), and attn_mask: (T, S) or (B H, T, S): bool, True where nobody may look, or added to
+        the scores. Output: as the query. Weights: (B, T, S), their mean over the heads, or (B, H, T, S) for each.
         """
         self._check(query, key, value, key_padding_mask, attn_mask, is_causal)
         batched = query.dim() == 3

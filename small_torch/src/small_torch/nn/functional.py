@@ -158,7 +158,8 @@ def embedding_bag(
     input, weight, offsets=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", sparse=False,
     per_sample_weights=None, include_last_offset=False, padding_idx=None,
 ):  # fmt: skip
-    """The mean, the sum or the largest of the rows of each bag of indices: (bags, embedding_dim). Zeros for an empty bag.
+    """The mean, the sum or the largest of the rows of each bag of indices: (bags, embedding_dim). Zeros for an empty
+    bag.
 
     input: (n), with the places at which bags begin as offsets, or (bags, n). mode: "mean", "sum" or "max".
     """
@@ -221,7 +222,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
-    """Each channel (axis 1) minus its mean, divided by its deviation: over the batch when training, the running ones otherwise."""
+    """Each channel (axis 1) minus its mean, divided by its deviation: over the batch when training, the running ones
+    otherwise."""
     channels, axes = input._array.shape[1], tuple(i for i in range(input.ndim) if i != 1)
     for name, one in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
         if one is not None and one.numel() != channels:

@@ -1,4 +1,5 @@
-"""The first numbers of parameters. Each function changes its tensor in place, without a trace in autograd, and returns it."""
+"""The first numbers of parameters. Each function changes its tensor in place, without a trace in autograd, and returns
+it."""
 
 import math
 import warnings

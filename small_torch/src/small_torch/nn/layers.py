@@ -122,8 +122,8 @@ class Dropout(_DropoutNd):
 class LayerNorm(Module):
     """Every vector with mean 0 and variance 1, then scaled and shifted.
 
-    normalized_shape: the last axes, which together are one vector. Parameters: `weight`, ones at first, and `bias`, zeros,
-    both of this shape.
+    normalized_shape: the last axes, which together are one vector. Parameters: `weight`, ones at first, and `bias`,
+    zeros, both of this shape.
     """
 
     def __init__(self, normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None):
@@ -223,7 +223,8 @@ class Flatten(Module):
 
 
 class _Function(Module):
-    """A function of `functional` as a module, which keeps its arguments: those in `tensors` as buffers, others as attributes."""
+    """A function of `functional` as a module, which keeps its arguments: those in `tensors` as buffers, others as
+    attributes."""
 
     function, tensors, options, by_place = "", (), {}, 0
 
@@ -251,7 +252,8 @@ def as_module(name, forward, doc, **attributes):
 
 
 def activation(name, doc, **options):
-    """Make a module of a function of each number: input (*), output of the same shape. options: its arguments' defaults."""
+    """Make a module of a function of each number: input (*), output of the same shape. options: its arguments'
+    defaults."""
 
     def extra_repr(self):
         shown = {option: getattr(self, option) for option in options}

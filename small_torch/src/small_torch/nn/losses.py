@@ -4,9 +4,11 @@ from .layers import as_module
 
 
 def loss(name, function, doc, *tensors, **options):
-    """Make the module of a loss: input and target (*), or (B, C, *) and classes (B, *); output a number, or a loss for each.
+    """Make the module of a loss: input and target (*), or (B, C, *) and classes (B, *); output a number, or a loss for
+    each.
 
-    tensors: the names of weights that it keeps as buffers; the first may be given by place. options: its arguments' defaults.
+    tensors: the names of weights that it keeps as buffers; the first may be given by place. options: its arguments'
+    defaults.
     """
     return as_module(
         name, lambda self, input, target: self._computed(input, target), doc,

@@ -362,8 +362,8 @@ class Module:
     def load_state_dict(self, state_dict, strict=True, assign=False):
         """Copy numbers into the parameters and buffers of these names (assign: put the tensors in their places).
 
-        RuntimeError if a shape does not fit or, with strict, if the names are not exactly the module's. Returns the names
-        that are missing and those that are not expected.
+        RuntimeError if a shape does not fit or, with strict, if the names are not exactly the module's. Returns the
+        names that are missing and those that are not expected.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")

@@ -1,6 +1,7 @@
 """RNN, LSTM and GRU: layers, directions, dropout, batches, packed sequences, and what is refused, in torch's words.
 
-What a layer computes is in `through_time.py`. L layers, D directions (2 if bidirectional, else 1), T time steps, B sequences.
+What a layer computes is in `through_time.py`. L layers, D directions (2 if bidirectional, else 1), T time steps, B
+sequences.
 """
 
 import math
@@ -41,10 +42,10 @@ def same_dtype(tensors, weight, bias):
 class RNNBase(Module):
     """What the three layers share; mode is "RNN_TANH", "RNN_RELU", "LSTM" or "GRU".
 
-    Parameters, for layer k, all from U(-1/√hidden_size, 1/√hidden_size): `weight_ih_l{k}` (gates · hidden_size, features of
-    what it reads), `weight_hh_l{k}` (gates · hidden_size, size), `bias_ih_l{k}` and `bias_hh_l{k}` (gates · hidden_size) and,
-    with a projection, `weight_hr_l{k}` (proj_size, hidden_size); with `_reverse` those of the other direction. size is
-    proj_size, or hidden_size without one.
+    Parameters, for layer k, all from U(-1/√hidden_size, 1/√hidden_size): `weight_ih_l{k}` (gates · hidden_size,
+    features of what it reads), `weight_hh_l{k}` (gates · hidden_size, size), `bias_ih_l{k}` and `bias_hh_l{k}` (gates ·
+    hidden_size) and, with a projection, `weight_hr_l{k}` (proj_size, hidden_size); with `_reverse` those of the other
+    direction. size is proj_size, or hidden_size without one.
     """
 
     def __init__(
@@ -295,7 +296,8 @@ class RNNCellBase(Module):
         draw(self)
 
     def _run(self, kind, input, hx):
-        """One time step. input: (B, input_size) or (input_size). hx: a tuple, or None. Returns the new state, a tuple."""
+        """One time step. input: (B, input_size) or (input_size). hx: a tuple, or None. Returns the new state, a
+        tuple."""
         is_pair, name = isinstance(kind, Lstm), type(self).__name__
         if input.dim() not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
@@ -362,7 +364,8 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input, hx=None):
-        """input: (B, input_size) or (input_size). hx: (h, c), each (B, hidden_size) or (hidden_size). Returns such a pair."""
+        """input: (B, input_size) or (input_size). hx: (h, c), each (B, hidden_size) or (hidden_size). Returns such a
+        pair."""
         return self._run(KINDS["LSTM"], input, hx)
 
 
@@ -381,7 +384,8 @@ class GRUCell(RNNCellBase):
 
 
 def cell_of(mode):
-    """A cell's step: input (B, input_size), the state (B, hidden_size), an LSTM's a pair of them, and the parameters."""
+    """A cell's step: input (B, input_size), the state (B, hidden_size), an LSTM's a pair of them, and the
+    parameters."""
 
     def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         note(f"aten::{mode.lower()}_cell")
@@ -396,8 +400,9 @@ def cell_of(mode):
 
 
 def layers_of(mode):
-    """Layers over time: (input, state, parameters, has_biases, num_layers, dropout, train, bidirectional, batch_first), or, of packed
-    sequences, (data, batch_sizes, state, parameters, has_biases, num_layers, dropout, train, bidirectional)."""
+    """Layers over time: (input, state, parameters, has_biases, num_layers, dropout, train, bidirectional, batch_first),
+    or, of packed sequences, (data, batch_sizes, state, parameters, has_biases, num_layers, dropout, train,
+    bidirectional)."""
     layer = {"LSTM": LSTM, "GRU": GRU}.get(mode, RNN)
 
     def layers(input, second, third, *options):

@@ -1,11 +1,11 @@
 """What a recurrent layer computes, one layer in one direction: forwards through time, and the gradients backwards.
 
-To autograd a layer is one operation. A tape of every small operation of every time step would give the same gradients, and
-take many times as long. So the derivatives are written out here, in plain numpy (Werbos 1990). What needs no time step's result
-is one product for all of them: W_ih x before the loop, and the weights' gradients after it.
+To autograd a layer is one operation. A tape of every small operation of every time step would give the same gradients,
+and take many times as long. So the derivatives are written out here, in plain numpy (Werbos 1990). What needs no time
+step's result is one product for all of them: W_ih x before the loop, and the weights' gradients after it.
 
-Shapes: N rows, those of one time step after another's; B sequences; H hidden units; P numbers of h (H without a projection).
-δy stands for ∂L/∂y. As a batch's vectors are rows, W x is written x @ W.T.
+Shapes: N rows, those of one time step after another's; B sequences; H hidden units; P numbers of h (H without a
+projection). δy stands for ∂L/∂y. As a batch's vectors are rows, W x is written x @ W.T.
 """
 
 import numpy as np
@@ -44,7 +44,8 @@ class Elman:
         return (a.relu() if self.relu else a.tanh(),)
 
     def forward(self, a, w_hh, b_hh, w_hr, state, places):
-        """All time steps. a: (N, H), W_ih x + b_ih. state: changed in place, a tuple of (B, P). Returns output, saved."""
+        """All time steps. a: (N, H), W_ih x + b_ih. state: changed in place, a tuple of (B, P). Returns output,
+        saved."""
         (h,) = state
         if b_hh is not None:
             a += b_hh
@@ -58,7 +59,8 @@ class Elman:
         return a, (a.copy(), before)  # the caller may change what is returned
 
     def backward(self, d_output, saved, w_hh, b_hh, w_hr, d_state, places):
-        """d_state: of the last state; becomes that of the first. Returns δa, h before each step, δ( W_hh h + b_hh ), δW_hr."""
+        """d_state: of the last state; becomes that of the first. Returns δa, h before each step, δ( W_hh h + b_hh ),
+        δW_hr."""
         (h, before), (d_h,) = saved, d_state
         slope = (h > 0).astype(h.dtype) if self.relu else 1 - h * h
         d_a = np.empty_like(h)
@@ -70,7 +72,8 @@ class Elman:
 
 
 class Lstm:
-    """i, f, o = σ( … ),  g = tanh( … ),  c_t = f ⊙ c_{t-1} + i ⊙ g,  h_t = W_hr ( o ⊙ tanh c_t );  rows in the order i, f, g, o"""
+    """i, f, o = σ( … ),  g = tanh( … ),  c_t = f ⊙ c_{t-1} + i ⊙ g,  h_t = W_hr ( o ⊙ tanh c_t );  rows in the order i,
+    f, g, o"""
 
     gates, name = 4, "lstm"
 
@@ -124,7 +127,8 @@ class Lstm:
 
 
 class Gru:
-    """u = W_hh h_{t-1} + b_hh,  r, z = σ( a + u ),  n = tanh( a + r ⊙ u ),  h_t = n + z ⊙ ( h_{t-1} - n );  rows r, z, n"""
+    """u = W_hh h_{t-1} + b_hh,  r, z = σ( a + u ),  n = tanh( a + r ⊙ u ),  h_t = n + z ⊙ ( h_{t-1} - n );  rows r, z,
+    n"""
 
     gates, name = 3, "gru"
 
@@ -182,8 +186,9 @@ def affine(x, weight, bias):
 def run(kind, x, sizes, start, weights, reverse=False):
     """Take one layer's steps in one direction.
 
-    kind: one of the objects above. x: (*, in), in all N rows. sizes: how many of them each time step has. start: the state
-    before, a tuple of (B, P) and perhaps (B, H). weights: W_ih, W_hh, b_ih, b_hh, W_hr; None for what is not there.
+    kind: one of the objects above. x: (*, in), in all N rows. sizes: how many of them each time step has. start: the
+    state before, a tuple of (B, P) and perhaps (B, H). weights: W_ih, W_hh, b_ih, b_hh, W_hr; None for what is not
+    there.
     reverse: from the last time step to the first. Returns the output (*, P), and the state after, as `start`.
     """
     w_ih, w_hh, b_ih, b_hh, w_hr = (None if one is None else one._array for one in weights)

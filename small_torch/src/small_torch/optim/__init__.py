@@ -1,6 +1,7 @@
 """Optimisers: what changes parameters by their gradients. Each is one equation, `update`; the rest is bookkeeping.
 
-The equations are computed in the order in which torch computes them, so that after many steps the numbers are still the same.
+The equations are computed in the order in which torch computes them, so that after many steps the numbers are still the
+same.
 """
 
 import warnings
@@ -18,8 +19,8 @@ from . import lr_scheduler  # noqa: F401  an optimizer's user expects it here
 class Optimizer:
     """Parameters in groups, each with options of its own, and what is remembered of each parameter.
 
-    params: tensors, pairs of names and tensors, or dictionaries of "params" and options. defaults: the options of a group
-    that has none. A subclass has `update`.
+    params: tensors, pairs of names and tensors, or dictionaries of "params" and options. defaults: the options of a
+    group that has none. A subclass has `update`.
     """
 
     def __init__(self, params, defaults):
@@ -74,7 +75,8 @@ class Optimizer:
 
     @no_grad()
     def step(self, closure=None):
-        """Change each parameter that has a gradient. closure: computes the loss and the gradients anew, and is returned."""
+        """Change each parameter that has a gradient. closure: computes the loss and the gradients anew, and is
+        returned."""
         self._opt_called = True
         loss = None
         if closure is not None:
@@ -98,7 +100,8 @@ class Optimizer:
         return gradient
 
     def update(self, p, g, state, group):
-        """Change the numbers `p` by the gradient `g`, both arrays of numpy. state: what is remembered of this parameter."""
+        """Change the numbers `p` by the gradient `g`, both arrays of numpy. state: what is remembered of this
+        parameter."""
         raise NotImplementedError
 
     def state_dict(self):
@@ -115,8 +118,8 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
-        """Go on from where another optimizer of the same parameters was; what it remembers is shared, as by torch. ValueError
-        if they are not as many.
+        """Go on from where another optimizer of the same parameters was; what it remembers is shared, as by torch.
+        ValueError if they are not as many.
         """
         given = deepcopy(state_dict["param_groups"])
         if len(given) != len(self.param_groups):
@@ -147,7 +150,8 @@ class Optimizer:
 
 
 def check(**values):
-    """Check that nothing is negative. ValueError with the name, in which an underscore before the last word is a space."""
+    """Check that nothing is negative. ValueError with the name, in which an underscore before the last word is a
+    space."""
     for name, value in values.items():
         if not value >= 0:
             raise ValueError(f"Invalid {' '.join(name.rsplit('_', 1))}: {value}")
@@ -261,7 +265,8 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam that makes weights smaller by themselves, not through the gradient (Loshchilov and Hutter 2017, arXiv 1711.05101)."""
+    """Adam that makes weights smaller by themselves, not through the gradient (Loshchilov and Hutter 2017, arXiv
+    1711.05101)."""
 
     decoupled = True
 

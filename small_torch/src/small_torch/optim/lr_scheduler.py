@@ -122,8 +122,8 @@ class OneCycleLR(LRScheduler):
 
     total_steps, or epochs and steps_per_epoch: how many steps there will be. pct_start: the share of those that go up.
     anneal_strategy: "cos" or "linear". cycle_momentum: the momentum, or Adam's β₁, goes the other way, between
-    max_momentum and base_momentum. The first learning rate is max_lr / div_factor, the last one that / final_div_factor.
-    ValueError for arguments that do not fit, and when there are more steps than were announced.
+    max_momentum and base_momentum. The first learning rate is max_lr / div_factor, the last one that /
+    final_div_factor. ValueError for arguments that do not fit, and when there are more steps than were announced.
     """
 
     def __init__(
@@ -196,8 +196,8 @@ class OneCycleLR(LRScheduler):
 class ReduceLROnPlateau(LRScheduler):
     """Times factor when a number, given to each `step`, has not become better for more than patience steps.
 
-    mode: "min" or "max" is better. threshold: by how much it must be better: a share of the best so far ("rel"), or as it
-    is ("abs"). cooldown: steps to wait after a fall. No learning rate falls below min_lr, or by less than eps.
+    mode: "min" or "max" is better. threshold: by how much it must be better: a share of the best so far ("rel"), or as
+    it is ("abs"). cooldown: steps to wait after a fall. No learning rate falls below min_lr, or by less than eps.
     """
 
     def __init__(

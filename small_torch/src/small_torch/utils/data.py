@@ -145,9 +145,11 @@ def default_collate(batch):
 class DataLoader:
     """Goes through a data set in batches.
 
-    dataset: what has items and a length. shuffle: in a random order, another one each time. sampler: their numbers in the
-    order wanted. batch_sampler: lists of them. batch_size None: single items. collate_fn: makes a batch of a list of items.
-    drop_last: leave out a last batch that is shorter. generator: of random numbers. ValueError for what excludes each other.
+    dataset: what has items and a length. shuffle: in a random order, another one each time. sampler: their numbers in
+    the order wanted. batch_sampler: lists of them. batch_size None: single items. collate_fn: makes a batch of a list
+    of items.
+    drop_last: leave out a last batch that is shorter. generator: of random numbers. ValueError for what excludes each
+    other.
     """
 
     def __init__(

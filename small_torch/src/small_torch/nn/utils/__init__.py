@@ -35,7 +35,8 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
 
 @no_grad()
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """Shorten all gradients, taken as one vector, in place, to a norm of at most max_norm. Returns the norm they had."""
+    """Shorten all gradients, taken as one vector, in place, to a norm of at most max_norm. Returns the norm they
+    had."""
     found = gradients(parameters)
     norm = get_total_norm(found, norm_type, error_if_nonfinite)
     factor = (float(max_norm) / (norm + 1e-6)).clamp(max=1.0)

@@ -18,9 +18,9 @@ class _Packed(NamedTuple):
 class PackedSequence(_Packed):
     """All numbers of a batch of sequences, without padding.
 
-    data: (N, *), the rows of the first time step, then those of the second, and so on. batch_sizes: (T), how many sequences
-    still run at each time step; they are sorted by length, the longest first. sorted_indices: which sequence of the caller
-    stands where, and unsorted_indices the other way; None if they were sorted already.
+    data: (N, *), the rows of the first time step, then those of the second, and so on. batch_sizes: (T), how many
+    sequences still run at each time step; they are sorted by length, the longest first. sorted_indices: which sequence
+    of the caller stands where, and unsorted_indices the other way; None if they were sorted already.
     """
 
     def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
@@ -62,8 +62,8 @@ def invert_permutation(permutation):
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
     """Pack sequences that were padded.
 
-    input: (T, B, *), or (B, T, *) with batch_first. lengths: B numbers, in a list or a tensor. enforce_sorted: whether they
-    must be sorted, the longest first. RuntimeError for other lengths. Returns a `PackedSequence`.
+    input: (T, B, *), or (B, T, *) with batch_first. lengths: B numbers, in a list or a tensor. enforce_sorted: whether
+    they must be sorted, the longest first. RuntimeError for other lengths. Returns a `PackedSequence`.
     """
     lengths = lengths.to(int64) if isinstance(lengths, Tensor) else as_tensor(lengths, dtype=int64)
     sorted_indices = None
@@ -102,7 +102,8 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
     """Pad what was packed. Returns the padded sequences, in the caller's order, and their lengths (B).
 
-    The first are (T, B, *), or (B, T, *) with batch_first; T is total_length, if given. ValueError if that is too short.
+    The first are (T, B, *), or (B, T, *) with batch_first; T is total_length, if given. ValueError if that is too
+    short.
     """
     sizes = sequence.batch_sizes.tolist()
     longest = len(sizes)
