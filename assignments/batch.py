@@ -93,7 +93,8 @@ class Batch:
             self.resume(student, student in again, fresh)
         if questions and (whole := len({*self.todo} - {*self.parts})):
             say(
-                f"{whole} submissions are new, have changed, or are of an older version: all their questions are graded."
+                f"{whole} submissions are new, have changed, or are of an older version: all their questions are"
+                " graded."
             )
 
     def rename(self):

@@ -19,7 +19,10 @@ from assignments.report import results
 
 ENDINGS = "json", "html", "json.*part", "html.*part"  # part: a file that was being written when the grader was ended
 OF_THE_CLASS = "canvas.csv", "moodle.csv", "moodle_feedback.zip", "similar.html", "*.part"
-OUT_OF_REACH = "Delete yourself: the submission, which would be graded again; copies of this folder; what was handed out or uploaded."
+OUT_OF_REACH = (
+    "Delete yourself: the submission, which would be graded again; copies of this folder; what was handed out or"
+    " uploaded."
+)
 
 
 def students_in(output):

@@ -101,7 +101,8 @@ def main(arguments=None):
     torch.manual_seed(0)
     runs = []
     print(
-        "multiples of nn.LSTM's time, forward with backward, and in brackets of what it keeps\n(time steps, batch, features)"
+        "multiples of nn.LSTM's time, forward with backward, and in brackets of what it keeps\n(time steps, batch,"
+        " features)"
     )
     for size in SIZES:
         found = measured(size, WAYS, repeat)

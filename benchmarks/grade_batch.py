@@ -135,7 +135,10 @@ def notebook(assignment, language, draw, kinds):
                 cell["source"] += "\nwhile True: pass\n"
         cell["outputs"] = [PLOT] if draw.random() < 0.15 else []
     if draw.random() < 0.3:  # what is tried out beside
-        tried = "weights = torch.rand(50, 50)\nfor _ in range(2000):\n    weights = (weights @ weights).tanh()\nprint(weights)"
+        tried = (
+            "weights = torch.rand(50, 50)\nfor _ in range(2000):\n    weights = (weights @"
+            " weights).tanh()\nprint(weights)"
+        )
         said["cells"].append({"cell_type": "code", "metadata": {}, "source": tried, "outputs": []})
     if draw.random() < 0.1:
         for cell in said["cells"]:
@@ -260,13 +263,15 @@ def measure(size, workers, interruptions=0):
     lost = sum("not_graded" in one["mistakes"] for one in verdicts)
     both = sum(spent)
     print(
-        f"{size} submissions{f', interrupted {interruptions} times' * bool(interruptions)}: {seconds:.0f} s by the clock, "
-        f"{both:.0f} s of processors ({both / size:.2f} s each), {60 * size / seconds:.0f} a minute; {there} pages",
+        f"{size} submissions{f', interrupted {interruptions} times' * bool(interruptions)}: {seconds:.0f} s by the"
+        f" clock, {both:.0f} s of processors ({both / size:.2f} s each), {60 * size / seconds:.0f} a minute; {there}"
+        " pages",
         flush=True,
     )
     print("    " + ", ".join(f"{part} {one:.1f} s" for part, one in zip(PARTS, spent)))
     print(
-        f"    {len(verdicts)} answers: {right} right, {unnamed} without a name, {lost} not graded; made of {dict(kinds)}",
+        f"    {len(verdicts)} answers: {right} right, {unnamed} without a name, {lost} not graded; made of"
+        f" {dict(kinds)}",
         flush=True,
     )
     return seconds, both

@@ -85,7 +85,8 @@ def main():
         cells = [statistics.median(times) for times in zip(*(one for _, one in visits), strict=True)]
         print(
             f"{name}: first output after {statistics.median(first for first, _ in visits):.1f} s;",
-            f"then {len(cells)} cells, median {statistics.median(cells) * 1000:.0f} ms, longest {max(cells) * 1000:.0f} ms;",
+            f"then {len(cells)} cells, median {statistics.median(cells) * 1000:.0f} ms, longest"
+            f" {max(cells) * 1000:.0f} ms;",
             f"together {sum(cells) / sum(outside):.1f} times as long as outside the browser",
             flush=True,
         )

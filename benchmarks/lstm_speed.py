@@ -121,7 +121,8 @@ def machine(repeat):
     """Forward with backward of nn.LSTM, and how many times as long it takes with one thing changed."""
     every = torch.get_num_threads()
     print(
-        f"forward with backward; nn.LSTM in float32 with 1 thread, and ratios to it ({every} threads are this machine's default)"
+        f"forward with backward; nn.LSTM in float32 with 1 thread, and ratios to it ({every} threads are this machine's"
+        " default)"
     )
     for steps, batch, input_size, hidden_size in SIZES:
         plain = nn.LSTM(input_size, hidden_size)

@@ -48,7 +48,8 @@ def table(path, zone, assignments, find):
         line = said.text.count("\n", 0, said.places[row][0][0]) + 1
         if assignment and assignment not in assignments:
             raise ValueError(
-                f"{path}, line {line}: there is no assignment {assignment}. It is one of these: {', '.join(assignments)}"
+                f"{path}, line {line}: there is no assignment {assignment}. It is one of these:"
+                f" {', '.join(assignments)}"
             )
         try:
             found[find(name), assignment] = due_dates.moment(time, zone, ValueError)

@@ -56,7 +56,8 @@ class Term:
             return places[0]
         if places:
             raise ValueError(
-                f"this may be {' or '.join(roster.label(self.people.students[one]) for one in places)}: say it by number or login"
+                f"this may be {' or '.join(roster.label(self.people.students[one]) for one in places)}: say it by"
+                " number or login"
             )
         near = roster.near(self.people, name)
         hint = f" Is it one of these? {', '.join(near)}" if near else ""
@@ -141,9 +142,11 @@ class Term:
                 self.notes.append(("no_due", {"assignment": item["assignment"]}))
         self.items = [one for made in done.values() for one in made.values()]
         return [
-            one | {"late": done[one["student"]], "told": self.told(one, done[one["student"]])}
-            if one["student"] in done
-            else one
+            (
+                one | {"late": done[one["student"]], "told": self.told(one, done[one["student"]])}
+                if one["student"] in done
+                else one
+            )
             for one in all_graded
         ]
 
@@ -197,11 +200,13 @@ class Term:
             raise ValueError(f"{self.listed.path}: there are no grades of an assignment to fill in")
         if len(targets) > 1 and self.listed.kind == "worksheet":
             raise ValueError(
-                f"{self.listed.path} takes one assignment, and these are {', '.join(targets)}: say which with --assignment"
+                f"{self.listed.path} takes one assignment, and these are {', '.join(targets)}: say which with"
+                " --assignment"
             )
         if len(targets) > 1 and "" in self.columns:
             raise ValueError(
-                f"--column {self.columns['']} takes one assignment, and these are {', '.join(targets)}: say ASSIGNMENT=NAME"
+                f"--column {self.columns['']} takes one assignment, and these are {', '.join(targets)}: say"
+                " ASSIGNMENT=NAME"
             )
         found = {
             name: upload.column(self.listed, name, self.columns.get(name, self.columns.get(""))) for name in targets

@@ -70,8 +70,8 @@ def column(listed, assignment, asked=None):
     found = exact or found or [one for one in there if len(there) == 1 and not about[one]]
     if len(found) != 1:
         raise ValueError(
-            f"{listed.path}: which column takes the grades of {assignment}? Say --column NAME, or --column {assignment}=NAME "
-            f"if there are several assignments. The columns: {names}"
+            f"{listed.path}: which column takes the grades of {assignment}? Say --column NAME, or --column"
+            f" {assignment}=NAME if there are several assignments. The columns: {names}"
         )
     return there[found[0]]
 

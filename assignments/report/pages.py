@@ -95,7 +95,8 @@ def page(language, title, body, script="", wide=False, style=""):
     return (
         f'<!DOCTYPE html>\n<html lang="{words(language)["page"]["html"]}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'{allowed}\">"
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src'
+        f" 'unsafe-inline'{allowed}\">"
         f"<title>{html.escape(title)}</title><style>{STYLE}{style}</style></head>"
         f'<body class="{"wide" * wide}"><main>\n{body}\n</main>'
         f"{f'<script>{script}</script>' if script else ''}</body></html>\n"
@@ -162,7 +163,10 @@ def table(heads, rows, label="", sorts=True):
     head = "".join(f"<{tag}>{button.format(html.escape(one))}</th>" for one in heads)
     lines = ["<tr>" + "".join(f"<td>{one}</td>" for one in row) + "</tr>" for row in rows]
     inside = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
-    return f'<div class="table" tabindex="0" role="group" aria-label="{html.escape(label or ", ".join(heads))}">{inside}</div>'
+    return (
+        '<div class="table" tabindex="0" role="group"'
+        f' aria-label="{html.escape(label or ", ".join(heads))}">{inside}</div>'
+    )
 
 
 # Tables and databases

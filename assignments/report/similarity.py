@@ -198,7 +198,8 @@ def section(number, one, names, words):
     # what went from one question's cell to another's is only found among all
     for question in sorted(key for key in one["found"] if key) or [""]:
         body.append(
-            f'<h3><code>{question or one["assignment"]}</code> {percents(one["found"][question])}</h3><div class="pair">'
+            f"<h3><code>{question or one['assignment']}</code> {percents(one['found'][question])}</h3><div"
+            ' class="pair">'
         )
         for student, cells in zip(one["students"], one["found"][question][1]):
             link = f'<a href="review/{html.escape(names[student])}#{question}">{html.escape(student)}</a>'

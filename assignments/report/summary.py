@@ -82,8 +82,8 @@ def bar(whole, some=0):
     """Two shares as a bar, for what numbers beside it say."""
     first, second = 100 * whole, 100 * some
     return (
-        '<svg class="share" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="bar" width="{first:.1f}" height="10"/><rect class="some" x="{first:.1f}" width="{second:.1f}" height="10"/></svg>'
+        '<svg class="share" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true"><rect class="bar"'
+        f' width="{first:.1f}" height="10"/><rect class="some" x="{first:.1f}" width="{second:.1f}" height="10"/></svg>'
     )
 
 

@@ -58,7 +58,10 @@ def practising(page, notebook, said):
     not."""
     note, button = "", ""
     if notebook:
-        button = f'<p class="hand-in"><button type="button" data-notebook="{notebook}">{html.escape(said["hand_in"])}</button></p>'
+        button = (
+            '<p class="hand-in"><button type="button"'
+            f' data-notebook="{notebook}">{html.escape(said["hand_in"])}</button></p>'
+        )
         note = f'<p class="practice">{html.escape(said["practice"])}</p>{button}'
     return fill(fill(page, "<!-- practice -->", note), "<!-- hand in -->", button)
 

@@ -82,6 +82,6 @@ def card(page, edition, name, cover):
 def tags(url):
     url = escape(url)
     return (
-        f'<meta property="og:image" content="{url}">\n<meta property="og:image:width" content="{WIDTH}">\n'
-        f'<meta property="og:image:height" content="{HEIGHT}">\n<meta name="twitter:card" content="summary_large_image">'
+        f'<meta property="og:image" content="{url}">\n<meta property="og:image:width" content="{WIDTH}">\n<meta'
+        f' property="og:image:height" content="{HEIGHT}">\n<meta name="twitter:card" content="summary_large_image">'
     )

@@ -57,7 +57,8 @@ def lead_there(site):
             (site / ARCHIVE, "All editions, to read without a network (%(size)s)"),
         ]
         links = [
-            f'<a href="{"" if path.parent == folder else "../"}{path.name}" download>{said(edition, words) % {"size": size(path)}}</a>'
+            f'<a href="{"" if path.parent == folder else "../"}{path.name}"'
+            f" download>{said(edition, words) % {'size': size(path)}}</a>"
             for path, words in there
             if path.is_file()
         ]

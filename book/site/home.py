@@ -74,7 +74,8 @@ def sitemap_of(site, base, there):
         for name in finished[edition.language]:
             others = [other for other in there if name in finished[other.language]]
             links = "".join(
-                f'<xhtml:link rel="alternate" hreflang={quoteattr(other.html)} href={quoteattr(address(base, other, name))}/>'
+                f'<xhtml:link rel="alternate" hreflang={quoteattr(other.html)}'
+                f" href={quoteattr(address(base, other, name))}/>"
                 for other in others
             )
             entries.append(f"<url><loc>{address(base, edition, name)}</loc>{links}</url>\n")

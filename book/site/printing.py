@@ -72,17 +72,21 @@ def whole(site, edition, articles, places):
         inner = [row(section["id"], heading(section.h2), places) for section in article.select("section:has(> h2)")]
         rows.append(f"<div>{row(name, title, places, 'chapter')}{''.join(inner)}</div>")
     faces = "".join(
-        f'@font-face {{ font-family: "{family}"; src: url("{(FONTS / file).as_uri()}"); font-weight: {weight}; font-style: {style}; ascent-override: 90%; descent-override: 25% }}'
+        f'@font-face {{ font-family: "{family}"; src: url("{(FONTS / file).as_uri()}"); font-weight: {weight};'
+        f" font-style: {style}; ascent-override: 90%; descent-override: 25% }}"
         for family, file, weight, style in FACES
     )
     style = first.style.string + faces + STYLE.read_text(encoding="utf-8") + "".join(named)
     cover = first.select_one("article .picture-frame")
     author = first.select("footer p")[-1].get_text()
     return (
-        f'<!DOCTYPE html><html lang="{edition.html}" data-theme="light"><head><meta charset="utf-8"><title>Unrolled</title>'
+        f'<!DOCTYPE html><html lang="{edition.html}" data-theme="light"><head><meta'
+        ' charset="utf-8"><title>Unrolled</title>'
         f'<base href="{folder.as_uri()}/"><style>{style}</style></head><body>'
-        f'<div class="cover"><p class="title">Unrolled</p><p>{escape(edition.about)}</p>{cover}<p class="edition">{escape(edition.name)}</p><p class="author">{escape(author)}</p></div>'
-        f'<nav class="contents"><h2>{escape(said(edition, "Contents"))}</h2>{"".join(rows)}</nav>{"".join(map(str, articles.values()))}</body></html>'
+        f'<div class="cover"><p class="title">Unrolled</p><p>{escape(edition.about)}</p>{cover}<p'
+        f' class="edition">{escape(edition.name)}</p><p class="author">{escape(author)}</p></div>'
+        "<nav"
+        f' class="contents"><h2>{escape(said(edition, "Contents"))}</h2>{"".join(rows)}</nav>{"".join(map(str, articles.values()))}</body></html>'
     )
 
 

@@ -18,7 +18,8 @@ def arguments(embed_dim, num_heads):
     """Check the sizes with which `MultiheadAttention` is made."""
     if embed_dim <= 0 or num_heads <= 0:
         raise ValueError(
-            f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead"
+            f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads}"
+            " instead"
         )
     if embed_dim % num_heads:
         raise AssertionError("embed_dim must be divisible by num_heads")

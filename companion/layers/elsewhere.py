@@ -97,5 +97,6 @@ def check_rows(kind, W, R, b_ih, b_hh):
     for name, rows in (("input weights", W), ("recurrent weights", R), ("first bias", b_ih), ("second bias", b_hh)):
         if len(rows) != gates * H:
             raise ValueError(
-                f"the {name} have {len(rows)} rows of gates; a layer {kind} with H = {H} has {gates} · {H} = {gates * H}"
+                f"the {name} have {len(rows)} rows of gates; a layer {kind} with H = {H} has {gates} · {H} ="
+                f" {gates * H}"
             )

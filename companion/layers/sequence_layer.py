@@ -79,7 +79,8 @@ class SequenceLayer(nn.Module):
             raise ValueError(f"{name}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         if input.dtype != weight.dtype:
             raise ValueError(
-                f"{name}: input is {input.dtype}, the weights are {weight.dtype}. Convert input: input.to({weight.dtype})"
+                f"{name}: input is {input.dtype}, the weights are {weight.dtype}. Convert input:"
+                f" input.to({weight.dtype})"
             )
         if input.size(-1) != self.input_size:
             raise RuntimeError(
@@ -99,7 +100,8 @@ class SequenceLayer(nn.Module):
         for s in state:
             if s.dtype != weight.dtype:
                 raise ValueError(
-                    f"{name}: state is {s.dtype}, the weights are {weight.dtype}. Convert state: state.to({weight.dtype})"
+                    f"{name}: state is {s.dtype}, the weights are {weight.dtype}. Convert state:"
+                    f" state.to({weight.dtype})"
                 )
         return x, tuple(s[None] for s in state) if input.dim() == 2 else state
 

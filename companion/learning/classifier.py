@@ -54,7 +54,8 @@ class SequenceClassifier(nn.Module):
         super().__init__()
         if embedding.embedding_dim != recurrent.input_size:
             raise ValueError(
-                f"the embedding makes {embedding.embedding_dim} features, the recurrent layer reads {recurrent.input_size}"
+                f"the embedding makes {embedding.embedding_dim} features, the recurrent layer reads"
+                f" {recurrent.input_size}"
             )
         if recurrent.batch_first:
             raise ValueError("sequences come time first here: make the layer with batch_first=False")

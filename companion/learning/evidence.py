@@ -24,7 +24,8 @@ def load(name, **settings):
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.json"))) or "none"
         raise FileNotFoundError(
-            f"there is no evidence {name!r}, only {known}: `python benchmarks/evidence_{name}.py` computes it, if it is there"
+            f"there is no evidence {name!r}, only {known}: `python benchmarks/evidence_{name}.py` computes it, if it is"
+            " there"
         )
     return having(json.loads(path.read_text(encoding="utf-8"))["runs"], **settings)
 

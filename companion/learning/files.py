@@ -27,8 +27,8 @@ def read_text(path):
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise ValueError(
-            f"{str(path)!r} is not a text in UTF-8 (line {line}, byte {error.start} cannot be read). If it is text in another "
-            "encoding, read it with Path(...).read_text(encoding=...) and write it back as UTF-8"
+            f"{str(path)!r} is not a text in UTF-8 (line {line}, byte {error.start} cannot be read). If it is text in"
+            " another encoding, read it with Path(...).read_text(encoding=...) and write it back as UTF-8"
         ) from None
     if not text.strip():
         raise ValueError(f"{str(path)!r} is empty")

@@ -117,7 +117,8 @@ def gates(x, h, *weights):
 # After something else: what sets `opened`. SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME are folders, THREADS more than a
 # user has.
 OPEN = {
-    "right_ones_in_frames": """
+    "right_ones_in_frames": (
+        """
     import gc
     words = ("expected", "truth", "reference", "bank", "known", "seed", "probed", "QUESTIONS")
     frame = sys._getframe()
@@ -125,8 +126,10 @@ OPEN = {
         opened += [name for name in {**frame.f_globals, **frame.f_locals} if name in words and name != "seed"]
         frame = frame.f_back
     opened += [one for one in gc.get_objects() if type(one).__name__ in ("Bank", "Question", "Judging", "Worker")]
-    """,
-    "right_ones_in_modules": """
+    """
+    ),
+    "right_ones_in_modules": (
+        """
     for name in ("companion.check.questions.lstm.lstm_cell", "companion.check.engine.question", "companion.check.engine.diagnosis",
                  "companion.layers.lstm", "companion.by_hand", "assignments.grade.judge", "assignments.cli", "tests.check.lstm_answers"):
         for finder in sys.meta_path[1:] + sys.path_hooks:
@@ -134,8 +137,10 @@ OPEN = {
             except Exception: pass
         try: opened += [__import__(name, fromlist=["x"]).lstm_reference({}).__code__]
         except Exception: pass
-    """,
-    "files_of_others": """
+    """
+    ),
+    "files_of_others": (
+        """
     for folder in (SUBMISSIONS, OUTPUT, PROJECT, HOME, "/etc", "/proc", "/sys", "/var", "/home", "/root", "/tmp/.."):
         for path in (folder, folder + "/ada", folder + "/assignments/source/en", folder + "/self"):
             for see in (os.listdir, lambda p: [*os.scandir(p)], lambda p: os.open(p, os.O_RDONLY | os.O_DIRECTORY)):
@@ -150,8 +155,10 @@ OPEN = {
                  "/proc/self/mem", "/proc/self/maps", "/proc/1/environ", "/proc/self/root" + SUBMISSIONS + "/ada/lstm.ipynb"):
         try: opened += [open(path, "rb").read(1)]
         except OSError: pass
-    """,
-    "torchs_own_source": """
+    """
+    ),
+    "torchs_own_source": (
+        """
     import importlib, inspect, linecache, pkgutil, glob
     import torch._decomp.decompositions as d
     texts = []
@@ -166,8 +173,10 @@ OPEN = {
         try: texts.append(see())
         except Exception: pass
     opened += [len(one) for one in texts if "def one_layer" "_lstm" in one or "def lstm" "_cell" in one]
-    """,
-    "writes_where_others_read": """
+    """
+    ),
+    "writes_where_others_read": (
+        """
     for folder in (SUBMISSIONS, OUTPUT, PROJECT, HOME, LIBRARY, *sys.path, sys.prefix, "/dev/shm", "/var/tmp"):
         for name in ("sitecustomize.py", "usercustomize.py", "x.pth", "torch.py", "ada/lstm.ipynb"):
             try: opened.append(open(os.path.join(folder, name), "ab").write(b" "))
@@ -177,15 +186,19 @@ OPEN = {
                        lambda p: os.unlink(p + "/ada/lstm.ipynb")):
             try: opened.append(change(folder) or folder)
             except OSError: pass
-    """,
-    "truncates_what_it_may_read": """
+    """
+    ),
+    "truncates_what_it_may_read": (
+        """
     for path in (LIBRARY + "/library.py", SUBMISSIONS + "/ada/lstm.ipynb"):
         for flags in (os.O_RDONLY | os.O_TRUNC, os.O_PATH | os.O_TRUNC, os.O_RDONLY | os.O_TRUNC | os.O_CREAT):
             try: os.open(path, flags)
             except OSError: pass
         libc.syscall(76, path.encode(), 0)
-    """,
-    "marks_on_files": """
+    """
+    ),
+    "marks_on_files": (
+        """
     for path in (LIBRARY + "/library.py", SUBMISSIONS + "/ada/lstm.ipynb", SUBMISSIONS + "/ada"):
         try: number = os.open(path, os.O_RDONLY)
         except OSError: number = -1
@@ -199,15 +212,19 @@ OPEN = {
         libc.syscall(132, path.encode(), 0), libc.syscall(235, path.encode(), 0)
         libc.syscall(261, -100, path.encode(), 0), libc.syscall(280, -100, path.encode(), 0, 0)
         libc.syscall(16, number, 0x40086602, ctypes.byref(ctypes.c_long(0x80)))  # FS_IOC_SETFLAGS: no access times
-    """,
-    "memory_that_others_share": """
+    """
+    ),
+    "memory_that_others_share": (
+        """
     for number in range(0, 64):
         for call in (lambda: libc.shmctl(number, 0, 0), lambda: libc.msgctl(number, 0, 0), lambda: libc.semctl(number, 0, 0)):
             opened += [number] if call() >= 0 else []
     opened += [1] if libc.shmctl(SEGMENT, 0, 0) >= 0 else []
     libc.syscall(241, b"queue")  # mq_unlink
-    """,
-    "kills": """
+    """
+    ),
+    "kills": (
+        """
     import signal
     for number in (-1, 0, 1, 2, os.getppid(), *range(2, 3)):
         for call in (lambda: os.kill(number, 9), lambda: os.killpg(max(number, 1), 9), lambda: signal.pidfd_send_signal(0, 9)):
@@ -219,8 +236,10 @@ OPEN = {
             except (OSError, ValueError): pass
     try: opened.append(resource.setrlimit(resource.RLIMIT_AS, (-1, -1)) or 1)
     except (OSError, ValueError): pass
-    """,
-    "threads_without_end": """
+    """
+    ),
+    "threads_without_end": (
+        """
     import threading
     small, one, number = ctypes.create_string_buffer(64), ctypes.c_ulong(), 0
     libc.pthread_attr_init(small), libc.pthread_attr_setstacksize(small, ctypes.c_size_t(16384))
@@ -231,16 +250,20 @@ OPEN = {
         while not opened: threading.Thread(target=time.sleep, args=(99,), daemon=True).start()
     except BaseException: pass
     time.sleep(4)
-    """,
-    "fills_the_disk": """
+    """
+    ),
+    "fills_the_disk": (
+        """
     import tempfile
     try:
         for number in range(10**5): open(f"{tempfile.gettempdir()}/{number}", "wb").write(b"x" * 2**20)
     except OSError: pass
     size = sum(os.path.getsize(one.path) for one in os.scandir(tempfile.gettempdir()))
     opened += [size] if size > 2**27 else []
-    """,
-    "stays_behind": """
+    """
+    ),
+    "stays_behind": (
+        """
     import signal, threading
     libc.prctl(1, 0, 0, 0, 0)  # no signal when the parent ends
     for number in range(1, 64):
@@ -252,7 +275,8 @@ OPEN = {
     try: os.setsid()
     except OSError: pass
     time.sleep(600)
-    """,
+    """
+    ),
 }
 SHUT = """
 import ctypes, os, resource, sys, time

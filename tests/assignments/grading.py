@@ -136,8 +136,10 @@ def notebook(sources=SOURCES, text="The LSTM", named=True, checks=True):
 def put(folder, student, name, what):
     path = folder / student / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(what) if isinstance(what, bytes) else path.write_text(
-        what if isinstance(what, str) else json.dumps(what), encoding="utf-8"
+    (
+        path.write_bytes(what)
+        if isinstance(what, bytes)
+        else path.write_text(what if isinstance(what, str) else json.dumps(what), encoding="utf-8")
     )
     return path
 

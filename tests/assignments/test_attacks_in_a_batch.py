@@ -147,7 +147,11 @@ def hand_in(place, segment, doors):
         put(folder, student, "lstm.ipynb", notebook())
     for name, (question, source) in GAIN.items() if doors is OPEN else ():
         put(folder, name, "lstm.ipynb", code(question, source))
-    known = f"SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME = {[str(folder), str(place / 'grades'), str(library), str(ROOT), os.path.expanduser('~')]!r}\nSEGMENT, THREADS = {segment}, {isolation.threads_in_use() + 200}"
+    known = (
+        "SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME ="
+        f" {[str(folder), str(place / 'grades'), str(library), str(ROOT), os.path.expanduser('~')]!r}\nSEGMENT, THREADS"
+        f" = {segment}, {isolation.threads_in_use() + 200}"
+    )
     for name in doors:
         put(folder, name, "lstm.ipynb", code("gates", opening(name, known)))
     for make in FILES if doors is OPEN else ():

@@ -23,17 +23,17 @@ BOTH = (
     + BY
     + "    run = {}\n    return run(query, key, value, attn_mask=mask), run(query, key, unit, attn_mask=mask)\n"
 )
-MULTI = HEAD + (
-    "def multi_head(query, key, value, mask, heads, w, b, w_o, b_o):\n    E = query.size(-1)\n"
+MULTI = (
+    HEAD + "def multi_head(query, key, value, mask, heads, w, b, w_o, b_o):\n    E = query.size(-1)\n"
     "    hidden = ~mask.repeat_interleave(heads, 0)\n"
 )
 NAMES = "dict(zip(('in_proj_weight', 'in_proj_bias', 'out_proj.weight', 'out_proj.bias'), (w, b, w_o, b_o)))"
-LAYER = MULTI + (
-    f"    return torch.func.functional_call({{}}, {NAMES}, (query, key, value), "
+LAYER = (
+    MULTI + f"    return torch.func.functional_call({{}}, {NAMES}, (query, key, value), "
     "{{'attn_mask': hidden, 'average_attn_weights': False}})\n"
 )
-FORWARD = MULTI + (
-    "    {}\n    q, k, v = (x.transpose(0, 1) for x in (query, key, value))\n"
+FORWARD = (
+    MULTI + "    {}\n    q, k, v = (x.transpose(0, 1) for x in (query, key, value))\n"
     "    output, weights = run(q, k, v, E, heads, w, b, None, None, False, 0.0, w_o, b_o, "
     "attn_mask=hidden, average_attn_weights=False)\n    return output.transpose(0, 1), weights\n"
 )

@@ -284,7 +284,10 @@ def test_what_is_forged_of_changes_alone_is_not_asked_about(worker):
 
 def test_a_changed_program_runs_behind_the_walls(worker):
     listening = Listening(worker)
-    source = f"    n = 0\n    if n > 0:\n        n = len(open('{worker.secret}/answer.txt').read())\n    return weight[indices] + n"
+    source = (
+        f"    n = 0\n    if n > 0:\n        n = len(open('{worker.secret}/answer.txt').read())\n    return"
+        " weight[indices] + n"
+    )
     oral_questions.ask(listening, all_questions()["lookup"], answer(LOOKUP + source, "lookup"), SEED)
     _, _, said = listening.heard[0][1]["said"].partition("\n")
     kinds = {one["error"]["type"] for run in json.loads(said) for one in run if one and one["error"]}

@@ -208,5 +208,8 @@ def test_what_is_worked_out_without_a_network_and_kept_in_numbers_is_not_told_fr
 @pytest.mark.heavy
 def test_who_forges_time_is_ended_all_the_same(worker):
     """The system counts it."""
-    endless = "import time\ntime.process_time = lambda: 0.0\ndef train_recall(inputs, targets):\n    while True: inputs.sum()\n"
+    endless = (
+        "import time\ntime.process_time = lambda: 0.0\ndef train_recall(inputs, targets):\n    while True:"
+        " inputs.sum()\n"
+    )
     assert judged(worker, "recall", endless).mistakes == ["time_limit"]

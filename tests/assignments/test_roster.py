@@ -189,7 +189,10 @@ def test_canvas_gets_its_own_file_with_nothing_but_grades_changed(tmp_path):
 
 
 def test_other_separators_line_ends_and_short_rows_stay(tmp_path):
-    text = 'LastName;FirstName;ID;Section;LSTM (7);X (8)\n    Points Possible;;;;3,00;1\nLovelace;Ada;101;"A;\n""B""";"";\nHopper;Grace;102;A\n'
+    text = (
+        "LastName;FirstName;ID;Section;LSTM (7);X (8)\n    Points"
+        ' Possible;;;;3,00;1\nLovelace;Ada;101;"A;\n""B""";"";\nHopper;Grace;102;A\n'
+    )
     output, _ = graded(tmp_path, text, {"101.ipynb": None, "Grace Hopper.ipynb": {"points": 1, "most": 3}})
     wanted = text.replace('""B""";"";', '""B""";"2,25";').replace("102;A", "102;A;1")
     assert (output / "canvas.csv").read_bytes() == wanted.encode()

@@ -180,7 +180,8 @@ def test_a_reader_chooses_and_lets_the_others_play(browser):
         page.clock.run_for(1600)
         assert get(page, "tries") == [2, 0, 0, 0]
         page.evaluate(
-            "Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new Event('visibilitychange'))"
+            "Object.defineProperty(document, 'hidden', { value: true, configurable: true }); document.dispatchEvent(new"
+            " Event('visibilitychange'))"
         )
         page.clock.run_for(5000)
         assert get(page, "tries") == [2, 0, 0, 0] and play.is_visible()

@@ -49,7 +49,10 @@ def test_all_measures_are_those_of_python(browser):
             assert rest[2:] == [int(influence.reach(gradient, 0.9)), int(influence.reach(without, 0.5))]
 
 
-SHOWN = "() => [...document.querySelectorAll('table.standings tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+SHOWN = (
+    "() => [...document.querySelectorAll('table.standings tbody tr')].map(row => [...row.cells].map(cell =>"
+    " cell.textContent))"
+)
 
 
 def rows(figure):

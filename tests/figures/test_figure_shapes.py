@@ -136,10 +136,8 @@ def test_where_it_says_that_h_n_is_in_output(browser, layout, first):
 def bold(page):
     """The letters of what the drawing points out, from left to right: [x, letters]."""
     page.evaluate(TWO_FRAMES)
-    return page.evaluate(
-        """() => [...document.querySelectorAll("svg.drawing > text[font-weight=bold]")]
-          .map(one => [Number(one.getAttribute("x")), one.textContent.replaceAll("\\u200b", "")])"""
-    )
+    return page.evaluate("""() => [...document.querySelectorAll("svg.drawing > text[font-weight=bold]")]
+          .map(one => [Number(one.getAttribute("x")), one.textContent.replaceAll("\\u200b", "")])""")
 
 
 def test_where_the_chains_end(browser):
@@ -148,10 +146,8 @@ def test_where_the_chains_end(browser):
         rows = bold(page)
         assert [text for _, text in rows] == [f"hn[{k}]" for k in range(6)]
         assert [x > 180 for x, _ in rows] == [True, False] * 3
-        heights = page.evaluate(
-            """() => [...document.querySelectorAll("svg.drawing > text[font-weight=bold]")]
-              .map(one => one.getAttribute("y"))"""
-        )
+        heights = page.evaluate("""() => [...document.querySelectorAll("svg.drawing > text[font-weight=bold]")]
+              .map(one => one.getAttribute("y"))""")
         assert sorted(map(float, heights), reverse=True) == list(map(float, heights))
         move(page, marked="output")
         assert [text for _, text in bold(page)] == ["⋯", "40", "output", "[0]", "[1]", "[-1]"]

@@ -91,8 +91,8 @@ def test_states_and_gradients_are_those_of_autograd(browser, Q):
                 ), (setting, gradient)
             for t, (lines, drawn) in zip(steps, found, strict=True):
                 assert lines[2].startswith(
-                    f"Step {t}: forward, ‖h‖ goes from {written(lengths[t - 1])} to {written(lengths[t])}. Back, the length "
-                    f"of the gradient goes from {written(steepness[t])} to {written(steepness[t - 1])} ("
+                    f"Step {t}: forward, ‖h‖ goes from {written(lengths[t - 1])} to {written(lengths[t])}. Back, the"
+                    f" length of the gradient goes from {written(steepness[t])} to {written(steepness[t - 1])} ("
                 )
                 slopes = 1 - states[t] ** 2 if nonlinearity == "tanh" else (states[t] > 0).double()
                 vectors = (states[t - 1], states[t], slopes, gradients[t], gradients[t - 1])

@@ -134,7 +134,10 @@ SENTENCES = {
     "scan": [
         (
             {},
-            "Chunks of 3, 3, 2: 2 rounds within all chunks at once, 2 from chunk to chunk, and one for the rest. 5 rounds, 18 ",
+            (
+                "Chunks of 3, 3, 2: 2 rounds within all chunks at once, 2 from chunk to chunk, and one for the rest. 5"
+                " rounds, 18 "
+            ),
         ),
         ({"cuts": []}, "That is as long as the loop."),
         ({"cuts": [1, 2, 3, 4, 5, 6, 7]}, "That is as long as the loop."),

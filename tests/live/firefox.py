@@ -57,7 +57,10 @@ class Page:
 
     def press(self, name, within="document"):
         """Press the first button with this name."""
-        found = f"[...{within}.querySelectorAll('button')].find(one => one.textContent.trim().startsWith({json.dumps(name)}))"
+        found = (
+            f"[...{within}.querySelectorAll('button')].find(one =>"
+            f" one.textContent.trim().startsWith({json.dumps(name)}))"
+        )
         self.wait_for(f"Boolean({found})")
         self.evaluate(f"{found}.click()")
 

@@ -23,16 +23,20 @@ LEFT_OUT = {
     "complaints": "check-past-cell solution-answers solution-distance",
     "first_network": "solution-size",
     "gru": "solution-no-reset-picture",
-    "language_model": """
+    "language_model": (
+        """
         learns-and-writes lines-written perplexity-picture perplexity-fell counts-table which-layer-picture forced beyond-counting-table
         which-layer-table solution-forgetting
-    """,
+    """
+    ),
     "matrix_state": "learns writes solution-more-keys solution-longer",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
-    "training": """
+    "training": (
+        """
         learning-rates-run learning-rates-picture adam-five-seeds ten-epochs-run ten-epochs-picture written guesses-compared
         overfitting-run overfitting-picture solution-how-far-back
-    """,
+    """
+    ),
     "without_waiting": "selective-learns solution-newton",
 }
 # In translation the code is the same but for its words, as translations.py sees to. These cells show words of each

@@ -141,7 +141,8 @@ def test_python_is_kept_for_reading_without_a_network(browser, live_site):
         reader.load()
         manifest = json.loads((live_site / "live" / "manifest.json").read_text(encoding="utf-8"))
         kept = page.evaluate(
-            "caches.open('unrolled').then(cache => cache.keys()).then(keys => keys.map(key => key.url.split('/').pop()))"
+            "caches.open('unrolled').then(cache => cache.keys()).then(keys => keys.map(key =>"
+            " key.url.split('/').pop()))"
         )
         assert {*manifest["files"]} - {"editor.js"} <= {*kept}
         server.shutdown()

@@ -248,7 +248,10 @@ def test_outputs(browser, offered):
     shown = {
         "text/markdown": r"| a | b |\n|:--|--:|\n| `x` | 1 |",
         "text/html": r"<style>body { display: none }</style><script>document.title = 'no'</script><b>bold</b>",
-        "image/svg+xml": r'<svg xmlns="http://www.w3.org/2000/svg" width="90" height="9"><defs><path id="p" d="M0 0h9"/></defs><use href="#p" stroke="#1f2328"/></svg>',
+        "image/svg+xml": (
+            r'<svg xmlns="http://www.w3.org/2000/svg" width="90" height="9"><defs><path id="p" d="M0 0h9"/></defs><use'
+            r' href="#p" stroke="#1f2328"/></svg>'
+        ),
         "text/plain": "tensor([1., 2.])",
         "application/vnd.unrolled.figure+json": json.dumps(
             {"name": "unrolling", "id": 7, "state": own(Unrolling().get_state())}

@@ -86,7 +86,8 @@ def from_the_list(page, url, place):
 def from_another_page(page, url, place):
     page.goto(url.replace("lstm", "gru"))
     page.evaluate(
-        "to => { const link = document.createElement('a'); link.href = to; document.querySelector('article').append(link); link.click() }",
+        "to => { const link = document.createElement('a'); link.href = to;"
+        " document.querySelector('article').append(link); link.click() }",
         f"{url}#{place}",
     )
     page.wait_for_url(f"**/lstm.html#{place}")

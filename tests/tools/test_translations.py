@@ -21,7 +21,8 @@ def test_nothing_to_do(edition):
     """Nothing of what is finished. What is still missing in a draft is listed by `make status`."""
     todo = "\n".join(str(finding) for finding in findings(edition) if finding.held)
     assert not todo, (
-        f"translate; or, having read both, renew what says the same; or leave it to a maintainer (CONTRIBUTING.md, Mend a sentence):\n{todo}"
+        "translate; or, having read both, renew what says the same; or leave it to a maintainer (CONTRIBUTING.md, Mend"
+        f" a sentence):\n{todo}"
     )
 
 

@@ -34,9 +34,11 @@ class Assignments(SphinxDirective):
             rows = [
                 [
                     literal(question.name),
-                    _("%(points)s (stretch)") % {"points": question.points}
-                    if question.stretch
-                    else str(question.points),
+                    (
+                        _("%(points)s (stretch)") % {"points": question.points}
+                        if question.stretch
+                        else str(question.points)
+                    ),
                 ]
                 for assignment in found
                 for question in assignment.questions
@@ -134,7 +136,10 @@ class Begin(SphinxPostTransform):
         if not is_assignment(self.env):
             return
         name = Path(self.env.doc2path(self.env.docname)).name
-        head = f'<div class="begin"><a href="assignments/{escape(name)}" download>{escape(_("Download this notebook"))}</a></div>\n'
+        head = (
+            f'<div class="begin"><a href="assignments/{escape(name)}"'
+            f" download>{escape(_('Download this notebook'))}</a></div>\n"
+        )
         title = next(self.document.findall(nodes.title))
         title.parent.insert(title.parent.index(title) + 1, nodes.raw("", f"{head}{PLACES[0]}\n", format="html"))
         self.document += nodes.raw("", f"{PLACES[1]}\n", format="html")

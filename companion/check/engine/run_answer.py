@@ -691,7 +691,7 @@ def without_gate(name, parameter):
         if said := GATE_WORD.search(word):
             rest = (word[: said.start()] + word[said.end() :]).replace("_", "")
             pieces[at] = ("u" if RECURRENT_NAME.match(stem) else "x") + rest + head + tail
-            return ".".join(pieces) + (".bias" if parameter.dim() == 1 else ".weight"), 2 if said["g"] else GATES[
-                said[0]
-            ]
+            return ".".join(pieces) + (".bias" if parameter.dim() == 1 else ".weight"), (
+                2 if said["g"] else GATES[said[0]]
+            )
     return name, None

@@ -4,7 +4,10 @@ import sys
 from contextlib import nullcontext
 from types import ModuleType, SimpleNamespace
 
-WHERE = "is not in the small torch of the pages, which has what the chapters use: run the notebook on a computer with torch for all the others"
+WHERE = (
+    "is not in the small torch of the pages, which has what the chapters use: run the notebook on a computer with torch"
+    " for all the others"
+)
 
 
 def absent(place):

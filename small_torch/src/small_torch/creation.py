@@ -285,8 +285,8 @@ def bernoulli(input, *, generator=None):
     """1 with the probability that stands at each place, 0 otherwise."""
     if not ((input._array >= 0) & (input._array <= 1)).all():
         raise RuntimeError(
-            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so, "
-            "please report an enhancement request to PyTorch.)"
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so,"
+            " please report an enhancement request to PyTorch.)"
         )
     return Tensor((generator or default_generator).bernoulli(input._array).astype(input._array.dtype))
 

@@ -58,7 +58,8 @@ def vmap(func, in_dims=0, out_dims=0):
         sizes = [one.size(dim) for one, dim in zip(args, dims) if dim is not None]
         if not sizes:
             raise ValueError(
-                f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): at least one input must be mapped"
+                f"vmap({getattr(func, '__name__', func)}, in_dims={in_dims}, ...)(<inputs>): at least one input must be"
+                " mapped"
             )
         if len({*sizes}) > 1:
             raise ValueError(

@@ -141,7 +141,8 @@ def solve(A, B):
     except ValueError:
         rows, columns = B.shape[-2:] if B.ndim > 1 else (*B.shape, 1)
         raise RuntimeError(
-            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} and {rows}x{columns})"
+            f"linalg.solve: Incompatible shapes of A and B for the equation AX = B ({A.shape[-2]}x{A.shape[-1]} and"
+            f" {rows}x{columns})"
         ) from None
 
 

@@ -86,7 +86,8 @@ def unfit(a, b):
     if len(a) > 2 and len(b) > 2:
         batch = math.prod(np.broadcast_shapes(a[:-2], b[:-2]))
         return RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {a[-1]}] but got: [{batch}, {b[-2]}]."
+            f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {a[-1]}] but got: [{batch},"
+            f" {b[-2]}]."
         )
     a = (1, a[0]) if len(a) == 1 else (math.prod(a[:-1]), a[-1])
     return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[-2]}x{b[-1]})")
@@ -119,8 +120,8 @@ def bmm(input, mat2):
         raise RuntimeError(f"batch{1 + (input.ndim == 3)} must be a 3D tensor")
     if input._array.shape[0] != mat2._array.shape[0]:
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{input._array.shape[0]}, {input._array.shape[2]}] but "
-            f"got: [{mat2._array.shape[0]}, {mat2._array.shape[1]}]."
+            f"Expected size for first two dimensions of batch2 tensor to be: [{input._array.shape[0]},"
+            f" {input._array.shape[2]}] but got: [{mat2._array.shape[0]}, {mat2._array.shape[1]}]."
         )
     return titled(matmul(input, mat2), "Bmm")
 
@@ -200,14 +201,14 @@ def check_letters(terms, output, operands_):
     for i, (term, x) in enumerate(zip(terms, operands_)):
         if len(term) != x.ndim:
             raise RuntimeError(
-                f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of dimensions ({x.ndim}) "
-                f"for operand {i} and no ellipsis was given"
+                f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of"
+                f" dimensions ({x.ndim}) for operand {i} and no ellipsis was given"
             )
         for place, (letter, n) in enumerate(zip(term, x._array.shape)):
             if sizes.get(letter, 1) not in (1, n) and n != 1:
                 raise RuntimeError(
-                    f"einsum(): subscript {letter} has size {n} for operand {i} which does not broadcast with previously seen size "
-                    f"{sizes[letter]}"
+                    f"einsum(): subscript {letter} has size {n} for operand {i} which does not broadcast with"
+                    f" previously seen size {sizes[letter]}"
                 )
             sizes[letter] = n if n != 1 else sizes.get(letter, 1)
     for letter in output:

@@ -59,8 +59,8 @@ def add(input, other, *, alpha=1):
 
 
 NO_BOOL = (
-    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
-    "`logical_not()` operator instead."
+    "Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the"
+    " `~` or `logical_not()` operator instead."
 )
 
 
@@ -69,7 +69,8 @@ def sub(input, other, *, alpha=1):
     said = sum(getattr(one, "dtype", None) is dtypes.bool_ or isinstance(one, bool) for one in (input, other))
     if said:
         raise RuntimeError(
-            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead."
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()`"
+            " operator instead."
             if said == 2
             else NO_BOOL
         )
@@ -174,9 +175,11 @@ def pow(input, exponent):
         array = (
             np.square(input._array)
             if exponent == 2
-            else np.sqrt(input._array)
-            if exponent == 0.5
-            else (input._array ** np.asarray(exponent).astype(input._array.dtype))
+            else (
+                np.sqrt(input._array)
+                if exponent == 0.5
+                else (input._array ** np.asarray(exponent).astype(input._array.dtype))
+            )
         )
     return record(
         array, "Pow", (input,),
@@ -198,8 +201,8 @@ def square(input):
 def neg(input):
     if input._array.dtype == bool:
         raise RuntimeError(
-            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
-            "`logical_not()` operator instead."
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use the"
+            " `~` or `logical_not()` operator instead."
         )
     return record(-input._array, "Neg", (input,), lambda g: -g)
 

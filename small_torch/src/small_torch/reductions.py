@@ -40,7 +40,8 @@ def not_empty(name, input, at):
 def fractions_only(name, input):
     if input.dtype.kind < 2:
         raise RuntimeError(
-            f"{name} floating point or complex {'dtype but got' if '()' in name else 'tensor as input. Got'} {input.dtype.title}"
+            f"{name} floating point or complex {'dtype but got' if '()' in name else 'tensor as input. Got'}"
+            f" {input.dtype.title}"
         )
 
 
@@ -163,7 +164,8 @@ def shared_extreme(name, function):
 
 def no_dim(name):
     return RuntimeError(
-        f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument."
+        f"{name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the"
+        " 'dim' argument."
     )
 
 

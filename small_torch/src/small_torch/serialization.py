@@ -48,7 +48,8 @@ class Reader(pickle.Unpickler):
             return super().find_class(module, name)
         if (module, name) not in PLAIN:
             raise pickle.UnpicklingError(
-                f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed global by default."
+                f"Weights only load failed. Unsupported global: GLOBAL {module}.{name} was not an allowed global by"
+                " default."
             )
         return PLAIN[module, name]
 

@@ -33,8 +33,8 @@ def full_shape(shape, array, function="view"):
     if -1 in shape:
         if known == 0:
             raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can be "
-                "any value and is ambiguous"
+                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size"
+                " -1 can be any value and is ambiguous"
             )
         if array.size % known:
             raise wrong
@@ -58,8 +58,8 @@ def view(input, *shape, dtype=None):
     out = as_view(input._array, shape)
     if out is None:
         raise RuntimeError(
-            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous "
-            "subspaces). Use .reshape(...) instead."
+            "view size is not compatible with input tensor's size and stride (at least one dimension spans across two"
+            " contiguous subspaces). Use .reshape(...) instead."
         )
     return reshaped(input, out, shape, "View")
 
@@ -109,7 +109,8 @@ def unflatten(input, dim, sizes):
         sizes = tuple(shape[dim] // known if one == -1 else one for one in sizes)
     if int(np.prod(sizes, dtype=np.int64)) != shape[dim]:
         raise RuntimeError(
-            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the input tensor"
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the"
+            " input tensor"
         )
     return view(input, *shape[:dim], *sizes, *shape[dim + 1 :])
 
@@ -145,8 +146,8 @@ def permute(input, *dims_):
         if len(set(order)) < len(order) == input.ndim:
             raise RuntimeError("permute(): duplicate dims are not allowed.")
         raise RuntimeError(
-            f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired ordering of "
-            f"dimensions i.e. input.dim() = {input.ndim} is not equal to len(dims) = {len(order)}"
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired"
+            f" ordering of dimensions i.e. input.dim() = {input.ndim} is not equal to len(dims) = {len(order)}"
         )
     back = tuple(int(one) for one in np.argsort(order))
     return view_of(
@@ -200,15 +201,16 @@ def expand(input, *sizes):
     front = len(sizes) - len(before)
     if front < 0:
         raise RuntimeError(
-            f"expand(torch.{input.dtype.title}Tensor{{{list(before)}}}, size={list(sizes)}): the number of sizes provided "
-            f"({len(sizes)}) must be greater or equal to the number of dimensions in the tensor ({len(before)})"
+            f"expand(torch.{input.dtype.title}Tensor{{{list(before)}}}, size={list(sizes)}): the number of sizes"
+            f" provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor"
+            f" ({len(before)})"
         )
     shape = tuple(before[i - front] if one == -1 else one for i, one in enumerate(sizes))
     for i, (old, new) in enumerate(zip(before, shape[front:])):
         if old not in (1, new):
             raise RuntimeError(
-                f"The expanded size of the tensor ({new}) must match the existing size ({old}) at non-singleton dimension "
-                f"{i + front}.  Target sizes: {list(shape)}.  Tensor sizes: {list(before)}"
+                f"The expanded size of the tensor ({new}) must match the existing size ({old}) at non-singleton"
+                f" dimension {i + front}.  Target sizes: {list(shape)}.  Tensor sizes: {list(before)}"
             )
     array = np.broadcast_to(input._array, shape)
     array.flags.writeable = input._array.flags.writeable
@@ -252,7 +254,8 @@ def repeat_interleave(input, repeats, dim=None):
     times, n = repeats._array.astype(np.intp) if isinstance(repeats, Tensor) else repeats, input._array.shape[dim]
     if np.size(times) not in (1, n):
         raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = {np.size(times)} and input.size({dim}) = {n}"
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {np.size(times)} and"
+            f" input.size({dim}) = {n}"
         )
     index = np.repeat(np.arange(n), times)
     out = index_select(input, dim, Tensor(index))
@@ -378,8 +381,8 @@ def split(input, split_size_or_sections, dim=0):
         sizes = [builtins.min(sizes, n - at) for at in range(0, builtins.max(n, 1), builtins.max(sizes, 1))]
     elif sum(sizes) != n:
         raise RuntimeError(
-            f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but got "
-            f"split_sizes={list(sizes)}"
+            f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size at dimension {dim}), but"
+            f" got split_sizes={list(sizes)}"
         )
     ends = np.cumsum(sizes).tolist()
     pieces = [(slice(None),) * dim + (slice(end - size, end),) for size, end in zip(sizes, ends)]
@@ -439,8 +442,8 @@ def cat(tensors, dim=0):
         for i, (a, b) in enumerate(zip(given[0]._array.shape, one._array.shape)):
             if i != at and a != b:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {at}. Expected size {a} but got size {b} for tensor number "
-                    f"{number} in the list."
+                    f"Sizes of tensors must match except in dimension {at}. Expected size {a} but got size {b} for"
+                    f" tensor number {number} in the list."
                 )
     sizes = [one._array.shape[at] for one in given]
     return record(
@@ -464,8 +467,8 @@ def stack(tensors, dim=0):
             raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(one).__name__}")
         if one._array.shape != tensors[0]._array.shape:
             raise RuntimeError(
-                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and {list(one.shape)} "
-                f"at entry {number}"
+                f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and"
+                f" {list(one.shape)} at entry {number}"
             )
     tensors = common(tensors)
     at = axis(dim, tensors[0].ndim + 1)
@@ -544,8 +547,8 @@ def plain_index(index, shape):
             for at, n in enumerate(one.shape):
                 if n != shape[place + at]:
                     raise IndexError(
-                        f"The shape of the mask {list(one.shape)} at index {at} does not match the shape of the indexed tensor "
-                        f"{list(shape)} at index {place + at}"
+                        f"The shape of the mask {list(one.shape)} at index {at} does not match the shape of the indexed"
+                        f" tensor {list(shape)} at index {place + at}"
                     )
             found.append(one)
             place += one.ndim
@@ -568,7 +571,8 @@ def plain_index(index, shape):
                 raise TypeError("new(): invalid data type 'str'")
             if not tensor and not hasattr(one, "__index__"):
                 raise (IndexError if isinstance(one, float) else TypeError)(
-                    f"only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {type(one).__name__})"
+                    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"
+                    f" (got {type(one).__name__})"
                 )
             one = int(one)
             if not -n <= one < n:
@@ -668,11 +672,14 @@ def put(array, index, value, accumulate=False):
     except ValueError:
         there = array[index].shape
         raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape {list(there)}"
+            f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape"
+            f" {list(there)}"
             if any(isinstance(one, np.ndarray) for one in index)
-            else f"The expanded size of the tensor ({there[-1] if there else 1}) must match the existing size "
-            f"({value.shape[-1] if value.ndim else 1}) at non-singleton dimension {builtins.max(len(there) - 1, 0)}.  "
-            f"Target sizes: {list(there)}.  Tensor sizes: {list(value.shape)}"
+            else (
+                f"The expanded size of the tensor ({there[-1] if there else 1}) must match the existing size"
+                f" ({value.shape[-1] if value.ndim else 1}) at non-singleton dimension"
+                f" {builtins.max(len(there) - 1, 0)}.  Target sizes: {list(there)}.  Tensor sizes: {list(value.shape)}"
+            )
         ) from None
 
 
@@ -716,8 +723,8 @@ def index_add(input, dim, index, source, *, alpha=1):
     dim = axis(dim, input.ndim)
     if index.ndim > 1:
         raise IndexError(
-            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {index.dtype.title} and size: "
-            f"{list(index.shape)}"
+            f"index_add_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: {index.dtype.title}"
+            f" and size: {list(index.shape)}"
         )
     if source.ndim and index.numel() != source._array.shape[dim]:
         raise RuntimeError(
@@ -754,14 +761,14 @@ def index_copy(input, dim, index, source):
     dim = axis(dim, input.ndim)
     if source.ndim and input.ndim and source.ndim != input.ndim:
         raise IndexError(
-            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source dimensionality "
-            f"({source.ndim}), destination dimensionality ({input.ndim})"
+            "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source"
+            f" dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
         )
     if source.ndim and slices(input, dim) != slices(source, dim):
         there, here = (" ".join(map(str, slices(one, dim))) for one in (input, source))
         raise RuntimeError(
-            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {there} at dimension "
-            f"{dim} and source slice shape: {here} at dimension 0."
+            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {there} at"
+            f" dimension {dim} and source slice shape: {here} at dimension 0."
         )
     if source.ndim and index.numel() != source._array.shape[dim]:
         raise IndexError(
@@ -819,8 +826,8 @@ def checked(name, input, dim, index, src=None):
     a, b, c = (list(one.shape) for one in (index, input, index if not isinstance(src, Tensor) else src))
     if any(m > n for at, (m, n) in enumerate(zip(a, b)) if at != dim) or any(m > n for m, n in zip(a, c)):
         raise RuntimeError(
-            f"Size does not match at dimension {next(at for at, (m, n) in enumerate(zip(a, b)) if at != dim and m > n)} "
-            f"expected index {a} to be no larger than self {b} apart from dimension {dim}"
+            f"Size does not match at dimension {next(at for at, (m, n) in enumerate(zip(a, b)) if at != dim and m > n)}"
+            f" expected index {a} to be no larger than self {b} apart from dimension {dim}"
             if name == "gather"
             else f"Expected index {a} to be no larger than self {b} apart from dimension {dim}"
             + (f" and to be no larger size than src {c}" if isinstance(src, Tensor) else "")

@@ -130,16 +130,16 @@ class Tensor:
                 raise RuntimeError("can't assign Variable as its own grad")
             if gradient.dtype is not self.dtype:
                 raise RuntimeError(
-                    f"attempting to assign a gradient with dtype '{gradient.dtype.in_c}' to a tensor with grad_dtype "
-                    f"'{self.dtype.title}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's dtype). "
-                    "You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow any dtype. Set "
-                    "grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may break downstream systems "
-                    "that assume they match."
+                    f"attempting to assign a gradient with dtype '{gradient.dtype.in_c}' to a tensor with grad_dtype"
+                    f" '{self.dtype.title}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's"
+                    " dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow"
+                    " any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may"
+                    " break downstream systems that assume they match."
                 )
             if gradient.shape != self.shape:
                 raise RuntimeError(
-                    f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size '{list(self.shape)}'. "
-                    "Please ensure that the gradient and the tensor are the same size"
+                    f"attempting to assign a gradient of size '{list(gradient.shape)}' to a tensor of size"
+                    f" '{list(self.shape)}'. Please ensure that the gradient and the tensor are the same size"
                 )
         self._grad = gradient
 
@@ -151,8 +151,8 @@ class Tensor:
     def requires_grad(self, wanted):
         if self._grad_fn is not None and not wanted:
             raise RuntimeError(
-                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
-                "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a"
+                " subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
         if wanted and self.dtype.kind < 2:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
@@ -311,9 +311,9 @@ class Tensor:
     def __deepcopy__(self, memo):
         if self.grad_fn is not None:
             raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment.  If "
-                "you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
-                "https://github.com/pytorch/pytorch/pull/103001"
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the"
+                " moment.  If you were attempting to deepcopy a module, this may be because of a"
+                " torch.nn.utils.weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001"
             )
         out = object.__new__(type(self))
         memo[id(self)] = out
@@ -369,8 +369,8 @@ class Tensor:
         self._may_change()
         if self._array.size and any(n > 1 and not step for n, step in zip(self._array.shape, self._array.strides)):
             raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-                "Please clone() the tensor before performing the operation."
+                "unsupported operation: more than one element of the written-to tensor refers to a single memory"
+                " location. Please clone() the tensor before performing the operation."
             )
         if new.shape != self.shape:
             try:

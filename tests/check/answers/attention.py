@@ -331,31 +331,38 @@ RIGHT = {
     "attend": {
         "in a list": [("return mixture, weights", "return [mixture, weights]")],
         "in float32": "lambda *given: [one.double() for one in attend(*(one.float() for one in given[:3]), given[3])]",
-        "exponentials": """
+        "exponentials": (
+            """
             def attend(query, key, value, mask):
                 e = torch.exp(query @ key.mT * query.shape[-1] ** -0.5) * mask
                 weights = e / e.sum(-1, keepdim=True).clamp(min=1e-12)
                 return weights @ value, weights
-        """,
-        "vmap": """
+        """
+        ),
+        "vmap": (
+            """
             def attend(query, key, value, mask):
                 def one(q, k, v, m):
                     a = torch.where(m, k @ q / len(q) ** 0.5, -1e9).softmax(0) * m
                     return a @ v, a
                 return torch.vmap(torch.vmap(one, in_dims=(0, None, None, 0)))(query, key, value, mask)
-        """,
+        """
+        ),
     },
     "multi_head": {
-        "einsum, biases aside": """
+        "einsum, biases aside": (
+            """
             def multi_head(query, key, value, mask, heads, w, b, w_out, b_out):
                 W, c = w.unflatten(0, (3, heads, -1)), b.unflatten(0, (3, heads, 1, -1))
                 q, k, v = (torch.einsum("nte,hde->nhtd", x, W[i]) + c[i] for i, x in enumerate((query, key, value)))
                 a = (torch.einsum("nhtd,nhsd->nhts", q, k) / q.size(-1) ** 0.5).masked_fill(~mask[:, None], -1e30).softmax(-1)
                 return torch.einsum("nhts,nhsd,ehd->nte", a, v, w_out.unflatten(1, (heads, -1))) + b_out, a
-        """,
+        """
+        ),
     },
     "beam_search": {
-        "tensors for numbers, and tuples": """
+        "tensors for numbers, and tuples": (
+            """
             def beam_search(step, state, start, end, width, most):
                 beam = [(torch.tensor(0.0), torch.tensor([], dtype=torch.long), torch.tensor(start), state)]
                 for _ in range(most):
@@ -369,8 +376,10 @@ RIGHT = {
                                 new.append((p + q, torch.cat([signs, torch.tensor([sign])]), torch.tensor(sign), after))
                     beam = sorted(new, key=lambda one: one[0], reverse=True)[:width]
                 return tuple((signs, p) for p, signs, _, _ in beam)
-        """,
-        "topk of each, a heap, a generator": """
+        """
+        ),
+        "topk of each, a heap, a generator": (
+            """
             import heapq
             def beam_search(step, state, start, end, width, most):
                 beam = [(0.0, [start], state, False)]
@@ -384,11 +393,13 @@ RIGHT = {
                     beam = heapq.nlargest(width, new, key=lambda one: one[0])
                     most -= 1
                 return ((signs[1:], total) for total, signs, *_ in beam)
-        """,
+        """
+        ),
     },
     "attend_backward": {
         "in float32": "lambda *given: attend_backward(*(one.float() for one in given[:3]), given[3], given[4].float())",
-        "with no_grad, in place": """
+        "with no_grad, in place": (
+            """
             @torch.no_grad()
             def attend_backward(query, key, value, mask, grad_mixture):
                 s = (query @ key.mT).div_(math.sqrt(query.size(-1))).masked_fill_(mask.logical_not(), -math.inf)
@@ -397,7 +408,8 @@ RIGHT = {
                 d = torch.matmul(grad_mixture, value.mT)
                 d.sub_((d * a).sum(-1, keepdim=True)).mul_(a).mul_(query.size(-1) ** -0.5)
                 return torch.bmm(d, key), torch.bmm(d.mT, query), torch.bmm(a.mT, grad_mixture)
-        """,
+        """
+        ),
     },
 }
 

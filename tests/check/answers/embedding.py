@@ -185,13 +185,15 @@ GRADIENT_RIGHT = {
         ("return grad", "return grad.float()"),
     ],
     "index_add": [(LOOP, "    grad.index_add_(0, indices.flatten(), grad_output.flatten(0, -2))\n")],
-    "numpy": """
+    "numpy": (
+        """
         def weight_gradient(indices, grad_output, num_embeddings, padding_idx=None):
             grad = numpy.zeros((num_embeddings, grad_output.shape[-1]))
             numpy.add.at(grad, indices.numpy(), grad_output.numpy())
             grad[padding_idx if padding_idx is not None else []] = 0
             return torch.tensor(grad)
-    """,
+    """
+    ),
 }
 
 # The layer
@@ -343,17 +345,21 @@ BAG_WRONG_AS_WELL = [
     ("library_layer", lambda weight, indices, offsets: nn.EmbeddingBag.from_pretrained(weight)(indices, offsets)),
 ]
 BAG_RIGHT = {
-    "index_add": """
+    "index_add": (
+        """
         def embedding_bag(weight, indices, offsets):
             which = torch.searchsorted(offsets, torch.arange(len(indices)), right=True) - 1
             sums = torch.zeros(len(offsets), weight.shape[1]).index_add(0, which, weight[indices])
             return sums / torch.bincount(which, minlength=len(offsets)).clamp(min=1).unsqueeze(1)
-    """,
-    "means that are no numbers, mended": """
+    """
+    ),
+    "means that are no numbers, mended": (
+        """
         def embedding_bag(weight, indices, offsets):
             means = [weight[bag].mean(0).nan_to_num() for bag in torch.tensor_split(indices, offsets[1:])]
             return torch.stack(means)
-    """,
+    """
+    ),
 }
 
 ANSWERS = {

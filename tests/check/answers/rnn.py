@@ -209,8 +209,10 @@ WINDOWS_WRONG = {
     "last_window_padded": [
         (
             "        h = h.detach()\n",
-            "        zeros = torch.zeros(size - len(window), *window.shape[1:])\n"
-            "        window = torch.cat([window, zeros])\n        h = h.detach()\n",
+            (
+                "        zeros = torch.zeros(size - len(window), *window.shape[1:])\n"
+                "        window = torch.cat([window, zeros])\n        h = h.detach()\n"
+            ),
         )
     ],
     "first_window_missing": [("range(0, T, size)", "range(size, T, size)")],
@@ -298,8 +300,9 @@ BACKWARD_WRONG = {
 # Right in unusual ways
 
 STEPS = {
-    "einsum": "lambda x, h, w, u, b, d: ("
-    "torch.einsum('ni,hi->nh', x, w) + torch.einsum('nj,hj->nh', h, u) + b + d).tanh()",
+    "einsum": (
+        "lambda x, h, w, u, b, d: (torch.einsum('ni,hi->nh', x, w) + torch.einsum('nj,hj->nh', h, u) + b + d).tanh()"
+    ),
     "float32": "lambda *all: rnn_step(*(one.float() for one in all)).double()",
     "vmap": "lambda x, h, *w: torch.func.vmap(lambda a, b: torch.tanh(w[0] @ a + w[1] @ b + w[2] + w[3]))(x, h)",
     "in place": "lambda x, h, w, u, b, d: torch.addmm(b, x, w.T).addmm_(h, u.T).add_(d).tanh_()",
@@ -358,10 +361,12 @@ BACKWARDS = {
     "numpy": [
         (
             "    T, N, I",
-            "    weights = weight_ih, weight_hh, bias_ih, bias_hh\n"
-            "    weight_ih, weight_hh, bias_ih, bias_hh = (one.numpy() for one in weights)\n"
-            "    input, h_0, grad_output, grad_h_n = (one.numpy() for one in (input, h_0, grad_output, grad_h_n))\n"
-            "    T, N, I",
+            (
+                "    weights = weight_ih, weight_hh, bias_ih, bias_hh\n"
+                "    weight_ih, weight_hh, bias_ih, bias_hh = (one.numpy() for one in weights)\n"
+                "    input, h_0, grad_output, grad_h_n = (one.numpy() for one in (input, h_0, grad_output, grad_h_n))\n"
+                "    T, N, I"
+            ),
         ),
         ("torch.tanh", "np.tanh"),
         ("torch.zeros_like", "np.zeros_like"),

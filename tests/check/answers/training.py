@@ -38,12 +38,18 @@ WINDOWS_WRONG = {
     "first_index_missing": [("range(0, len(indices) - size,", "range(1, len(indices) - size,")],
 }  # fmt: skip
 WINDOWS_RIGHT = [
-    "lambda x, n: [x[:-1][: (len(x) - 1) // n * n].reshape(-1, n).t(), x[1:][: (len(x) - 1) // n * n].reshape(-1, n).t()]",
+    (
+        "lambda x, n: [x[:-1][: (len(x) - 1) // n * n].reshape(-1, n).t(), x[1:][: (len(x) - 1) // n * n].reshape(-1,"
+        " n).t()]"
+    ),
     "lambda x, n: torch.stack([x[:-1].unfold(0, n, n).T, x[1:].unfold(0, n, n).T])",
     "lambda x, n: tuple(w.int().contiguous() for w in x.unfold(0, n + 1, n).T.unfold(0, n, 1).movedim(2, 1))",
     "lambda x, n: tuple([[x[k + t + s].item() for k in range(0, len(x) - n, n)] for t in range(n)] for s in (0, 1))",
     "lambda x, n: tuple([x[s + t : len(x) - n + s + t : n] for t in range(n)] for s in (0, 1))",
-    "lambda x, n: (x[torch.arange(n)[:, None] + torch.arange(0, len(x) - n, n)].numpy(), inputs_and_targets(x, n)[1].double())",
+    (
+        "lambda x, n: (x[torch.arange(n)[:, None] + torch.arange(0, len(x) - n, n)].numpy(), inputs_and_targets(x,"
+        " n)[1].double())"
+    ),
 ]
 
 CLIP = """
@@ -169,7 +175,10 @@ LEARNING_WRONG = LOSS_WRONG | {
     "short_gradients_lengthened": [
         (
             CLIPPED,
-            "n = nn.utils.get_total_norm([p.grad for p in model.parameters()]); [p.grad.mul_(max_norm / n) for p in model.parameters()]",
+            (
+                "n = nn.utils.get_total_norm([p.grad for p in model.parameters()]); [p.grad.mul_(max_norm / n) for p in"
+                " model.parameters()]"
+            ),
         )
     ],
     "loss_summed": [("nn.CrossEntropyLoss()", "nn.CrossEntropyLoss(reduction='sum')")],
@@ -233,7 +242,10 @@ TRAIN_RIGHT = [
     [
         (
             "optimizer.step()",
-            "[setattr(model, k, nn.Parameter(p.detach() - learning_rate * p.grad)) for k, p in [*model.named_parameters()]]",
+            (
+                "[setattr(model, k, nn.Parameter(p.detach() - learning_rate * p.grad)) for k, p in"
+                " [*model.named_parameters()]]"
+            ),
         )
     ],
     [
@@ -269,7 +281,10 @@ IN_WINDOWS_WRONG = LEARNING_WRONG | {
     "state_cut_within_window": [
         (
             "logits, state = model(x, state)",
-            "steps = []\n        for x_t in x.split(1):\n            out, state = model(x_t, None if state is None else state.data); steps.append(out)\n        logits = torch.cat(steps)",
+            (
+                "steps = []\n        for x_t in x.split(1):\n            out, state = model(x_t, None if state is None"
+                " else state.data); steps.append(out)\n        logits = torch.cat(steps)"
+            ),
         ),
     ],
     "losses_added_up": [
@@ -367,7 +382,10 @@ HELD_OUT_WRONG = LOSS_WRONG | {
     "return_in_the_loop": [
         (
             "n = n + y.numel()",
-            "n = n + y.numel()\n            model.train(was_training)\n            return total / n, math.exp(total / n)",
+            (
+                "n = n + y.numel()\n            model.train(was_training)\n            return total / n, math.exp(total"
+                " / n)"
+            ),
         )
     ],
     "perplexity_first": [("return avg, math.exp(avg)", "return math.exp(avg), avg")],

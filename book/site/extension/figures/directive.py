@@ -80,8 +80,9 @@ def placed(name, state, number):
     # "</script>" in a string would end the element
     data = json.dumps(state, ensure_ascii=False).replace("</", "<\\/")
     return (
-        f'<div data-figure="{name}"><figure class="unrolled-figure">{svg}<figcaption>{html.escape(words["caption"])}</figcaption></figure>'
-        f'<script type="application/json">{data}</script>{SCRIPTS_OF.format(name)}</div>'
+        f'<div data-figure="{name}"><figure'
+        f' class="unrolled-figure">{svg}<figcaption>{html.escape(words["caption"])}</figcaption></figure><script'
+        f' type="application/json">{data}</script>{SCRIPTS_OF.format(name)}</div>'
     )
 
 
@@ -99,7 +100,10 @@ def write_scripts(app):
 
     exports = [found["name"] for module in shared for found in EXPORT.finditer(read(f"{module}.js"))]
     parts = [HOST.read_text(encoding="utf-8"), *map(plain, shared)]
-    text = f"window.unrolledFigures = (() => {{\n{''.join(parts)}\nreturn {{ mount, kinds, {', '.join(exports)} }};\n}})();\n"
+    text = (
+        f"window.unrolledFigures = (() => {{\n{''.join(parts)}\nreturn {{ mount, kinds, {', '.join(exports)}"
+        " };\n})();\n"
+    )
     (folder / "common.js").write_text(text, encoding="utf-8")
     for name in NAMES:
         own = [module for module in [*needed[name], name] if module not in shared]

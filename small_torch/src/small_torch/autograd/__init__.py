@@ -60,10 +60,10 @@ class Node:
         """Gradients of the inputs, from those of the outputs: a list in which None stands for zeros."""
         if self.rule is None:
             raise RuntimeError(
-                "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-                "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-                "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or if "
-                "you need to access saved tensors after calling backward."
+                "Trying to backward through the graph a second time (or directly access saved tensors after they have"
+                " already been freed). Saved intermediate values of the graph are freed when you call .backward() or"
+                " autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or"
+                " if you need to access saved tensors after calling backward."
             )
         for tensor, version in self.saved:
             if tensor._version[0] != version:
@@ -98,8 +98,8 @@ class Node:
         behind = got[len(got) - len(shape) :]
         if len(got) < len(shape) or any(n not in (1, m) for n, m in zip(shape, behind)):
             raise RuntimeError(
-                f"Function {self.name()} returned an invalid gradient at index {place} - got {list(got)} but expected shape "
-                f"compatible with {list(shape)}"
+                f"Function {self.name()} returned an invalid gradient at index {place} - got {list(got)} but expected"
+                f" shape compatible with {list(shape)}"
             )
         from ..pointwise import fit
 
@@ -319,8 +319,8 @@ def grad(
     elif not allow_unused and any(one is None for one in found):
         place = [one is None for one in found].index(True)
         raise RuntimeError(
-            f"The differentiated Tensor at index {place} appears to not have been used in the graph. Set allow_unused=True if this "
-            "is the desired behavior."
+            f"The differentiated Tensor at index {place} appears to not have been used in the graph. Set"
+            " allow_unused=True if this is the desired behavior."
         )
     return tuple(found)
 

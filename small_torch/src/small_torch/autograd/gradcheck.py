@@ -30,7 +30,8 @@ def gradcheck(
                 if not raise_exception:
                     return False
                 raise GradcheckError(
-                    f"Jacobian mismatch for output {j} with respect to input {i},\nnumerical:{numerical}\nanalytical:{analytical}\n"
+                    f"Jacobian mismatch for output {j} with respect to input"
+                    f" {i},\nnumerical:{numerical}\nanalytical:{analytical}\n"
                 )
     return True
 

@@ -33,7 +33,8 @@ class MultiheadAttention(Module):
     ):  # fmt: skip
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(
-                f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead"
+                f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads}"
+                " instead"
             )
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
@@ -119,8 +120,8 @@ class MultiheadAttention(Module):
         kind, dim = ("batched (3-D)", 3) if query.dim() == 3 else ("unbatched (2-D)", 2)
         if key.dim() != dim or value.dim() != dim:
             raise AssertionError(
-                f"For {kind} `query`, expected `key` and `value` to be {dim}-D but found {key.dim()}-D and {value.dim()}-D "
-                "tensors respectively"
+                f"For {kind} `query`, expected `key` and `value` to be {dim}-D but found {key.dim()}-D and"
+                f" {value.dim()}-D tensors respectively"
             )
         if is_causal and attn_mask is None:
             raise RuntimeError(

@@ -212,8 +212,8 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     axes = tuple(range(-len(tuple(normalized_shape)), 0))
     if tuple(input._array.shape[axes[0] :]) != tuple(normalized_shape):
         raise RuntimeError(
-            f"Given normalized_shape={list(normalized_shape)}, expected input with shape [*, {', '.join(map(str, normalized_shape))}], "
-            f"but got input of size{list(input.shape)}"
+            f"Given normalized_shape={list(normalized_shape)}, expected input with shape [*,"
+            f" {', '.join(map(str, normalized_shape))}], but got input of size{list(input.shape)}"
         )
     away = input - input.mean(axes, True)
     out = away * (away * away).mean(axes, True).add(eps).rsqrt()
@@ -313,8 +313,8 @@ def reduced(loss, reduction):
 def same_shape(input, target):
     if target.shape != input.shape:
         warnings.warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will likely lead to "
-            "incorrect results due to broadcasting. Please ensure they have the same size.",
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will"
+            " likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
 
@@ -382,7 +382,8 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
     if input.ndim == 1:
         if target.ndim:
             raise ValueError(
-                f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size ({target._array.shape[0]})."
+                f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size"
+                f" ({target._array.shape[0]})."
             )
         out = nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, None, ignore_index, None, reduction)
         return squeeze(out, 0) if reduction == "none" else out
@@ -390,7 +391,8 @@ def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, r
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if input._array.shape[0] != target._array.shape[0] and target.ndim:
         raise ValueError(
-            f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size ({target._array.shape[0]})."
+            f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size"
+            f" ({target._array.shape[0]})."
         )
     wanted = [input._array.shape[0], *input._array.shape[2:]]
     if list(target.shape) != wanted:

@@ -77,8 +77,8 @@ class RNNBase(Module):
             )
         if dropout > 0 and self.num_layers == 1:
             warnings.warn(
-                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
-                f"greater than 1, but got dropout={dropout} and num_layers={self.num_layers}",
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects"
+                f" num_layers greater than 1, but got dropout={dropout} and num_layers={self.num_layers}",
                 stacklevel=4,  # the line that makes the layer
             )
         for name, kind in (("bias", bool), ("batch_first", bool), ("input_size", int), ("hidden_size", int)):
@@ -138,8 +138,8 @@ class RNNBase(Module):
                 for one in tensors:
                     if one.device != x.device:
                         raise RuntimeError(
-                            f"Input and {what} tensors are not at the same device, found input tensor at {x.device} and "
-                            f"{what} tensor at {one.device}"
+                            f"Input and {what} tensors are not at the same device, found input tensor at {x.device} and"
+                            f" {what} tensor at {one.device}"
                         )
         if not sizes:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
@@ -191,8 +191,8 @@ class RNNBase(Module):
         elif is_pair:
             if hx[0].dim() != dim or hx[1].dim() != dim:
                 raise RuntimeError(
-                    f"For {kind} {dim}-D input, hx and cx should also be {dim}-D but got ({hx[0].dim()}-D, {hx[1].dim()}-D) "
-                    "tensors"
+                    f"For {kind} {dim}-D input, hx and cx should also be {dim}-D but got ({hx[0].dim()}-D,"
+                    f" {hx[1].dim()}-D) tensors"
                 )
         elif hx.dim() != dim:
             raise RuntimeError(f"For {kind} {dim}-D input, hx should also be {dim}-D but got {hx.dim()}-D tensor")

@@ -43,8 +43,8 @@ class Optimizer:
         params = param_group["params"]
         if isinstance(params, set):
             raise TypeError(
-                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets will "
-                "change between runs. Please use a list instead."
+                "optimizer parameters need to be organized in ordered collections, but the ordering of tensors in sets"
+                " will change between runs. Please use a list instead."
             )
         params = [params] if isinstance(params, Tensor) else list(params)
         names = [one[0] for one in params if isinstance(one, tuple)]
@@ -60,8 +60,8 @@ class Optimizer:
             param_group.setdefault(name, value)
         if len(set(map(id, params))) < len(params):
             warnings.warn(
-                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error; see "
-                "github.com/pytorch/pytorch/issues/40967 for more information",
+                "optimizer contains a parameter group with duplicate parameters; in future, this will cause an error;"
+                " see github.com/pytorch/pytorch/issues/40967 for more information",
                 stacklevel=3,
             )
         before = {id(one) for group in self.param_groups for one in group["params"]}

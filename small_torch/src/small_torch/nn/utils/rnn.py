@@ -84,9 +84,9 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         )
     if numbers[-1] > 0 and (numbers[1:] > numbers[:-1]).any():
         raise RuntimeError(
-            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
-            "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not "
-            "need ONNX exportability."
+            "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass"
+            " `enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you"
+            " do not need ONNX exportability."
         )
     if (numbers <= 0).any():
         raise RuntimeError(
