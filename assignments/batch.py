@@ -66,7 +66,8 @@ class Batch:
     similar: whether students' code is compared; term: what the class list and the due dates make of it."""
 
     def __init__(
-        self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print, term=None,
+        self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print,
+        term=None,
         questions=(), similar=False,
     ):  # fmt: skip
         self.folder = Path(folder).resolve()

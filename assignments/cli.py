@@ -115,7 +115,8 @@ def main():
     on_ending(interrupted)
     try:
         graded = Batch(
-            arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again, arguments.fresh,
+            arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again,
+            arguments.fresh,
             arguments.variants, term=term, questions=arguments.question, similar=arguments.similar,
         ).grade(arguments.workers)  # fmt: skip
     except KeyboardInterrupt:

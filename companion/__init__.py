@@ -17,7 +17,8 @@ from companion.layers.transformer import TransformerEncoderLayer
 from companion.proof import Comparison, compare
 
 __all__ = [
-    "GRU", "LSTM", "MLSTM", "RNN", "AdditiveAttention", "Blocks", "Comparison", "DeltaNet", "Embedding", "GRUCell", "GatedDeltaNet",
+    "GRU", "LSTM", "MLSTM", "RNN", "AdditiveAttention", "Blocks", "Comparison", "DeltaNet", "Embedding", "GRUCell",
+    "GatedDeltaNet",
     "GatedLinearAttention", "LSTMCell", "LinearAttention", "MinGRU", "MinLSTM", "MultiheadAttention", "RNNCell",
     "SelectiveSSM", "TransformerEncoderLayer", "by_hand", "compare", "scan", "scaled_dot_product_attention",
 ]  # fmt: skip

@@ -279,7 +279,8 @@ def told(item, dates, said, number):
         "late": span(item["late"], said) if item["late"] else "", "left": item.get("left", 0),
         "days": item["days"], "all": late.get("days", 0), "percent": number(late.get("percent", 0)),
         "floor": number(late.get("floor", 0)), "last": late.get("last", 0), "grace": number(late.get("grace", 0)),
-        "share": number(min(100, item["days"] * late.get("percent", 0))), "taken": number(round(item["before"] - item["after"], 4)),
+        "share": number(min(100, item["days"] * late.get("percent", 0))),
+        "taken": number(round(item["before"] - item["after"], 4)),
     }  # fmt: skip
     lines.append(said[item["why"]].format(**values))
     return lines

@@ -131,7 +131,8 @@ class Term:
                 points, _, extra = pages.marks(verdicts_of(one, assignment))
                 sent, source, mark = self.memory.get((one["student"], assignment), (None, "nothing", None))
                 items.append({
-                    "entry": one["student"], "who": self.who(one["student"]), "assignment": assignment, "before": points + extra,
+                    "entry": one["student"], "who": self.who(one["student"]), "assignment": assignment,
+                    "before": points + extra,
                     "sent": sent and datetime.fromisoformat(sent), "source": source, "mark": mark,
                 })  # fmt: skip
         done = {}
@@ -315,7 +316,7 @@ class Term:
                 for key, who, where in self.odd(all_graded)
             ]
             certain = sum(len(self.whose(one["student"])) == 1 for one in all_graded)
-            body = f"<p>{html.escape(own['matched'].format(count=certain, all=len(all_graded), students=len(self.listed.students)))}</p>"
+            body = f"<p>{html.escape(own['matched'].format(count=certain, all=len(all_graded), students=len(self.listed.students)))}</p>"  # noqa: E501
             body += pages.table((own["entry"], said["instructor"]["why"], own["about"]), rows) if rows else ""
             found.append(("roster", own["title"], body))
         if self.dates:
@@ -337,7 +338,8 @@ class Term:
             rule = html.escape(own[one["why"]] if late is None else own["head_extended"] if one["extended"] else "")
             rows.append((
                 links[one["entry"]], f"<code>{one['assignment']}</code>",
-                f"<code>{due_dates.clock(one['sent'])}</code>" if one["sent"] else "–", html.escape(own[f"by_{one['source']}"]),
+                f"<code>{due_dates.clock(one['sent'])}</code>" if one["sent"] else "–",
+                html.escape(own[f"by_{one['source']}"]),
                 "–" if late is None else f"{late.total_seconds() / 3600:.1f}", one["days"],
                 f"<code>{cause[0]} = {pages.number(cause[1])}</code> {rule}".strip() if cause else rule,
                 pages.number(one["before"]), pages.number(one["after"]),

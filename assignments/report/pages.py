@@ -50,7 +50,7 @@ pre mark::before { content: "→ " counter(line); color: inherit; } .shape { fon
 @media print { .sheet + .sheet { break-before: page; }
   .sheet { columns: 2; font-size: 8.5pt; line-height: 1.35; } .sheet h2 { margin: 0; padding: 0; border: 0; column-span: all; }
   .sheet .quiet { font-size: inherit; } .sheet ol { padding-left: 1.5rem; } .sheet :is(p, pre, ol) { margin: .25rem 0; } .sheet .own > li { margin: .6rem 0; } }
-"""
+"""  # noqa: E501
 
 # A click on a table's head sorts its rows by that column: by numbers where they begin with some, else by words.
 SORT = """
@@ -141,7 +141,7 @@ def beginning(graded, said):
     body = [f"<p><strong>{total(graded['verdicts'], said['page'])}</strong></p>", graded.get("told", "")]
     if graded["remarks"]:
         items = [
-            f"<li>{inline(said['remarks'].get(key, key))}{' <code>' + html.escape(file) + '</code>' if file else ''}</li>"
+            f"<li>{inline(said['remarks'].get(key, key))}{' <code>' + html.escape(file) + '</code>' if file else ''}</li>"  # noqa: E501
             for key, file in graded["remarks"]
         ]
         body.append(f"<h2>{said['page']['remarks']}</h2><ul>{''.join(items)}</ul>")

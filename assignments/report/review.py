@@ -189,7 +189,7 @@ def solved(verdict, language):
         label = html.escape(f"{asked.name}, {own['solution']}")
         lines = "\n".join(f"<span>{html.escape(line)}</span>" for line in asked.right.strip().split("\n"))
         said.append(f'<details class="solution"><summary>{own["solution"]}</summary>'
-                    f'<pre tabindex="0" role="group" aria-label="{label}" style="counter-reset: line"><code>{lines}</code></pre></details>')  # fmt: skip
+                    f'<pre tabindex="0" role="group" aria-label="{label}" style="counter-reset: line"><code>{lines}</code></pre></details>')  # fmt: skip # noqa: E501
     return "\n".join(said)
 
 
@@ -258,7 +258,8 @@ def probe(one, wrong, question, language):
         rows.append((f"<code>{html.escape(name)}</code>", *cells))
     label = f"{question}, {one['probe']['name']}"
     tables = [
-        pages.table((own["asked"], own["number"]), [(f"<code>{html.escape(name)}</code>", value) for name, value in asked],
+        pages.table((own["asked"], own["number"]), [(f"<code>{html.escape(name)}</code>", value) for name,
+        value in asked],
                     f"{label}: {own['asked']}", sorts=False),
         pages.table((own["value"], own["right"], own["given"]), rows, f"{label}: {own['value']}", sorts=False),
     ]  # fmt: skip

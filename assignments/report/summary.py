@@ -18,7 +18,8 @@ FEW = 3  # that many names are not folded
 GROUPS, LEAST = 5, 10  # of students, by when they sent their work; fewer students are not told apart
 # Other pages of the instructor's: {file: where its title stands among the words}
 WAYS = {
-    "appeals.html": ("instructor", "appeals"), "changes.html": ("changes", "title"), "similar.html": ("similar", "title"),
+    "appeals.html": ("instructor", "appeals"), "changes.html": ("changes", "title"), "similar.html": ("similar",
+    "title"),
     "questions.html": ("own_code", "title"),
 }  # fmt: skip
 STYLE = """
@@ -26,7 +27,7 @@ STYLE = """
 .some { fill: light-dark(#8fb8d0, #4a7389); } label { display: block; margin-bottom: .6rem; } td p { margin: 0; }
 #everyone td:not(:first-child) { white-space: nowrap; } @media print { #everyone th, td code { overflow-wrap: anywhere; } .share { width: 4rem; } }
 input { font: inherit; color: inherit; background: inherit; border: 1px solid light-dark(#767c84, #8d949d); border-radius: 4px; padding: .2rem .5rem; max-width: 100%; }
-"""
+"""  # noqa: E501
 # Rows without what is typed are hidden; the arrows go to the next row's link or fold.
 KEYS = """
 const field = document.querySelector("input"), said = document.querySelector("output");

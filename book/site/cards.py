@@ -30,7 +30,7 @@ h1:lang(ko) {{ word-break: keep-all; }}
   const title = document.querySelector("h1");
   for (let letters = 62; letters > 36 && title.offsetHeight > 2.9 * letters; letters -= 2) title.style.fontSize = `${{letters - 2}}px`;
 }}
-</script></body></html>"""
+</script></body></html>"""  # noqa: E501
 
 
 def write(site, there, base):

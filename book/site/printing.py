@@ -86,7 +86,7 @@ def whole(site, edition, articles, places):
         f'<div class="cover"><p class="title">Unrolled</p><p>{escape(edition.about)}</p>{cover}<p'
         f' class="edition">{escape(edition.name)}</p><p class="author">{escape(author)}</p></div>'
         "<nav"
-        f' class="contents"><h2>{escape(said(edition, "Contents"))}</h2>{"".join(rows)}</nav>{"".join(map(str, articles.values()))}</body></html>'
+        f' class="contents"><h2>{escape(said(edition, "Contents"))}</h2>{"".join(rows)}</nav>{"".join(map(str, articles.values()))}</body></html>'  # noqa: E501
     )
 
 

@@ -55,7 +55,8 @@ OWN_OUTPUTS = {
         "next-character", "temperatures", "writing-figure", "writing-in-python", "greedy", "warmer", "top-k",
         "unknown-character", "pieces", "pieces-counted",
         "units-found", "quotation-unit", "proof-writer", "solution-forgetting", "solution-surprise",
-        "counts-table", "which-layer-picture", "which-layer-table", "top-p", "forced", "beyond-counting-table", "past-figure", "past-over-places",
+        "counts-table", "which-layer-picture", "which-layer-table", "top-p", "forced", "beyond-counting-table",
+        "past-figure", "past-over-places",
         "saturation-picture", "solution-warmth",
     },
     "attention": {
@@ -65,7 +66,8 @@ OWN_OUTPUTS = {
     "matrix_state": {"matrix-figure"},
     "training": {"guess-figure"},
     "first_network": {
-        "ten-lines", "how-many", "pieces-known", "solution-scores", "solution-bug", "solution-shuffled", "solution-size",
+        "ten-lines", "how-many", "pieces-known", "solution-scores", "solution-bug", "solution-shuffled",
+        "solution-size",
     },
 }  # fmt: skip
 # What companion.check gives to notebooks: each speaks the language that it is told.

@@ -14,5 +14,6 @@ from companion.figures.unrolling import Unrolling
 from companion.figures.writing import Writing
 
 __all__ = [
-    "Attention", "Gates", "Guess", "Learning", "Lookup", "Pairs", "Past", "Scan", "Shapes", "Shares", "Unrolling", "Writing",
+    "Attention", "Gates", "Guess", "Learning", "Lookup", "Pairs", "Past", "Scan", "Shapes", "Shares", "Unrolling",
+    "Writing",
 ]  # fmt: skip

@@ -72,7 +72,8 @@ class Attention(Loading):
             "file": f"readers/{path.name}", "bytes": path.stat().st_size, "language": self._own,
             "examples": [[number, text] for text, number in texts.items()],
             "known": [
-                {"text": text, "words": self.words_read(text), **{kind: rows(self.written(text, kind == KINDS[0])) for kind in KINDS}}
+                {"text": text, "words": self.words_read(text), **{kind: rows(self.written(text,
+                kind == KINDS[0])) for kind in KINDS}}
                 for text in dict.fromkeys([self.text, *texts])
             ],
         }  # fmt: skip

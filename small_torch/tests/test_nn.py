@@ -43,7 +43,8 @@ LAYERS = {
     ),
     "sequential": (
         lambda t, **k: t.nn.Sequential(
-            t.nn.Linear(4, 6, **k), t.nn.ReLU(inplace=True), t.nn.Linear(6, 6, **k), t.nn.LeakyReLU(0.1, True), t.nn.Tanh(), t.nn.Linear(6, 5, **k), t.nn.ReLU(), t.nn.Sigmoid(), t.nn.Flatten(),
+            t.nn.Linear(4, 6, **k), t.nn.ReLU(inplace=True), t.nn.Linear(6, 6, **k), t.nn.LeakyReLU(0.1, True),
+            t.nn.Tanh(), t.nn.Linear(6, 5, **k), t.nn.ReLU(), t.nn.Sigmoid(), t.nn.Flatten(),
             t.nn.Identity(3, x=4), t.nn.GELU(), t.nn.SiLU(), t.nn.Softplus(2.0), t.nn.LeakyReLU(), t.nn.GELU("tanh"),
             t.nn.LogSoftmax(1), t.nn.Softmax(dim=-1), t.nn.Dropout(0.0),
         ),
@@ -60,7 +61,8 @@ LAYERS = {
         lambda t, d: numbers(t, 5, 3, 4, dtype=d, grad=True),
     ),
     "transformer, norm first": (
-        lambda t, **k: t.nn.TransformerEncoderLayer(4, 2, 6, 0.0, "gelu", batch_first=True, norm_first=True, bias=False, **k),
+        lambda t, **k: t.nn.TransformerEncoderLayer(4, 2, 6, 0.0, "gelu", batch_first=True, norm_first=True, bias=False,
+        **k),
         lambda t, d: numbers(t, 3, 5, 4, dtype=d, grad=True),
     ),
 }  # fmt: skip
@@ -311,7 +313,7 @@ repr(rnn.pack_sequence([t.ones(2), t.zeros(3)], enforce_sorted=False)) | list(rn
 t.utils.data.DataLoader([1, 2], shuffle=True, sampler=[1]) | t.utils.data.DataLoader([1, 2], batch_sampler=[[1]], batch_size=2)
 t.utils.data.DataLoader([1, 2], batch_size=0) | t.autograd.functional.hessian(lambda x: x.pow(3).sum(), numbers(3))
 utils.vector_to_parameters([1.0], []) | t.einsum("ij,j->i", zeros(2, 3), zeros(2, 3)) | zeros(2, 3).to("meta")[0].device.type
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize("row", rows_of(CALLS))
@@ -496,7 +498,7 @@ t.func.functional_call(example(t), [{"scale": t.ones(2)}] * 2, t.ones(3))
 (repr(nn.Parameter(t.ones(2))), repr(nn.Parameter(t.ones(1), requires_grad=False))) | nn.Parameter(t.tensor([1]))
 [nn.Parameter(x := t.ones(2)).data.zero_(), x][1] | nn.Parameter().shape | rows(t) | nn.ModuleList()[0]
 nn.Sequential(nn.Tanh())[1] | nn.ModuleList([nn.Tanh()])(3)
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize("row", rows_of(MODULES))
@@ -639,7 +641,8 @@ def test_loaders(t):
     pairs = [(k, float(k), "abc"[k % 3], {"x": t.tensor(k)}) for k in range(5)]
     loaders = [
         data.DataLoader(items), data.DataLoader(items, 3, shuffle=True), data.DataLoader(pairs, 2, drop_last=True),
-        data.DataLoader(items, 4, shuffle=True, generator=t.Generator().manual_seed(2)), data.DataLoader(items, batch_size=None),
+        data.DataLoader(items, 4, shuffle=True, generator=t.Generator().manual_seed(2)), data.DataLoader(items,
+        batch_size=None),
         data.DataLoader(pairs, batch_sampler=[[0, 3], [1]], collate_fn=lambda batch: [one[0] for one in batch]),
         data.DataLoader(data.random_split(items, [0.5, 0.5])[0], 2),
     ]  # fmt: skip

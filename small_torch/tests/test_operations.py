@@ -73,7 +73,7 @@ x.clone().square_() | x.clone().sub_(y, alpha=2) | x.clone().tanh_() | q.clone()
 x[0] | x[:, 1:] | x[..., None] | x[-1, ::2] | x[None] | x[1, 2] | b[:, [0, 2]] | b[i[0, :2], :, j[:2]] | b[0, k[0]] | x[5] | x[:, 3] | x[j] | x[i[0, :0]] | v[j[:0]] | float(x.sum()) | int(j[1]) | len(x) | x.tolist() | x.item() | s.item() | bool(x.sum() > 0) | list(v) | bool(x)
 tuple(x.size()) | x.size(-1) | x.stride() | b.mT.stride() | x.dim() | x.nelement() | x.is_contiguous() | x.T.is_contiguous() | str(x.dtype) | x.requires_grad | x.is_floating_point() | x.detach().requires_grad | x.device.type | x.shape[0]
 x @ x | x + m | x.view(4) | t.cat([x, m]) | t.stack([x, m]) | x.sum(2) | x.index_select(0, j) | x.gather(0, j.view(1, 3) + 5) | x.reshape(5) | t.mm(x, x) | x.expand(4, 3) | x.squeeze(3) | x.transpose(0, 2) | t.ones(2) + t.ones(3) | t.einsum("ij,jk", x, x)
-"""
+"""  # noqa: E501
 ROWS = rows_of(ROWS)
 KINDS = "float64", "float32", "int64", "bool"
 LISTS = (f"_{name}" for name in ("POINTWISE", "REDUCTIONS", "SHAPES", "MATRICES", "LINALG", "METHODS"))

@@ -210,7 +210,7 @@ lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, epochs=0.5, steps_per_epoch=2
 lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, pct_start=2.0)
 lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, anneal_strategy="sin") | over(t)
 lr_scheduler.OneCycleLR(optim.Adagrad([leaf(t)]), 0.1, 10)
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize("row", rows_of(CALLS))

@@ -96,7 +96,7 @@ ABSENT = """
     nn.Conv2d nn.ModuleDict nn.functional.hardtanh nn.functional.kl_div nn.functional.rms_norm nn.init.kaiming_normal_
     optim.LBFGS optim.lr_scheduler.ExponentialLR optim.lr_scheduler.LinearLR optim.lr_scheduler.MultiStepLR
     utils.data.IterableDataset
-"""
+"""  # noqa: E501
 # Tensors and modules say what torch's say of a name that is nowhere, and a note says the rest.
 NO_METHODS = """
     Tensor.absolute Tensor.addcdiv_ Tensor.element_size Tensor.exponential_ Tensor.fmod Tensor.get_device Tensor.is_signed
@@ -104,7 +104,7 @@ NO_METHODS = """
     Tensor.storage_offset Tensor.register_post_accumulate_grad_hook Tensor.type_as
     Module.get_buffer Module.get_parameter Module.get_submodule Module.register_full_backward_hook Module.register_module
     Sequential.insert Sequential.pop
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize("name", ABSENT.split())

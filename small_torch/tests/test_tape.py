@@ -143,7 +143,7 @@ asked(t, (x := leaf(t)) + x, x, times=2) | within(t) | watched(t) | shared(t) | 
 asked(t, leaf(t).tanh().mul_(2)) | leaf(t).numpy() | leaf(t).add_(1) | leaf(t)[0].add_(1) | numbers(2, 3, grad=True).add_(1)
 numbers(2, 3, grad=True)[0].add_(1) | leaf(t).__setitem__(0, 1.0) | t.ones(1, 3).expand(2, 3).add_(1)
 [t.tensor(2.0, dtype=t.float64) * t.ones(2), t.tensor(2) * t.ones(2, dtype=t.int32)]
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.parametrize("row", rows_of(WALKS))

@@ -137,7 +137,7 @@ OPEN = {
             except Exception: pass
         try: opened += [__import__(name, fromlist=["x"]).lstm_reference({}).__code__]
         except Exception: pass
-    """
+    """  # noqa: E501
     ),
     "files_of_others": (
         """
@@ -155,7 +155,7 @@ OPEN = {
                  "/proc/self/mem", "/proc/self/maps", "/proc/1/environ", "/proc/self/root" + SUBMISSIONS + "/ada/lstm.ipynb"):
         try: opened += [open(path, "rb").read(1)]
         except OSError: pass
-    """
+    """  # noqa: E501
     ),
     "torchs_own_source": (
         """
@@ -173,7 +173,7 @@ OPEN = {
         try: texts.append(see())
         except Exception: pass
     opened += [len(one) for one in texts if "def one_layer" "_lstm" in one or "def lstm" "_cell" in one]
-    """
+    """  # noqa: E501
     ),
     "writes_where_others_read": (
         """
@@ -221,7 +221,7 @@ OPEN = {
             opened += [number] if call() >= 0 else []
     opened += [1] if libc.shmctl(SEGMENT, 0, 0) >= 0 else []
     libc.syscall(241, b"queue")  # mq_unlink
-    """
+    """  # noqa: E501
     ),
     "kills": (
         """
@@ -236,7 +236,7 @@ OPEN = {
             except (OSError, ValueError): pass
     try: opened.append(resource.setrlimit(resource.RLIMIT_AS, (-1, -1)) or 1)
     except (OSError, ValueError): pass
-    """
+    """  # noqa: E501
     ),
     "threads_without_end": (
         """

@@ -47,11 +47,13 @@ def reordered(source):
 def copies():
     """Return {name: (whose it is, source)}."""
     other_names = renamed(
-        ANSWERS["rnn_1"], "from_input left, from_state right, k bound, seq_len length, state current, results collected, "
-        "ends finals, total count, start begin, stop end, states memory, gi d_in, gwih d_w, gwhh d_u, gb d_b, carry back, "
+        ANSWERS["rnn_1"],
+        "from_input left, from_state right, k bound, seq_len length, state current, results collected, "
+        "ends finals, total count, start begin, stop end, states memory, gi d_in, gwih d_w, gwhh d_u, gb d_b, carry back, "  # noqa: E501
         "upstream incoming, local delta, t step")  # fmt: skip
     other_text = changed(
-        renamed(ANSWERS["rnn_3"], "output outs, rows parts, previous before, dh d, dz e, dx gi, dW gw, dU gu, db gb, dh_next carry"),
+        renamed(ANSWERS["rnn_3"],
+        "output outs, rows parts, previous before, dh d, dz e, dx gi, dW gw, dU gu, db gb, dh_next carry"),
         ("        gi[t] = e.mm(weight_ih)\n        gw = gw + input[t].T.mm(e).T\n",
          "        gw = gw + input[t].T.mm(e).T\n        gi[t] = e.mm(weight_ih)\n"),
         ("if t > 0 else", "if t else"),
@@ -66,19 +68,24 @@ def copies():
 
 # Of these each student takes one of each, as one writes who learned it so: a class's answers to `rnn`, none copied
 WAYS = {
-    "product": ("{a} @ {w}.T", "torch.matmul({a}, {w}.t())", "{a}.mm({w}.T)", "F.linear({a}, {w})", "{a} @ {w}.transpose(0, 1)"),
+    "product": ("{a} @ {w}.T", "torch.matmul({a}, {w}.t())", "{a}.mm({w}.T)", "F.linear({a}, {w})",
+    "{a} @ {w}.transpose(0, 1)"),
     "tanh": ("torch.tanh({a})", "({a}).tanh()"),
-    "sum": ("{xw} + {bi} + {hw} + {bh}", "{xw} + {hw} + {bi} + {bh}", "({xw} + {bi}) + ({hw} + {bh})", "{xw} + {hw} + ({bi} + {bh})"),
-    "named": ("return {all}", "a = {sum}\n    return {tanh_a}", "left = {sum}\n    new_h = {tanh_left}\n    return new_h"),
+    "sum": ("{xw} + {bi} + {hw} + {bh}", "{xw} + {hw} + {bi} + {bh}", "({xw} + {bi}) + ({hw} + {bh})",
+    "{xw} + {hw} + ({bi} + {bh})"),
+    "named": ("return {all}", "a = {sum}\n    return {tanh_a}",
+    "left = {sum}\n    new_h = {tanh_left}\n    return new_h"),
     "first": ("[0]", ".squeeze(0)", ".view({n}, -1)"),
     "last": ("[None]", ".unsqueeze(0)", ".reshape(1, *h.shape)"),
     "loop": ("for x in input:", "for t in range(len(input)):\n        x = input[t]", "for t, x in enumerate(input):",
              "for t in range(input.shape[0]):\n        x = input[t]", "for x in input.unbind(0):"),
     "join": ("torch.stack(out)", "torch.stack(out, dim=0)", "torch.cat([o.unsqueeze(0) for o in out])"),
     "add": ("out.append(h)", "out += [h]", "out = out + [h]"),
-    "turn": ("for t in reversed(range(len(input))):", "for t in range(len(input) - 1, -1, -1):", "for t in list(range(len(input)))[::-1]:"),
+    "turn": ("for t in reversed(range(len(input))):", "for t in range(len(input) - 1, -1, -1):",
+    "for t in list(range(len(input)))[::-1]:"),
     "slope": ("(1 - {y} ** 2)", "(1 - {y} * {y})", "(1 - {y}.pow(2))", "(1 - torch.square({y}))"),
-    "back": ("dw_ih += d.T @ input[t]\n        dw_hh += d.T @ hs[t]", "dw_ih = dw_ih + d.t() @ input[t]\n        dw_hh = dw_hh + d.t() @ hs[t]",
+    "back": ("dw_ih += d.T @ input[t]\n        dw_hh += d.T @ hs[t]",
+    "dw_ih = dw_ih + d.t() @ input[t]\n        dw_hh = dw_hh + d.t() @ hs[t]",
              "dw_hh = dw_hh + torch.matmul(d.T, hs[t])\n        dw_ih = dw_ih + torch.matmul(d.T, input[t])"),
     "bias": ("db += d.sum(0)", "db = db + d.sum(dim=0)", "db = db + torch.sum(d, 0)"),
 }  # fmt: skip

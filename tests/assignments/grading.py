@@ -157,8 +157,10 @@ def rows(output):
 def result(student, points=2.0, assignment="lstm", question="gates", most=2, language="en"):
     """Return what is stored of a student who answered one question."""
     verdict = {
-        "assignment": assignment, "question": question, "points": points, "most": most, "stretch": False, "seconds": 0.1,
-        "mistakes": [] if points == most else ["gates_f_i_g_o"], "paragraphs": [], "remarks": [], "walls": ["time", "network"],
+        "assignment": assignment, "question": question, "points": points, "most": most, "stretch": False,
+        "seconds": 0.1,
+        "mistakes": [] if points == most else ["gates_f_i_g_o"], "paragraphs": [], "remarks": [], "walls": ["time",
+        "network"],
     }  # fmt: skip
     return {
         "student": student,

@@ -33,9 +33,11 @@ def made_up(count, assignments=ASSIGNMENTS, language="en"):
                 mistakes = [chance.choice(summary.ENDED)]
             points = float(asked.points) if not mistakes else asked.points / 2 * (chance.random() < 0.1)
             verdicts.append({
-                "question": name, "points": points, "most": asked.points, "mistakes": mistakes, "paragraphs": ["**It is.**"],
+                "question": name, "points": points, "most": asked.points, "mistakes": mistakes,
+                "paragraphs": ["**It is.**"],
                 "seconds": chance.random() * 3, "stretch": asked.stretch, "remarks": [], "walls": ["time", "files"],
-                "assignment": asked.assignment, "look": [["written", ""]] if mistakes == ["no_answer"] and chance.random() < 0.1 else [],
+                "assignment": asked.assignment, "look": [["written",
+                ""]] if mistakes == ["no_answer"] and chance.random() < 0.1 else [],
             })  # fmt: skip
         if chance.random() < 0.2:
             remarks = [[chance.choice(["several_files", "other_file", "cut_off"]), f"lstm ({number}).ipynb"]]

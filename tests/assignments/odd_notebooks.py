@@ -129,7 +129,7 @@ def embedding_bag(weight, indices, offsets):
     def bags(ends):
         for a, b in zip([0, *ends], [*ends, len(indices)]):
             yield lookup(weight, indices[a:b])
-    return stack([reduce(add, rows, zeros(weight.shape[1])) / (len(rows) or 1) for rows in bags(offsets.tolist()[1:])])"""
+    return stack([reduce(add, rows, zeros(weight.shape[1])) / (len(rows) or 1) for rows in bags(offsets.tolist()[1:])])"""  # noqa: E501
 
 
 @odd("embedding")
@@ -210,7 +210,8 @@ def zip_of_a_folder(book):
     stub = Book("rnn")
     stub["rnn_step"] = "def rnn_step(*a):\n    raise NotImplementedError()"
     return {"homework.zip": zipped({
-        "my homework/rnn.ipynb": book.text(), "__MACOSX/my homework/._rnn.ipynb": b"\0\5\x16\7", "my homework/me.jpg": b"x",
+        "my homework/rnn.ipynb": book.text(), "__MACOSX/my homework/._rnn.ipynb": b"\0\5\x16\7",
+        "my homework/me.jpg": b"x",
         "my homework/.ipynb_checkpoints/rnn-checkpoint.ipynb": stub.text(),
     })}  # fmt: skip
 
@@ -240,7 +241,8 @@ def talkative(book):
     book["imports"] += (
         "\nimport logging, time, sys\nfrom tqdm.auto import tqdm\nlogging.basicConfig(filename='log.txt')"
     )
-    book.swap("rnn", "for x in input:", "start = time.perf_counter()\n    for x in tqdm(input):\n        logging.error('step')\n"
+    book.swap("rnn", "for x in input:",
+    "start = time.perf_counter()\n    for x in tqdm(input):\n        logging.error('step')\n"
               "        print('x' * 2_000_000); sys.stderr.write('!' * 100_000)")  # fmt: skip
 
 

@@ -98,7 +98,8 @@ os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
 # Each attack is tried once as the system is. Where a system refuses these calls, other walls stand in for some, and the
 # attacks that these walls stop are tried again: Landlock for mounts, the filter of calls and limits for namespaces.
 BY_FILES = (
-    "right_ones_in_modules", "files_of_others", "torchs_own_source", "writes_where_others_read", "truncates_what_it_may_read",
+    "right_ones_in_modules", "files_of_others", "torchs_own_source", "writes_where_others_read",
+    "truncates_what_it_may_read",
     "marks_on_files", "fills_the_disk",
 )  # fmt: skip
 BY_NAMESPACES = "memory_that_others_share", "kills", "threads_without_end", "stays_behind"

@@ -58,9 +58,12 @@ def after(late, rules, **more):
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 PERCENT = "[late]\npercent = 10\ngrace = 15\nfloor = 50\nlast = 7\n"
 COSTS = [
-    (-HOUR, 8.0, 0, "in_time"), (0 * HOUR, 8.0, 0, "in_time"), (15 * MINUTE, 8.0, 0, "grace"), (16 * MINUTE, 7.2, 1, "percent"),
-    (DAY, 7.2, 1, "percent"), (DAY + MINUTE, 6.4, 2, "percent"), (DAY + 3 * HOUR, 6.4, 2, "percent"), (5 * DAY, 4.0, 5, "percent"),
-    (6 * DAY, 4.0, 6, "floor"), (7 * DAY, 4.0, 7, "floor"), (7 * DAY + MINUTE, 0.0, 8, "last"), (900 * DAY, 0.0, 900, "last"),
+    (-HOUR, 8.0, 0, "in_time"), (0 * HOUR, 8.0, 0, "in_time"), (15 * MINUTE, 8.0, 0, "grace"), (16 * MINUTE, 7.2, 1,
+    "percent"),
+    (DAY, 7.2, 1, "percent"), (DAY + MINUTE, 6.4, 2, "percent"), (DAY + 3 * HOUR, 6.4, 2, "percent"), (5 * DAY, 4.0, 5,
+    "percent"),
+    (6 * DAY, 4.0, 6, "floor"), (7 * DAY, 4.0, 7, "floor"), (7 * DAY + MINUTE, 0.0, 8, "last"), (900 * DAY, 0.0, 900,
+    "last"),
 ]  # fmt: skip
 
 
@@ -90,13 +93,15 @@ def test_late_days_are_used_in_the_order_of_the_dates_and_by_student(rules):
     late = rules(PLAIN + "[late]\ndays = 3\n")
     due = late.due
     items = [
-        item(due["rnn"] + DAY, assignment="rnn"), item(due["lstm"] + 2 * DAY + HOUR), item(due["embedding"] + HOUR, assignment="embedding"),
+        item(due["rnn"] + DAY, assignment="rnn"), item(due["lstm"] + 2 * DAY + HOUR), item(due["embedding"] + HOUR,
+        assignment="embedding"),
         item(due["rnn"] + 3 * DAY, assignment="rnn", who="bo"),
     ]  # fmt: skip
     made = due_dates.applied(late, items)
     said = [(one["assignment"], one["after"], one["days"], one["why"], one["left"]) for one in made]
     # embedding takes one of three; lstm would take three, and so takes none; rnn takes one
-    assert said == [("rnn", 8.0, 1, "days_used", 1), ("lstm", 0.0, 3, "days_short", 2), ("embedding", 8.0, 1, "days_used", 2),
+    assert said == [("rnn", 8.0, 1, "days_used", 1), ("lstm", 0.0, 3, "days_short", 2), ("embedding", 8.0, 1,
+    "days_used", 2),
                     ("rnn", 8.0, 3, "days_used", 0)]  # fmt: skip
 
 
@@ -130,7 +135,8 @@ def test_the_schools_system_is_believed_first_then_the_table_then_files():
 
 WRITTEN = {
     "Monday, 5 October 2026, 11:55 PM": (5, 23, 55), "Monday, October 5, 2026, 12:05\u202fAM": (5, 0, 5),
-    "5 October 2026, 14:30": (5, 14, 30), "-": None, "": None, "Monday, 45 October 2026, 11:55 PM": None, "5 Okt 2026, 14:30": None,
+    "5 October 2026, 14:30": (5, 14, 30), "-": None, "": None, "Monday, 45 October 2026, 11:55 PM": None,
+    "5 Okt 2026, 14:30": None,
 }  # fmt: skip
 
 
@@ -176,8 +182,10 @@ def test_a_table_of_times_is_read_and_its_faults_are_said(tmp_path):
         (0, ""): DUE,
     }
     heads = "student,time,assignment\n"
-    for text, said in (("a,b\n", "student, time"), (heads + "ada,x,\n", "line 2: 'x' is no date"), (heads + "bo,2026-10-05,\n", "line 2: .*bo"),
-                       (heads + 'ada,"2026-10-05\n",lstm\nada,2026-10-05,gru\n', "line 4: there is no assignment gru")):  # fmt: skip
+    for text, said in (("a,b\n", "student, time"), (heads + "ada,x,\n", "line 2: 'x' is no date"),
+    (heads + "bo,2026-10-05,\n", "line 2: .*bo"),
+                       (heads + 'ada,"2026-10-05\n",lstm\nada,2026-10-05,gru\n',
+                       "line 4: there is no assignment gru")):  # fmt: skip
         with pytest.raises(ValueError, match=said):
             read(text)
 
@@ -185,19 +193,24 @@ def test_a_table_of_times_is_read_and_its_faults_are_said(tmp_path):
 # What is wrong with the file
 
 WRONG = {
-    "zone = ?": "line 1", PLAIN.replace("Europe/Berlin", "Europe/Atlantis"): "line 1, zone: there is no time zone 'Europe/Atlantis'",
-    PLAIN.replace('zone = "Europe/Berlin"\n', ""): "zone: there is no time zone: ", PLAIN.replace('"Europe/Berlin"', "2"): "line 1, zone",
+    "zone = ?": "line 1", PLAIN.replace("Europe/Berlin",
+    "Europe/Atlantis"): "line 1, zone: there is no time zone 'Europe/Atlantis'",
+    PLAIN.replace('zone = "Europe/Berlin"\n', ""): "zone: there is no time zone: ", PLAIN.replace('"Europe/Berlin"',
+    "2"): "line 1, zone",
     'zone = "../../etc/passwd"\n[due]\nlstm = 2026-10-05': "there is no time zone",
     'zone = "UTC"\n': "there are no due dates", 'zone = "UTC"\ndue = 3\n': "line 2, due: this is a table",
-    PLAIN + "gru = 2026-10-05\n": "line 6, due.gru: there is no assignment gru", PLAIN + "ltsm = 2026-10-05\n": "Is it one of these. lstm",
+    PLAIN + "gru = 2026-10-05\n": "line 6, due.gru: there is no assignment gru",
+    PLAIN + "ltsm = 2026-10-05\n": "Is it one of these. lstm",
     PLAIN.replace("2026-10-05T23:59:00", "2026-10-05T23:59"): "line 3.*has seconds",
     PLAIN.replace("2026-10-05T23:59:00", '"soon"'): "line 3, due.lstm: 'soon' is no date",
     PLAIN.replace("2026-10-05T23:59:00", "23:59:00"): "line 3, due.lstm: .* is no date",
-    PLAIN.replace("2026-10-05T23:59:00", "7"): "line 3, due.lstm: 7 is no date", PLAIN + "[lat]\n": "lat: there is no key lat.*late",
+    PLAIN.replace("2026-10-05T23:59:00", "7"): "line 3, due.lstm: 7 is no date",
+    PLAIN + "[lat]\n": "lat: there is no key lat.*late",
     PLAIN + "[late]\npercent = 10\ndays = 3\n": "line 8, late.days: there is either",
     PLAIN + "[late]\ndays = 3\nfloor = 3\n": "line 8, late.floor: a floor goes with percent",
     PLAIN + "[late]\npercent = 110\n": "line 7, late.percent: .* from 0 to 100, and not 110",
-    PLAIN + "[late]\npercent = true\n": "late.percent", PLAIN + "[late]\nlast = 1.5\n": "late.last: .* whole", PLAIN + "[late]\ngrace = nan\n": "grace",
+    PLAIN + "[late]\npercent = true\n": "late.percent", PLAIN + "[late]\nlast = 1.5\n": "late.last: .* whole",
+    PLAIN + "[late]\ngrace = nan\n": "grace",
     PLAIN + "[late]\npercent = '10'\n": "not '10'", PLAIN + "[late]\npercents = 1\n": "no key percents",
     PLAIN + "[extensions.bo]\nlstm = 2026-10-09\n": "line 6, extensions.bo: there is no student bo",
     PLAIN + "[extensions]\nada = 2026-10-09\n": "line 7, extensions.ada: this is a table",
@@ -220,9 +233,11 @@ def test_what_is_wrong_is_said_with_its_line(rules, text):
 
 
 FAULTS = {
-    "--dates course.toml": "course.toml, line 6, extensions.adda: there is no student adda among the submissions; .*one of these. ada",
-    "--dates none.toml": "none.toml", "--roster course.toml": "course.toml is no table", "--column lstm=7": "--column goes with --roster",
-    "--roster class.csv --column 8": "class.csv has no column “8”. .*“Work .7.”", "--roster class.csv --assignment lstm": "which column .*“Work .7.”, “More .9.”",
+    "--dates course.toml": "course.toml, line 6, extensions.adda: there is no student adda among the submissions; .*one of these. ada",  # noqa: E501
+    "--dates none.toml": "none.toml", "--roster course.toml": "course.toml is no table",
+    "--column lstm=7": "--column goes with --roster",
+    "--roster class.csv --column 8": "class.csv has no column “8”. .*“Work .7.”",
+    "--roster class.csv --assignment lstm": "which column .*“Work .7.”, “More .9.”",
     "--roster class.csv --dates course.toml": "there is no student adda in class.csv",
 }  # fmt: skip
 

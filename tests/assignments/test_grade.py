@@ -543,7 +543,7 @@ refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true",
         isolation.end_with_parent)
 isolation.libc.syscall(448, -1, 0)  # a younger call
 assert isolation.ctypes.get_errno() == isolation.errno.ENOSYS
-""")
+""")  # noqa: E501
         == ""
     )
 
@@ -588,7 +588,7 @@ if isolation.landlock([here + "/seen/hidden"], [here + "/seen"]):
             lambda: open(here + "/seen/new", "w"), lambda: open("/etc/passwd"))
 else:  # an older Linux
     print(42)
-""",
+""",  # noqa: E501
             tmp_path,
         )
         == "42\n"
@@ -771,8 +771,10 @@ def again(*a): return rnn_step(*a)
 FOLLOWING = {
     "by the other's mistake": (LOOP, 3, "is that of `rnn_step`"),
     "by its own as well": (LOOP.replace("in input:", "in input.flip(0):"), 0, "uses `rnn_step`"),
-    "by the other's mistake, bound before": (LOOP.replace("(*a): return rnn_step", "(*a, step=rnn_step): return step"), 3, "is that of `rnn_step`"),
-    "by the same, made again, with the other in a sum": (LOOP.replace("again(one", "one @ w.T + b + h @ u.T + d + 0 * again(one"), 0, ""),
+    "by the other's mistake, bound before": (LOOP.replace("(*a): return rnn_step", "(*a, step=rnn_step): return step"),
+    3, "is that of `rnn_step`"),
+    "by the same, made again, with the other in a sum": (LOOP.replace("again(one",
+    "one @ w.T + b + h @ u.T + d + 0 * again(one"), 0, ""),
     "by the same, made again": (
         LOOP.replace("again(one, h, w, u, b, d)", "one @ w.T + b + h @ u.T + d").replace("rnn_step(*a)", "0"), 0, ""),
 }  # fmt: skip
@@ -808,7 +810,8 @@ def test_an_answer_is_found_whatever_stands_below(worker, tmp_path, sources, mor
 
 
 @pytest.mark.parametrize("language, text", [
-    ("en", "Write the gates."), ("ja", "ゲートを計算してください。"), ("ko", "게이트를 계산하세요."), ("zh", "请计算四个门。"),
+    ("en", "Write the gates."), ("ja", "ゲートを計算してください。"), ("ko", "게이트를 계산하세요."), ("zh",
+    "请计算四个门。"),
 ])  # fmt: skip
 def test_the_language_is_that_of_the_text(tmp_path, language, text):
     put(tmp_path, "a", "lstm.ipynb", notebook(text=text * 5))
@@ -914,7 +917,8 @@ CALLS = {
     "fchmodat": 268, "setpgid": 109, "unshare": 272, "setns": 308, "io_uring_setup": 425, "io_uring_enter": 426,
     "add_key": 248, "request_key": 249, "keyctl": 250, "memfd_create": 319, "shmget": 29, "semget": 64, "msgget": 68,
     "mq_open": 240, "name_to_handle_at": 303, "personality": 135, "quotactl": 179, "inotify_init1": 294,
-    "timer_create": 222, "setpriority": 141, "sched_setattr": 314, "sched_setaffinity": 203, "memfd_secret": 447, "bpf": 321,
+    "timer_create": 222, "setpriority": 141, "sched_setattr": 314, "sched_setaffinity": 203, "memfd_secret": 447,
+    "bpf": 321,
     "perf_event_open": 298, "userfaultfd": 323, "mount": 165, "chroot": 161, "pivot_root": 155, "inotify_init": 253,
     "fanotify_init": 300, "fsopen": 430, "open_tree": 428, "quotactl_fd": 443, "kexec_load": 246, "statmount": 457,
     "listmount": 458, "open_tree_attr": 467, "file_setattr": 469, "process_mrelease": 448,

@@ -93,7 +93,7 @@ for flags in (1, 5):  # moved and longer, or leaving a place that is filled from
     size = ctypes.c_size_t(4096 if flags == 5 else 2**16)
     tried[f"the file's own code, moved {flags}"] = libc.mremap(*there, size, flags)
 def gates(*a): raise ValueError(str([name for name, said in tried.items() if said != -1]))
-"""
+"""  # noqa: E501
 
 
 @pytest.mark.heavy
@@ -220,7 +220,8 @@ def test_a_forged_number_of_a_cell_is_no_answer(cell):
     forged = '{"errors": [{"cell": %s, "type": "x", "text": "y"}], "outcomes": null}' % cell
     assert said_by_a_stranger("gates", forged).mistakes == ["not_an_answer"]
     line = json.loads(forged.replace(cell, "1")) | {"outcomes": [{
-        "values": {}, "notes": {}, "error": {"kind": "raises_error", "type": "x", "text": "y", "code": "z", "line": 10**99}
+        "values": {}, "notes": {}, "error": {"kind": "raises_error", "type": "x", "text": "y", "code": "z",
+        "line": 10**99}
     }] * len(bank("gates", 5).probes)}  # fmt: skip
     assert said_by_a_stranger("gates", line).mistakes == ["not_an_answer"]
 
@@ -228,9 +229,12 @@ def test_a_forged_number_of_a_cell_is_no_answer(cell):
 FORGED = {
     "no outcomes": [],
     "with marks": [{"values": {}, "notes": {}, "error": None, "ok": True, "points": 99, "mistakes": []}] * 4,
-    "huge numbers": [{"values": {"i": {"kind": "float64", "shape": [1, 1], "numbers": [10**400]}}, "notes": {}, "error": None}] * 4,
-    "huge shapes": [{"values": {"i": {"kind": "float64", "shape": [2**40, 0], "numbers": []}}, "notes": {}, "error": None}] * 4,
-    "strange notes": [{"values": {}, "notes": {"library": {"a": 1}, "renamed": 7}, "error": {"kind": "unfit", "said": 3}}] * 4,
+    "huge numbers": [{"values": {"i": {"kind": "float64", "shape": [1, 1], "numbers": [10**400]}}, "notes": {},
+    "error": None}] * 4,
+    "huge shapes": [{"values": {"i": {"kind": "float64", "shape": [2**40, 0], "numbers": []}}, "notes": {},
+    "error": None}] * 4,
+    "strange notes": [{"values": {}, "notes": {"library": {"a": 1}, "renamed": 7}, "error": {"kind": "unfit",
+    "said": 3}}] * 4,
 }  # fmt: skip
 
 
@@ -275,7 +279,7 @@ CLEVER = {
         "lib.aoti_torch_call_dispatcher(b'aten::lstm_cell', b'', stack)\nreturn h, c"),
     "every key": through(
         "for name, key in torch._C.DispatchKey.__members__.items():\n"
-        f"    for call in (lambda: {KERNELS}._op_dk(key, x, [h, c], *w), lambda: {KERNELS}.py_kernels[key](x, [h, c], *w),\n"
+        f"    for call in (lambda: {KERNELS}._op_dk(key, x, [h, c], *w), lambda: {KERNELS}.py_kernels[key](x, [h, c], *w),\n"  # noqa: E501
         f"                 lambda: {KERNELS}.redispatch(torch._C.DispatchKeySet(key), x, [h, c], *w)):\n"
         "        try:\n            got = call()\n            if got[0].abs().sum(): return got\n"
         "        except BaseException: pass\nreturn h, c"),

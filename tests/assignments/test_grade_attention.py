@@ -42,15 +42,17 @@ ATTACKS = {
     "scaled_dot_product_attention": ("attend", BOTH.format("F.scaled_dot_product_attention")),
     "torch._C._nn": ("attend", BOTH.format("torch._C._nn.scaled_dot_product_attention")),
     "torch.ops": ("attend", BOTH.format("torch.ops.aten.scaled_dot_product_attention.default")),
-    "math": ("attend", BOTH.format("lambda *q, attn_mask: torch._scaled_dot_product_attention_math(*q, attn_mask.double().log())[0]")),
-    "math and its weights": ("attend", ATTEND + "    return torch._scaled_dot_product_attention_math(query, key, value, mask.double().log())\n"),
+    "math": ("attend",
+    BOTH.format("lambda *q, attn_mask: torch._scaled_dot_product_attention_math(*q, attn_mask.double().log())[0]")),
+    "math and its weights": ("attend",
+    ATTEND + "    return torch._scaled_dot_product_attention_math(query, key, value, mask.double().log())\n"),
     "the kernel of a processor": ("attend", BOTH.format(MATH.format(
         "(lambda q, k, v, m: torch.ops.aten._scaled_dot_product_flash_attention_for_cpu("
         "*(F.pad(x, (0, 9 - x.size(-1))) for x in (q, k, v)), scale=q.size(-1) ** -0.5, attn_mask="
         "torch.zeros(m.shape, dtype=q.dtype).masked_fill(~m, -torch.inf))[0][..., :v.size(-1)])", ""))),
     "masked softmax": ("attend", ATTEND + (
         "    scores = query @ key.transpose(1, 2) / query.size(-1) ** 0.5\n"
-        "    weights = torch._masked_softmax(scores, ~mask, 2, 2).nan_to_num(0)\n    return weights @ value, weights\n")),
+        "    weights = torch._masked_softmax(scores, ~mask, 2, 2).nan_to_num(0)\n    return weights @ value, weights\n")),  # noqa: E501
     "flex attention": ("attend", BOTH.format(MATH.format(
         "(lambda q, k, v, m: __import__('torch.nn.attention.flex_attention', fromlist=['x']).flex_attention(q, k, v, "
         "score_mod=lambda s, b, h, i, j: torch.where(m[b, h, i, j], s, -torch.inf)))", ""))),
@@ -58,8 +60,8 @@ ATTACKS = {
         "scaled_dot_product_attention")),
     "the companion's attend": ("attend", (
         "from companion.layers.attention import attend as theirs\n" + ATTEND +
-        "    none = ~mask.any(-1, keepdim=True)\n    added = torch.zeros(mask.shape).masked_fill(~(mask | none), -torch.inf)\n"
-        "    weights = theirs(query, key, value, added)[1].masked_fill(none, 0)\n    return weights @ value, weights\n")),
+        "    none = ~mask.any(-1, keepdim=True)\n    added = torch.zeros(mask.shape).masked_fill(~(mask | none), -torch.inf)\n"  # noqa: E501
+        "    weights = theirs(query, key, value, added)[1].masked_fill(none, 0)\n    return weights @ value, weights\n")),  # noqa: E501
     "the reference": ("attend", (
         "from companion.check.questions.attention.attend import attend_reference\n" + ATTEND +
         "    return attend_reference(query, key, value, mask)\n")),
@@ -71,7 +73,7 @@ ATTACKS = {
         "    layer = MultiheadAttention(E, heads)\n    q, k, v = (x.transpose(0, 1) for x in (query, key, value))\n"
         "    for one, W, c in zip((layer.linear_Q, layer.linear_K, layer.linear_V), w.chunk(3), b.chunk(3)):\n"
         "        del one.weight, one.bias\n        one.weight, one.bias = W, c\n"
-        "    del layer.out_proj.weight, layer.out_proj.bias\n    layer.out_proj.weight, layer.out_proj.bias = w_o, b_o\n"
+        "    del layer.out_proj.weight, layer.out_proj.bias\n    layer.out_proj.weight, layer.out_proj.bias = w_o, b_o\n"  # noqa: E501
         "    output, weights = layer(q, k, v, attn_mask=hidden, average_attn_weights=False)\n"
         "    return output.transpose(0, 1), weights\n")),
     "scripted": ("multi_head", FORWARD.format("run = torch.jit.script(F.multi_head_attention_forward)")),
@@ -86,7 +88,7 @@ ATTACKS = {
     # a block's attention can be had by taking away what is around it: here its own, of which nothing comes either
     "TransformerEncoderLayer": ("multi_head", MULTI + (
         "    block = nn.TransformerEncoderLayer(E, heads, batch_first=True)\n"
-        f"    return torch.func.functional_call(block, {{f'self_attn.{{k}}': one for k, one in {NAMES}.items()}}, (query,)), None\n")),
+        f"    return torch.func.functional_call(block, {{f'self_attn.{{k}}': one for k, one in {NAMES}.items()}}, (query,)), None\n")),  # noqa: E501
 }  # fmt: skip
 # Those that the notebook's own check sees through. A script runs no Python, and another copy of a file is not torch's.
 UNSEEN = {"scripted", "read again from the file"}

@@ -358,7 +358,8 @@ def test_nothing_goes_on_after_an_interrupted_batch(tmp_path):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     for number in range(3):
         put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": f"import time\ntime.sleep({10**6 + number})"}))
-    running = subprocess.Popen([sys.executable, str(ROOT / "assignments"), str(folder), "--output", str(output), "--workers", "2"],
+    running = subprocess.Popen([sys.executable, str(ROOT / "assignments"), str(folder), "--output", str(output),
+    "--workers", "2"],
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
     begin = time.monotonic()
     while (

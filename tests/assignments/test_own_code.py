@@ -148,7 +148,7 @@ def test_changes(line):
 LOOKUP = "def lookup(weight, indices):\n"
 ODD = {
     "never ends": "    n = 3\n    while n > 0:\n        n = n - 1\n    return weight[indices]",
-    "catches everything": "    n = 3\n    while n > 0:\n        try:\n            n = n - 1\n        except:\n            pass\n"
+    "catches everything": "    n = 3\n    while n > 0:\n        try:\n            n = n - 1\n        except:\n            pass\n"  # noqa: E501
                           "    return weight[indices]",
     "an error of its own": "    if not len(weight):\n        raise type('<b>Oops</b>', (Exception,), {})()\n"
                            "    return weight[indices]",
@@ -160,7 +160,7 @@ ODD = {
     "ends the program": "    n = 1\n    if n < 1:\n        import os\n        os._exit(0)\n    return weight[indices]",
     "HTML": "    marked = '<script>alert(1)</script>' + '`'\n    rows = weight[indices] + 0\n    return rows",
     "nothing but a call": "    return (lambda: weight[indices])()",
-    "much": "    n = 1\n    rows = weight[indices].repeat(n ** 2, *[1] * indices.dim())[: len(indices)]\n    return rows",
+    "much": "    n = 1\n    rows = weight[indices].repeat(n ** 2, *[1] * indices.dim())[: len(indices)]\n    return rows",  # noqa: E501
 }  # fmt: skip
 
 
@@ -213,7 +213,8 @@ def outcome(*numbers, error=None, **notes):
 
 
 EFFECTS = {
-    "the same": (outcome(1, 2), ("same",)), "rounded": (outcome(1 + 1e-9, 2), ("same",)), "near": (outcome(1 + 1e-5, 2), None),
+    "the same": (outcome(1, 2), ("same",)), "rounded": (outcome(1 + 1e-9, 2), ("same",)), "near": (outcome(1 + 1e-5, 2),
+    None),
     "others": (outcome(1.1, 2), ("numbers",)), "a shape": (outcome(1), ("shape", "y", [1])), "lost": (outcome(), None),
     "noted": (outcome(1, 2, changed=["x"]), None), "none": (None, None),
     "an error": (outcome(error={"kind": "raises_error", "type": "IndexError"}), ("error", "IndexError")),
@@ -246,8 +247,10 @@ def test_numbers_that_cannot_be_written_down_are_not_asked_for():
 
 
 FORGED = [
-    "", "null", "{}", "[1]", "[[1, 2, 3]]", '[[0, "", false]]', "[[null, null, null]]", '[["a", "b", "c"]]', "[" * 99_999,
-    json.dumps([[{"values": {"<b>": {"kind": "float64", "shape": [1], "numbers": [0]}}, "notes": {}, "error": None}] * 3]),
+    "", "null", "{}", "[1]", "[[1, 2, 3]]", '[[0, "", false]]', "[[null, null, null]]", '[["a", "b", "c"]]',
+    "[" * 99_999,
+    json.dumps([[{"values": {"<b>": {"kind": "float64", "shape": [1], "numbers": [0]}}, "notes": {},
+    "error": None}] * 3]),
     json.dumps([[{"values": {}, "notes": {}, "error": {"kind": "<b>", "said": {}}}] * 3]),
     json.dumps([[]] * 999),
 ]  # fmt: skip

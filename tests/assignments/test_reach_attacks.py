@@ -182,8 +182,10 @@ def train_recall(inputs, targets):
     return model
 """
 ATTACKS = {name: HIDDEN.format(keep=keep, get=get) for name, (keep, get) in PLACES.items()} | {
-    "disk": DISK, "thread": LATER, "checksum": CHECKSUM, "frames": FRAMES, "changed_later": CHANGED_LATER, "brought": BROUGHT,
-    "small_claim": SMALL_CLAIM, "unregistered": UNREGISTERED, "complex": COMPLEX, "sparse": SPARSE, "eval": EVAL, "forges": FORGES,
+    "disk": DISK, "thread": LATER, "checksum": CHECKSUM, "frames": FRAMES, "changed_later": CHANGED_LATER,
+    "brought": BROUGHT,
+    "small_claim": SMALL_CLAIM, "unregistered": UNREGISTERED, "complex": COMPLEX, "sparse": SPARSE, "eval": EVAL,
+    "forges": FORGES,
 }  # fmt: skip
 
 

@@ -35,18 +35,18 @@ CANVAS = """\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Homework 3: LSTM (
 "かとう, あい",109,S9,kato,A,,,,\r
 "がとう, あい",110,S10,gato,A,,,,\r
 "Student, Test",999,,0af3,A,,,,\r
-"""
+"""  # noqa: E501
 WORKSHEET = """Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can be changed","Last modified (submission)","Online text","Last modified (grade)","Feedback comments"
 "Participant 51","Ada Lovelace",ada@uni.example,"Submitted for grading",,"100.00",Yes,"Monday, 5 October 2026, 11:55 PM","<p>a ""b""
 c</p>",-,
 "Participant 52","Grace Hopper",grace@uni.example,"Submitted for grading","12.00","100.00",Yes,"Wednesday, 7 October 2026, 3:00 AM",,-,"Well done."
 "Participant 53","=Kim, Ha_neul/..",kim@uni.example,"No submission",,"100.00",Yes,-,,-,
 "Participant 54",山田　太郎,ada@other.example,"No submission",,"100.00",No,-,,-,
-"""
+"""  # noqa: E501
 GRADER = """First name,Last name,ID number,Institution,Department,Email address,Assignment: LSTM (Real),Course total (Real)
 Ada,Lovelace,S1,,,ada@uni.example,-,-
 Grace,Hopper,S2,,,grace@uni.example,-,-
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture
@@ -91,15 +91,19 @@ def table(path):
 # Whose it is
 
 WHOSE = {
-    "lovelaceada_101_5_lstm": "Lovelace, Ada", "lovelaceada_LATE_101_5_102_6_x": "Lovelace, Ada", "x_101_text": "Lovelace, Ada",
-    "ada.l": "Lovelace, Ada", "ADA.L": "Lovelace, Ada", "s1": "Lovelace, Ada", "101": "Lovelace, Ada", "grace": "Hopper, Grace",
+    "lovelaceada_101_5_lstm": "Lovelace, Ada", "lovelaceada_LATE_101_5_102_6_x": "Lovelace, Ada",
+    "x_101_text": "Lovelace, Ada",
+    "ada.l": "Lovelace, Ada", "ADA.L": "Lovelace, Ada", "s1": "Lovelace, Ada", "101": "Lovelace, Ada",
+    "grace": "Hopper, Grace",
     "grace@uni.example": "Hopper, Grace", "Ada Lovelace": "Lovelace, Ada", "lovelace_ada": "Lovelace, Ada",
     "lovelaceada": "Lovelace, Ada", "ADALOVELACE": "Lovelace, Ada", "Ada Lovelace - lstm (2)": "Lovelace, Ada",
     "Ada\u202e Love\u200blace": "Lovelace, Ada", "Ａｄａ　Ｌｏｖｅｌａｃｅ": "Lovelace, Ada",
     "José Nuñez": "Nuñez, José", unicodedata.normalize("NFD", "nuñez josé"): "Nuñez, José", "Jose Nunez": None,
     "山田太郎": "山田, 太郎", "太郎 山田": "山田, 太郎", unicodedata.normalize("NFD", "김하늘"): "김, 하늘",
-    "sean obrien luk": "O'Brien-Łuk, Seán", "あいかとう": "かとう, あい", unicodedata.normalize("NFD", "がとう あい"): "がとう, あい",
-    "Ada": None, "Lovelace": None, "lovelaceada_5_101_lstm": None, "lovelaceada_1_5_lstm": None, "": None, "...": None, "Student": None,
+    "sean obrien luk": "O'Brien-Łuk, Seán", "あいかとう": "かとう, あい", unicodedata.normalize("NFD",
+    "がとう あい"): "がとう, あい",
+    "Ada": None, "Lovelace": None, "lovelaceada_5_101_lstm": None, "lovelaceada_1_5_lstm": None, "": None, "...": None,
+    "Student": None,
     "Ada Lovelace_51_assignsubmission_file_": "Lovelace, Ada",
 }  # fmt: skip
 
@@ -203,7 +207,8 @@ def test_other_separators_line_ends_and_short_rows_stay(tmp_path):
 
 def test_moodle_gets_its_worksheet_and_the_pages(tmp_path):
     entries = {
-        "Ada Lovelace_51_assignsubmission_file_lstm.ipynb": {"points": 2, "stretch": 1}, "Grace Hopper.ipynb": {"language": "ja"},
+        "Ada Lovelace_51_assignsubmission_file_lstm.ipynb": {"points": 2, "stretch": 1},
+        "Grace Hopper.ipynb": {"language": "ja"},
         "kim.ipynb": None, "山田　太郎.ipynb": None,
     }  # fmt: skip
     lines = []
@@ -222,12 +227,15 @@ def test_moodle_gets_its_worksheet_and_the_pages(tmp_path):
         page == (output / "feedback" / f"{page_name('Grace Hopper')}.html").read_text("utf-8") and 'lang="ja"' in page
     )
     assert names == [
-        "Ada Lovelace_51_assignsubmission_file_/lstm-feedback.html", "Grace Hopper_52_assignsubmission_file_/lstm-feedback.html",
-        "=Kim, Ha neul_53_assignsubmission_file_/lstm-feedback.html", "山田 太郎_54_assignsubmission_file_/lstm-feedback.html",
+        "Ada Lovelace_51_assignsubmission_file_/lstm-feedback.html",
+        "Grace Hopper_52_assignsubmission_file_/lstm-feedback.html",
+        "=Kim, Ha neul_53_assignsubmission_file_/lstm-feedback.html",
+        "山田 太郎_54_assignsubmission_file_/lstm-feedback.html",
     ]  # fmt: skip
 
 
-HOSTILE = ["../../etc/passwd", "..", "/abs", "C:\\x", "a\0b", "~a", ".hidden", "a_9_assignsubmission_file_", "\u202efdp.exe",
+HOSTILE = ["../../etc/passwd", "..", "/abs", "C:\\x", "a\0b", "~a", ".hidden", "a_9_assignsubmission_file_",
+"\u202efdp.exe",
            "<script>alert(1)</script>", "a\nb", "x" * 300, "CON", ""]  # fmt: skip
 
 
@@ -280,7 +288,8 @@ def test_the_column_is_said_or_certain(listed):
     assert place(two, "lstm") == 3 and place(two, "lstm_parameters") == 4 and place(two, "rnn", "8") == 4
     assert place(["Week 3 (7)"], "rnn") == 3 and place(["課題LSTM (7)", "課題RNN (8)"], "rnn") == 4
     assert place(two, "lstm", "lstm parameters") == 4
-    for columns, assignment, asked in ((two, "rnn", None), (["LSTM a (7)", "LSTM b (8)"], "lstm", None), (two, "lstm", "LSTM (9)"),
+    for columns, assignment, asked in ((two, "rnn", None), (["LSTM a (7)", "LSTM b (8)"], "lstm", None), (two, "lstm",
+    "LSTM (9)"),
                                        (["LSTM (7)"], "rnn", None), (two[1:], "lstm", None)):  # fmt: skip
         with pytest.raises(ValueError) as error:
             place(columns, assignment, asked)
@@ -355,7 +364,8 @@ def test_a_list_without_a_column_for_grades_still_says_who_is_missing(tmp_path):
     assert "Grace Hopper: Nothing was sent. (lstm)" in lines
 
 
-BAD = {"name,points\nada,1\n": "no class list", "ada\n": "no table", "Student,ID,Section\n": "no students", "": "no table",
+BAD = {"name,points\nada,1\n": "no class list", "ada\n": "no table", "Student,ID,Section\n": "no students",
+"": "no table",
        "Student,ID,Section\n\xe9".encode("latin-1"): "UTF-8"}  # fmt: skip
 
 

@@ -176,9 +176,12 @@ ALIKE = [
 ]
 DEVICES = ["con", "CON", "con.txt", "nul", "NUL.ipynb", "aux", "prn", "com1", "LPT9", "com1.x", "console", "null"]
 STRANGE = [
-    "a" * 255, "김" * 85, "-rf", "--output", "~", "$(touch x)", "`x`", "%2e%2e%2f", "x..%5c..", "a\\..\\..\\b", "a:b", "a|b", "a?*",
-    "x\x1b[31m", "x\x07\x08", "x\rname", "\u2028", "\u202egnp", "<script>alert(1)</script>", "'\" onclick=alert(1) x='", "&amp;",
-    "{0}", "{student}", "%s", "a,b", "=1+1", "@x", "x.json.0123abcd.part", "done", "batches.json", "summary.html", "   ", "'", "#top",
+    "a" * 255, "김" * 85, "-rf", "--output", "~", "$(touch x)", "`x`", "%2e%2e%2f", "x..%5c..", "a\\..\\..\\b", "a:b",
+    "a|b", "a?*",
+    "x\x1b[31m", "x\x07\x08", "x\rname", "\u2028", "\u202egnp", "<script>alert(1)</script>", "'\" onclick=alert(1) x='",
+    "&amp;",
+    "{0}", "{student}", "%s", "a,b", "=1+1", "@x", "x.json.0123abcd.part", "done", "batches.json", "summary.html",
+    "   ", "'", "#top",
 ]  # fmt: skip
 
 

@@ -654,7 +654,8 @@ def test_a_linear_for_each_gate_has_other_names_and_nothing_else_is_wrong(names)
 
 
 @pytest.mark.parametrize("name", [
-    "back_W_?_1", pytest.param("l1.back.W_?", marks=pytest.mark.heavy), pytest.param("W_?1_back", marks=pytest.mark.heavy),
+    "back_W_?_1", pytest.param("l1.back.W_?", marks=pytest.mark.heavy), pytest.param("W_?1_back",
+    marks=pytest.mark.heavy),
 ])  # fmt: skip
 @pytest.mark.parametrize(
     "words", ["ifgo", pytest.param(["input", "forget", "candidate", "output"], marks=pytest.mark.heavy)]

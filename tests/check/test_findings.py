@@ -211,8 +211,10 @@ LISTS = [
     ("self.back, self.ahead = nn.ModuleList(new()), nn.ModuleList(new())", "(self.ahead[k], self.back[k])"),
     ("self.one, self.other = nn.ModuleList(new()), nn.ModuleList(new())", "(self.one[k], self.other[k])"),
     ("self.cells = nn.ModuleList([*new(), *new()])", "(self.cells[k], self.cells[self.L + k])"),
-    ("self.cells = nn.ModuleList([one for pair in zip(new(), new()) for one in pair])", "self.cells[2 * k : 2 * k + 2]"),
-    ("self.cells = nn.ModuleList([nn.ModuleList(new()), nn.ModuleList(new())])", "(self.cells[0][k], self.cells[1][k])"),
+    ("self.cells = nn.ModuleList([one for pair in zip(new(), new()) for one in pair])",
+    "self.cells[2 * k : 2 * k + 2]"),
+    ("self.cells = nn.ModuleList([nn.ModuleList(new()), nn.ModuleList(new())])",
+    "(self.cells[0][k], self.cells[1][k])"),
 ]  # fmt: skip
 WORDS = [("weight_ih", "W"), ("weight_hh", "A"), ("bias_ih", "b"), ("bias_hh", "d")]
 

@@ -90,7 +90,7 @@ def test_one_digit_after_another(browser):
             [...document.querySelectorAll("svg.drawing > g")].filter((row) => row.firstChild.textContent.trim()).length,
             Number(document.querySelector("svg.drawing > rect").getAttribute("y")), document.querySelector(".report").textContent,
             document.querySelector("svg.drawing").getAttribute("viewBox"), document.querySelector("input").value,
-            document.querySelector("output").textContent]"""
+            document.querySelector("output").textContent]"""  # noqa: E501
         seen = in_states(page, [{"t": t} for t in range(1, 14)], look)
         T = len(found.p)
         for t, (_, rows, frame, said, box, value, output) in enumerate(seen, start=1):

@@ -45,7 +45,7 @@ READ = """() => {
     message: refused && [torch.textContent, reason.textContent],
     top: document.querySelector(".stepper").getBoundingClientRect().top,
   };
-}"""
+}"""  # noqa: E501
 
 
 def read_states(page, states):

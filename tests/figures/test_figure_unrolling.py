@@ -24,7 +24,7 @@ SETTINGS = [
 DRAWN = """() => [
     [...document.querySelectorAll(".report")].map(one => one.textContent.replaceAll("\\xa0", " ").replaceAll("\\u2060", "")),
     document.querySelectorAll("svg.drawing")[1].getAttribute("aria-label"),
-]"""
+]"""  # noqa: E501
 
 
 def by_autograd(figure):
@@ -64,7 +64,8 @@ def test_states_and_gradients_are_those_of_autograd(browser, Q):
             steps = (1, 2, 25, 50)
             found = in_states(page, [setting | {"t": t} for t in steps], DRAWN)
             fates = (
-                (0.01, "vanishes"), (0.5, "fades"), (2, "keeps its length|arrives"), (100, "grows"), (math.inf, "explodes"),
+                (0.01, "vanishes"), (0.5, "fades"), (2, "keeps its length|arrives"), (100, "grows"), (math.inf,
+                "explodes"),
             )  # fmt: skip
             (state, gradient, _), _ = found[0]
 

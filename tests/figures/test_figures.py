@@ -39,7 +39,7 @@ LETTERS = """() => [...document.querySelectorAll("svg text")]
     .filter(one => one.textContent.trim() && one.getClientRects().length).map(one => {
         const [{ left, right }, all] = [one.getBoundingClientRect(), one.closest("svg").getBoundingClientRect()];
         return [one.textContent, left - all.left, right - all.right, parseFloat(getComputedStyle(one).fontSize) * Math.hypot(one.getScreenCTM().a, one.getScreenCTM().b)];
-    })"""
+    })"""  # noqa: E501
 # Of the numbers on squares that are not faded: the number, and its contrast to the square on the page.
 CONTRASTS = """() => {
     const channels = text => text.match(/[\\d.]+/g).slice(0, 3).map(Number);

@@ -187,7 +187,7 @@ def test_where_it_begins(ask, kind):
 
 def test_an_rnn_may_begin_with_the_identity(ask):
     start, values = ask(
-        "identity => { const model = s.begin('RNN', sizes, 3); if (identity) s.identity(model); return model.values }".replace(
+        "identity => { const model = s.begin('RNN', sizes, 3); if (identity) s.identity(model); return model.values }".replace(  # noqa: E501
             "sizes", json.dumps(SIZES)
         ),
         [False, True],

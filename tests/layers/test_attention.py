@@ -145,7 +145,8 @@ def equal_parameters(ours, theirs):
 
 @settings(max_examples=examples(60))
 @given(
-    st.sampled_from([0.0, 0.3]), st.sampled_from(["relu", "gelu", torch.tanh]), st.booleans(), st.booleans(), st.booleans(),
+    st.sampled_from([0.0, 0.3]), st.sampled_from(["relu", "gelu", torch.tanh]), st.booleans(), st.booleans(),
+    st.booleans(),
     st.booleans(), st.sampled_from([None, "bool", "causal"]), st.booleans(), st.integers(0, 99),
 )  # fmt: skip
 def test_block(p, activation, batch_first, norm_first, bias, batched, mask, padding, seed):

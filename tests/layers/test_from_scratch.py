@@ -15,7 +15,8 @@ from tests.layers.namesakes import pair
 # What torch would compute a layer, a fused step or a look-up with.
 TORCHS_OWN = {
     "rnn_tanh", "rnn_relu", "lstm", "gru", "rnn_tanh_cell", "rnn_relu_cell", "lstm_cell", "gru_cell",
-    "embedding", "embedding_renorm_", "linear", "dropout", "multi_head_attention_forward", "scaled_dot_product_attention", "layer_norm",
+    "embedding", "embedding_renorm_", "linear", "dropout", "multi_head_attention_forward",
+    "scaled_dot_product_attention", "layer_norm",
 }  # fmt: skip
 CASES = [
     ("RNN", (3, 5), {}),

@@ -39,7 +39,8 @@ shapes = st.lists(st.integers(1, 2), max_size=2)
 
 @settings(max_examples=examples(40))
 @given(
-    st.integers(1, 12), shapes, st.integers(1, 4), st.integers(1, 3), st.integers(1, 13), st.booleans(), st.booleans(), st.booleans(),
+    st.integers(1, 12), shapes, st.integers(1, 4), st.integers(1, 3), st.integers(1, 13), st.booleans(), st.booleans(),
+    st.booleans(),
     st.sampled_from([0, 1e-9, 1e-2, 1, 30]), st.integers(0, 99),
 )  # fmt: skip
 def test_loop_is_chunks_is_all_at_once(T, shape, K, V, size, corrects, unit, begins_at_zeros, forgets, seed):

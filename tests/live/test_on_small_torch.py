@@ -27,7 +27,7 @@ LEFT_OUT = {
         """
         learns-and-writes lines-written perplexity-picture perplexity-fell counts-table which-layer-picture forced beyond-counting-table
         which-layer-table solution-forgetting
-    """
+    """  # noqa: E501
     ),
     "matrix_state": "learns writes solution-more-keys solution-longer",
     "memory": "new-and-trained new-and-trained-picture one-chrono adding brackets solution-how-exact solution-longer",
@@ -35,7 +35,7 @@ LEFT_OUT = {
         """
         learning-rates-run learning-rates-picture adam-five-seeds ten-epochs-run ten-epochs-picture written guesses-compared
         overfitting-run overfitting-picture solution-how-far-back
-    """
+    """  # noqa: E501
     ),
     "without_waiting": "selective-learns solution-newton",
 }

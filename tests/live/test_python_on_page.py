@@ -36,7 +36,7 @@ SAID = """() => {
     };
     return [...document.querySelectorAll(".cell[data-run]")].map(cell => [
         cell.dataset.run, said(cell.querySelector(".cell_output:not(.run-output)")), said(cell.querySelector(".run-output"))]);
-}"""
+}"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")

@@ -287,7 +287,8 @@ def test_outputs(browser, offered):
             {"data": {"text/plain": text}, "transient": {"display_id": "one"}} for text in ("first", "second")
         )
         said = [
-            streams[0], {"output_type": "clear_output", "wait": True}, *streams[1:], {"output_type": "display_data"} | first,
+            streams[0], {"output_type": "clear_output", "wait": True}, *streams[1:],
+            {"output_type": "display_data"} | first,
             {"output_type": "update_display_data"} | second, {"output_type": "figure", "id": 7, "state": back},
         ]  # fmt: skip
         book.write(3, "\n".join(f"say {json.dumps(one)}" for one in said))
@@ -377,7 +378,7 @@ async ([address, base]) => {
   ended.push(await run("a", "5"));
   return { loaded, ended, stopped, heard: [heard.a, heard.b, heard.c.slice(0, 4)], silent: heard.c.length === first };
 }
-"""
+"""  # noqa: E501
 
 
 def test_the_kernel(browser, offered):

@@ -10,7 +10,7 @@ WIDE = """() => [...document.querySelectorAll("body *")].filter(one => {
     for (let up = one; up; up = up.parentElement)
         if (/auto|scroll|hidden|clip/.test(getComputedStyle(up).overflowX) || up.closest(".skip, [popover], svg, math")) return false;
     return true;
-}).map(one => one.outerHTML.slice(0, 120))"""
+}).map(one => one.outerHTML.slice(0, 120))"""  # noqa: E501
 # Marks one text of each kind: its colour, its letters, and what lies behind it. axe needs seconds for all of a long
 # page.
 MARK_KINDS = """() => {
@@ -27,7 +27,7 @@ MARK_KINDS = """() => {
         if (seen.size < seen.add(kind.join()).size) one.dataset.kind = "";
     }
     return seen.size;
-}"""
+}"""  # noqa: E501
 
 
 def begin(page):

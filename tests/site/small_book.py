@@ -138,7 +138,7 @@ for line in sys.stdin:
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         said.seek(0)
         print(json.dumps([status, said.read().decode()]), flush=True)
-"""
+"""  # noqa: E501
 
 
 @functools.cache

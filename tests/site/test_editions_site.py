@@ -21,7 +21,8 @@ TRANSLATED = ["ja", "ko", "zh"]
 PAGES = ["index", "chapter", "genindex", "search"]
 # One that Sphinx knows, that the repository does not have, and of which one page is there.
 ESPERANTO = {
-    "name": "Esperanto", "sphinx": "eo", "html": "eo", "about": "Retoj.", "words": {"Languages": "Lingvoj", "draft": "malneto"}, "drafts": "all",
+    "name": "Esperanto", "sphinx": "eo", "html": "eo", "about": "Retoj.", "words": {"Languages": "Lingvoj",
+    "draft": "malneto"}, "drafts": "all",
 }  # fmt: skip
 # A title, a heading, a text.
 TEXTS = {

@@ -25,15 +25,15 @@ sheet.replaceSync("* { overflow-anchor: none !important }");
 document.adoptedStyleSheets = [sheet];
 window.figureHeights = () => [...document.querySelectorAll("[data-figure]")].map(one => [one.dataset.figure, one.offsetHeight]);
 addEventListener("load", () => { window.heightsAtFirst = figureHeights() });
-"""
+"""  # noqa: E501
 # The ids of all sections, and the last figure's next one, or the last of all: whatever grows on the page moves it.
 SECTIONS = """() => {
     const sections = [...document.querySelectorAll("article section section[id]")], figure = [...document.querySelectorAll("[data-figure]")].at(-1);
     const next = sections.find(one => figure && figure.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
     return [sections.map(one => one.id), (next ?? sections.at(-1))?.id];
-}"""
+}"""  # noqa: E501
 WHOLE = """() => window.heightsAtFirst && !("steps" in document.documentElement.dataset) && document.fonts.status === "loaded"
-    && [...document.querySelectorAll("[data-figure]")].every(one => one.querySelector("figure[lang]"))"""
+    && [...document.querySelectorAll("[data-figure]")].every(one => one.querySelector("figure[lang]"))"""  # noqa: E501
 # Of these sections those that are not where they should be: [id, top], unless the page ends before they can be at the
 # top.
 AWAY = """([ids, near, go]) => ids.map(id => {

@@ -65,7 +65,7 @@ def ways_to_run(app, path):
         if colab := services.get("colab_url"):
             links.append((f"{colab.rstrip('/')}/github/{name}/blob/{branch}/{inside}", _("Open in Colab")))
             command = f"<code>%pip install git+{escape(repository)}@{branch}</code>"
-            before = f"<p>{escape(_('Colab lacks the package companion. There, run this first: %(command)s')) % {'command': command}}</p>"
+            before = f"<p>{escape(_('Colab lacks the package companion. There, run this first: %(command)s')) % {'command': command}}</p>"  # noqa: E501
         if binder := services.get("binderhub_url"):
             target = quote(f"lab/tree/{inside}", safe="")
             links.append((f"{binder.rstrip('/')}/v2/gh/{name}/{branch}?urlpath={target}", _("Open in Binder")))

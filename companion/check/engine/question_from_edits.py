@@ -107,7 +107,8 @@ def written(answer, /, mistakes, variants=None, truth=None, **fields):
         first = variant in (None, next(iter(variants), None))
         return Question(
             truth=truth if truth and first else text.answer(frozenset()), reference=text.answer, mistakes=places,
-            clash=text.clash, variant=variant, right=here.replace(name, fields.get("answer") or fields["name"]), **fields,
+            clash=text.clash, variant=variant, right=here.replace(name, fields.get("answer") or fields["name"]),
+            **fields,
         )  # fmt: skip
 
     made = {one: question(one) for one in variants} or {None: question(None)}

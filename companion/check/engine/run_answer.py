@@ -45,7 +45,8 @@ EMBEDDING = frozenset(
 ATTENTION = frozenset(
     f"aten::{name}"
     for name in (
-        "scaled_dot_product_attention", "_scaled_dot_product_attention_math", "_scaled_dot_product_attention_math_for_mps",
+        "scaled_dot_product_attention", "_scaled_dot_product_attention_math",
+        "_scaled_dot_product_attention_math_for_mps",
         *(f"_scaled_dot_product_{name}_attention" for name in ("flash", "efficient", "cudnn")),
         *(f"_scaled_dot_product_{name}_attention_backward" for name in ("flash", "efficient", "cudnn")),
         "_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product_flash_attention_for_cpu_backward",
@@ -56,7 +57,8 @@ ATTENTION = frozenset(
         "_masked_softmax", "_masked_softmax_backward",
     )
 ) | {
-    "torch.nn.functional.multi_head_attention_forward", "torch.nn.attention", "torch.ao.nn.quantizable", "torch.onnx.ops",
+    "torch.nn.functional.multi_head_attention_forward", "torch.nn.attention", "torch.ao.nn.quantizable",
+    "torch.onnx.ops",
 }  # fmt: skip
 # What answers run that leave gradients to torch, where they are asked for by hand.
 AUTOGRAD = frozenset({"autograd::engine::evaluate_function"})

@@ -49,7 +49,7 @@ _POINTWISE = """
     conj cos cosh div eq equal erf exp exp2 expm1 floor floor_divide ge gt imag isclose isfinite isinf isnan le lerp
     log log10 log1p log2 logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mul nan_to_num ne neg
     pow real reciprocal relu remainder round rsqrt rsub sgn sigmoid sign sin sinh sqrt square sub tan tanh trunc where
-"""
+"""  # noqa: E501
 _REDUCTIONS = """
     all amax amin aminmax any argmax argmin argsort bincount corrcoef count_nonzero cov cummax cumprod cumsum diff
     log_softmax logcumsumexp logsumexp max mean median min mode nansum norm prod quantile softmax sort std
@@ -70,7 +70,7 @@ _CREATION = """
     arange as_tensor asarray bernoulli complex empty empty_like eye from_numpy full full_like get_rng_state initial_seed linspace
     manual_seed multinomial normal ones ones_like rand rand_like randint randn randn_like randperm
     set_rng_state tensor zeros zeros_like
-"""
+"""  # noqa: E501
 _NEW = """
     bernoulli_ copy_ fill_ fill_diagonal_ new_empty new_full new_ones new_tensor new_zeros normal_ random_
     uniform_ zero_
@@ -79,7 +79,7 @@ _IN_PLACE = """
     abs add addcmul addmm ceil clamp clamp_max clamp_min clip cos cumsum div exp expm1 floor index_add index_copy index_fill index_put
     lerp log log1p logical_and logical_not logical_or logical_xor masked_fill mul neg pow reciprocal relu
     remainder round rsqrt scatter scatter_add sigmoid sign sin sqrt square sub tanh tril triu trunc
-"""
+"""  # noqa: E501
 
 
 def _with_out(function):

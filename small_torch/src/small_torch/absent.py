@@ -43,7 +43,8 @@ IDLE = {
     },
     "backends": dict.fromkeys(("cudnn", "mkldnn", "mps", "mkl", "cuda"), NO_BACKEND),
     "cuda": {
-        "is_available": always(False), "device_count": always(0), "synchronize": always(None), "manual_seed": always(None),
+        "is_available": always(False), "device_count": always(0), "synchronize": always(None),
+        "manual_seed": always(None),
         "manual_seed_all": always(None), "get_rng_state_all": always([]), "set_rng_state_all": always(None),
     },
     "jit": {"is_tracing": always(False), "is_scripting": always(False)},

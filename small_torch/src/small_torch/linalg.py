@@ -114,7 +114,8 @@ def matrix_rank(A, tol=None):
 
 
 def det(A):
-    return record(np.asarray(np.linalg.det(A._array)), "LinalgDet", (A,), lambda g: g[..., None, None] * det(A)[..., None, None] * transpose(inv(A), -2, -1), [A])  # fmt: skip
+    return record(np.asarray(np.linalg.det(A._array)), "LinalgDet", (A,), lambda g: g[..., None, None] * det(A)[...,
+    None, None] * transpose(inv(A), -2, -1), [A])  # fmt: skip
 
 
 def inv(A):
@@ -129,7 +130,8 @@ def inv(A):
         array = np.linalg.inv(A._array)
     except np.linalg.LinAlgError:
         raise singular(A._array, "inv") from None
-    return record(array, "LinalgInvEx", (A,), lambda g: -(transpose(inv(A), -2, -1) @ g @ transpose(inv(A), -2, -1)), [A])  # fmt: skip
+    return record(array, "LinalgInvEx", (A,), lambda g: -(transpose(inv(A), -2, -1) @ g @ transpose(inv(A), -2, -1)),
+    [A])  # fmt: skip
 
 
 def solve(A, B):

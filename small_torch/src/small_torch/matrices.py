@@ -78,7 +78,7 @@ NAMES = {(1, 1): "Dot", (2, 1): "Mv", (1, 2): "Squeeze.4", (2, 2): "Mm"}  # by h
 def unfit(a, b):
     """What torch says of matrices that do not fit."""
     if len(a) == 1 and len(b) == 1:
-        return RuntimeError(f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, but got {a[0]} and {b[0]} elements respectively")  # fmt: skip
+        return RuntimeError(f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, but got {a[0]} and {b[0]} elements respectively")  # fmt: skip # noqa: E501
     if len(b) == 1:
         return RuntimeError(
             f"size mismatch, got input ({math.prod(a[:-1])}), mat ({math.prod(a[:-1])}x{a[-1]}), vec ({b[0]})"

@@ -463,7 +463,8 @@ def comparison(name, function):
 eq, ne, lt, le, gt, ge = (
     comparison(name, function)
     for name, function in (
-        ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater), ("ge", np.greater_equal),
+        ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater), ("ge",
+        np.greater_equal),
     )
 )  # fmt: skip
 

@@ -23,7 +23,8 @@ from tests.check.programs import changed, defined, fit
 # The names that an answer may use without importing them
 KNOWN = {
     "torch": torch, "nn": nn, "F": F, "math": math, "numpy": numpy, "companion": companion, "Counter": Counter,
-    "PackedSequence": PackedSequence, "pack_padded_sequence": pack_padded_sequence, "pad_packed_sequence": pad_packed_sequence,
+    "PackedSequence": PackedSequence, "pack_padded_sequence": pack_padded_sequence,
+    "pad_packed_sequence": pad_packed_sequence,
 }  # fmt: skip
 
 

@@ -209,8 +209,9 @@ BEAM_WRONG = {
         ("        candidates.sort", "        if not candidates:\n            return []\n        candidates.sort"),
     ],
     "finished_beside_the_beam": [
-        ("[0.0], [state]", "[0.0], [state]\n    done = []"), (KEEP, ""), (CUT, CUT + "\n        done += [one for one in candidates if one[1][-1] == end]\n"
-         "        candidates = [one for one in candidates if one[1][-1] != end]\n        if not candidates:\n            break"),
+        ("[0.0], [state]", "[0.0], [state]\n    done = []"), (KEEP, ""), (CUT,
+        CUT + "\n        done += [one for one in candidates if one[1][-1] == end]\n"
+         "        candidates = [one for one in candidates if one[1][-1] != end]\n        if not candidates:\n            break"),  # noqa: E501
         (RETURN, "done += [one for one in candidates if one not in done]\n    return " + ALL.format("done")),
     ],
     "finished_repeated": [
@@ -223,7 +224,8 @@ BEAM_WRONG = {
     "stops_at_first_end": [("if all(", "if any(")],
     "unfinished_left_out": [("zip(sequences, scores)]", "zip(sequences, scores) if seq[-1] == end]")],
     "only_best_returned": [
-        (RETURN, "best = max(range(len(scores)), key=lambda i: scores[i])\n    return [(sequences[best][1:], scores[best])]"),
+        (RETURN,
+        "best = max(range(len(scores)), key=lambda i: scores[i])\n    return [(sequences[best][1:], scores[best])]"),
     ],
     "start_in_sequence": [("(seq[1:],", "(seq,")],
     "end_left_out": [("(seq[1:], score)", "(seq[1:-1] if seq[-1] == end else seq[1:], score)")],
@@ -241,7 +243,8 @@ BEAM_WRONG = {
     "states_left_in_place": [
         ("candidates = []", "candidates, kept = [], []"), (KEEP, KEEP + "\n                kept.append(states[i])"),
         ("step(seq[-1], states[i])", "step(seq[-1], states[i])\n            kept.append(new_state)"),
-        ("zip(*candidates))", "zip(*candidates))\n        states = [kept[min(i, len(kept) - 1)] for i in range(len(states))]"),
+        ("zip(*candidates))",
+        "zip(*candidates))\n        states = [kept[min(i, len(kept) - 1)] for i in range(len(states))]"),
     ],
     "start_read_at_each_step": [("step(seq[-1],", "step(start,")],
 }  # fmt: skip
@@ -284,7 +287,8 @@ BACKWARD_WRONG = {
     "query_for_key_on_way_back": [
         ("\"nts,nsd->ntd\", d_scores, key", "\"nts,nxd->ntd\" if 0 else \"nts,nsd->ntd\", d_scores, query",
     ),
-                                  ("\"nts,ntd->nsd\", d_scores, query) / root\n    return", "\"nts,ntd->nsd\", d_scores, key) / root\n    return")],
+                                  ("\"nts,ntd->nsd\", d_scores, query) / root\n    return",
+                                  "\"nts,ntd->nsd\", d_scores, key) / root\n    return")],
     "scores_for_weights_on_way_back": [
         ("    scores[~mask]", "    raw = scores.clone()\n    scores[~mask]"),
         (BY_V, BY_V.replace("A, grad", "raw, grad")),
@@ -357,7 +361,7 @@ RIGHT = {
                 q, k, v = (torch.einsum("nte,hde->nhtd", x, W[i]) + c[i] for i, x in enumerate((query, key, value)))
                 a = (torch.einsum("nhtd,nhsd->nhts", q, k) / q.size(-1) ** 0.5).masked_fill(~mask[:, None], -1e30).softmax(-1)
                 return torch.einsum("nhts,nhsd,ehd->nte", a, v, w_out.unflatten(1, (heads, -1))) + b_out, a
-        """
+        """  # noqa: E501
         ),
     },
     "beam_search": {
@@ -393,7 +397,7 @@ RIGHT = {
                     beam = heapq.nlargest(width, new, key=lambda one: one[0])
                     most -= 1
                 return ((signs[1:], total) for total, signs, *_ in beam)
-        """
+        """  # noqa: E501
         ),
     },
     "attend_backward": {

@@ -51,8 +51,10 @@ ONE_HOT_WRONG_AS_WELL = [
     """),
     ("integers_returned", "lambda indices, n: indices[..., None] == torch.arange(n)"),
     (("counts_from_one", "shape_of_indices_lost"), "lambda indices, n: torch.eye(n)[indices.flatten() - 1]"),
-    (("integers_returned", "size_from_indices"), "lambda indices, n: torch.eye(int(indices.max()) + 1).long()[indices]"),
-    (("one_vector_for_all", "integers_returned"), "lambda indices, n: torch.tensor([int(v in indices) for v in range(n)])"),
+    (("integers_returned", "size_from_indices"),
+    "lambda indices, n: torch.eye(int(indices.max()) + 1).long()[indices]"),
+    (("one_vector_for_all", "integers_returned"),
+    "lambda indices, n: torch.tensor([int(v in indices) for v in range(n)])"),
     (("ones_and_zeros_swapped", "integers_returned"), "lambda indices, n: indices[..., None] != torch.arange(n)"),
     (("index_for_one", "vocabulary_axis_first"),
      "lambda indices, n: torch.stack([indices * (indices == v).double() for v in range(n)])"),
@@ -145,25 +147,31 @@ GRADIENT_WRONG = {
     "padding_always_row_zero": [(ADD, "grad[i] += g * (i > 0)"), (CLEAR, "")],
     "padding_idx_missing": NO_PADDING,
     "padding_place_zeroed": [
-        ("    grad =", "    pieces = grad_output.clone().flatten(0, -2)\n    if padding_idx is not None:\n        pieces[padding_idx] = 0\n    grad ="),
+        ("    grad =",
+        "    pieces = grad_output.clone().flatten(0, -2)\n    if padding_idx is not None:\n        pieces[padding_idx] = 0\n    grad ="),  # noqa: E501
         ("grad_output.flatten(0, -2)):", "pieces):"), (CLEAR, ""),
     ],
-    "padding_row_removed": [("return grad", "return torch.stack([row for v, row in enumerate(grad) if v != padding_idx])")],
+    "padding_row_removed": [("return grad",
+    "return torch.stack([row for v, row in enumerate(grad) if v != padding_idx])")],
     "repeats_in_row_lost": [(LOOP, "    for sequence, g in zip(indices, grad_output):\n        grad[sequence] += g\n")],
-    "divided_by_frequency": [("return grad", "return grad / indices.flatten().bincount(minlength=num_embeddings).clamp(min=1)[:, None]")],
+    "divided_by_frequency": [("return grad",
+    "return grad / indices.flatten().bincount(minlength=num_embeddings).clamp(min=1)[:, None]")],
     "divided_by_places": [(ADD, "grad[i] += g / indices.numel()")],
     "grad_output_ignored": [(ADD, "grad[i] += 1")],
     "gradient_to_all_rows": [(ADD, "grad += g")],
     "gradient_turned": [("return grad", "return grad.T")],
     "gradient_negated": [(ADD, "grad[i] -= g")],
-    "batch_not_summed": [(LOOP, "    grad = torch.eye(num_embeddings)[indices].transpose(-2, -1) @ grad_output\n"), ("grad[padding_idx]", "grad[..., padding_idx, :]")],
+    "batch_not_summed": [(LOOP, "    grad = torch.eye(num_embeddings)[indices].transpose(-2, -1) @ grad_output\n"),
+    ("grad[padding_idx]", "grad[..., padding_idx, :]")],
     "unread_rows_left_out": [("return grad", "return grad[indices.flatten().unique()]")],
     "size_from_indices": [("torch.zeros(num_embeddings,", "torch.zeros(max(indices.flatten().tolist()) + 1,")],
     "last_place_left_out": [("indices.flatten()", "indices.flatten()[:-1]")],
     "counts_from_one": [(ADD, "grad[i - 1] += g")],
     "one_too_far": [(LOOP, "    grad = grad.index_add(0, 1 + indices.flatten(), grad_output.flatten(0, -2))\n")],
-    "flat_indices_only": [("zip(indices.flatten(), grad_output.flatten(0, -2))", "zip(indices, grad_output)"), (ADD, "grad[i.item()] += g")],
-    "return_in_the_loop": [(ADD, "grad[i] += g\n        if padding_idx is not None:\n            grad[padding_idx] = 0\n        return grad")],
+    "flat_indices_only": [("zip(indices.flatten(), grad_output.flatten(0, -2))", "zip(indices, grad_output)"), (ADD,
+    "grad[i.item()] += g")],
+    "return_in_the_loop": [(ADD,
+    "grad[i] += g\n        if padding_idx is not None:\n            grad[padding_idx] = 0\n        return grad")],
 }  # fmt: skip
 
 
@@ -174,7 +182,8 @@ def by_autograd(indices, grad_output, n, padding_idx=None):
 
 GRADIENT_WRONG_AS_WELL = [
     (("repeats_lost", "padding_row_trained"), [(LOOP, "    grad[indices] = grad_output\n"), (CLEAR, "")]),
-    (("flat_indices_only", "padding_row_trained"), [(LOOP, "    grad.index_add_(0, indices, grad_output)\n"), (CLEAR, "")]),
+    (("flat_indices_only", "padding_row_trained"), [(LOOP, "    grad.index_add_(0, indices, grad_output)\n"), (CLEAR,
+    "")]),
     ("library_layer", lambda i, g, n, p=-1: torch.ops.aten.embedding_dense_backward(g, i, n, p, False)),
     ("library_layer", by_autograd),
     ("changes_its_input", [("    grad =", "    grad_output[indices == padding_idx] = 0\n    grad ="), (CLEAR, "")]),
@@ -225,17 +234,22 @@ KEPT, SAID = "self.padding_idx = padding_idx", "lookup(self.table(), indices)"
 TRANSPOSED = [(DRAWN, "torch.randn(embedding_dim, num_embeddings)"), ("data[padding_idx]", "data[:, padding_idx]")]
 LAYER_WRONG = LOOKUP_WRONG | {
     "padding_row_trained": [("self.table()", "self.weight")],
-    "padding_idx_zero_ignored": [("if padding_idx is not None", "if padding_idx"), ("if self.padding_idx is None", "if not self.padding_idx")],
+    "padding_idx_zero_ignored": [("if padding_idx is not None", "if padding_idx"), ("if self.padding_idx is None",
+    "if not self.padding_idx")],
     "padding_by_default": [("padding_idx=None", "padding_idx=0")],
     "padding_always_row_zero": [(KEPT, "padding_idx = self.padding_idx = 0")],
     "padding_idx_missing": [(", padding_idx=None", ""), (KEPT, "padding_idx = self.padding_idx = None")],
     "padding_row_not_zero": [(ZEROED, "nn.init.uniform_(self.weight)")],
     "padding_read_as_zeros": [
-        (f"return {SAID}", "rows = self.weight[indices]\n        return rows if self.padding_idx is None else rows * (indices != self.padding_idx).unsqueeze(-1)"),
+        (f"return {SAID}",
+        "rows = self.weight[indices]\n        return rows if self.padding_idx is None else rows * (indices != self.padding_idx).unsqueeze(-1)"),  # noqa: E501
     ],
     "table_transposed": [
-        *TRANSPOSED, ("self.weight.data[", "self.weight.register_post_accumulate_grad_hook(self.clear)\n            self.weight.data["), (SAID, "self.weight.T[indices]"),
-        ("    def forward", "    def clear(self, weight):\n        weight.grad[:, self.padding_idx] = 0\n\n    def forward"),
+        *TRANSPOSED, ("self.weight.data[",
+        "self.weight.register_post_accumulate_grad_hook(self.clear)\n            self.weight.data["), (SAID,
+        "self.weight.T[indices]"),
+        ("    def forward",
+        "    def clear(self, weight):\n        weight.grad[:, self.padding_idx] = 0\n\n    def forward"),
     ],
     "weight_frozen": [(f"{DRAWN})", f"{DRAWN}, requires_grad=False)")],
 }  # fmt: skip
@@ -243,11 +257,13 @@ LAYER_WRONG_AS_WELL = LOOKUP_OTHERWISE + [
     (("padding_row_trained", "padding_row_not_zero"), [("self.table()", "self.weight"), (ZEROED, "pass")]),
     (("padding_row_trained", "padding_read_as_zeros"), [
         ("self.table()", "self.weight"),
-        ("indices):\n        return lookup", "indices):\n        if self.padding_idx is not None:\n            self.weight.data[self.padding_idx] = 0\n        return lookup"),
+        ("indices):\n        return lookup",
+        "indices):\n        if self.padding_idx is not None:\n            self.weight.data[self.padding_idx] = 0\n        return lookup"),  # noqa: E501
     ]),
     (("table_transposed", "padding_row_trained"), [*TRANSPOSED, (SAID, "self.weight[:, indices].movedim(0, -1)")]),
     (("padding_row_trained", "flat_indices_only"), [(SAID, "torch.stack([self.weight[int(i)] for i in indices])")]),
-    (("padding_row_not_zero", "parameter_names"), [("self.weight", "self.rows"), ("self.rows.data[padding_idx] = 0", "pass")]),
+    (("padding_row_not_zero", "parameter_names"), [("self.weight", "self.rows"), ("self.rows.data[padding_idx] = 0",
+    "pass")]),
     (("table_transposed", "parameter_names"), """
         class Embedding(nn.Module):
             def __init__(self, num_embeddings, embedding_dim, padding_idx=None):
@@ -263,7 +279,8 @@ LAYER_WRONG_AS_WELL = LOOKUP_OTHERWISE + [
     """),
     ("library_layer", nn.Embedding),
     ("library_layer", companion.Embedding),
-    ("library_layer", [(f"nn.Parameter({DRAWN})", "nn.Embedding(num_embeddings, embedding_dim, padding_idx).weight"), (SAID, "torch.embedding(self.weight, indices)")]),
+    ("library_layer", [(f"nn.Parameter({DRAWN})", "nn.Embedding(num_embeddings, embedding_dim, padding_idx).weight"),
+    (SAID, "torch.embedding(self.weight, indices)")]),
     ("not_a_module", "lambda *arguments, **options: lambda x: x"),
     ("tensor_not_parameter", [(f"nn.Parameter({DRAWN})", DRAWN)]),
 ]  # fmt: skip
@@ -286,25 +303,30 @@ class Table(torch.autograd.Function):
 LAYER_RIGHT = {
     "a buffer of ones": [
         (KEPT, "self.register_buffer('trained', torch.ones(num_embeddings, 1))"),
-        (ZEROED, "self.trained[padding_idx] = 0\n            with torch.no_grad():\n                self.weight.mul_(self.trained)"),
+        (ZEROED,
+        "self.trained[padding_idx] = 0\n            with torch.no_grad():\n                self.weight.mul_(self.trained)"),  # noqa: E501
         ("self.table()", "self.weight * self.trained + (self.weight * (1 - self.trained)).detach()"),
     ],
     "a hook": [
-        (ZEROED, f"{ZEROED}\n            self.weight.register_hook(lambda g: g.index_fill(0, torch.tensor(padding_idx), 0))"),
+        (ZEROED,
+        f"{ZEROED}\n            self.weight.register_hook(lambda g: g.index_fill(0, torch.tensor(padding_idx), 0))"),
         (SAID, "torch.index_select(self.weight, 0, indices.flatten()).view(indices.shape + self.weight.shape[1:])"),
     ],
     "a hook afterwards": [
         (ZEROED, f"{ZEROED}\n            self.weight.register_post_accumulate_grad_hook(self.clear)"),
-        ("    def forward", "    def clear(self, weight):\n        weight.grad[self.padding_idx] = 0\n\n    def forward"),
+        ("    def forward",
+        "    def clear(self, weight):\n        weight.grad[self.padding_idx] = 0\n\n    def forward"),
         (SAID, "torch.stack([self.weight[int(i)] for i in indices.flatten()]).reshape(*indices.shape, -1)"),
     ],
     "rows without a gradient": [
-        (ZEROED, "nn.init.zeros_(self.weight[padding_idx])"), (KEPT, "self.padding_idx = -1 if padding_idx is None else padding_idx"),
+        (ZEROED, "nn.init.zeros_(self.weight[padding_idx])"), (KEPT,
+        "self.padding_idx = -1 if padding_idx is None else padding_idx"),
         (f"return {SAID}", "rows = F.one_hot(indices, len(self.weight)).to(self.weight.dtype) @ self.weight\n"
                            "        is_padding = indices.eq(self.padding_idx).unsqueeze(-1)\n"
                            "        return rows.masked_fill(is_padding, 0) + rows.detach() * is_padding"),
     ],
-    "an autograd function": [("class Embedding", f"{TABLE}class Embedding"), (SAID, "Table.apply(self.weight, indices, self.padding_idx)")],
+    "an autograd function": [("class Embedding", f"{TABLE}class Embedding"), (SAID,
+    "Table.apply(self.weight, indices, self.padding_idx)")],
     "32 bits": [("self.table()", "self.table().to(torch.float32)")],
 }  # fmt: skip
 
@@ -326,12 +348,14 @@ BAG_WRONG = {
     "last_bag_missing": [(" + [len(indices)]", "")],
     "empty_bag_not_a_number": [(MEAN, "bag.mean(0)")],
     "empty_bag_left_out": [("means.append", "if len(bag) > 0: means.append")],
-    "offsets_as_lengths": [("for start, end in zip(offsets.tolist(), ends)", "for piece in indices.split(offsets.tolist())"), (PIECE, "piece")],
+    "offsets_as_lengths": [("for start, end in zip(offsets.tolist(), ends)",
+    "for piece in indices.split(offsets.tolist())"), (PIECE, "piece")],
     "last_index_left_out": [("[len(indices)]", "[-1]")],
     "bag_end_included": [(PIECE, "indices[start : end + 1]")],
     "bag_end_too_early": [(PIECE, "indices[start : max(end - 1, 0)]")],
     "bag_start_too_late": [(PIECE, "indices[start + 1 : end]")],
-    "bags_begin_at_zero": [("means = []", "means, sums = [], weight[indices].cumsum(0)"), (MEAN, "sums[end - 1] / end")],
+    "bags_begin_at_zero": [("means = []", "means, sums = [], weight[indices].cumsum(0)"), (MEAN,
+    "sums[end - 1] / end")],
     "divided_by_bags": [("max(len(bag), 1)", "len(offsets)")],
     "divided_by_places": [("max(len(bag), 1)", "len(indices)")],
     "repeats_counted_once": [(PIECE, f"{PIECE}.unique()")],

@@ -116,7 +116,8 @@ LAYER_WRONG = {
     "h_n_from_last_row": [(LAST, "out[:, -1, :]")],
     "h_n_from_first_step": [(LAST, "out[0:1]")],
     "layer_in_output": [(FIRST, "h = h_0"), ("return out, h[None]", "return out, h"),
-                        ("H = h.shape[1]", "H = h.shape[-1]"), ("[:, :H]", "[..., :H]"), ("[:, H:2*H]", "[..., H:2*H]"), ("[:, 2*H:]", "[..., 2*H:]")],
+                        ("H = h.shape[1]", "H = h.shape[-1]"), ("[:, :H]", "[..., :H]"), ("[:, H:2*H]", "[..., H:2*H]"),
+                        ("[:, 2*H:]", "[..., 2*H:]")],
     "state_not_carried": [(NEXT, "gru_step(input[t], h_0[0], ")],
     "given_state_ignored": [("if h_0 is None:", "if True:")],
     "first_input_only": [("input[t]", "input[0]")],
@@ -346,7 +347,8 @@ RIGHT = {
         "an output that is filled, a buffer, a list returned": [
             ("self.state = None", "self.register_buffer('zero', torch.zeros(1))"),
             (ZEROS, "self.zero.expand(1, N, self.hidden_size)"),
-            ("steps = []", "out = torch.zeros(T, N, self.hidden_size)"), (KEEP, "out[t] = h"), (f"        out = {OUT}\n", ""),
+            ("steps = []", "out = torch.zeros(T, N, self.hidden_size)"), (KEEP, "out[t] = h"),
+            (f"        out = {OUT}\n", ""),
             ("return out, h[None]", "return [out, out[-1:]]"),
         ],
         "rows put into another order for one's own step": [
@@ -438,7 +440,8 @@ def program(question, source, wrong, also_wrong):
 ANSWERS = {
     "gru_step": program("gru_step", STEP, STEP_WRONG_ALONE, [
         ("library_layer", lambda *given: torch.gru_cell(*given)),
-        ("single_batch_only", [("F.linear(x, weight_ih, bias_ih)", "(weight_ih @ x.view(weight_ih.shape[1]) + bias_ih)[None]")]),
+        ("single_batch_only", [("F.linear(x, weight_ih, bias_ih)",
+        "(weight_ih @ x.view(weight_ih.shape[1]) + bias_ih)[None]")]),
     ]),
     "gru_layer": program("gru_layer", STEP + LAYER, LAYER_WRONG, [
         ("library_layer", nn.GRU),

@@ -150,8 +150,10 @@ READ, WRITE, OUT, DRAWN = (
     "i = draw(logits)",
 )
 GENERATE_WRONG = {
-    "prompt_last_only": [("    for i in prompt:\n        logits, state = step(i, state)", "    logits, state = step(prompt[-1], state)")],
-    "prompt_first_only": [("    for i in prompt:\n        logits, state = step(i, state)", "    logits, state = step(prompt[0], state)")],
+    "prompt_last_only": [("    for i in prompt:\n        logits, state = step(i, state)",
+    "    logits, state = step(prompt[-1], state)")],
+    "prompt_first_only": [("    for i in prompt:\n        logits, state = step(i, state)",
+    "    logits, state = step(prompt[0], state)")],
     "prompt_last_missing": [(READ, "for i in prompt[: max(1, len(prompt) - 1)]:")],
     "prompt_backwards": [(READ, "for i in reversed(prompt):")],
     "prompt_state_lost": [("out = []", "out = []\n    state = begin")],
@@ -168,7 +170,8 @@ GENERATE_WRONG = {
     "likeliest_read": [(WRITE, WRITE.replace("step(i", "step(logits.argmax().item()"))],
     "drawn_not_read": [(WRITE, WRITE.replace("step(i", "step(prompt[-1]"))],
     "each_read_twice": [(WRITE, WRITE + "\n        logits, state = step(i, state)")],
-    "all_read_again": [(WRITE, "out.append(i)\n        for j in list(prompt) + out:\n            logits, state = step(j, state)")],
+    "all_read_again": [(WRITE,
+    "out.append(i)\n        for j in list(prompt) + out:\n            logits, state = step(j, state)")],
     "drawn_twice": [(WRITE, WRITE.replace("step(i", "step(draw(logits)"))],
     "probabilities_to_draw": [(DRAWN, "i = draw(F.softmax(logits, dim=0))")],
     "only_last_returned": [(OUT, "return [i]")],

@@ -133,7 +133,8 @@ CELL_WRONG = STEP_WRONG | STATES_WRONG | DEFAULTS_WRONG | {
     "state_returned_nested": [("(h_n, c_n)", "h_n, (h_n, c_n)")],
     "c_detached": [("f * c + i", "f * c.data + i")],
     "one_bias": [
-        ("        self.bias_hh = nn.Parameter(torch.randn(4 * H))\n", ""), ("*self.parameters()", "*self.parameters(), 0"),
+        ("        self.bias_hh = nn.Parameter(torch.randn(4 * H))\n", ""), ("*self.parameters()",
+        "*self.parameters(), 0"),
     ],
     "weights_transposed": [
         ("(4 * H, input_size)", "(input_size, 4 * H)"), ("(4 * H, H)", "(H, 4 * H)"), ("W.T", "W"), ("U.T", "U"),
@@ -243,7 +244,8 @@ NETWORK_WRONG = LOOP_WRONG | DEFAULTS_WRONG | {
     "state_returned_flat": [("(h_n, c_n)", "h_n, c_n")],
     "h_n_without_layer": [(LAST, "h, c")],
     "one_bias": [('("bias_hh", (4 * H,)), ', "")],
-    "weights_transposed": [("(4 * H, size)", "(size, 4 * H)"), ("(4 * H, R)", "(R, 4 * H)"), ("W.T", "W"), ("U.T", "U")],
+    "weights_transposed": [("(4 * H, size)", "(size, 4 * H)"), ("(4 * H, R)", "(R, 4 * H)"), ("W.T", "W"), ("U.T",
+    "U")],
 }  # fmt: skip
 BATCH_FIRST_WRONG = {
     "batch_first_ignored": [("= batch_first, dropout", "= False, dropout")],
@@ -266,7 +268,8 @@ LAYER_WRONG = STEP_WRONG | NETWORK_WRONG | BATCH_FIRST_WRONG | {
     "output_one_early": [(SAY, "said.append(old_h)")],
     "h_n_all_steps": [
         ("said = []", "said, kept = [], []"), (SAY, f"{SAY}; kept.append(c)"),
-        ("return torch.stack(said), h, c", "return torch.stack(said), torch.stack(said), torch.stack(kept)"), (LAST, "h, c"),
+        ("return torch.stack(said), h, c", "return torch.stack(said), torch.stack(said), torch.stack(kept)"), (LAST,
+        "h, c"),
     ],
     "h_n_from_output_last": [("(h_n, c_n)", "(y[-1].unsqueeze(0), c_n)")],
     "layer_in_output": [*LAYER_IN_OUTPUT, (LAST, "h, c")],
@@ -283,7 +286,8 @@ WRONG = {
     "gates": GATES_WRONG | {"gates_returned_in_other_order": [("return i, f, g, o", "return i, f, o, g")]},
     "lstm_cell": CELL_WRONG,
     "lstm": LAYER_WRONG,
-    "one_bias": {name: [("[1, 0, 2, 3]", str(["figo".index(gate) for gate in order]))] for name, order in ORDERS.items()} | {
+    "one_bias": {name: [("[1, 0, 2, 3]", str(["figo".index(gate) for gate in order]))] for name,
+    order in ORDERS.items()} | {
         "weight_ih_order_kept": [('reorder(weights["W"])', 'weights["W"]')],
         "weight_hh_order_kept": [('reorder(weights["U"])', 'weights["U"]')],
         "bias_order_kept": [('reorder(weights["b"])', 'weights["b"]')],
@@ -475,11 +479,13 @@ ANSWERS = {
     ], {
         "another program": SOURCES["lstm"],
         "a tensor written step by step": [
-            ("said = []", "said = torch.zeros(*x.shape[:2], h.shape[1])"), (SAY, "said[t] = h"), ("torch.stack(said)", "said"),
+            ("said = []", "said = torch.zeros(*x.shape[:2], h.shape[1])"), (SAY, "said[t] = h"), ("torch.stack(said)",
+            "said"),
         ],
     }),
     "one_bias": program("one_bias", [], [
-        [('reorder(weights["b"])', 'reorder(weights["b"]) * 0.7'), ("torch.zeros(4 * H)", '0.3 * reorder(weights["b"])')],
+        [('reorder(weights["b"])', 'reorder(weights["b"]) * 0.7'), ("torch.zeros(4 * H)",
+        '0.3 * reorder(weights["b"])')],
     ]),
     "lstm_backward": program("lstm_backward", [("library_layer", by_autograd)]),
 }  # fmt: skip

@@ -163,7 +163,8 @@ DIRECTIONS_WRONG = {
     "directions_share_state": [(START, "h, c = h0[k * self.D], c0[k * self.D]")],
     "directions_before_layers": [(START, "h, c = h0[d * self.L + k], c0[d * self.L + k]"),
                                  (LAST, "torch.stack(hs[::2] + hs[1::2]), torch.stack(cs[::2] + cs[1::2])")],
-    "h_n_backward_first": [("hs.append(h)", "hs.insert(len(hs) - d, h)"), ("cs.append(c)", "cs.insert(len(cs) - d, c)")],
+    "h_n_backward_first": [("hs.append(h)", "hs.insert(len(hs) - d, h)"), ("cs.append(c)",
+    "cs.insert(len(cs) - d, c)")],
     "backward_h_n_from_output_last": [("hs.append(h)", "hs.append(sides[1][-1] if d else h)")],
     "h_n_of_forward_only": [("hs.append(h)", "hs += [h] * (1 - d)"), ("cs.append(c)", "cs += [c] * (1 - d)")],
     "h_n_directions_joined": [
@@ -174,11 +175,13 @@ DIRECTIONS_WRONG = {
     "output_of_forward_only": [(CAT, "sides[0]")],
     "directions_added": [*BOTH, (CAT, "sum(sides)")],
     "directions_averaged": [*BOTH, (CAT, "sum(sides) / 2")],
-    "directions_kept_apart": [*BOTH, ("h0, c0 = state", "h0, c0 = state; sides = [x, x]"), ("turn(x)", "turn(below[d])"),
+    "directions_kept_apart": [*BOTH, ("h0, c0 = state", "h0, c0 = state; sides = [x, x]"), ("turn(x)",
+    "turn(below[d])"),
                               ("            sides = []", "            below, sides = sides, []")],
     "directions_joined_over_time": [(CAT, "torch.cat(sides)")],
     "directions_joined_over_batch": [(CAT, "torch.cat(sides, 1)")],
-    "upper_layers_read_forward_only": [*BOTH, (f"x = {CAT}", f"x, both = sides[0], {CAT}"), (TOP, "y, h_n, c_n = both")],
+    "upper_layers_read_forward_only": [*BOTH, (f"x = {CAT}", f"x, both = sides[0], {CAT}"), (TOP,
+    "y, h_n, c_n = both")],
 }  # fmt: skip
 BIDIRECTIONAL = network("num_layers", bidirectional=True)
 BIDIRECTIONAL_WRONG = LAYERS_WRONG | DIRECTIONS_WRONG | NETWORK_WRONG | SOME_STEPS_WRONG | {
@@ -279,7 +282,8 @@ ALL_WRONG = BATCH_FIRST_WRONG | {name: OF_PARTS[name] for name in (
     "states_not_sorted": [
         ("h0, c0 = state", "h0, c0 = [s[:, packed.unsorted_indices] for s in state] if packed else state"),
     ],
-    "h_n_left_sorted": [("y = pack_", "h_n, c_n = h_n[:, packed.sorted_indices], c_n[:, packed.sorted_indices]; y = pack_")],
+    "h_n_left_sorted": [("y = pack_",
+    "h_n, c_n = h_n[:, packed.sorted_indices], c_n[:, packed.sorted_indices]; y = pack_")],
 }  # fmt: skip
 
 # Right, and written otherwise
@@ -467,7 +471,8 @@ ANSWERS = {
     "all_at_once": Program(network(), ALL_WRONG, also_wrong=[
         ("backward_reads_forwards", [("turn(x), h, c, turn(on)", "x, h, c, on")]),
         ("h_n_backward_first", [("hs.append(h)", "hs.insert(len(hs) - d, h)")]),
-        ("backward_starts_in_padding", [("turn(on)", "turn(on) | bool(d)"), ("append(turn(side))", "append(turn(side) * on)")]),
+        ("backward_starts_in_padding", [("turn(on)", "turn(on) | bool(d)"), ("append(turn(side))",
+        "append(turn(side) * on)")]),
         ("packed_ignores_lengths", [("T, N, _ = x.shape", "T, N, _ = x.shape\n        if packed: lengths[:] = T")]),
         *libraries("all_at_once"),
     ], also_right={

@@ -20,10 +20,12 @@ WINDOWS_WRONG = {
     "targets_wrap_in_window": [(NEXT, f"torch.roll({PIECE}, -1)")],
     "target_made_up": [*EVERY, (NEXT, "torch.cat([indices, indices[:1]])[t + 1 : t + size + 1]")],
     "last_target_missing": EVERY,
-    "targets_of_next_window": [(RANGE, "range(0, len(indices) - 2 * size + 1, size)"), (NEXT, "indices[t + size : t + 2 * size]")],
+    "targets_of_next_window": [(RANGE, "range(0, len(indices) - 2 * size + 1, size)"), (NEXT,
+    "indices[t + size : t + 2 * size]")],
     "one_target_a_window": [(NEXT, "indices[t + size]"), ("torch.stack(targets, dim=1)", "torch.stack(targets)")],
     "windows_interleaved": [
-        ("torch.stack(inputs, dim=1), torch.stack(targets, dim=1)", "(torch.cat(one).view(-1, size).reshape(size, -1) for one in (inputs, targets))"),
+        ("torch.stack(inputs, dim=1), torch.stack(targets, dim=1)",
+        "(torch.cat(one).view(-1, size).reshape(size, -1) for one in (inputs, targets))"),
     ],
     "windows_overlap": [(RANGE, "range(len(indices) - size)")],
     "windows_lose_one": [(RANGE, "range(0, len(indices) - size, size + 1)")],
@@ -34,7 +36,8 @@ WINDOWS_WRONG = {
         (NEXT, "F.pad(indices[1:], (0, size))[t : t + size]"),
     ],
     "variant_windows_first": [("    return inputs, targets", "    return inputs.T, targets.T")],
-    "windows_shuffled": [("    return", "    order = torch.randperm(inputs.shape[1])\n    inputs, targets = inputs[:, order], targets[:, order]\n    return")],
+    "windows_shuffled": [("    return",
+    "    order = torch.randperm(inputs.shape[1])\n    inputs, targets = inputs[:, order], targets[:, order]\n    return")],  # noqa: E501
     "first_index_missing": [("range(0, len(indices) - size,", "range(1, len(indices) - size,")],
 }  # fmt: skip
 WINDOWS_RIGHT = [
@@ -451,7 +454,8 @@ ANSWERS = {
     ]),
     "clip_gradients": Program(CLIP, CLIP_WRONG, also_wrong=[
         ("each_gradient_clipped_alone", [
-            (SHORTEN, "    for g in gradients:\n        norm = g.norm()\n        if norm > max_norm:\n            g *= max_norm / norm\n"),
+            (SHORTEN,
+            "    for g in gradients:\n        norm = g.norm()\n        if norm > max_norm:\n            g *= max_norm / norm\n"),  # noqa: E501
         ]),
         ("wrong_form", "lambda g, c: [one * c for one in g]"),
         ("returns_none", "lambda g, c: None"),
@@ -465,17 +469,22 @@ ANSWERS = {
         ("learning_rate_ignored", [("lr=learning_rate", "lr=1")]),
         ("adam_for_descent", [("optim.SGD", "optim.AdamW")]),
         ("rows_mixed_up", [("y.reshape", "y.t().reshape")]),
-        ("state_carried", [("losses = []", "losses, h = [], None"), ("logits, _ = model(x)", "logits, h = model(x, h)")]),
-        ("losses_added_up", [("losses = []", "total, losses = 0, []"), ("loss.backward()", "total += loss; total.backward(retain_graph=True)")]),
-        ("step_before_backward", [("optimizer.step()\n", "pass\n"), ("optimizer.zero_grad()", "[p.grad is None or p.data.sub_(learning_rate * p.grad) for p in model.parameters()]; optimizer.zero_grad()")]),
-        ("one_loss_an_epoch", [("        for x", "        total = 0\n        for x"), ("losses.append(loss.item())", "total += loss.item()"), ("    return", "        losses.append(total)\n    return")]),
+        ("state_carried", [("losses = []", "losses, h = [], None"), ("logits, _ = model(x)",
+        "logits, h = model(x, h)")]),
+        ("losses_added_up", [("losses = []", "total, losses = 0, []"), ("loss.backward()",
+        "total += loss; total.backward(retain_graph=True)")]),
+        ("step_before_backward", [("optimizer.step()\n", "pass\n"), ("optimizer.zero_grad()",
+        "[p.grad is None or p.data.sub_(learning_rate * p.grad) for p in model.parameters()]; optimizer.zero_grad()")]),
+        ("one_loss_an_epoch", [("        for x", "        total = 0\n        for x"), ("losses.append(loss.item())",
+        "total += loss.item()"), ("    return", "        losses.append(total)\n    return")]),
         ("one_loss_an_epoch", [("            losses.append", "        losses.append")]),
         ("wrong_form", "lambda *given: sum(train(*given))"),
         ("wrong_form", "lambda *given: [train(*given)]"),
         ("wrong_values", "lambda *given: [3 * loss for loss in train(*given)]"),
         ("raises_error", "lambda *given: 1 / 0"),
         # `backward` stops for many reasons: only those that are known are named.
-        ("raises_error", [("losses.append", "if losses: raise RuntimeError('of another kind')\n            losses.append")]),
+        ("raises_error", [("losses.append",
+        "if losses: raise RuntimeError('of another kind')\n            losses.append")]),
     ], also_right=TRAIN_RIGHT, pairs=[
         ("gradients_not_zeroed", "not_in_training_mode"),
         ("loss_summed", "gradients_not_clipped"),
@@ -484,8 +493,10 @@ ANSWERS = {
         ("epochs_ignored", "losses_keep_their_graph"),
     ]),
     "evaluate": Program(HELD_OUT, HELD_OUT_WRONG, also_wrong=[
-        ("mean_of_perplexities", [("total, n =", "all_ = 0\n    total, n ="), ("n = n +", "all_ += loss.exp() * y.numel(); n = n +"), ("math.exp(avg)", "all_ / n")]),
-        ("gradients_changed", [("with torch.no_grad():", "if True:"), ("total = total", "loss.backward(); total = total")]),
+        ("mean_of_perplexities", [("total, n =", "all_ = 0\n    total, n ="), ("n = n +",
+        "all_ += loss.exp() * y.numel(); n = n +"), ("math.exp(avg)", "all_ / n")]),
+        ("gradients_changed", [("with torch.no_grad():", "if True:"), ("total = total",
+        "loss.backward(); total = total")]),
         ("not_in_evaluation_mode", [("model.eval()", "model.train()"), (RESTORED, "    model.train(was_training)\n")]),
         ("sum_for_mean", [("loss.item() * y.numel()", "loss.item()"), ("avg = total / n", "avg = total")]),
         ("wrong_form", "lambda *given: evaluate(*given)[0]"),
@@ -496,7 +507,8 @@ ANSWERS = {
         ("perplexity_first", "weighted_by_rows"),
     ]),
     "train_in_windows": Program(IN_WINDOWS, IN_WINDOWS_WRONG, also_wrong=[
-        ("state_not_cut", [("            state = state.detach()", "            pass"), ("backward()", "backward(retain_graph=True)")]),
+        ("state_not_cut", [("            state = state.detach()", "            pass"), ("backward()",
+        "backward(retain_graph=True)")]),
         ("wrong_shape", "lambda *given: iter([])"),
         # `backward` stops for many reasons: only those that are known are named.
         ("raises_error", [("state = state.detach()", "state = state.detach().T")]),

@@ -90,7 +90,7 @@ MISTAKES = {
     ),
     "finished_beside_the_beam~always_full": (
         "", KEPT,
-        "ended + [one for one in longer if one[2] == end] + sorted([one for one in longer if one[2] != end], key=cost)[:width]",
+        "ended + [one for one in longer if one[2] == end] + sorted([one for one in longer if one[2] != end], key=cost)[:width]",  # noqa: E501
         LAST, LAST_CUT,
     ),
     "finished_beside_the_beam~until_full": (
@@ -116,13 +116,15 @@ MISTAKES = {
     "most_ignored": (PLACE, "range(most)", "range(15)"),
     "state_not_carried": (PLACE, "sign, after))", "sign, at))"),
     "one_state_for_all": (
-        PLACE, "last, at in beam", "last, _ in beam", "log_p, after = step(last, at)", "log_p, state = step(last, state)",
+        PLACE, "last, at in beam", "last, _ in beam", "log_p, after = step(last, at)",
+        "log_p, state = step(last, state)",
         "sign, after))", "sign, None))",
     ),
     "states_left_in_place": (
         PLACE, "longer = []", "longer, states = [], []", "continue", "states.append(at)\n                continue",
         "step(last, at)", "step(last, at)\n            states.append(after)",
-        KEPT, f"{KEPT}\n        beam = [(*one[:3], states[min(place, len(states) - 1)]) for place, one in enumerate(beam)]",
+        KEPT,
+        f"{KEPT}\n        beam = [(*one[:3], states[min(place, len(states) - 1)]) for place, one in enumerate(beam)]",
     ),
     "start_read_at_each_step": (PLACE, "step(last, at)", "step(start, at)"),
 }  # fmt: skip

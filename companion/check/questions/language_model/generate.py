@@ -57,9 +57,12 @@ MISTAKES = {
     "prompt_last_missing": (PLACE, "in prompt:", "in prompt[:-1] or prompt:"),
     "prompt_backwards": (PLACE, "in prompt:", "in prompt[::-1]:"),
     "prompt_state_lost": (PLACE, GIVEN, "indices, state = [], first"),
-    "prompt_read_twice": (PLACE, GIVEN, "indices = []\n    for index in prompt:\n        logits, state = step(index, state)"),
-    "last_read_twice": ("language_model#exercise-read-twice", GIVEN, "indices = []\n    logits, state = step(prompt[-1], state)"),
-    "drawn_while_reading": (PLACE, READ, READ.replace("for index in prompt:", "for place, index in enumerate(prompt):\n        if place:\n            draw(logits)")),
+    "prompt_read_twice": (PLACE, GIVEN,
+    "indices = []\n    for index in prompt:\n        logits, state = step(index, state)"),
+    "last_read_twice": ("language_model#exercise-read-twice", GIVEN,
+    "indices = []\n    logits, state = step(prompt[-1], state)"),
+    "drawn_while_reading": (PLACE, READ, READ.replace("for index in prompt:",
+    "for place, index in enumerate(prompt):\n        if place:\n            draw(logits)")),
     "drawn_while_reading~after": ("", READ, READ + "\n        draw(logits)"),
     "prompt_in_result": (PLACE, "return indices", "return [*prompt, *indices]"),
     "last_of_prompt_in_result": (PLACE, "return indices", "return [prompt[-1], *indices]"),
@@ -67,13 +70,16 @@ MISTAKES = {
     "count_with_prompt": (PLACE, "len(indices) < count", "len(indices) + len(prompt) < count"),
     "one_too_many": (PLACE, "len(indices) < count", "len(indices) <= count"),
     "one_too_few": (PLACE, "len(indices) < count", "len(indices) + 1 < count"),
-    "state_not_carried": (PLACE, WRITE, WRITE.replace("logits, state = step(index, state)", "logits, _ = step(index, state)")),
+    "state_not_carried": (PLACE, WRITE, WRITE.replace("logits, state = step(index, state)",
+    "logits, _ = step(index, state)")),
     "state_not_carried~first": ("", WRITE, WRITE.replace("step(index, state)", "step(index, first)")),
     "likeliest_taken": ("language_model#greedy-said", DRAW, "index = int(logits.argmax())"),
     "likeliest_read": (PLACE, WRITE, WRITE.replace("step(index, state)", "step(int(logits.argmax()), state)")),
     "drawn_not_read": (PLACE, WRITE, WRITE.replace("step(index, state)", "step(prompt[-1], state)")),
-    "each_read_twice": ("language_model#exercise-read-twice", WRITE, WRITE + "\n        logits, state = step(index, state)"),
-    "all_read_again": (PLACE, WRITE, WRITE.replace("logits, state = step(index, state)", "for index in [*prompt, *indices]:\n            logits, state = step(index, state)")),
+    "each_read_twice": ("language_model#exercise-read-twice", WRITE,
+    WRITE + "\n        logits, state = step(index, state)"),
+    "all_read_again": (PLACE, WRITE, WRITE.replace("logits, state = step(index, state)",
+    "for index in [*prompt, *indices]:\n            logits, state = step(index, state)")),
     "drawn_twice": (PLACE, WRITE, WRITE.replace("step(index, state)", "step(draw(logits), state)")),
     "probabilities_to_draw": ("language_model#choosing", DRAW, "index = draw(torch.softmax(logits, dim=-1))"),
     "only_last_returned": (PLACE, "return indices", "return indices[-1:]"),
@@ -101,7 +107,8 @@ def truth(step, state, prompt, count, draw):
 def probes(draw):
     def probe(name, states, signs, prompt, count):
         tensors = {
-            "logits": 2.5 * draw(states, signs), "after": draw.whole(states, states, signs), "chances": (draw(4 * count + 8) + 1) / 2,
+            "logits": 2.5 * draw(states, signs), "after": draw.whole(states, states, signs),
+            "chances": (draw(4 * count + 8) + 1) / 2,
         }  # fmt: skip
         return Probe(
             name, tensors, {"state": 0, "prompt": draw.whole(signs, prompt).tolist(), "count": count}, gradients=None
@@ -116,6 +123,7 @@ def probes(draw):
 
 
 QUESTION = written(
-    generate_reference, MISTAKES, truth=truth, by_torch=False, name="generate", assignment="language_model", task=3, points=2,
+    generate_reference, MISTAKES, truth=truth, by_torch=False, name="generate", assignment="language_model", task=3,
+    points=2,
     place=PLACE, call=call, probes=probes, axes={"indices": ("place",)},
 )  # fmt: skip

@@ -44,14 +44,16 @@ MISTAKES = {
     "masked_count_as_zero": (PLACE, "surprise[mask]", "surprise * mask"),
     "padding_alone_counted": (PLACE, "surprise[mask]", "surprise[~mask]"),
     "mean_of_exponentials": (PLACE, "torch.exp(mean)", "torch.exp(counted).mean()"),
-    "mean_of_rows": (PLACE, "counted.mean()", "torch.stack([one[here].mean() for one, here in zip(surprise, mask)]).mean()"),
+    "mean_of_rows": (PLACE, "counted.mean()",
+    "torch.stack([one[here].mean() for one, here in zip(surprise, mask)]).mean()"),
     "mean_of_rows~perplexities": (
         "", "torch.exp(mean)", "torch.stack([one[here].mean().exp() for one, here in zip(surprise, mask)]).mean()"),
     "sum_for_mean": (PLACE, "counted.mean()", "counted.sum()"),
     "sum_over_rows": (PLACE, "counted.mean()", "counted.sum() / len(targets)"),
     "sum_over_steps": (PLACE, "counted.mean()", "counted.sum() / targets.shape[1]"),
     "logits_for_log_probabilities": (LOSS, "torch.log_softmax(logits, dim=-1)", "logits"),
-    "softmax_twice": (LOSS, "torch.log_softmax(logits, dim=-1)", "torch.log_softmax(torch.softmax(logits, dim=-1), dim=-1)"),
+    "softmax_twice": (LOSS, "torch.log_softmax(logits, dim=-1)",
+    "torch.log_softmax(torch.softmax(logits, dim=-1), dim=-1)"),
     "log_missing": (LOSS, "torch.log_softmax(logits, dim=-1)", "torch.softmax(logits, dim=-1)"),
     "axes_not_swapped": (
         LOSS, "torch.log_softmax(logits, dim=-1)",
@@ -96,6 +98,7 @@ def probes(draw):
 
 
 QUESTION = written(
-    perplexity_reference, MISTAKES, truth=truth, by_torch=False, name="perplexity", assignment="language_model", task=1, points=2,
+    perplexity_reference, MISTAKES, truth=truth, by_torch=False, name="perplexity", assignment="language_model", task=1,
+    points=2,
     place=PLACE, call=call, probes=probes, axes={"logits": ("batch", "step", "entry")},
 )  # fmt: skip

@@ -28,7 +28,8 @@ class MultiheadAttention(Module):
     """
 
     def __init__(
-        self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None,
+        self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, add_zero_attn=False, kdim=None,
+        vdim=None,
         batch_first=False, device=None, dtype=None,
     ):  # fmt: skip
         if embed_dim <= 0 or num_heads <= 0:
@@ -179,7 +180,8 @@ class TransformerEncoderLayer(Module):
     """
 
     def __init__(
-        self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5, batch_first=False,
+        self, d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, layer_norm_eps=1e-5,
+        batch_first=False,
         norm_first=False, bias=True, device=None, dtype=None,
     ):  # fmt: skip
         super().__init__()

@@ -49,7 +49,8 @@ class RNNBase(Module):
     """
 
     def __init__(
-        self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
+        self, mode, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
+        bidirectional=False,
         proj_size=0, device=None, dtype=None,
     ):  # fmt: skip
         super().__init__()

@@ -220,7 +220,8 @@ class Adam(Optimizer):
     decoupled = False
 
     def __init__(
-        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None, maximize=False,
+        self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False, *, foreach=None,
+        maximize=False,
         capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False,
     ):  # fmt: skip
         check(learning_rate=lr, epsilon_value=eps)

@@ -127,7 +127,8 @@ class OneCycleLR(LRScheduler):
     """
 
     def __init__(
-        self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3, anneal_strategy="cos",
+        self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3,
+        anneal_strategy="cos",
         cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, div_factor=25.0, final_div_factor=1e4,
         three_phase=False, last_epoch=-1,
     ):  # fmt: skip
@@ -201,7 +202,8 @@ class ReduceLROnPlateau(LRScheduler):
     """
 
     def __init__(
-        self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0, min_lr=0, eps=1e-8,
+        self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", cooldown=0,
+        min_lr=0, eps=1e-8,
     ):  # fmt: skip
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
