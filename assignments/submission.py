@@ -3,6 +3,7 @@
 There are as many as processors. Each has one submission at a time, and starts a worker for students' code.
 """
 
+import contextlib
 import signal
 import time
 import traceback
@@ -137,10 +138,8 @@ class Grading:
         theirs.close()
 
     def ask(self, *asked):
-        try:
+        with contextlib.suppress(OSError):  # it is gone, and `said` says so
             self.line.send(asked)
-        except OSError:  # it is gone, and `said` says so
-            pass
 
     def said(self):
         """What it says next; None if it is gone."""

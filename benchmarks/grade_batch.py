@@ -18,31 +18,27 @@ import os
 import random
 import re
 import resource
-import sys
 import tempfile
 import time
 import zipfile
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(HERE), str(HERE / "assignments")]
-
-from assignments.batch import Batch  # noqa: E402
+from assignments.batch import Batch
 from assignments.grade import (
-    carried_errors,  # noqa: E402
-    judge,  # noqa: E402  (its folder is on the path only now)
-    store,  # noqa: E402
+    carried_errors,
+    judge,
+    store,
 )
-from assignments.read import answers  # noqa: E402
+from assignments.read import answers
 from assignments.report import (
-    pages,  # noqa: E402
-    results,  # noqa: E402
-    review,  # noqa: E402
+    pages,
+    results,
+    review,
 )
-from assignments.sandbox import pool  # noqa: E402
-from companion.check.engine.question import ASSIGNMENTS, all_questions  # noqa: E402
+from assignments.sandbox import pool
+from companion.check.engine.question import ASSIGNMENTS, all_questions
 
 SOURCE = HERE / "assignments" / "source"
 # Mistakes of the bank, as edits of the solutions. A question that has none here gets those of `slipped` only.
@@ -252,10 +248,8 @@ def measure(size, workers, interruptions=0):
 
         graded = None
         while graded is None:
-            try:
+            with suppress(KeyboardInterrupt):
                 graded = Batch(f"{folder}/sent", f"{folder}/grades", say=say).grade(pool)
-            except KeyboardInterrupt:
-                pass
         seconds, there = time.monotonic() - begin, len(list(Path(folder, "grades", "feedback").iterdir()))
     verdicts = [one for each in graded.values() for one in each["verdicts"]]
     right = sum(not one["mistakes"] for one in verdicts)

@@ -239,10 +239,9 @@ def judge(probed, outcomes, asked):
         if REFUSED in (one.error or {}).get("text", ""):
             one.notes.setdefault("library", [one.error["text"].partition(":")[0]])
     library = [one.notes.pop("library", None) for one in outcomes]
-    if any(library):
-        if asked.reach or not all(alike(expected, got) for expected, got in zip(probed.expected, outcomes)):
-            ran = sorted({name for names in library for name in names or ()})
-            return Finding(["library_layer"], notes={"library": ran} if ran else {})
+    if any(library) and (asked.reach or not all(map(alike, probed.expected, outcomes))):
+        ran = sorted({name for names in library for name in names or ()})
+        return Finding(["library_layer"], notes={"library": ran} if ran else {})
     return trained_network.judge(probed, outcomes) if asked.reach else diagnose(probed, outcomes)
 
 

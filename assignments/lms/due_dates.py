@@ -19,6 +19,7 @@ Days are those of the calendar in that zone: from the due date to the same time 
 night in which clocks are changed. What is stored of a grading stays as it is: all this is computed from it anew.
 """
 
+import contextlib
 import re
 import tomllib
 from dataclasses import dataclass, field
@@ -143,10 +144,8 @@ def zone_of(said, wrong):
 def moment(said, zone, wrong):
     """A moment in this zone. A date alone is the end of that day."""
     if isinstance(said, str):
-        try:
+        with contextlib.suppress(ValueError):
             said = date.fromisoformat(said) if len(said) <= 10 else datetime.fromisoformat(said)
-        except ValueError:
-            pass
     if isinstance(said, date) and not isinstance(said, datetime):
         said = datetime.combine(said, time(23, 59, 59))
     if not isinstance(said, datetime):

@@ -4,6 +4,7 @@ worker.py does so in its process before any student's code is there. What of it 
 does.
 """
 
+import contextlib
 import ctypes
 import os
 import re
@@ -33,7 +34,7 @@ def attends_for(job):
 
 
 def close_for(job):
-    shut(registered(re.compile("^(%s)$" % "|".join(map(re.escape, job["forbidden"])) or "$^")))
+    shut(registered(re.compile("^({})$".format("|".join(map(re.escape, job["forbidden"]))) or "$^")))
     if any("embedding" in name for name in job["forbidden"]):
         shut(registered(re.compile(r"::_?embedding(?!_renorm)")))
         trap("embedding")
@@ -117,10 +118,8 @@ def shut_autograd():
             if not name.startswith(space + "::"):
                 continue
             for key in keys:
-                try:
+                with contextlib.suppress(RuntimeError, TypeError):
                     library.impl(name.split("::")[1], key, fall, False)
-                except (RuntimeError, TypeError):
-                    pass
         forget(library)
     torch.autograd.grad = torch.autograd.backward = refuse("torch.autograd")
     torch.Tensor.backward = refuse("torch.autograd")

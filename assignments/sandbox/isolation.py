@@ -16,6 +16,7 @@ Landlock alone, who knows a file's name can ask whether it is there, and for its
 Nothing here imports torch or the companion.
 """
 
+import contextlib
 import ctypes
 import errno
 import os
@@ -116,10 +117,8 @@ class Jail:
         if not self.spaces and inner > 0:  # else it is a number in another namespace, and ended with it
             victims += [(os.kill, inner)]
         for end, number in victims:
-            try:
+            with contextlib.suppress(OSError):
                 end(number, 9)
-            except OSError:
-                pass
 
     def child(self, limits, hidden, path):
         """In the child, just before the student's code. limits: seconds, megabytes. Returns what holds."""
@@ -272,10 +271,8 @@ def limit(limits):
         wanted["RLIMIT_NPROC"] = (limits["threads"],) * 2
     for name, pair in wanted.items():
         if hasattr(resource, name):
-            try:
+            with contextlib.suppress(OSError, ValueError):  # macOS refuses some
                 resource.setrlimit(getattr(resource, name), pair)
-            except (OSError, ValueError):  # macOS refuses some
-                pass
 
 
 def limit_own_memory(megabytes):

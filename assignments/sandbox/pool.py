@@ -1,6 +1,7 @@
 """Starts the processes of worker.py, in which students' code runs, and speaks with them."""
 
 import atexit
+import contextlib
 import json
 import os
 import signal
@@ -171,10 +172,8 @@ class Worker:
         """Where nobody is at the other end of its line, it ends by itself, with all that it runs."""
         self.ready = None
         for one in (self.target, self.source, self.line):
-            try:
+            with contextlib.suppress(OSError):  # what was still to be written
                 one.close() if one else None
-            except OSError:  # what was still to be written
-                pass
         if self.process:
             self.process.kill()
             self.process.wait()

@@ -1,6 +1,6 @@
 """The process in which students' code runs. It knows calls and probes, and no answer: no reference, no truth, no bank.
 
-It is started by workers.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs:
+It is started by pool.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs:
 for each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the answer on
 the probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in its
 memory. Whatever the student's code does to this process, numbers are all it can give, and the layers that would compute
@@ -8,6 +8,7 @@ the right ones are not there.
 """
 
 import ast
+import contextlib
 import importlib.machinery
 import importlib.util
 import json
@@ -46,8 +47,8 @@ class Refused(types.ModuleType):
 def layer(name):
     class Layer:
         def __init__(self, *_, **__):
-            shutting.called.add(name)
-            raise shutting.Library(f"{name}: {shutting.OWN}")
+            disabled_torch.called.add(name)
+            raise disabled_torch.Library(f"{name}: {disabled_torch.OWN}")
 
         def __class_getitem__(cls, _):
             return cls
@@ -109,7 +110,7 @@ def load(name, file):
 
 
 def called_by(job):
-    """The question's call, from the pieces that portable.py cut out of its module."""
+    """The question's call, from the pieces that call_source.py cut out of its module."""
     from companion.check.engine import run_answer
 
     for piece in job["pieces"]:
@@ -140,8 +141,8 @@ def statements_of(cells):
         file = f"cell {number}"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         try:
-            nodes = [one for node in ast.parse(source, file).body for one in needing.single(node)]
-            statements += [needing.Statement(number, file, node) for node in nodes]
+            nodes = [one for node in ast.parse(source, file).body for one in dependencies.single(node)]
+            statements += [dependencies.Statement(number, file, node) for node in nodes]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             errors.append({"cell": number, "type": type(error).__name__, "text": str(error)[:300]})
     return statements, errors
@@ -155,16 +156,16 @@ def execute(statements, space):
     """
     flags, failed = 0, []
     for one in statements:
-        flags |= needing.future(one.node)
+        flags |= dependencies.future(one.node)
         if said := attempt(one, flags, space):
             failed.append((one, flags, said))
     before = None
     while len(failed) != before:
         before = len(failed)
         for place, (one, flags, said) in enumerate(failed):
-            definition = isinstance(one.node, needing.DEFINITIONS)
+            definition = isinstance(one.node, dependencies.DEFINITIONS)
             if said["type"] == "NameError" and (definition or said["name"] in space):
-                flags |= needing.NO_TYPES * definition
+                flags |= dependencies.NO_TYPES * definition
                 failed[place] = one, flags, attempt(one, flags, space)
         failed = [one for one in failed if one[-1]]
     return [said for *_, said in failed]
@@ -214,36 +215,34 @@ def work(job):
     others = ""
     every = statements
     if job["needed"]:
-        statements, others = needing.needed(statements, job["names"], job["place"])
+        statements, others = dependencies.needed(statements, job["names"], job["place"])
     if "changes" in job:
-        return encode(rerun.all_runs(job, every, statements, call, probes, globals()))
+        return encode(run_changes.all_runs(job, every, statements, call, probes, globals()))
     errors = [*errors, *execute(statements, vars(main))][:20]
     answer = next((vars(main)[name] for name in job["names"] if name in vars(main)), None)
     if answer is None:
         return encode({"errors": errors, "others": others, "outcomes": None})
     outcomes = []
     for probe in probes:
-        shutting.called.clear()
+        disabled_torch.called.clear()
         try:
             outcome = observe(call, answer, probe, wall)
         except BaseException as error:  # SystemExit and its like; `observe` has seen to the others
             error = {"kind": "raises_error", "type": type(error).__name__, "text": text(error)}
             outcome = run_answer.Outcome(error=error)
-        if shutting.called:
-            outcome.notes["library"] = sorted(shutting.called)
+        if disabled_torch.called:
+            outcome.notes["library"] = sorted(disabled_torch.called)
         outcomes.append(outcome.to_json())
     return encode({"errors": errors, "others": others, "outcomes": outcomes})
 
 
 def prepare(job, jail, secret, path):
-    """Goes behind the walls. Returns those that hold, as the line that received.py reads first."""
-    shutting.close_for(job)
-    walls = jail.child(job["limits"], [*secret, *shutting.hidden_for(job)], path)
+    """Goes behind the walls. Returns those that hold, as the line that protocol.py reads first."""
+    disabled_torch.close_for(job)
+    walls = jail.child(job["limits"], [*secret, *disabled_torch.hidden_for(job)], path)
     tempfile.tempdir = jail.scratch
-    try:
+    with contextlib.suppress(OSError):  # if it may not, it is told so
         os.chdir(jail.scratch)  # what a notebook writes beside it, it may read again
-    except OSError:
-        pass  # it may not, and is told so
     os.environ.clear()
     os.environ.update(
         HOME=jail.scratch, TMPDIR=jail.scratch, PATH="/nowhere", MPLBACKEND="Agg", MPLCONFIGDIR=jail.scratch,
@@ -256,10 +255,8 @@ def child(job, jail, pipe, secret, path):
     """Never returns."""
     for number in range(3, 256):
         if number != pipe:
-            try:
+            with contextlib.suppress(OSError):
                 os.close(number)
-            except OSError:
-                pass
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     write = os.write
@@ -414,25 +411,23 @@ def main():
     torch.set_num_threads(1)
     import torch._decomp.decompositions_for_jvp  # needs files that are hidden later  # noqa: F401
 
-    global isolation, needing, rerun, shutting
+    global isolation, dependencies, run_changes, disabled_torch
     isolation = load("isolation", HERE / "isolation.py")
-    needing = load("needing", HERE.parent / "read" / "dependencies.py")
-    rerun = load("rerun", HERE.parent / "report" / "oral" / "run_changes.py")
-    shutting = load("shutting", HERE / "disabled_torch.py")
-    del sys.modules["shutting"]  # nobody is to find it
+    dependencies = load("dependencies", HERE.parent / "read" / "dependencies.py")
+    run_changes = load("run_changes", HERE.parent / "report" / "oral" / "run_changes.py")
+    disabled_torch = load("disabled_torch", HERE / "disabled_torch.py")
+    del sys.modules["disabled_torch"]  # nobody is to find it
     run_answer = load("companion.check.engine.run_answer", settings["running"])
     sys.meta_path.insert(0, Finder())
     sys.modules["companion.check.engine.run_answer"] = run_answer
     # the last is what an optimizer imports as it is made: a second, for each answer that makes one
     for module in ("numpy", "matplotlib.pyplot", "torch.nn.functional", "torch.func", "torch._dynamo"):
-        try:
+        with contextlib.suppress(ImportError):
             __import__(module)
-        except ImportError:
-            pass
-    shutting.shut(shutting.registered(shutting.RECURRENT))
-    shutting.shut_python()
-    shutting.find_natives()
-    shutting.trap("recurrent")
+    disabled_torch.shut(disabled_torch.registered(disabled_torch.RECURRENT))
+    disabled_torch.shut_python()
+    disabled_torch.find_natives()
+    disabled_torch.trap("recurrent")
     warm = torch.rand(3, 4, dtype=torch.float64)
     (warm @ warm.T).sigmoid().tanh().sum()
     # what compiles code while it runs would need memory that is written and executed, which the walls refuse
@@ -440,14 +435,14 @@ def main():
     torch.backends.mkldnn.set_flags(False)
     linecache.clearcache()  # torch's compiler has read files here that are hidden from now on
     isolation.remember()
-    secret, path = [*shutting.hidden(), *settings["hidden"]], settings["path"]
+    secret, path = [*disabled_torch.hidden(), *settings["hidden"]], settings["path"]
     isolation.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the batch's to take
     if hasattr(os, "fork"):
         bear(socket.socket(fileno=source), secret, path)
         return
     send(target, {"pid": os.getpid()})
-    if (job := receive(source)) is not None:  # a process for each job; workers.py looks at the clock
+    if (job := receive(source)) is not None:  # a process for each job; pool.py looks at the clock
         begin = time.monotonic()
         walls = prepare(job, isolation.Jail(), secret, path)
         send(target, {"ended": "", "said": walls + work(job), "seconds": time.monotonic() - begin})

@@ -149,7 +149,9 @@ def replace_headers(text, english, translated):
     """Replace labels that have more or fewer lines in the translation, if a `print` writes nothing else."""
     for one, other in template_pairs(english, translated):
         if None not in one + other and len(split_lines(one)) != len(split_lines(other)):
-            text = re.sub(f"^{re.escape(''.join(one))}", lambda _: "".join(other), text, flags=re.MULTILINE)
+            text = re.sub(
+                f"^{re.escape(''.join(one))}", lambda _, other=other: "".join(other), text, flags=re.MULTILINE
+            )
     return text
 
 
@@ -183,9 +185,13 @@ def line_follows(line, own, known):
     for pattern in known:
         if not pattern.ends:  # another `print` goes on with this line
             match = pattern.english.match(line)
-            if match and match.end() and own.startswith(start := pattern.replace(match)):
-                if line_follows(line[match.end() :], own[len(start) :], known):
-                    return True
+            if (
+                match
+                and match.end()
+                and own.startswith(start := pattern.replace(match))
+                and line_follows(line[match.end() :], own[len(start) :], known)
+            ):
+                return True
         elif match := pattern.english.fullmatch(line):
             if own_matches(pattern, line, own):
                 return True

@@ -1,5 +1,6 @@
 """What the tests of the grader share: submissions as they are sent, and a process that runs students' code."""
 
+import contextlib
 import csv
 import json
 import platform
@@ -80,10 +81,8 @@ def generations(pid):
     parents, found = {}, [[pid]]
     for one in Path("/proc").iterdir():
         if one.name.isdigit():
-            try:
+            with contextlib.suppress(OSError):
                 parents[int(one.name)] = int((one / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                pass
     while found[-1]:
         found.append([one for one, parent in parents.items() if parent in found[-1]])
     return found[1:-1]

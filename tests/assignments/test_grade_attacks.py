@@ -217,7 +217,7 @@ def said_by_a_stranger(question, said):
 
 @pytest.mark.parametrize("cell", ["Infinity", "1e400", "NaN", "-1", "true", "9" * 999, '"1"', "[]", "null"])
 def test_a_forged_number_of_a_cell_is_no_answer(cell):
-    forged = '{"errors": [{"cell": %s, "type": "x", "text": "y"}], "outcomes": null}' % cell
+    forged = f'{{"errors": [{{"cell": {cell}, "type": "x", "text": "y"}}], "outcomes": null}}'
     assert said_by_a_stranger("gates", forged).mistakes == ["not_an_answer"]
     line = json.loads(forged.replace(cell, "1")) | {"outcomes": [{
         "values": {}, "notes": {}, "error": {"kind": "raises_error", "type": "x", "text": "y", "code": "z",

@@ -200,7 +200,7 @@ def test_files_that_never_end(tmp_path):
         file.truncate(2**43)  # takes no room on the disk
     begin = time.monotonic()
     assert set(sent(tmp_path, "a").answers) == set(SOURCES)
-    found = {name: path for name, path in folders.students(tmp_path).items()}
+    found = dict(folders.students(tmp_path).items())
     assert [key for key, _ in answers.submission("b", found["b"]).remarks] == ["nothing_sent"]
     assert [key for key, _ in sent(tmp_path, "c").remarks] == ["nothing_sent"]
     assert [key for key, _ in sent(tmp_path, "d").remarks] == ["file_too_large"]
@@ -318,8 +318,8 @@ def test_what_cannot_be_told_is_taken_for_what_the_others_sent(tmp_path, here):
 def kept_by(output, folder, wanted, results, say=lambda text: None):
     """A batch whose submissions are graded already, with these results."""
     batch = Batch(folder, output, wanted, say=say)
-    for student, result in results.items():
-        batch.keep(student, result)
+    for student, kept in results.items():
+        batch.keep(student, kept)
     write(output, batch.all_graded(), say)
 
 

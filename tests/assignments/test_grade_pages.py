@@ -347,7 +347,9 @@ def test_an_answer_that_its_check_called_right_is_to_be_looked_at(tmp_path, lang
     shown = messages.as_text(messages.Sayer(asked, probed, finding_of(asked.truth, "gates"), language).paragraphs()[0])
     said = pages.words(language)["instructor"]
 
-    def looked_at(*more, code=ASKED_CODE.replace("\t", "    ")):
+    spaced = ASKED_CODE.replace("\t", "    ")
+
+    def looked_at(*more, code=spaced):
         page, graded = reviewed(sent_by(tmp_path, code, *more), judged_so("not_written"), language)
         whys = [why for _, why, where in summary.Summary([graded], {"ada": "ada.html"}, language).to_look_at()]
         assert all(

@@ -116,7 +116,7 @@ def test_hostile_text_takes_no_time_and_stays_text():
     from copydetect import compare_files
 
     begin, all_graded = time.monotonic(), []
-    for number, text in enumerate(HOSTILE):
+    for _number, text in enumerate(HOSTILE):
         cell = review.piece("<i>.ipynb", 1, "\n".join([text] * 200), [])
         whole = similarity.fingerprint(similarity.text_of([cell]))
         slices = compare_files(whole, whole)[2][0]

@@ -45,7 +45,7 @@ def test_it_is_small_and_no_list_of_names_stands_open(made, read):
 
 
 def test_each_question_adds_up(read):
-    for question, right, *counts, mean, top in below(read, "Questions"):
+    for _question, right, *counts, _mean, top in below(read, "Questions"):
         assert int(right.split("/")[0]) + sum(map(int, counts)) == 300 and "(" in top
 
 
@@ -68,9 +68,10 @@ def test_the_list_is_filtered_and_walked_through_by_keys(browser, made):
         shown = page.locator("#everyone tbody tr:visible").all_inner_texts()
         assert 0 < len(shown) < 300 and all("Smith" in one for one in shown)
         assert page.locator("output").inner_text() == f"{len(shown)} of 300"
-        focused = lambda: page.evaluate(
-            "document.activeElement.closest('tr')?.innerText ?? document.activeElement.tagName"
-        )  # noqa: E731
+
+        def focused():
+            return page.evaluate("document.activeElement.closest('tr')?.innerText ?? document.activeElement.tagName")  # noqa: E731
+
         for wanted in (shown[0], shown[1], shown[0]):
             page.keyboard.press("ArrowUp" if focused() == shown[1] else "ArrowDown")
             assert focused() == wanted

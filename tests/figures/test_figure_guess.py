@@ -173,7 +173,7 @@ def test_a_reader_chooses_and_lets_the_others_play(browser):
         assert get(page, "tries") == []
         page.get_by_role("button", name=f"「{right}」").press("Enter")
         assert get(page, "tries") == [2] and page.evaluate(
-            "document.activeElement === document.querySelectorAll('.six button')[%d]" % k
+            f"document.activeElement === document.querySelectorAll('.six button')[{k}]"
         )
         play = page.get_by_role("button", name="LSTMにまかせる")
         play.click()

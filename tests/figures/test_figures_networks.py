@@ -95,10 +95,7 @@ def test_outputs_and_gradients(ask, kind):
         cases.append({"kind": kind, "sizes": SIZES, "values": values, "indices": indices, "targets": targets})
         x = model.embedding(indices)[:, None]
         states, state = [torch.zeros(1, 1, 4, **DOUBLE).requires_grad_()], None
-        if kind == "LSTM":
-            state = states[0], torch.zeros(1, 1, 4, **DOUBLE)
-        else:
-            state = states[0]
+        state = (states[0], torch.zeros(1, 1, 4, **DOUBLE)) if kind == "LSTM" else states[0]
         for x_t in x:
             output, state = model.recurrent(x_t[None], state)
             states.append(state[0] if kind == "LSTM" else state)

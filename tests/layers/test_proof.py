@@ -23,7 +23,7 @@ def test_what_is_compared(dtype):
     names = [row.tensor for row in result]
     assert names[:6] == ["output", "h_n", "c_n", "input.grad", "h_0.grad", "c_0.grad"]
     assert names[6:] == [f"{name}.grad" for name in nn.LSTM(3, 5, 2, proj_size=2).state_dict()]
-    assert dict((row.tensor, row.shape) for row in result)["c_n"] == (2, 3, 5)
+    assert {row.tensor: row.shape for row in result}["c_n"] == (2, 3, 5)
     assert [row.tensor for row in compare(*pair("Embedding", 4, 2))] == ["output", "weight.grad"]
     linear = compare(nn.Linear(4, 2), nn.Linear(4, 2))
     assert [(row.tensor, row.shape) for row in linear][:2] == [("output", (3, 2)), ("input.grad", (3, 4))]

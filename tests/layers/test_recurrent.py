@@ -58,10 +58,7 @@ def test_layer(case, time, batch, batched, with_state, hand, seed):
     ours, theirs = pair(name, **options, seed=seed)
     by_hand(ours, hand)
     dtype = options["dtype"]
-    if not batched:
-        shape = (time,)
-    else:
-        shape = (batch, time) if options["batch_first"] else (time, batch)
+    shape = (time,) if not batched else (batch, time) if options["batch_first"] else (time, batch)
     x = randn(*shape, options["input_size"], dtype=dtype)
     state = state_of(theirs, (batch,) if batched else (), dtype) if with_state else None
     # a missing state is told from a given one by running both, so pass None on where there is none

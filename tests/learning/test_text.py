@@ -46,7 +46,7 @@ def test_shipped_text(name, length):
     text = load_text(name)
     assert name in shipped_texts() and len(text) >= length
     assert (module.SHIPPED / f"{name}.txt").read_bytes() == text.encode()  # it needs no normalising
-    marks = "".join(re.findall("[%s]" % re.escape("".join(PAIRS)), text))
+    marks = "".join(re.findall("[{}]".format(re.escape("".join(PAIRS))), text))
     while (fewer := re.sub("|".join(map(re.escape, PAIRS)), "", marks)) != marks:
         marks = fewer
     assert marks == "" and all(line.count('"') % 2 == 0 for line in text.splitlines())

@@ -105,5 +105,5 @@ def test_what_no_window_can_be_cut_from(kind, at_least):
         with pytest.raises(ValueError, match="must be int64 of one dimension, not torch"):
             kind(wrong, 3, 5)
     for sizes in ((0, 5), (3, 0), (-1, 5)):
-        with pytest.raises(ValueError, match="must be at least 1, not %d and %d" % sizes):
+        with pytest.raises(ValueError, match="must be at least 1, not {} and {}".format(*sizes)):
             kind(torch.arange(30), *sizes)

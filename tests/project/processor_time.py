@@ -1,6 +1,7 @@
 """Measure processor time by folder of tests and print it as a table at the end of `make prove`."""
 
 import collections
+import contextlib
 
 import psutil
 
@@ -11,10 +12,8 @@ def processor_seconds():
     """Return the processor seconds of this process and all its descendants, including those that have ended."""
     total = 0.0
     for process in [this, *this.children(recursive=True)]:
-        try:
+        with contextlib.suppress(psutil.Error):  # it ended meanwhile
             total += sum(process.cpu_times()[:4])  # user, system and the same of children that were waited for
-        except psutil.Error:
-            pass  # it ended meanwhile
     return total
 
 

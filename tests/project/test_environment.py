@@ -45,7 +45,7 @@ class Machine:
 
     def add(self, name="python3", version=(3, 13), without=(), install=":", script=PYTHON, status=0):
         path = self.path / name
-        values = dict(real=sys.executable, version=version, without=without, install=install, status=status)
+        values = {"real": sys.executable, "version": version, "without": without, "install": install, "status": status}
         path.write_text(script.format(name=name, path=path, **values))
         path.chmod(0o755)
         return path

@@ -34,9 +34,9 @@ def lacking(language, page, originals, translated):
         if cell.cell_type == "markdown" and cell.id in theirs:
             said = words(cell.source)
             for term in TERMS:
-                if used(term, said) and f"{page}#{cell.id}" not in term.get("free", ()) and language in term:
-                    if not any(word.lower() in theirs[cell.id] for word in term[language]):
-                        yield f"{page}#{cell.id}: {term['en'][0]} → {term[language][0]}"
+                held = language in term and f"{page}#{cell.id}" not in term.get("free", ())
+                if held and used(term, said) and not any(word.lower() in theirs[cell.id] for word in term[language]):
+                    yield f"{page}#{cell.id}: {term['en'][0]} → {term[language][0]}"
 
 
 @pytest.mark.parametrize("language", translations.editions())

@@ -34,7 +34,7 @@ def mirror(source, target):
         if path.name not in names | NOT_COPIED:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
             changed = True
-    return any([mirror(source / name, target / name) for name in sorted(names)]) or changed
+    return any(mirror(source / name, target / name) for name in sorted(names)) or changed
 
 
 def built():
@@ -42,7 +42,7 @@ def built():
     TREE.mkdir(parents=True, exist_ok=True)
     stamp = PROOF / "built"
     with FileLock(PROOF / "lock"):
-        if any([mirror(ROOT / name, TREE / name) for name in PARTS]):
+        if any(mirror(ROOT / name, TREE / name) for name in PARTS):
             stamp.unlink(missing_ok=True)
         if not stamp.exists():
             status, said = build(TREE)

@@ -254,7 +254,12 @@ class Asking:
                 options = [[("name", one) for one in names] for names in (right, others)]
                 whole = probe.size <= ON_PAPER
                 return self.made(
-                    "which", at, [place], described(probe, whole), *options, sort=lambda one: there.index(one[1])
+                    "which",
+                    at,
+                    [place],
+                    described(probe, whole),
+                    *options,
+                    sort=lambda one, names=there: names.index(one[1]),
                 )
         return None
 

@@ -22,11 +22,11 @@ import tempfile
 import threading
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[2]
-
 from book.editions import editions
 from book.site.browser import FLAGS, program
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
 
 SCORES = {"performance": 98, "accessibility": 100, "best-practices": 100, "seo": 100}
 PAINT, WEIGHT = 1800, 300_000  # milliseconds until the largest paint, bytes

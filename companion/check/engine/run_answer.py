@@ -519,7 +519,7 @@ def set_parameters(module, wanted, outcome):
         raise NotImplementedError
     has = parameters_of(module)
     found, amiss = {}, {"missing": [], "shapes": {}, "renamed": [], "extra": [], "plain": []}
-    for name, tensor in wanted.items():
+    for name, _tensor in wanted.items():
         if name in has:
             found[name] = has.pop(name)
         elif isinstance(getattr(module, name, None), torch.Tensor):

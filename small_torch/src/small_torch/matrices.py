@@ -204,7 +204,7 @@ def check_letters(terms, output, operands_):
                 f"einsum(): the number of subscripts in the equation ({len(term)}) does not match the number of"
                 f" dimensions ({x.ndim}) for operand {i} and no ellipsis was given"
             )
-        for place, (letter, n) in enumerate(zip(term, x._array.shape)):
+        for _place, (letter, n) in enumerate(zip(term, x._array.shape)):
             if sizes.get(letter, 1) not in (1, n) and n != 1:
                 raise RuntimeError(
                     f"einsum(): subscript {letter} has size {n} for operand {i} which does not broadcast with"

@@ -115,7 +115,10 @@ def div(input, other, *, rounding_mode=None):
             if rounding_mode == "floor"
             else lambda x, y: (np.trunc(np.true_divide(x, y))).astype(x.dtype)
         )
-        flat = lambda g: (fit(zeros(g), a._array.shape), fit(zeros(g), b._array.shape))
+
+        def flat(g):
+            return (fit(zeros(g), a._array.shape), fit(zeros(g), b._array.shape))
+
         return record(compute(function, a, b), "Div", (a, b), flat)
     a, b = floating(a), floating(b)
     sa, sb = a._array.shape, b._array.shape

@@ -95,10 +95,7 @@ def nested(array, indent, short, formats):
         return vector(array, indent, short, formats)
     ends = OPTIONS["edgeitems"]
     parts = lambda rows: [nested(one, indent + 1, short, formats) for one in rows]  # noqa: E731
-    if short and len(array) > 2 * ends:
-        texts = [*parts(array[:ends]), "...", *parts(array[-ends:])]
-    else:
-        texts = parts(array)
+    texts = [*parts(array[:ends]), "...", *parts(array[-ends:])] if short and len(array) > 2 * ends else parts(array)
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(texts) + "]"
 
 

@@ -501,7 +501,10 @@ def roll(input, shifts, dims=None):
 def triangle(name, function, input, diagonal):
     if input.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-    rule = lambda g: triangle(name, function, g, diagonal)
+
+    def rule(g):
+        return triangle(name, function, g, diagonal)
+
     return record(function(input._array, diagonal), name.title(), (input,), rule)
 
 

@@ -542,7 +542,7 @@ def array_of(value, dtype):
 
 
 def number(value):
-    if isinstance(value, KINDS) or isinstance(value, (np.number, np.bool_)):
+    if isinstance(value, (KINDS, np.number, np.bool_)):
         return value
     raise TypeError(f"unsupported operand type(s): 'Tensor' and '{type(value).__name__}'")
 

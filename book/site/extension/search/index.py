@@ -95,7 +95,7 @@ class Search(SearchLanguage):
     def split(self, input):
         return split(input)
 
-    def stem(self, word, known={}):
+    def stem(self, word, known={}):  # noqa: B006  (a cache for all searches)
         if word not in known:
             known[word] = super().stem(word)
         return known[word]

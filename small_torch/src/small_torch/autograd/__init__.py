@@ -151,7 +151,7 @@ def titled(out, name):
 def record_many(arrays, name, inputs, rule, saved=(), differentiable=None):
     """The same for an operation with several results: its rule takes a gradient for each, zeros where there is none."""
     outs = [Tensor(array) for array in arrays]
-    if recording[0] and any([one._requires_grad for one in inputs]):
+    if recording[0] and any(one._requires_grad for one in inputs):
         node = Node(name, inputs, rule, saved, len(outs))
         for number, out in enumerate(outs):
             if out.dtype.kind >= 2 and (differentiable is None or differentiable[number]):
@@ -509,7 +509,7 @@ class detect_anomaly(set_detect_anomaly):
         super().__init__(True, check_nan)
 
 
-from ..absent import absent
+from ..absent import absent  # noqa: E402
 from ..tensor import Tensor  # noqa: E402  the two need each other: a tensor has a backward, a node makes tensors
 from . import functional  # noqa: E402, F401
 from .gradcheck import GradcheckError, gradcheck  # noqa: E402, F401

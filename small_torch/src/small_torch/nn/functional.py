@@ -260,10 +260,7 @@ def scaled_dot_product_attention(
     if is_causal:
         scores = scores.masked_fill(Tensor(np.triu(np.ones(scores._array.shape[-2:], bool), 1)), -math.inf)
     if attn_mask is not None:
-        if attn_mask.dtype is dtypes.bool_:
-            scores = scores.masked_fill(~attn_mask, -math.inf)
-        else:
-            scores = scores + attn_mask
+        scores = scores.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype is dtypes.bool_ else scores + attn_mask
     weights = softmax(scores, -1)
     if attn_mask is not None and attn_mask.dtype is dtypes.bool_:  # who may look nowhere sees zeros
         none = ~np.broadcast_to(attn_mask._array, scores._array.shape).any(-1, keepdims=True)
