@@ -1,4 +1,4 @@
-"""How long a class takes to grade, and what the time goes to: python benchmarks/grade_batch.py [75 150 300]
+"""How long a class takes to grade, and what the time goes to: python -m benchmarks.grade_batch [75 150 300]
 
 A batch is what a class sends: notebooks of all assignments in all languages, whose answers are right, or make a mistake
 that students make, or two, or one that nobody has thought of, or are half-written, or stop, or never end; with outputs,
@@ -40,7 +40,7 @@ from assignments.report import (
 from assignments.sandbox import pool
 from companion.check.engine.question import ASSIGNMENTS, all_questions
 
-SOURCE = HERE / "assignments" / "source"
+SOURCE = Path(__file__).resolve().parents[1] / "assignments" / "source"
 # Mistakes of the bank, as edits of the solutions. A question that has none here gets those of `slipped` only.
 KNOWN = {
     "one_hot": [

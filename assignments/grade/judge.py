@@ -27,7 +27,7 @@ def lasting(seconds):
 LIMITS = lasting(10) | {"memory": 1024, "disk": 64}
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
 NO_FILE = re.compile(r"No such file or directory: '([^'`\n]{1,100})'$")
-LEFT_OUT = re.compile(r" \(line \d+\)$")  # as parsing.py says it of what is no Python
+LEFT_OUT = re.compile(r" \(line \d+\)$")  # as notebooks.py says it of what is no Python
 NO_MODULE = re.compile(r"No module named '([\w.]{1,100})'")
 REFUSED = "a library's own layer"  # the worker's words for it
 AUTOGRAD_REFUSED = re.compile(r"does not require grad|appears to not have been used in the graph")
@@ -149,7 +149,7 @@ class Judging:
     findings: dict
 
     def tried(self, limits, needed):
-        """The verdict, the outcomes that came, and what was left out ("", "idle", "more"), as needing.py says."""
+        """The verdict, the outcomes that came, and what was left out ("", "idle", "more"), as dependencies.py says."""
         asked, probed, answer, words = self.asked, self.probed, self.answer, self.words
         verdict = blank(asked.name)
         ended = self.worker.ask(job_of(asked, probed, answer, limits, needed))

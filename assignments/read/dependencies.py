@@ -1,6 +1,6 @@
 """Which statements of a notebook an answer needs: those that bind the names it uses, those that bind what these use …
 
-It is a first try: what a notebook does in roundabout ways is not seen, and then asking.py has all of it run. So an
+It is a first try: what a notebook does in roundabout ways is not seen, and then judge.py has all of it run. So an
 experiment that takes long, or ends the program, costs nothing where the answer does not need it.
 """
 

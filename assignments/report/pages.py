@@ -118,7 +118,7 @@ def total(verdicts, said):
 
 
 def feedback(graded, below=lambda verdict, language: ""):
-    """A student's page. graded: what keeping.py stores of a student; below: what stands below a verdict."""
+    """A student's page. graded: what store.py stores of a student; below: what stands below a verdict."""
     language = graded["language"]
     said = words(language)
     title = said["page"]["title"].format(assignment=", ".join(graded["assignments"]))

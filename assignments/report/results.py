@@ -7,7 +7,7 @@ from assignments.report.oral import pages as oral_pages
 
 
 def write(output, all_graded, say, term=None, compared=(), similar=False):
-    """All that is made of what is stored. term: what a class list and due dates make of it; compared: what regrade.py
+    """All that is made of what is stored. term: what a class list and due dates make of it; compared: what changes.py
     has kept of before."""
     names = {one["student"]: f"{page_name(one['student'])}.html" for one in all_graded}
     by_hand = {}

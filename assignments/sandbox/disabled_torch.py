@@ -17,7 +17,7 @@ import torch
 import torch._decomp.decompositions
 from torch import nn
 
-OWN = "a library's own layer"  # by these words asking.py knows what was refused
+OWN = "a library's own layer"  # by these words judge.py knows what was refused
 RECURRENT = re.compile(r"(^|[:_])(lstm|gru|rnn)(_|\.|$)")
 ATTENDING = re.compile(
     r"attention(?!\w*choice)|_masked_softmax|_bias_rescale_qkv|_encoder_layer_fwd|_triton_scaled_dot"

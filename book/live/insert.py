@@ -1,6 +1,6 @@
 """Offers on every page with cells that they can be run there: a script of few lines, and what it loads when asked.
 
-Pages are built without it. `offer` comes after, when the site has what runs cells (parts.py), and only then: a page
+Pages are built without it. `offer` comes after, when the site has what runs cells (fetch.py), and only then: a page
 names the script, which puts a button at each cell; `running.js`, which that loads, is the modules of page/, joined.
 """
 

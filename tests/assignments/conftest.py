@@ -9,7 +9,6 @@ import pytest
 from assignments.batch import Batch
 from assignments.report import pages
 from assignments.submission import Grader
-from tests.assignments.grading import worker  # noqa: F401 (a fixture)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from assignments.grade import judge
 from assignments.read import answers
 from assignments.report import pages
-from assignments.sandbox import isolation, pool
+from assignments.sandbox import isolation
 from tests.check.lstm_answers import SOURCES
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
@@ -24,23 +24,6 @@ walled = pytest.mark.skipif(
 IMPORTS = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 WORDS = pages.words("en")
 QUICK = judge.LIMITS | {"seconds": 2, "wall": 5}
-STARTED = []
-
-
-@pytest.fixture
-def worker(tmp_path_factory):
-    """One for all tests, since it starts slowly. It ends with the process. `secret`: a folder that it may not see,
-    though it lies among Python's packages, which can be seen."""
-    if not STARTED:
-        packages = tmp_path_factory.mktemp("site-packages")
-        packages.chmod(0o755)  # nobody's rights would do otherwise, and prove nothing
-        sys.path.append(str(packages))
-        secret = packages / "others"
-        secret.mkdir()
-        (secret / "answer.txt").write_text("another student's answer")
-        STARTED.append(pool.Worker([str(secret)]))
-        STARTED[0].secret = str(secret)
-    return STARTED[0]
 
 
 def judged(worker, question, source, seed=5, limits=judge.LIMITS):

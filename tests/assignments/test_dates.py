@@ -248,7 +248,7 @@ def test_nothing_is_graded_before_a_fault_is_said(tmp_path, monkeypatch, capsys,
     (tmp_path / "course.toml").write_text(PLAIN + "[extensions.adda]\nlstm = 2026-10-09\n")
     (tmp_path / "class.csv").write_text("Student,ID,Section,Work (7),More (9)\nAda,1,S,,\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["grade.py", "sent", *asked.split()])
+    monkeypatch.setattr(sys, "argv", ["cli.py", "sent", *asked.split()])
     with pytest.raises(SystemExit) as end:
         cli.main()
     assert end.value.code == 2 and re.search(FAULTS[asked], capsys.readouterr().err)

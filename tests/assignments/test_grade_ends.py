@@ -90,7 +90,7 @@ def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypa
             signal.raise_signal(signal.SIGTERM)
 
     monkeypatch.setattr(result_store, "store", told)
-    monkeypatch.setattr(sys, "argv", ["grade.py", str(folder), "--output", str(output), "--workers", "1"])
+    monkeypatch.setattr(sys, "argv", ["cli.py", str(folder), "--output", str(output), "--workers", "1"])
     with pytest.raises(SystemExit, match="The same command continues"):
         cli.main()
     assert {student for student, _ in rows(output)} == {"ada"} and (output / "summary.html").is_file()

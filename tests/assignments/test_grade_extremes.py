@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from assignments.grade import judge as asking
+from assignments.grade import judge as answer_judge
 from assignments.grade import store
 from assignments.read import folders, notebooks
 from assignments.sandbox import protocol
@@ -27,7 +27,7 @@ def test_a_cell_of_20_megabytes(worker, tmp_path):
     said["cells"].insert(1, cell(line * (20_000_000 // len(line))))
     put(tmp_path, "a", "lstm.ipynb", said)
     begin = time.monotonic()
-    verdict = asking.grade(worker, "gates", sent(tmp_path, "a").answers["gates"], 5, "en", WORDS)
+    verdict = answer_judge.grade(worker, "gates", sent(tmp_path, "a").answers["gates"], 5, "en", WORDS)
     print(verdict.mistakes, time.monotonic() - begin)
     assert verdict.ok or verdict.mistakes in (["time_limit"], ["memory_limit"])
     assert time.monotonic() - begin < 400  # most of it is the grader's own reading
@@ -115,10 +115,10 @@ def test_what_is_sent_has_bounds(tmp_path, monkeypatch):
 def test_answers_that_take_too_long_together(tmp_path, monkeypatch):
     """Each is in time. The next submission has all of its time."""
     put(tmp_path, "a", "lstm.ipynb", notebook())
-    slow, asked = asking.blank("gates"), []
-    monkeypatch.setattr(asking, "grade", lambda *_: asked.append(time.sleep(0.05)) or slow)
+    slow, asked = answer_judge.blank("gates"), []
+    monkeypatch.setattr(answer_judge, "grade", lambda *_: asked.append(time.sleep(0.05)) or slow)
     monkeypatch.setattr(Grader, "seeds", dict.fromkeys(SOURCES, 5))
-    limits = asking.LIMITS | {"wall": 0.01}
+    limits = answer_judge.LIMITS | {"wall": 0.01}
     *_, (_, graded) = Grader.grade("a", tmp_path / "a", ("lstm",), None, limits, None, None, {})
     late = [one["mistakes"] for one in graded["verdicts"]]
     assert 0 < len(asked) < len(late) and late == [[]] * len(asked) + [["time_limit"]] * (len(late) - len(asked))
@@ -184,8 +184,8 @@ def test_forged_notes_win_half_of_a_right_answer_at_most(worker):
 @pytest.mark.heavy
 def test_a_mistake_that_many_make_is_looked_for_once(worker, monkeypatch):
     """Of the same numbers on the same probes: on others, or of other numbers, it is looked for anew."""
-    looked, judge = [], asking.judge
-    monkeypatch.setattr(asking, "judge", lambda *given: looked.append(given) or judge(*given))
+    looked, judge = [], answer_judge.judge
+    monkeypatch.setattr(answer_judge, "judge", lambda *given: looked.append(given) or judge(*given))
     wrong = GATES.replace("tanh", "cosh")
     first, again = (judged(worker, "gates", source, seed=9) for source in (wrong, f"# another student's\n{wrong}"))
     assert len(looked) == 1 and (first.mistakes, first.paragraphs, first.points) == (

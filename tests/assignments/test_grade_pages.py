@@ -466,7 +466,7 @@ def test_an_appeals_numbers_are_bounded():
 def test_what_is_not_there_is_said_before_anything_is_done(tmp_path, monkeypatch, capsys, more, says):
     for name in ("ada", "grace"):
         put(tmp_path / "sent", name, "lstm.ipynb", "")
-    monkeypatch.setattr(sys, "argv", ["grade.py", str(tmp_path / "sent"), "--output", str(tmp_path / "grades"), *more])
+    monkeypatch.setattr(sys, "argv", ["cli.py", str(tmp_path / "sent"), "--output", str(tmp_path / "grades"), *more])
     with pytest.raises(SystemExit):
         cli.main()
     assert says in capsys.readouterr().err and not (tmp_path / "grades").exists()

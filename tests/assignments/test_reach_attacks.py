@@ -1,4 +1,4 @@
-"""Attacks on the questions whose answer is a trained network, by someone who has read all of reach.py.
+"""Attacks on the questions whose answer is a trained network, by someone who has read all of trained_network.py.
 
 Most of them solve the task by a program of another kind, in a fraction of a second, and hide what it found where it is
 not counted; or they learn it where they are asked, or bring it along. One of each kind is tried in `make test`.
@@ -202,7 +202,7 @@ def test_no_attack_gains_a_point(worker, name):
 @walled
 @pytest.mark.heavy
 def test_what_is_worked_out_without_a_network_and_kept_in_numbers_is_not_told_from_one(worker):
-    """So reach.py says. It also shows that the attacks above would win, if what they hide were counted."""
+    """So trained_network.py says. It also shows that the attacks above would win, if what they hide were counted."""
     assert judged(worker, "recall", FOUND + KEPT).points == 4
 
 

@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 
 from assignments.batch import Batch
 from assignments.grade import carried_errors, store
-from assignments.grade import judge as asking
+from assignments.grade import judge as answer_judge
 from assignments.read import answers
 from assignments.report import changes as point_changes
 from assignments.report import pages
@@ -42,16 +42,16 @@ def told(in_process, no_gradebook, monkeypatch):
     """Answers are judged by a look at their text, in this process: what is proved here is what becomes of verdicts."""
 
     def judge(worker, question, answer, seed, language, said, limits, numbers=None, student=""):
-        verdict = asking.blank(question)
+        verdict = answer_judge.blank(question)
         if answer is None or not answer.written:
-            return asking.failed(verdict, "no_answer", said)
+            return answer_judge.failed(verdict, "no_answer", said)
         if numbers is not None:
             numbers["probes"] = []
         verdict.mistakes = ["tanh_on_i"] * ("torch.tanh(a[:, :H])" in dict(answer.cells)[answer.cell])
         verdict.points = 0.0 if verdict.mistakes else float(all_questions()[question].points)
         return verdict
 
-    monkeypatch.setattr(asking, "grade", judge)
+    monkeypatch.setattr(answer_judge, "grade", judge)
 
 
 @pytest.fixture

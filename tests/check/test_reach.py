@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 import companion
 import companion.check
-from assignments.grade import judge as asking
+from assignments.grade import judge as answer_judge
 from assignments.read import answers
 from companion.check import check
 from companion.check.engine import messages, session
@@ -18,7 +18,7 @@ from companion.check.engine.question import Question
 from companion.check.engine.run_answer import Probe, observe
 from companion.check.engine.trained_network import Reach, Training, accuracy, attempts, exam, examined, judge
 from companion.check.questions.language_model.characters import share_learned
-from tests.assignments.grading import WORDS, worker  # noqa: F401 (a fixture)
+from tests.assignments.grading import WORDS
 from tests.project.sampling import sample
 
 KINDS = 20  # so many that shuffled numbers do not know them by chance
@@ -288,7 +288,7 @@ def asked(monkeypatch):
     """The question, as if it were one of the book's."""
     monkeypatch.setattr(session, "NOTEBOOK", session.Asked())
     monkeypatch.setattr(companion.check, "known", lambda name: QUESTION)
-    for module in (asking, answers):
+    for module in (answer_judge, answers):
         monkeypatch.setattr(module, "all_questions", lambda: {"signs": QUESTION})
 
 
@@ -356,8 +356,8 @@ def signs(x, y, kinds):
 
 
 @pytest.mark.parametrize("most, share", sample(LUCK[3:4] + LUCK[:3] + LUCK[4:]))
-def test_the_grader_trains_and_pays_for_what_was_reached(worker, asked, most, share):  # noqa: F811
+def test_the_grader_trains_and_pays_for_what_was_reached(worker, asked, most, share):
     imports = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
     answer = answers.Answer([[1, imports], [2, SOURCE.format(most=kinds_learned(most))]], ["signs"], True, cell=2)
-    verdict = asking.grade(worker, "signs", answer, 0, "en", WORDS)
+    verdict = answer_judge.grade(worker, "signs", answer, 0, "en", WORDS)
     assert verdict.points == 2 * share and verdict.mistakes == ([] if share == 1 else ["not_reached"])

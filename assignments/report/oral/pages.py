@@ -1,7 +1,7 @@
 """The questions about one's own code on pages: on the student's without answers, on the instructor's with them, and on
 sheets to be printed, one for each student, both ways.
 
-The lines are the student's: they are shown as text, in bounds that own_code.py has seen to.
+The lines are the student's: they are shown as text, in bounds that questions.py has seen to.
 """
 
 import html

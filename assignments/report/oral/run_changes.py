@@ -16,7 +16,7 @@ class Late(BaseException):
 
 def within(seconds, function):
     """What a function returns, or None if it takes longer than that of the processor."""
-    if not hasattr(signal, "setitimer"):  # Windows has none: workers.py looks at the clock
+    if not hasattr(signal, "setitimer"):  # Windows has none: pool.py looks at the clock
         return function()
 
     def late(*_):

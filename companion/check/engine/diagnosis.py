@@ -44,7 +44,7 @@ GENERAL = (
     "wrong_gradient",
     "remembers_last_call",
     "other_variant",
-    # of networks that were trained: reach.py
+    # of networks that were trained: trained_network.py
     "model_too_large",
     "not_learned",
     "not_reached",

@@ -4,7 +4,7 @@ How to make one --------------- A question is `QUESTION` in a file of its own, `
 `written` of written.py makes it of a right answer and of changes to its lines; where that does not do, it is a
 `Question` with a reference that has switches. It needs
 
-- `call`, which calls an answer on a probe: `Function(...)` or `Module(...)` of running.py, or, where neither fits, a
+- `call`, which calls an answer on a probe: `Function(...)` or `Module(...)` of run_answer.py, or, where neither fits, a
   function `call(answer, probe, outcome)` that puts float64 tensors into `outcome.values` by name (`running.named`,
   `values` and `gradients` help), and raises `Unfit` if what it was given has the wrong form. It runs where the answer
   lives, so it knows no truth.
@@ -32,7 +32,7 @@ How to make one --------------- A question is `QUESTION` in a file of its own, `
 - `stretch`: whether its points are beyond those that are asked for.
 - `by_torch`: False where torch has no such thing, and `truth` is a plain computation.
 - `task`: its number in the assignment.
-- `reach`: for a network that the answer trains, how well it has to do: reach.py says so.
+- `reach`: for a network that the answer trains, how well it has to do: trained_network.py says so.
 
 The general mistakes of diagnosis.py (an exception, None, a wrong shape, in-place changes, no gradient, parameters under
 other names, a library's layer …) need no switches. A switch may raise an error or return a wrong form as well: two
