@@ -1,158 +1,128 @@
-"""The house: which room knows of which, and that what is said of places is so."""
+"""The rooms of the repository: which imports which, without a circle, and how large files and folders may be."""
 
 import ast
-import re
+import subprocess
 import sys
-from pathlib import Path
+from collections import Counter
+from functools import cache
+from pathlib import PurePath
 
-import nbformat
 import pytest
 
-from book import editions
 from tests.project.paths import ROOT
 
-COMPANION = ROOT / "companion"
-# Each room of the companion, and which others it may know of. Nothing below imports what stands above.
+# Each room, and the other rooms that it may import. Nothing imports what stands above it.
 ROOMS = {
-    "layers": set(),
-    "proof": set(),
-    "page": set(),
-    "learning": {"layers"},
-    "check": {"layers"},
-    "figures": {"layers", "learning"},
-    "__init__": {"layers", "proof"},
+    "companion.layers": set(),
+    "companion.proof": set(),
+    "companion.page": set(),
+    "companion.learning": {"companion.layers"},
+    "companion.check": {"companion.layers"},
+    "companion.figures": {"companion.layers", "companion.learning"},
+    "companion": {"companion.layers", "companion.proof"},
+    "small_torch": set(),
+    "assignments.words": {"companion.check"},
+    "assignments.read": {"companion.check"},
+    "assignments.sandbox": {"companion.check"},
+    "assignments.grade": {"companion.check", "assignments.words", "assignments.read", "assignments.sandbox"},
+    "book": set(),
+    "book.styles": set(),
+    "book.editions": set(),
 }
-# What else from outside a room may import, beside Python's own: whoever reads it needs to know no more than this.
-OUTSIDE = {"layers": {"torch"}, "proof": {"torch"}, "check": {"torch"}}
-OUTSIDE["learning"] = {"torch", "regex", "pooch", "tqdm", "safetensors", "IPython"}
-LONGEST = 350  # lines of a file that is to be read in one sitting
+ROOMS["assignments.report"] = ROOMS["assignments.grade"] | {"assignments.grade"}
+ROOMS["assignments.lms"] = ROOMS["assignments.report"] | {"assignments.report"}
+ROOMS["assignments"] = ROOMS["assignments.lms"] | {"assignments.lms"}
+ROOMS["book.live"] = {"book.editions", "book.styles", "companion.figures"}
+ROOMS["book.site"] = ROOMS["book.live"] | {"book.live", "companion.learning", "assignments"}
+ROOMS["book.tools"] = {"book.editions", "book.site", "companion.check", "companion.figures"}
+# What a room may import from outside the repository, besides Python's own modules.
+OUTSIDE = {
+    "companion.layers": {"torch"},
+    "companion.proof": {"torch"},
+    "companion.check": {"torch"},
+    "companion.learning": {"torch", "regex", "pooch", "tqdm", "safetensors", "IPython"},
+    "small_torch": {"numpy"},
+}
+LINES, FILES = 400, 12
+# Folders of files that are alike: a question, a layer, a figure each.
+LARGE = ("companion/check/questions", "companion/layers", "companion/learning", "companion/figures", "benchmarks")
+LARGE += ("small_torch/src", "small_torch/tests", "tests")
 
 
-def room_of(path):
-    part = path.relative_to(COMPANION).parts[0]
-    return part.removesuffix(".py")
+@cache
+def files():
+    """Return the repository's Python and JavaScript files, relative to its root."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py", "*.js"]
+    try:
+        names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):  # a copy without git
+        names = [path.relative_to(ROOT).as_posix() for end in ("py", "js") for path in ROOT.rglob(f"*.{end}")]
+        names = [name for name in names if not {"_build", ".venv", "node_modules"} & {*PurePath(name).parts}]
+    return [PurePath(name) for name in names if (ROOT / name).is_file()]
 
 
-def imported(path):
-    """The modules that a file imports, anywhere in it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+@cache
+def modules():
+    """Return {module: its path} of the rooms."""
+    found = {}
+    for path in files():
+        parts = path.parts[2:] if path.parts[:2] == ("small_torch", "src") else path.parts
+        if path.suffix == ".py" and parts[0] in {room.split(".")[0] for room in ROOMS} and "tests" not in parts:
+            if path.is_relative_to("book/live/python"):  # modules of the pages' Python, which replace others there
+                continue
+            found[".".join(parts).removesuffix(".py").removesuffix(".__init__")] = path
+    return found
+
+
+def imports(module):
+    """Return the modules that a module imports, anywhere in it, by their full names."""
+    path, found = modules()[module], set()
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are written in full"
-            if node.module == "companion":
-                yield from (f"companion.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
+            parents = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join(filter(None, [*parents, node.module]))
+            names = {f"{base}.{alias.name}" for alias in node.names}
+            found |= (names & modules().keys()) | ({base} if names - modules().keys() else set())
+    return found - {module}
 
 
-@pytest.mark.parametrize(
-    "path", sorted(COMPANION.rglob("*.py")), ids=lambda path: path.relative_to(COMPANION).as_posix()
-)
-def test_nothing_knows_what_stands_above_it(path):
-    room = room_of(path)
-    for name in imported(path):
-        first, _, rest = name.partition(".")
-        if first == "companion":
-            other = rest.partition(".")[0]
-            assert other == room or other in ROOMS[room], f"{room} is not to know of {name}"
+def room_of(module):
+    """Return the room of a module: `companion.check` for `companion.check.engine.question`."""
+    return max((room for room in ROOMS if f"{module}.".startswith(f"{room}.")), key=len)
+
+
+@pytest.mark.parametrize("module", sorted(modules()))
+def test_no_import_runs_upward(module):
+    room = room_of(module)
+    for name in imports(module):
+        first = name.split(".")[0]
+        if name in modules():
+            assert room_of(name) in ROOMS[room] | {room}, f"{room} must not import {name}"
         elif first not in sys.stdlib_module_names:
-            assert first in OUTSIDE.get(room, {first}), f"{room} is not to need {name}"
+            assert first in OUTSIDE.get(room, {first}), f"{room} must not need {name}"
 
 
-@pytest.mark.parametrize(
-    "path", sorted([*COMPANION.glob("layers/*.py"), *COMPANION.glob("learning/*.py")]), ids=lambda path: path.stem
-)
-def test_is_read_in_one_sitting(path):
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+def test_no_circle_of_imports():
+    left = {module: imports(module) & modules().keys() for module in modules()}
+    while free := [module for module, needed in left.items() if not needed]:
+        for module in free:
+            del left[module]
+        left = {module: needed - {*free} for module, needed in left.items()}
+    assert not left, f"these import each other, or what does: {', '.join(sorted(left))}"
 
 
-def test_the_tests_of_a_room_have_its_name():
-    """Beside the rooms of the companion, those of the book, the assignments and the tools of this project."""
-    rooms = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
-    assert rooms <= {path.name for path in COMPANION.iterdir()} | {"book", "live", "assignments", "tools"}
+def test_every_file_can_be_read_in_one_sitting():
+    lines = {path.as_posix(): len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in files()}
+    assert {name: count for name, count in lines.items() if count > LINES} == {}
 
 
-def test_no_test_hides_another():
-    """Of two with one name Python keeps the later, and the earlier is never run."""
-    for path in (ROOT / "tests").rglob("test_*.py"):
-        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        bodies = [node.body for node in nodes if isinstance(node, (ast.Module, ast.ClassDef))]
-        for body in bodies:
-            names = [node.name for node in body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
-            assert len(names) == len(set(names)), f"{path}: {max(names, key=names.count)}"
+def test_no_folder_has_too_many_files():
+    folders = Counter(path.parent.as_posix() for path in files())
+    assert {name: count for name, count in folders.items() if count > FILES and not name.startswith(LARGE)} == {}
 
 
-# ---- What is said of places ----
-
-# Where a path is said from: the project, or a folder that the text is about.
-FROM = ROOT, COMPANION / "figures", ROOT / "assignments/source", ROOT / "assignments/source/en"
-MADE = {"_build", ".venv", "grades"}  # is not there before it is built
-PATH = re.compile(r"`((?:[\w.-]+|<\w+>)?(?:/(?:[\w.*-]+|<\w+>(?:\.\w+)?))+/?)`|\]\((?!https?:|#)([^)#]+)[^)]*\)")
-
-CODE = re.compile(r"(?ms)^```[^\n]*\n(.*?)^```|`([^`\n]+)`")  # a block, or a span in a line
-FILE = re.compile(
-    r"(?<![\w./-])(?:assignments|benchmarks|book|companion|tests)(?:/(?:[\w.*-]+|<\w+>))+\.(?:py|ipynb)\b"
-)
-MODULE = re.compile(r"-m (companion[\w.]*)")
-EXAMPLE = "book/es/"  # the edition that CONTRIBUTING begins
-
-
-def pages():
-    """Every text of the project that names its files: one for each language, and those for who works on it."""
-    folders = [
-        folder / edition.language
-        for edition in editions.editions()
-        for folder in (editions.BOOK, ROOT / "assignments/source")
-    ]
-    return [
-        path for folder in [ROOT, *folders] for path in sorted(folder.glob("*")) if path.suffix in (".md", ".ipynb")
-    ]
-
-
-def markdown(path):
-    text = path.read_text(encoding="utf-8")
-    if path.suffix == ".ipynb":
-        return "\n".join(cell.source for cell in nbformat.reads(text, 4).cells if cell.cell_type == "markdown")
-    return text
-
-
-def prose(path):
-    return re.sub(r"(?ms)^```.*?^```|\$\$.*?\$\$|`!\[[^`]*`", "", markdown(path))
-
-
-def files_in_commands(text):
-    """Yield every Python file, notebook and module of the project that stands in code: `python -m book.tools.draw
-    gates` names one."""
-    for code in map("".join, CODE.findall(text)):
-        yield from (name for name in FILE.findall(code) if not name.startswith(EXAMPLE))
-        for module in MODULE.findall(code):
-            file = f"{module.replace('.', '/')}.py"
-            yield file if (ROOT / file).is_file() else file.replace(".py", "/__main__.py")
-
-
-def lacking(path):
-    language = path.parent.name
-    return (
-        [path.parent.with_name(editions.ORIGINAL)]
-        if any(one.draft and one.language == language for one in editions.editions())
-        else []
-    )
-
-
-@pytest.mark.parametrize("path", pages(), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_every_path_that_is_named_is_there(path):
-    for said, link in PATH.findall(prose(path)):
-        # what an edition has not got yet, its pages lead to in English
-        places = (
-            [folder / link for folder in (path.parent, *lacking(path))] if link else [start / said for start in FROM]
-        )
-        if said.split("/")[0] in MADE:
-            continue
-        # `book/<language>/` stands for each of them
-        patterns = [re.sub(r"<\w+>", "*", str(place)) for place in places]
-        assert any(
-            Path(pattern).exists() or [*ROOT.glob(str(Path(pattern).relative_to(ROOT)))] for pattern in patterns
-        ), said or link
-    for name in files_in_commands(markdown(path)):
-        assert [*ROOT.glob(re.sub(r"<\w+>", "*", name))], name
+def test_only_the_conftest_lies_in_tests():
+    assert [path.name for path in files() if path.parent == PurePath("tests")] == ["conftest.py"]
