@@ -40,6 +40,7 @@ class Blocks(nn.Module):
             for _ in layers
         )
 
+    # fmt: off  (a chapter shows these lines)
     def forward(self, x, state=None):
         """x: (T, B, hidden_size). state: what was returned for what came before, or None. Returns the output and the
         state."""
@@ -53,6 +54,7 @@ class Blocks(nn.Module):
             after.append(new)
         return x, tuple(after)
 
+    # fmt: on
     def _checked(self, x, state):
         """The states before, a list with one for each layer."""
         if isinstance(x, PackedSequence):

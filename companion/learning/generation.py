@@ -41,6 +41,7 @@ def probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     return p
 
 
+# fmt: off  (a chapter shows these lines)
 def generate(
     model,
     vocabulary,
@@ -75,3 +76,6 @@ def generate(
             unread = torch.multinomial(p, 1, generator=generator).to(device)
             written.append(unread)
     return vocabulary.decode(torch.cat([indices.to(device), *written]))
+
+
+# fmt: on
