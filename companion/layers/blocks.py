@@ -40,12 +40,15 @@ class Blocks(nn.Module):
             for _ in layers
         )
 
-    # fmt: off  (a chapter shows these lines)
+    # A chapter shows these lines.
+    # fmt: off
     def forward(self, x, state=None):
         """x: (T, B, hidden_size). state: what was returned for what came before, or None. Returns the output and the
         state."""
         states, after = self._checked(x, state), []
-        for layer, norm, network, before in zip(self.layers, self.norms, self.networks, states, strict=True):
+        for layer, norm, network, before in zip(
+            self.layers, self.norms, self.networks, states, strict=True
+        ):
             # x ← x + layer( norm( x ) ):   what is new is added, the way back to x is free
             y, new = layer(norm(x), before)
             x = x + y
