@@ -2,7 +2,7 @@
 
     --fix    write the format, and mend what Biome can mend safely
 
-The folder javascript/ pins Biome and has its settings. Without npm nothing is checked, which is an error where CI is set.
+The folder javascript/ pins Biome and has its settings. Without npm nothing is checked: an error where CI is set.
 """
 
 import argparse
