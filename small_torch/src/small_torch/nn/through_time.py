@@ -10,9 +10,12 @@ projection). δy stands for ∂L/∂y. As a batch's vectors are rows, W x is wri
 
 import numpy as np
 
-from .. import Tensor, addmm, autograd, cat, enable_grad
-from ..autograd import record_many, recording
+from ..autograd.engine import grad
+from ..joining import cat
+from ..matrices import addmm
 from ..products import product
+from ..tape import enable_grad, recording
+from ..tensor import Tensor, record_many
 
 
 def places_of(sizes, reverse):
@@ -240,5 +243,5 @@ def by_tape(kind, x, sizes, start, weights, reverse, given):
         output = cat([outputs[begin] for begin in sorted(outputs)]).reshape(given[0].shape)
         inputs = [one for one in (x, *start, *weights) if one is not None]
         wanted = [one for one in inputs if one.requires_grad]
-        found = iter(autograd.grad((output, *state), wanted, given, create_graph=True))
+        found = iter(grad((output, *state), wanted, given, create_graph=True))
     return [next(found) if one.requires_grad else None for one in inputs]
