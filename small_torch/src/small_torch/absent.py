@@ -4,7 +4,10 @@ import sys
 from contextlib import nullcontext
 from types import ModuleType, SimpleNamespace
 
-WHERE = "is not in small_torch, which has only a part of torch: with torch itself, on a computer, it is there"
+WHERE = (
+    "is not in small_torch, which has the part of torch that recurrent networks need: for the rest, run the program on"
+    " a computer with torch"
+)
 
 
 def absent(place):

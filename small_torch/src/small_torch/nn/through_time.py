@@ -27,7 +27,7 @@ def places_of(sizes, reverse):
 
 def sigmoid_(a):
     """σ of each number, in its place."""
-    np.negative(a, out=a)
+    np.multiply(a, -1, out=a)  # numpy 2.4's negative is wrong in place where numbers lie 16 or 64 bytes apart
     np.exp(a, out=a)
     a += 1
     np.reciprocal(a, out=a)
