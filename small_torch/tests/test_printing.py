@@ -1,4 +1,4 @@
-"""How the small torch prints, held to torch to the letter; and what it says of names that it has not."""
+"""How small_torch prints, held to torch to the letter; and what it says of names that it has not."""
 
 import math
 import operator
