@@ -1,4 +1,4 @@
-"""The same program on torch and on the small torch of the pages: `agree` holds one to the other."""
+"""The same program on torch and on small_torch: `agree` holds one to the other."""
 
 import inspect
 import re
@@ -14,6 +14,7 @@ import small_torch
 
 TENSORS = torch.Tensor | small_torch.Tensor
 MODULES = torch.nn.Module | small_torch.nn.Module
+FLOATS = {"float64": 1e-12, "float32": 2e-6}  # how near the layers' numbers are to torch's
 
 
 class Refused(NamedTuple):
@@ -138,3 +139,24 @@ def flat(things):
     if isinstance(things, TENSORS):
         return [things]
     return [one for part in things if part is not None for one in flat(part)]
+
+
+def example(t):
+    """Return a module with parts, parameters and buffers of all kinds."""
+
+    class Cell(t.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = t.nn.Linear(3, 2)
+            self.scale = t.nn.Parameter(t.ones(2))
+            self.layers = t.nn.ModuleList([t.nn.Tanh(), t.nn.Linear(2, 2), t.nn.Linear(2, 2)])
+            self.register_buffer("mean", t.zeros(2))
+            self.register_buffer("like", t.zeros(1), persistent=False)
+            self.register_parameter("nothing", None)
+            self.same = self.inner
+
+        def forward(self, x):
+            return self.scale * self.inner(x) - self.mean
+
+    t.manual_seed(4)
+    return Cell()

@@ -1,4 +1,4 @@
-"""Optimisers and schedules of the small torch, held to torch's over many steps."""
+"""Optimisers and schedules of small_torch, held to torch's over many steps."""
 
 import copy
 import warnings

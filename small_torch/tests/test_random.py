@@ -1,4 +1,4 @@
-"""Random numbers of the small torch: torch's own, drawn from the same seed, bit for bit."""
+"""Random numbers of small_torch: torch's own, drawn from the same seed, bit for bit."""
 
 import math
 

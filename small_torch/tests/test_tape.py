@@ -1,6 +1,6 @@
 """The way back: what changes on it, what is refused, as in torch, and that nothing of it stays.
 
-What the small torch remembers is gone with the last tensor that needs it, and waits for no collector. A ring of
+What small_torch remembers is gone with the last tensor that needs it, and waits for no collector. A ring of
 references would stay until Python looks for such rings: a page's memory would fill, and much time would go there.
 """
 
@@ -13,7 +13,7 @@ import pytest
 import small_torch
 from both_torches import agree, numbers, program_of, rows_of
 from small_torch import nn
-from small_torch.autograd import walk
+from small_torch.autograd.engine import walk
 
 GRAPHS = {
     "functions": lambda x: (x.sigmoid() * x.tanh() + x.exp().sqrt()).log(),

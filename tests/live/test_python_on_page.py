@@ -111,7 +111,7 @@ def test_a_cell_is_changed_broken_and_stopped(browser, alive):
         assert "----> 2     return torch.ones(n) @ torch.ones(n + 1)" in reader.outputs(0).inner_text()
         reader.write(0, "torch.no_such_thing")
         reader.run(0)
-        reader.outputs(0).get_by_text("torch.no_such_thing is not in the small torch of the pages").wait_for()
+        reader.outputs(0).get_by_text("torch.no_such_thing is not in small_torch").wait_for()
         reader.write(0, 'print("begun", flush=True)\nwhile True:\n    pass')
         reader.run(0)
         reader.outputs(0).get_by_text("begun").wait_for()

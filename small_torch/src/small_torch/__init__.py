@@ -1,8 +1,9 @@
-"""The torch of the pages: what of torch the chapters use, in numpy, small enough to be read.
+"""torch's interface on numpy: the part that recurrent networks need, small enough to be read.
 
-Begin with `autograd`: the tape. `tensor` is what it records, `pointwise`, `reductions`, `shapes` and `matrices` are the
-operations, each with its rule for gradients; `nn` and `optim` stand on them. Numbers, types, shapes, messages and
-random numbers are torch's; tests hold each to the real one. What is not here says so.
+Begin with `tape`. `tensor` is what it records; the modules in `_OPERATIONS` are the operations, each with its rule for
+gradients; `nn` and `optim` stand on them. No other module imports this one: here the operations become functions of the
+package and methods of tensors. Numbers, types, shapes, messages and random numbers are torch's; tests hold each to the
+real one. A name that is missing says so.
 """
 
 import inspect as _inspect
@@ -10,10 +11,31 @@ import math as _math
 
 import numpy as _np
 
-from . import autograd, creation, dtypes, linalg, matrices, pointwise, reductions, shapes
+from . import (
+    arithmetic,
+    autograd,
+    comparing,
+    creation,
+    dtypes,
+    exponentials,
+    func,
+    gathering,
+    in_place,
+    indexing,
+    joining,
+    linalg,
+    matrices,
+    nn,
+    optim,
+    pointwise,
+    reductions,
+    running,
+    shapes,
+    sorting,
+    tape,
+    utils,
+)  # fmt: skip
 from .absent import absent, always, idle_modules
-from .autograd import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: F401
-from .creation import default_generator  # noqa: F401
 from .dtypes import (  # noqa: F401
     Size,
     complex64,
@@ -32,9 +54,15 @@ from .dtypes import (  # noqa: F401
     set_default_dtype,
     uint8,
 )  # fmt: skip
+from .func import vmap  # noqa: F401
+from .nn.recurrent import FUNCTIONS as _RECURRENT
+from .operands import result_type  # noqa: F401
 from .printing import set_printoptions  # noqa: F401
-from .random import Generator  # noqa: F401
-from .tensor import Tensor, result_type  # noqa: F401
+from .random import Generator, default_generator  # noqa: F401
+from .serialization import load, save  # noqa: F401
+from .sparse import sparse_coo_tensor  # noqa: F401
+from .tape import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: F401
+from .tensor import Tensor  # noqa: F401
 
 __version__ = "2.13.0+small"  # whose numbers and messages these are
 bool, half, float, double, short, int, long = dtypes.bool_, float16, float32, float64, int16, int32, int64  # noqa: A001
@@ -44,28 +72,39 @@ inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 strided, contiguous_format, preserve_format = "torch.strided", "torch.contiguous_format", "torch.preserve_format"
 
 # Operations on tensors are functions of torch and methods of tensors, the same ones.
-_POINTWISE = """
-    abs acos add addcmul allclose angle asin atan atan2 atanh ceil clamp clamp_max clamp_min clip
-    conj cos cosh div eq equal erf exp exp2 expm1 floor floor_divide ge gt imag isclose isfinite isinf isnan le lerp
-    log log10 log1p log2 logical_and logical_not logical_or logical_xor lt masked_fill maximum minimum mul nan_to_num ne neg
-    pow real reciprocal relu remainder round rsqrt rsub sgn sigmoid sign sin sinh sqrt square sub tan tanh trunc where
-"""  # noqa: E501
-_REDUCTIONS = """
-    all amax amin aminmax any argmax argmin argsort bincount corrcoef count_nonzero cov cummax cumprod cumsum diff
-    log_softmax logcumsumexp logsumexp max mean median min mode nansum norm prod quantile softmax sort std
-    sum topk unique var
-"""
-_SHAPES = """
-    broadcast_tensors broadcast_to cat chunk clone concat concatenate diag diag_embed
-    diagonal flatten flip gather hstack index_add index_copy index_fill index_put index_select masked_select
-    movedim narrow nonzero numel permute ravel repeat_interleave reshape roll scatter scatter_add
-    select split squeeze stack swapaxes t tile transpose tril triu unbind unflatten unsqueeze vstack
-"""
+_OPERATIONS = {
+    arithmetic: """
+        abs add addcmul angle conj div floor_divide imag lerp mul neg pow real reciprocal remainder rsub sgn sign
+        square sub
+    """,
+    comparing: """
+        allclose clamp clamp_max clamp_min clip eq equal ge gt isclose isfinite isinf isnan le logical_and
+        logical_not logical_or logical_xor lt masked_fill maximum minimum ne where
+    """,
+    pointwise: """
+        acos asin atan atan2 atanh ceil cos cosh erf exp exp2 expm1 floor log log10 log1p log2 nan_to_num relu round
+        rsqrt sigmoid sin sinh sqrt tan tanh trunc
+    """,
+    reductions: """
+        all amax amin aminmax any argmax argmin corrcoef count_nonzero cov max mean min nansum norm prod std sum var
+    """,
+    running: "cummax cumprod cumsum diff",
+    exponentials: "log_softmax logcumsumexp logsumexp softmax",
+    sorting: "argsort bincount median mode quantile sort topk unique",
+    shapes: """
+        broadcast_tensors broadcast_to clone diag diag_embed diagonal flatten flip movedim numel permute ravel
+        reshape roll squeeze swapaxes t tile transpose tril triu unflatten unsqueeze
+    """,
+    indexing: "index_put",
+    gathering: """
+        gather index_add index_copy index_fill index_select masked_select nonzero repeat_interleave scatter
+        scatter_add
+    """,
+    joining: "cat chunk concat concatenate hstack narrow select split stack unbind vstack",
+    matrices: "addmm bmm cdist cross dot einsum kron matmul mm mv outer pdist trace",
+    linalg: "det inverse matrix_power",
+}
 _METHODS = "contiguous expand expand_as repeat unfold view view_as"
-_MATRICES = """
-    addmm bmm cdist cross dot einsum kron matmul mm mv outer pdist trace
-"""
-_LINALG = "det inverse matrix_power"
 _CREATION = """
     arange as_tensor asarray bernoulli complex empty empty_like eye from_numpy full full_like get_rng_state initial_seed linspace
     manual_seed multinomial normal ones ones_like rand rand_like randint randn randn_like randperm
@@ -111,7 +150,7 @@ def _with_out(function):
 def _in_place(function):
     def change(self, *arguments, **options):
         before = self
-        if autograd.recording[0] and self.grad_fn is not None:  # what the way back needs of it is as it was before
+        if tape.recording[0] and self.grad_fn is not None:  # what the way back needs of it is as it was before
             before = Tensor(self._array.copy())
             before._grad_fn, before._requires_grad, before._output = self.grad_fn, True, self._output
         return self._become(function(before, *arguments, **options))
@@ -120,13 +159,7 @@ def _in_place(function):
     return change
 
 
-for _module, _names in (
-    (pointwise, _POINTWISE),
-    (reductions, _REDUCTIONS),
-    (shapes, _SHAPES),
-    (matrices, _MATRICES),
-    (linalg, _LINALG),
-):
+for _module, _names in _OPERATIONS.items():
     for _name in _names.split():
         _function = getattr(_module, _name)
         globals()[_name] = _with_out(_function)
@@ -141,11 +174,11 @@ for _name in _IN_PLACE.split():
     setattr(Tensor, _name + "_", _in_place(getattr(Tensor, _name)))
 
 Tensor.bernoulli, Tensor.multinomial = creation.bernoulli, creation.multinomial
-Tensor.where = lambda self, condition, other: pointwise.where(condition, self, other)
+Tensor.where = lambda self, condition, other: comparing.where(condition, self, other)
 Tensor.T = property(lambda self: self.permute(*range(self.ndim)[::-1]))
 Tensor.mT = property(matrices.transposed)
 Tensor.H = Tensor.mH = property(lambda self: self.transpose(-2, -1).conj())
-Tensor.real, Tensor.imag = property(pointwise.real), property(pointwise.imag)
+Tensor.real, Tensor.imag = property(arithmetic.real), property(arithmetic.imag)
 for _name, _dtype in dict(
     bool=bool, half=half, float=float, double=double, short=short, int=int, long=long, cfloat=cfloat, cdouble=cdouble
 ).items():
@@ -158,13 +191,19 @@ for _name in "add sub mul floordiv:floor_divide truediv:div mod:remainder pow ma
         setattr(Tensor, f"__r{_operator}__", _swapped)
         setattr(Tensor, f"__i{_operator}__", _in_place(getattr(Tensor, _name or _operator)))
 Tensor.__module__ = "torch"
-Tensor.__rsub__ = pointwise.rsub
+Tensor.__rsub__ = arithmetic.rsub
 # Python repeats lists and texts by itself
 Tensor.__rmul__ = lambda self, other: (
-    NotImplemented if isinstance(other, (str, list, tuple)) else pointwise.mul(other, self)
+    NotImplemented if isinstance(other, (str, list, tuple)) else arithmetic.mul(other, self)
 )
-Tensor.__rtruediv__ = lambda self, other: pointwise.reciprocal(self) * other  # as torch rounds it
-Tensor.__neg__, Tensor.__abs__ = pointwise.neg, pointwise.abs
+Tensor.__rtruediv__ = lambda self, other: arithmetic.reciprocal(self) * other  # as torch rounds it
+Tensor.__neg__, Tensor.__abs__, Tensor.__invert__ = arithmetic.neg, arithmetic.abs, comparing.bitwise_not
+for _name in "and", "or", "xor":
+    for _side in "", "r":
+        setattr(Tensor, f"__{_side}{_name}__", getattr(comparing, f"bitwise_{_name}"))
+Tensor.__getitem__, Tensor.__setitem__ = indexing.getitem, in_place.setitem
+Tensor._become, Tensor._may_change, Tensor._remember = in_place.become, in_place.may_change, in_place.remember
+Tensor.backward = autograd.engine.backward_of
 
 true_divide = divide = div  # noqa: F821
 multiply, subtract, greater, less = mul, sub, gt, lt  # noqa: F821
@@ -182,12 +221,6 @@ FloatTensor, DoubleTensor, LongTensor, IntTensor, BoolTensor = map(_made_of, (fl
 def is_tensor(obj):
     return isinstance(obj, Tensor)
 
-
-from . import func, nn, optim, utils  # noqa: E402, F401
-from .func import vmap  # noqa: E402, F401
-from .nn.recurrent import FUNCTIONS as _RECURRENT  # noqa: E402
-from .serialization import load, save  # noqa: E402, F401
-from .sparse import sparse_coo_tensor  # noqa: E402, F401
 
 idle_modules(__name__)
 get_autocast_dtype = always(bfloat16)

@@ -1,12 +1,12 @@
-"""Names of torch that the small torch has not: what is said of them, and those that may be asked for and do nothing."""
+"""Names of torch that small_torch has not: what is said of them, and those that may be asked for and do nothing."""
 
 import sys
 from contextlib import nullcontext
 from types import ModuleType, SimpleNamespace
 
 WHERE = (
-    "is not in the small torch of the pages, which has what the chapters use: run the notebook on a computer with torch"
-    " for all the others"
+    "is not in small_torch, which has the part of torch that recurrent networks need: for the rest, run the program on"
+    " a computer with torch"
 )
 
 

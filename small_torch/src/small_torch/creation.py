@@ -5,14 +5,15 @@ import builtins
 import numpy as np
 
 from . import dtypes
-from .autograd import record, recording
-from .pointwise import fit, floating, masked
-from .pointwise import zeros as nothing
-from .random import Generator
+from .arithmetic import floating
+from .arithmetic import zeros as nothing
+from .comparing import masked
+from .dtypes import cast_array
+from .operands import broadcast_error, refuse_keywords
+from .random import default_generator
 from .shapes import dims
-from .tensor import Tensor, broadcast_error, cast_array, refuse_keywords
-
-default_generator = Generator()
+from .tape import fit, recording
+from .tensor import Tensor, record
 
 
 def made(array, requires_grad=False, device=None):

@@ -60,7 +60,7 @@ def wanted(type_):
     if type_ in (int, float, bool, complex):
         return OF_PYTHON[type_]
     raise TypeError(
-        f"the small torch of the pages has no numbers of type {type_}" if isinstance(type_, dtype)
+        f"small_torch has no numbers of type {type_}" if isinstance(type_, dtype)
         else f"argument 'dtype' must be torch.dtype, not {type(type_).__name__}"
     )  # fmt: skip
 
@@ -70,9 +70,7 @@ def of(array):
     try:
         return BY_ARRAY[array.dtype]
     except KeyError:
-        raise TypeError(
-            f"can't convert np.ndarray of type {array.dtype}: the small torch has no such numbers"
-        ) from None
+        raise TypeError(f"can't convert np.ndarray of type {array.dtype}: small_torch has no such numbers") from None
 
 
 def of_number(number):
@@ -102,6 +100,17 @@ def promoted(first, second):
 def _complex(first, second):
     other, complex_ = sorted((first, second), key=lambda one: one.kind)
     return complex128 if other is float64 else complex_
+
+
+def cast_array(array, dtype):
+    """The numbers in another type. What is not finite becomes the smallest whole number, without a word."""
+    if dtype.kind < 2 and array.dtype.kind in "fc":
+        with np.errstate(invalid="ignore"):
+            return array.astype(dtype.np)
+    if array.dtype.kind == "c" and dtype.kind < 3:
+        return array.real.astype(dtype.np)
+    with np.errstate(over="ignore"):
+        return array.astype(dtype.np)
 
 
 def set_default_dtype(d):
@@ -151,9 +160,7 @@ class device:
     def __init__(self, type="cpu", index=None):
         name, _, number = str(type).partition(":")
         if name not in ("cpu", "meta"):
-            raise RuntimeError(
-                f"the small torch of this book computes on the cpu of the page; it has no device {name!r}"
-            )
+            raise RuntimeError(f"small_torch computes on the cpu; it has no device {name!r}")
         self.type, self.index = name, int(number) if number else index
 
     def __str__(self):

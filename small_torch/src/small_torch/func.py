@@ -1,8 +1,9 @@
 """Functions of functions. They call with one row after another, where torch calculates with all rows at once."""
 
-from . import is_grad_enabled, stack
 from .absent import absent
 from .autograd.functional import jacobian
+from .joining import stack
+from .tape import is_grad_enabled
 
 
 def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):

@@ -5,12 +5,11 @@ import math
 import numpy as np
 
 from .absent import absent
-from .autograd import record, recording
 from .matrices import adjoint
-from .pointwise import fit
 from .reductions import pair
 from .shapes import transpose, tril, triu, unsqueeze
-from .tensor import Tensor
+from .tape import fit, recording
+from .tensor import Tensor, record
 
 SVD = pair("linalg_svd", ("U", "S", "Vh"))
 QR = pair("linalg_qr", ("Q", "R"))
@@ -40,10 +39,10 @@ def singular(A, name):
 
 
 def without_gradient(what):
-    """A rule for what the small torch computes, but cannot differentiate: better than a wrong gradient."""
+    """A rule for what small_torch computes, but cannot differentiate: better than a wrong gradient."""
 
     def rule(*gradients):
-        raise NotImplementedError(f"the small torch of the pages has no gradient of {what}")
+        raise NotImplementedError(f"small_torch has no gradient of {what}")
 
     return rule
 
@@ -94,7 +93,7 @@ def svdvals(A):
 
     def rule(g):
         if recording[0]:
-            raise NotImplementedError("the small torch of the pages has no second derivative of singular values")
+            raise NotImplementedError("small_torch has no second derivative of singular values")
         return (U * unsqueeze(g, -2)) @ Vh
 
     return record(S, "LinalgSvd", (A,), rule)

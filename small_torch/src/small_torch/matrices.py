@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 
-from .autograd import record, titled
-from .pointwise import fit
+from .arithmetic import conj
+from .joining import stack
 from .products import product
 from .shapes import flatten, movedim, reshape, transpose, unsqueeze
-from .tensor import Tensor
+from .tape import fit, titled
+from .tensor import Tensor, record
 
 
 def same_type(first, second):
@@ -102,8 +103,6 @@ def transposed(x):
 
 def adjoint(x):
     """Transposed, and conjugate."""
-    from .pointwise import conj
-
     return conj(transpose(x, -2, -1))
 
 
@@ -179,9 +178,7 @@ def einsum(equation, *operands_):
             part = einsum(",".join([output, *(t for t, _ in others)]) + "->" + reached, g, *(o for _, o in others))
             if reached != term:  # what is summed over alone, or is a diagonal
                 if len(set(term)) < len(term):
-                    raise NotImplementedError(
-                        "the small torch has no gradient of einsum for a letter twice in one term"
-                    )
+                    raise NotImplementedError("small_torch has no gradient of einsum for a letter twice in one term")
                 for place, one in enumerate(term):
                     if one not in reached:
                         part = unsqueeze(part, place)
@@ -239,8 +236,6 @@ def cross(input, other, dim=-1):
     if m != 3 or n != 3:
         raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {m} and {n}")
     a, b = movedim(input, dim, 0), movedim(other, dim, 0)
-    from .shapes import stack
-
     return stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
 
 

@@ -152,11 +152,12 @@ class Generator:
         return found.reshape(weights.shape[:-1] + (num_samples,))
 
 
+default_generator = Generator()
+
+
 @contextlib.contextmanager
 def fork_rng(devices=(), enabled=True):
     """Inside, random numbers may be drawn at will: afterwards all goes on as if none had been."""
-    from .creation import default_generator
-
     before = default_generator.get_state()
     try:
         yield

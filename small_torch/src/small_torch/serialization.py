@@ -1,4 +1,4 @@
-"""Tensors in files: `save` and `load`. The files are of this small torch, and no other torch reads them."""
+"""Tensors in files: `save` and `load`. Only small_torch reads these files."""
 
 import pickle
 from collections import OrderedDict
@@ -6,7 +6,7 @@ from collections import OrderedDict
 import numpy as np
 
 from . import dtypes
-from .nn.module import Parameter
+from .nn.parameter import Parameter
 from .tensor import Tensor
 
 PLAIN = {("collections", "OrderedDict"): OrderedDict}

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from .shapes import add_rows
-from .tensor import Tensor, refuse_keywords
+from .indexing import add_rows
+from .operands import refuse_keywords
+from .tensor import Tensor
 
 
 class SparseTensor(Tensor):

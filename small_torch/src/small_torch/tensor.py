@@ -1,18 +1,18 @@
-"""A tensor: a numpy array, what it remembers of where it came from, and what Python's operators mean for it.
+"""A tensor: a numpy array, and what it remembers of where it came from.
 
-Operations stand in other files (`pointwise`, `reductions`, `shapes`, `matrices`); `__init__` makes methods of them.
-Views share their numbers, as in numpy. `_version` counts the changes in place of these numbers, for all views together:
-so the way back notices when what it needs has been written over.
+Operations stand in other files (`arithmetic`, `reductions`, `shapes`, `matrices`, …); `__init__` makes methods and
+operators of them. Views share their numbers, as in numpy. `_version` counts the changes in place of these numbers, for
+all views together: so the way back notices when what it needs has been written over.
 """
 
 import numpy as np
 
 from . import dtypes
 from .absent import no_method
-from .autograd import Node, record, recording
-from .dtypes import Size, cpu
+from .dtypes import Size, cast_array, cpu
+from .printing import tensor_text
+from .tape import Handle, Node, recording
 
-KINDS = (bool, int, float, complex)
 # What numpy counts with where addresses have 32 bits, as in browsers. torch counts with 64 everywhere; its int32 is C's
 # int.
 NARROW = "l" if np.dtype("l").itemsize == 4 else ""
@@ -28,19 +28,12 @@ def asked_for(given, sizes):
     return np.asarray(given, dtypes.default[0].np if isinstance(given, (list, tuple)) else None)
 
 
-def bitwise(function):
-    """An operator on whole numbers, or on yes and no."""
-
-    def operator(self, other):
-        a, b = operands(self, other)
-        if a.dtype.kind > 1:
-            raise NotImplementedError(f'"{function.__name__}_cpu" not implemented for {a.dtype.title!r}')
-        try:
-            return Tensor(function(a._array, b._array))
-        except ValueError:
-            raise broadcast_error(a, b) from None
-
-    return operator
+def axis(dim, ndim):
+    """An axis counted from the front; IndexError if there is none."""
+    size = max(ndim, 1)
+    if not -size <= dim < size:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
+    return dim % size
 
 
 class Tensor:
@@ -181,12 +174,6 @@ class Tensor:
     def is_leaf(self):
         return self.grad_fn is None
 
-    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-        """Add to the `grad` of each leaf the gradient of this tensor."""
-        from .autograd import backward
-
-        backward(self, gradient, retain_graph, create_graph, inputs)
-
     def retain_grad(self):
         """Keep the gradient of a tensor that is no leaf, too."""
         if not self.requires_grad:
@@ -293,8 +280,6 @@ class Tensor:
         return id(self)
 
     def __repr__(self, *, tensor_contents=None):
-        from .printing import tensor_text
-
         grad_fn = self.grad_fn
         if self.is_meta:
             return f"tensor(..., device='meta', size={tuple(self.shape)}" + (
@@ -362,114 +347,8 @@ class Tensor:
     def cuda(self, device=None):
         return self.to("cuda")
 
-    # Changes in place
-
-    def _become(self, new):
-        """Take another tensor's numbers and memory: what every operation with an underscore does."""
-        self._may_change()
-        if self._array.size and any(n > 1 and not step for n, step in zip(self._array.shape, self._array.strides)):
-            raise RuntimeError(
-                "unsupported operation: more than one element of the written-to tensor refers to a single memory"
-                " location. Please clone() the tensor before performing the operation."
-            )
-        if new.shape != self.shape:
-            try:
-                both = np.broadcast_shapes(new.shape, self.shape)
-            except ValueError:
-                raise broadcast_error(self, new) from None
-            if both != tuple(self.shape):
-                raise RuntimeError(
-                    f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(both)}"
-                )
-            new = new.expand(self.shape)
-        if new.dtype.kind > self.dtype.kind:
-            raise RuntimeError(
-                f"result type {new.dtype.title} can't be cast to the desired output type {self.dtype.title}"
-            )
-        # its memory first: a rule that looks at this tensor's own numbers may be one of those that come before
-        remembers = recording[0] and (new.requires_grad or self.requires_grad)
-        self._array[...] = new._array
-        self._version[0] += 1
-        if remembers:
-            self._remember(new)
-        return self
-
-    def _may_change(self):
-        if self._requires_grad and recording[0]:
-            one, kind = self, "a leaf" if self._base is None else "a view of a leaf"
-            while one is not None:
-                if one._requires_grad and one.grad_fn is None:
-                    raise RuntimeError(f"{kind} Variable that requires grad is being used in an in-place operation.")
-                one = one._base
-
-    def _remember(self, new):
-        """From now on this tensor is what `new` is; and the tensor that it is a view of is so in this place."""
-        if new.dtype is not self.dtype:
-            new = new.to(self.dtype)
-        base = self._base
-        if base is not None:
-            replay = self._replay
-            outside = Tensor(np.ones(base._array.shape, base._array.dtype))
-            replay(outside)._array[...] = 0
-            place = Tensor(base._array)
-            node = Node("CopySlices", (base, new), lambda g: (g * outside, replay(g)))
-            place._grad_fn, place._requires_grad = node, True
-            base._remember(place)
-            self._seen = self._version[0]
-            new = replay(base)
-            new._grad_fn.title = "AsStrided"
-        self._grad_fn, self._output, self._requires_grad = new._grad_fn, new._output, new._requires_grad
-        self._written = self._version[0]
-
-    def __setitem__(self, index, value):
-        from .shapes import index_put
-
-        value = value if isinstance(value, Tensor) else Tensor(np.asarray(value, self._array.dtype))
-        if self._requires_grad and recording[0] and self.grad_fn is None:
-            raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-        self._may_change()
-        if recording[0] and (self._requires_grad or value._requires_grad):
-            new = index_put(self, index, value.to(self.dtype))
-            if not any(isinstance(one, (Tensor, list)) for one in (index if isinstance(index, tuple) else (index,))):
-                new._grad_fn.title = "CopySlices"
-            self._array[...] = new._array
-            self._version[0] += 1
-            self._remember(new)
-        else:
-            from .shapes import plain_index, put
-
-            put(self._array, plain_index(index, self._array.shape), value)
-            self._version[0] += 1
-
-    def __getitem__(self, index):
-        from .shapes import getitem
-
-        return getitem(self, index)
-
-    # Operators
-
     def __pos__(self):
         return self
-
-    def __invert__(self):
-        if self.dtype.kind > 1:
-            raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-        return Tensor(~self._array)
-
-    __and__ = __rand__ = bitwise(np.bitwise_and)
-    __or__ = __ror__ = bitwise(np.bitwise_or)
-    __xor__ = __rxor__ = bitwise(np.bitwise_xor)
-
-
-class Handle:
-    """What takes a hook away again."""
-
-    def __init__(self, hooks, hook):
-        self.hooks, self.number = hooks, max(hooks, default=-1) + 1
-        hooks[self.number] = hook
-
-    def remove(self):
-        self.hooks.pop(self.number, None)
 
 
 def rebuilt(cls, array, requires_grad):
@@ -479,29 +358,28 @@ def rebuilt(cls, array, requires_grad):
     return out
 
 
-def cast_array(array, dtype):
-    """The numbers in another type. What is not finite becomes the smallest whole number, without a word."""
-    if dtype.kind < 2 and array.dtype.kind in "fc":
-        with np.errstate(invalid="ignore"):
-            return array.astype(dtype.np)
-    if array.dtype.kind == "c" and dtype.kind < 3:
-        return array.real.astype(dtype.np)
-    with np.errstate(over="ignore"):
-        return array.astype(dtype.np)
+def record(array, name, inputs, rule, saved=()):
+    """The tensor of an operation's result, which remembers where it came from if one of the inputs requires a
+    gradient."""
+    out = Tensor(array)
+    if recording[0]:
+        for one in inputs:
+            if one._requires_grad:
+                out._grad_fn, out._requires_grad = Node(name, inputs, rule, saved), True
+                break
+    return out
 
 
-def axis(dim, ndim):
-    """An axis counted from the front; IndexError if there is none."""
-    size = max(ndim, 1)
-    if not -size <= dim < size:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
-    return dim % size
-
-
-def refuse_keywords(name, given):
-    """Raise torch's TypeError if an operation was given keywords that it does not have. given: a dict of these."""
-    for keyword in given:
-        raise TypeError(f"{name}() got an unexpected keyword argument {keyword!r}")
+def record_many(arrays, name, inputs, rule, saved=(), differentiable=None):
+    """The same for an operation with several results: its rule takes a gradient for each, zeros where there is none."""
+    outs = [Tensor(array) for array in arrays]
+    if recording[0] and any(one._requires_grad for one in inputs):
+        node = Node(name, inputs, rule, saved, len(outs))
+        for number, out in enumerate(outs):
+            if out.dtype.kind >= 2 and (differentiable is None or differentiable[number]):
+                out._grad_fn, out._requires_grad, out._output = node, True, number
+            node.shapes[number] = out._array.shape, out._array.dtype
+    return outs
 
 
 def view_of(base, array, name, rule, replay):
@@ -511,72 +389,3 @@ def view_of(base, array, name, rule, replay):
     if base.device is not cpu:
         out.device = base.device
     return out
-
-
-def operands(first, second):
-    """Two tensors of one type from what an operator is given: tensors or Python numbers."""
-    if isinstance(first, Tensor) and isinstance(second, Tensor):
-        if first._array.dtype == second._array.dtype:
-            return first, second
-        dtype = result_type(first, second)
-        return first.to(dtype), second.to(dtype)
-    if isinstance(first, Tensor) and isinstance(second, np.ndarray):
-        both = np.result_type(first._array, second)  # numpy decides: it would be numpy's product in torch, too
-        return first.to(dtypes.BY_ARRAY[both]), Tensor(second.astype(both))
-    if isinstance(first, Tensor):
-        dtype = first.dtype
-        kind = dtypes.of_number(second)
-        if kind.kind > dtype.kind:
-            dtype = kind if kind.kind < 3 or dtype.kind < 2 else dtype.to_complex()
-            first = first.to(dtype)
-        return first, Tensor(array_of(number(second), dtype))
-    if isinstance(second, Tensor):
-        return operands(second, first)[::-1]
-    return as_tensor_of(first), as_tensor_of(second)
-
-
-def array_of(value, dtype):
-    """A number as an array without axes. One that is too small or too large for its type begins again at the other
-    end."""
-    return np.asarray(value).astype(dtype.np)
-
-
-def number(value):
-    if isinstance(value, (KINDS, np.number, np.bool_)):
-        return value
-    raise TypeError(f"unsupported operand type(s): 'Tensor' and '{type(value).__name__}'")
-
-
-def as_tensor_of(value):
-    return value if isinstance(value, Tensor) else Tensor(np.asarray(number(value), dtypes.of_number(value).np))
-
-
-def result_type(first, second):
-    """The type of an operation's result: what has axes decides, unless the other is of a higher category."""
-
-    def rank(one):
-        if isinstance(one, Tensor):
-            return one.dtype, 0 if one.ndim else 1
-        return dtypes.of_number(one), 2
-
-    (a, low), (b, lower) = rank(first), rank(second)
-    if low == lower:
-        return dtypes.promoted(a, b)
-    if low > lower:
-        a, b = b, a  # a counts, b only by its category
-    if b.kind <= a.kind:
-        return a
-    return b if b.kind < 3 or a.kind < 2 else a.to_complex()
-
-
-def broadcast_error(first, second):
-    """What torch says of two shapes that do not fit."""
-    a, b = first._array.shape, second._array.shape
-    for back in range(1, min(len(a), len(b)) + 1):
-        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
-            place = max(len(a), len(b)) - back
-            return RuntimeError(
-                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at non-singleton "
-                f"dimension {place}"
-            )
-    return RuntimeError(f"shapes {list(a)} and {list(b)} do not fit")

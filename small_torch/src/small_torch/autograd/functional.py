@@ -1,15 +1,16 @@
 """Matrices of derivatives, a row at a time."""
 
 from ..absent import absent
+from ..creation import zeros_like
+from ..joining import stack
+from ..tape import enable_grad
+from .engine import grad
 
 __getattr__ = absent("torch.autograd.functional")
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False):
     """∂ func(inputs) / ∂ inputs: of shape output's + input's; of several inputs or outputs a tuple (of tuples)."""
-    from .. import stack, zeros_like
-    from . import enable_grad, grad
-
     single = not isinstance(inputs, tuple)
     given = (inputs,) if single else inputs
     with enable_grad():

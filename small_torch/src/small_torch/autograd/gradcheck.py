@@ -1,5 +1,12 @@
 """Whether a function's gradients are right: held against differences of its values."""
 
+from ..comparing import allclose
+from ..creation import zeros_like
+from ..joining import stack
+from ..tape import no_grad
+from ..tensor import Tensor
+from .engine import grad
+
 
 class GradcheckError(RuntimeError):
     """The gradients are wrong, and where."""
@@ -12,8 +19,6 @@ def gradcheck(
     """True if each derivative of func at the inputs (a tensor, or a tuple) is the central difference with step eps, to
     the tolerances; a GradcheckError otherwise, or False without raise_exception. Inputs should be float64.
     """
-    from .. import Tensor, allclose
-
     inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     places = [i for i, one in enumerate(inputs) if isinstance(one, Tensor) and one.requires_grad]
     if not places:
@@ -38,17 +43,12 @@ def gradcheck(
 
 def by_tape(output, x):
     """∂ output / ∂ x, a column for each number of the output: (numbers of x, numbers of the output)."""
-    from .. import stack, zeros_like
-    from . import grad
-
     columns = [grad(one, x, retain_graph=True, allow_unused=True)[0] for one in output.reshape(-1)]
     return stack([(zeros_like(x) if one is None else one).reshape(-1) for one in columns], 1)
 
 
 def by_differences(func, inputs, i, j, output, eps):
     """The same of the values a little to both sides."""
-    from .. import Tensor, no_grad, stack
-
     flat, rows = inputs[i].detach().reshape(-1), []
     for k in range(flat.numel()):
         both = []

@@ -3,6 +3,7 @@
 from ..absent import absent
 from . import functional, init, modules, utils  # noqa: F401
 from .attention import MultiheadAttention, TransformerEncoderLayer  # noqa: F401
+from .cells import GRUCell, LSTMCell, RNNCell, RNNCellBase  # noqa: F401
 from .containers import ModuleList, ParameterList, Sequential  # noqa: F401
 from .layers import (  # noqa: F401
     GELU,
@@ -23,7 +24,8 @@ from .layers import (  # noqa: F401
     Tanh,
 )  # fmt: skip
 from .losses import BCELoss, BCEWithLogitsLoss, CrossEntropyLoss, L1Loss, MSELoss, NLLLoss  # noqa: F401
-from .module import Module, Parameter  # noqa: F401
-from .recurrent import GRU, LSTM, RNN, GRUCell, LSTMCell, RNNBase, RNNCell, RNNCellBase  # noqa: F401
+from .module import Module  # noqa: F401
+from .parameter import Parameter  # noqa: F401
+from .recurrent import GRU, LSTM, RNN, RNNBase  # noqa: F401
 
 __getattr__ = absent("torch.nn")

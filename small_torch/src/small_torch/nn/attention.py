@@ -6,12 +6,14 @@ Shapes: T queries, S keys and as many values, B sequences in the batch, E featur
 import math
 import warnings
 
-from .. import bool as bool_
-from .. import cat, empty, inf, zeros_like
+from ..creation import empty, zeros_like
+from ..dtypes import bool_
+from ..joining import cat
 from . import functional as F
 from . import init
 from .layers import Dropout, LayerNorm, Linear
-from .module import Module, Parameter
+from .module import Module
+from .parameter import Parameter
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -158,7 +160,7 @@ class MultiheadAttention(Module):
 
 def added(mask, like):
     """A mask that is added to the scores: a bool one becomes -∞ where it is True, and 0 elsewhere."""
-    return zeros_like(mask, dtype=like.dtype).masked_fill(mask, -inf) if mask.dtype is bool_ else mask
+    return zeros_like(mask, dtype=like.dtype).masked_fill(mask, -math.inf) if mask.dtype is bool_ else mask
 
 
 def check_masks(padding, other, name, other_name):

@@ -3,7 +3,8 @@
 from collections import OrderedDict
 from operator import index
 
-from .module import Module, Parameter, indented
+from .module import Module, indented
+from .parameter import Parameter
 
 
 class _Row(Module):

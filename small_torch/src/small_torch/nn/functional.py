@@ -5,16 +5,28 @@ import warnings
 
 import numpy as np
 
-from .. import dtypes, pointwise, reductions
+from .. import dtypes, exponentials, pointwise
 from ..absent import absent
-from ..autograd import record, titled
 from ..autograd.profiler_legacy import note
+from ..comparing import where
 from ..creation import bernoulli_
+from ..indexing import add_rows, getitem
+from ..joining import cat, stack
 from ..matrices import matmul
-from ..pointwise import exp, masked, sigmoid, softplus_of, tanh  # noqa: F401
-from ..shapes import add_rows, cat, gather, getitem, squeeze, stack, unsqueeze
+from ..pointwise import logsigmoid, sigmoid, softplus_of, tanh  # noqa: F401
 from ..sparse import SparseTensor
-from ..tensor import Tensor
+from ..tape import titled
+from ..tensor import Tensor, record
+from .loss_functions import (  # noqa: F401
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    huber_loss,
+    l1_loss,
+    mse_loss,
+    nll_loss,
+    smooth_l1_loss,
+)  # fmt: skip
 
 
 def linear(input, weight, bias=None):
@@ -37,12 +49,12 @@ def linear(input, weight, bias=None):
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
     """eˣ / Σ eˣ along an axis."""
-    return reductions.softmax(input, usual(input) if dim is None else dim, dtype)
+    return exponentials.softmax(input, usual(input) if dim is None else dim, dtype)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
     """x − log Σ eˣ along an axis."""
-    return reductions.log_softmax(input, usual(input) if dim is None else dim, dtype)
+    return exponentials.log_softmax(input, usual(input) if dim is None else dim, dtype)
 
 
 def usual(input):
@@ -59,12 +71,12 @@ def relu(input, inplace=False):
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False):
-    out = titled(pointwise.where(input > 0, input, input * negative_slope), "LeakyRelu")
+    out = titled(where(input > 0, input, input * negative_slope), "LeakyRelu")
     return input._become(out) if inplace else out
 
 
 def elu(input, alpha=1.0):
-    return titled(pointwise.where(input > 0, input, alpha * pointwise.expm1(input.clamp(max=0))), "Elu")
+    return titled(where(input > 0, input, alpha * pointwise.expm1(input.clamp(max=0))), "Elu")
 
 
 def gelu(input, approximate="none"):
@@ -84,16 +96,7 @@ def softplus(input, beta=1, threshold=20):
     with np.errstate(all="ignore"):
         array = np.where(scaled > threshold, input._array, softplus_of(scaled) / beta).astype(input._array.dtype)
     high = scaled > threshold
-    return record(
-        array, "Softplus", (input,), lambda g: pointwise.where(Tensor(high), g, g * sigmoid(input * beta)), [input]
-    )
-
-
-def logsigmoid(input):
-    """log σ(x)"""
-    with np.errstate(all="ignore"):
-        array = -softplus_of(-input._array)
-    return record(array, "LogSigmoid", (input,), lambda g: g * sigmoid(-input), [input])
+    return record(array, "Softplus", (input,), lambda g: where(Tensor(high), g, g * sigmoid(input * beta)), [input])
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
@@ -165,9 +168,7 @@ def embedding_bag(
     """
     note("aten::embedding_bag")
     if include_last_offset or padding_idx is not None:
-        raise NotImplementedError(
-            "the small torch of the pages has no include_last_offset and no padding_idx of embedding_bag"
-        )
+        raise NotImplementedError("small_torch has no include_last_offset and no padding_idx of embedding_bag")
     if input.ndim == 2:
         offsets, input = Tensor(np.arange(len(input)) * input.size(1)), input.reshape(-1)
     rows = embedding(input, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
@@ -271,7 +272,7 @@ def scaled_dot_product_attention(
 def pad(input, pad, mode="constant", value=None):
     """Numbers added at the ends: (left, right) of the last axis, then of the one before, …"""
     if mode != "constant":
-        raise NotImplementedError(f"pad with mode={mode!r} is not in the small torch")
+        raise NotImplementedError(f"pad with mode={mode!r} is not in small_torch")
     widths = [(0, 0)] * (input.ndim - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
     if min(min(pair) for pair in widths) < 0:
         cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, input._array.shape))
@@ -285,7 +286,7 @@ def pad(input, pad, mode="constant", value=None):
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     """Sums of products along the last axis: input (N, C, L), weight (C_out, C / groups, k)."""
     if dilation != 1:
-        raise NotImplementedError("conv1d with dilation is not in the small torch")
+        raise NotImplementedError("conv1d with dilation is not in small_torch")
     x = pad(input, (padding, padding)) if padding else input
     windows = x.unfold(-1, weight._array.shape[-1], stride)  # (N, C, L', k)
     if groups == 1:
@@ -296,156 +297,6 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         parts = zip(windows.chunk(groups, 1), weight.chunk(groups, 0))
         out = cat([(a.transpose(1, 2).flatten(2) @ b.flatten(1).t()).transpose(1, 2) for a, b in parts], 1)
     return titled(out if bias is None else out + bias[:, None], "Convolution")
-
-
-# Losses
-
-
-def reduced(loss, reduction):
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
-
-
-def same_shape(input, target):
-    if target.shape != input.shape:
-        warnings.warn(
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). This will"
-            " likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
-            stacklevel=3,
-        )
-
-
-def mse_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    """(x − target)²"""
-    same_shape(input, target)
-    away = input - target
-    return titled(reduced(away * away, reduction), "MseLoss")
-
-
-def l1_loss(input, target, size_average=None, reduce=None, reduction="mean"):
-    """|x − target|"""
-    same_shape(input, target)
-    return reduced((input - target).abs(), reduction)
-
-
-def smooth_l1_loss(input, target, reduction="mean", beta=1.0):
-    same_shape(input, target)
-    away = (input - target).abs()
-    return titled(
-        reduced(pointwise.where(away < beta, 0.5 * away * away / beta, away - 0.5 * beta), reduction), "SmoothL1Loss"
-    )
-
-
-def huber_loss(input, target, reduction="mean", delta=1.0):
-    same_shape(input, target)
-    away = (input - target).abs()
-    return titled(
-        reduced(pointwise.where(away < delta, 0.5 * away * away, delta * (away - 0.5 * delta)), reduction), "HuberLoss"
-    )
-
-
-def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
-    """−( y log x + (1 − y) log(1 − x) ), the logarithms no lower than −100"""
-    if input.numel() and (input._array.min() < 0 or input._array.max() > 1):
-        raise RuntimeError("all elements of input should be between 0 and 1")
-    loss = (target - 1) * (1 - input).log().clamp(min=-100) - target * input.log().clamp(min=-100)
-    return titled(reduced(loss if weight is None else loss * weight, reduction), "BinaryCrossEntropy")
-
-
-def binary_cross_entropy_with_logits(
-    input, target, weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None
-):
-    """The same of σ(x), without overflow."""
-    if target.shape != input.shape:
-        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
-    if target.dtype.kind < 2 and target.dtype is not dtypes.bool_:
-        raise RuntimeError(
-            f"result type {input.dtype.title} can't be cast to the desired output type {target.dtype.title}"
-        )
-    if pos_weight is None:
-        loss = (1 - target) * input - logsigmoid(input)
-    else:
-        loss = (1 - target) * input - ((pos_weight - 1) * target + 1) * logsigmoid(input)
-    return titled(reduced(loss if weight is None else loss * weight, reduction), "BinaryCrossEntropyWithLogits")
-
-
-def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
-    """Minus the number that stands at the target's place: input (N, C, …), target (N, …)."""
-    if reduction not in ("mean", "sum", "none"):
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    if target.dtype not in (dtypes.int64, dtypes.uint8):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype.title}")
-    if input.ndim == 1:
-        if target.ndim:
-            raise ValueError(
-                f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size"
-                f" ({target._array.shape[0]})."
-            )
-        out = nll_loss(unsqueeze(input, 0), unsqueeze(target, 0), weight, None, ignore_index, None, reduction)
-        return squeeze(out, 0) if reduction == "none" else out
-    if input.ndim == 2 and target.ndim > 1:
-        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if input._array.shape[0] != target._array.shape[0] and target.ndim:
-        raise ValueError(
-            f"Expected input batch_size ({input._array.shape[0]}) to match target batch_size"
-            f" ({target._array.shape[0]})."
-        )
-    wanted = [input._array.shape[0], *input._array.shape[2:]]
-    if list(target.shape) != wanted:
-        raise RuntimeError(f"Expected target size {wanted}, got {list(target.shape)}")
-    classes = input._array.shape[1]
-    kept = target._array != ignore_index
-    wrong = target._array[kept & ((target._array < 0) | (target._array >= classes))]
-    if wrong.size:
-        raise IndexError(f"Target {wrong[0]} is out of bounds.")
-    index = Tensor(np.where(kept, target._array, 0))
-    share = np.where(kept, 1, 0).astype(input._array.dtype)
-    if weight is not None:
-        share = share * weight._array[index._array]
-    loss = masked(-squeeze(gather(input, 1, unsqueeze(index, 1)), 1), ~kept) * Tensor(share)
-    if reduction == "none":
-        return titled(loss, "NllLoss")
-    if reduction == "sum":
-        return titled(loss.sum(), "NllLoss")
-    with np.errstate(all="ignore"):
-        return titled(loss.sum() / Tensor(share.sum()), "NllLoss" if input.ndim == 2 else "NllLoss2D")
-
-
-def cross_entropy(
-    input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
-):
-    """−log softmax(x) at the target's place: input (N, C, …), target (N, …), or probabilities of input's shape."""
-    dim = 0 if input.ndim == 1 else 1
-    logs = log_softmax(input, dim)
-    if target.dtype.kind > 1 and target.shape == input.shape:
-        target = (
-            target
-            if not label_smoothing
-            else target * (1 - label_smoothing) + label_smoothing / input._array.shape[dim]
-        )
-        shape = [1] * input.ndim
-        shape[dim] = -1
-        loss = -(logs * target if weight is None else logs * target * weight.reshape(shape)).sum(dim)
-        if reduction == "mean":
-            return titled(loss.sum() / (loss.numel() if loss.ndim else 1), "Div.1")
-        return reduced(loss, reduction)
-    exact = nll_loss(logs, target, weight, None, ignore_index, None, reduction)
-    if not label_smoothing:
-        return exact
-    classes, kept = input._array.shape[dim], target._array != ignore_index
-    spread = masked(
-        -(logs if weight is None else logs * weight.reshape([-1 if i == dim else 1 for i in range(input.ndim)])).sum(
-            dim
-        ),
-        ~kept,
-    )
-    if reduction == "mean":
-        share = kept.sum() if weight is None else weight._array[target._array[kept]].sum()
-        spread = spread.sum() / float(share)
-    elif reduction == "sum":
-        spread = spread.sum()
-    return exact * (1 - label_smoothing) + spread * (label_smoothing / classes)
 
 
 __getattr__ = absent("torch.nn.functional")

@@ -4,8 +4,10 @@ it."""
 import math
 import warnings
 
-from .. import empty, eye, linalg, no_grad
 from ..absent import absent
+from ..creation import empty, eye
+from ..linalg import qr
+from ..tape import no_grad
 
 # by how much a nonlinearity shortens what goes through it
 GAINS = {
@@ -122,7 +124,7 @@ def orthogonal_(tensor, gain=1, generator=None):
         return tensor
     rows, columns = tensor.size(0), tensor.numel() // tensor.size(0)
     matrix = empty(rows, columns, dtype=tensor.dtype).normal_(0, 1, generator=generator)
-    q, r = linalg.qr(matrix.T if rows < columns else matrix)
+    q, r = qr(matrix.T if rows < columns else matrix)
     q = q * r.diagonal().sign()
     return tensor.copy_((q.T if rows < columns else q).reshape(tensor.shape)).mul_(gain)
 

@@ -2,10 +2,13 @@
 
 import math
 
-from .. import empty, int64, no_grad, ones, tensor, zeros
+from ..creation import empty, ones, tensor, zeros
+from ..dtypes import int64
+from ..tape import no_grad
 from . import functional as F
 from . import init
-from .module import Module, Parameter
+from .module import Module
+from .parameter import Parameter
 
 
 class Identity(Module):

@@ -1,49 +1,16 @@
 """A module: parameters, buffers and other modules under names, and what is done with all of them at once."""
 
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict
 from collections.abc import Mapping
 
-from .. import Tensor, dtypes, empty, no_grad
+from .. import dtypes
 from ..absent import no_method
-from ..tensor import Handle
+from ..tape import no_grad
+from ..tensor import Handle, Tensor
+from .loading import _IncompatibleKeys, load
+from .parameter import Parameter, forget_gradients, typename
 
 TABLES = ("_parameters", "_buffers", "_modules")  # where a module keeps what it was given, by name
-
-
-class Parameter(Tensor):
-    """A tensor that is to learn: a module that gets one for an attribute counts it among its parameters.
-
-    data: its numbers, which are not copied. requires_grad: whether it learns.
-    """
-
-    def __init__(self, data=None, requires_grad=True):
-        data = empty(0) if data is None else data
-        if requires_grad and not (data.is_floating_point() or data.is_complex()):
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        super().__init__(data._array)
-        self._version, self.device, self.requires_grad = data._version, data.device, requires_grad
-
-    def __deepcopy__(self, memo):
-        memo[id(self)] = copied = Parameter(self.detach().clone(), self.requires_grad)
-        return copied
-
-    def __repr__(self):
-        return "Parameter containing:\n" + super().__repr__()
-
-
-class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    """What `load_state_dict` returns: the names that did not fit."""
-
-    def __repr__(self):
-        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
-
-
-def typename(thing):
-    """What torch calls a thing's type in its messages."""
-    if isinstance(thing, Tensor):
-        return thing.type()
-    kind = thing if isinstance(thing, type) else type(thing)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def indented(text):
@@ -312,7 +279,7 @@ class Module:
         return self._floating(Tensor.half)
 
     def cuda(self, device=None):
-        """Say that pages have none."""
+        """Refuse: there is no graphics card."""
         return self.to("cuda")
 
     def cpu(self):
@@ -368,7 +335,7 @@ class Module:
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         missing, unexpected, errors = [], [], []
-        self._load(dict(state_dict), "", assign, missing, unexpected, errors)
+        load(self, dict(state_dict), "", assign, missing, unexpected, errors)
         if strict:
             kinds = (("Unexpected", unexpected), ("Missing", missing))
             for kind, names in kinds:
@@ -378,44 +345,6 @@ class Module:
         if errors:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
         return _IncompatibleKeys(missing, unexpected)
-
-    def _load(self, given, prefix, assign, missing, unexpected, errors):
-        own = self._own_state()
-        for name, tensor in own.items():
-            key = prefix + name
-            if key not in given:
-                missing.append(key)
-                continue
-            new = given[key]
-            if not isinstance(new, Tensor):
-                errors.append(
-                    f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
-                    f"checkpoint but received {type(new)}"
-                )
-                continue
-            if tensor.shape == () and new.shape == (1,):
-                new = new[0]
-            if new.shape != tensor.shape:
-                errors.append(
-                    f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, the shape in "
-                    f"current model is {tensor.shape}."
-                )
-            elif assign:
-                is_parameter = isinstance(tensor, Parameter)
-                setattr(self, name, Parameter(new, tensor.requires_grad) if is_parameter else new)
-            else:
-                with no_grad():
-                    tensor.copy_(new)
-        for key in given:
-            if key.startswith(prefix):
-                first, *rest = key[len(prefix) :].split(".", 1)
-                if first not in (self._modules if rest else own):
-                    unexpected.append(key)
-        for name, module in self._modules.items():
-            if module is not None:
-                inside = f"{prefix}{name}."
-                of_it = {key: value for key, value in given.items() if key.startswith(inside)}
-                module._load(of_it, inside, assign, missing, unexpected, errors)
 
     # How it looks
 
@@ -433,16 +362,6 @@ class Module:
             return f"{self._get_name()}({lines[0]})"
         lines += parts
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
-
-
-def forget_gradients(parameters, set_to_none):
-    """Make gradients None, or else zeros."""
-    for parameter in parameters:
-        if set_to_none:
-            parameter.grad = None
-        elif parameter.grad is not None:
-            parameter.grad = parameter.grad.detach()
-            parameter.grad.zero_()
 
 
 def hooked(hooks, hook, first):

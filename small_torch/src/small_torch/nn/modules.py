@@ -3,7 +3,7 @@
 import sys
 from types import ModuleType
 
-from . import attention, containers, layers, losses, module, recurrent
+from . import attention, cells, containers, layers, losses, module, recurrent
 
 PLACES = {
     "activation": "Tanh Sigmoid ReLU GELU SiLU Softplus LeakyReLU Softmax LogSoftmax MultiheadAttention",
@@ -20,7 +20,7 @@ PLACES = {
     "transformer": "TransformerEncoderLayer",
 }
 _found = {}
-for _module in (attention, containers, layers, losses, module, recurrent):
+for _module in (attention, cells, containers, layers, losses, module, recurrent):
     _found |= vars(_module)
 for _place, _names in PLACES.items():
     _module = globals()[_place] = sys.modules[f"{__name__}.{_place}"] = ModuleType(f"{__name__}.{_place}")  # for pickle

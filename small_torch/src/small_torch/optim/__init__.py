@@ -10,9 +10,11 @@ from copy import deepcopy
 
 import numpy as np
 
-from .. import Tensor, enable_grad, no_grad, tensor, zeros_like
 from ..absent import absent
-from ..nn.module import forget_gradients, typename
+from ..creation import tensor, zeros_like
+from ..nn.parameter import forget_gradients, typename
+from ..tape import enable_grad, no_grad
+from ..tensor import Tensor
 from . import lr_scheduler  # noqa: F401  an optimizer's user expects it here
 
 

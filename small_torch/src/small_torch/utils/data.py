@@ -6,8 +6,12 @@ from math import isclose
 
 import numpy as np
 
-from .. import Generator, Tensor, as_tensor, empty, float64, int64, randperm, stack, tensor
 from ..absent import absent
+from ..creation import as_tensor, empty, randperm, tensor
+from ..dtypes import float64, int64
+from ..joining import stack
+from ..random import Generator
+from ..tensor import Tensor
 
 
 def any_number(generator=None):
@@ -157,7 +161,7 @@ class DataLoader:
         pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None, generator=None,
     ):  # fmt: skip
         if num_workers:
-            raise ValueError("the small torch of this book has no workers: num_workers must be 0")
+            raise ValueError("small_torch has no workers: num_workers must be 0")
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:

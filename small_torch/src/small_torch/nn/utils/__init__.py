@@ -3,9 +3,12 @@
 import warnings
 from types import GeneratorType
 
-from ... import Tensor, cat, no_grad, stack, tensor
 from ...absent import absent
-from ..module import typename
+from ...creation import tensor
+from ...joining import cat, stack
+from ...tape import no_grad
+from ...tensor import Tensor
+from ..parameter import typename
 from . import rnn  # noqa: F401
 
 

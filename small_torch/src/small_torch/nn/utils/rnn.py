@@ -5,7 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ... import Tensor, arange, as_tensor, int64, sort, tensor
+from ...creation import arange, as_tensor, tensor
+from ...dtypes import int64
+from ...sorting import sort
+from ...tensor import Tensor
 
 
 class _Packed(NamedTuple):

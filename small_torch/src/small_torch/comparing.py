@@ -1,0 +1,198 @@
+"""Operations number by number: comparing, and choosing between numbers."""
+
+import math
+
+import numpy as np
+
+from . import dtypes
+from .arithmetic import called, compute
+from .operands import as_tensor_of, broadcast_error, fails, operands
+from .tape import fit, titled
+from .tensor import Tensor, record
+
+
+def clamp(input, min=None, max=None):
+    """Between min and max: numbers or tensors."""
+    if min is None and max is None:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    out = input
+    if isinstance(min, Tensor) or isinstance(max, Tensor):
+        out = out if min is None else maximum(out, as_tensor_of(min))
+        return titled(out if max is None else minimum(out, as_tensor_of(max)), "Clamp")
+    for bound in (min, max):
+        if bound is not None:
+            input, _ = operands(input, bound)
+    array = input._array
+    low = -math.inf if min is None else min
+    high = math.inf if max is None else max
+    kept = array if min is None else np.maximum(array, np.asarray(min).astype(array.dtype))
+    kept = kept if max is None else np.minimum(kept, np.asarray(max).astype(array.dtype))
+    return record(
+        kept,
+        "Clamp.1",
+        (input,),
+        lambda g: g * Tensor(((array >= low) & (array <= high)).astype(g._array.dtype)),
+        [input],
+    )
+
+
+clip = clamp
+
+
+def clamp_min(input, min):
+    return clamp(input, min=min)
+
+
+def clamp_max(input, max):
+    return clamp(input, max=max)
+
+
+def extreme(name, function, first_wins):
+    def operation(input, other):
+        a, b = operands(input, other)
+
+        def rule(g):
+            half = (a == b).to(g.dtype) / 2  # where both are the same, each gets half
+            wins = Tensor(first_wins(a._array, b._array).astype(g._array.dtype))
+            loses = Tensor(first_wins(b._array, a._array).astype(g._array.dtype))
+            return fit(g * (wins + half), a._array.shape), fit(g * (loses + half), b._array.shape)
+
+        return record(compute(function, a, b), name.title(), (a, b), rule, [a, b])
+
+    return called(name, operation)
+
+
+maximum, minimum = extreme("maximum", np.maximum, np.greater), extreme("minimum", np.minimum, np.less)
+
+
+def comparison(name, function):
+    def operation(input, other):
+        if not isinstance(input, Tensor) or not isinstance(
+            other, (Tensor, bool, int, float, complex, np.number, np.bool_)
+        ):
+            return NotImplemented
+        if isinstance(other, float) and input.dtype.kind == 2:
+            other = Tensor(np.asarray(other, input._array.dtype))
+        a, b = operands(input, other)
+        return Tensor(compute(function, a, b))
+
+    return called(name, operation)
+
+
+eq, ne, lt, le, gt, ge = (
+    comparison(name, function)
+    for name, function in (
+        ("eq", np.equal), ("ne", np.not_equal), ("lt", np.less), ("le", np.less_equal), ("gt", np.greater), ("ge",
+        np.greater_equal),
+    )
+)  # fmt: skip
+
+
+def yes_or_no(name):
+    """numpy's function of this name, of one tensor or of two."""
+    function = getattr(np, name)
+
+    def of_one(input):
+        return Tensor(function(input._array))
+
+    def of_two(input, other):
+        return Tensor(compute(function, input, other))
+
+    return called(name, of_one if function.nin == 1 else of_two)
+
+
+isnan, isinf, isfinite, logical_not = map(yes_or_no, ("isnan", "isinf", "isfinite", "logical_not"))
+
+logical_and, logical_or, logical_xor = map(yes_or_no, ("logical_and", "logical_or", "logical_xor"))
+
+
+def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
+    if fails(input, other):
+        raise broadcast_error(input, other)
+    a, b = (one if one.dtype.kind in "fc" else one.astype(np.int64) for one in (input._array, other._array))
+    with np.errstate(all="ignore"):
+        near = np.abs(a - b) <= atol + rtol * np.abs(b)
+        near = (near & np.isfinite(a) & np.isfinite(b)) | (a == b)
+    return Tensor(near | (np.isnan(a) & np.isnan(b)) if equal_nan else near)
+
+
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return bool(isclose(input, other, rtol, atol, equal_nan)._array.all())
+
+
+def equal(input, other):
+    """Whether all is the same: shape and numbers."""
+    return input._array.shape == other._array.shape and bool((input._array == other._array).all())
+
+
+def where(condition, input=None, other=None):
+    """input where the condition holds, other elsewhere; without them the indices where it holds."""
+    if input is None:
+        return condition.nonzero(as_tuple=True)
+    if condition._array.dtype not in (bool, np.uint8):
+        raise RuntimeError(
+            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.title}"
+        )
+    if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        dtype = dtypes.promoted(dtypes.of_number(input), dtypes.of_number(other))
+        a, b = (Tensor(np.asarray(one, dtype.np)) for one in (input, other))
+    else:
+        a, b = operands(input, other)
+    chosen = condition._array.astype(bool, copy=False)
+
+    def rule(g):
+        return fit(masked(g, ~chosen), a._array.shape), fit(masked(g, chosen), b._array.shape)
+
+    try:
+        return record(np.where(chosen, a._array, b._array), "Where", (a, b), rule, [condition])
+    except ValueError:
+        raise broadcast_error(
+            *((a, condition) if fails(a, condition) else (b, condition) if fails(b, condition) else (a, b))
+        ) from None
+
+
+def masked(g, mask):
+    """A gradient with zeros where the mask is set: also where it is not finite."""
+    return record(np.where(mask, g._array.dtype.type(0), g._array), "MaskedFill", (g,), lambda h: masked(h, mask))
+
+
+def masked_fill(input, mask, value):
+    """value where the mask is set."""
+    if mask.dtype is not dtypes.bool_:
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.in_c}")
+    value = as_tensor_of(value)
+    shape, there = input._array.shape, mask._array
+    try:
+        array = np.where(there, value._array.astype(input._array.dtype), input._array)
+    except ValueError:
+        raise broadcast_error(input, mask) from None
+    return record(
+        array, "MaskedFill", (input, value),
+        lambda g: (fit(masked(g, there), shape), fit(masked(g, ~there), value._array.shape)), [mask],
+    )  # fmt: skip
+
+
+def bitwise(function):
+    """An operator on whole numbers, or on yes and no."""
+
+    def operator(self, other):
+        a, b = operands(self, other)
+        if a.dtype.kind > 1:
+            raise NotImplementedError(f'"{function.__name__}_cpu" not implemented for {a.dtype.title!r}')
+        try:
+            return Tensor(function(a._array, b._array))
+        except ValueError:
+            raise broadcast_error(a, b) from None
+
+    return operator
+
+
+bitwise_and, bitwise_or, bitwise_xor = map(bitwise, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
+
+
+def bitwise_not(input):
+    if input.dtype.kind > 1:
+        raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
+    return Tensor(~input._array)

@@ -1,0 +1,89 @@
+"""Sums of eˣ, without overflow."""
+
+import numpy as np
+
+from .arithmetic import floating
+from .gathering import of_rows
+from .operands import refuse_keywords
+from .pointwise import exp, log
+from .reductions import axes_of, back, sum
+from .running import cumsum
+from .tape import titled
+from .tensor import Tensor, axis, record
+
+
+def logsumexp(input, dim, keepdim=False):
+    """log Σ eˣ, without overflow."""
+    x = floating(input)
+    axes = axes_of(dim, x.ndim)
+    with np.errstate(all="ignore"):
+        top = np.max(x._array, axes, keepdims=True, initial=-np.inf)
+        top = np.where(np.isfinite(top), top, 0)
+        array = np.log(np.exp(x._array - top).sum(axes, keepdims=True)) + top
+    array = array.astype(x._array.dtype)
+
+    def rule(g):
+        return back(g, axes, keepdim) * exp(x - logsumexp(x, axes, True))
+
+    return record(array if keepdim else array.squeeze(axes), "Logsumexp", (x,), rule, [x])
+
+
+@of_rows
+def logcumsumexp(input, dim):
+    """log of the running sums of eˣ."""
+    if input.dtype.kind < 2:
+        raise NotImplementedError(f'"logcumsumexp_out_cpu" not implemented for {input.dtype.title!r}')
+    top = np.max(input._array, axis(dim, input.ndim), keepdims=True, initial=np.finfo(input._array.dtype).min)
+    return titled(log(cumsum(exp(input - Tensor(top)), dim)) + Tensor(top), "Logcumsumexp")
+
+
+def softmax(input, dim=None, dtype=None, **unknown):
+    """eˣ / Σ eˣ along an axis."""
+    if dim is None:
+        raise TypeError('softmax() missing 1 required positional arguments: "dim"')
+    refuse_keywords("softmax", unknown)
+    x = input if dtype is None else input.to(dtype)
+    at = axis(dim, x.ndim)
+    if not x.numel():
+        return x.clone()
+    if x.dtype.kind < 2:
+        raise NotImplementedError(
+            f"\"softmax_{'lastdim_' if at == x.ndim - 1 else ''}kernel_impl\" not implemented for '{x.dtype.title}'"
+        )
+    if not x.ndim:
+        return x * 0 + 1
+    with np.errstate(all="ignore"):
+        e = np.exp(x._array - x._array.max(at, keepdims=True))
+        array = e / e.sum(at, keepdims=True)
+
+    def rule(g):
+        y = softmax(x, at)
+        gy = g * y
+        return gy - y * sum(gy, at, True)
+
+    return record(array, "Softmax", (x,), rule, [x])
+
+
+def log_softmax(input, dim=None, dtype=None, **unknown):
+    """x − log Σ eˣ along an axis."""
+    if dim is None:
+        raise TypeError('log_softmax() missing 1 required positional arguments: "dim"')
+    refuse_keywords("log_softmax", unknown)
+    x = input if dtype is None else input.to(dtype)
+    at = axis(dim, x.ndim)
+    if not x.numel():
+        return x.clone()
+    if x.dtype.kind < 2:
+        raise NotImplementedError(
+            f"\"log_softmax_{'lastdim_' if at == x.ndim - 1 else ''}kernel_impl\" not implemented for '{x.dtype.title}'"
+        )
+    if not x.ndim:
+        return x * 0
+    with np.errstate(all="ignore"):
+        away = x._array - x._array.max(at, keepdims=True)
+        array = away - np.log(np.exp(away).sum(at, keepdims=True))
+
+    def rule(g):
+        return g - softmax(x, at) * sum(g, at, True)
+
+    return record(array, "LogSoftmax", (x,), rule, [x])

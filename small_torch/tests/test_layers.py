@@ -1,0 +1,122 @@
+"""Layers without a memory and losses of small_torch, held to torch's."""
+
+import pytest
+
+from both_torches import FLOATS, agree, flat, gradients, numbers, on_both
+
+
+def indices(t):
+    return t.tensor([[1, 4, 1], [0, 2, 0]])
+
+
+LAYERS = {
+    "linear without bias": (lambda t, **k: t.nn.Linear(4, 3, bias=False, **k), lambda t, d: numbers(t, 4, dtype=d)),
+    "embedding, padding": (lambda t, **k: t.nn.Embedding(5, 3, padding_idx=-4, **k), lambda t, d: indices(t)),
+    "embedding, shortened": (
+        lambda t, **k: t.nn.Embedding(5, 3, max_norm=1.5, scale_grad_by_freq=True, **k),
+        lambda t, d: indices(t),
+    ),
+    "embedding, one-norm": (lambda t, **k: t.nn.Embedding(5, 3, 0, 0.5, 1.0, **k), lambda t, d: indices(t)),
+    "embedding, sparse": (lambda t, **k: t.nn.Embedding(5, 3, sparse=True, **k), lambda t, d: indices(t)),
+    "layer norm of two axes": (
+        lambda t, **k: t.nn.LayerNorm((5, 4), eps=0.1, bias=False, **k),
+        lambda t, d: numbers(t, 2, 5, 4, dtype=d, grad=True),
+    ),
+    "batch norm": (lambda t, **k: t.nn.BatchNorm1d(4, **k), lambda t, d: numbers(t, 6, 4, dtype=d, grad=True)),
+    "batch norm over time": (
+        lambda t, **k: t.nn.BatchNorm1d(4, momentum=None, affine=False, **k),
+        lambda t, d: numbers(t, 3, 4, 5, dtype=d, grad=True),
+    ),
+    "sequential": (
+        lambda t, **k: t.nn.Sequential(
+            t.nn.Linear(4, 6, **k), t.nn.ReLU(inplace=True), t.nn.Linear(6, 6, **k), t.nn.LeakyReLU(0.1, True),
+            t.nn.Tanh(), t.nn.Linear(6, 5, **k), t.nn.ReLU(), t.nn.Sigmoid(), t.nn.Flatten(),
+            t.nn.Identity(3, x=4), t.nn.GELU(), t.nn.SiLU(), t.nn.Softplus(2.0), t.nn.LeakyReLU(), t.nn.GELU("tanh"),
+            t.nn.LogSoftmax(1), t.nn.Softmax(dim=-1), t.nn.Dropout(0.0),
+        ),
+        lambda t, d: numbers(t, 2, 3, 4, dtype=d, grad=True),
+    ),
+    "dropout": (lambda t, **k: t.nn.Dropout(0.3), lambda t, d: numbers(t, 4, 6, dtype=d, grad=True)),
+    "attention": (lambda t, **k: t.nn.MultiheadAttention(4, 2, **k), lambda t, d: attended(t, d, 4, 4)),
+    "attention, other keys": (
+        lambda t, **k: t.nn.MultiheadAttention(4, 2, kdim=3, vdim=5, add_bias_kv=True, add_zero_attn=True, **k),
+        lambda t, d: attended(t, d, 3, 5),
+    ),
+    "transformer": (
+        lambda t, **k: t.nn.TransformerEncoderLayer(4, 2, 6, dropout=0.0, **k),
+        lambda t, d: numbers(t, 5, 3, 4, dtype=d, grad=True),
+    ),
+    "transformer, norm first": (
+        lambda t, **k: t.nn.TransformerEncoderLayer(4, 2, 6, 0.0, "gelu", batch_first=True, norm_first=True, bias=False,
+        **k),
+        lambda t, d: numbers(t, 3, 5, 4, dtype=d, grad=True),
+    ),
+}  # fmt: skip
+
+
+def attended(t, dtype, *features):
+    shapes = [(3, 2, 4), (5, 2, features[0]), (5, 2, features[1])]
+    return tuple(numbers(t, *shape, seed=k, dtype=dtype, grad=True) for k, shape in enumerate(shapes))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("name", LAYERS)
+def test_layer(name, dtype):
+    """The same seed, the same first numbers bit for bit; and the same outputs, gradients and buffers."""
+    make, give = LAYERS[name]
+
+    def made(t):
+        t.manual_seed(3)
+        return make(t, dtype=getattr(t, dtype))
+
+    normal = "embedding" in name or "other keys" in name  # these differ between processors, torch's too
+    agree(made, FLOATS[dtype] if normal else 0)
+
+    def ran(t):
+        module, inputs = made(t), give(t, dtype)
+        outputs = module(*(inputs if isinstance(inputs, tuple) else (inputs,)))
+        return flat(outputs), gradients(t, module, outputs, inputs), module, module.state_dict()
+
+    agree(ran, 1e-5 if dtype == "float32" else 1e-12)
+
+
+MASKS = {
+    "none": lambda t: {},
+    "one by one": lambda t: {"attn_mask": t.ones(3, 5, dtype=t.bool).triu(1)},
+    "added": lambda t: {"attn_mask": numbers(t, 3, 5)},
+    "for each head": lambda t: {"attn_mask": numbers(t, 4, 3, 5), "average_attn_weights": False},
+    "padding": lambda t: {"key_padding_mask": t.tensor([[False] * 5, [False, True, False, True, True]])},
+    "both": lambda t: {
+        "attn_mask": t.ones(3, 5, dtype=t.bool).triu(1),
+        "key_padding_mask": t.tensor([[False] * 5, [False, True, False, True, True]]),
+    },
+}
+
+
+@pytest.mark.parametrize("more", [{}, {"batch_first": True}, {"add_zero_attn": True}])
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("name", MASKS)
+@on_both()
+def test_masks_of_attention(t, name, need_weights, more):
+    t.manual_seed(1)
+    layer = t.nn.MultiheadAttention(4, 2, **more, dtype=t.float64)
+    inputs = attended(t, "float64", 4, 4)
+    given = tuple(x.transpose(0, 1) for x in inputs) if layer.batch_first else inputs
+    outputs = layer(*given, **MASKS[name](t), need_weights=need_weights)
+    return outputs, gradients(t, layer, outputs, inputs)
+
+
+@pytest.mark.parametrize("name", ["MSELoss", "L1Loss", "BCEWithLogitsLoss", "BCELoss", "NLLLoss", "CrossEntropyLoss"])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@on_both()
+def test_loss(t, name, reduction):
+    kinds = {"label_smoothing": 0.1} if name == "CrossEntropyLoss" else {}
+    of_classes = name in ("NLLLoss", "CrossEntropyLoss")
+    if of_classes:
+        kinds |= {"weight": numbers(t, 4).abs(), "ignore_index": 2}
+    loss = getattr(t.nn, name)(reduction=reduction, **kinds)
+    x = numbers(t, 5, 4, grad=True)
+    target = t.tensor([0, 3, 2, 1, 3]) if of_classes else numbers(t, 5, 4, seed=1).sigmoid()
+    value = loss(x.sigmoid() if name == "BCELoss" else x, target)
+    value.sum().backward()
+    return value, x.grad, loss
