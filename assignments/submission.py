@@ -16,7 +16,10 @@ from assignments.grade import carried_errors, judge
 from assignments.read import answers, student_name
 from assignments.report import pages, review
 from assignments.report.oral import questions as oral_questions
-from assignments.sandbox import isolation, pool
+from assignments.sandbox import pool
+from assignments.sandbox.isolation import end_with_parent
+from assignments.sandbox.limits import limit_own_memory
+from assignments.sandbox.system_calls import LINUX
 from companion.check.engine.question import all_questions
 
 MEMORY = 2048  # megabytes that a grading process may take for what students send, beyond torch's own
@@ -39,8 +42,8 @@ class Grader:
     @classmethod
     def begin(cls, hidden, mothers, seeds):
         on_ending(signal.SIG_IGN)  # it is the main process that takes them
-        isolation.end_with_parent()  # who ends the main process, ends this one
-        isolation.limit_own_memory(MEMORY)
+        end_with_parent()  # who ends the main process, ends this one
+        limit_own_memory(MEMORY)
         torch.set_num_threads(1)
         cls.worker, cls.seeds = pool.Worker(hidden, mothers), seeds
 
@@ -131,7 +134,7 @@ class Grading:
     threads there yet, as nothing was computed."""
 
     def __init__(self, *started):
-        context = get_context("fork" if isolation.LINUX else "spawn")
+        context = get_context("fork" if LINUX else "spawn")
         self.line, theirs = context.Pipe()
         self.process = context.Process(target=serve, args=(theirs, *started), daemon=True)
         self.process.start()

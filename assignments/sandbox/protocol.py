@@ -10,7 +10,7 @@ import re
 import torch
 
 from companion.check.engine import messages
-from companion.check.engine.run_answer import Outcome
+from companion.check.engine.probe import Outcome
 
 MOST = 200_000  # numbers in a value
 OUTPUT = 4 * 2**20  # letters of what an answer says, as in worker.py
