@@ -1,6 +1,7 @@
 /* A linear recurrence of eight steps: what stands in one row is computed in one round. */
 import { inRounds } from "./rounds.js";
-import { GREEN, button, change, drawing, fill, fixed, html, label, player, report, say, show, slider, square, svg, symbol } from "./kit.js";
+import { button, player, slider } from "./controls.js";
+import { GREEN, change, drawing, fill, fixed, html, label, report, say, show, square, svg, symbol } from "./kit.js";
 
 const [STEPS, LEFT, WIDTH, TOP, HIGH] = [8, 30, 41, 62, 25];
 const x = (t) => LEFT + (t - 1) * WIDTH;
