@@ -1,10 +1,10 @@
 """The process in which students' code runs. It knows calls and probes, and no answer: no reference, no truth, no bank.
 
-It is started by pool.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs:
-for each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the answer on
-the probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in its
-memory. Whatever the student's code does to this process, numbers are all it can give, and the layers that would compute
-the right ones are not there.
+It is started by pool.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs with
+zygote.py: for each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the
+answer on the probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in
+its memory. Whatever the student's code does to this process, numbers are all it can give, and the layers that would
+compute the right ones are not there.
 """
 
 import ast
