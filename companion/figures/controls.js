@@ -1,5 +1,5 @@
-/* Controls: each follows the figure's model, and the model follows it. */
-import { change, html, say, fill, fixed } from "./kit.js";
+/* ---- Controls. Each follows the model, and the model follows it. ---- */
+import { change, fill, fixed, html, say } from "./kit.js";
 
 let controls = 0;
 const newId = () => `figure-${(controls += 1)}-${Math.random().toString(36).slice(2, 8)}`;

@@ -1,4 +1,4 @@
-/* What the figures share: elements, symbols, and squares in the colours of values. controls.js has the controls. A drawing
+/* What the figures share: elements, controls that are bound to the model, and squares in the colours of values. A drawing
  * looks as its attributes say, without a style sheet: so its picture can stand alone, where no script runs. */
 
 /* As in companion.page.pictures: blue below zero and orange above. Legible on white and on black. */
@@ -155,42 +155,4 @@ export const arrow = (points, attributes = {}) => {
     svg("polyline", { points: along }),
     svg("polygon", { points: `${x},${y} ${corner(1)} ${corner(-1)}`, fill: "currentColor", stroke: "none" }),
   );
-};
-
-/* ---- The figure ---- */
-
-/* Show the parts in `el`, with the caption under them. `draw` is called now, and at most once a frame after one of the
- * traits has changed. Returns what takes the figure away again. */
-export const show = (model, el, parts, traits, draw) => {
-  const words = model.get("words");
-  const caption = html("figcaption", {}, words.caption);
-  el.append(html("figure", { class: "unrolled-figure", lang: model.get("language") }, ...parts, caption));
-  let asked = null;
-  const redraw = () => {
-    asked ??= requestAnimationFrame(() => {
-      asked = null;
-      draw();
-    });
-  };
-  for (const name of traits) model.on(`change:${name}`, redraw);
-  draw();
-  return () => {
-    cancelAnimationFrame(asked);
-    for (const name of traits) model.off(`change:${name}`, redraw);
-  };
-};
-
-/* A line that is read aloud when it changes, and stays so for a moment: not for every pixel of a slider. */
-export const report = () => {
-  const [element, spoken] = [html("p", { class: "report", "aria-hidden": "true" }), html("p", { class: "unseen", role: "status" })];
-  let timer = null;
-  return {
-    element: html("div", {}, element, spoken),
-    set(sentence) {
-      if (element.textContent === sentence) return;
-      say(element, sentence);
-      clearTimeout(timer);
-      timer = setTimeout(() => say(spoken, sentence), 600);
-    },
-  };
 };

@@ -1,10 +1,8 @@
-/* The drawing of the figure of shapes: the network that the parameters of nn.LSTM make. */
-import { TENSORS } from "./shapes_text.js";
+/* ---- The drawing ---- */
 import { batchSizes } from "./steps.js";
-import { BLUE, ORANGE, arrow, change, drawing, label, svg } from "./kit.js";
+import { arrow, change, drawing, label, svg } from "./kit.js";
+import { ALWAYS, COLOURS, TENSORS } from "./shapes_parameters.js";
 
-const ALWAYS = ["frame"]; // what is never made pale
-const COLOURS = [BLUE, ORANGE]; // forwards, backwards
 const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [42, 318, 36, 312, 346];
 
 /* A vector as a bar of a few squares around x; p: how many of them dropout leaves empty, t shifts which. */

@@ -1,13 +1,34 @@
-/* What the figure of shapes says of nn.LSTM: in symbols, in Python, and in sentences. */
-import { batchSizes, python, pythonFloat } from "./steps.js";
-import { fill, html } from "./kit.js";
+/* The parameters of nn.LSTM: the network that they make, and the shapes of all its tensors. */
+import { batchSizes, lstmError, packError, python, pythonFloat } from "./steps.js";
+import { BLUE, ORANGE, fill, html } from "./kit.js";
 
+const ARGUMENTS = ["input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size"];
+export const TRAITS = [...ARGUMENTS, "input_layout", "T", "N", "lengths", "marked"];
+export const LAYOUTS = ["batched", "unbatched", "packed"];
 export const TENSORS = ["input", "output", "h_n", "c_n"];
+export const ALWAYS = ["frame"]; // what is never made pale
+export const COLOURS = [BLUE, ORANGE]; // forwards, backwards
+export const LONGEST = 100; // the longest sequence, and eight of them at most
+export const MOST = 8;
 const WIDTH = 42; // letters in a line of code on a phone
+
+/* ---- What follows from the parameters ---- */
+
+/* All that the figure shows, from the model's traits: R numbers in a hidden state, D directions, steps T of N sequences. */
+export const derive = (model) => {
+  const now = Object.fromEntries(TRAITS.map((name) => [name, model.get(name)]));
+  const packed = now.input_layout === "packed";
+  const T = packed ? Math.max(...now.lengths) : now.T;
+  const N = packed ? now.lengths.length : now.input_layout === "batched" ? now.N : null;
+  const [L, D] = [now.num_layers, now.bidirectional ? 2 : 1];
+  const [I, H, P] = [now.input_size, now.hidden_size, now.proj_size];
+  const error = lstmError(now) || (packed ? packError(now.lengths) : null);
+  return { ...now, layout: now.input_layout, packed, T, N, I, H, P, L, D, R: P || H, error };
+};
 
 export const tuple = (shape) => (shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`);
 
-/* The shapes in symbols: those of the page's table. */
+/* The same in symbols: those of the page's table. */
 export const symbols = ({ layout, batch_first, D, P }) => {
   const R = P ? "P" : "H";
   const sequence = (features) =>
