@@ -13,9 +13,11 @@ from assignments.sandbox.call_source import portable_of
 from assignments.sandbox.pool import Worker
 from assignments.sandbox.protocol import outcomes_of, walls_of
 from companion.check.engine import messages, trained_network
-from companion.check.engine.diagnosis import Finding, alike, diagnose
+from companion.check.engine.diagnosis import alike, diagnose
+from companion.check.engine.finding import Finding
+from companion.check.engine.library_layers import AUTOGRAD, RECURRENT
+from companion.check.engine.probe import Outcome
 from companion.check.engine.question import all_questions, bank
-from companion.check.engine.run_answer import AUTOGRAD, RECURRENT, Outcome
 
 
 def lasting(seconds):

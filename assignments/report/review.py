@@ -120,7 +120,7 @@ def said_if_right(question):
 def compared(numbers):
     """The numbers of an appeal, with what is wrong on each probe: names of values, or None where nothing is."""
     from companion.check.engine.diagnosis import alike, wrong_values
-    from companion.check.engine.run_answer import Outcome
+    from companion.check.engine.probe import Outcome
 
     wrong = []
     for one in numbers["probes"]:
@@ -244,7 +244,7 @@ def first_wrong(numbers):
 
 
 def probe(one, wrong, question, language):
-    from companion.check.engine.diagnosis import Finding
+    from companion.check.engine.finding import Finding
 
     own, given = pages.words(language)["instructor"], one["given"]
     options = [(name, html.escape(str(value))) for name, value in one["probe"]["options"].items()]

@@ -7,7 +7,10 @@ import sys
 from dataclasses import fields, is_dataclass
 from functools import cache
 
-from companion.check.engine import run_answer
+from companion.check.engine import library_layers, module_parameters, probe, run_answer
+
+# All that a student's process has of the checker, each module after those that it imports.
+PARTS = (library_layers, probe, module_parameters, run_answer)
 
 
 @cache
@@ -31,7 +34,7 @@ def portable(call):
         return thing
 
     def want(thing):
-        if thing.__module__ != run_answer.__name__:
+        if thing.__module__ not in {part.__name__ for part in PARTS}:
             pieces.setdefault(thing.__module__, set()).add(thing.__name__)
         return {"module": thing.__module__, "name": thing.__name__}
 

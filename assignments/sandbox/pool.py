@@ -13,8 +13,8 @@ import threading
 import time
 from pathlib import Path
 
+from assignments.sandbox.call_source import PARTS
 from assignments.sandbox.protocol import OUTPUT, ended_of
-from companion.check.engine import run_answer
 
 HERE = Path(__file__).resolve().parent
 
@@ -35,12 +35,12 @@ def begun(**streams):
 
 def settings(hidden):
     """What it is told first: where things are, and what nobody may see."""
-    companion = Path(run_answer.__file__).resolve().parents[2]
+    companion = Path(PARTS[0].__file__).resolve().parents[2]
     path = [os.path.realpath(one) for one in sys.path if one and os.path.isdir(one)]
     path = [one for one in path if not Path(one, "companion").is_dir() and "site-packages" in one or is_python(one)]
     secret = [*map(os.path.realpath, hidden), str(companion)]
     secret += [str(Path(one, "companion")) for one in path if Path(one, "companion").is_dir()]
-    return {"path": path, "running": run_answer.__file__, "hidden": secret}
+    return {"path": path, "parts": {part.__name__: part.__file__ for part in PARTS}, "hidden": secret}
 
 
 def packed(thing):

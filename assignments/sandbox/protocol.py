@@ -10,10 +10,10 @@ import re
 import torch
 
 from companion.check.engine import messages
-from companion.check.engine.run_answer import Outcome
+from companion.check.engine.probe import Outcome
 
 MOST = 200_000  # numbers in a value
-OUTPUT = 4 * 2**20  # letters of what an answer says, as in worker.py
+OUTPUT = 4 * 2**20  # letters of what an answer says, as in zygote.py
 UNFIT = {
     key.removeprefix("unfit_"): set(re.findall(r"\{(\w+)\}", text))
     for key, text in messages.words("en")["results"].items()

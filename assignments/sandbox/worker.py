@@ -1,99 +1,29 @@
 """The process in which students' code runs. It knows calls and probes, and no answer: no reference, no truth, no bank.
 
-It is started by pool.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs:
-for each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the answer on
-the probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in its
-memory. Whatever the student's code does to this process, numbers are all it can give, and the layers that would compute
-the right ones are not there.
+It is started by pool.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs with
+zygote.py: for each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the
+answer on the probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in
+its memory. Whatever the student's code does to this process, numbers are all it can give, and the layers that would
+compute the right ones are not there.
 """
 
 import ast
 import contextlib
-import importlib.machinery
 import importlib.util
 import json
 import linecache
 import os
-import select
 import signal
 import socket
-import struct
 import sys
 import tempfile
 import time
-import traceback
 import types
 import warnings
+from functools import partial
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-OUTPUT = 4 * 2**20  # bytes that an answer's numbers may take: right ones take a fortieth
-
-
-# A companion that has no layers
-
-
-class Refused(types.ModuleType):
-    """Stands for any module of the companion: its layers refuse, all else is swallowed."""
-
-    __path__ = []
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return layer(f"{self.__name__}.{name}")
-
-
-def layer(name):
-    class Layer:
-        def __init__(self, *_, **__):
-            disabled_torch.called.add(name)
-            raise disabled_torch.Library(f"{name}: {disabled_torch.OWN}")
-
-        def __class_getitem__(cls, _):
-            return cls
-
-    Layer.__name__ = Layer.__qualname__ = name.split(".")[-1]
-    return Layer
-
-
-class Swallows:
-    """What a cell's own call of the checker gives, and what shows something."""
-
-    ok, mistakes = True, ()
-
-    def __call__(self, *_, **__):
-        return self
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __repr__(self):
-        return ""
-
-
-class Finder:
-    """Finds every module of the companion, and gives nothing of it."""
-
-    def find_spec(self, name, path=None, target=None):
-        if name == "companion" or name.startswith("companion."):
-            return importlib.machinery.ModuleSpec(name, self, is_package=True)
-        return None
-
-    def create_module(self, spec):
-        module = Refused(spec.name)
-        if spec.name == "companion.check":
-            module.check = module.progress = module.student = module.variant = Swallows()
-        if spec.name == "companion.check.engine":
-            module.run_answer = sys.modules["companion.check.engine.run_answer"]
-        if spec.name in ("companion.page.show", "companion.page.pictures", "companion.proof"):
-            module.source = module.table = module.compare = Swallows()
-        return module
-
-    def exec_module(self, module):
-        pass
 
 
 def as_it_is(model=None, **_):
@@ -109,10 +39,13 @@ def load(name, file):
     return module
 
 
+def load_own(name):
+    """Load a module of this folder under its full name, by which the others of the folder import it."""
+    return load(f"assignments.sandbox.{name}", HERE / f"{name}.py")
+
+
 def called_by(job):
     """The question's call, from the pieces that call_source.py cut out of its module."""
-    from companion.check.engine import run_answer
-
     for piece in job["pieces"]:
         module = types.ModuleType(piece["module"])
         module.__file__ = piece["file"]
@@ -123,8 +56,7 @@ def called_by(job):
         if isinstance(said, dict):
             if "list" in said:
                 return tuple(make(one) for one in said["list"])
-            space = run_answer if said["module"] == "companion.check.engine.run_answer" else sys.modules[said["module"]]
-            thing = getattr(space, said["name"])
+            thing = getattr(sys.modules[said["module"]], said["name"])
             return thing(**{key: make(one) for key, one in said["fields"].items()}) if "fields" in said else thing
         return said
 
@@ -202,15 +134,16 @@ def text(error):
 
 def work(job):
     """The numbers that an answer gives, as JSON."""
-    from companion.check.engine import run_answer
+    from companion.check.engine.probe import Outcome, Probe
+    from companion.check.engine.run_answer import observe
 
     call = called_by(job)
-    probes = [run_answer.Probe.from_json(probe) for probe in job["probes"]]
+    probes = [Probe.from_json(probe) for probe in job["probes"]]
     put_beside(job["modules"])
     main = types.ModuleType("__main__")
-    main.display = main.get_ipython = Swallows()
+    main.display = main.get_ipython = bare_companion.Swallows()
     sys.modules["__main__"] = main
-    observe, encode, wall = run_answer.observe, json.dumps, frozenset()
+    encode, wall = json.dumps, frozenset()
     statements, errors = statements_of(job["cells"])
     others = ""
     every = statements
@@ -229,7 +162,7 @@ def work(job):
             outcome = observe(call, answer, probe, wall)
         except BaseException as error:  # SystemExit and its like; `observe` has seen to the others
             error = {"kind": "raises_error", "type": type(error).__name__, "text": text(error)}
-            outcome = run_answer.Outcome(error=error)
+            outcome = Outcome(error=error)
         if disabled_torch.called:
             outcome.notes["library"] = sorted(disabled_torch.called)
         outcomes.append(outcome.to_json())
@@ -268,142 +201,16 @@ def child(job, jail, pipe, secret, path):
     os._exit(0)
 
 
-# The zygote
-
-
-def receive(source):
-    head = read(source, 4)
-    return json.loads(read(source, struct.unpack("<I", head)[0])) if head else None
-
-
-def read(source, size):
-    pieces = b""
-    while len(pieces) < size:
-        piece = os.read(source, min(size - len(pieces), 2**20))
-        if not piece:
-            return b""
-        pieces += piece
-    return pieces
-
-
-def send(target, thing):
-    said = json.dumps(thing).encode()
-    said = struct.pack("<I", len(said)) + said
-    while said:
-        said = said[os.write(target, said) :]
-
-
-def bear(line, secret, path):
-    """Forks one that serves for each line that is handed in. None of them knows of another, and this one reads no
-    job."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
-    while lines := socket.recv_fds(line, 1, 1)[1]:
-        if os.fork() == 0:
-            try:
-                line.close()
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                os.setsid()
-                jail = isolation.Jail()
-                jail.zygote(secret, path)
-                isolation.end_with_parent()  # only now: the system forgets it when rights change
-                send(lines[0], {"pid": os.getpid()})
-                serve(lines[0], jail, secret, path)
-            finally:
-                os._exit(0)
-        os.close(lines[0])
-
-
-def serve(line, jail, secret, path):
-    """Has each job read, run and answered by a fork: what it leaves in memory is not there when the next one comes."""
-    while True:
-        select.select([line], [], [])
-        watcher = os.fork()
-        if watcher == 0:
-            try:
-                isolation.end_with_parent()
-                job = receive(line)
-                if job is not None:
-                    send(line, watch(job, jail, secret, path, line))
-                    os._exit(0)
-            except BaseException:
-                traceback.print_exc()
-            os._exit(1)
-        if os.waitpid(watcher, 0)[1] != 0:
-            return
-
-
-def watch(job, jail, secret, path, line):
-    """Runs a job in a child of a child. Returns how it ended, and what came through its pipe."""
-    begin = time.monotonic()
-    jail.enter()
-    result, pipe = os.pipe()
-    state, report = os.pipe()
-    first = os.fork()
-    if first == 0:
-        try:
-            os.close(result), os.close(state)
-            os.setsid()
-            isolation.end_with_parent()
-            # the first process of a namespace is deaf to the kernel's limits: it only waits for the one that is not
-            inner = os.fork()
-            if inner == 0:
-                child(job, jail, pipe, secret, path)
-            os.close(pipe)
-            os.write(report, struct.pack("i", inner))
-            os.write(report, struct.pack("i", os.waitpid(inner, 0)[1]))
-        finally:
-            os._exit(0)
-    os.close(pipe), os.close(report)
-    inner = struct.unpack("i", read(state, 4) or b"\0" * 4)[0]
-    end = begin + job["limits"]["wall"]
-    said, ended = collected(result, end, line)
-    if ended is None and not select.select([state], [], [], max(0.1, min(2, end - time.monotonic())))[0]:
-        ended = "quit"  # it closed its pipe, and goes on
-    status = read(state, 4) if ended is None else b""
-    # where processes have no namespace that ends with its first one, the student's may have left the group
-    jail.end(first, inner)
-    os.waitpid(first, 0)
-    seconds = time.monotonic() - begin
-    if ended is None:
-        status = struct.unpack("i", status)[0] if status else -1
-        ended = ending(status, seconds, job["limits"])
-    return {"ended": ended, "seconds": seconds, "said": said.decode("utf-8", "replace")}
-
-
-def collected(result, end, line):
-    """What comes through a pipe until it is closed, and "time" or "output" if that is too late or too much.
-
-    On the line nothing comes before there is an answer, but its end: then nobody waits for one.
-    """
-    said, size = [], 0
-    while True:
-        ready, _, _ = select.select([result, line], [], [], max(0, end - time.monotonic()))
-        if not ready or line in ready:
-            return b"".join(said), "time"
-        piece = os.read(result, 2**20)
-        if not piece:
-            return b"".join(said), None
-        said.append(piece)
-        size += len(piece)
-        if size > OUTPUT:
-            return b"", "output"
-
-
-def ending(status, seconds, limits):
-    if status >= 0 and os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        if number == getattr(signal, "SIGXCPU", 0) or number == 9 and seconds >= limits["seconds"] * 0.9:
-            return "time"
-        return "memory" if number == 9 else f"signal {number}"
-    return "" if status == 0 else "quit"
-
-
 def main():
     source, target = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1) if os.environ.get("UNROLLED_DEBUG") else (0, 1, 2):
         os.dup2(null, number)
-    settings = receive(source)
+    load_own("system_calls")
+    limits = load_own("limits")
+    load_own("visible_files")
+    isolation, zygote = load_own("isolation"), load_own("zygote")
+    settings = zygote.receive(source)
     sys.path[:] = settings["path"]
     warnings.simplefilter("ignore")
     import torch
@@ -411,15 +218,14 @@ def main():
     torch.set_num_threads(1)
     import torch._decomp.decompositions_for_jvp  # needs files that are hidden later  # noqa: F401
 
-    global isolation, dependencies, run_changes, disabled_torch
-    isolation = load("isolation", HERE / "isolation.py")
+    global dependencies, run_changes, disabled_torch, bare_companion
     dependencies = load("dependencies", HERE.parent / "read" / "dependencies.py")
     run_changes = load("run_changes", HERE.parent / "report" / "oral" / "run_changes.py")
-    disabled_torch = load("disabled_torch", HERE / "disabled_torch.py")
-    del sys.modules["disabled_torch"]  # nobody is to find it
-    run_answer = load("companion.check.engine.run_answer", settings["running"])
-    sys.meta_path.insert(0, Finder())
-    sys.modules["companion.check.engine.run_answer"] = run_answer
+    disabled_torch, bare_companion = load_own("disabled_torch"), load_own("bare_companion")
+    for module in (disabled_torch, bare_companion):
+        del sys.modules[module.__name__]  # nobody is to find it
+    parts = {name: load(name, file) for name, file in settings["parts"].items()}
+    sys.meta_path.insert(0, bare_companion.Finder(parts))
     # the last is what an optimizer imports as it is made: a second, for each answer that makes one
     for module in ("numpy", "matplotlib.pyplot", "torch.nn.functional", "torch.func", "torch._dynamo"):
         with contextlib.suppress(ImportError):
@@ -434,18 +240,18 @@ def main():
     torch.compile = as_it_is
     torch.backends.mkldnn.set_flags(False)
     linecache.clearcache()  # torch's compiler has read files here that are hidden from now on
-    isolation.remember()
+    limits.remember()
     secret, path = [*disabled_torch.hidden(), *settings["hidden"]], settings["path"]
     isolation.end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the batch's to take
     if hasattr(os, "fork"):
-        bear(socket.socket(fileno=source), secret, path)
+        zygote.bear(socket.socket(fileno=source), secret, path, partial(child, secret=secret, path=path))
         return
-    send(target, {"pid": os.getpid()})
-    if (job := receive(source)) is not None:  # a process for each job; pool.py looks at the clock
+    zygote.send(target, {"pid": os.getpid()})
+    if (job := zygote.receive(source)) is not None:  # a process for each job; pool.py looks at the clock
         begin = time.monotonic()
         walls = prepare(job, isolation.Jail(), secret, path)
-        send(target, {"ended": "", "said": walls + work(job), "seconds": time.monotonic() - begin})
+        zygote.send(target, {"ended": "", "said": walls + work(job), "seconds": time.monotonic() - begin})
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import os
 import sys
 
 from companion.check.engine import messages
-from companion.check.engine.diagnosis import GENERAL
+from companion.check.engine.finding import GENERAL
 from companion.check.engine.question import all_questions
 
 

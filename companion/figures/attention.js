@@ -1,7 +1,9 @@
 /* A trained reader turns a number in words into digits, and shows which words it looks at for each. */
 import { readSafetensors } from "./reading.js";
 import { numeralWords, writeNumber } from "./steps.js";
-import { GREEN, button, change, drawing, fill, fixed, html, label, loader, player, report, say, show, slider, square, svg, toggle } from "./kit.js";
+import { GREEN, change, drawing, fill, fixed, html, label, say, square, svg } from "./kit.js";
+import { button, loader, player, slider, toggle } from "./controls.js";
+import { report, show } from "./show.js";
 
 const MOST = { words: 25, digits: 12 }; // as in attention.py
 const KINDS = ["attention", "fixed"];

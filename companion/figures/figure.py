@@ -1,8 +1,8 @@
 """What the figures share in Python. The figure itself, its drawing and its arithmetic, is a script: `<name>.js`.
 
-A page takes a script as one text. So a figure's module is joined with those that it imports, `steps.js` and `kit.js`:
-they are modules of the same folder, which import and export by name, one statement a line. What is to run beside the
-page's own thread is imported as a text: `import NAME from "./module.js" with { type: "text" };`.
+A page takes a script as one text. So a figure's module is joined with those that it imports, such as `steps.js` and
+`kit.js`: they are modules of the same folder, which import and export by name, one statement a line. What is to run
+beside the page's own thread is imported as a text: `import NAME from "./module.js" with { type: "text" };`.
 """
 
 import json

@@ -1,6 +1,8 @@
 /* One LSTM cell with a number in each place, and a sequence played through it. */
 import { lstm, lstmCell } from "./steps.js";
-import { BLUE, GREEN, ORANGE, arrow, button, change, drawing, fill, fixed, group, html, label, player, report, say, show, slider, square, svg, symbol } from "./kit.js";
+import { BLUE, GREEN, ORANGE, arrow, change, drawing, fill, fixed, html, label, say, square, svg, symbol } from "./kit.js";
+import { button, group, player, slider } from "./controls.js";
+import { report, show } from "./show.js";
 
 const GATES = ["i", "f", "g", "o"]; // torch's order
 const PRESETS = { new: [0, 0, 0, 0], remember: [-3, 6, 0, 0], forget: [0, -6, 0, 0], ignore: [-10, 2, 0, 0] };

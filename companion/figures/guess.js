@@ -1,7 +1,9 @@
 /* Shannon's game: the reader guesses one character after the other, and counts and a writer guess the same ones. */
 import { characters } from "./reading.js";
 import { MOST, compared, standings } from "./tries.js";
-import { BLUE, GREEN, ON_COLOUR, ORANGE, button, change, drawing, fill, fixed, html, label, report, say, show, stepper, still, svg, toggle, whenUnseen } from "./kit.js";
+import { BLUE, GREEN, ON_COLOUR, ORANGE, change, drawing, fill, fixed, html, label, say, svg } from "./kit.js";
+import { button, stepper, still, toggle, whenUnseen } from "./controls.js";
+import { report, show } from "./show.js";
 
 const [COLUMNS, LEFT, WIDTH, TOP, HIGH] = [20, 46, 15.6, 32, 18];
 const ROUGH = 10; // so many tries are few for a bound

@@ -1,6 +1,8 @@
 /* Two networks that learn to recall, on the same data: their losses, and what they keep of one sequence. */
 import LEARNER from "./learner.js" with { type: "text" };
-import { BLUE, ORANGE, button, change, choice, drawing, fill, fixed, html, label, mosaic, report, say, show, slider, still, svg, symbol, whenUnseen } from "./kit.js";
+import { BLUE, ORANGE, change, drawing, fill, fixed, html, label, mosaic, say, svg, symbol } from "./kit.js";
+import { button, choice, slider, still, whenUnseen } from "./controls.js";
+import { report, show } from "./show.js";
 
 const COLOURS = [BLUE, ORANGE];
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 352, 14, 126]; // the axes of the loss

@@ -1,6 +1,8 @@
 /* A state that is a matrix: pairs are written into it, and one key is asked for. */
 import { read, written } from "./matrix.js";
-import { GREEN, ORANGE, button, change, drawing, fill, fixed, html, label, report, say, show, slider, square, squares, svg, toggle } from "./kit.js";
+import { GREEN, ORANGE, change, drawing, fill, fixed, html, label, say, square, squares, svg } from "./kit.js";
+import { button, slider, toggle } from "./controls.js";
+import { report, show } from "./show.js";
 
 const [N, MOST, NAMES] = [4, 10, ["A", "B", "C", "D", "E", "F", "G"]];
 

@@ -1,7 +1,9 @@
 /* Three networks expect the character at a place of a text: bars under the characters before it say how much each one mattered. */
 import READER from "./past_reader.js" with { type: "text" };
 import { characters, readSafetensors } from "./reading.js";
-import { BLUE, GREEN, ORANGE, button, change, drawing, fill, fixed, html, label, loader, report, say, show, slider, svg, symbol } from "./kit.js";
+import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, say, svg, symbol } from "./kit.js";
+import { button, loader, slider } from "./controls.js";
+import { report, show } from "./show.js";
 
 const [LEFT, RIGHT, LETTER, BAND, BAR, LINE] = [34, 358, 20, 23, 20, 98];
 const KINDS = ["RNN", "GRU", "LSTM"];

@@ -1,6 +1,8 @@
 /* A linear recurrence of eight steps: what stands in one row is computed in one round. */
 import { inRounds } from "./rounds.js";
-import { GREEN, button, change, drawing, fill, fixed, html, label, player, report, say, show, slider, square, svg, symbol } from "./kit.js";
+import { GREEN, change, drawing, fill, fixed, html, label, say, square, svg, symbol } from "./kit.js";
+import { button, player, slider } from "./controls.js";
+import { report, show } from "./show.js";
 
 const [STEPS, LEFT, WIDTH, TOP, HIGH] = [8, 30, 41, 62, 25];
 const x = (t) => LEFT + (t - 1) * WIDTH;

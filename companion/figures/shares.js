@@ -1,7 +1,9 @@
 /* Backward through time in an RNN and an LSTM: each step's share of the gradient, and what arrives at each input. */
 import { begin, remember, sharesOf } from "./networks.js";
 import { uniform } from "./numbers.js";
-import { BLUE, GREEN, ORANGE, PURPLE, button, change, drawing, fill, fixed, html, label, report, say, show, slider, svg, symbol } from "./kit.js";
+import { BLUE, GREEN, ORANGE, PURPLE, change, drawing, fill, fixed, html, label, say, svg, symbol } from "./kit.js";
+import { button, slider } from "./controls.js";
+import { report, show } from "./show.js";
 
 const [STEPS, SYMBOLS, HIDDEN_SIZE] = [24, 4, 8]; // as in shares.py
 const SIZES = { vocab_size: 2 * SYMBOLS + 1, embedding_dim: 4, hidden_size: HIDDEN_SIZE, num_outputs: SYMBOLS };

@@ -1,7 +1,9 @@
 /* An RNN over 50 steps: its state and the gradient in colours, their lengths on a logarithmic axis, and one step large. */
 import { norm } from "./numbers.js";
 import { rnn, rnnGradients, rnnSlopes, scaled } from "./steps.js";
-import { ON_COLOUR, BLUE, GREEN, ORANGE, PURPLE, arrow, change, choice, drawing, fill, fixed, html, label, mosaic, player, report, say, show, slider, svg, symbol } from "./kit.js";
+import { ON_COLOUR, BLUE, GREEN, ORANGE, PURPLE, arrow, change, drawing, fill, fixed, html, label, mosaic, say, svg, symbol } from "./kit.js";
+import { choice, player, slider } from "./controls.js";
+import { report, show } from "./show.js";
 
 const STEPS = 50;
 const [LEFT, WIDE, TALL] = [39, 6.4, 7]; // where the columns begin, and how large a square is

@@ -2,7 +2,9 @@
 import { uniform } from "./numbers.js";
 import { characters, readSafetensors } from "./reading.js";
 import { draw, probabilities, writeStep } from "./steps.js";
-import { BLUE, GREEN, ORANGE, button, change, drawing, fill, fixed, group, html, label, loader, report, say, show, slider, still, svg, symbol } from "./kit.js";
+import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, say, svg, symbol } from "./kit.js";
+import { button, group, loader, slider, still } from "./controls.js";
+import { report, show } from "./show.js";
 
 const ROWS = 8; // of characters; one more stands for all others
 const RUN = 200; // characters that are written at a go

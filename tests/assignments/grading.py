@@ -12,13 +12,13 @@ import pytest
 from assignments.grade import judge
 from assignments.read import answers
 from assignments.report import pages
-from assignments.sandbox import isolation
+from assignments.sandbox.system_calls import MACHINES
 from tests.check.lstm_answers import SOURCES
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
 # Some end every process of their user, or start processes without end, where nothing holds them back.
 walled = pytest.mark.skipif(
-    sys.platform != "linux" or platform.machine() not in isolation.MACHINES,
+    sys.platform != "linux" or platform.machine() not in MACHINES,
     reason="without walls these attacks would harm the machine",
 )
 IMPORTS = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"

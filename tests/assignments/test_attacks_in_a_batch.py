@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from assignments.sandbox import isolation
+from assignments.sandbox.limits import threads_in_use
+from assignments.sandbox.system_calls import MACHINES, REFUSED
 from tests.assignments.attack_programs import GAIN, OPEN, opening
 from tests.assignments.grading import cell, generations, linux, notebook, put, rows, there, walled
 from tests.check.lstm_answers import SOURCES
@@ -120,7 +121,7 @@ def place():
 
 def start(place, refused=(), **options):
     """The grader's command, where the submissions are."""
-    numbers = ",".join(str(isolation.REFUSED[name][isolation.MACHINES[platform.machine()][0]]) for name in refused)
+    numbers = ",".join(str(REFUSED[name][MACHINES[platform.machine()][0]]) for name in refused)
     program = [
         sys.executable,
         "-c",
@@ -151,7 +152,7 @@ def hand_in(place, segment, doors):
     known = (
         "SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME ="
         f" {[str(folder), str(place / 'grades'), str(library), str(ROOT), os.path.expanduser('~')]!r}\nSEGMENT, THREADS"
-        f" = {segment}, {isolation.threads_in_use() + 200}"
+        f" = {segment}, {threads_in_use() + 200}"
     )
     for name in doors:
         put(folder, name, "lstm.ipynb", code("gates", opening(name, known)))

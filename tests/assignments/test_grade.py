@@ -22,7 +22,8 @@ from assignments import words
 from assignments.grade import judge
 from assignments.read import answers as submitted_answers
 from assignments.report import pages
-from assignments.sandbox import call_source, isolation, protocol
+from assignments.sandbox import call_source, protocol
+from assignments.sandbox.system_calls import REFUSED
 from assignments.submission import Grader
 from companion.check.engine import messages
 from companion.check.engine.diagnosis import diagnose
@@ -513,8 +514,8 @@ def one_bias(weights):
 
 ALONE = """
 import os, socket, sys
-from assignments.sandbox import isolation
-isolation.call("prctl", isolation.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+from assignments.sandbox import isolation, system_calls, visible_files
+system_calls.call("prctl", system_calls.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
 def refused(*calls):
     for number, call in enumerate(calls):
         try:
@@ -538,11 +539,11 @@ def alone(source, *arguments):
 def test_the_filter_alone_refuses_system_calls():
     assert (
         alone("""
-assert isolation.refuse_calls(True)
+assert system_calls.refuse_calls(True)
 refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0),
         isolation.end_with_parent)
-isolation.libc.syscall(448, -1, 0)  # a younger call
-assert isolation.ctypes.get_errno() == isolation.errno.ENOSYS
+system_calls.libc.syscall(448, -1, 0)  # a younger call
+assert system_calls.ctypes.get_errno() == system_calls.errno.ENOSYS
 """)  # noqa: E501
         == ""
     )
@@ -557,7 +558,7 @@ def test_its_owner_can_only_read_a_file(tmp_path):
         alone(
             """
 path = sys.argv[1] + "/library.py"
-assert isolation.refuse_calls(False)
+assert system_calls.refuse_calls(False)
 file = os.open(path, os.O_RDONLY)
 refused(lambda: os.open(path, os.O_RDONLY | os.O_TRUNC), lambda: os.fchmod(file, 0), lambda: os.utime(path),
         lambda: os.chown(path, -1, os.getgid()), lambda: os.setxattr(path, "user.mark", b"1"),
@@ -582,7 +583,7 @@ def test_without_namespaces_landlock_hides_the_files(tmp_path):
         alone(
             """
 here = sys.argv[1]
-if isolation.landlock([here + "/seen/hidden"], [here + "/seen"]):
+if visible_files.landlock([here + "/seen/hidden"], [here + "/seen"]):
     print(open(here + "/seen/answer.txt").read())
     refused(*[lambda name=name: open(here + name) for name in ("/seen/hidden/answer.txt", "/seen/link/answer.txt", "/outside/answer.txt")],
             lambda: open(here + "/seen/new", "w"), lambda: open("/etc/passwd"))
@@ -936,7 +937,7 @@ def gates(*a): raise ValueError(str(sorted(name for name, number in said.items()
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are x86-64's")
 def test_system_calls_are_refused(worker):
     assert error_of(raw(worker, "gates", [CALLING]))["text"] == "[]"
-    assert all(len(pair) == 2 for pair in isolation.REFUSED.values())
+    assert all(len(pair) == 2 for pair in REFUSED.values())
 
 
 def test_numbers_from_a_stranger():

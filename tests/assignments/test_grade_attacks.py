@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from assignments.grade import judge
+from companion.check.engine.module_parameters import parameters_of
 from companion.check.engine.question import bank
-from companion.check.engine.run_answer import parameters_of
 from tests.assignments.grading import QUICK, error_of, judged, linux, raw, through, walled
 from tests.check.lstm_answers import CELL, GATES
 from tests.project.sampling import chosen

@@ -64,7 +64,7 @@ def test_what_is_stored_under_an_older_name_is_found(tmp_path, no_gradebook):
 def test_a_grading_process_has_a_limit_on_memory():
     """Whatever it is that a submission has it read."""
     command = (
-        "from assignments.sandbox import isolation; isolation.limit_own_memory(100); bytearray(50 << 20); print(1);"
+        "from assignments.sandbox import limits; limits.limit_own_memory(100); bytearray(50 << 20); print(1);"
         " bytearray(200 << 20)"
     )
     done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=ROOT)

@@ -17,8 +17,9 @@ from assignments.report.oral import effects, mutations
 from assignments.report.oral import pages as oral_pages
 from assignments.report.oral import questions as oral_questions
 from assignments.sandbox import protocol
+from companion.check.engine.probe import Outcome, Probe
 from companion.check.engine.question import all_questions, bank
-from companion.check.engine.run_answer import Outcome, Probe, observe
+from companion.check.engine.run_answer import observe
 from tests.assignments.grading import IMPORTS, QUICK, Listening, notebook, put
 from tests.check.lstm_answers import GATES, SOURCES
 from tests.project.paths import ROOT

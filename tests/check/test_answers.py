@@ -5,7 +5,8 @@ from importlib import import_module
 
 import pytest
 
-from companion.check.engine.diagnosis import GENERAL, alike
+from companion.check.engine.diagnosis import alike
+from companion.check.engine.finding import GENERAL
 from companion.check.engine.question import ASSIGNMENTS, all_questions, bank
 from tests.check.programs import fit, found, tried
 from tests.project.sampling import UNKNOWN, sample

@@ -23,9 +23,12 @@ from book.tools import headings
 from companion.check import check
 from companion.check.__main__ import mistakes
 from companion.check.engine import messages
-from companion.check.engine.diagnosis import GENERAL, agree, alike, close, diagnose, is_gradient
+from companion.check.engine.diagnosis import agree, alike, close, diagnose, is_gradient
+from companion.check.engine.finding import GENERAL
+from companion.check.engine.module_parameters import set_parameters
+from companion.check.engine.probe import Outcome, Probe
 from companion.check.engine.question import all_questions, bank
-from companion.check.engine.run_answer import Outcome, Probe, run, set_parameters
+from companion.check.engine.run_answer import run
 from tests.check.answers.lstm import ANSWERS as LSTM
 from tests.check.answers.rnn import ANSWERS as RNN
 from tests.check.lstm_answers import CELL, GATES

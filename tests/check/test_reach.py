@@ -14,8 +14,9 @@ from assignments.grade import judge as answer_judge
 from assignments.read import answers
 from companion.check import check
 from companion.check.engine import messages, session
+from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Probe, observe
+from companion.check.engine.run_answer import observe
 from companion.check.engine.trained_network import Reach, Training, accuracy, attempts, exam, examined, judge
 from companion.check.questions.language_model.characters import share_learned
 from tests.assignments.grading import WORDS

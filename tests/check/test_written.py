@@ -11,9 +11,10 @@ import torch
 from companion.check import check, progress, student, variant
 from companion.check.engine import messages, session
 from companion.check.engine.diagnosis import diagnose
+from companion.check.engine.probe import Probe
 from companion.check.engine.question import Bank, all_questions
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import Function, Probe, observe
+from companion.check.engine.run_answer import Function, observe
 from tests.check.answers.gru import ANSWERS as GRU
 from tests.check.programs import found
 

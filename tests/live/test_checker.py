@@ -13,8 +13,8 @@ import pytest
 from assignments import student_version
 from book import editions
 from companion.check.engine.diagnosis import alike
+from companion.check.engine.probe import Outcome
 from companion.check.engine.question import ASSIGNMENTS, all_questions
-from companion.check.engine.run_answer import Outcome
 from tests.live.checking import made, said
 from tests.project.paths import ROOT
 from tests.project.sampling import chosen

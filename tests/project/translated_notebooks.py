@@ -14,7 +14,7 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 from book.editions import ORIGINAL
-from book.tools import translations
+from book.tools import translated_cells, translations
 
 
 def pytest_addoption(parser):
@@ -75,7 +75,7 @@ class TranslatedCell(nbval.plugin.IPyNbCell):
         english = fresh.get((self.parent.english, self.cell.id))
         if english is None:
             self.raise_cell_error("The English cell has not run")
-        if not translations.follows(english, self.cell, self.path.parent.name):
+        if not translated_cells.follows(english, self.cell, self.path.parent.name):
             shown = nbformat.writes(nbformat.v4.new_notebook(cells=[english]))
             self.raise_cell_error("The outputs do not follow from those of the English cell", shown)
 

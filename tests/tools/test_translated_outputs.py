@@ -3,7 +3,7 @@
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
-from book.tools import translations
+from book.tools import translated_cells, translations
 from book.tools.translated_outputs import pictures
 
 EPOCHS = 'for n in range(2):\n    print(f"epoch {n}: {n / 2:.1f}", end="  ")\nprint(f"\\nheld out: {0.5:.0%} right")'
@@ -60,7 +60,7 @@ CASES = {
 
 
 def follows(english, own, language="ja"):
-    return translations.follows(
+    return translated_cells.follows(
         *(new_code_cell(source, outputs=outputs) for source, outputs in (english, own)), language
     )
 

@@ -8,7 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from book import editions
-from book.tools import translations
+from book.tools import translated_cells, translations
 from book.tools.notebooks import store
 from book.tools.translations import Finding, findings
 
@@ -173,7 +173,7 @@ def printing(source, text):
 def test_printed_labels_are_the_editions_own(source, text, what):
     """Words in a print may be translated. Numbers and truth values are still those of the English cell."""
     english = printing('print(f"loss {x:.1f}", same)', "loss 1.5 True\n")
-    assert list(translations.differences("page", english, printing(source, text), "ja")) == what
+    assert list(translated_cells.differences("page", english, printing(source, text), "ja")) == what
 
 
 @pytest.mark.parametrize(
@@ -190,15 +190,15 @@ def test_so_are_labels_in_a_list_that_is_printed(row, loop, what):
     english, other = (
         printing(f"for name, n in ({first}, ('half', 1)):\n    {loop}", text) for first, text in rows.items()
     )
-    assert list(translations.differences("page", english, other, "ja")) == what
+    assert list(translated_cells.differences("page", english, other, "ja")) == what
 
 
 def test_an_edition_may_add_what_there_is_to_read():
     english, more = (
         new_markdown_cell(f"## More\n\n- [a](a.html)\n{rest}", id="further-reading") for rest in ("", "- [b](b.html)\n")
     )
-    assert not list(translations.differences("page", english, more, "ja"))
-    assert list(translations.differences("page", more, english, "ja")) == ["lacks item, link (b.html)"]
+    assert not list(translated_cells.differences("page", english, more, "ja"))
+    assert list(translated_cells.differences("page", more, english, "ja")) == ["lacks item, link (b.html)"]
 
 
 def test_a_number_in_a_table_is_named():
@@ -218,7 +218,7 @@ def test_comments_may_be_translated_and_not_dropped():
         ('def f():\n    """一つ。"""\n    return 2  # 二つ', ["the code differs"]),
     ):
         translated = new_code_cell(source, id="f")
-        assert list(translations.differences("page", english, translated, "ja")) == expected
+        assert list(translated_cells.differences("page", english, translated, "ja")) == expected
 
 
 def test_missing_and_extra(book):
@@ -319,6 +319,6 @@ def test_what_drifts_in_an_assignment_is_named(book, kind):
 
 
 def test_the_cells_that_may_differ_exist():
-    for own in (translations.OWN_OUTPUTS, translations.OWN_CODE):
+    for own in (translated_cells.OWN_OUTPUTS, translated_cells.OWN_CODE):
         for page, cells in own.items():
             assert cells <= {cell.id for cell in translations.read(translations.pages("en")[page])}

@@ -80,7 +80,7 @@ def run(names, statements, call, probes, worker):
     from companion.check.engine import run_answer
 
     main = types.ModuleType("__main__")
-    main.display = main.get_ipython = worker["Swallows"]()
+    main.display = main.get_ipython = worker["bare_companion"].Swallows()
     sys.modules["__main__"] = main
     worker["execute"](statements, vars(main))
     answer = next((vars(main)[name] for name in names if name in vars(main)), None)

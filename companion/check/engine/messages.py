@@ -8,7 +8,8 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 
-from companion.check.engine.diagnosis import NO_ANSWER, agree, is_gradient
+from companion.check.engine.diagnosis import agree, is_gradient
+from companion.check.engine.finding import NO_ANSWER
 
 WORDS = files("companion.check") / "words"
 PLACES = files("companion.check") / "headings"

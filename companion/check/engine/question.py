@@ -34,7 +34,7 @@ How to make one --------------- A question is `QUESTION` in a file of its own, `
 - `task`: its number in the assignment.
 - `reach`: for a network that the answer trains, how well it has to do: trained_network.py says so.
 
-The general mistakes of diagnosis.py (an exception, None, a wrong shape, in-place changes, no gradient, parameters under
+The general mistakes of finding.py (an exception, None, a wrong shape, in-place changes, no gradient, parameters under
 other names, a library's layer …) need no switches. A switch may raise an error or return a wrong form as well: two
 errors agree if their types do.
 
@@ -53,7 +53,9 @@ from itertools import combinations
 
 import torch
 
-from companion.check.engine.run_answer import RECURRENT, Outcome, observe
+from companion.check.engine.library_layers import RECURRENT
+from companion.check.engine.probe import Outcome
+from companion.check.engine.run_answer import observe
 
 ASSIGNMENTS = ("embedding", "rnn", "training", "lstm", "lstm_parameters", "gru", "language_model", "attention")
 

@@ -31,9 +31,11 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from companion.check.engine.diagnosis import Finding, named_error
+from companion.check.engine.diagnosis import named_error
+from companion.check.engine.finding import Finding
+from companion.check.engine.probe import Outcome, Probe, Unfit, kind, plain
 from companion.check.engine.question import Draw
-from companion.check.engine.run_answer import Outcome, Probe, Unfit, kind, plain, seed
+from companion.check.engine.run_answer import seed
 
 ASKED, COUNT, NUMBERS = "logits", "count", "numbers"
 SHORT = {"not_reached", "probabilities_for_logits"}  # mistakes that may be bad luck

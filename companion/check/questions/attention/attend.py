@@ -4,8 +4,10 @@ import math
 
 import torch
 
+from companion.check.engine.library_layers import ATTENTION
+from companion.check.engine.probe import Probe
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import ATTENTION, Function, Probe
+from companion.check.engine.run_answer import Function
 from companion.check.questions.attention import masked
 
 

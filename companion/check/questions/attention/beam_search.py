@@ -5,9 +5,11 @@ import math  # noqa: F401 (two mistakes below need it)
 
 import torch
 
+from companion.check.engine.library_layers import ATTENTION
+from companion.check.engine.probe import Probe, Unfit, form
 from companion.check.engine.question import Draw
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import ATTENTION, Probe, Unfit, form, seed
+from companion.check.engine.run_answer import seed
 
 FORM = "[(sequence, log_p), …]"
 

@@ -3,8 +3,10 @@
 import torch
 from torch import nn
 
+from companion.check.engine.module_parameters import set_parameters
+from companion.check.engine.probe import Probe, Unfit, named, plain
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Probe, Unfit, named, note_changes, plain, set_parameters
+from companion.check.engine.run_answer import note_changes
 from companion.check.questions.embedding.indices import LOOK_UP, AnyShape, spread
 from companion.check.questions.embedding.lookup import (
     LOOKUP_EXCLUSIVE,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import torch
 
-from companion.check.engine import run_answer
-from companion.check.engine.run_answer import EMBEDDING, Unfit
+from companion.check.engine.library_layers import COMPANION, EMBEDDING
+from companion.check.engine.probe import Unfit
 
 # Except in its own question torch's one_hot is a way to the answer and not the answer: the book says so itself.
 LOOK_UP = EMBEDDING - {"aten::one_hot"}
@@ -50,7 +50,7 @@ def entered(error):
     place = error.__traceback__
     while place.tb_next:
         place = place.tb_next
-    return not place.tb_frame.f_code.co_filename.startswith(str(run_answer.COMPANION / "check"))
+    return not place.tb_frame.f_code.co_filename.startswith(str(COMPANION / "check"))
 
 
 def spread(draw, high, *shape):

@@ -3,8 +3,9 @@
 import torch
 from torch import nn
 
+from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Function, Probe
+from companion.check.engine.run_answer import Function
 from companion.check.questions.embedding.indices import (
     INDEX_EXCLUSIVE,
     INDEX_MISTAKES,

@@ -3,8 +3,10 @@
 import torch
 from torch import nn
 
+from companion.check.engine.library_layers import EMBEDDING
+from companion.check.engine.probe import Probe, named, plain
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import EMBEDDING, Probe, named, note_changes, plain
+from companion.check.engine.run_answer import note_changes
 from companion.check.questions.embedding.indices import (
     INDEX_EXCLUSIVE,
     INDEX_MISTAKES,

@@ -3,8 +3,10 @@
 import torch
 from torch import nn
 
+from companion.check.engine.library_layers import AUTOGRAD
+from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import AUTOGRAD, Function, Probe
+from companion.check.engine.run_answer import Function
 from companion.check.questions.embedding.indices import (
     INDEX_EXCLUSIVE,
     INDEX_MISTAKES,

@@ -3,8 +3,9 @@
 import torch
 from torch import nn
 
+from companion.check.engine.probe import Probe
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import Module, Probe
+from companion.check.engine.run_answer import Module
 from companion.check.questions.gru.gru_step import STEP_MISTAKES
 from companion.check.questions.weights import weights
 

@@ -2,8 +2,9 @@
 
 import torch
 
+from companion.check.engine.probe import Probe
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import Function, Probe
+from companion.check.engine.run_answer import Function
 from companion.check.questions.gru.coupled_lstm_step import AXES, SHARED
 from companion.check.questions.lstm.step import ORDERS
 from companion.check.questions.weights import WEIGHTS, weights

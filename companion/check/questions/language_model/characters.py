@@ -11,8 +11,8 @@ import bisect
 import torch
 from torch.nn import functional as F
 
+from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Probe
 from companion.check.engine.trained_network import Reach, Training
 
 CHARACTERS, TEXT, HELD_OUT, PREFIX = 12, 16_000, 1200, 12

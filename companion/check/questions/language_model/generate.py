@@ -2,8 +2,9 @@
 
 import torch
 
+from companion.check.engine.probe import Probe, Unfit, form
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import Probe, Unfit, form, seed
+from companion.check.engine.run_answer import seed
 
 
 def call(answer, probe, outcome):

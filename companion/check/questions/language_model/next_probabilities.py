@@ -2,8 +2,9 @@
 
 import torch
 
+from companion.check.engine.probe import Probe
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import Function, Probe
+from companion.check.engine.run_answer import Function
 
 
 def next_probabilities_reference(logits, temperature, top_k, top_p):

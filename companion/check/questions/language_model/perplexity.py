@@ -4,8 +4,9 @@ import math
 
 import torch
 
+from companion.check.engine.probe import Probe, Unfit, kind
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import Probe, Unfit, kind, note_changes, ready, seed
+from companion.check.engine.run_answer import note_changes, ready, seed
 
 
 def call(answer, probe, outcome):

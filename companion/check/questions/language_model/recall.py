@@ -7,8 +7,8 @@ anew.
 
 import torch
 
+from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Probe
 from companion.check.engine.trained_network import Reach, Training, accuracy
 
 SYMBOLS, NOISES, STEPS, FURTHEST = 6, 6, 44, 40  # the last number of all is the cue, which asks for the symbol

@@ -2,8 +2,9 @@
 
 from torch import nn
 
+from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Function, Probe
+from companion.check.engine.run_answer import Function
 from companion.check.questions.lstm.step import EXCLUSIVE, GATE_MISTAKES, ORDERS, OTHER_ORDER, RETURNED, gates_reference
 from companion.check.questions.weights import WEIGHTS, weights
 

@@ -2,8 +2,9 @@
 
 from torch import nn
 
+from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Module, Probe
+from companion.check.engine.run_answer import Module
 from companion.check.questions.lstm.module import (
     MODULE_EXCLUSIVE,
     MODULE_MISTAKES,

@@ -2,8 +2,9 @@
 
 import torch
 
+from companion.check.engine.probe import Probe, Unfit, form, kind, values
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Probe, Unfit, copy, form, kind, note_changes, values
+from companion.check.engine.run_answer import copy, note_changes
 from companion.check.questions.lstm.step import ORDERS
 from companion.check.questions.weights import WEIGHTS
 

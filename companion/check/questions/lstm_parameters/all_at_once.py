@@ -13,18 +13,17 @@ from companion.check.questions.lstm_parameters.direction import (
     STATES_MISTAKES,
 )
 from companion.check.questions.lstm_parameters.drawing import AXES, RESULTS, dropout_probes, network_probe, sizes
-from companion.check.questions.lstm_parameters.network import (
+from companion.check.questions.lstm_parameters.mistakes import (
     BATCH_FIRST_MISTAKES,
     DIRECTION_MISTAKES,
     DROPOUT_MISTAKES,
-    IMPLIED,
     PACKED_LAYER_MISTAKES,
     PROJECTION_MISTAKES,
     READ_BY_UPPER,
     READ_PROJECTED,
     STACK_MISTAKES,
-    network_reference,
 )
+from companion.check.questions.lstm_parameters.network import IMPLIED, network_reference
 
 ALL_OPTIONS = ("num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size")
 

@@ -12,12 +12,8 @@ from companion.check.questions.lstm_parameters.direction import (
     STEP_MISTAKES,
 )
 from companion.check.questions.lstm_parameters.drawing import AXES, RESULTS, network_probe, sizes
-from companion.check.questions.lstm_parameters.network import (
-    DIRECTION_MISTAKES,
-    READ_BY_UPPER,
-    STACK_MISTAKES,
-    network_reference,
-)
+from companion.check.questions.lstm_parameters.mistakes import DIRECTION_MISTAKES, READ_BY_UPPER, STACK_MISTAKES
+from companion.check.questions.lstm_parameters.network import network_reference
 
 
 def bidirectional_probes(draw):

@@ -7,7 +7,9 @@ import torch
 from torch import nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from companion.check.engine.run_answer import Module, Unfit, form, kind, named, seed, set_parameters
+from companion.check.engine.module_parameters import set_parameters
+from companion.check.engine.probe import Unfit, form, kind, named
+from companion.check.engine.run_answer import Module, seed
 
 SEEDED = "torch.equal(output, output_from_the_same_seed)"
 

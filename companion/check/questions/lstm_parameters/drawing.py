@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.check.engine.run_answer import Probe
+from companion.check.engine.probe import Probe
 from companion.check.questions.lstm_parameters.parameter_shapes import SHAPE_OPTIONS, parameter_shapes_reference
 
 

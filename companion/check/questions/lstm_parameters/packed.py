@@ -3,8 +3,9 @@
 import torch
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from companion.check.engine.probe import Probe, kind
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Function, Probe, kind
+from companion.check.engine.run_answer import Function
 from companion.check.questions.lstm_parameters import CHAPTER
 from companion.check.questions.lstm_parameters.direction import (
     MODULE_MISTAKES,

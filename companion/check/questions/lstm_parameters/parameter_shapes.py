@@ -8,8 +8,8 @@ from numbers import Integral
 import torch
 from torch import nn
 
+from companion.check.engine.probe import Probe, Unfit, form
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Probe, Unfit, form
 from companion.check.questions.lstm_parameters import CHAPTER
 from companion.layers.recurrent import RNNBase, RNNCellBase
 

@@ -13,7 +13,8 @@ from companion.check.questions.lstm_parameters.direction import (
     STATES_MISTAKES,
 )
 from companion.check.questions.lstm_parameters.drawing import AXES, RESULTS, network_probe, sizes
-from companion.check.questions.lstm_parameters.network import PROJECTION_MISTAKES, network_reference
+from companion.check.questions.lstm_parameters.mistakes import PROJECTION_MISTAKES
+from companion.check.questions.lstm_parameters.network import network_reference
 
 
 def projected_probes(draw):

@@ -13,7 +13,8 @@ from companion.check.questions.lstm_parameters.direction import (
     STEP_MISTAKES,
 )
 from companion.check.questions.lstm_parameters.drawing import AXES, RESULTS, dropout_probes, network_probe, sizes
-from companion.check.questions.lstm_parameters.network import DROPOUT_MISTAKES, STACK_MISTAKES, network_reference
+from companion.check.questions.lstm_parameters.mistakes import DROPOUT_MISTAKES, STACK_MISTAKES
+from companion.check.questions.lstm_parameters.network import network_reference
 
 
 def stacked_probes(draw):

@@ -2,8 +2,9 @@
 
 import torch
 
+from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Function, Probe
+from companion.check.engine.run_answer import Function
 from companion.check.questions.rnn.rnn_step import ACTIVATIONS, STEP_EXCLUSIVE, STEP_MISTAKES, step_reference
 from companion.check.questions.weights import WEIGHTS, weights
 

@@ -2,8 +2,10 @@
 
 import torch
 
+from companion.check.engine.library_layers import AUTOGRAD, RECURRENT
+from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import AUTOGRAD, RECURRENT, Function, Probe
+from companion.check.engine.run_answer import Function
 from companion.check.questions.rnn.rnn import rnn_truth
 from companion.check.questions.weights import WEIGHTS, weights
 

@@ -3,8 +3,9 @@
 import torch
 from torch import nn
 
+from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Module, Probe
+from companion.check.engine.run_answer import Module
 from companion.check.questions.rnn import rnn_step
 from companion.check.questions.rnn.rnn_step import STEP_EXCLUSIVE, STEP_MISTAKES, step_reference
 from companion.check.questions.weights import WEIGHTS, weights

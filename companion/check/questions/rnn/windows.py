@@ -4,8 +4,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from companion.check.engine.probe import Probe, Unfit, form, gradients, kind, values
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import Probe, Unfit, form, gradients, kind, note_changes, ready, seed, values
+from companion.check.engine.run_answer import note_changes, ready, seed
 from companion.check.questions.weights import WEIGHTS, weights
 
 WINDOW_MISTAKES = {

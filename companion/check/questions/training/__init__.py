@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from companion.check.engine.run_answer import Unfit, form, values
+from companion.check.engine.probe import Unfit, form, values
 
 WEIGHTS = ("embedding", "weight_hh", "weight", "bias")
 AXES = dict.fromkeys(WEIGHTS, ("row", "feature")) | {"bias": ("row",), "losses": ("step",)}

@@ -2,8 +2,8 @@
 
 import torch
 
+from companion.check.engine.probe import Probe, Unfit, form, values
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import Probe, Unfit, form, values
 from companion.check.questions.training import number_of
 
 NORM = "torch.stack([g.norm() for g in gradients]).norm()"

@@ -5,8 +5,9 @@ import math
 import torch
 from torch.nn import functional as F
 
+from companion.check.engine.probe import Probe, Unfit, form, values
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import Probe, Unfit, form, note_changes, values
+from companion.check.engine.run_answer import note_changes
 from companion.check.questions.training import (
     AXES,
     LOSS,

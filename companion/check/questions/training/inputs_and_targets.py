@@ -2,8 +2,9 @@
 
 import torch
 
+from companion.check.engine.probe import Probe, Unfit, form
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import Probe, Unfit, form, note_changes
+from companion.check.engine.run_answer import note_changes
 
 COUNT, INPUTS, TARGETS = "(len(indices) - 1) // size", "indices[: count * size]", "indices[1 : count * size + 1]"
 TARGET_WINDOWS = TARGETS + ".view(count, size)"

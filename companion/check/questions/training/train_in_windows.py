@@ -3,8 +3,9 @@
 import torch
 from torch.nn import functional as F
 
+from companion.check.engine.probe import Probe
 from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import Probe, note_changes
+from companion.check.engine.run_answer import note_changes
 from companion.check.questions.training import AXES, LEARNING, STEP, Network, network_tensors, note_learned, taught
 
 
