@@ -1,4 +1,4 @@
-"""The truth of a question is what torch or the book computes. That the reference equals it: test_check.py."""
+"""The truth of a question is what torch or the book computes. That the reference equals it: test_questions.py."""
 
 from dataclasses import replace
 

@@ -9,6 +9,12 @@ from torch.nn.utils.rnn import PackedSequence
 
 import companion
 
+LAYERS = ["RNN", "LSTM", "GRU"]
+CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
+RECURRENT = LAYERS + CELLS
+ALL = [*RECURRENT, "Embedding"]
+float64 = {"dtype": torch.float64}
+
 
 def examples(number):
     """How many configurations a test draws: so many, and forty times as many in `make fuzz`."""
@@ -47,3 +53,10 @@ def outcome(act, *args, **kwargs):
 def agree(result, dtype):
     """Whether a comparison is below its bounds. A float32 sum whose terms cancel may keep their rounding."""
     return all(row.ok or (dtype == torch.float32 and row.difference < 1e-6) for row in result)
+
+
+def close(ours, theirs, dtype=torch.float64):
+    bound = 1e-10 if dtype == torch.float64 else 1e-5
+    for a, b in zip(flat(ours), flat(theirs), strict=True):
+        largest = max(1.0, b.abs().max().item()) if b.numel() else 1.0
+        torch.testing.assert_close(a, b, rtol=0, atol=bound * largest)

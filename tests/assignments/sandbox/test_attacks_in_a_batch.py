@@ -1,6 +1,6 @@
 """Attacks on the grader in one batch beside two honest students: no point gained, nobody harmed, no file seen.
 
-Attacks on one wall alone are in test_grade.py and test_grade_attacks.py. What is after points defines the answer; what
+Attacks on one wall alone are in the other files of this folder. What is after points defines the answer; what
 is after a file, a process or a right is right if it finds a door open. The others are names and files.
 """
 
@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 from assignments.sandbox import isolation
-from tests.assignments.attack_programs import GAIN, OPEN, opening
 from tests.assignments.grading import cell, generations, linux, notebook, put, rows, there, walled
+from tests.assignments.sandbox.attack_programs import GAIN, OPEN, opening
 from tests.check.lstm_answers import SOURCES
 from tests.project.paths import ROOT
 

@@ -1,4 +1,4 @@
-"""Answers that three students might write on their own (tests/assignments/similar), and copies of them in disguise.
+"""Answers that three students might write on their own (the folder similar), and copies of them in disguise.
 
 All are right, but that is not what they are for: who copies changes names, comments, the order of things, and what
 costs no thought.

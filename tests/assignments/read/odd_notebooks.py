@@ -1,10 +1,7 @@
 """Notebooks with right answers, each with something odd in or around it, as a term brings them."""
 
-import io
-import json
-import zipfile
-
-from tests.project.paths import ROOT
+from tests.assignments.grading import zipped
+from tests.assignments.read.right_notebook import Book, indented
 
 LANGUAGES = "en", "ja", "ko", "zh"
 ODD = []  # assignment, language, and what makes the notebook odd
@@ -17,57 +14,6 @@ def odd(assignment):
         ODD.append((assignment, LANGUAGES[len(ODD) % 4], make))
 
     return keep
-
-
-class Book:
-    """A notebook with right answers. By a cell's name its source is read and written."""
-
-    def __init__(self, assignment, language="en"):
-        self.name = f"{assignment}.ipynb"
-        self.notebook = json.loads((ROOT / "assignments/source" / language / self.name).read_text("utf-8"))
-        self.cells = self.notebook["cells"]
-        for cell in self.cells:
-            lines = "".join(cell["source"]).splitlines(keepends=True)
-            cell["source"] = "".join(one for one in lines if " SOLUTION" not in one)
-
-    def code(self):
-        return [cell for cell in self.cells if cell["cell_type"] == "code"]
-
-    def cell(self, name):
-        return next(cell for cell in self.cells if cell["id"] == name)
-
-    def __getitem__(self, name):
-        return self.cell(name)["source"]
-
-    def __setitem__(self, name, source):
-        self.cell(name)["source"] = source
-
-    def swap(self, name, old, new):
-        assert old in self[name], (name, old)
-        self[name] = self[name].replace(old, new)
-
-    def add(self, source, before=None, kind="code"):
-        place = len(self.cells) if before is None else self.cells.index(self.cell(before))
-        cell = {"cell_type": kind, "id": f"new-{len(self.cells)}", "metadata": {}, "source": source}
-        self.cells.insert(place, cell | ({"outputs": [], "execution_count": None} if kind == "code" else {}))
-
-    def script(self, mark):
-        return "\n".join(f"{mark}\n{cell['source']}\n" for cell in self.code())
-
-    def text(self):
-        return json.dumps(self.notebook, ensure_ascii=False)
-
-
-def zipped(files):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, said in files.items():
-            archive.writestr(name, said)
-    return made.getvalue()
-
-
-def indented(source):
-    return "\n".join(f"    {line}" for line in source.split("\n"))
 
 
 # Embedding
@@ -209,11 +155,12 @@ rnn_step, rnn = Net.step, Net.run"""
 def zip_of_a_folder(book):
     stub = Book("rnn")
     stub["rnn_step"] = "def rnn_step(*a):\n    raise NotImplementedError()"
-    return {"homework.zip": zipped({
+    files = {
         "my homework/rnn.ipynb": book.text(), "__MACOSX/my homework/._rnn.ipynb": b"\0\5\x16\7",
         "my homework/me.jpg": b"x",
         "my homework/.ipynb_checkpoints/rnn-checkpoint.ipynb": stub.text(),
-    })}  # fmt: skip
+    }  # fmt: skip
+    return {"homework.zip": zipped(files.items())}
 
 
 @odd("rnn")

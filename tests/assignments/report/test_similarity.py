@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from assignments.report import pages, review, similarity
 from companion.check.engine import messages
 from companion.check.engine.question import all_questions
-from tests.assignments.disguised import ANSWERS, copies, independent, pieces
+from tests.assignments.report.disguised import ANSWERS, copies, independent, pieces
 from tests.site.browsing import accessible, opened
 
 pytest.importorskip("copydetect")

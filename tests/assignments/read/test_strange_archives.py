@@ -1,7 +1,6 @@
 """Archives and folders made to harm who opens them, and names made to be taken for others: all of it is read, nothing
 is followed or written, and it costs seconds."""
 
-import io
 import json
 import os
 import re
@@ -19,19 +18,11 @@ from assignments.batch import Batch
 from assignments.read import folders
 from assignments.read.names import known, page_name
 from assignments.report import pages, results
-from tests.assignments.grading import notebook, put, result, rows, sent
+from tests.assignments.grading import notebook, put, result, rows, sent, zipped
 from tests.check.lstm_answers import GATES, SOURCES
 
 LATER = (2030, 1, 1, 0, 0, 0)
 posix = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files of all these names")
-
-
-def zipped(files, kind=zipfile.ZIP_DEFLATED):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", kind) as archive:
-        for name, content in files:
-            archive.writestr(name, content)
-    return made.getvalue()
 
 
 def listed_often(name, content, times):

@@ -11,7 +11,8 @@ from assignments.read import notebooks
 from assignments.report import pages
 from companion.check.engine.question import all_questions
 from tests.assignments.grading import put, rows
-from tests.assignments.odd_notebooks import ODD, Book
+from tests.assignments.read.odd_notebooks import ODD
+from tests.assignments.read.right_notebook import Book
 from tests.project.paths import ROOT
 
 # What these need is not there. They are told so, and what to do.

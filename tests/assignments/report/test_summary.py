@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 from assignments.grade import store
 from assignments.read.names import page_name
 from assignments.report import summary
-from tests.assignments.made_up_class import made_up
+from tests.assignments.report.made_up_class import made_up
 from tests.site.browsing import accessible, opened
 
 
