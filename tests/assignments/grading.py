@@ -172,4 +172,5 @@ half = partial(result, points=1.5)
 
 
 def graded_of(folder, output, **more):
+    """Return a batch of the assignment `lstm` that says nothing while it is graded."""
     return Batch(folder, output, ("lstm",), say=lambda text: None, **more)

@@ -1,4 +1,4 @@
-"""One submission as a whole: what follows from an earlier mistake, and how long all answers may take together."""
+"""One submission as a whole: consequences of an earlier mistake, and one time for all answers."""
 
 import time
 

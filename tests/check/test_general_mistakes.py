@@ -1,4 +1,4 @@
-"""What no switch makes: the general mistakes, and what is no answer."""
+"""General mistakes, which no switch makes, and objects that are no answer."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""Every question of the checker: what is right is right, and what is wrong is told apart."""
+"""Every question of the checker: right answers are right, and mistakes are told apart."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is said of an answer, and what checking it leaves as it was."""
+"""Results of `check`: the words about an answer; and nothing outside is changed."""
 
 import sys
 from dataclasses import replace

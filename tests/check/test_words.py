@@ -1,4 +1,4 @@
-"""The checker's words: every language says the same, of all that can be said, and leads to the right place."""
+"""Words of the checker: every mistake has them, in every language, and they lead to places that exist."""
 
 import json
 import re

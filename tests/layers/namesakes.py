@@ -56,7 +56,19 @@ def agree(result, dtype):
 
 
 def close(ours, theirs, dtype=torch.float64):
+    """Hold the tensors of a result to another's, relative to the largest number where that is above 1."""
     bound = 1e-10 if dtype == torch.float64 else 1e-5
     for a, b in zip(flat(ours), flat(theirs), strict=True):
         largest = max(1.0, b.abs().max().item()) if b.numel() else 1.0
         torch.testing.assert_close(a, b, rtol=0, atol=bound * largest)
+
+
+def near(ours, theirs):
+    """Hold tensors to others: each number may be 1e-10 away."""
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-10)
+
+
+def randn(*shape, dtype=torch.float64):
+    """Draw in float64 whatever the type, so that all types begin with the same numbers."""
+    return torch.randn(shape, dtype=torch.float64).to(dtype)

@@ -1,4 +1,4 @@
-"""What an answer is said to be, and the points that it gets."""
+"""Verdicts on answers: the mistakes that are named, and the points."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which cell, file and module of a submission counts as an answer, and in which language it is written."""
+"""The cells, files and modules that count as an answer, and the language of a submission."""
 
 import os
 import textwrap

@@ -1,4 +1,4 @@
-"""What stands around an answer and is not needed costs nothing."""
+"""Cells that an answer does not need: they cost it nothing."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Files as they are sent: archives, links, files that never end, and bounds on all of them."""
+"""Files as students send them: archives, links, files that never end, and bounds on all of them."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Notebooks as they are sent: in every form, damaged, large and deep."""
+"""Notebooks as students send them: in every form, damaged, large and deep."""
 
 import ast
 import json

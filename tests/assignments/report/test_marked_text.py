@@ -1,4 +1,4 @@
-"""What students' text can do to the pages that the grader writes."""
+"""Text of students on the grader's pages: it becomes no HTML and no link, and stays within its code."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The pages that the grader writes: whether all can read them."""
+"""The pages that the grader writes: all can read them, each in its language."""
 
 import re
 from dataclasses import asdict

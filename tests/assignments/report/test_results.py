@@ -1,4 +1,4 @@
-"""All that is written about a class agrees."""
+"""Points and walls: all pages and tables of a class agree about them."""
 
 import re
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Each wall alone: what a student's process can see and call."""
+"""Each wall alone: it hides files and refuses calls."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Workers: how they are started, and that none leaves a process behind."""
+"""Workers: how they start, and that none leaves a process behind."""
 
 import os
 import signal

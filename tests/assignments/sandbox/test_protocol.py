@@ -1,4 +1,4 @@
-"""What is sent to a worker, and what it may say."""
+"""Messages to and from a worker: what they carry, and their bounds."""
 
 import json
 import re
