@@ -1,7 +1,8 @@
 # make            the book: its environment, the site, and an address at which to read it
 # make watch      the site; what is saved is built again and shown in the open browser
 # make site       only build the site, into _build/html
-# make check      the texts, and the notebooks that differ from the last commit: half a minute
+# make check      format, types, texts, and the notebooks that differ from the last commit: a minute
+# make format     write the format that make check asks for
 # make test       in minutes what a change can break: the models, the site, and the outputs of the English notebooks
 # make prove      all of it, in all languages, by every example and every attack
 # make prove PART=models  a part of it: models, checker, grader, pages, or rest: what `make test` leaves out
@@ -28,7 +29,7 @@ ENVIRONMENT := .venv/stamp
 # whole files to each process, the longest first; how many there are: conftest.py
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-.PHONY: book watch site live pdf offline check test prove fuzz outside audit links lab execute status assignments grade clean
+.PHONY: book watch site live pdf offline check lint format test prove fuzz outside audit links lab execute status assignments grade clean
 
 book: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.build --serve
@@ -50,8 +51,20 @@ offline: $(ENVIRONMENT)
 	$(BIN)/python -m book.site.build --archive
 
 CHANGED = $(wildcard $(shell git ls-files --modified --others --exclude-standard 'book/*.ipynb' 'assignments/source/*.ipynb' 2>/dev/null))
-check: $(ENVIRONMENT)
-	$(PYTEST) tests/project/test_rooms.py tests/tools $(addprefix tests/site/test_,book.py terms.py readme.py) $(CHANGED)
+check: $(ENVIRONMENT) lint
+	$(PYTEST) tests/project/test_rooms.py tests/project/test_named_paths.py tests/tools $(addprefix tests/site/test_,book.py terms.py readme.py) $(CHANGED)
+
+# format, unused names, types; the scripts where npm is there
+lint: $(ENVIRONMENT)
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy --no-error-summary
+	$(BIN)/python -m book.tools.scripts
+
+format: $(ENVIRONMENT)
+	$(BIN)/ruff check --quiet --fix . || true
+	$(BIN)/ruff format --quiet .
+	$(BIN)/python -m book.tools.scripts --fix
 
 test: $(ENVIRONMENT)
 	$(PYTEST) tests small_torch/tests book/en assignments/source/en

@@ -84,7 +84,7 @@ class Batch:
         self.files = {name: store.files_digest(path) for name, path in self.found.items()}
         self.digests = {name: store.digest(files, settings) for name, files in self.files.items()}
         self.seeds = {question: judge.fresh_seed() for question in all_questions()}
-        self.hidden = [str(self.folder), str(self.output.resolve()), str(store.HERE)]
+        self.hidden = [str(self.folder), str(self.output.resolve()), str(Path(__file__).resolve().parent)]
         self.graded, self.untold, self.repeated, self.parts, self.spoken, self.todo = {}, {}, {}, {}, {}, []
         self.again, self.similar = frozenset(again), similar
         self.key = hashlib.sha256(json.dumps([str(self.folder), *self.wanted]).encode()).hexdigest()[:8]

@@ -1,9 +1,9 @@
 """How long does a reader wait whose cells run on the page? From pressing to the first output, then cell by cell.
 
     make live                                      once: the site, with what runs cells
-    python benchmarks/live_start.py                the chapters RNN and LSTM in English
-    python benchmarks/live_start.py ja/gru         another one
-    python benchmarks/live_start.py --repeat 5     more visits: a steadier median
+    python -m benchmarks.live_start                the chapters RNN and LSTM in English
+    python -m benchmarks.live_start ja/gru         another one
+    python -m benchmarks.live_start --repeat 5     more visits: a steadier median
 
 Each visit is a new one, with nothing kept from earlier visits, of the site in _build/html, served by this machine. The
 first output comes when Python is loaded and has run the first cell. Each later cell is run alone; its time is from

@@ -394,5 +394,5 @@ def remembered(output):
 
 
 def remember(output, times):
-    text = [[*key, *value] for key, value in sent_times.items()]
+    text = [[*key, *value] for key, value in times.items()]
     store.store(Path(output) / MEMORY, json.dumps(text, ensure_ascii=False, indent=0))

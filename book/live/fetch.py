@@ -181,7 +181,9 @@ def build_wheel(project):
             Path(place, "project"),
             ignore=shutil.ignore_patterns("tests", "build", "*.egg-info", "__pycache__"),
         )
-        subprocess.run([sys.executable, "-c", build, place], cwd=copy, check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run([sys.executable, "-c", build, place], cwd=copy, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"the wheel of {project.name} cannot be built:\n{done.stderr}")
         (path,) = Path(place).glob("*.whl")
         with zipfile.ZipFile(path) as archive:
             return {name: archive.read(name) for name in archive.namelist() if ".dist-info/" not in name}

@@ -40,11 +40,15 @@ class Blocks(nn.Module):
             for _ in layers
         )
 
+    # A chapter shows these lines.
+    # fmt: off
     def forward(self, x, state=None):
         """x: (T, B, hidden_size). state: what was returned for what came before, or None. Returns the output and the
         state."""
         states, after = self._checked(x, state), []
-        for layer, norm, network, before in zip(self.layers, self.norms, self.networks, states, strict=True):
+        for layer, norm, network, before in zip(
+            self.layers, self.norms, self.networks, states, strict=True
+        ):
             # x ← x + layer( norm( x ) ):   what is new is added, the way back to x is free
             y, new = layer(norm(x), before)
             x = x + y
@@ -53,6 +57,7 @@ class Blocks(nn.Module):
             after.append(new)
         return x, tuple(after)
 
+    # fmt: on
     def _checked(self, x, state):
         """The states before, a list with one for each layer."""
         if isinstance(x, PackedSequence):

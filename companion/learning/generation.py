@@ -41,16 +41,11 @@ def probabilities(logits, temperature=1.0, top_k=None, top_p=None):
     return p
 
 
+# A chapter shows these lines.
+# fmt: off
 def generate(
-    model,
-    vocabulary,
-    prefix,
-    length,
-    *,
-    temperature=1.0,
-    top_k=None,
-    top_p=None,
-    generator=None,
+    model, vocabulary, prefix, length, *,
+    temperature=1.0, top_k=None, top_p=None, generator=None,
 ):
     """Let a model go on from `prefix` for `length` characters. Returns the prefix with what follows.
 
@@ -75,3 +70,4 @@ def generate(
             unread = torch.multinomial(p, 1, generator=generator).to(device)
             written.append(unread)
     return vocabulary.decode(torch.cat([indices.to(device), *written]))
+# fmt: on

@@ -1,6 +1,6 @@
 """Chapters on the small torch: their cells run as on a page, by `cells.Session`, in a Python without torch and IPython.
 
-python tests/live/on_small_torch.py [book/en/lstm.ipynb …]     which cells do not give what is stored, and which take
+python -m tests.live.on_small_torch [book/en/lstm.ipynb …]     which cells do not give what is stored, and which take
                                                                long
 """
 

@@ -34,7 +34,9 @@ def mirror(source, target):
         if path.name not in names | NOT_COPIED:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
             changed = True
-    return any(mirror(source / name, target / name) for name in sorted(names)) or changed
+    for name in sorted(names):
+        changed = mirror(source / name, target / name) or changed
+    return changed
 
 
 def built():
@@ -42,8 +44,9 @@ def built():
     TREE.mkdir(parents=True, exist_ok=True)
     stamp = PROOF / "built"
     with FileLock(PROOF / "lock"):
-        if any(mirror(ROOT / name, TREE / name) for name in PARTS):
-            stamp.unlink(missing_ok=True)
+        for name in PARTS:
+            if mirror(ROOT / name, TREE / name):
+                stamp.unlink(missing_ok=True)
         if not stamp.exists():
             status, said = build(TREE)
             assert not status and not said, f"the site does not build:\n{said}"

@@ -97,13 +97,13 @@ def write_notebooks(app):
     """Write the students' notebooks where they are downloaded from, and let Sphinx make a page of each."""
     if app.builder.format != "html":
         return
-    from assignments import student_version
-
     folder = posixpath.dirname(app.config.root_doc)  # `jupyter-book build .` begins further up
     app.project.__class__, app.project.notebooks = WithNotebooks, {}
     for name, source in edition_of(app).assignments.items():
         target = Path(app.outdir, folder, "assignments", source.name)
         if not target.is_file() or target.stat().st_mtime < source.stat().st_mtime:
+            from assignments import student_version  # late: it imports nbgrader
+
             student_version.release(source, target)
         app.project.notebooks[posixpath.join(folder, name)] = str(target)
 

@@ -353,7 +353,7 @@ def test_a_name_that_looks_like_canvas_is_believed_only_in_canvas_own_zip(tmp_pa
 
 def test_two_runs_that_write_at_once_take_no_file_from_each_other(tmp_path, monkeypatch):
     """The second one writes while the first one is about to put its file in place."""
-    replace, sent_times = os.replace, {("ada", "lstm"): [None, "nothing", ""]}
+    replace, moments = os.replace, {("ada", "lstm"): [None, "nothing", ""]}
 
     def second(*given):
         monkeypatch.setattr(os, "replace", replace)
@@ -361,5 +361,5 @@ def test_two_runs_that_write_at_once_take_no_file_from_each_other(tmp_path, monk
         replace(*given)
 
     monkeypatch.setattr(os, "replace", second)
-    terms.remember(tmp_path, sent_times)
-    assert terms.remembered(tmp_path) == sent_times and [one.name for one in tmp_path.iterdir()] == [terms.MEMORY]
+    terms.remember(tmp_path, moments)
+    assert terms.remembered(tmp_path) == moments and [one.name for one in tmp_path.iterdir()] == [terms.MEMORY]
