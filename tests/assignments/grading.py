@@ -2,18 +2,23 @@
 
 import contextlib
 import csv
+import io
 import json
 import platform
 import sys
+import zipfile
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from assignments.batch import Batch
 from assignments.grade import judge
 from assignments.read import answers
 from assignments.report import pages
 from assignments.sandbox.system_calls import MACHINES
 from tests.check.lstm_answers import SOURCES
+from tests.check.programs import questions
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
 # Some end every process of their user, or start processes without end, where nothing holds them back.
@@ -24,6 +29,7 @@ walled = pytest.mark.skipif(
 IMPORTS = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 WORDS = pages.words("en")
 QUICK = judge.LIMITS | {"seconds": 2, "wall": 5}
+ASKED = questions("lstm")
 
 
 def judged(worker, question, source, seed=5, limits=judge.LIMITS):
@@ -126,6 +132,14 @@ def put(folder, student, name, what):
     return path
 
 
+def zipped(files, kind=zipfile.ZIP_DEFLATED):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", kind) as archive:
+        for name, content in files:
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
 def sent(folder, student):
     return answers.submission(student, folder / student)
 
@@ -152,3 +166,11 @@ def result(student, points=2.0, assignment="lstm", question="gates", most=2, lan
         "seeds": {},
         "verdicts": [verdict],
     }
+
+
+half = partial(result, points=1.5)
+
+
+def graded_of(folder, output, **more):
+    """Return a batch of the assignment `lstm` that says nothing while it is graded."""
+    return Batch(folder, output, ("lstm",), say=lambda text: None, **more)

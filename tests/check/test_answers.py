@@ -1,19 +1,18 @@
 """Answers as students write them, of tests/check/answers/: the right ones are right, and each mistake of the others is
 named."""
 
-from importlib import import_module
-
 import pytest
 
 from companion.check.engine.diagnosis import alike
 from companion.check.engine.finding import GENERAL
 from companion.check.engine.question import ASSIGNMENTS, all_questions, bank
+from tests.check.answers import programs_of
 from tests.check.programs import fit, found, tried
 from tests.project.sampling import UNKNOWN, sample
 
 ANSWERS = {}
 for assignment in ASSIGNMENTS:
-    ANSWERS |= import_module(f"tests.check.answers.{assignment}").ANSWERS
+    ANSWERS |= programs_of(assignment)
 SEEDS = (0, 3)
 
 
@@ -61,7 +60,7 @@ def test_there_is_a_program_for_every_mistake(question):
     if first and first.parts:
         made &= {*asked.names}
     made |= {f"variant_{name}" for name in (first.variants if first else ())} & {*asked.names}
-    tried(question, first, made, f"ANSWERS of tests/check/answers/{asked.assignment}.py")
+    tried(question, first, made, f"tests/check/answers/{asked.assignment}/{question}.py")
 
 
 @pytest.mark.parametrize("seed", sample(SEEDS, 2))

@@ -12,19 +12,18 @@ from companion.check.engine import messages
 from companion.check.engine.diagnosis import alike, diagnose
 from companion.check.engine.question import all_questions, bank, plain
 from companion.check.engine.run_answer import observe
-from tests.check.answers import Program
-from tests.check.answers.language_model import ANSWERS as LANGUAGE_MODEL
-from tests.check.answers.language_model import NOT_RENEWED_BETWEEN, WRITE
-from tests.check.answers.lstm import ANSWERS as LSTM
-from tests.check.answers.lstm import HIDES
-from tests.check.answers.lstm_parameters import ANSWERS as PARAMETERS
-from tests.check.answers.lstm_parameters import BIDIRECTIONAL, EACH_STEP, OWN_MASK, of_modules
-from tests.check.answers.rnn import ANSWERS as RNN
-from tests.check.answers.training import ANSWERS as TRAINING
+from tests.check.answers import Program, programs_of
+from tests.check.answers.language_model.generate import WRITE
+from tests.check.answers.language_model.next_probabilities import NOT_RENEWED_BETWEEN
+from tests.check.answers.lstm.pairs import HIDES
+from tests.check.answers.lstm_parameters.bidirectional import BIDIRECTIONAL
+from tests.check.answers.lstm_parameters.stacked import EACH_STEP, OWN_MASK, of_modules
 from tests.check.programs import fit, found
 from tests.project.sampling import PROVING, UNKNOWN, chosen, sample
 
-ANSWERS = LSTM | PARAMETERS | RNN | LANGUAGE_MODEL | TRAINING
+LANGUAGE_MODEL, PARAMETERS, TRAINING = map(programs_of, ("language_model", "lstm_parameters", "training"))
+RNN = programs_of("rnn")
+ANSWERS = programs_of("lstm") | PARAMETERS | RNN | LANGUAGE_MODEL | TRAINING
 
 
 # Errors of another kind

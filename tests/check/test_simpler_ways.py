@@ -6,11 +6,12 @@ import re
 import pytest
 import torch
 
+from book.editions import finished
 from companion.check.engine.question import Draw
 from companion.check.questions.language_model import characters, recall
 from tests.project.paths import ROOT
-from tests.site.finished_editions import FINISHED
 
+FINISHED = [edition.language for edition in finished()]
 RUNS = range(8)
 
 

@@ -1,4 +1,4 @@
-"""The truth of a question is what torch or the book computes. That the reference equals it: test_check.py."""
+"""The truth of a question is what torch or the book computes. That the reference equals it: test_questions.py."""
 
 from dataclasses import replace
 
@@ -10,8 +10,8 @@ import companion
 from companion.check.engine.question import all_questions, bank
 from companion.check.engine.run_answer import observe
 from companion.learning.generation import probabilities
-from tests.check.answers.attention import ANSWERS as ATTENTION
-from tests.check.answers.language_model import ANSWERS as LANGUAGE_MODEL
+from tests.check.answers.attention.beam_search import PROGRAM as BEAM_SEARCH
+from tests.check.answers.language_model.generate import PROGRAM as GENERATE
 from tests.check.programs import questions
 
 
@@ -181,7 +181,7 @@ def test_what_is_written_with_a_state_is_what_is_written_by_reading_all():
         dice = torch.Generator().manual_seed(1)
         return lambda logits: int(torch.multinomial((3 * logits).softmax(0), 1, generator=dice))
 
-    writes = LANGUAGE_MODEL["generate"].answer()
+    writes = GENERATE.answer()
     given = step, torch.zeros(1, 6), [2, 0, 1], 9
     assert writes(*given, drawing()) == all_questions()["generate"].truth(*given, drawing())
 
@@ -210,5 +210,5 @@ def test_a_beam_that_is_wide_enough_finds_the_best_of_all():
     outcome = observe(all_questions()["beam_search"].call, all_questions()["beam_search"].truth,
                       replace(probe, options=probe.options | {"width": 10**4}))  # fmt: skip
     assert outcome.values["log_p"].exp().sum() == pytest.approx(1)  # all that can be, ended or cut
-    narrow = observe(all_questions()["beam_search"].call, ATTENTION["beam_search"].answer(), probe)
+    narrow = observe(all_questions()["beam_search"].call, BEAM_SEARCH.answer(), probe)
     assert narrow.values["log_p"][0] <= outcome.values["log_p"][0]

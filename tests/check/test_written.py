@@ -15,7 +15,7 @@ from companion.check.engine.probe import Probe
 from companion.check.engine.question import Bank, all_questions
 from companion.check.engine.question_from_edits import written
 from companion.check.engine.run_answer import Function, observe
-from tests.check.answers.gru import ANSWERS as GRU
+from tests.check.answers.gru.gru_step import PROGRAM
 from tests.check.programs import found
 
 NAME = "Zoë Müller-가람"
@@ -180,8 +180,7 @@ def test_what_one_variant_asks_is_the_others_mistake(question):
 
 def step_of(asked, *mistakes):
     """Return an answer to a variant of `gru_step` that makes these mistakes."""
-    program = GRU["gru_step"]
-    return program.answer([edit for name in (*mistakes, f"variant_{asked}") for edit in program.wrong.get(name, ())])
+    return PROGRAM.answer([edit for name in (*mistakes, f"variant_{asked}") for edit in PROGRAM.wrong.get(name, ())])
 
 
 def test_the_checker_asks_by_the_name_that_is_given_and_says_whose_an_answer_is(notebook):

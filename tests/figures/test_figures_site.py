@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from book.editions import ORIGINAL
+from book.editions import ORIGINAL, finished
 from book.tools.draw import KINDS, drawing
 from companion.figures import figure
 from companion.figures.attention import example_of
@@ -17,8 +17,8 @@ from tests.figures.figure_page import load
 from tests.project.paths import ROOT, soup
 from tests.project.sampling import sample
 from tests.site.browsing import begin, opened
-from tests.site.finished_editions import FINISHED
 
+FINISHED = [edition.language for edition in finished()]
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 
 

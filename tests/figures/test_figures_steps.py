@@ -1,91 +1,34 @@
 """The arithmetic of the figures, run in a browser, is torch's: in hundreds of cases for each function of steps.js, in
 `make prove` in a thousand."""
 
-import ast
 import base64
 import itertools
 import math
-import os
 import random
 import re
-import warnings
+from importlib import import_module
 
 import pytest
 import torch
 from safetensors.torch import save
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.utils.rnn import pack_padded_sequence
 
 from companion.figures.figure import read
 from companion.learning.numeral_readers import LANGUAGES
 from companion.learning.numerals import split
 from companion.learning.text import characters
-from tests.figures.figure_page import asking
+from tests.figures.torch_cases import COMPARED, DOUBLE, MANY, SCALES, compares, randn, same, scaled, sizes, weights
 
-MANY = 1200 if "PROVE" in os.environ else 210  # all that a case takes turns with, SCALES and the like, come round
-pytestmark = pytest.mark.twice
-DOUBLE = {"dtype": torch.float64}
-# The factors of weights, and of inputs and states: as drawn, small, and so large that gates are saturated.
-SCALES = [(1, 1), (3, 1), (1, 1e-3), (1e-3, 1), (1, 30), (30, 1), (1, 1e3), (1e3, 1), (0, 1), (1, 0)]
-COMPARED = set()  # the exports that a test of this file holds to torch
+pytestmark = [pytest.mark.twice, pytest.mark.usefixtures("repeatable")]
 # Exports that a figure's page holds to Python, end to end, and their test: test_figure_<name>.py.
 SHOWN = {"rnnSlopes": "unrolling", "writeStep": "writing"}
 SHOWN |= dict.fromkeys(["encode", "decodeStep", "writeNumber"], "attention")
 
 
-def compares(*names):
-    """Mark a test as the one that compares these exports."""
-    COMPARED.update(names)
-    return lambda test: test
-
-
-@pytest.fixture(scope="module")
-def ask(browser):
-    with asking(browser, "steps", "reading") as ask:
-        yield ask
-
-
-@pytest.fixture(autouse=True)
-def repeatable():
-    """Draw the same cases on every run."""
-    torch.manual_seed(0)
-
-
-def same(ours, theirs, rtol=1e-11, atol=1e-11):
-    """Hold lists of numbers, one for each case, to tensors: shapes exactly, values to the last digits."""
-    ours = [torch.tensor(one, **DOUBLE) for one in ours]
-    assert [one.shape for one in ours] == [one.shape for one in theirs]
-    flat = [torch.cat([one.detach().flatten().double() for one in side]) for side in (ours, theirs)]
-    torch.testing.assert_close(*flat, rtol=rtol, atol=atol, equal_nan=True)
-
-
-def sizes():
-    """Sizes and factors for each case: (input_size, hidden_size, steps, factor of weights, factor of values)."""
-    for case in range(MANY):
-        input_size, hidden_size, steps = torch.randint(1, 6, (3,)).tolist()
-        yield input_size, hidden_size, steps, *SCALES[case % len(SCALES)]
-
-
-def scaled(module, factor):
-    with torch.no_grad():
-        for parameter in module.parameters():
-            parameter.mul_(factor)
-    return module
-
-
-def weights(module, suffix=""):
-    """A layer's parameters as steps.js takes them."""
-    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-    return {kind: tensor for kind in kinds if (tensor := getattr(module, kind + suffix, None)) is not None}
-
-
-def randn(*shape):
-    return torch.randn(*shape, **DOUBLE)
-
-
 def test_every_export_is_compared():
     """A new function of these modules needs a comparison here."""
+    import_module("tests.figures.test_figures_parameters")  # where only this file runs
     source = read("numbers.js") + read("steps.js") + read("reading.js")
     exports = re.findall(r"^export (?:const|function|class) (\w+)", source, re.MULTILINE)
     assert len(exports) == len(re.findall(r"^export ", source, re.MULTILINE))
@@ -238,119 +181,6 @@ def test_lstm(ask):
     same(ask(call, cases), theirs)
     ours = ask("([inputs, w, state]) => s.lstm(inputs, t => w[t], state).map(step => [step.h, step.c])", changing)
     same(ours, cells)
-
-
-# The parameters of nn.LSTM
-
-VALID = [
-    dict(zip(("input_size", "hidden_size", "num_layers", "bias", "batch_first", "bidirectional", "proj_size"), values))
-    for values in itertools.product((1, 3), (1, 2, 4), (1, 2, 3), *[(True, False)] * 3, (0, 1, 3))
-    if values[-1] < values[1]
-]
-
-
-def complaint(error):
-    """An error of torch's as steps.js has it. Some builds add the place in the C++ source."""
-    return {"type": type(error).__name__, "message": str(error).split("\nException raised from")[0]}
-
-
-def built(**options):
-    """torch's LSTM, or its error, and its warning."""
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        try:
-            layer = nn.LSTM(**options)
-        except (ValueError, TypeError) as error:
-            layer = complaint(error)
-    return layer, str(warned[0].message) if warned else None
-
-
-@compares("lstmParameters", "count")
-def test_lstm_parameters(ask):
-    """Names, order, shapes and number of the parameters, for all combinations."""
-    call = "of => [s.lstmParameters(of), s.count(s.lstmParameters(of)), s.lstmError(of), s.lstmWarning(of)]"
-    ours = ask(call, [{**options, "dropout": 0} for options in VALID])
-    for options, (parameters, count, *complaints) in zip(VALID, ours, strict=True):
-        layer = nn.LSTM(**options, device="meta")
-        assert parameters == [[name, [*p.shape]] for name, p in layer.named_parameters()], options
-        assert count == sum(p.numel() for p in layer.parameters())
-        assert complaints == [None, None], options
-
-
-@compares("lstmShapes", "batchSizes")
-def test_lstm_shapes(ask):
-    """The shapes that nn.LSTM takes and gives when it runs, packed sequences among them."""
-    runs = []
-    for options in VALID:
-        for layout in ("batched", "unbatched", "packed"):
-            T, N = torch.randint(1, 5, (2,)).tolist()
-            lengths = sorted([T] + torch.randint(1, T + 1, (N - 1,)).tolist(), reverse=True)
-            runs.append([options, {"layout": layout, "T": T, "N": N, "lengths": lengths}])
-    ours = ask("([options, of]) => [s.lstmShapes(options, of), s.batchSizes(of.lengths)]", runs)
-    for (options, of), (shapes, batch_sizes) in zip(runs, ours, strict=True):
-        layer = nn.LSTM(**options)
-        T, N, features = of["T"], of["N"], options["input_size"]
-        x = torch.zeros(T, N, features)
-        packed = pack_padded_sequence(x, of["lengths"])
-        assert batch_sizes == packed.batch_sizes.tolist()
-        if of["layout"] == "unbatched":
-            x = x[:, 0]
-        elif options["batch_first"]:
-            x = x.transpose(0, 1)
-        output, (h_n, c_n) = layer(packed if of["layout"] == "packed" else x)
-        theirs = {"input": x, "output": output, "h_n": h_n, "c_n": c_n}
-        if of["layout"] == "packed":
-            theirs |= {"input": packed.data, "output": output.data}
-        assert shapes == {name: [*tensor.shape] for name, tensor in theirs.items()}, (options, of)
-
-
-@compares("lstmError", "lstmWarning")
-def test_lstm_errors(ask):
-    """What is wrong, in torch's words and torch's order, for all combinations of right and wrong values."""
-    names = ("input_size", "hidden_size", "num_layers", "dropout", "proj_size")
-    dropouts = (-0.1, 0.0, 0.05, 0.3, 1.0, 1.1)
-    values = itertools.product((-1, 0, 1), (-1, 0, 1, 3), (-1, 0, 1, 2), dropouts, (-1, 0, 1, 3, 4))
-    cases = [dict(zip(names, these, strict=True)) for these in values]
-    ours = ask("of => [s.lstmError(of), s.lstmWarning(of)]", cases)
-    valid = 0
-    for options, (error, warning) in zip(cases, ours, strict=True):
-        layer, warned = built(**options, device="meta")
-        assert error == (layer if isinstance(layer, dict) else None), options
-        assert warning == warned, options
-        valid += error is None
-    assert 10 < valid < len(cases) / 2 and len({str(error) for error, _ in ours}) == 7
-    nan = ask("() => s.lstmError({ input_size: 1, hidden_size: 1, num_layers: 1, dropout: NaN, proj_size: 0 })", [0])
-    assert nan == [built(input_size=1, hidden_size=1, dropout=math.nan)[0]]
-
-
-@compares("packError")
-def test_pack_errors(ask):
-    """What torch says of up to four lengths, in all orders."""
-    cases = [lengths for N in (1, 2, 3, 4) for lengths in itertools.product(range(5), repeat=N)]
-    for lengths, ours in zip(cases, ask("lengths => s.packError(lengths)", cases), strict=True):
-        try:
-            theirs = pack_padded_sequence(torch.zeros(max(lengths), len(lengths), 1), lengths) and None
-        except (RuntimeError, ValueError) as error:
-            theirs = complaint(error)
-        assert ours == theirs, lengths
-
-
-@compares("pythonFloat")
-def test_python_float(ask):
-    values = [0.0, 1.0, -2.0, 100.0, 0.1, 1e-4, 1e-5, 12e-8, 1e16, 1.5e17, 1e22, -1e-300, 123456789012345680.0]
-    values += [value * 10**e for value, e in zip(randn(MANY).tolist(), itertools.cycle(range(-20, 20)), strict=False)]
-    values += [k / 20 for k in range(-20, 40)]
-    assert ask("value => s.pythonFloat(value)", values) == [*map(repr, values)]
-
-
-@compares("python")
-def test_python(ask):
-    """Values as Python's source has them."""
-    values = [True, False, 0, 7, -3, 0.5, *(k / 20 for k in range(1, 20)), "tanh", 'a "b" \\ c\n', "門"]
-    written = ask("value => s.python(value)", values)
-    assert [ast.literal_eval(one) for one in written] == values
-    assert [type(ast.literal_eval(one)) for one in written] == [*map(type, values)]
-    assert written[:-3] == [*map(repr, values[:-3])]
 
 
 # Writing

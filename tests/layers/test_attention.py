@@ -13,14 +13,10 @@ from torch.nn import functional as F
 import companion
 from companion import AdditiveAttention, compare
 from companion import scaled_dot_product_attention as ours_attention
-from tests.layers.namesakes import agree, examples, flat, outcome, pair
+from tests.layers.namesakes import agree, examples, flat, outcome, pair, randn
 
 float64 = {"dtype": torch.float64}
 few = st.integers(1, 4)
-
-
-def randn(*shape, dtype=torch.float64):
-    return torch.randn(shape, dtype=torch.float64).to(dtype)
 
 
 def mask_of(kind, *shape):

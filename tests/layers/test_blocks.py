@@ -13,14 +13,9 @@ from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary
 from companion.learning.training import train
 from companion.learning.windows import ConsecutiveWindows
-from tests.layers.namesakes import flat
+from tests.layers.namesakes import flat, near
 
 float64 = {"dtype": torch.float64}
-
-
-def close(ours, theirs):
-    for one, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-10)
 
 
 def blocks_of(size=4, **options):
@@ -47,18 +42,18 @@ def test_blocks_are_their_equations_in_pieces_too():
         assert first.weight.shape == (8, 4)
         expected = expected + (z * (1 + torch.erf(z / 2**0.5)) / 2) @ second.weight.T + second.bias
         ends.append(state)
-    close([output, *flat(end)], [expected, *flat(ends)])
+    near([output, *flat(end)], [expected, *flat(ends)])
     assert [len(s) if isinstance(s, tuple) else 1 for s in end] == [2, 1, 3, 1]
     first, state = blocks(x[:2])
     second, state = blocks(x[2:], state)
-    close([torch.cat([first, second]), *flat(state)], [output, *flat(end)])
-    close([blocks(x[:, 1])[0]], [output[:, 1]])
+    near([torch.cat([first, second]), *flat(state)], [output, *flat(end)])
+    near([blocks(x[:, 1])[0]], [output[:, 1]])
     twin = blocks_of(**float64)
     twin.load_state_dict(blocks.state_dict())
     for other in (twin, copy.deepcopy(blocks), pickle.loads(pickle.dumps(blocks))):
         with torch.device("meta"):  # nothing is made anywhere but where the input is
             result = other(x)
-        close(flat(result), flat((output, end)))
+        near(flat(result), flat((output, end)))
     assert {p.device.type for p in blocks_of(device="meta").parameters()} == {"meta"}
     # what an LSTM's projection makes counts, not what is inside it
     assert Blocks([LSTM(4, 7, proj_size=4)])(torch.randn(3, 2, 4))[0].shape == (3, 2, 4)

@@ -12,11 +12,9 @@ from torch.nn.utils import parametrize
 from torch.nn.utils.rnn import pack_sequence
 
 import companion
-from tests.layers.namesakes import outcome, pair
+from tests.layers.namesakes import CELLS, LAYERS, outcome, pair
 from tests.project.paths import ROOT
 
-LAYERS = ["RNN", "LSTM", "GRU"]
-CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
 EVERY = [*LAYERS, *CELLS, "Embedding"]
 # torch says in some version or other that TorchScript and this way of quantizing are old
 pytestmark = [

@@ -7,13 +7,11 @@ from torch.nn.utils.rnn import pack_sequence
 from torch.torch_version import TorchVersion
 
 import companion
-from tests.layers.namesakes import outcome, pair
+from tests.layers.namesakes import CELLS, LAYERS, outcome, pair
 
 zeros = torch.zeros
 # The words are those of this torch. Earlier ones checked less, and worded some checks in another way.
 SAME_WORDS = TorchVersion(torch.__version__) >= (2, 13)
-LAYERS = ["RNN", "LSTM", "GRU"]
-CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
 
 LAYER_ARGUMENTS = [
     ((3.0, 5), {}),

@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pack_sequence
 
 from companion import MLSTM, DeltaNet, GatedDeltaNet, GatedLinearAttention, LinearAttention
 from companion.layers.mlstm import stabilised
-from tests.layers.namesakes import examples, flat
+from tests.layers.namesakes import examples, flat, randn
 
 float64 = {"dtype": torch.float64}
 KINDS = {
@@ -28,10 +28,6 @@ KINDS = {
     "mlstm": (MLSTM, {}),
 }
 kinds = pytest.mark.parametrize(("kind", "more"), KINDS.values(), ids=KINDS)
-
-
-def randn(*shape):
-    return torch.randn(shape, **float64)
 
 
 def close(ours, theirs, atol=1e-10):

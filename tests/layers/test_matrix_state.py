@@ -9,13 +9,9 @@ from torch.nn import functional as F
 
 from companion.layers.matrix_state import chunks, loop
 from companion.layers.mlstm import stabilised
-from tests.layers.namesakes import examples
+from tests.layers.namesakes import examples, randn
 
 float64 = {"dtype": torch.float64}
-
-
-def randn(*shape):
-    return torch.randn(shape, **float64)
 
 
 def close(ours, theirs):

@@ -7,16 +7,10 @@ from hypothesis import strategies as st
 from torch.nn.utils.rnn import pack_sequence
 
 from companion import by_hand, compare
-from tests.layers.namesakes import agree, examples, pair
+from tests.layers.namesakes import CELLS, LAYERS, agree, examples, pair, randn
 
-LAYERS = ["RNN", "LSTM", "GRU"]
-CELLS = ["RNNCell", "LSTMCell", "GRUCell"]
 DTYPES = [torch.float64, torch.float32]
 size = st.integers(1, 6)
-
-
-def randn(*shape, dtype=torch.float64):
-    return torch.randn(shape, dtype=torch.float64).to(dtype)
 
 
 @st.composite

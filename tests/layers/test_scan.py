@@ -17,15 +17,10 @@ from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary
 from companion.learning.training import train
 from companion.learning.windows import ConsecutiveWindows
-from tests.layers.namesakes import examples
+from tests.layers.namesakes import examples, near
 
 float64 = {"dtype": torch.float64}
 layers = pytest.mark.parametrize("kind", [MinGRU, MinLSTM])
-
-
-def close(ours, theirs):
-    for one, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-10)
 
 
 def with_gradients(run, *inputs):
@@ -48,16 +43,16 @@ def test_loop_is_tree_is_chunks_is_scan(T, shape, size, begins_at_zeros, seed):
     h_0 = torch.zeros(shape, **float64) if begins_at_zeros else torch.randn(shape, **float64)
     expected = with_gradients(loop, a, b, h_0)
     for way in (pairs, chunks, lambda a, b, h_0: chunks(a, b, h_0, size), scan):
-        close(with_gradients(way, a, b, h_0), expected)
+        near(with_gradients(way, a, b, h_0), expected)
     if begins_at_zeros:
-        close([scan(a, b)], expected[:1])
+        near([scan(a, b)], expected[:1])
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
 def test_gradients_of_gradients(dtype):
     torch.manual_seed(0)
     inputs = [torch.rand(shape, dtype=dtype, requires_grad=True) for shape in ((5, 2), (5, 2), (2,))]
-    close([scan(*inputs)], [loop(*inputs)])
+    near([scan(*inputs)], [loop(*inputs)])
     assert gradcheck(scan, inputs) and gradgradcheck(scan, inputs)
 
 
@@ -112,7 +107,7 @@ def test_a_layer_by_scan_is_the_layer_in_a_loop(
         output = output.data if packed else output
         loss = (output * torch.arange(output.numel(), **float64).view_as(output)).sum() + h_n.sin().sum()
         found.append([output, h_n, *torch.autograd.grad(loss, [*leaves, *layer.parameters()])])
-    close(*found)
+    near(*found)
 
 
 @layers
@@ -154,12 +149,12 @@ def test_padding_is_not_read_and_pieces_are_the_whole(kind):
     output, _ = pad_packed_sequence(output)
     for k, one in enumerate(sequences):
         alone, last = layer(one)
-        close([output[: len(one), k], h_n[:, k]], [alone, last])
+        near([output[: len(one), k], h_n[:, k]], [alone, last])
     layer = kind(3, 4, 2, **float64)
     whole, end = layer(sequences[2])
     first, state = layer(sequences[2][:3])
     second, state = layer(sequences[2][3:], state)
-    close([torch.cat([first, second]), state], [whole, end])
+    near([torch.cat([first, second]), state], [whole, end])
 
 
 @layers
@@ -174,13 +169,13 @@ def test_in_torchs_place(kind):
     assert by_hand(layer) is layer and layer.unroll_by_hand is None  # its way back is a scan already
     twin = kind(2, 3, **float64)
     twin.load_state_dict(layer.state_dict())
-    close(layer(x), twin(x))
+    near(layer(x), twin(x))
     each = vmap(
         grad(lambda x: functional_call(layer, dict(zip(names, parameters, strict=True)), x)[0].square().sum()),
         in_dims=1,
     )(x)
     (together,) = torch.autograd.grad(layer(y := x.clone().requires_grad_())[0].square().sum(), y)
-    close([each], [together.transpose(0, 1)])
+    near([each], [together.transpose(0, 1)])
     with pytest.raises(ValueError, match=f"{kind.__name__}: Expected input to be 2D or 3D, got 4D instead"):
         layer(x[None])
     with pytest.raises(RuntimeError, match="Expected 2, got 3"):

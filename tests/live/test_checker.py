@@ -18,8 +18,8 @@ from companion.check.engine.question import ASSIGNMENTS, all_questions
 from tests.live.checking import made, said
 from tests.project.paths import ROOT
 from tests.project.sampling import chosen
-from tests.site.finished_editions import FINISHED
 
+FINISHED = [edition.language for edition in editions.finished()]
 # One wrong answer of each kind: the kind, a piece of a right answer, and what stands in its place. tests/check has a
 # program for each mistake that the checker knows.
 WRONG = {

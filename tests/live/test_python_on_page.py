@@ -1,7 +1,8 @@
 """The cells of the pages, run by the Python that readers get, in real browsers: what stands there afterwards is what
 was stored.
 
-It needs what `make live` fetches; where that cannot be had, these tests are left out, and tests/conftest.py says so.
+It needs what `make live` fetches; where that cannot be had, these tests are left out, and
+tests/project/selection.py says so.
 """
 
 import json

@@ -5,9 +5,6 @@ A stand-in for Python (tests/live/fake) answers here at once; what the real one 
 
 import json
 import re
-import shutil
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -15,12 +12,9 @@ from book import editions
 from book.live import insert
 from companion.figures import Unrolling
 from companion.figures.figure import own
-from tests.live.reader import Reader
+from tests.live.notebook import NOTEBOOK, Notebook, notebook
 from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
-from tests.site.whole_site import serving
 
-FAKE = Path(__file__).parent / "fake"
-NOTEBOOK = editions.BOOK / "en/first_network.ipynb"
 SPOKEN = [edition.language for edition in editions.editions()]
 # Where the stand-in is slower than it could be, so that one can look meanwhile.
 SLOWLY = "window.slowly = 150"
@@ -29,53 +23,6 @@ SCROLLED = """const listen = addEventListener; window.addEventListener = (kind, 
     listen(kind, ...more);
     if (kind === "pointerdown") dispatchEvent(new Event("scroll"));
 }"""
-
-
-@pytest.fixture(scope="module")
-def offering_site(site, tmp_path_factory):
-    """The folder of a site of one English page, which offers to run its cells."""
-    folder = tmp_path_factory.mktemp("offered")
-    shutil.copytree(site / "en/_static", folder / "en/_static")
-    shutil.copy(site / "en/first_network.html", folder / "en")
-    shutil.copytree(FAKE, folder / "live")
-    thread = folder / "live/thread"
-    thread.mkdir()
-    shutil.copy(FAKE / "worker.js", thread)
-    shutil.copy(Path(insert.__file__).with_name("kernel.js"), thread)
-    for place, files in ((thread, {}), (thread / "lost", {"lost": 1})):
-        place.mkdir(exist_ok=True)
-        (place / "manifest.json").write_text(json.dumps({"files": files, "size": 2}))
-    insert.offer(folder, [one for one in editions.editions() if one.language == "en"])
-    return folder
-
-
-@pytest.fixture(scope="module")
-def offered(offering_site):
-    """The address under which it is served."""
-    with serving(offering_site) as (address, _):
-        yield address
-
-
-class Notebook(Reader):
-    """The page with the stand-in, which keeps what it was asked."""
-
-    def asked(self):
-        """What Python was asked since the last time."""
-        return self.page.evaluate("asked.splice(0)")
-
-    def ran(self):
-        """Which cells Python was asked to run since the last time, when all have run."""
-        self.done()
-        return [self.cells.index(one.removeprefix("run ")) for one in self.asked() if one.startswith("run ")]
-
-
-@contextmanager
-def notebook(browser, address, script="", **options):
-    """The page, opened. script: what runs before it does. options: of playwright's new_context."""
-    with browser.new_context(service_workers="block", **options) as context:
-        context.add_init_script(f"navigator.serviceWorker.register = async () => {{}};{script}")
-        with opened(context, f"{address}/en/first_network.html") as page:
-            yield Notebook(page, NOTEBOOK)
 
 
 @pytest.mark.heavy

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ["book/*/*.ipynb", "assignments/source/*/*.ipynb"]
 # Area → the tests that should catch its faults.
 AREAS = {
-    "companion": ["tests/layers", "tests/learning", "tests/page", "tests/test_*.py"],
+    "companion": ["tests/layers", "tests/learning", "tests/page"],
     "texts": ["tests/learning"],
     "chapters": ["tests/site", *NOTEBOOKS],
     "translations": ["tests/site", "tests/assignments/test_assignments.py", *NOTEBOOKS],

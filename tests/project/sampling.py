@@ -10,7 +10,7 @@ import pytest
 from tests.project.paths import ROOT
 
 PROVING = "PROVE" in os.environ
-# Seconds for which several mistakes are tried where none is expected to be found. One test of test_check.py tries 30.
+# Seconds for which several mistakes are tried where none is expected to be found. One test tries 30.
 UNKNOWN = 0.15
 
 

@@ -12,11 +12,13 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from book.editions import finished
 from book.site.extension.search.index import SYNONYMS, Search, search_of, split
 from book.site.extension.terms import load
 from tests.project.paths import ROOT
 from tests.site.browsing import opened
-from tests.site.finished_editions import FINISHED
+
+FINISHED = [edition.language for edition in finished()]
 
 
 def read_queries(name):

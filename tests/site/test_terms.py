@@ -5,10 +5,11 @@ import re
 
 import pytest
 
+from book.editions import finished
 from book.site.extension.terms import load
 from book.tools import translations
-from tests.site.finished_editions import FINISHED
 
+FINISHED = [edition.language for edition in finished()]
 TERMS = load()
 PAGES = {language: translations.pages(language) for language in ("en", *translations.editions())}
 

@@ -38,8 +38,8 @@ The general mistakes of finding.py (an exception, None, a wrong shape, in-place 
 other names, a library's layer …) need no switches. A switch may raise an error or return a wrong form as well: two
 errors agree if their types do.
 
-tests/check/test_check.py holds every question to this: the truth is right, the reference with no mistakes is right, all
-mistakes are wrong and pairwise different, and each has words.
+tests/check/test_questions.py holds every question to this: the truth is right, the reference with no mistakes is right,
+all mistakes are wrong and pairwise different; and tests/check/test_words.py, that each has words.
 """
 
 import hashlib

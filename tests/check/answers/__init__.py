@@ -1,7 +1,7 @@
-"""Answers as students write them: a module for each assignment, whose `ANSWERS` has a `Program` for each question.
+"""Answers as students write them: a module for each question, in the folder of its assignment, with a `PROGRAM`.
 
 None of them uses the code of companion/check/questions/, whose changes name the mistakes. tests/check/test_answers.py
-runs them all.
+runs them all. Questions whose answer is a trained network are in tests/check/test_reach.py.
 """
 
 import math
@@ -9,6 +9,8 @@ import random
 import textwrap
 from collections import Counter
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 
 import numpy
 import torch
@@ -18,7 +20,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 import companion
 from companion.check.engine.question import all_questions
-from tests.check.programs import changed, defined, fit
+from tests.check.programs import changed, defined, fit, questions
 
 # The names that an answer may use without importing them
 KNOWN = {
@@ -72,3 +74,10 @@ def drawn_pairs(question, source, wrong, number, left_out=lambda pair, edits: Fa
         if asked.allows(frozenset(pair)) and fit(source, edits) and not left_out(pair, edits):
             pairs[frozenset(pair)] = tuple(pair)
     return [*pairs.values()]
+
+
+def programs_of(assignment):
+    """Return {question: program} of an assignment's questions that have one."""
+    folder = Path(__file__).parent / assignment
+    names = [name for name in questions(assignment) if (folder / f"{name}.py").is_file()]
+    return {name: import_module(f"{__name__}.{assignment}.{name}").PROGRAM for name in names}

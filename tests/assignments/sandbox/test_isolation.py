@@ -1,0 +1,177 @@
+"""Each wall alone: it hides files and refuses calls."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+
+import pytest
+
+from assignments.sandbox.system_calls import REFUSED
+from tests.assignments.grading import error_of, linux, raw, walled
+from tests.project.paths import ROOT
+
+
+@linux
+def test_nothing_of_others_is_to_be_seen(worker):
+    source = f"""
+import os, resource, sys
+def tried(what):
+    try: return bool(what())
+    except Exception: return False
+
+def one_bias(weights):
+    here = {str(ROOT)!r}
+    seen = [
+        tried(lambda: os.listdir({worker.secret!r})),
+        tried(lambda: open({worker.secret!r} + "/answer.txt").read()),
+        tried(lambda: open(here + "/companion/check/questions/lstm/lstm_cell.py").read()),
+        tried(lambda: open(here + "/companion/layers/lstm.py").read()),
+        tried(lambda: open(here + "/assignments/grade/judge.py").read()),
+        tried(lambda: open("/etc/passwd").read()),
+        tried(lambda: os.listdir("/home")),
+        tried(lambda: open("/proc/1/environ", "rb").read()),
+        tried(lambda: os.listdir("/proc")),
+        tried(lambda: open(torch.__path__[0] + "/_decomp/decompositions.py").read()),
+        tried(lambda: open(torch.__path__[0] + "/written", "w")),
+        tried(lambda: os.getuid() == 0),
+        *(not 0 <= resource.getrlimit(getattr(resource, "RLIMIT_" + name))[1] <= most for name, most in
+          (("CPU", 11), ("NOFILE", 64), ("CORE", 0), ("FSIZE", 2**26), ("AS", 2**38))),
+        tried(lambda: set(os.environ) - {{
+            "HOME", "TMPDIR", "PATH", "MPLBACKEND", "MPLCONFIGDIR", "TORCHINDUCTOR_CACHE_DIR",
+        }}),
+    ]
+    raise ValueError(str([number for number, one in enumerate(seen) if one]))
+"""
+    kept = raw(worker, "one_bias", [source])
+    walls = json.loads(kept["said"].partition("\n")[0])
+    assert "files" not in walls or error_of(kept)["text"] == "[]"
+    if "processes" in walls:  # there are namespaces
+        network = [os.readlink(f"/proc/{process}/ns/net") for process in ("self", worker.pid)]
+        assert network[0] != network[1]
+
+
+ALONE = """
+import os, socket, sys
+from assignments.sandbox import isolation, system_calls, visible_files
+system_calls.call("prctl", system_calls.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+def refused(*calls):
+    for number, call in enumerate(calls):
+        try:
+            call()
+            print(number, "is not refused")
+        except PermissionError:
+            pass
+"""
+
+
+def alone(source, *arguments):
+    """What a process says that puts a wall around itself."""
+    command = [sys.executable, "-c", ALONE + source, *map(str, arguments)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    found = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+@walled
+def test_the_filter_alone_refuses_system_calls():
+    assert (
+        alone("""
+assert system_calls.refuse_calls(True)
+refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0),
+        isolation.end_with_parent)
+system_calls.libc.syscall(448, -1, 0)  # a younger call
+assert system_calls.ctypes.get_errno() == system_calls.errno.ENOSYS
+""")  # noqa: E501
+        == ""
+    )
+
+
+@walled
+def test_its_owner_can_only_read_a_file(tmp_path):
+    """What an ordinary user's process may do to its files, of which Landlock sees nothing."""
+    (tmp_path / "library.py").write_text("answer = 42")
+    before = (tmp_path / "library.py").stat()
+    assert (
+        alone(
+            """
+path = sys.argv[1] + "/library.py"
+assert system_calls.refuse_calls(False)
+file = os.open(path, os.O_RDONLY)
+refused(lambda: os.open(path, os.O_RDONLY | os.O_TRUNC), lambda: os.fchmod(file, 0), lambda: os.utime(path),
+        lambda: os.chown(path, -1, os.getgid()), lambda: os.setxattr(path, "user.mark", b"1"),
+        lambda: __import__("fcntl").ioctl(file, 0x80086601, bytes(8)))  # FS_IOC_GETFLAGS
+""",
+            tmp_path,
+        )
+        == ""
+    )
+    after = (tmp_path / "library.py").stat()
+    assert (after.st_size, after.st_mode, after.st_mtime_ns) == (11, before.st_mode, before.st_mtime_ns)
+
+
+@walled
+def test_without_namespaces_landlock_hides_the_files(tmp_path):
+    for name in ("seen", "hidden", "outside"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "answer.txt").write_text("42")
+    (tmp_path / "hidden").rename(tmp_path / "seen/hidden")
+    (tmp_path / "seen/link").symlink_to(tmp_path / "seen/hidden")
+    assert (
+        alone(
+            """
+here = sys.argv[1]
+if visible_files.landlock([here + "/seen/hidden"], [here + "/seen"]):
+    print(open(here + "/seen/answer.txt").read())
+    refused(*[lambda name=name: open(here + name) for name in ("/seen/hidden/answer.txt", "/seen/link/answer.txt", "/outside/answer.txt")],
+            lambda: open(here + "/seen/new", "w"), lambda: open("/etc/passwd"))
+else:  # an older Linux
+    print(42)
+""",  # noqa: E501
+            tmp_path,
+        )
+        == "42\n"
+    )
+
+
+# By their numbers on x86-64. All fail or do nothing where they are allowed.
+CALLS = {
+    "execve": 59, "execveat": 322, "socket": 41, "socketpair": 53, "connect": 42, "bind": 49, "ptrace": 101,
+    "process_vm_readv": 310, "process_vm_writev": 311, "pidfd_open": 434, "pidfd_getfd": 438, "kcmp": 312, "kill": 62,
+    "tkill": 200, "tgkill": 234, "rt_sigqueueinfo": 129, "pidfd_send_signal": 424, "truncate": 76, "chmod": 90,
+    "fchmodat": 268, "setpgid": 109, "unshare": 272, "setns": 308, "io_uring_setup": 425, "io_uring_enter": 426,
+    "add_key": 248, "request_key": 249, "keyctl": 250, "memfd_create": 319, "shmget": 29, "semget": 64, "msgget": 68,
+    "mq_open": 240, "name_to_handle_at": 303, "personality": 135, "quotactl": 179, "inotify_init1": 294,
+    "timer_create": 222, "setpriority": 141, "sched_setattr": 314, "sched_setaffinity": 203, "memfd_secret": 447,
+    "bpf": 321,
+    "perf_event_open": 298, "userfaultfd": 323, "mount": 165, "chroot": 161, "pivot_root": 155, "inotify_init": 253,
+    "fanotify_init": 300, "fsopen": 430, "open_tree": 428, "quotactl_fd": 443, "kexec_load": 246, "statmount": 457,
+    "listmount": 458, "open_tree_attr": 467, "file_setattr": 469, "process_mrelease": 448,
+}  # fmt: skip
+CALLING = f"""
+import ctypes
+libc = ctypes.CDLL(None, use_errno=True)
+calls = {CALLS}
+said = {{name: libc.syscall(number, 0, 0, 0, 0, 0) and ctypes.get_errno() for name, number in calls.items()}}
+def gates(*a): raise ValueError(str(sorted(name for name, number in said.items() if number not in (1, 38))))
+"""
+
+
+@linux
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are x86-64's")
+def test_system_calls_are_refused(worker):
+    assert error_of(raw(worker, "gates", [CALLING]))["text"] == "[]"
+    assert all(len(pair) == 2 for pair in REFUSED.values())
+
+
+@linux
+def test_a_grading_process_has_a_limit_on_memory():
+    """Whatever it is that a submission has it read."""
+    command = (
+        "from assignments.sandbox import limits; limits.limit_own_memory(100); bytearray(50 << 20); print(1);"
+        " bytearray(200 << 20)"
+    )
+    done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "1\n" and done.stderr.endswith("MemoryError\n")

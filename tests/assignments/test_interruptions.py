@@ -1,0 +1,169 @@
+"""A batch that is interrupted, loses a process or has no room on the disk."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from assignments import cli
+from assignments.batch import Batch
+from assignments.grade import judge
+from assignments.grade import store as result_store
+from assignments.read import answers
+from assignments.submission import Grader
+from companion.check.engine.question import all_questions
+from tests.assignments.grading import ASKED, descendants, graded_of, linux, notebook, put, rows, there
+from tests.check.lstm_answers import GATES
+from tests.project.paths import ROOT
+
+
+@pytest.fixture
+def same_signals():
+    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, action in kept.items():
+        signal.signal(number, action)
+
+
+def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypatch, same_signals, no_gradebook):
+    folder, output, store = tmp_path / "sent", tmp_path / "grades", result_store.store
+    for student in ("ada", "bo"):
+        put(folder, student, "lstm.ipynb", notebook({"gates": GATES}))
+
+    def told(path, text):
+        store(path, text)
+        if path.parent.name == "done":
+            signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(result_store, "store", told)
+    monkeypatch.setattr(sys, "argv", ["cli.py", str(folder), "--output", str(output), "--workers", "1"])
+    with pytest.raises(SystemExit, match="The same command continues"):
+        cli.main()
+    assert {student for student, _ in rows(output)} == {"ada"} and (output / "summary.html").is_file()
+
+
+class Ended(BaseException):
+    """A grading process is gone."""
+
+
+def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatch, no_gradebook):
+    """`c` ends its own whenever `gates` is asked, `e` is its neighbour's victim once, `g`'s ended while it was idle,
+    and `r` cannot be read."""
+    asked, started, together, read = [], [], [], answers.submission
+
+    class Process:
+        def __init__(self, *_):
+            started.append(self)
+            self.line = self
+
+        def ask(self, *asked):
+            self.parts = Grader.grade(*asked)
+
+        def said(self):
+            try:
+                return next(self.parts)
+            except Ended:
+                return None
+
+        def close(self):
+            pass
+
+    def submission(student, *more):
+        if student == "r" or student == "g" and not asked.count("g"):
+            asked.append(student)
+            raise Ended
+        return read(student, *more)
+
+    def judged(worker, question, answer, *_):
+        asked.append(answer.file[0] + question)
+        if asked[-1] == "cgates" or asked[-1] == "elstm" and asked.count("elstm") == 1:
+            raise Ended
+        return judge.Verdict(question, 1.0, 1, [], [])
+
+    monkeypatch.setattr("assignments.batch.Grading", Process)
+    monkeypatch.setattr("assignments.batch.wait", lambda jobs, _: together.append(len(jobs)) or jobs)
+    monkeypatch.setattr(Batch, "mother", lambda batch: None)
+    monkeypatch.setattr(Grader, "seeds", dict.fromkeys(all_questions(), 5))
+    monkeypatch.setattr(answers, "submission", submission)
+    monkeypatch.setattr(judge, "grade", judged)
+    for student in "abcdegr":
+        put(tmp_path / "sent", student, f"{student}.ipynb", notebook())
+    graded = graded_of(tmp_path / "sent", tmp_path / "grades").grade(2)
+    lost = {(name, one["question"]) for name, all in graded.items() for one in all["verdicts"] if one["mistakes"]}
+    assert lost == {("c", "gates"), *(("r", question) for question in ASKED)}
+    assert {name for name, one in graded.items() if ["grader_stopped", ""] in one["remarks"]} == {"c", "r"}
+    again = ["cgates", "elstm", "g", "r", "r"]
+    assert sorted(asked) == sorted([*again, *(f"{name}{question}" for name in "abcdeg" for question in ASKED)])
+    assert together[0] == 2 and together[-1] == 1 and len(started) <= 2 + 6
+    # what was lost may be the fault of that day
+    assert graded_of(tmp_path / "sent", tmp_path / "grades").todo == ["c", "r"]
+
+
+@linux
+@pytest.mark.heavy
+def test_a_grading_process_that_is_stopped(tmp_path, monkeypatch, no_gradebook):
+    """It says nothing more, and is ended."""
+    for number in range(3):
+        put(tmp_path / "sent", f"s{number}", "lstm.ipynb", notebook())
+    ends = [signal.SIGSTOP]  # one: whoever is hit twice at one question is not graded there
+    monkeypatch.setattr("assignments.batch.PATIENCE", 15 - 4 * judge.LIMITS["wall"])
+
+    def say(_):
+        there = multiprocessing.active_children()
+        if ends and there:
+            os.kill(there[0].pid, ends.pop())
+
+    graded = Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=say).grade(2)
+    assert not ends and len(graded) == 3
+    assert not [one for each in graded.values() for one in each["verdicts"] if one["mistakes"]]
+    assert not multiprocessing.active_children()
+
+
+@linux  # it reads in /proc who descends from whom
+@pytest.mark.heavy
+def test_nothing_goes_on_after_an_interrupted_batch(tmp_path):
+    """Interrupt it; test_attacks_in_a_batch.py kills it."""
+    folder, output = tmp_path / "sent", tmp_path / "grades"
+    for number in range(3):
+        put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": f"import time\ntime.sleep({10**6 + number})"}))
+    running = subprocess.Popen([sys.executable, str(ROOT / "assignments"), str(folder), "--output", str(output),
+    "--workers", "2"],
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
+    begin = time.monotonic()
+    while (
+        len(started := descendants(running.pid)) < 11
+    ):  # two graders, the workers' mother, two workers, and three for each
+        assert running.poll() is None and time.monotonic() - begin < 60
+        time.sleep(0.2)
+    begin = time.monotonic()
+    running.send_signal(signal.SIGINT)
+    said, _ = running.communicate(timeout=60)
+    assert time.monotonic() - begin < 25  # a question has 30
+    assert "The same command continues" in said, said
+    deadline = time.monotonic() + 10
+    while (alive := [pid for pid in started if there(pid)]) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not alive
+    assert not list(output.rglob("*.part"))
+
+
+@linux
+@pytest.mark.heavy
+def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_mounts):
+    folder, output = tmp_path / "sent", tmp_path / "grades"
+    output.mkdir()
+    for number in range(4):
+        put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": GATES}))
+    again = f"{sys.executable} {ROOT / 'assignments'} {folder} --output {output}"
+    shell = f"mount -t tmpfs -o size=16k tmpfs {output} && {again}; " \
+            f"echo code $?; find {output} -name '*.part'; mount -o remount,size=64m {output}; " \
+            f"{again}; wc -l < {output}/grades.csv"  # fmt: skip
+    done = subprocess.run(["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", shell],
+                          capture_output=True, text=True, timeout=300)  # fmt: skip
+    assert "No space left" in done.stderr and "the same command continues" in done.stderr, done.stderr
+    assert "code 1" in done.stdout and ".part" not in done.stdout and "Traceback" not in done.stderr
+    assert done.stdout.strip().endswith("21"), done.stdout

@@ -1,0 +1,227 @@
+"""Results of `check`: the words about an answer; and nothing outside is changed."""
+
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+
+from companion.check import check
+from companion.check.engine import messages
+from companion.check.engine.diagnosis import diagnose
+from companion.check.engine.question import all_questions, bank
+from tests.check.answers.lstm.gates import PROGRAM as GATES_PROGRAM
+from tests.check.answers.rnn.rnn_step import PROGRAM as RNN_STEP
+from tests.check.answers.rnn.windows import PROGRAM as WINDOWS
+from tests.check.lstm_answers import CELL, GATES
+from tests.check.programs import defined, found
+from tests.check.small_answers import cell, only_i_differs, right_gates
+from tests.project.sampling import UNKNOWN
+
+NAMES = list(all_questions())
+pytestmark = pytest.mark.usefixtures("short_search")
+
+
+def test_a_result_shows_itself():
+    right = check("gates", right_gates)
+    assert right.ok and right.mistakes == [] and repr(right).startswith("Right.")
+    wrong = check("gates", lambda *arguments: right_gates(*arguments)[::-1])
+    assert not wrong.ok and "should be" in repr(wrong) and "**" in wrong._repr_markdown_()
+    assert check("gates", right_gates, seed=5).ok
+
+
+def test_an_unknown_question_is_refused():
+    said = f"there is no question 'lstm_sell'. Did you mean 'lstm_cell'.* one of {', '.join(NAMES)}"
+    with pytest.raises(ValueError, match=said):
+        check("lstm_sell", None)
+    with pytest.raises(ValueError, match=f"there is no question 'transformer'. It is one of {NAMES[0]}, "):
+        check("transformer", None)
+    with pytest.raises(ValueError, match="the question's name comes first"):
+        check(nn.LSTM, "lstm")
+
+
+def test_what_an_answer_prints_is_cut_short(capsys):
+    def prints(*arguments):
+        print("begun", "x" * 10**6)
+        return right_gates(*arguments)
+
+    assert check("gates", prints).ok
+    printed = capsys.readouterr().out
+    assert printed.startswith("begun xx") and 1000 < len(printed) < 3000
+
+
+def test_an_error_says_its_line():
+    def stops(x, h, weight_ih, *rest):
+        return x @ weight_ih
+
+    error = found("gates", stops, seconds=UNKNOWN).error
+    assert error["code"] == "return x @ weight_ih" and error["type"] == "RuntimeError"
+
+
+def test_an_unknown_mistake_is_described(hasty):
+    finding = found("gates", only_i_differs, seconds=UNKNOWN)
+    assert not finding.known and finding.value == "i" and finding.first == (0, 2)
+    assert finding.wrong == ["i", "second_i"] and finding.right == ["one_number", "batch_1"]
+    assert "row 0, unit 2" in repr(check("gates", only_i_differs))
+
+
+def test_an_unknown_mistake_says_what_is_right_and_what_only_follows_is_left_out(hasty):
+    said = repr(check("gates", only_i_differs))
+    assert "Wrong: `i`.\nRight: `f`, `g`, `o`.\n`i` is wrong from row 0, unit 2 on, at 9 of 15 places" in said
+    everywhere = repr(check("gates", lambda *arguments: [3 + gate for gate in right_gates(*arguments)]))
+    assert "Wrong: `i`, `f`, `g`, `o`.\n`i` is wrong at every place, by up to 3." in everywhere
+    assert "Right:" not in everywhere and "gradient" not in everywhere
+    only_gradient = repr(check("gates", lambda x, *rest: right_gates(x.detach(), *rest)))
+    assert "Wrong: the gradient of `x`." in only_gradient and "Right: the gradient of `h`" in only_gradient
+
+
+class Forgotten(nn.Module):
+    def __init__(self, input_size, hidden_size):
+        self.weight_ih = nn.Parameter(torch.rand(4 * hidden_size, input_size))
+
+    def forward(self, x, state=None):
+        return x
+
+
+def overwrites(*arguments):
+    i, *others = right_gates(*arguments)
+    return i.mul_(2), *others
+
+
+STOPPED = {
+    "in_place": ("gates", overwrites),
+    "truth": ("gates", lambda x, h, *weights: right_gates(x, h or 0, *weights)),
+    "numpy": ("gates", lambda *arguments: [torch.from_numpy(gate.numpy()) for gate in right_gates(*arguments)]),
+    "no_init": ("lstm_cell", Forgotten),
+    "squeezed": ("gates", lambda x, h, *weights: right_gates(x, h.squeeze(), *weights)),
+    "product": ("gates", lambda x, h, weight_ih, *rest: right_gates(x, h, weight_ih.T, *rest)),
+    "broadcast": ("gates", lambda x, h, weight_ih, *rest: right_gates(x + x.sum(1), h, weight_ih, *rest)),
+    "shapes": ("gates", lambda *given: torch.stack(right_gates(*given)).reshape(7, 7)),
+}
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_an_error_says_what_to_do_about_it(name, hasty):
+    result = check(*STOPPED[name])
+    assert result.mistakes == ["raises_error"]
+    assert [one for one, words in messages.words("en")["errors"].items() if words in repr(result)] == [name]
+
+
+def test_a_way_back_that_is_cut_once_is_one_mistake_and_another_beside_it_is_named(hasty):
+    def step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+        with torch.no_grad():
+            return torch.tanh(x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh)
+
+    cut = check("rnn_step", step)
+    assert cut.mistakes == ["no_gradient"] and "torch.no_grad()" in repr(cut)
+    assert check("rnn_step", lambda *given: step(*given[:5], 0 * given[5])).mistakes == [
+        "bias_hh_missing",
+        "no_gradient",
+    ]
+    assert check("rnn_step", lambda *given: 3 * step(*given)).mistakes == ["wrong_values", "no_gradient"]
+
+
+def test_an_example_that_goes_through_is_not_said_to_stop(hasty):
+    edits = [
+        (" + bias_ih", ""),
+        (" + bias_hh", ""),
+        ("from_x + from_h", "from_x + from_h + (bias_ih + bias_hh).unsqueeze(1)"),
+    ]
+    said = repr(check("rnn_step", RNN_STEP.answer(edits)))
+    assert "It stops, for one, with `x` = (3, 4), `h` = (3, 5)," in said and "Run the smallest example" not in said
+
+
+def test_right_with_one_layer_is_said_only_if_nothing_with_one_layer_is_wrong(hasty):
+    probed = bank("bidirectional", 0)
+
+    def said(amiss):
+        got = [replace(one, values=dict(one.values)) for one in probed.expected]
+        for number, probe in enumerate(probed.probes):
+            if probe.name in amiss:
+                got[number].values["output"] = got[number].values["output"] + 1
+        return diagnose(probed, got, seconds=0).right
+
+    assert said({"several"}) == ["two_steps", "batch_1", "one_layer", "no_state"]
+    assert said({"two_steps", "several"}) == ["no_state"]
+
+
+def test_gates_in_each_others_place_are_not_said_to_be_cut_wrongly():
+    *_, answer = defined(
+        GATES + CELL, [("f * c + i * g", "i * c + f * g")], {"torch": torch, "nn": nn, "F": nn.functional}
+    )
+    assert "`c_new = f * c + i * g`" in repr(check("lstm_cell", answer))
+    swapped = [("a[:, :H]", "a_i"), ("a[:, H:2*H]", "a[:, :H]"), ("a_i", "a[:, H:2*H]")]
+    said = repr(check("gates", defined(GATES, swapped, {"torch": torch})[0]))
+    assert "in the order f, i, g, o" in said and "c_new" not in said
+
+
+def test_a_state_cut_in_place_is_told_of_detach_in_place():
+    assert "`detach_()`" in repr(check("windows", WINDOWS.answer([("h.detach()", "h.detach_()")])))
+
+
+def test_a_result_that_is_right_but_for_its_form_is_said_to_be_so(hasty):
+    def said(change):
+        return repr(check("lookup", lambda weight, indices: change(weight[indices])))
+
+    moved, form = (messages.words("en")["results"][one] for one in ("axes_moved", "only_form"))
+    assert moved in said(lambda rows: rows.movedim(-1, 0)) and form in said(torch.flatten)
+
+
+def test_an_input_taken_for_a_state_is_no_batch_of_one(hasty):
+    result = check("gates", GATES_PROGRAM.answer([("a.chunk(4, 1)", "a.split(x.shape[1], 1)")]))
+    assert result.mistakes == ["raises_error"] and "batch is 1" not in repr(result)
+
+
+def test_an_error_has_the_type_that_python_gave_it(hasty):
+    said = repr(check("one_hot", lambda indices, n: (indices == torch.arange(n).unsqueeze(1)).double()))
+    assert "`flat_indices_only`" in said and "`RuntimeError: The size" in said and "SeveralDimensions" not in said
+
+
+def test_names_that_are_missing_and_names_that_nobody_asked_for_are_said(hasty):
+    probed = bank("parameter_shapes", 0)
+    right = {(*probe.options.values(),): one.values for probe, one in zip(probed.probes, probed.expected)}
+
+    def said(change):
+        return check(
+            "parameter_shapes", lambda *sizes: change({name: one.int().tolist() for name, one in right[sizes].items()})
+        )
+
+    other = said(
+        lambda shapes: {name.replace("hh_l1", "h_l1"): one for name, one in shapes.items() if name != "bias_hh_l2"}
+    )
+    assert other.mistakes == ["wrong_names"]
+    assert "Missing: `weight_hh_l1`, `bias_hh_l1`, `bias_hh_l2`.\nNot asked for: `weight_h_l1`, `bias_h_l1`." in repr(
+        other
+    )
+    assert "with one layer" in repr(other) and "shape than" not in repr(other)
+
+
+def test_results_of_a_list_are_counted(hasty):
+    every_other_twice = [("states.append(h)", "states += [h] * (len(states) % 2 + 1)")]
+    result = check("windows", WINDOWS.answer(every_other_twice))
+    assert result.mistakes == ["wrong_count"] and "Not asked for: `states[" in repr(result)
+
+
+def test_nothing_is_held_against_torch_where_torch_has_no_such_thing(hasty):
+    of = {"wrong_values": lambda lengths, size: torch.rand(len(lengths), size, size) > 0.5,
+          "wrong_shape": lambda lengths, size: torch.zeros(2, size, 7)}  # fmt: skip
+    for name, answer in of.items():
+        result = check("padding_and_causal_mask", answer)
+        assert result.mistakes == [name] and "torch" not in repr(result)
+
+
+def test_a_wrong_shape_is_shown_by_a_wrong_shape():
+    def misshapen(x, *rest):
+        i, f, g, o = right_gates(x, *rest)
+        return i + 1, f, g, o[None] if len(x) == 3 else o
+
+    said = repr(check("gates", misshapen))
+    assert "`o` should have the shape `(3, 5)`, but has `(1, 3, 5)`." in said
+
+
+def test_nothing_outside_is_changed():
+    state, dtype = torch.get_rng_state(), torch.get_default_dtype()
+    profiler = sys.getprofile()
+    check("lstm_cell", cell())
+    assert torch.get_rng_state().equal(state) and torch.get_default_dtype() is dtype and sys.getprofile() is profiler

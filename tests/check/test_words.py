@@ -1,0 +1,222 @@
+"""Words of the checker: every mistake has them, in every language, and they lead to places that exist."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from book.editions import finished
+from book.tools import headings
+from companion.check import check
+from companion.check.__main__ import mistakes
+from companion.check.engine import messages
+from companion.check.engine.question import all_questions
+from tests.check.small_answers import only_i_differs, right_gates
+
+FINISHED = [edition.language for edition in finished()]
+pytestmark = pytest.mark.usefixtures("short_search")
+
+
+def files_of(language):
+    """Where a language's words stand: what all assignments share, and what each has for itself."""
+    return [messages.WORDS / f"{language}.toml", *sorted((messages.WORDS / language).glob("*.toml"))]
+
+
+def keys_of(table, before=()):
+    for key, entry in table.items():
+        yield from keys_of(entry, (*before, key)) if isinstance(entry, dict) else [".".join((*before, key))]
+
+
+@pytest.mark.parametrize("language", messages.languages())
+def test_no_words_stand_in_two_files(language):
+    """The later ones would be said, in the other assignments as well."""
+    there = {}
+    for file in files_of(language):
+        for key in keys_of(tomllib.loads(file.read_text(encoding="utf-8"))):
+            there.setdefault(key, []).append(file.relative_to(messages.WORDS).as_posix())
+    twice = {key: files for key, files in there.items() if len(files) > 1}
+    assert twice == {}, f"in companion/check/words/ these stand more than once: {twice}"
+
+
+def test_every_variant_has_words_and_no_words_are_left_over():
+    """In English: the other languages are held to that below."""
+    known = {variant for question in all_questions().values() for variant in question.variants}
+    said = messages.words("en")["variants"]
+    assert known - {*said} == set(), "[variants] in companion/check/words/en/<assignment>.toml lacks these"
+    assert {*said} - known == set(), "[variants] in companion/check/words/en/ has words for what no question has"
+
+
+def entries(language):
+    """A language's own words, by table and key: none that English lends."""
+    tables = messages.own(language)
+    mistakes = tables.pop("mistakes")
+    return tables | {f"mistakes.{name}": entry for name, entry in mistakes.items()}
+
+
+@pytest.mark.parametrize("language", FINISHED)
+def test_a_finished_edition_has_a_checker_that_speaks_it(language):
+    assert language in messages.languages(), f"write companion/check/words/{language}.toml, or call the edition a draft"
+
+
+@pytest.mark.parametrize("language", messages.languages())
+def test_every_mistake_has_words_and_no_words_are_left_over(language):
+    """A language that is only begun may lack some."""
+    file = f"companion/check/words/{language}.toml or {language}/<assignment>.toml"
+    said = {name.removeprefix("mistakes."): one for name, one in entries(language).items() if "mistakes." in name}
+    known = dict.fromkeys(map(messages.entry_of, mistakes()))
+    if language in FINISHED:
+        lacking = [f"[mistakes.{name}]" for name in known if set(said.get(name, ())) < {"says", "advice"}]
+        assert lacking == [], f"write in {file}, each with `says` and `advice`: {', '.join(lacking)}"
+    variants = {name for one in all_questions().values() for name in one.names if messages.VARIANT.match(name)}
+    more = [name for name in said if name not in {*known, *variants}]  # of a variant there may be more to say
+    assert more == [], f"{file} has words for mistakes that no question has: {', '.join(more)}"
+    for name, entry in said.items():
+        assert set(entry) <= {"says", "advice"} and all(entry.values()), f"{file}, [mistakes.{name}]: {entry}"
+        assert "\n" not in entry.get("says", ""), f"{file}, [mistakes.{name}]: `says` is one line"
+
+
+@pytest.mark.parametrize("language", messages.languages())
+def test_all_languages_say_the_same_and_put_in_the_same(language):
+    file, english, said = f"companion/check/words/{language}[.toml]", entries("en"), entries(language)
+    both = {(table, key): text for table in english for key, text in english[table].items()}
+    here = {(table, key): text for table in said for key, text in said[table].items()}
+    more, lacking = ([f"{key} of [{table}]" for table, key in one] for one in (here.keys() - both, both.keys() - here))
+    assert more == [], f"{file} has what the English words have not: {', '.join(more)}"
+    lacking = [one for one in lacking if "[mistakes." not in one]  # that is the test above
+    assert lacking == [] or language not in FINISHED, f"{file} lacks {', '.join(lacking)}"
+    for place, text in here.items():
+        put_in = [sorted(re.findall(r"{\w+}", one)) for one in (both[place], text)]
+        assert put_in[0] == put_in[1], f"{file}, {place}: in English {put_in[0]} are put in, here {put_in[1]}"
+
+
+def test_a_language_without_words_is_answered_in_english_and_told_so():
+    told = "The checker does not speak `xx` yet: this is English. It speaks "
+    for answer in (right_gates, said_wrong):
+        english, other = check("gates", answer).paragraphs, check("gates", answer, lang="xx").paragraphs
+        assert other[:-1] == english and other[-1].startswith(told) and "`xx`" not in repr(english)
+    assert not any(messages.unspoken(language) for language in messages.languages())
+
+
+def test_words_that_a_language_lacks_are_english_one_by_one(tmp_path):
+    shutil.copy(messages.WORDS / "en.toml", tmp_path)
+    shutil.copytree(messages.WORDS / "en", tmp_path / "en")
+    begun = (
+        '[results]\nwrong = "**Todavía no.** `{question}`:"\n[mistakes.not_written]\nsays = "Aún no está escrito."\n'
+    )
+    (tmp_path / "xx.toml").write_text(begun, encoding="utf-8")
+    english, said = messages.words("en"), messages.words("xx", tmp_path)
+    assert said["results"] == english["results"] | {"wrong": "**Todavía no.** `{question}`:"}
+    assert said["mistakes"]["not_written"] == english["mistakes"]["not_written"] | {"says": "Aún no está escrito."}
+    assert said["axes"] == english["axes"] and said["mistakes"].keys() == english["mistakes"].keys()
+
+
+def test_every_axis_is_known():
+    axes = messages.words("en")["axes"]
+    for question in all_questions().values():
+        new = {axis for names in question.axes.values() for axis in names} - set(axes)
+        assert not new, f"{question.name} has axes that [axes] in companion/check/words/en.toml has no words for: {new}"
+
+
+def test_a_place_that_an_edition_lacks_is_the_english_one(tmp_path, monkeypatch):
+    for language in ("en", "ja"):
+        known = messages.places(language) | {"site": f"https://example.org/book/{language}/"}
+        there = (
+            known["places"]
+            if language == "en"
+            else {"lstm#from-cell-to-layer": known["places"]["lstm#from-cell-to-layer"]}
+        )
+        (tmp_path / f"{language}.json").write_text(json.dumps(known | {"places": there}), encoding="utf-8")
+    monkeypatch.setattr(messages, "PLACES", tmp_path)
+    monkeypatch.setattr(messages, "places", messages.places.__wrapped__)
+    sayer = messages.Sayer(all_questions()["lstm"], None, None, "ja")
+    assert "LSTM：" in sayer.pointer("lstm#from-cell-to-layer") and "/ja/lstm.html#from-cell-to-layer" in sayer.pointer(
+        "lstm#from-cell-to-layer"
+    )
+    assert "LSTM: " in sayer.pointer("lstm#six-equations") and "/en/lstm.html#six" in sayer.pointer(
+        "lstm#six-equations"
+    )
+
+
+def test_a_pointer_is_in_the_readers_words_and_a_link_if_the_site_has_an_address(monkeypatch, hasty):
+    def read(language):
+        return check("gates", only_i_differs, lang=language).paragraphs[-1]
+
+    assert read("en") == "Read again: section “Six equations” of “LSTM: choosing what to forget”."
+    assert read("zh").startswith("可以回头再读：《LSTM：")
+    known = messages.places("en") | {"site": "https://example.org/book/en/"}
+    monkeypatch.setattr(messages, "places", lambda language: known)
+    assert "”](https://example.org/book/en/lstm.html#six-equations)." in read("en")
+    assert "forget” <https://example.org/book/en/lstm.html#six-equations>." in messages.as_text(read("en"))
+
+
+def test_a_cell_belongs_to_the_heading_above_it():
+    found = headings.headings("en", "lstm")
+    cells = json.loads(Path("book/en/lstm.ipynb").read_text(encoding="utf-8"))["cells"]
+    assert list(found) == [cell["id"] for cell in cells]
+    assert {title for title, _ in found.values()} == {"LSTM: choosing what to forget"}
+    assert found[cells[0]["id"]][1] == "" and found["loop"][1] != found["six-equations"][1] != ""
+
+
+@pytest.mark.parametrize("language", messages.languages())
+def test_markdown_takes_no_words_for_marks(language):
+    """Only `…` is a mark in the words, and `**…**` in those that begin a result."""
+    tables = messages.words(language)
+    told = {table: tables[table] for table in ("results", "traits", "axes", "variants")} | tables["mistakes"]
+    for table, entries in told.items():
+        for key, text in entries.items():
+            begins = table == "results" and (
+                key in ("wrong", "trained", "variant") or re.fullmatch(r"right(_plainly)?(_with_gradients)?", key)
+            )
+            assert tags(text) == ({"strong"} if begins else set()), (table, key, text)
+    for name in mistakes():
+        entry = messages.of_mistake(name, language)
+        assert tags(f"**{entry['says']}** {entry['advice']}") == {"strong"}, name
+
+
+def tags(text):
+    tokens = MarkdownIt().parse(text)
+    assert [token.type for token in tokens] in ([], ["paragraph_open", "inline", "paragraph_close"]), text
+    inner = [token for block in tokens for token in block.children or ()]
+    assert not any("*" in token.content for token in inner if token.type == "text"), text
+    return {token.tag for token in inner} - {"", "code"}
+
+
+def test_lists_are_joined_as_the_language_does(hasty):
+    assert "`i`、`f`、`g`、`o`" in repr(check("gates", said_wrong, lang="ja"))
+    assert "`i`, `f`" in repr(check("gates", said_wrong))
+
+
+def said_wrong(*arguments):
+    return [gate + 1 for gate in right_gates(*arguments)]
+
+
+def test_text_keeps_code_apart_from_words():
+    assert messages.as_text("**Not** `1 - g**2` and `h**2`.") == "Not `1 - g**2` and `h**2`."
+
+
+LONG_LIST = "import companion.check.__main__ as main; main.mistakes = lambda: ['raises_error'] * 20_000; main.run()"
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("command", [("-c", LONG_LIST), ("-m", "companion.check")])
+def test_the_list_ends_when_nobody_reads_on(command):
+    process = subprocess.Popen([sys.executable, *command, "--list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.readline()
+    process.stdout.close()
+    assert process.stderr.read() == b"" and process.wait() == 0
+    process.stderr.close()
+
+
+def test_the_list():
+    command = [sys.executable, "-m", "companion.check", "--list"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split("\t")[0] for line in lines] == mistakes()
+    assert all(re.fullmatch(r"[a-z][a-z0-9_]+\t[^\t]+", line) for line in lines)
