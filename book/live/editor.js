@@ -46,7 +46,12 @@ export const createEditor = ({ parent, doc, label, dark, onChange, onRun, onRunN
         bracketMatching(),
         syntaxHighlighting(colours),
         EditorView.darkTheme.of(dark),
-        EditorView.contentAttributes.of({ "aria-label": label, autocapitalize: "off", autocorrect: "off", spellcheck: "false" }),
+        EditorView.contentAttributes.of({
+          "aria-label": label,
+          autocapitalize: "off",
+          autocorrect: "off",
+          spellcheck: "false",
+        }),
         EditorView.updateListener.of((update) => update.docChanged && onChange()),
       ],
     }),

@@ -6,7 +6,9 @@ const here = new URL(".", import.meta.url);
  * cells can run; run(source, { cell, onOutput }) promises { status: "ok" or "error" } and hands on each output, a message as
  * Jupyter's; change(figure, values) tells Python what a reader has moved; stop() ends everything, and begins anew. */
 export const start = ({ base, onProgress }) => {
-  let worker = null, current = null, runs = 0;
+  let worker = null,
+    current = null,
+    runs = 0;
 
   const begin = async () => {
     const answer = await fetch(new URL("manifest.json", base));

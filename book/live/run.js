@@ -1,7 +1,9 @@
 // A button at each cell. All that runs it is loaded when one is pressed for the first time, or at once if the reader has
 // changed this page's code before. The build puts words, style and version in the place of their names.
 (() => {
-  const words = "WORDS", script = document.currentScript, { slow = "", elsewhere = "" } = script.dataset;
+  const words = "WORDS",
+    script = document.currentScript,
+    { slow = "", elsewhere = "" } = script.dataset;
   const marked = { slow: slow.split(" "), elsewhere: elsewhere.split(" ") };
   const style = document.createElement("style");
   style.textContent = "STYLE";
@@ -9,21 +11,32 @@
 
   const rows = [];
   for (const input of document.querySelectorAll(".cell_input")) {
-    const cell = input.closest(".cell"), id = cell.previousElementSibling?.id;
+    const cell = input.closest(".cell"),
+      id = cell.previousElementSibling?.id;
     if (!id) continue;
-    const row = document.createElement("div"), button = document.createElement("button");
+    const row = document.createElement("div"),
+      button = document.createElement("button");
     const kind = Object.keys(marked).find((name) => marked[name].includes(id));
     row.className = "run-row";
     button.innerHTML = '<svg viewBox="0 0 12 12" aria-hidden="true"><path d="M2.5 1v10l8-5z"/></svg><span></span>';
     button.lastChild.textContent = words[kind ?? "run"];
-    button.addEventListener("click", () => load().then((page) => page.press(id), () => (button.querySelector("span").textContent = words.unloaded)));
+    button.addEventListener("click", () =>
+      load().then(
+        (page) => page.press(id),
+        () => (button.querySelector("span").textContent = words.unloaded),
+      ),
+    );
     row.append(button);
     input.prepend(row);
     rows.push({ id, cell, input, row, button, kind });
   }
   if (!rows.length) return;
   for (const button of document.querySelectorAll(".hand-in button"))
-    button.addEventListener("click", () => load().then((page) => page.handIn(button)).catch(() => (button.textContent = words.unloaded)));
+    button.addEventListener("click", () =>
+      load()
+        .then((page) => page.handIn(button))
+        .catch(() => (button.textContent = words.unloaded)),
+    );
 
   // A classic script: a page that is a file may load these, and must be able to say why nothing runs there.
   let loading = null;

@@ -36,7 +36,11 @@ const start = async (sizes) => {
     loadPyodide({
       indexURL: here.href,
       lockFileURL: new URL("pyodide-lock.json", here).href,
-      env: { HOME: "/home/pyodide", MPLBACKEND: "module://matplotlib_inline.backend_inline", MPLCONFIGDIR: "/home/pyodide/.matplotlib" },
+      env: {
+        HOME: "/home/pyodide",
+        MPLBACKEND: "module://matplotlib_inline.backend_inline",
+        MPLCONFIGDIR: "/home/pyodide/.matplotlib",
+      },
     }),
   );
   const [python, ...archives] = await Promise.all([core, archive("packages.zip"), archive("book.zip")]);

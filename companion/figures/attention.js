@@ -24,7 +24,11 @@ const reader = (file) => {
     unknown: (found) => [...new Set(found)].filter((word) => !indices.has(word)),
     read(text, found) {
       const read = found.map((word) => indices.get(word));
-      return { text, words: found, ...Object.fromEntries(KINDS.map((kind) => [kind, writeNumber(read, of[kind], MOST.digits)])) };
+      return {
+        text,
+        words: found,
+        ...Object.fromEntries(KINDS.map((kind) => [kind, writeNumber(read, of[kind], MOST.digits)])),
+      };
     },
   };
 };
@@ -45,17 +49,46 @@ const grid = (words, upwards) => {
       const font = upwards ? Math.min(12, size) : Math.min(15, size - 0.5);
       heads = found.map((word, j) => {
         const x = left + (j + 0.5) * size;
-        const at = upwards ? { transform: `translate(${x.toFixed(2)} ${top - 5}) rotate(-90)`, "text-anchor": "start" } : { x: x.toFixed(2), y: top - 12, "text-anchor": "middle" };
-        return svg("text", { ...at, "font-size": font.toFixed(2), fill: "currentColor", "dominant-baseline": "central" }, word);
+        const at = upwards
+          ? { transform: `translate(${x.toFixed(2)} ${top - 5}) rotate(-90)`, "text-anchor": "start" }
+          : { x: x.toFixed(2), y: top - 12, "text-anchor": "middle" };
+        return svg(
+          "text",
+          { ...at, "font-size": font.toFixed(2), fill: "currentColor", "dominant-baseline": "central" },
+          word,
+        );
       });
       rows = Array.from({ length: T }, (_, k) => {
         const y = top + k * high;
         const sign = label(14, y + high / 2, " ", { "font-size": 15 });
         const p = label(50, y + high / 2, " ", { "font-size": 11, "text-anchor": "end" });
         const cells = found.map((_, j) => square(left + j * size, y, size, high, { digits, size: 11 }));
-        return { element: svg("g", {}, sign, p, svg("g", {}, cells.map((one) => one.element))), sign, p, cells };
+        return {
+          element: svg(
+            "g",
+            {},
+            sign,
+            p,
+            svg(
+              "g",
+              {},
+              cells.map((one) => one.element),
+            ),
+          ),
+          sign,
+          p,
+          cells,
+        };
       });
-      frame = svg("rect", { x: 3, width: left - 3 + found.length * size + 2, height: high, rx: 3, fill: "none", stroke: GREEN, "stroke-width": 2 });
+      frame = svg("rect", {
+        x: 3,
+        width: left - 3 + found.length * size + 2,
+        height: high,
+        rx: 3,
+        fill: "none",
+        stroke: GREEN,
+        "stroke-width": 2,
+      });
       say(element, ...heads, ...rows.map((row) => row.element), frame);
       change(element, { viewBox: `0 0 360 ${top + T * high + 4}` });
     },
@@ -106,7 +139,9 @@ const render = ({ model, el }) => {
   const found = () => {
     const text = model.get("text");
     if (result?.text !== text || result.by !== loaded) {
-      const read = loaded ? loaded.read(text, numeralWords(text, source.language)) : source.known.find((one) => one.text === text);
+      const read = loaded
+        ? loaded.read(text, numeralWords(text, source.language))
+        : source.known.find((one) => one.text === text);
       result = { ...read, text, by: loaded };
       result.words ??= numeralWords(text, source.language);
     }
@@ -133,7 +168,13 @@ const render = ({ model, el }) => {
     if (!wrong) set({ text: box.value.normalize("NFC"), t: MOST.digits + 1 });
   };
   const box = html("textarea", {
-    id, rows: 2, maxlength: 400, spellcheck: "false", "aria-describedby": `${id}-said`, oninput: typed, oncompositionend: typed,
+    id,
+    rows: 2,
+    maxlength: 400,
+    spellcheck: "false",
+    "aria-describedby": `${id}-said`,
+    oninput: typed,
+    oncompositionend: typed,
   });
   const follow = () => {
     if (box.value.normalize("NFC") === model.get("text")) return;
@@ -145,7 +186,11 @@ const render = ({ model, el }) => {
   const picture = grid(words, source.language === "en");
   const [now, compared] = [report(), both(words)];
   const move = slider(model, "t", {
-    label: words.written, min: 1, max: MOST.digits + 1, step: 1, show: () => `${shown()} / ${length()}`,
+    label: words.written,
+    min: 1,
+    max: MOST.digits + 1,
+    step: 1,
+    show: () => `${shown()} / ${length()}`,
   });
   const [input, output] = [move.querySelector("input"), move.querySelector("output")];
   const play = player(model, "t", { min: 1, max: length, words, pause: 700 });
@@ -172,7 +217,9 @@ const render = ({ model, el }) => {
     if (Number(input.value) !== shown()) input.value = shown();
     say(output, `${shown()} / ${length()}`);
     change(input, { "aria-valuetext": output.textContent });
-    examples.forEach((one, k) => change(one, { "aria-pressed": source.examples[k][1] === all.text ? "true" : "false" }));
+    examples.forEach((one, k) =>
+      change(one, { "aria-pressed": source.examples[k][1] === all.text ? "true" : "false" }),
+    );
     change(compared.element, { hidden: !rows });
     if (!rows) {
       picture.set([], 0);
@@ -184,16 +231,28 @@ const render = ({ model, el }) => {
     const [goesOn, ends] = weights ? [words.said, words.said_end] : [words.said_fixed, words.said_fixed_end];
     const looked = weights ? { word: fill(words.quoted, { word: all.words[most] }), weight: fixed(weights[most]) } : {};
     now.set(fill(index ? goesOn : ends, { sign: signOf(index), p: fixed(p), ...looked }));
-    const texts = KINDS.map((one) => all[one].slice(0, -1).map((row) => signOf(row.index)).join(""));
+    const texts = KINDS.map((one) =>
+      all[one]
+        .slice(0, -1)
+        .map((row) => signOf(row.index))
+        .join(""),
+    );
     compared.set(texts, KINDS.indexOf(kind()));
   };
 
   const parts = [
-    picture.element, now.element,
+    picture.element,
+    now.element,
     html("div", { class: "strip" }, play, move, toggle(model, "attention", { label: words.attention })),
     compared.element,
-    html("div", { class: "strip", role: "group", "aria-label": words.examples }, html("span", {}, words.examples), examples),
-    waiting.element, typing,
+    html(
+      "div",
+      { class: "strip", role: "group", "aria-label": words.examples },
+      html("span", {}, words.examples),
+      examples,
+    ),
+    waiting.element,
+    typing,
   ];
   model.on("change:text", follow);
   follow();

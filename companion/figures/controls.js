@@ -73,7 +73,10 @@ export const textbox = (model, name, { label, maxlength = 200 }) => {
   const [id, value] = [newId(), bound(model, name)];
   const take = () => value.set(input.value);
   const input = html("input", {
-    id, type: "text", maxlength, autocomplete: "off",
+    id,
+    type: "text",
+    maxlength,
+    autocomplete: "off",
     oninput: (event) => event.isComposing || take(), // what an input method has not made a word of yet
     oncompositionend: take,
   });
@@ -85,7 +88,8 @@ export const textbox = (model, name, { label, maxlength = 200 }) => {
   return html("div", { class: "control textbox" }, named(id, label), input);
 };
 
-export const button = (words, onclick, attributes = {}) => html("button", { type: "button", onclick, ...attributes }, words);
+export const button = (words, onclick, attributes = {}) =>
+  html("button", { type: "button", onclick, ...attributes }, words);
 
 /* Controls that belong together under a name. */
 export const group = (name, ...children) =>
@@ -142,7 +146,11 @@ export const whenUnseen = (element, stop) => {
  * number leaves the model as it is, and the range is shown. any: numbers between the steps may be typed. */
 export const stepper = (model, name, { label, min, max, step = 1, any = false }) => {
   const [id, value] = [newId(), bound(model, name)];
-  const range = html("output", { id: `${id}-range`, class: "range", for: id, hidden: true }, `${min} … ${max}`.replace("-", "−"));
+  const range = html(
+    "output",
+    { id: `${id}-range`, class: "range", for: id, hidden: true },
+    `${min} … ${max}`.replace("-", "−"),
+  );
   const mark = (wrong) => {
     change(input, { "aria-invalid": wrong ? "true" : null, "aria-describedby": wrong ? `${id}-range` : null });
     change(range, { hidden: !wrong });
@@ -165,9 +173,22 @@ export const stepper = (model, name, { label, min, max, step = 1, any = false })
     move(keys[event.key]);
     follow();
   };
-  const input = html("input", { id, type: "number", min, max, step: any ? "any" : step, oninput: take, onkeydown, onblur: () => follow() });
+  const input = html("input", {
+    id,
+    type: "number",
+    min,
+    max,
+    step: any ? "any" : step,
+    oninput: take,
+    onkeydown,
+    onblur: () => follow(),
+  });
   const by = (sign, size) =>
-    html("button", { type: "button", tabindex: -1, "aria-label": `${name} ${sign} ${step}`, onclick: () => (move(size), follow()) }, sign);
+    html(
+      "button",
+      { type: "button", tabindex: -1, "aria-label": `${name} ${sign} ${step}`, onclick: () => (move(size), follow()) },
+      sign,
+    );
   const [less, more] = [by("−", -step), by("+", step)];
   model.on(`change:${name}`, follow);
   follow();

@@ -57,13 +57,21 @@ const pieces = (notation) =>
 
 /* A symbol of a formula for a page's text: the letters slanted, the subscripts low. */
 export const symbol = (notation) =>
-  html("var", {}, ...pieces(notation).map(([text, sub]) => [text, sub && html("sub", {}, sub)]).flat());
+  html("var", {}, ...pieces(notation).flatMap(([text, sub]) => [text, sub && html("sub", {}, sub)]));
 
 /* The same in a drawing, as a <text>. Words and digits stand upright, single letters slanted. */
 export const label = (x, y, notation, attributes = {}) =>
   svg(
     "text",
-    { x, y, "font-size": 13, fill: "currentColor", "text-anchor": "middle", "dominant-baseline": "central", ...attributes },
+    {
+      x,
+      y,
+      "font-size": 13,
+      fill: "currentColor",
+      "text-anchor": "middle",
+      "dominant-baseline": "central",
+      ...attributes,
+    },
     ...pieces(notation).flatMap(([text, sub]) => [
       ...(text.match(/[\p{L}\p{M}]+|[^\p{L}\p{M}]+/gu) || []).map((part) =>
         svg("tspan", /^\p{L}$/u.test(part) ? { "font-style": "italic" } : {}, part),
@@ -99,7 +107,10 @@ export const square = (x, y, width, height = width, { limit = 1, digits = 2, siz
       if (digits === null) return;
       say(number, shown ? fixed(value, digits) : " ");
       // where a white letter would have less contrast than a black one, on a dark page
-      change(number, { fill: strength > (value < 0 ? 0.95 : 0.8) ? ON_COLOUR : "currentColor", opacity: faded ? 0.45 : null });
+      change(number, {
+        fill: strength > (value < 0 ? 0.95 : 0.8) ? ON_COLOUR : "currentColor",
+        opacity: faded ? 0.45 : null,
+      });
     },
   };
 };
@@ -110,7 +121,11 @@ export const squares = (x, y, rows, columns, width, height = width, options = {}
     Array.from({ length: columns }, (_, c) => square(x + c * width, y + r * height, width, height, options)),
   );
   return {
-    element: svg("g", {}, grid.flat().map((one) => one.element)),
+    element: svg(
+      "g",
+      {},
+      grid.flat().map((one) => one.element),
+    ),
     set(values, of = () => ({})) {
       grid.forEach((row, r) => row.forEach((one, c) => one.set(values[r][c], of(r, c))));
     },
@@ -122,7 +137,8 @@ const LEVELS = 20; // of a colour's strength: finer than the eye tells apart in 
 /* Many small squares, a row for each unit and a column for each step: `set(columns, limit)`. All squares of one strength are
  * one path: few to change, quick to draw. */
 export const mosaic = (x, y, width, height) => {
-  const path = (colour) => (_, level) => svg("path", { fill: colour, "fill-opacity": ((level + 1) / LEVELS).toFixed(2) });
+  const path = (colour) => (_, level) =>
+    svg("path", { fill: colour, "fill-opacity": ((level + 1) / LEVELS).toFixed(2) });
   const paths = [BLUE, ORANGE].map((colour) => Array.from({ length: LEVELS }, path(colour)));
   return {
     element: svg("g", { "shape-rendering": "crispEdges" }, paths),
@@ -133,7 +149,8 @@ export const mosaic = (x, y, width, height) => {
         column.forEach((value, unit) => {
           const level = Math.round(Math.min(Math.abs(value) / limit, 1) * LEVELS) - 1;
           if (level < 0) return;
-          d[value < 0 ? 0 : 1][level] += `M${(x + k * wide).toFixed(1)} ${y + unit * height}h${across}v${height}h-${across}z`;
+          d[value < 0 ? 0 : 1][level] +=
+            `M${(x + k * wide).toFixed(1)} ${y + unit * height}h${across}v${height}h-${across}z`;
         }),
       );
       paths.forEach((levels, sign) => levels.forEach((one, level) => change(one, { d: d[sign][level] })));

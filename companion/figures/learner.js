@@ -1,6 +1,18 @@
 /* Two networks of a kind that learn the same task from the same data, beside the page's own thread. One begins as torch's do,
  * the other so that it remembers. */
-import { adamOf, adamStep, begin, chronoBiases, clipNorm, identity, lossOf, modelOf, read, recallBatch, remember } from "./networks.js";
+import {
+  adamOf,
+  adamStep,
+  begin,
+  chronoBiases,
+  clipNorm,
+  identity,
+  lossOf,
+  modelOf,
+  read,
+  recallBatch,
+  remember,
+} from "./networks.js";
 
 const [EMBEDDING_DIM, HIDDEN_SIZE, BATCH, LONGEST_GRADIENT] = [8, 16, 16, 1];
 
@@ -14,22 +26,38 @@ const pairOf = ({ kind, gap, bias, start, seed, symbols, examples, weights }) =>
     if (weights) return modelOf(kind, sizes, Float64Array.from(weights[k]));
     const model = begin(kind, sizes, seed);
     if (k === 1 && kind === "RNN") identity(model);
-    else if (k === 1) remember(model, start === "chrono" ? chronoBiases(HIDDEN_SIZE, Math.max(2 * gap, 3), seed) : Array(HIDDEN_SIZE).fill(bias), start === "chrono");
+    else if (k === 1)
+      remember(
+        model,
+        start === "chrono" ? chronoBiases(HIDDEN_SIZE, Math.max(2 * gap, 3), seed) : Array(HIDDEN_SIZE).fill(bias),
+        start === "chrono",
+      );
     return model;
   });
   /* The examples that were given, one batch after the other, or new ones for ever. */
   const batchOf = (number) =>
     examples.length
-      ? Array.from({ length: Math.min(BATCH, examples.length) }, (_, k) => examples[(number * BATCH + k) % examples.length])
+      ? Array.from(
+          { length: Math.min(BATCH, examples.length) },
+          (_, k) => examples[(number * BATCH + k) % examples.length],
+        )
       : recallBatch(seed, number, { gap, symbols, batch_size: BATCH });
-  return { pair, adams: pair.map(({ values }) => adamOf(values.length)), batchOf, probe: (examples[0] ?? recallBatch(seed + 1, 0, { gap, symbols, batch_size: 1 })[0])[0] };
+  return {
+    pair,
+    adams: pair.map(({ values }) => adamOf(values.length)),
+    batchOf,
+    probe: (examples[0] ?? recallBatch(seed + 1, 0, { gap, symbols, batch_size: 1 })[0])[0],
+  };
 };
 
 /* What is drawn of a network: an LSTM's f or a GRU's z, an RNN's h, after each step of the probe: T rows of hidden_size. */
 const memoryOf = (model, probe) => {
   const { gates, h } = read(model, probe);
   const parts = gates.length / probe.length / HIDDEN_SIZE;
-  const row = (t) => (parts === 1 ? h.subarray((t + 1) * HIDDEN_SIZE, (t + 2) * HIDDEN_SIZE) : gates.subarray((t * parts + 1) * HIDDEN_SIZE, (t * parts + 2) * HIDDEN_SIZE));
+  const row = (t) =>
+    parts === 1
+      ? h.subarray((t + 1) * HIDDEN_SIZE, (t + 2) * HIDDEN_SIZE)
+      : gates.subarray((t * parts + 1) * HIDDEN_SIZE, (t * parts + 2) * HIDDEN_SIZE);
   return probe.map((_, t) => Array.from(row(t)));
 };
 
@@ -40,7 +68,10 @@ let [now, run, steps] = [null, null, 0];
 onmessage = ({ data }) => {
   if (data.settings) [now, run, steps] = [pairOf(data.settings), data.run, 0];
   const { pair, adams, batchOf, probe } = now;
-  const [losses, right] = [[[], []], [[], []]];
+  const [losses, right] = [
+    [[], []],
+    [[], []],
+  ];
   const end = performance.now() + data.milliseconds;
   while (steps < data.until && performance.now() < end) {
     const batch = batchOf(steps);
@@ -53,5 +84,12 @@ onmessage = ({ data }) => {
     });
     steps += 1;
   }
-  postMessage({ run, steps, losses, right, memories: pair.map((model) => memoryOf(model, probe)), weights: pair.map(({ values }) => values) });
+  postMessage({
+    run,
+    steps,
+    losses,
+    right,
+    memories: pair.map((model) => memoryOf(model, probe)),
+    weights: pair.map(({ values }) => values),
+  });
 };

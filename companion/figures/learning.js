@@ -23,7 +23,7 @@ const curveOf = (losses, steps, end, most) => {
   const points = [];
   for (let k = 0; k < losses.length; k += size) {
     const part = losses.slice(k, k + size);
-    const x = LEFT + (((k + part.length / 2) / losses.length) * steps / end) * (RIGHT - LEFT);
+    const x = LEFT + ((((k + part.length / 2) / losses.length) * steps) / end) * (RIGHT - LEFT);
     points.push(`${x.toFixed(1)} ${(BOTTOM - (Math.min(mean(part), most) / most) * (BOTTOM - TOP)).toFixed(1)}`);
   }
   return points.length ? `M${points.join("L")}` : "";
@@ -33,12 +33,29 @@ const axes = () => {
   const [ends, most] = [label(RIGHT, BOTTOM + 12, " ", { "font-size": 11, "text-anchor": "end" }), 2];
   const guessed = svg("path", { stroke: "currentColor", "stroke-opacity": 0.5, "stroke-dasharray": "4 3" });
   const chance = label(RIGHT, 0, " ", { "font-size": 11, "text-anchor": "end" });
-  const curves = COLOURS.map((stroke) => svg("path", { fill: "none", stroke, "stroke-width": 2, "stroke-linejoin": "round" }));
-  const ticks = [0, 1, 2].map((value) => label(LEFT - 8, BOTTOM - (value / most) * (BOTTOM - TOP), `${value}`, { "font-size": 11 }));
+  const curves = COLOURS.map((stroke) =>
+    svg("path", { fill: "none", stroke, "stroke-width": 2, "stroke-linejoin": "round" }),
+  );
+  const ticks = [0, 1, 2].map((value) =>
+    label(LEFT - 8, BOTTOM - (value / most) * (BOTTOM - TOP), `${value}`, { "font-size": 11 }),
+  );
   return {
     element: svg(
-      "g", {}, svg("path", { d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}`, stroke: "currentColor", "stroke-opacity": 0.4, fill: "none" }),
-      guessed, chance, curves, ends, ticks, label(14, TOP - 6, "L"), label(LEFT, BOTTOM + 12, "0", { "font-size": 11 }),
+      "g",
+      {},
+      svg("path", {
+        d: `M${LEFT} ${TOP}V${BOTTOM}H${RIGHT}`,
+        stroke: "currentColor",
+        "stroke-opacity": 0.4,
+        fill: "none",
+      }),
+      guessed,
+      chance,
+      curves,
+      ends,
+      ticks,
+      label(14, TOP - 6, "L"),
+      label(LEFT, BOTTOM + 12, "0", { "font-size": 11 }),
     ),
     set(losses, steps, answers) {
       const [end, y] = [endOf(steps), BOTTOM - (Math.log(answers) / most) * (BOTTOM - TOP)];
@@ -55,11 +72,19 @@ const axes = () => {
 const memory = (k) => {
   const [x, y, wide] = [8 + k * APART, 168, 160];
   const squares = mosaic(x, y, 4, HIGH);
-  const [name, last] = [label(x, y - 10, " ", { "font-size": 12, "text-anchor": "start", fill: COLOURS[k] }), label(x + wide, y + UNIT * HIGH + 10, " ", { "font-size": 11 })];
+  const [name, last] = [
+    label(x, y - 10, " ", { "font-size": 12, "text-anchor": "start", fill: COLOURS[k] }),
+    label(x + wide, y + UNIT * HIGH + 10, " ", { "font-size": 11 }),
+  ];
   return {
     element: svg(
-      "g", {}, squares.element, svg("rect", { x, y, width: wide, height: UNIT * HIGH, fill: "none", stroke: COLOURS[k], "stroke-width": 1.5 }),
-      name, last, label(x + 2, y + UNIT * HIGH + 10, "1", { "font-size": 11 }),
+      "g",
+      {},
+      squares.element,
+      svg("rect", { x, y, width: wide, height: UNIT * HIGH, fill: "none", stroke: COLOURS[k], "stroke-width": 1.5 }),
+      name,
+      last,
+      label(x + 2, y + UNIT * HIGH + 10, "1", { "font-size": 11 }),
     ),
     set(columns, kind) {
       say(name, ...label(0, 0, { RNN: "h_t", GRU: "z_t", LSTM: "f_t" }[kind]).childNodes);
@@ -77,14 +102,27 @@ const render = ({ model, el }) => {
   let [run, busy, playing, losses, right, memories, weights] = [0, false, false, [[], []], [[], []], null, null];
   let ended = model.get("ended"); // until then, how it ends, learned beforehand
   const [loss, kept, said] = [axes(), [memory(0), memory(1)], report()];
-  const element = drawing(words, 360, 264, loss.element, kept.map((one) => one.element));
+  const element = drawing(
+    words,
+    360,
+    264,
+    loss.element,
+    kept.map((one) => one.element),
+  );
 
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
   };
   /* What Python sees, when the learning rests. */
-  const share = () => weights && set({ steps: losses[0].length, losses: losses.map((one) => [...one]), weights: weights.map((one) => [...one]), memories });
+  const share = () =>
+    weights &&
+    set({
+      steps: losses[0].length,
+      losses: losses.map((one) => [...one]),
+      weights: weights.map((one) => [...one]),
+      memories,
+    });
 
   const ask = (until, milliseconds, settings) => {
     if (!worker) {
@@ -151,30 +189,70 @@ const render = ({ model, el }) => {
   const draw = () => {
     const [kind, start, examples] = ["kind", "start", "examples"].map((name) => model.get(name));
     const answers = examples.length ? Math.max(...examples.map(([, target]) => target)) + 1 : SYMBOLS;
-    const now = ended.steps ? ended : { losses, memories, steps: losses[0].length, right: right.map((one) => mean(one.slice(-SHOWN))) };
+    const now = ended.steps
+      ? ended
+      : { losses, memories, steps: losses[0].length, right: right.map((one) => mean(one.slice(-SHOWN))) };
     const steps = now.steps;
     loss.set(now.losses, steps, answers);
     kept.forEach((one, k) => one.set(now.memories?.[k] ?? [], kind));
     const other = words[kind === "RNN" ? "with_identity" : start === "chrono" ? "with_chrono" : "with_bias"];
     const begun = fill(other, { bias: fixed(model.get("bias"), 1) });
-    const gate = kind === "RNN" || !now.memories ? "" : words.between + fill(words.gates, { of: kind === "LSTM" ? "f" : "z", before: fixed(mean(now.memories[0].flat())), after: fixed(mean(now.memories[1].flat())) });
-    said.set(steps ? fill(words.said, { steps, torch: percent(now.right[0]), begun, other: percent(now.right[1]), chance: percent(1 / answers) }) + gate + (ended.steps ? words.between + words.press : "") : words.ready);
+    const gate =
+      kind === "RNN" || !now.memories
+        ? ""
+        : words.between +
+          fill(words.gates, {
+            of: kind === "LSTM" ? "f" : "z",
+            before: fixed(mean(now.memories[0].flat())),
+            after: fixed(mean(now.memories[1].flat())),
+          });
+    said.set(
+      steps
+        ? fill(words.said, {
+            steps,
+            torch: percent(now.right[0]),
+            begun,
+            other: percent(now.right[1]),
+            chance: percent(1 / answers),
+          }) +
+            gate +
+            (ended.steps ? words.between + words.press : "")
+        : words.ready,
+    );
     change(bias, { hidden: kind === "RNN" || start !== "bias" });
     change(starts, { hidden: kind === "RNN" });
   };
 
   const options = (names) => names.map((name) => [name, words[`start_${name}`]]);
-  const bias = slider(model, "bias", { label: [`${words.bias} `, symbol("b")], min: 0, max: 6, step: 0.5, show: (value) => fixed(value, 1) });
+  const bias = slider(model, "bias", {
+    label: [`${words.bias} `, symbol("b")],
+    min: 0,
+    max: 6,
+    step: 0.5,
+    show: (value) => fixed(value, 1),
+  });
   const starts = choice(model, "start", { label: words.start, options: options(["chrono", "bias"]) });
   const parts = [
-    html("div", { class: "strip" }, play, button(words.anew, anew), button(words.other_data, () => set({ seed: (model.get("seed") + 1) % 100 }))),
-    element, said.element,
     html(
-      "div", { class: "controls" },
+      "div",
+      { class: "strip" },
+      play,
+      button(words.anew, anew),
+      button(words.other_data, () => set({ seed: (model.get("seed") + 1) % 100 })),
+    ),
+    element,
+    said.element,
+    html(
+      "div",
+      { class: "controls" },
       choice(model, "kind", { label: words.kind, options: ["RNN", "GRU", "LSTM"].map((kind) => [kind, kind]) }),
       slider(model, "gap", { label: words.gap, min: 1, max: 60, step: 1, show: (gap) => `${gap}` }),
-      choice(model, "learning_rate", { label: words.learning_rate, options: [0.001, 0.003, 0.01, 0.03].map((rate) => [rate, `${rate}`]) }),
-      starts, bias,
+      choice(model, "learning_rate", {
+        label: words.learning_rate,
+        options: [0.001, 0.003, 0.01, 0.03].map((rate) => [rate, `${rate}`]),
+      }),
+      starts,
+      bias,
     ),
   ];
   const begins = [...TRAITS.filter((name) => name !== "learning_rate"), "begin_with"];

@@ -21,7 +21,12 @@ const reading = (model) => {
   const [W, padding_idx] = [model.get("weight"), model.get("padding_idx")];
   const { L, gradients } = sumLoss(indices.map((i) => rowTimes(oneHot(i, W.length), W)));
   return {
-    vocabulary, indices, W, padding_idx, L, gradients,
+    vocabulary,
+    indices,
+    W,
+    padding_idx,
+    L,
+    gradients,
     unknown: [...new Set(typed.filter((one) => !vocabulary.includes(one)))],
     gradient: embeddingGradient(indices, gradients, W.length, padding_idx),
     counts: vocabulary.map((_, i) => indices.filter((one) => one === i).length),
@@ -41,8 +46,16 @@ const letter = (x, y, sign, attributes) => {
 
 /* The table after a step, and by how much the step moves each row: all numbers of a row by the same. */
 const next = ({ W, gradient }) => descend(W, gradient, LR);
-const shift = ({ gradient }) => descend(gradient.map(() => [0]), gradient, LR).map(([value]) => value);
-const beyond = (now) => next(now).flat().some((value) => Math.abs(value) > FURTHEST);
+const shift = ({ gradient }) =>
+  descend(
+    gradient.map(() => [0]),
+    gradient,
+    LR,
+  ).map(([value]) => value);
+const beyond = (now) =>
+  next(now)
+    .flat()
+    .some((value) => Math.abs(value) > FURTHEST);
 
 /* The diagram: above, the text and its indices; below, o beside W and the gradient, row by row; e at the foot. */
 const diagram = (words, vocabulary, { choose, replace }) => {
@@ -55,7 +68,10 @@ const diagram = (words, vocabulary, { choose, replace }) => {
   const middle = (left) => left + (DIM * width) / 2;
 
   const places = Array.from({ length: PLACES }, (_, k) => {
-    const [sign, index] = [letter(x(k), 38, " ", { "font-size": 16, ...CODE }), letter(x(k), 65, " ", { "font-size": 13 })];
+    const [sign, index] = [
+      letter(x(k), 38, " ", { "font-size": 16, ...CODE }),
+      letter(x(k), 65, " ", { "font-size": 13 }),
+    ];
     const line = { stroke: "currentColor", "stroke-opacity": 0.3 };
     const ground = svg("rect", { x: x(k) - cell / 2, y: 24, width: cell, height: 54, ...line });
     const number = letter(x(k), 14, `${k}`, { "font-size": 11, opacity: 0.7 });
@@ -75,26 +91,84 @@ const diagram = (words, vocabulary, { choose, replace }) => {
   const sent = squares(x_G, foot + 24, 1, DIM, width, high, { limit: 4, digits: 0 });
 
   const names = vocabulary.map((sign, i) => [
-    letter(13, y(i), sign, { "font-size": 14, ...CODE }), letter(33, y(i), `${i}`, { "font-size": 12 }),
+    letter(13, y(i), sign, { "font-size": 14, ...CODE }),
+    letter(33, y(i), `${i}`, { "font-size": 12 }),
   ]);
-  const read = svg("g", {}, arrow([[x_o + 26, 0], [x_W - 1, 0]], IN_GREEN));
+  const read = svg(
+    "g",
+    {},
+    arrow(
+      [
+        [x_o + 26, 0],
+        [x_W - 1, 0],
+      ],
+      IN_GREEN,
+    ),
+  );
   const [out, back] = [x_W, x_G].map((x) => frame(DIM * width, high, { x }));
-  const up = arrow([[middle(x_G), foot + 24], [middle(x_G), foot + 4]], IN_GREEN);
+  const up = arrow(
+    [
+      [middle(x_G), foot + 24],
+      [middle(x_G), foot + 4],
+    ],
+    IN_GREEN,
+  );
   const end = x_W + DIM * width;
   const amounts = vocabulary.map((_, i) => letter((end + x_G) / 2, y(i) - 4, " ", { "font-size": 11 }));
-  const moves = vocabulary.map((_, i) => svg("g", {}, arrow([[x_G - 3, y(i) + 6], [end + 3, y(i) + 6]]), amounts[i]));
+  const moves = vocabulary.map((_, i) =>
+    svg(
+      "g",
+      {},
+      arrow([
+        [x_G - 3, y(i) + 6],
+        [end + 3, y(i) + 6],
+      ]),
+      amounts[i],
+    ),
+  );
   const area = { x: 0, width: 360, height: high, fill: "none", "pointer-events": "all", cursor: "pointer" };
   const areas = vocabulary.map((_, i) => svg("rect", { ...area, y: top + i * high, onclick: () => replace(i) }));
 
   const element = drawing(
-    words, 360, foot + 72,
-    label(20, 14, "k"), label(20, 65, "i_k"), places.map((one) => one.element), way, chosen,
-    arrow([[x_o + 13, 88], [x_o + 13, 99]], IN_GREEN),
-    label(x_o + 13, 109, "o"), label(middle(x_W), 109, "W"), label(middle(x_G), 109, "∂L/∂W"),
-    names, o.element, W.element, G.element, e.element, sent.element,
-    read, out, back, moves, areas,
-    arrow([[middle(x_W), foot + 3], [middle(x_W), foot + 23]], IN_GREEN), up,
-    label(middle(x_W), foot + 60, "e = o W"), label(middle(x_G), foot + 60, "∂L/∂e_k"),
+    words,
+    360,
+    foot + 72,
+    label(20, 14, "k"),
+    label(20, 65, "i_k"),
+    places.map((one) => one.element),
+    way,
+    chosen,
+    arrow(
+      [
+        [x_o + 13, 88],
+        [x_o + 13, 99],
+      ],
+      IN_GREEN,
+    ),
+    label(x_o + 13, 109, "o"),
+    label(middle(x_W), 109, "W"),
+    label(middle(x_G), 109, "∂L/∂W"),
+    names,
+    o.element,
+    W.element,
+    G.element,
+    e.element,
+    sent.element,
+    read,
+    out,
+    back,
+    moves,
+    areas,
+    arrow(
+      [
+        [middle(x_W), foot + 3],
+        [middle(x_W), foot + 23],
+      ],
+      IN_GREEN,
+    ),
+    up,
+    label(middle(x_W), foot + 60, "e = o W"),
+    label(middle(x_G), foot + 60, "∂L/∂e_k"),
   );
   return {
     element,
@@ -109,7 +183,10 @@ const diagram = (words, vocabulary, { choose, replace }) => {
       });
       change(chosen, { x: start + place * cell });
       change(way, { points: `${x(place)},79 ${x(place)},89 ${x_o + 13},89` });
-      o.set(one.map((value) => [value]), (v) => ({ faded: v !== i }));
+      o.set(
+        one.map((value) => [value]),
+        (v) => ({ faded: v !== i }),
+      );
       W.set(weight, (v) => ({ faded: v !== i }));
       e.set([rowTimes(one, weight)]);
       G.set(gradient, (v) => ({ faded: gradient[v].every((value) => value === 0) }));
@@ -144,7 +221,8 @@ const render = ({ model, el }) => {
   };
   // The index is what stands in the chosen place. Whoever chooses another one writes its character there.
   const index = following(
-    model, ["text", "place"],
+    model,
+    ["text", "place"],
     () => reading(model).indices[model.get("place")],
     (i) => {
       const text = reading(model).indices.map((was, k) => vocabulary[k === model.get("place") ? i : was]);
@@ -182,23 +260,33 @@ const render = ({ model, el }) => {
     if (now.padding_idx === null) kept.set("");
     else if (!zero) kept.set(words.spoilt);
     else kept.set(now.counts[0] ? fill(words.kept, { n: now.counts[0] }) : "");
-    learned.set(fill(words.learned, { L: fixed(now.L, 1), rows: list((sign, v) => `${sign}\u00a0${now.gradient[v][0]}`) }));
+    learned.set(
+      fill(words.learned, { L: fixed(now.L, 1), rows: list((sign, v) => `${sign}\u00a0${now.gradient[v][0]}`) }),
+    );
     if (beyond(now)) stepped.set(words.away);
     else if (!moved.some(Boolean)) stepped.set("");
-    else stepped.set(fill(words.stepped, { rows: list((sign, v) => moved[v] && `${sign}\u00a0${fixed(moved[v], 1)}`) }));
+    else
+      stepped.set(fill(words.stepped, { rows: list((sign, v) => moved[v] && `${sign}\u00a0${fixed(moved[v], 1)}`) }));
     change(train, { disabled: beyond(now) });
   };
   const upTo = (max, show) => ({ min: 0, max, step: 1, show });
   const parts = [
-    box, skipped.element, table.element,
+    box,
+    skipped.element,
+    table.element,
     html(
-      "div", { class: "controls" },
+      "div",
+      { class: "controls" },
       slider(model, "place", { label: [`${words.place} `, symbol("k")], ...upTo(PLACES - 1, (k) => `${k}`) }),
-      slider(index, "index", { label: [`${words.index} `, symbol("i_k")], ...upTo(rows - 1, (i) => `${i} ${vocabulary[i]}`) }),
+      slider(index, "index", {
+        label: [`${words.index} `, symbol("i_k")],
+        ...upTo(rows - 1, (i) => `${i} ${vocabulary[i]}`),
+      }),
     ),
     looked.element,
     learned.element,
-    toggle(padding, "padding", { label: words.padding }), kept.element,
+    toggle(padding, "padding", { label: words.padding }),
+    kept.element,
     html("div", { class: "strip" }, train, symbol("W ← W − 0.5 ∂L/∂W"), button(words.anew, anew)),
     stepped.element,
   ];

@@ -13,4 +13,7 @@ const write = (S, k, v, alpha, beta, delta) => {
 
 /* The state after all pairs [key, value] of a supply of keys, and of values for each. */
 export const written = (pairs, [keys, values], alpha, beta, delta) =>
-  pairs.reduce((S, [key, value]) => write(S, keys[key], values[key][value], alpha, beta, delta), values[0][0].map(() => keys[0].map(() => 0)));
+  pairs.reduce(
+    (S, [key, value]) => write(S, keys[key], values[key][value], alpha, beta, delta),
+    values[0][0].map(() => keys[0].map(() => 0)),
+  );

@@ -14,8 +14,12 @@ export const parametersOf = (kind, { vocab_size, embedding_dim, hidden_size, num
   const rows = PARTS[kind] * hidden_size;
   return [
     [EMBEDDING, [vocab_size, embedding_dim]],
-    [W_IH, [rows, embedding_dim]], [W_HH, [rows, hidden_size]], [B_IH, [rows]], [B_HH, [rows]],
-    [W_OUT, [num_outputs, hidden_size]], [B_OUT, [num_outputs]],
+    [W_IH, [rows, embedding_dim]],
+    [W_HH, [rows, hidden_size]],
+    [B_IH, [rows]],
+    [B_HH, [rows]],
+    [W_OUT, [num_outputs, hidden_size]],
+    [B_OUT, [num_outputs]],
   ];
 };
 
@@ -87,8 +91,12 @@ export const read = ({ kind, sizes, w }, indices, from = null) => {
   const [T, E, H] = [indices.length, sizes.embedding_dim, sizes.hidden_size];
   const rows = PARTS[kind] * H;
   const tape = {
-    indices, x: new Float64Array(T * E), gates: new Float64Array(T * rows), m: new Float64Array(T * H),
-    h: new Float64Array((T + 1) * H), c: new Float64Array(kind === "LSTM" ? (T + 1) * H : 0),
+    indices,
+    x: new Float64Array(T * E),
+    gates: new Float64Array(T * rows),
+    m: new Float64Array(T * H),
+    h: new Float64Array((T + 1) * H),
+    c: new Float64Array(kind === "LSTM" ? (T + 1) * H : 0),
   };
   const { x, gates, h, c, m } = tape;
   if (from) for (const name of ["h", "c"]) tape[name].set(from.tape[name].subarray(from.t * H, (from.t + 1) * H));
@@ -142,7 +150,10 @@ export const crossEntropy = (y, target) => {
   const most = y.reduce((a, b) => Math.max(a, b), -Infinity);
   const powers = y.map((y_k) => Math.exp(y_k - most));
   const total = powers.reduce((sum, power) => sum + power, 0);
-  return { loss: Math.log(total) + most - y[target], d: powers.map((power, k) => power / total - (k === target ? 1 : 0)) };
+  return {
+    loss: Math.log(total) + most - y[target],
+    d: powers.map((power, k) => power / total - (k === target ? 1 : 0)),
+  };
 };
 
 /* dL/dh_t of what the linear layer reads there, put into dh (T + 1, H), and its own gradients, into d. */
@@ -241,7 +252,14 @@ export const lossOf = (model, batch) => {
     loss += one.loss / batch.length;
     right += y.every((y_k, k) => k === target || y_k < y[target]) ? 1 : 0;
     const dh = new Float64Array(tape.h.length);
-    backFromLogits(model, tape, indices.length, one.d.map((d_k) => d_k / batch.length), dh, gradients.w);
+    backFromLogits(
+      model,
+      tape,
+      indices.length,
+      one.d.map((d_k) => d_k / batch.length),
+      dh,
+      gradients.w,
+    );
     back(model, tape, dh, gradients.w);
   }
   return { loss, right, gradients: gradients.values };

@@ -58,7 +58,8 @@ const networksOf = (file, arrived) => {
     unknown: (text) => [...new Set(text)].filter((character) => !known.has(character)),
     asked(text, place, measure) {
       const key = JSON.stringify([text, place, measure]);
-      if (!kept.has(key) && key !== asked) wanted = { key, indices: text.map((character) => known.get(character)), place, measure };
+      if (!kept.has(key) && key !== asked)
+        wanted = { key, indices: text.map((character) => known.get(character)), place, measure };
       ask();
       return kept.get(key) ?? null;
     },
@@ -83,7 +84,8 @@ const render = ({ model, el }) => {
   };
   const text = () => characters(model.get("text"));
   const place = () => Math.min(model.get("place"), text().length - 1);
-  const named = (character) => ({ " ": words.space, "\n": words.newline })[character] ?? fill(words.quoted, { character });
+  const named = (character) =>
+    ({ " ": words.space, "\n": words.newline })[character] ?? fill(words.quoted, { character });
   let loaded = null;
 
   /* kind → { loss, values }, or null where it is not known yet. */
@@ -91,7 +93,9 @@ const render = ({ model, el }) => {
     const measure = model.get("measure");
     if (loaded) return loaded.asked(text(), place(), measure);
     if (model.get("text") !== stored.text || place() !== stored.place) return null;
-    return Object.fromEntries(KINDS.map((kind) => [kind, { loss: stored.asked[kind].loss, ...stored.asked[kind][measure] }]));
+    return Object.fromEntries(
+      KINDS.map((kind) => [kind, { loss: stored.asked[kind].loss, ...stored.asked[kind][measure] }]),
+    );
   };
 
   const tiles = svg("g");
@@ -103,11 +107,23 @@ const render = ({ model, el }) => {
     const top = (k) => places[k].line * LINE + 4;
     const limit = found && Math.max(...KINDS.flatMap((kind) => shown[kind].map(Math.abs)));
     const base = (k, n) => top(k) + LETTER + (n + 1) * BAND - 1;
-    const letter = (character, k) => label(places[k].x + places[k].width / 2, top(k) + LETTER / 2, " ", {
-      "font-size": character === "\n" ? 10 : 14, opacity: k > at ? 0.4 : null, "font-weight": k === at ? 700 : null,
-    });
+    const letter = (character, k) =>
+      label(places[k].x + places[k].width / 2, top(k) + LETTER / 2, " ", {
+        "font-size": character === "\n" ? 10 : 14,
+        opacity: k > at ? 0.4 : null,
+        "font-weight": k === at ? 700 : null,
+      });
     const column = (k, attributes) =>
-      svg("rect", { x: places[k].x, y: top(k), width: places[k].width, height: LINE - 6, rx: 2, fill: "currentColor", "fill-opacity": 0, ...attributes });
+      svg("rect", {
+        x: places[k].x,
+        y: top(k),
+        width: places[k].width,
+        height: LINE - 6,
+        rx: 2,
+        fill: "currentColor",
+        "fill-opacity": 0,
+        ...attributes,
+      });
     const line = (from, to, n, attributes) => {
       const parts = [];
       for (let k = from; k < to; ) {
@@ -121,26 +137,40 @@ const render = ({ model, el }) => {
     const lines = places[at - 1].line;
     const bands = KINDS.flatMap((kind, n) => [
       ...Array.from({ length: lines + 1 }, (_, k) =>
-        label(LEFT - 4, k * LINE + 4 + LETTER + (n + 0.5) * BAND + 4, " ", { "font-size": 10.5, "text-anchor": "end" })).map((one) => (say(one, kind), one)),
+        label(LEFT - 4, k * LINE + 4 + LETTER + (n + 0.5) * BAND + 4, " ", { "font-size": 10.5, "text-anchor": "end" }),
+      ).map((one) => (say(one, kind), one)),
       line(0, at, n, { "stroke-opacity": 0.25 }),
-      ...(found ? [
-        line(at - found[kind].reaches[1], at, n, { "stroke-width": 2, "stroke-opacity": 0.7 }),
-        ...shown[kind].map((value, k) => {
-          const height = (BAR * Math.abs(value)) / limit;
-          return height < 0.2 ? null : svg("rect", {
-            x: (places[k].x + 1).toFixed(1), y: (base(k, n) - height).toFixed(2), width: (places[k].width - 2).toFixed(1), height: height.toFixed(2),
-            fill: value < 0 ? BLUE : ORANGE,
-          });
-        }),
-      ] : []),
+      ...(found
+        ? [
+            line(at - found[kind].reaches[1], at, n, { "stroke-width": 2, "stroke-opacity": 0.7 }),
+            ...shown[kind].map((value, k) => {
+              const height = (BAR * Math.abs(value)) / limit;
+              return height < 0.2
+                ? null
+                : svg("rect", {
+                    x: (places[k].x + 1).toFixed(1),
+                    y: (base(k, n) - height).toFixed(2),
+                    width: (places[k].width - 2).toFixed(1),
+                    height: height.toFixed(2),
+                    fill: value < 0 ? BLUE : ORANGE,
+                  });
+            }),
+          ]
+        : []),
     ]);
     const letters = all.map((character, k) => {
       const one = letter(character, k);
       say(one, character === "\n" ? "⏎" : character);
       return one;
     });
-    const choose = loaded ? all.map((_, k) => k && column(k, { cursor: "pointer", onclick: () => set({ place: k }) })) : [];
-    say(tiles, column(at, { "fill-opacity": 0.22, fill: GREEN, stroke: GREEN }), ...[...bands, ...letters, ...choose].filter(Boolean));
+    const choose = loaded
+      ? all.map((_, k) => k && column(k, { cursor: "pointer", onclick: () => set({ place: k }) }))
+      : [];
+    say(
+      tiles,
+      column(at, { "fill-opacity": 0.22, fill: GREEN, stroke: GREEN }),
+      ...[...bands, ...letters, ...choose].filter(Boolean),
+    );
     change(element, { viewBox: `0 0 360 ${(places.at(-1).line + 1) * LINE}` });
   };
 
@@ -148,16 +178,33 @@ const render = ({ model, el }) => {
     const cells = Array.from({ length: 4 }, () => html("td"));
     return { cells, row: html("tr", {}, html("th", { scope: "row" }, kind), cells) };
   });
-  const head = [words.network, symbol("p"), words.bits, words.half, words.most].map((one) => html("th", { scope: "col" }, one));
-  const table = html("table", { class: "standings" }, html("thead", {}, html("tr", {}, head)), html("tbody", {}, rows.map(({ row }) => row)));
+  const head = [words.network, symbol("p"), words.bits, words.half, words.most].map((one) =>
+    html("th", { scope: "col" }, one),
+  );
+  const table = html(
+    "table",
+    { class: "standings" },
+    html("thead", {}, html("tr", {}, head)),
+    html(
+      "tbody",
+      {},
+      rows.map(({ row }) => row),
+    ),
+  );
 
   const measures = ["without", "gradient"].map((measure) => button(words[measure], () => set({ measure })));
   const where = slider(model, "place", { label: words.place, min: 1, max: MOST - 1, step: 1, show: (k) => `${k + 1}` });
-  const waiting = loader(model, stored, { load: words.load, lacking: words.lacking }, (file) => networksOf(file, () => update()), (found, focused) => {
-    loaded = found;
-    update();
-    if (focused) box.focus();
-  });
+  const waiting = loader(
+    model,
+    stored,
+    { load: words.load, lacking: words.lacking },
+    (file) => networksOf(file, () => update()),
+    (found, focused) => {
+      loaded = found;
+      update();
+      if (focused) box.focus();
+    },
+  );
 
   // The text: what cannot be read stays in its box, and the model keeps what it has.
   const id = `past-${Math.random().toString(36).slice(2, 8)}`;
@@ -173,7 +220,13 @@ const render = ({ model, el }) => {
     if (!wrong) set({ place: follow(text(), read, place()), text: read.join("") });
   };
   const box = html("textarea", {
-    id, rows: 2, maxlength: MOST, spellcheck: "false", "aria-describedby": `${id}-said`, oninput: typed, oncompositionend: typed,
+    id,
+    rows: 2,
+    maxlength: MOST,
+    spellcheck: "false",
+    "aria-describedby": `${id}-said`,
+    oninput: typed,
+    oncompositionend: typed,
   });
   const own = html("div", {}, html("label", { for: id }, words.text), box, complaint);
 
@@ -193,10 +246,14 @@ const render = ({ model, el }) => {
     measures.forEach((one, k) => change(one, { "aria-pressed": `${["without", "gradient"][k] === measure}` }));
     const sum = (values) => values.reduce((total, value) => total + Math.abs(value), 0);
     // a gradient's length means nothing without the others: what is shown is its share
-    const shown = found && Object.fromEntries(KINDS.map((kind) => {
-      const { values } = found[kind];
-      return [kind, measure === "gradient" ? values.map((value) => value / sum(values)) : values];
-    }));
+    const shown =
+      found &&
+      Object.fromEntries(
+        KINDS.map((kind) => {
+          const { values } = found[kind];
+          return [kind, measure === "gradient" ? values.map((value) => value / sum(values)) : values];
+        }),
+      );
     draw(found, shown);
     change(table, { "aria-busy": loaded && !found ? "true" : null });
     if (loaded && !found) return; // the answer comes soon, and so long the last one stands
@@ -210,18 +267,30 @@ const render = ({ model, el }) => {
       const [values, { loss }] = [shown[kind], found[kind]];
       const k = values.reduce((best, value, one) => (Math.abs(value) >= Math.abs(values[best]) ? one : best), 0);
       return fill(words[`said_${measure}`], {
-        kind, character: named(text()[k]), back: at - k, p: chance(loss),
-        without: chance(loss + values[k]), share: percent(values[k]),
+        kind,
+        character: named(text()[k]),
+        back: at - k,
+        p: chance(loss),
+        without: chance(loss + values[k]),
+        share: percent(values[k]),
       });
     });
     said.set([fill(words.asked, { character: named(text()[at]) }), ...most].join(words.between));
   };
 
   const parts = [
-    html("div", { class: "strip", role: "group", "aria-label": words.measure }, html("span", {}, words.measure), measures),
+    html(
+      "div",
+      { class: "strip", role: "group", "aria-label": words.measure },
+      html("span", {}, words.measure),
+      measures,
+    ),
     element,
     html("div", { class: "strip" }, where),
-    waiting.element, own, said.element, table,
+    waiting.element,
+    own,
+    said.element,
+    table,
   ];
   const remove = show(model, el, parts, ["text", "place", "measure"], update);
   return () => {

@@ -4,13 +4,17 @@ import { back, backFromLogits, crossEntropy, logitsAt, modelOf, parametersOf, re
 
 /* kind → model, of weights by the names "LSTM.linear.weight", …, in rows as readSafetensors gives them. */
 export const modelsOf = (weights, kinds) =>
-  Object.fromEntries(kinds.map((kind) => {
-    const of = (name) => weights[`${kind}.${name}`];
-    const [vocab_size, embedding_dim] = [of("embedding.weight").length, of("embedding.weight")[0].length];
-    const sizes = { vocab_size, embedding_dim, hidden_size: of("linear.weight")[0].length, num_outputs: vocab_size };
-    const numbers = parametersOf(kind, sizes).flatMap(([name]) => Array.from(of(name)).flatMap((row) => (row.length ? [...row] : row)));
-    return [kind, modelOf(kind, sizes, Float64Array.from(numbers))];
-  }));
+  Object.fromEntries(
+    kinds.map((kind) => {
+      const of = (name) => weights[`${kind}.${name}`];
+      const [vocab_size, embedding_dim] = [of("embedding.weight").length, of("embedding.weight")[0].length];
+      const sizes = { vocab_size, embedding_dim, hidden_size: of("linear.weight")[0].length, num_outputs: vocab_size };
+      const numbers = parametersOf(kind, sizes).flatMap(([name]) =>
+        Array.from(of(name)).flatMap((row) => (row.length ? [...row] : row)),
+      );
+      return [kind, modelOf(kind, sizes, Float64Array.from(numbers))];
+    }),
+  );
 
 /* L = -log p of what stands at a place, after all that stands before it. */
 export const lossAt = (model, indices, place) =>

@@ -11,7 +11,10 @@ onmessage = ({ data }) => {
   const ask = measure === "gradient" ? gradientsAt : takenAwayAt;
   const found = Object.entries(models).map(([kind, model]) => {
     const values = ask(model, indices, place);
-    return [kind, { loss: lossAt(model, indices, place), values, reaches: [0.5, 0.9].map((share) => reach(values, share)) }];
+    return [
+      kind,
+      { loss: lossAt(model, indices, place), values, reaches: [0.5, 0.9].map((share) => reach(values, share)) },
+    ];
   });
   postMessage({ key, found: Object.fromEntries(found) });
 };

@@ -10,9 +10,11 @@ export const readSafetensors = (buffer) => {
   for (const [name, { dtype, shape, data_offsets }] of Object.entries(tensors)) {
     if (dtype !== "F16") throw new TypeError(`${name} is ${dtype}, not F16`);
     const at = 8 + length + data_offsets[0];
-    const row = (start, size) => Float64Array.from({ length: size }, (_, k) => float16(view.getUint16(at + 2 * (start + k), true)));
+    const row = (start, size) =>
+      Float64Array.from({ length: size }, (_, k) => float16(view.getUint16(at + 2 * (start + k), true)));
     const [rows, columns] = shape;
-    weights[name] = columns === undefined ? row(0, rows) : Array.from({ length: rows }, (_, r) => row(r * columns, columns));
+    weights[name] =
+      columns === undefined ? row(0, rows) : Array.from({ length: rows }, (_, r) => row(r * columns, columns));
   }
   return { weights, metadata };
 };

@@ -29,7 +29,9 @@ const byTree = (a, b, h_0) => {
   const up = levels.slice(1);
   const known = { 0: h_0 };
   const down = levels.toReversed().map((level) => {
-    const found = level.filter((piece) => !(piece.to in known) && piece.from - 1 in known).map((piece) => apply(piece, known[piece.from - 1]));
+    const found = level
+      .filter((piece) => !(piece.to in known) && piece.from - 1 in known)
+      .map((piece) => apply(piece, known[piece.from - 1]));
     for (const { t, h } of found) known[t] = h;
     return found;
   });
@@ -65,7 +67,13 @@ const byChunks = (a, b, h_0, cuts) => {
     return rest.map((piece) => apply(piece, begins[k]));
   });
   const rounds = [...within, ...between, last].filter((round) => round.length);
-  return { rounds, times: 2 * within.flat().length + between.length + last.length, within: within.length, between: between.length };
+  return {
+    rounds,
+    times: 2 * within.flat().length + between.length + last.length,
+    within: within.length,
+    between: between.length,
+  };
 };
 
-export const inRounds = (way, a, b, h_0, cuts) => ({ loop: byLoop, tree: byTree, chunks: byChunks })[way](a, b, h_0, cuts);
+export const inRounds = (way, a, b, h_0, cuts) =>
+  ({ loop: byLoop, tree: byTree, chunks: byChunks })[way](a, b, h_0, cuts);

@@ -8,15 +8,28 @@ const [STEPS, LEFT, WIDTH, TOP, HIGH] = [8, 30, 41, 62, 25];
 const x = (t) => LEFT + (t - 1) * WIDTH;
 const y = (r) => TOP + r * HIGH;
 
-const short = (value) => (Math.abs(value) >= 100 ? value.toExponential(0).replace("-", "−").replace("e+", "e") : fixed(value, Math.abs(value) >= 10 ? 0 : 1));
+const short = (value) =>
+  Math.abs(value) >= 100
+    ? value.toExponential(0).replace("-", "−").replace("e+", "e")
+    : fixed(value, Math.abs(value) >= 10 ? 0 : 1);
 
 /* A joined piece over its steps, with what it makes of h. */
 const pieceOf = ({ from, to, a, b }, r) => {
   const width = (to - from + 1) * WIDTH - 4;
   const sign = b < 0 ? "−" : "+";
   return svg(
-    "g", {},
-    svg("rect", { x: x(from) + 2, y: y(r) + 3, width, height: HIGH - 6, rx: 6, fill: GREEN, "fill-opacity": 0.16, stroke: GREEN }),
+    "g",
+    {},
+    svg("rect", {
+      x: x(from) + 2,
+      y: y(r) + 3,
+      width,
+      height: HIGH - 6,
+      rx: 6,
+      fill: GREEN,
+      "fill-opacity": 0.16,
+      stroke: GREEN,
+    }),
     label(x(from) + 2 + width / 2, y(r) + HIGH / 2, `${short(a)} h ${sign} ${short(Math.abs(b))}`, { "font-size": 11 }),
   );
 };
@@ -35,42 +48,110 @@ const render = ({ model, el }) => {
   };
   const small = { "font-size": 11 };
   const [steps, rows, marks] = [svg("g"), svg("g"), svg("g")];
-  const element = drawing(words, 360, y(STEPS) + 4, label(14, 14, "t", small), label(14, 32, "a_t", small), label(14, 49, "b_t", small), steps, marks, rows);
+  const element = drawing(
+    words,
+    360,
+    y(STEPS) + 4,
+    label(14, 14, "t", small),
+    label(14, 32, "a_t", small),
+    label(14, 49, "b_t", small),
+    steps,
+    marks,
+    rows,
+  );
   const said = report();
 
   const ways = ["loop", "tree", "chunks"].map((way) => button(words[way], () => set({ way, shown: STEPS })));
-  const toggled = (cuts, t) => (cuts.includes(t) ? cuts.filter((one) => one !== t) : [...cuts, t].sort((one, other) => one - other));
+  const toggled = (cuts, t) =>
+    cuts.includes(t) ? cuts.filter((one) => one !== t) : [...cuts, t].sort((one, other) => one - other);
   const cutters = Array.from({ length: STEPS - 1 }, (_, k) =>
-    button(`${k + 1}|${k + 2}`, () => set({ cuts: toggled(model.get("cuts"), k + 1), shown: STEPS }), { "aria-label": fill(words.cut_after, { t: k + 1 }) }),
+    button(`${k + 1}|${k + 2}`, () => set({ cuts: toggled(model.get("cuts"), k + 1), shown: STEPS }), {
+      "aria-label": fill(words.cut_after, { t: k + 1 }),
+    }),
   );
-  const cutting = html("div", { class: "strip", role: "group", "aria-label": words.cuts }, html("span", {}, words.cuts), cutters);
+  const cutting = html(
+    "div",
+    { class: "strip", role: "group", "aria-label": words.cuts },
+    html("span", {}, words.cuts),
+    cutters,
+  );
   const ofStep = Array.from({ length: STEPS }, (_, key) =>
-    html("div", { class: "controls" },
-      ...["a", "b"].map((name) => slider(model, name, { key, label: symbol(`${name}_${key + 1}`), min: -2, max: 2, step: 0.1, show: (value) => fixed(value, 1) }))),
+    html(
+      "div",
+      { class: "controls" },
+      ...["a", "b"].map((name) =>
+        slider(model, name, {
+          key,
+          label: symbol(`${name}_${key + 1}`),
+          min: -2,
+          max: 2,
+          step: 0.1,
+          show: (value) => fixed(value, 1),
+        }),
+      ),
+    ),
   );
 
   const draw = () => {
-    const [a, b, h_0, way, cuts, t, shown] = ["a", "b", "h_0", "way", "cuts", "t", "shown"].map((name) => model.get(name));
+    const [a, b, h_0, way, cuts, t, shown] = ["a", "b", "h_0", "way", "cuts", "t", "shown"].map((name) =>
+      model.get(name),
+    );
     const { rounds, times, within, between } = inRounds(way, a, b, h_0, cuts);
     const isChunks = way === "chunks";
-    say(steps, ...a.flatMap((_, k) => {
-      const middle = x(k + 1) + WIDTH / 2;
-      const one = [`${k + 1}`, fixed(a[k], 1), fixed(b[k], 1)].map((text, line) => label(middle, 14 + [0, 18, 35][line], text, small));
-      return k + 1 === t ? [svg("rect", { x: x(t) + 2, y: 4, width: WIDTH - 4, height: 54, rx: 4, fill: "none", stroke: "currentColor", "stroke-opacity": 0.5 }), ...one] : one;
-    }));
-    const line = (at) => svg("line", { x1: x(at + 1), x2: x(at + 1), y1: 4, y2: y(rounds.length), stroke: "currentColor", "stroke-width": 1.5, "stroke-dasharray": "4 3" });
+    say(
+      steps,
+      ...a.flatMap((_, k) => {
+        const middle = x(k + 1) + WIDTH / 2;
+        const one = [`${k + 1}`, fixed(a[k], 1), fixed(b[k], 1)].map((text, line) =>
+          label(middle, 14 + [0, 18, 35][line], text, small),
+        );
+        return k + 1 === t
+          ? [
+              svg("rect", {
+                x: x(t) + 2,
+                y: 4,
+                width: WIDTH - 4,
+                height: 54,
+                rx: 4,
+                fill: "none",
+                stroke: "currentColor",
+                "stroke-opacity": 0.5,
+              }),
+              ...one,
+            ]
+          : one;
+      }),
+    );
+    const line = (at) =>
+      svg("line", {
+        x1: x(at + 1),
+        x2: x(at + 1),
+        y1: 4,
+        y2: y(rounds.length),
+        stroke: "currentColor",
+        "stroke-width": 1.5,
+        "stroke-dasharray": "4 3",
+      });
     say(marks, ...(isChunks ? cuts.map(line) : []));
-    say(rows, ...rounds.slice(0, shown).flatMap((round, r) => [
-      label(14, y(r) + HIGH / 2, `${r + 1}`, small),
-      ...round.map((one) => ("h" in one ? stateOf(one, r) : pieceOf(one, r))),
-    ]));
+    say(
+      rows,
+      ...rounds
+        .slice(0, shown)
+        .flatMap((round, r) => [
+          label(14, y(r) + HIGH / 2, `${r + 1}`, small),
+          ...round.map((one) => ("h" in one ? stateOf(one, r) : pieceOf(one, r))),
+        ]),
+    );
     ways.forEach((one, k) => change(one, { "aria-pressed": `${["loop", "tree", "chunks"][k] === way}` }));
     cutters.forEach((one, k) => change(one, { "aria-pressed": `${cuts.includes(k + 1)}` }));
     change(cutting, { hidden: !isChunks });
     ofStep.forEach((one, k) => change(one, { hidden: k + 1 !== t }));
     const end = rounds.flat().find((one) => one.t === STEPS).h;
     const edges = [0, ...cuts, STEPS];
-    const sizes = edges.slice(1).map((edge, k) => edge - edges[k]).join(", ");
+    const sizes = edges
+      .slice(1)
+      .map((edge, k) => edge - edges[k])
+      .join(", ");
     const counts = { rounds: rounds.length, times, h: short(end), sizes, within, between };
     const gain = isChunks && rounds.length >= STEPS ? ` ${words.no_gain}` : "";
     said.set(fill(words[`said_${way}`], counts) + gain);
@@ -81,10 +162,18 @@ const render = ({ model, el }) => {
     cutting,
     element,
     said.element,
-    html("div", { class: "strip" }, player(model, "shown", { min: 0, max: STEPS, words, pause: 700 }), slider(model, "shown", { label: words.shown, min: 0, max: STEPS, step: 1, show: (n) => `${n}` })),
-    html("div", { class: "controls" },
+    html(
+      "div",
+      { class: "strip" },
+      player(model, "shown", { min: 0, max: STEPS, words, pause: 700 }),
+      slider(model, "shown", { label: words.shown, min: 0, max: STEPS, step: 1, show: (n) => `${n}` }),
+    ),
+    html(
+      "div",
+      { class: "controls" },
       slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1, show: (n) => `${n}` }),
-      slider(model, "h_0", { label: symbol("h_0"), min: -2, max: 2, step: 0.1, show: (value) => fixed(value, 1) })),
+      slider(model, "h_0", { label: symbol("h_0"), min: -2, max: 2, step: 0.1, show: (value) => fixed(value, 1) }),
+    ),
     ofStep,
   ];
   return show(model, el, parts, ["a", "b", "h_0", "way", "cuts", "t", "shown"], draw);

@@ -2,7 +2,19 @@ import { count, lstmParameters, lstmShapes, lstmWarning, pythonFloat } from "./s
 import { change, fill, html, say, symbol } from "./kit.js";
 import { button, choice, group, stepper, toggle } from "./controls.js";
 import { report, show } from "./show.js";
-import { LAYOUTS, TENSORS, TRAITS, code, derive, letters, reason, said, symbols, tuple, weightSymbols } from "./shapes_parameters.js";
+import {
+  LAYOUTS,
+  TENSORS,
+  TRAITS,
+  code,
+  derive,
+  letters,
+  reason,
+  said,
+  symbols,
+  tuple,
+  weightSymbols,
+} from "./shapes_parameters.js";
 import { network } from "./shapes_network.js";
 import { copyBox, lengthsBox, weightChoice } from "./shapes_controls.js";
 const render = ({ model, el }) => {
@@ -30,7 +42,10 @@ const render = ({ model, el }) => {
   const tables = (s, shapes, weights) => {
     const row = (name, shown, parts, ...cells) =>
       (rows[name] = html(
-        "tr", {}, html("th", { scope: "row" }, html("code", {}, shown)), html("td", {}, letters(parts)),
+        "tr",
+        {},
+        html("th", { scope: "row" }, html("code", {}, shown)),
+        html("td", {}, letters(parts)),
         cells.map((cell, k) => html("td", { class: k ? "amount" : null }, cell)),
       ));
     const key = JSON.stringify({ ...s, marked: null });
@@ -38,7 +53,9 @@ const render = ({ model, el }) => {
       [listed, rows] = [key, {}];
       const data = (name) => (s.packed && (name === "input" || name === "output") ? `${name}.data` : name);
       const [signs, numbers] = [symbols(s), (tensors) => count(tensors).toLocaleString("en")];
-      shapesBody.replaceChildren(...TENSORS.map((name) => row(name, data(name), signs[name], s.error ? "—" : tuple(shapes[name]))));
+      shapesBody.replaceChildren(
+        ...TENSORS.map((name) => row(name, data(name), signs[name], s.error ? "—" : tuple(shapes[name]))),
+      );
       weightsBody.replaceChildren(
         ...weights.map((one) => row(one[0], one[0], weightSymbols(one[0], s), tuple(one[1]), numbers([one]))),
       );
@@ -79,27 +96,37 @@ const render = ({ model, el }) => {
   const parts = [
     picture.element,
     html(
-      "div", { class: "strip", role: "group", "aria-label": words.find },
-      html("span", {}, words.find), Object.values(pointed), weight.element,
+      "div",
+      { class: "strip", role: "group", "aria-label": words.find },
+      html("span", {}, words.find),
+      Object.values(pointed),
+      weight.element,
     ),
     told.element,
     group(
       words.network,
-      size("input_size", "I", 0, 1024), size("hidden_size", "H", 0, 1024),
-      size("num_layers", "L", 0, 3), size("proj_size", "P", -1, 1024),
+      size("input_size", "I", 0, 1024),
+      size("hidden_size", "H", 0, 1024),
+      size("num_layers", "L", 0, 3),
+      size("proj_size", "P", -1, 1024),
       stepper(model, "dropout", { label: html("code", {}, "dropout"), min: -0.5, max: 1.5, step: 0.1, any: true }),
       html("div", { class: "strip" }, check("bidirectional"), check("bias")),
     ),
     group(
       words.input,
       choice(model, "input_layout", { label: words.layout, options: LAYOUTS.map((one) => [one, words[one]]) }),
-      check("batch_first"), T, N, lengths,
+      check("batch_first"),
+      T,
+      N,
+      lengths,
     ),
     complaint,
     html("table", {}, html("caption", {}, words.shapes), head(words.tensor, words.symbols, words.shape), shapesBody),
     python.element,
     html(
-      "details", {}, total,
+      "details",
+      {},
+      total,
       html("table", {}, head(words.tensor, words.symbols, words.shape, words.numbers), weightsBody),
     ),
   ];

@@ -72,8 +72,10 @@ export const copyBox = (words) => {
   };
   return {
     element: html(
-      "div", { class: "python" },
-      html("div", { class: "strip" }, html("strong", {}, words.code), button(words.copy, copy), done), box,
+      "div",
+      { class: "python" },
+      html("div", { class: "strip" }, html("strong", {}, words.code), button(words.copy, copy), done),
+      box,
     ),
     set(lines) {
       if (text.textContent === lines) return;

@@ -15,7 +15,9 @@ const bar = (x, y, width, size, colour, p = 0, t = 0) => {
   const dropped = (k) => (k * 3 + t * 2) % n < gone;
   return [
     svg("path", { d: path(all.filter((k) => !dropped(k))), fill: colour, "fill-opacity": 0.45, stroke: colour }),
-    gone ? svg("path", { d: path(all.filter(dropped)), fill: "none", stroke: colour, "stroke-dasharray": "1.5 1" }) : null,
+    gone
+      ? svg("path", { d: path(all.filter(dropped)), fill: "none", stroke: colour, "stroke-dasharray": "1.5 1" })
+      : null,
   ];
 };
 
@@ -54,13 +56,25 @@ export const network = (words, mark) => {
     const full = D === 2 ? 21 : 30;
     const long = (size) => Math.max(9, Math.min(42, full * Math.sqrt(size / H)));
     const name = (kind, l, d) => `${kind}_l${l}${d ? "_reverse" : ""}`;
-    const every = (l, d) => ["weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"].map((kind) => name(kind, l, d));
+    const every = (l, d) =>
+      ["weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr"].map((kind) => name(kind, l, d));
     const directions = D === 2 ? [0, 1] : [0];
 
     const frame = tall + 8 + (D === 2 ? spread : 0);
     for (const y of rows)
-      add(svg("rect", { x: LEFT, y: y - frame, width: RIGHT - LEFT, height: 2 * frame,
-        rx: 8, fill: "currentColor", "fill-opacity": 0.06 }), ALWAYS, []);
+      add(
+        svg("rect", {
+          x: LEFT,
+          y: y - frame,
+          width: RIGHT - LEFT,
+          height: 2 * frame,
+          rx: 8,
+          fill: "currentColor",
+          "fill-opacity": 0.06,
+        }),
+        ALWAYS,
+        [],
+      );
 
     // the vectors at every step: the input, then what each layer gives
     for (let l = -1; l < L; l++) {
@@ -101,26 +115,93 @@ export const network = (words, mark) => {
           const from = edge + forward * (P > 0 ? 6 : 0);
           const top = l === L - 1 ? ["output"] : [];
           const ends = k === last ? ["h_n", "c_n"] : [];
-          add(arrow([[box, low], [box, y + tall + 1]], lines), [ih], [l ? "" : "input"]);
-          add(arrow([[from, h], [out, h], [out, barY(l) + 10]], lines), [], [...top, ...directions.map((one) => name("weight_ih", l + 1, one))]);
+          add(
+            arrow(
+              [
+                [box, low],
+                [box, y + tall + 1],
+              ],
+              lines,
+            ),
+            [ih],
+            [l ? "" : "input"],
+          );
+          add(
+            arrow(
+              [
+                [from, h],
+                [out, h],
+                [out, barY(l) + 10],
+              ],
+              lines,
+            ),
+            [],
+            [...top, ...directions.map((one) => name("weight_ih", l + 1, one))],
+          );
           const paint = { fill: colour, "fill-opacity": 0.18, stroke: colour, "stroke-width": 1.2 };
-          add(svg("rect", { x: box - wide, y: y - tall, width: 2 * wide, height: 2 * tall, rx: 3, ...paint }),
-            [bi, bh], [ih, hh, hr, ...ends, ...top]);
+          add(
+            svg("rect", { x: box - wide, y: y - tall, width: 2 * wide, height: 2 * tall, rx: 3, ...paint }),
+            [bi, bh],
+            [ih, hh, hr, ...ends, ...top],
+          );
           text(box, y, `l${l}`, [], [...every(l, d), ...ends, ...top], { "font-size": 11, "font-family": "monospace" });
           if (P > 0)
-            add(svg("polygon", { ...paint, "fill-opacity": 0.6, "stroke-width": 0.8,
-              points: `${edge},${h - 6} ${from},${h - 2.5} ${from},${h + 2.5} ${edge},${h + 6}` }), [hr], [...ends.slice(0, 1), ...top]);
+            add(
+              svg("polygon", {
+                ...paint,
+                "fill-opacity": 0.6,
+                "stroke-width": 0.8,
+                points: `${edge},${h - 6} ${from},${h - 2.5} ${from},${h + 2.5} ${edge},${h + 6}`,
+              }),
+              [hr],
+              [...ends.slice(0, 1), ...top],
+            );
           const margin = d ? LEFT - 3 : RIGHT + 3;
           const to = k === last ? margin : boxX(order[k + 1].x, d) - forward * (wide + 1);
           const skips = dots && (x - dots) * (to - dots) < 0 && k < last;
           const broken = skips ? { ...lines, "stroke-dasharray": "1.5 4" } : lines;
           const [h_n, c_n] = k === last ? [["h_n"], ["c_n"]] : [[hh], []];
-          add(arrow([[from, h], [to, h]], broken), h_n);
-          add(arrow([[edge, c], [to, c]], broken), c_n);
+          add(
+            arrow(
+              [
+                [from, h],
+                [to, h],
+              ],
+              broken,
+            ),
+            h_n,
+          );
+          add(
+            arrow(
+              [
+                [edge, c],
+                [to, c],
+              ],
+              broken,
+            ),
+            c_n,
+          );
           if (k === 0) {
             const begin = d ? RIGHT + 3 : LEFT - 3;
-            add(arrow([[begin, h], [box - forward * (wide + 1), h]], lines), [hh]);
-            add(arrow([[begin, c], [box - forward * (wide + 1), c]], lines));
+            add(
+              arrow(
+                [
+                  [begin, h],
+                  [box - forward * (wide + 1), h],
+                ],
+                lines,
+              ),
+              [hh],
+            );
+            add(
+              arrow(
+                [
+                  [begin, c],
+                  [box - forward * (wide + 1), c],
+                ],
+                lines,
+              ),
+            );
             const [anchor, at] = d ? [start, RIGHT + 5] : [end, LEFT - 5];
             text(at, h, `${R}`, [], [hh, "h_n"], { ...anchor, "font-size": 11 });
             text(at, c, `${H}`, [], ["c_n"], { ...anchor, "font-size": 11 });
@@ -137,7 +218,8 @@ export const network = (words, mark) => {
           const left = Math.min(boxX(x, 0), x - half);
           const line = { x1: left, x2: D === 2 ? 2 * x - left : x + half, y1: ys, y2: ys };
           const ihs = directions.map((one) => name("weight_ih", l, one));
-          if (!d) add(svg("line", { ...line, stroke: "currentColor", "stroke-width": 1 }), [], [l ? "" : "input", ...ihs]);
+          if (!d)
+            add(svg("line", { ...line, stroke: "currentColor", "stroke-width": 1 }), [], [l ? "" : "input", ...ihs]);
         }
       }
 

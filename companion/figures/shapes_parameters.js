@@ -2,7 +2,16 @@
 import { batchSizes, lstmError, packError, python, pythonFloat } from "./steps.js";
 import { BLUE, ORANGE, fill, html } from "./kit.js";
 
-const ARGUMENTS = ["input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size"];
+const ARGUMENTS = [
+  "input_size",
+  "hidden_size",
+  "num_layers",
+  "bias",
+  "batch_first",
+  "dropout",
+  "bidirectional",
+  "proj_size",
+];
 export const TRAITS = [...ARGUMENTS, "input_layout", "T", "N", "lengths", "marked"];
 export const LAYOUTS = ["batched", "unbatched", "packed"];
 export const TENSORS = ["input", "output", "h_n", "c_n"];
@@ -31,8 +40,10 @@ export const tuple = (shape) => (shape.length === 1 ? `(${shape[0]},)` : `(${sha
 /* The same in symbols: those of the page's table. */
 export const symbols = ({ layout, batch_first, D, P }) => {
   const R = P ? "P" : "H";
-  const sequence = (features) =>
-    [...(layout === "packed" ? ["ΣT"] : layout === "unbatched" ? ["T"] : batch_first ? ["N", "T"] : ["T", "N"]), features];
+  const sequence = (features) => [
+    ...(layout === "packed" ? ["ΣT"] : layout === "unbatched" ? ["T"] : batch_first ? ["N", "T"] : ["T", "N"]),
+    features,
+  ];
   const state = (features) => [D === 2 ? "2·L" : "L", ...(layout === "unbatched" ? [] : ["N"]), features];
   return { input: sequence("I"), output: sequence(D === 2 ? `2·${R}` : R), h_n: state(R), c_n: state("H") };
 };
@@ -47,7 +58,10 @@ export const weightSymbols = (name, { D, P }) => {
 
 /* (T, N, 2·H) with its letters slanted */
 export const letters = (parts) => {
-  const inside = parts.join(", ").match(/\p{L}|[^\p{L}]+/gu).map((one) => (/\p{L}/u.test(one) ? html("var", {}, one) : one));
+  const inside = parts
+    .join(", ")
+    .match(/\p{L}|[^\p{L}]+/gu)
+    .map((one) => (/\p{L}/u.test(one) ? html("var", {}, one) : one));
   return html("span", {}, "(", ...inside, parts.length === 1 ? ",)" : ")");
 };
 
@@ -55,7 +69,9 @@ export const letters = (parts) => {
 export const code = (s) => {
   const usual = { num_layers: 1, bias: true, batch_first: false, dropout: 0, bidirectional: false, proj_size: 0 };
   const written = (name) => (name === "dropout" ? pythonFloat(s[name]) : python(s[name]));
-  const options = Object.keys(usual).filter((name) => s[name] !== usual[name]).map((name) => `${name}=${written(name)}`);
+  const options = Object.keys(usual)
+    .filter((name) => s[name] !== usual[name])
+    .map((name) => `${name}=${written(name)}`);
   const call = (name, parts) => {
     const line = `${name}(${parts.join(", ")})`;
     if (line.length <= WIDTH) return [line];
@@ -70,10 +86,18 @@ export const code = (s) => {
   const shape = s.layout === "unbatched" ? [s.T, s.I] : s.batch_first ? [s.N, s.T, s.I] : [s.T, s.N, s.I];
   const packing = ["x", `[${s.lengths.join(", ")}]`, ...(s.batch_first ? ["batch_first=True"] : [])];
   return [
-    "import torch", "from torch import nn", ...(s.packed ? ["from torch.nn.utils import rnn"] : []), "",
-    ...call("lstm = nn.LSTM", [`${s.I}`, `${s.H}`, ...options]), `x = torch.randn(${shape.join(", ")})`,
-    ...(s.packed ? call("x = rnn.pack_padded_sequence", packing) : []), "output, (h_n, c_n) = lstm(x)", "",
-    `print(output${s.packed ? ".data" : ""}.shape)`, "print(h_n.shape)", "print(c_n.shape)",
+    "import torch",
+    "from torch import nn",
+    ...(s.packed ? ["from torch.nn.utils import rnn"] : []),
+    "",
+    ...call("lstm = nn.LSTM", [`${s.I}`, `${s.H}`, ...options]),
+    `x = torch.randn(${shape.join(", ")})`,
+    ...(s.packed ? call("x = rnn.pack_padded_sequence", packing) : []),
+    "output, (h_n, c_n) = lstm(x)",
+    "",
+    `print(output${s.packed ? ".data" : ""}.shape)`,
+    "print(h_n.shape)",
+    "print(c_n.shape)",
   ].join("\n");
 };
 

@@ -24,7 +24,10 @@ export const show = (model, el, parts, traits, draw) => {
 
 /* A line that is read aloud when it changes, and stays so for a moment: not for every pixel of a slider. */
 export const report = () => {
-  const [element, spoken] = [html("p", { class: "report", "aria-hidden": "true" }), html("p", { class: "unseen", role: "status" })];
+  const [element, spoken] = [
+    html("p", { class: "report", "aria-hidden": "true" }),
+    html("p", { class: "unseen", role: "status" }),
+  ];
   let timer = null;
   return {
     element: html("div", {}, element, spoken),

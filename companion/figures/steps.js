@@ -21,7 +21,8 @@ export const scaled = (r, W) => W.map((row) => row.map((value) => r * value));
 /* ---- Embedding ---- */
 
 /* The one-hot vector of an index: (num_embeddings) */
-export const oneHot = (index, num_embeddings) => Array.from({ length: num_embeddings }, (_, k) => (k === index ? 1 : 0));
+export const oneHot = (index, num_embeddings) =>
+  Array.from({ length: num_embeddings }, (_, k) => (k === index ? 1 : 0));
 
 /* dL/dW, (num_embeddings, embedding_dim), from dL/de_k for every place k: each index's row gets the sum of its places. */
 export const embeddingGradient = (indices, gradients, num_embeddings, padding_idx = null) => {
@@ -125,7 +126,13 @@ export const lstmWarning = ({ num_layers, dropout }) =>
 
 /* A number, a string or a truth value as Python writes it. */
 export const python = (value) =>
-  typeof value === "boolean" ? (value ? "True" : "False") : typeof value === "string" ? JSON.stringify(value) : `${value}`;
+  typeof value === "boolean"
+    ? value
+      ? "True"
+      : "False"
+    : typeof value === "string"
+      ? JSON.stringify(value)
+      : `${value}`;
 
 /* Names and shapes of all parameters, in torch's order: [[name, shape], …] */
 export const lstmParameters = ({ input_size, hidden_size, num_layers, bias, bidirectional, proj_size }) => {
@@ -224,7 +231,12 @@ export const writeStep = (index, state, w) => {
  * elsewhere sign by sign. */
 export const numeralWords = (text, language) => {
   const normal = text.normalize("NFC");
-  return language === "en" ? normal.toLowerCase().split(/[\s,-]+/u).filter(Boolean) : [...normal].filter((sign) => sign.trim());
+  return language === "en"
+    ? normal
+        .toLowerCase()
+        .split(/[\s,-]+/u)
+        .filter(Boolean)
+    : [...normal].filter((sign) => sign.trim());
 };
 
 /* One layer of an LSTM by the name that it has in a state_dict. */
@@ -245,7 +257,10 @@ export const encode = (indices, w) => {
   const back = lstm([...read].reverse(), backward, [zeros, zeros]).reverse();
   return {
     memory: there.map(({ h }, j) => [...h, ...back[j].h]),
-    state: [[...there.at(-1).h, ...back[0].h], [...there.at(-1).c, ...back[0].c]],
+    state: [
+      [...there.at(-1).h, ...back[0].h],
+      [...there.at(-1).c, ...back[0].c],
+    ],
   };
 };
 
@@ -261,8 +276,13 @@ export const attend = (h, memory, w) => {
   };
   const query = projected(0, h);
   const weights = probabilities(memory.map((s) => dot(query, projected(1, s)) / Math.sqrt(size)));
-  const mixed = rowTimes(weights, memory.map((s) => projected(2, s)));
-  const context = times(w["attention.out_proj.weight"], mixed).map((value, n) => value + w["attention.out_proj.bias"][n]);
+  const mixed = rowTimes(
+    weights,
+    memory.map((s) => projected(2, s)),
+  );
+  const context = times(w["attention.out_proj.weight"], mixed).map(
+    (value, n) => value + w["attention.out_proj.bias"][n],
+  );
   return { context, weights };
 };
 

@@ -19,7 +19,12 @@ export const compared = (tries) => {
 /* The reader's row and one for each player: { first, tries, bound, bits }, null for one who has guessed nothing. rest as above. */
 export const standings = (tries, theirs, bits, rest) => {
   const places = compared(tries);
-  const row = (own, p) => ({ first: mean(own.map((n) => (n === 1 ? 1 : 0))), tries: mean(own), bound: shannon(own, rest), bits: p && mean(p) });
+  const row = (own, p) => ({
+    first: mean(own.map((n) => (n === 1 ? 1 : 0))),
+    tries: mean(own),
+    bound: shannon(own, rest),
+    bits: p && mean(p),
+  });
   const at = (list) => places.map((k) => list[k]);
   if (!places.length) return [null, ...theirs.map(() => null)];
   return [tries[places[0]] ? row(at(tries)) : null, ...theirs.map((own, n) => row(at(own), at(bits[n])))];

@@ -1,7 +1,24 @@
 /* An RNN over 50 steps: its state and the gradient in colours, their lengths on a logarithmic axis, and one step large. */
 import { norm } from "./numbers.js";
 import { rnn, rnnGradients, rnnSlopes, scaled } from "./steps.js";
-import { ON_COLOUR, BLUE, GREEN, ORANGE, PURPLE, arrow, change, drawing, fill, fixed, html, label, mosaic, say, svg, symbol } from "./kit.js";
+import {
+  ON_COLOUR,
+  BLUE,
+  GREEN,
+  ORANGE,
+  PURPLE,
+  arrow,
+  change,
+  drawing,
+  fill,
+  fixed,
+  html,
+  label,
+  mosaic,
+  say,
+  svg,
+  symbol,
+} from "./kit.js";
 import { choice, player, slider } from "./controls.js";
 import { report, show } from "./show.js";
 
@@ -29,7 +46,11 @@ const compute = (model) => {
   const gradients = rnnGradients(states, last, w, f);
   const ones = states.map((h) => h.map(() => 1)); // where relu has the slope 1 everywhere: as if there were no f
   return {
-    w, f, inputs, states, gradients,
+    w,
+    f,
+    inputs,
+    states,
+    gradients,
     slopes: states.map((h) => rnnSlopes(h, f)),
     lengths: states.map(norm),
     steepness: gradients.map(norm),
@@ -78,12 +99,24 @@ const whole = (words, turn) => {
   const dots = { lengths: svg("circle", { r: 3.5, fill: BLUE }), steepness: svg("circle", { r: 3.5, fill: PURPLE }) };
   const marker = svg("path", { fill: "none", stroke: GREEN, "stroke-width": 1.5, "stroke-linejoin": "round" });
   const frame = (y, tall) =>
-    svg("rect", { x: LEFT, y, width: right - LEFT, height: tall, fill: "none", stroke: "currentColor", "stroke-opacity": 0.25 });
+    svg("rect", {
+      x: LEFT,
+      y,
+      width: right - LEFT,
+      height: tall,
+      fill: "none",
+      stroke: "currentColor",
+      "stroke-opacity": 0.25,
+    });
   const left = { "text-anchor": "start", "font-size": 12 };
   const ticks = ["1e+06", "1e+03", "1", "1e-03", "1e-06"].map((number) => {
     const y = height(Number(number));
     return [
-      svg("path", { d: `M${LEFT} ${y}H${right}`, stroke: "currentColor", "stroke-opacity": number === "1" ? 0.4 : 0.15 }),
+      svg("path", {
+        d: `M${LEFT} ${y}H${right}`,
+        stroke: "currentColor",
+        "stroke-opacity": number === "1" ? 0.4 : 0.15,
+      }),
       upright(LEFT - 4, y, number, { "font-size": 10, "text-anchor": "end" }),
     ];
   });
@@ -93,17 +126,42 @@ const whole = (words, turn) => {
     if (event.buttons && t >= 1 && t <= STEPS) turn(t);
   };
   const element = drawing(
-    words, 360, 318,
-    svg("rect", { x: LEFT, y: 4, width: WIDE, height: TALL, fill: ORANGE }), frame(4, TALL), label(18, 8, "x_t"),
-    states.element, frame(18, 8 * TALL), label(18, 46, "h_t"),
-    gradients.element, frame(82, 8 * TALL),
-    label(18, 101, "∂L"), svg("path", { d: "M6 110H30", stroke: "currentColor" }), label(18, 119, "∂h_t"),
+    words,
+    360,
+    318,
+    svg("rect", { x: LEFT, y: 4, width: WIDE, height: TALL, fill: ORANGE }),
+    frame(4, TALL),
+    label(18, 8, "x_t"),
+    states.element,
+    frame(18, 8 * TALL),
+    label(18, 46, "h_t"),
+    gradients.element,
+    frame(82, 8 * TALL),
+    label(18, 101, "∂L"),
+    svg("path", { d: "M6 110H30", stroke: "currentColor" }),
+    label(18, 119, "∂h_t"),
     label(LEFT, 151, "‖h_t‖", { ...left, fill: BLUE }),
-    arrow([[LEFT + 27, 151], [LEFT + 50, 151]], { stroke: BLUE, color: BLUE }),
-    svg("path", { d: "M150 151H172", ...dashed }), label(177, 151, "f(a) = a", left),
-    arrow([[right - 58, 151], [right - 81, 151]], { stroke: PURPLE, color: PURPLE }),
+    arrow(
+      [
+        [LEFT + 27, 151],
+        [LEFT + 50, 151],
+      ],
+      { stroke: BLUE, color: BLUE },
+    ),
+    svg("path", { d: "M150 151H172", ...dashed }),
+    label(177, 151, "f(a) = a", left),
+    arrow(
+      [
+        [right - 58, 151],
+        [right - 81, 151],
+      ],
+      { stroke: PURPLE, color: PURPLE },
+    ),
     label(right, 151, "‖∂L/∂h_t‖", { "text-anchor": "end", "font-size": 12, fill: PURPLE }),
-    ticks, Object.values(curves), marker, Object.values(dots),
+    ticks,
+    Object.values(curves),
+    marker,
+    Object.values(dots),
     [1, 10, 20, 30, 40, 50].map((t) => label(Math.min(middle(t), 352), bottom + 12, `${t}`, { "font-size": 11 })),
     label(18, bottom + 12, "t"),
   );
@@ -137,14 +195,16 @@ const grid = (x, y, rows, columns, wide, tall = 14) => {
   return {
     element: svg("g", {}, cells),
     set(values, limit) {
-      cells.forEach((row, r) => row.forEach(([ground, number], c) => {
-        const [value, strength] = [values[r][c], Math.min(Math.abs(values[r][c]) / limit, 1)];
-        change(ground, { fill: value < 0 ? BLUE : ORANGE, "fill-opacity": strength.toFixed(3) });
-        if (!number) return;
-        const text = brief(value);
-        say(number, text);
-        change(number, { fill: strength > 0.8 ? ON_COLOUR : "currentColor", "font-size": text.length > 6 ? 10 : 11 });
-      }));
+      cells.forEach((row, r) =>
+        row.forEach(([ground, number], c) => {
+          const [value, strength] = [values[r][c], Math.min(Math.abs(values[r][c]) / limit, 1)];
+          change(ground, { fill: value < 0 ? BLUE : ORANGE, "fill-opacity": strength.toFixed(3) });
+          if (!number) return;
+          const text = brief(value);
+          say(number, text);
+          change(number, { fill: strength > 0.8 ? ON_COLOUR : "currentColor", "font-size": text.length > 6 ? 10 : 11 });
+        }),
+      );
     },
   };
 };
@@ -154,21 +214,40 @@ const single = (size) => {
   const [up, down, half] = [20, 170, size * 7];
   const vector = (x, y) => grid(x, y, size, 1, 50);
   const at = {
-    h_now: vector(1, up), W: grid(100, up, size, size, 13), h_before: vector(210, up), V: grid(280, up, size, 1, 13),
+    h_now: vector(1, up),
+    W: grid(100, up, size, size, 13),
+    h_before: vector(210, up),
+    V: grid(280, up, size, 1, 13),
     x: grid(299, up + half - 7, 1, 1, 48),
-    g_before: vector(1, down), T: grid(100, down, size, size, 13), slopes: vector(216, down), g_now: vector(286, down),
+    g_before: vector(1, down),
+    T: grid(100, down, size, size, 13),
+    slopes: vector(216, down),
+    g_now: vector(286, down),
   };
   const sign = (x, y, text) => upright(x, y + half, text);
   const f = upright(75, up + half, " ", { "font-size": 11 });
   const above = (x, y, text) => label(x, y - 10, text, { "font-size": 12 });
   const kinds = { tanh: above(241, down, "1 − h_t²"), relu: above(241, down, "f′(a_t)") };
   const element = svg(
-    "svg", { class: "drawing", viewBox: `0 0 360 ${down + size * 14 + 4}`, role: "img" },
-    Object.values(at).map((one) => one.element), f, sign(270, up, "+"), sign(354, up, ")"),
-    above(26, up, "h_t"), above(152, up, "W_{hh} = r Q"), above(235, up, "h_{t-1}"), above(286, up, "W_{ih}"),
+    "svg",
+    { class: "drawing", viewBox: `0 0 360 ${down + size * 14 + 4}`, role: "img" },
+    Object.values(at).map((one) => one.element),
+    f,
+    sign(270, up, "+"),
+    sign(354, up, ")"),
+    above(26, up, "h_t"),
+    above(152, up, "W_{hh} = r Q"),
+    above(235, up, "h_{t-1}"),
+    above(286, up, "W_{ih}"),
     above(323, up + half - 7, "x_t"),
-    sign(75, down, "="), sign(210, down, "("), sign(276, down, "⊙"), sign(342, down, ")"), Object.values(kinds),
-    above(28, down, "∂L/∂h_{t-1}"), above(152, down, "W_{hh}ᵀ"), above(311, down, "∂L/∂h_t"),
+    sign(75, down, "="),
+    sign(210, down, "("),
+    sign(276, down, "⊙"),
+    sign(342, down, ")"),
+    Object.values(kinds),
+    above(28, down, "∂L/∂h_{t-1}"),
+    above(152, down, "W_{hh}ᵀ"),
+    above(311, down, "∂L/∂h_t"),
   );
   return {
     element,
@@ -176,19 +255,27 @@ const single = (size) => {
       const [state, gradient] = now.limits;
       const column = (values) => values.map((value) => [value]);
       const vectors = {
-        h_now: now.states[t], h_before: now.states[t - 1], slopes: now.slopes[t],
-        g_now: now.gradients[t], g_before: now.gradients[t - 1],
+        h_now: now.states[t],
+        h_before: now.states[t - 1],
+        slopes: now.slopes[t],
+        g_now: now.gradients[t],
+        g_before: now.gradients[t - 1],
       };
       for (const [name, values] of Object.entries(vectors))
         at[name].set(column(values), name === "slopes" ? 1 : name[0] === "h" ? state : gradient);
       const { weight_hh, weight_ih } = now.w;
       at.W.set(weight_hh, 1);
-      at.T.set(weight_hh.map((_, r) => weight_hh.map((row) => row[r])), 1);
+      at.T.set(
+        weight_hh.map((_, r) => weight_hh.map((row) => row[r])),
+        1,
+      );
       at.V.set(weight_ih, 1);
       at.x.set([now.inputs[t - 1]], now.inputs[0][0]);
       say(f, `= ${now.f}(`);
       for (const [name, one] of Object.entries(kinds)) change(one, { display: name === now.f ? null : "none" });
-      const numbers = Object.fromEntries(Object.entries(vectors).map(([name, values]) => [name, values.map(brief).join(", ")]));
+      const numbers = Object.fromEntries(
+        Object.entries(vectors).map(([name, values]) => [name, values.map(brief).join(", ")]),
+      );
       change(element, { "aria-label": fill(words.step_description, { t, before: t - 1, f: now.f, ...numbers }) });
     },
   };
@@ -196,7 +283,10 @@ const single = (size) => {
 
 /* A sentence with its numbers in place. At the end of a line no sign is broken off, nor an exponent. */
 const told = (sentence, values) =>
-  fill(sentence, values).replace(/ ([=−]) /g, "\u00a0$1\u00a0").replace("× ", "×\u00a0").replaceAll("e-", "e-\u2060");
+  fill(sentence, values)
+    .replace(/ ([=−]) /g, "\u00a0$1\u00a0")
+    .replace("× ", "×\u00a0")
+    .replaceAll("e-", "e-\u2060");
 
 /* What has become of a length, by the factor between its beginning and its end. */
 const fate = (factor) =>
@@ -214,15 +304,19 @@ const ofGradient = (words, { steepness, linear, lengths, slopes, f }) => {
   const through = slopes.slice(2).flat(); // of the steps between h_1 and h_50
   const forgets = came === "vanishes" && lengths[STEPS] > 0.5 * lengths[1];
   const why = told(words[f === "tanh" && forgets ? "tanh_forgets" : f], {
-    slope: fixed(mean(through)), zeros: fixed(8 * (1 - mean(through)), 1),
+    slope: fixed(mean(through)),
+    zeros: fixed(8 * (1 - mean(through)), 1),
   });
   return `${told(words[`gradient_${came}`], { first: brief(steepness[1]), linear: brief(linear[1]), f })}${words.between}${why}`;
 };
 
 const ofStep = (words, { lengths, steepness }, t) =>
   told(words.here, {
-    t, h_before: brief(lengths[t - 1]), h_now: brief(lengths[t]),
-    g_now: brief(steepness[t]), g_before: brief(steepness[t - 1]),
+    t,
+    h_before: brief(lengths[t - 1]),
+    h_now: brief(lengths[t]),
+    g_now: brief(steepness[t]),
+    g_before: brief(steepness[t - 1]),
     factor: steepness[t] ? fixed(steepness[t - 1] / steepness[t]) : "0",
   });
 
@@ -246,14 +340,20 @@ const render = ({ model, el }) => {
   const parts = [
     all.element,
     slider(model, "radius", { label: [`${words.radius} `, symbol("r")], min: 0, max: 2, step: 0.05 }),
-    state.element, gradient.element,
+    state.element,
+    gradient.element,
     html(
-      "div", { class: "controls" },
-      choice(model, "nonlinearity", { label: [`${words.nonlinearity} `, symbol("f")], options: ["tanh", "relu"].map((f) => [f, f]) }),
+      "div",
+      { class: "controls" },
+      choice(model, "nonlinearity", {
+        label: [`${words.nonlinearity} `, symbol("f")],
+        options: ["tanh", "relu"].map((f) => [f, f]),
+      }),
       choice(model, "impulse", { label: [`${words.impulse} `, symbol("x_1")], options: impulses }),
     ),
     html(
-      "div", { class: "strip" },
+      "div",
+      { class: "strip" },
       player(model, "t", { min: 1, max: STEPS, words }),
       slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1, show: (t) => `${t}` }),
     ),

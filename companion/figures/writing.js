@@ -48,7 +48,8 @@ const reader = (file) => {
 const tail = (text) => {
   const [kept, all] = [[], [...text]];
   let room = 13.3;
-  while (all.length && (room -= /[\u1100-\u11ff\u2e80-\uffdc]/.test(all.at(-1)) ? 1 : 0.55) >= 0) kept.unshift(all.pop());
+  while (all.length && (room -= /[\u1100-\u11ff\u2e80-\uffdc]/.test(all.at(-1)) ? 1 : 0.55) >= 0)
+    kept.unshift(all.pop());
   return `${all.length ? "…" : ""}${kept.join("").replace(/ /g, "\u00a0").replace(/\n/g, "⏎")}`;
 };
 
@@ -66,10 +67,13 @@ const diagram = (words, take) => {
     const bar = svg("rect", { y: y + 2, height: high - 4, fill: "currentColor" });
     const [name, p] = [upright(22, y + high / 2, 15), upright(354, y + high / 2, 12, { "text-anchor": "end" })];
     const element = svg(
-      "g", { onclick: () => k < ROWS && take(k) },
+      "g",
+      { onclick: () => k < ROWS && take(k) },
       svg("rect", { x: 0, y, width: 360, height: high, fill: "currentColor", "fill-opacity": 0 }),
       svg("rect", { x: left, y: y + 2, width, height: high - 4, fill: "currentColor", "fill-opacity": 0.06 }),
-      bar, name, p,
+      bar,
+      name,
+      p,
     );
     return { element, bar, name, p };
   });
@@ -84,9 +88,17 @@ const diagram = (words, take) => {
   ]);
   ticks.forEach(([, one], k) => say(one, ["0", "0.5", "1"][k]));
   const element = drawing(
-    words, 360, bottom + 22,
-    text, svg("rect", { x: 218, y: 5, width: 26, height: 26, rx: 3, fill: GREEN, "fill-opacity": 0.2, stroke: GREEN }), next,
-    rows.map((row) => row.element), ticks, line, u, label(346, top - 14, "p"),
+    words,
+    360,
+    bottom + 22,
+    text,
+    svg("rect", { x: 218, y: 5, width: 26, height: 26, rx: 3, fill: GREEN, "fill-opacity": 0.2, stroke: GREEN }),
+    next,
+    rows.map((row) => row.element),
+    ticks,
+    line,
+    u,
+    label(346, top - 14, "p"),
   );
   return {
     element,
@@ -107,7 +119,9 @@ const diagram = (words, take) => {
       });
       change(line, { x1: x(at), x2: x(at) });
       say(number, `\u00a0= ${fixed(at)}`);
-      change(u, { transform: `translate(${Math.min(Math.max(x(at) - 16, left + 6), left + width - 36).toFixed(2)} 0)` });
+      change(u, {
+        transform: `translate(${Math.min(Math.max(x(at) - 16, left + 6), left + width - 36).toFixed(2)} 0)`,
+      });
     },
   };
 };
@@ -212,8 +226,13 @@ const render = ({ model, el }) => {
     set({ written: "", beginning: text });
   };
   const box = html("textarea", {
-    id, rows: 2, maxlength: MOST.beginning, spellcheck: "false", "aria-describedby": `${id}-said`,
-    oninput: typed, oncompositionend: typed,
+    id,
+    rows: 2,
+    maxlength: MOST.beginning,
+    spellcheck: "false",
+    "aria-describedby": `${id}-said`,
+    oninput: typed,
+    oncompositionend: typed,
   });
   const follow = () => {
     if (characters(box.value).join("") === model.get("beginning")) return;
@@ -236,19 +255,31 @@ const render = ({ model, el }) => {
   const [chosen, unit] = [report(), report()];
   const scale = html("span", { class: "scale" }, "−1", html("i"), "1");
   const later = [
-    html("div", { class: "strip others", role: "group", "aria-label": words.others }, html("span", {}, words.others), others),
     html(
-      "div", { class: "strip" }, run, button(words.one, () => (stop(), one())), button(words.back, back),
+      "div",
+      { class: "strip others", role: "group", "aria-label": words.others },
+      html("span", {}, words.others),
+      others,
+    ),
+    html(
+      "div",
+      { class: "strip" },
+      run,
+      button(words.one, () => (stop(), one())),
+      button(words.back, back),
       button(words.restart, () => (stop(), set({ written: "" }))),
     ),
     html("div", {}, html("label", { for: id }, words.beginning), box, complaint),
-    html("div", {},
+    html(
+      "div",
+      {},
       group(
         words.inside,
         slider(model, "unit", { label: words.unit, min: 0, max: writer.hidden_size - 1, step: 1, show: (n) => `${n}` }),
         html("div", { class: "control" }, html("span", {}, "tanh(", symbol("c_t"), ")"), scale),
       ),
-      unit.element),
+      unit.element,
+    ),
   ];
   const arrive = () => {
     change(page, { hidden: !loaded && !model.get("written") });
@@ -280,17 +311,38 @@ const render = ({ model, el }) => {
     chosen.set(!next ? words.unread : loaded && !room() ? words.full : outcome());
     if (!values) return;
     // a value, and the text that led to it
-    const place = (k) => [fixed(values[k]), quoted(text.slice(Math.max(k - 5, 0), k + 1).map(visible).join(""))];
-    const [[least, lowest], [most, highest]] = [Math.min, Math.max].map((which) => place(values.indexOf(which(...values))));
-    unit.set(fill(words.unit_said, { unit: model.get("unit"), now: fixed(values.at(-1)), least, lowest, most, highest }));
+    const place = (k) => [
+      fixed(values[k]),
+      quoted(
+        text
+          .slice(Math.max(k - 5, 0), k + 1)
+          .map(visible)
+          .join(""),
+      ),
+    ];
+    const [[least, lowest], [most, highest]] = [Math.min, Math.max].map((which) =>
+      place(values.indexOf(which(...values))),
+    );
+    unit.set(
+      fill(words.unit_said, { unit: model.get("unit"), now: fixed(values.at(-1)), least, lowest, most, highest }),
+    );
   };
 
   const parts = [
-    picture.element, chosen.element, later[0],
-    html("div", { class: "controls" },
+    picture.element,
+    chosen.element,
+    later[0],
+    html(
+      "div",
+      { class: "controls" },
       slider(model, "temperature", { label: [`${words.temperature} `, symbol("τ")], min: 0, max: 2, step: 0.05 }),
-      slider(model, "seed", { label: words.seed, min: 0, max: 99, step: 1, show: (n) => `${n}` })),
-    waiting.element, later[1], page, later[2], later[3],
+      slider(model, "seed", { label: words.seed, min: 0, max: 99, step: 1, show: (n) => `${n}` }),
+    ),
+    waiting.element,
+    later[1],
+    page,
+    later[2],
+    later[3],
   ];
   const texts = ["beginning", "written"];
   for (const name of texts) model.on(`change:${name}`, taken);

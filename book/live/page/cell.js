@@ -143,7 +143,11 @@ export class Cell {
   /* Where this run's outputs go. What stands there stays until the first of them comes, so that the page does not jump. */
   receive() {
     const place = element("div", { className: "cell_output run-output" });
-    const outputs = new Outputs(place, { alt: this.changed ? this.page.words.drawn : this.alt, words: this.page.words, figure: this.page.figure });
+    const outputs = new Outputs(place, {
+      alt: this.changed ? this.page.words.drawn : this.alt,
+      words: this.page.words,
+      figure: this.page.figure,
+    });
     const last = this.yours;
     let there = false;
     const arrive = () => {
@@ -172,7 +176,10 @@ export class Cell {
     if (this.stored) this.stored.hidden = yes;
     this.under?.remove();
     if (!yes || this.yours.childElementCount || this.stored) {
-      const text = element("span", { textContent: words[yes ? (this.older ? "older" : "yours") : "books"], className: this.older ? "run-older" : "" });
+      const text = element("span", {
+        textContent: words[yes ? (this.older ? "older" : "yours") : "books"],
+        className: this.older ? "run-older" : "",
+      });
       this.under = element("div", { className: "run-under" }, text);
       if (this.stored) {
         const button = element("button", { type: "button", textContent: words[yes ? "show_books" : "show_yours"] });

@@ -4,13 +4,30 @@ const KEYWORDS = new Set(
   `and as assert async await break class continue def del elif else except finally for from global if import in is lambda
    nonlocal not or pass raise return try while with yield`.split(/\s+/),
 );
-const CLASSES = { True: "kc", False: "kc", None: "kc", in: "ow", is: "ow", and: "ow", or: "ow", not: "ow", from: "kn", import: "kn", self: "bp" };
+const CLASSES = {
+  True: "kc",
+  False: "kc",
+  None: "kc",
+  in: "ow",
+  is: "ow",
+  and: "ow",
+  or: "ow",
+  not: "ow",
+  from: "kn",
+  import: "kn",
+  self: "bp",
+};
 const BUILT_IN = new Set(
   `abs all any bool dict enumerate float int isinstance iter len list map max min next print range repr reversed round set
-   sorted str sum super tuple type zip ValueError TypeError RuntimeError KeyError IndexError NotImplementedError`.split(/\s+/),
+   sorted str sum super tuple type zip ValueError TypeError RuntimeError KeyError IndexError NotImplementedError`.split(
+    /\s+/,
+  ),
 );
 const STRING = /(?:\b[rbfu]{1,2})?(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)/;
-const TOKEN = new RegExp(`(#.*)|(${STRING.source})|(\\b\\d[\\w.]*)|([\\p{L}_][\\p{L}\\d_]*)|([-+*/%@&|^~<>=!]+)`, "giu");
+const TOKEN = new RegExp(
+  `(#.*)|(${STRING.source})|(\\b\\d[\\w.]*)|([\\p{L}_][\\p{L}\\d_]*)|([-+*/%@&|^~<>=!]+)`,
+  "giu",
+);
 
 /* The class of a token, as Pygments calls it, or nothing for what has the colour of plain text. */
 const kind = ([text, comment, string, number, name, sign], before) => {
@@ -26,7 +43,8 @@ const kind = ([text, comment, string, number, name, sign], before) => {
 /* Nodes that show Python code in colours. */
 export const coloured = (code) => {
   const nodes = [];
-  let end = 0, before = "";
+  let end = 0,
+    before = "";
   for (const token of code.matchAll(TOKEN)) {
     const type = kind(token, before);
     before = token[0];
@@ -42,7 +60,8 @@ const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "
 
 /* Nodes that show text with a terminal's colours: ESC [ 1 ; 31 m. */
 export const terminal = (text) => {
-  const nodes = [], style = new Set();
+  const nodes = [],
+    style = new Set();
   const [first, ...parts] = text.split(new RegExp(ANSI, "g"));
   nodes.push(first);
   for (let k = 0; k < parts.length; k += 3) {
@@ -53,7 +72,9 @@ export const terminal = (text) => {
       if (code >= 30 && code <= 37) style.add(COLOURS[code - 30]);
     }
     const said = parts[k + 2];
-    nodes.push(style.size ? element("span", { className: [...style].map((name) => `ansi-${name}`).join(" ") }, said) : said);
+    nodes.push(
+      style.size ? element("span", { className: [...style].map((name) => `ansi-${name}`).join(" ") }, said) : said,
+    );
   }
   return nodes.filter((node) => node !== "");
 };

@@ -18,7 +18,10 @@ export const shownFigure = async (place, { name, state, id }, page) => {
     await loaded(new URL("common.js", scripts));
   }
   if (!unrolledFigures.kinds[name]) await loaded(new URL(`${name}.js`, scripts));
-  models.set(id, unrolledFigures.kinds[name](place, state, (changes) => page.kernel?.change(id, changes)));
+  models.set(
+    id,
+    unrolledFigures.kinds[name](place, state, (changes) => page.kernel?.change(id, changes)),
+  );
 };
 
 /* Python has changed a figure. */

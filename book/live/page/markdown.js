@@ -15,17 +15,26 @@ export const inline = (text) => {
     if (code) nodes.push(element("code", {}, code));
     else if (strong) nodes.push(element("strong", {}, ...inline(strong)));
     else if (em) nodes.push(element("em", {}, ...inline(em)));
-    else if (link) nodes.push(/^(https?:|#|[\w.-]+\.html)/.test(target) ? element("a", { href: target }, ...inline(link)) : whole);
+    else if (link)
+      nodes.push(/^(https?:|#|[\w.-]+\.html)/.test(target) ? element("a", { href: target }, ...inline(link)) : whole);
     else nodes.push(escaped ?? element("br"));
   }
   return [...nodes, text.slice(end)];
 };
 
-const cells = (line) => line.trim().replace(/^\||\|$/g, "").split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
+const cells = (line) =>
+  line
+    .trim()
+    .replace(/^\||\|$/g, "")
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim().replaceAll("\\|", "|"));
 
 const table = ([head, rule, ...rows]) => {
-  const sides = cells(rule).map((one) => (/^:?-+:$/.test(one) ? (one[0] === ":" ? "text-center" : "text-right") : "text-left"));
-  const row = (line, name) => element("tr", {}, ...cells(line).map((cell, k) => element(name, { className: sides[k] ?? "" }, ...inline(cell))));
+  const sides = cells(rule).map((one) =>
+    /^:?-+:$/.test(one) ? (one[0] === ":" ? "text-center" : "text-right") : "text-left",
+  );
+  const row = (line, name) =>
+    element("tr", {}, ...cells(line).map((cell, k) => element(name, { className: sides[k] ?? "" }, ...inline(cell))));
   const body = element("tbody", {}, ...rows.map((line) => row(line, "td")));
   return element("div", { className: "table" }, element("table", {}, element("thead", {}, row(head, "th")), body));
 };
@@ -42,7 +51,8 @@ const list = (lines) => {
 
 /* Nodes for a text. */
 export const markdown = (text) => {
-  const nodes = [], lines = text.replaceAll("\r\n", "\n").split("\n");
+  const nodes = [],
+    lines = text.replaceAll("\r\n", "\n").split("\n");
   const take = (good) => {
     const taken = [];
     while (lines.length && good(lines[0], taken.length)) taken.push(lines.shift());
@@ -56,12 +66,39 @@ export const markdown = (text) => {
       const code = take((one) => !one.startsWith(mark)).join("\n");
       lines.shift();
       const shown = /python|^`+\s*py\b/.test(line) ? coloured(code) : [code];
-      nodes.push(element("div", { className: "highlight-python notranslate" }, element("div", { className: "highlight" }, element("pre", {}, ...shown))));
-    } else if (line.includes("|") && /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(next) && next.includes("-")) nodes.push(table(take((one) => one.includes("|"))));
-    else if (/^(?:[-*+]|\d+[.)])\s/.test(line)) nodes.push(list(take((one, k) => (k === 0 || /^(?:[-*+]|\d+[.)]|\s)\s*\S/.test(one)))));
-    else if (/^#{1,6}\s/.test(line)) nodes.push(element("p", {}, element("strong", {}, ...inline(lines.shift().replace(/^#+\s+/, "")))));
-    else if (line.startsWith(">")) nodes.push(element("blockquote", {}, ...markdown(take((one) => one.startsWith(">")).map((one) => one.replace(/^> ?/, "")).join("\n"))));
-    else nodes.push(element("p", {}, ...inline(take((one, k) => one.trim() && (k === 0 || !/^(?:```|[-*+]\s|>|#{1,6}\s)/.test(one))).join("\n"))));
+      nodes.push(
+        element(
+          "div",
+          { className: "highlight-python notranslate" },
+          element("div", { className: "highlight" }, element("pre", {}, ...shown)),
+        ),
+      );
+    } else if (line.includes("|") && /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(next) && next.includes("-"))
+      nodes.push(table(take((one) => one.includes("|"))));
+    else if (/^(?:[-*+]|\d+[.)])\s/.test(line))
+      nodes.push(list(take((one, k) => k === 0 || /^(?:[-*+]|\d+[.)]|\s)\s*\S/.test(one))));
+    else if (/^#{1,6}\s/.test(line))
+      nodes.push(element("p", {}, element("strong", {}, ...inline(lines.shift().replace(/^#+\s+/, "")))));
+    else if (line.startsWith(">"))
+      nodes.push(
+        element(
+          "blockquote",
+          {},
+          ...markdown(
+            take((one) => one.startsWith(">"))
+              .map((one) => one.replace(/^> ?/, ""))
+              .join("\n"),
+          ),
+        ),
+      );
+    else
+      nodes.push(
+        element(
+          "p",
+          {},
+          ...inline(take((one, k) => one.trim() && (k === 0 || !/^(?:```|[-*+]\s|>|#{1,6}\s)/.test(one))).join("\n")),
+        ),
+      );
   }
   return nodes;
 };

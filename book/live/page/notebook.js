@@ -6,7 +6,8 @@ import { element } from "./code.js";
 export const saveNotebook = async (address, cells) => {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address.pathname}: ${answer.status}`);
-  const notebook = await answer.json(), written = new Map(cells.filter((cell) => cell.changed).map(({ id, text }) => [id, text]));
+  const notebook = await answer.json(),
+    written = new Map(cells.filter((cell) => cell.changed).map(({ id, text }) => [id, text]));
   for (const cell of notebook.cells) if (written.has(cell.id)) cell.source = written.get(cell.id).split(/(?<=\n)/);
   const file = new Blob([`${JSON.stringify(notebook, null, 1)}\n`], { type: "application/x-ipynb+json" });
   const link = element("a", { href: URL.createObjectURL(file), download: address.pathname.split("/").pop() });

@@ -4,13 +4,19 @@ import { coloured, element, terminal } from "./code.js";
 import { markdown } from "./markdown.js";
 import { picture } from "./picture.js";
 
-const MOST_SIGNS = 100_000, MOST_LINES = 2_000, MOST_OUTPUTS = 200;
+const MOST_SIGNS = 100_000,
+  MOST_LINES = 2_000,
+  MOST_OUTPUTS = 200;
 const RULE = /^(\x1b\[[\d;]*m)*-{9,}(\x1b\[[\d;]*m)*\n/; // IPython's, as long as a terminal is wide: a phone breaks it
 const FIGURE = "application/vnd.unrolled.figure+json";
 
 /* Text as the stored outputs have it. */
 const printed = (kind, nodes) =>
-  element("div", { className: `output ${kind} highlight-myst-ansi notranslate` }, element("div", { className: "highlight" }, element("pre", {}, ...nodes)));
+  element(
+    "div",
+    { className: `output ${kind} highlight-myst-ansi notranslate` },
+    element("div", { className: "highlight" }, element("pre", {}, ...nodes)),
+  );
 
 const joined = (value) => (Array.isArray(value) ? value.join("") : `${value}`);
 
@@ -60,7 +66,8 @@ export class Outputs {
     if (output.output_type === "stream") return this.print(output.name, joined(output.text));
     this.stream = null;
     if (++this.count > MOST_OUTPUTS) return this.leave(1);
-    const node = output.output_type === "error" ? this.error(output) : this.shown(output.data ?? {}, output.metadata ?? {});
+    const node =
+      output.output_type === "error" ? this.error(output) : this.shown(output.data ?? {}, output.metadata ?? {});
     if (name) this.named.set(name, node);
     this.place.append(node);
   }
@@ -78,7 +85,10 @@ export class Outputs {
   print(name, text) {
     const whole = text.split(/(?<=\n)/).length;
     if (this.left) return this.leave(whole);
-    const lines = text.slice(0, MOST_SIGNS - this.signs).split(/(?<=\n)/).slice(0, MOST_LINES - this.lines);
+    const lines = text
+      .slice(0, MOST_SIGNS - this.signs)
+      .split(/(?<=\n)/)
+      .slice(0, MOST_LINES - this.lines);
     const kept = lines.join("");
     this.signs += kept.length;
     this.lines += kept.split("\n").length - 1;
@@ -111,7 +121,9 @@ export class Outputs {
     const text = (type) => (type in data ? joined(data[type]) : null);
     if (FIGURE in data) {
       const place = element("div");
-      this.figure(place, data[FIGURE]).catch((error) => place.replaceWith(printed("text_plain", [`${text("text/plain") ?? ""}\n${error.message}`])));
+      this.figure(place, data[FIGURE]).catch((error) =>
+        place.replaceWith(printed("text_plain", [`${text("text/plain") ?? ""}\n${error.message}`])),
+      );
       return place;
     }
     if ("text/html" in data) return hypertext(text("text/html"));
@@ -119,8 +131,14 @@ export class Outputs {
     const drawing = "image/svg+xml" in data && picture(text("image/svg+xml"), alt);
     if (drawing) return element("div", { className: "output image_svg" }, drawing);
     for (const type of ["image/png", "image/jpeg", "image/gif", "image/webp"])
-      if (type in data) return element("div", { className: "output image" }, element("img", { src: `data:${type};base64,${text(type).trim()}`, alt }));
-    if ("text/markdown" in data) return element("div", { className: "output text_markdown" }, ...markdown(text("text/markdown")));
+      if (type in data)
+        return element(
+          "div",
+          { className: "output image" },
+          element("img", { src: `data:${type};base64,${text(type).trim()}`, alt }),
+        );
+    if ("text/markdown" in data)
+      return element("div", { className: "output text_markdown" }, ...markdown(text("text/markdown")));
     const plain = text("text/plain") ?? text("application/json") ?? "";
     return printed(plain.includes("\n") ? "text_plain" : "text_plain no-columns", terminal(plain));
   }

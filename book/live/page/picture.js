@@ -2,7 +2,12 @@
  * (book/site/extension/figures/pictures.py does the same when the page is built). */
 
 const UNUSED = "metadata, title, script, foreignObject";
-const THEME = { "#1f2328": "currentColor", "#000000": "currentColor", "#ffffff": "var(--unrolled-paper)", "#d0d7de": "var(--unrolled-grid)" };
+const THEME = {
+  "#1f2328": "currentColor",
+  "#000000": "currentColor",
+  "#ffffff": "var(--unrolled-paper)",
+  "#d0d7de": "var(--unrolled-grid)",
+};
 const PIXELS = { "": 1, px: 1, pt: 4 / 3, in: 96, cm: 96 / 2.54, mm: 96 / 25.4 };
 let drawn = 0;
 
@@ -23,13 +28,15 @@ const isBackground = (path) => {
 export const picture = (source, alt) => {
   const root = document.adoptNode(new DOMParser().parseFromString(source, "image/svg+xml").documentElement);
   if (root.localName !== "svg" || root.querySelector("parsererror")) return null;
-  const name = `run-svg${++drawn}`, [width, height] = ["width", "height"].map((side) => pixels(root.getAttribute(side)));
+  const name = `run-svg${++drawn}`,
+    [width, height] = ["width", "height"].map((side) => pixels(root.getAttribute(side)));
   for (const side of ["width", "height"]) root.removeAttribute(side);
   if (!root.hasAttribute("viewBox")) root.setAttribute("viewBox", `0 0 ${width ?? 300} ${height ?? 150}`);
   for (const one of root.querySelectorAll(UNUSED)) one.remove();
   for (const one of root.querySelectorAll('[id^="patch_"] > *')) if (isBackground(one)) one.remove();
   const ids = new Set([...root.querySelectorAll("[id]")].map((one) => one.id));
-  const own = (value) => recolour(value).replace(/url\(#([^)]+)\)/g, (whole, id) => (ids.has(id) ? `url(#${name}-${id})` : whole));
+  const own = (value) =>
+    recolour(value).replace(/url\(#([^)]+)\)/g, (whole, id) => (ids.has(id) ? `url(#${name}-${id})` : whole));
   for (const one of [root, ...root.querySelectorAll("*")]) {
     if (one.localName === "style") one.textContent = `#${name} { ${own(one.textContent)} }`;
     for (const { name: key, value } of [...one.attributes]) {

@@ -9,7 +9,9 @@ import { inline } from "./markdown.js";
 import { saveNotebook } from "./notebook.js";
 
 // the build puts them in
-const WORDS = "WORDS", STYLE = "STYLE", TESTS = "TESTS";
+const WORDS = "WORDS",
+  STYLE = "STYLE",
+  TESTS = "TESTS";
 
 const megabytes = (bytes) => Math.max(1, Math.round(bytes / 1e6));
 
@@ -34,7 +36,11 @@ class Page {
 
   /* Read what the cells hold, and put there what the reader wrote at an earlier visit. */
   async prepare() {
-    const name = location.pathname.split("/").pop().replace(/\.html$/, "") || "index";
+    const name =
+      location.pathname
+        .split("/")
+        .pop()
+        .replace(/\.html$/, "") || "index";
     this.notebook = `_sources/${name}.ipynb`;
     const told = location.protocol === "file:" ? [] : await this.fetched(new URL(`cells/${name}.json`, this.script));
     const rows = new Map(this.rows.map((row) => [row.id, row]));
@@ -100,7 +106,10 @@ class Page {
 
   /* What the bar says, in the page's language, and the buttons that it has. */
   say(name, values = {}, ...actions) {
-    const text = Object.entries(values).reduce((text, [key, value]) => text.replaceAll(`{${key}}`, value), this.words[name]);
+    const text = Object.entries(values).reduce(
+      (text, [key, value]) => text.replaceAll(`{${key}}`, value),
+      this.words[name],
+    );
     this.bar ??= new Bar(this.words, this.actions);
     this.bar.say(text, ...(actions.length ? actions : ["run_all", "anew", "close"]));
   }
@@ -161,7 +170,10 @@ class Page {
     this.say("starting", {}, "stop");
     try {
       const { start } = await import(this.part("kernel.js"));
-      this.kernel ??= start({ base: this.base.href, onProgress: (...far) => this.phase === "starting" && this.progress(...far) });
+      this.kernel ??= start({
+        base: this.base.href,
+        onProgress: (...far) => this.phase === "starting" && this.progress(...far),
+      });
       await this.kernel.ready;
     } catch (error) {
       if (turn === this.turn) this.fail(error);
@@ -195,12 +207,15 @@ class Page {
     if (this.started) return;
     this.started = true;
     for (const cell of this.cells) cell.start();
-    this.cells[0]?.cell.previousElementSibling.before(element("p", { className: "run-honest" }, ...inline(this.honest)));
+    this.cells[0]?.cell.previousElementSibling.before(
+      element("p", { className: "run-honest" }, ...inline(this.honest)),
+    );
   }
 
   /* What else can be done with a cell: a menu at its last button. */
   menu(cell) {
-    const { cells } = this, place = cells.indexOf(cell);
+    const { cells } = this,
+      place = cells.indexOf(cell);
     const here = cells.filter((one) => one.kind !== "elsewhere" || one === cell);
     const actions = {
       run_above: () => this.enqueue(here.filter((one) => cells.indexOf(one) < place)),
@@ -221,7 +236,8 @@ class Page {
       menu.append(item);
     }
     menu.addEventListener("keydown", (event) => {
-      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key], items = [...menu.children];
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key],
+        items = [...menu.children];
       if (!step) return;
       event.preventDefault();
       items.at((items.indexOf(document.activeElement) + step) % items.length).focus();
@@ -261,7 +277,9 @@ class Page {
 
   /* The cells above this one that have to run before it does, in their order: from the first on that has not run as it is. */
   needed(target) {
-    const above = this.cells.slice(0, this.cells.indexOf(target)).filter((cell) => cell.kind !== "elsewhere" && !cell.checks);
+    const above = this.cells
+      .slice(0, this.cells.indexOf(target))
+      .filter((cell) => cell.kind !== "elsewhere" && !cell.checks);
     let changedAt = 0;
     const first = above.findIndex((cell) => {
       const stale = cell.ranText !== cell.text || cell.state === "failed" || changedAt > cell.ranAt;
@@ -287,7 +305,9 @@ class Page {
   }
 
   enqueue(cells) {
-    const fresh = cells.filter((cell) => !this.queue.includes(cell) && !(cell.state === "running" && cell.runs === cell.text));
+    const fresh = cells.filter(
+      (cell) => !this.queue.includes(cell) && !(cell.state === "running" && cell.runs === cell.text),
+    );
     this.queue.push(...fresh);
     if (this.phase === "new" || this.phase === "failed") return this.ask();
     if (this.phase === "asking") return this.bar?.focus();
@@ -316,12 +336,14 @@ class Page {
 
   /* Run one cell; true if it came to its end without an error. */
   async runOne(cell, turn) {
-    const { text } = cell, receiver = cell.receive();
+    const { text } = cell,
+      receiver = cell.receive();
     cell.runs = text;
     cell.mark("running");
     let status;
     try {
-      const onOutput = (output) => turn === this.turn && (output.output_type === "figure" ? changeFigure(output) : receiver.add(output));
+      const onOutput = (output) =>
+        turn === this.turn && (output.output_type === "figure" ? changeFigure(output) : receiver.add(output));
       ({ status } = await this.kernel.run(text, { cell: cell.id, onOutput }));
     } catch (error) {
       if (turn === this.turn) this.fail(error);

@@ -1,7 +1,10 @@
 // The book without a network. What was read is kept; once a reader has begun to read, so is the rest of the edition.
-const VERSION = "VERSION", EDITIONS = "EDITIONS", CACHE = "unrolled";
+const VERSION = "VERSION",
+  EDITIONS = "EDITIONS",
+  CACHE = "unrolled";
 // What runs cells lies in a folder named after its contents: it never changes, and is large.
-const LIVE = "LIVE", LASTING = /\/live\/[0-9a-f]{12}\//;
+const LIVE = "LIVE",
+  LASTING = /\/live\/[0-9a-f]{12}\//;
 
 self.addEventListener("install", () => self.skipWaiting());
 

@@ -8,12 +8,26 @@ export const createEditor = ({ parent, doc, label, onChange, onRun, onRunNext, o
   field.setAttribute("aria-label", label);
   field.addEventListener("input", () => onChange());
   field.addEventListener("keydown", (event) => {
-    const action = event.key === "Escape" ? onLeave : event.key !== "Enter" ? null : event.shiftKey ? onRunNext : event.ctrlKey ? onRun : null;
+    const action =
+      event.key === "Escape"
+        ? onLeave
+        : event.key !== "Enter"
+          ? null
+          : event.shiftKey
+            ? onRunNext
+            : event.ctrlKey
+              ? onRun
+              : null;
     if (!action) return;
     event.preventDefault();
     event.stopPropagation();
     action();
   });
   parent.append(field);
-  return { text: () => field.value, setText: (text) => (field.value = text), focus: () => field.focus(), destroy: () => field.remove() };
+  return {
+    text: () => field.value,
+    setText: (text) => (field.value = text),
+    focus: () => field.focus(),
+    destroy: () => field.remove(),
+  };
 };

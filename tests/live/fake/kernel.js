@@ -5,12 +5,16 @@ const FORMS = [
   [/^print\((\d+) lines\)$/, (n) => [{ output_type: "stream", name: "stdout", text: "a line\n".repeat(+n) }]],
   [/^print\("(.*)"\)$/, (text) => [{ output_type: "stream", name: "stdout", text: `${text}\n` }]],
   [/^say (.*)$/, (text) => [JSON.parse(text)]],
-  [/^show (\S+) (.*)$/, (type, text) => [{ output_type: "display_data", data: { [type]: said(type, text) }, metadata: {} }]],
+  [
+    /^show (\S+) (.*)$/,
+    (type, text) => [{ output_type: "display_data", data: { [type]: said(type, text) }, metadata: {} }],
+  ],
 ];
 
 export const start = ({ onProgress }) => {
   const log = (window.asked ??= []);
-  let end = null, lost = false;
+  let end = null,
+    lost = false;
   const begin = async () => {
     log.push("start");
     for (let k = 1; k <= 4; k++) {

@@ -2,7 +2,8 @@
  * that anywidget's has. `answer(name)` promises the bytes of a file that a figure asks for by `send({ want: name })`; they
  * come as a message { have: name } with the bytes as its buffer. `changed(state)`, if there is one, hears of what is moved. */
 const staticModel = (state, answer, changed) => {
-  const listeners = {}, moved = new Set();
+  const listeners = {},
+    moved = new Set();
   const same = (a, b) => a === b || JSON.stringify(a) === JSON.stringify(b);
   const tell = (event, ...what) => [...(listeners[event] || [])].forEach((listener) => listener(...what));
   return {
@@ -52,7 +53,8 @@ const kinds = {};
 /* Put the figure in the place of its picture. The script stands in that place, so the browser has not read what follows:
  * nothing moves when the figure grows, and a link to a later section leads to it. */
 const mount = (name, { render }) => {
-  const script = document.currentScript, place = script.closest("[data-figure]");
+  const script = document.currentScript,
+    place = script.closest("[data-figure]");
   const answer = beside(script);
   kinds[name] = (el, state, changed) => {
     const model = staticModel(state, answer, changed);

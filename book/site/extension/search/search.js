@@ -12,7 +12,10 @@ unrolled.isCJK = (word) => new RegExp(unrolled.patterns.cjk, "u").test(word);
 
 unrolled.splitName = (name) => {
   const spaced = unrolled.camel.reduce((s, boundary) => s.replace(new RegExp(boundary, "g"), "$1 $2"), name);
-  const parts = spaced.toLowerCase().split(/[ ._]+/).filter((part) => part.length > 1);
+  const parts = spaced
+    .toLowerCase()
+    .split(/[ ._]+/)
+    .filter((part) => part.length > 1);
   const whole = name.toLowerCase().replace(/^_+|_+$/g, "");
   return whole ? [whole, ...parts.filter((part) => part !== whole)] : [];
 };
@@ -69,7 +72,11 @@ unrolled.lookUp = (word) => {
 
 /* Does a heading say the whole query? Spaces do not matter: Korean is written with and without. */
 unrolled.inHeading = () => {
-  const squeeze = (text) => unrolled.clean(text).toLowerCase().replace(/[\s`]+/g, "");
+  const squeeze = (text) =>
+    unrolled
+      .clean(text)
+      .toLowerCase()
+      .replace(/[\s`]+/g, "");
   const wanted = squeeze(unrolled.query);
   const pages = new Set();
   for (const [title, places] of Object.entries(Search._index.alltitles))
@@ -116,12 +123,15 @@ Search.performTermsSearch = (searchTerms) => {
 
 unrolled.parseQuery = Search._parseQuery;
 Search._parseQuery = (query) => {
-  unrolled.query = query.normalize("NFKC").replace(/[?!。\s]+$/, "").trim();
+  unrolled.query = query
+    .normalize("NFKC")
+    .replace(/[?!。\s]+$/, "")
+    .trim();
   const [, searchTerms, excludedTerms, , objectTerms] = unrolled.parseQuery(unrolled.query);
   // marked on the page that the reader chooses: pieces whose words are all in the index
   const terms = Search._index.terms;
   const stemmer = new Stemmer();
-  const known = (piece) => splitQuery(piece).every((word) => terms.hasOwnProperty(stemmer.stemWord(word)));
+  const known = (piece) => splitQuery(piece).every((word) => Object.hasOwn(terms, stemmer.stemWord(word)));
   const marks = unrolled.pieces(unrolled.query, known);
   localStorage.setItem("sphinx_highlight_terms", marks.join(" "));
   return [unrolled.query, searchTerms, excludedTerms, new Set(marks), objectTerms];
@@ -132,7 +142,9 @@ Search.makeSearchSummary = (html, _keywords, anchor) => {
   const page = new DOMParser().parseFromString(html, "text/html");
   const part = page.getElementById(anchor.slice(1)) || page.querySelector("article");
   if (!part) return null;
-  part.querySelectorAll(".headerlink, .begin, h1, pre, script, style, svg, annotation").forEach((element) => element.remove());
+  part
+    .querySelectorAll(".headerlink, .begin, h1, pre, script, style, svg, annotation")
+    .forEach((element) => element.remove());
   // each begins anew
   part.querySelectorAll("dt, dd, li, p, tr, th, td").forEach((element) => element.append(" "));
   part.querySelectorAll("h2, h3, h4").forEach((element) => element.append(" · "));

@@ -1,6 +1,7 @@
 // What a page does by itself: colours, layout in steps, places of what was searched for, tables that scroll by keys.
 (() => {
-  const root = document.documentElement, modes = ["auto", "light", "dark"];
+  const root = document.documentElement,
+    modes = ["auto", "light", "dark"];
 
   const button = document.getElementById("mode");
   button.addEventListener("click", () => {
@@ -36,9 +37,13 @@
   };
   for (const sign of signs) addEventListener(sign, begin, { capture: true, passive: true });
   addEventListener("begin", () => idle(step));
-  addEventListener("click", (event) => {
-    if (event.target.closest("a")?.hash) whole();
-  }, true);
+  addEventListener(
+    "click",
+    (event) => {
+      if (event.target.closest("a")?.hash) whole();
+    },
+    true,
+  );
   addEventListener("hashchange", () => {
     if (!("steps" in root.dataset)) return;
     whole();
