@@ -185,7 +185,7 @@ const diagram = (words) => {
 /* The sequence: a column for each step, and the memory as a line. */
 const history = (words, length, turn) => {
   const [width, start, top, high] = [16, 36, 66, 88];
-  const rows = ["x", "i", "f"].map((name, r) =>
+  const rows = ["x", "i", "f"].map((_name, r) =>
     Array.from({ length }, (_, t) => square(start + t * width, 4 + r * 19, width, 17, { digits: null })),
   );
   const x = (t) => start + (t + 0.5) * width;

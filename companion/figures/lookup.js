@@ -1,6 +1,6 @@
 /* A table W that is read by index: the row that comes out, and the rows that a step of training moves. */
 import { descend, embeddingGradient, oneHot, rowTimes, sumLoss } from "./steps.js";
-import { GREEN, arrow, change, drawing, fill, fixed, html, label, say, square, squares, svg, symbol } from "./kit.js";
+import { GREEN, arrow, change, drawing, fill, fixed, html, label, say, squares, svg, symbol } from "./kit.js";
 import { button, slider, textbox, toggle } from "./controls.js";
 import { report, show } from "./show.js";
 

@@ -258,7 +258,7 @@ const render = ({ model, el }) => {
     change(table, { "aria-busy": loaded && !found ? "true" : null });
     if (loaded && !found) return; // the answer comes soon, and so long the last one stands
     rows.forEach(({ cells }, k) => {
-      const one = found && found[KINDS[k]];
+      const one = found?.[KINDS[k]];
       const told = one ? [chance(one.loss), fixed(one.loss / Math.LN2, 1), ...one.reaches] : ["–", "–", "–", "–"];
       cells.forEach((cell, n) => say(cell, told[n]));
     });

@@ -28,7 +28,7 @@ const render = ({ model, el }) => {
   change(told.element, { class: "steady" });
   const turn = (name) => mark(model.get("marked") === name ? "" : name);
   const pointed = Object.fromEntries(TENSORS.map((name) => [name, button(html("code", {}, name), () => turn(name))]));
-  const weight = weightChoice(model, words, mark);
+  const weight = weightChoice(words, mark);
   const python = copyBox(words);
   const message = html("code");
   const complaint = html("div", { class: "refused" }, message, noted.element);

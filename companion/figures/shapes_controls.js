@@ -38,7 +38,7 @@ export const lengthsBox = (model, words) => {
 };
 
 /* The weights that there are, to choose one. The list follows the network. */
-export const weightChoice = (model, words, mark) => {
+export const weightChoice = (words, mark) => {
   const select = html("select", { class: "wide", "aria-label": words.weight, onchange: () => mark(select.value) });
   let listed = null;
   return {

@@ -291,7 +291,7 @@ const render = ({ model, el }) => {
     arrive();
     const { at, next, drawn } = chances();
     const [begin, since, text] = [found("beginning"), found("written"), all()];
-    const values = loaded && loaded.read(text).map(({ c }) => Math.tanh(c[model.get("unit")]));
+    const values = loaded?.read(text).map(({ c }) => Math.tanh(c[model.get("unit")]));
     picture.set(text, next, drawn, at, { choosable: loaded !== null });
     paintBegun(begin, values);
     paintWritten(since, values?.slice(begin.length));

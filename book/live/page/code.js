@@ -30,7 +30,7 @@ const TOKEN = new RegExp(
 );
 
 /* The class of a token, as Pygments calls it, or nothing for what has the colour of plain text. */
-const kind = ([text, comment, string, number, name, sign], before) => {
+const kind = ([_text, comment, string, number, name, sign], before) => {
   if (comment) return "c1";
   if (string) return "s2";
   if (number) return number.includes(".") ? "mf" : "mi";

@@ -1,6 +1,6 @@
 /* What a cell gave, as the page shows it: messages as Jupyter's, one after another while the cell runs. */
 
-import { coloured, element, terminal } from "./code.js";
+import { element, terminal } from "./code.js";
 import { markdown } from "./markdown.js";
 import { picture } from "./picture.js";
 

@@ -1,5 +1,6 @@
 // The book without a network. What was read is kept; once a reader has begun to read, so is the rest of the edition.
-const VERSION = "VERSION",
+// _VERSION changes with every page: so browsers take the new worker.
+const _VERSION = "VERSION",
   EDITIONS = "EDITIONS",
   CACHE = "unrolled";
 // What runs cells lies in a folder named after its contents: it never changes, and is large.

@@ -13,8 +13,7 @@ const FORMS = [
 
 export const start = ({ onProgress }) => {
   const log = (window.asked ??= []);
-  let end = null,
-    lost = false;
+  let end = null;
   const begin = async () => {
     log.push("start");
     for (let k = 1; k <= 4; k++) {
@@ -29,7 +28,7 @@ export const start = ({ onProgress }) => {
       log.push(`run ${cell}`);
       await new Promise((done) => setTimeout(done, 1));
       for (const line of source.split("\n")) {
-        if (line === "while True:") return new Promise((resolve, reject) => (end = reject));
+        if (line === "while True:") return new Promise((_resolve, reject) => (end = reject));
         if (line.startsWith("raise ")) {
           const traceback = ["\x1b[0;31mValueError\x1b[0m: no", `\x1b[0;32m----> 1\x1b[0m ${line}`];
           onOutput({ output_type: "error", ename: "ValueError", evalue: "no", traceback });

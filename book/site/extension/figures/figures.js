@@ -52,6 +52,7 @@ const kinds = {};
 
 /* Put the figure in the place of its picture. The script stands in that place, so the browser has not read what follows:
  * nothing moves when the figure grows, and a link to a later section leads to it. */
+// biome-ignore lint/correctness/noUnusedVariables: the pages call it, as unrolledFigures.mount
 const mount = (name, { render }) => {
   const script = document.currentScript,
     place = script.closest("[data-figure]");

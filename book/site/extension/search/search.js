@@ -164,8 +164,8 @@ Search.makeSearchSummary = (html, _keywords, anchor) => {
   const end = start + 240;
   let said = text.slice(start, end);
   // no half word at its ends
-  if (start) said = "…" + said.replace(/^[\p{Script=Latin}\d_’-]*[ ,.;:)]+/u, "");
-  if (end < text.length) said = said.replace(/[ (]+[\p{Script=Latin}\d_’-]*$/u, "") + "…";
+  if (start) said = `…${said.replace(/^[\p{Script=Latin}\d_’-]*[ ,.;:)]+/u, "")}`;
+  if (end < text.length) said = `${said.replace(/[ (]+[\p{Script=Latin}\d_’-]*$/u, "")}…`;
   summary.textContent = said;
   marks.forEach((mark) => _highlightText(summary, mark, "highlighted"));
   return summary;
