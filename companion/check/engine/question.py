@@ -5,7 +5,7 @@ How to make one --------------- A question is `QUESTION` in a file of its own, `
 `Question` with a reference that has switches. It needs
 
 - `call`, which calls an answer on a probe: `Function(...)` or `Module(...)` of run_answer.py, or, where neither fits, a
-  function `call(answer, probe, outcome)` that puts float64 tensors into `outcome.values` by name (`running.named`,
+  function `call(answer, probe, outcome)` that puts float64 tensors into `outcome.values` by name (`probe.named`,
   `values` and `gradients` help), and raises `Unfit` if what it was given has the wrong form. It runs where the answer
   lives, so it knows no truth.
 - `truth`, torch's own answer to the same question, a function or class in the form asked for. It says what is right.
