@@ -271,7 +271,7 @@ class RNNBase(nn.Module):
         Returns the last layer's outputs, one for each direction, and the last state of every layer and direction.
         """
         run = self.unroll_by_hand or self._step.unroll or unroll
-        ends, outputs = [], []
+        ends = []
         for layer in range(self.num_layers):
             if layer > 0:
                 x = torch.cat(outputs, dim=-1)
