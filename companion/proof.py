@@ -1,9 +1,11 @@
 """The proof that ends every chapter's construction: a scratch module against its namesake in `torch.nn`."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 # float64: how far two numbers may lie apart. float32: the same as a share of the tensor's largest number.
@@ -20,24 +22,24 @@ class Row:
     """One tensor of the comparison."""
 
     tensor: str
-    shape: tuple
+    shape: tuple[int, ...]
     difference: float  # the largest absolute one; inf where the shapes differ, nan where a number is nan
     bound: float
 
     @property
-    def ok(self):
+    def ok(self) -> bool:
         return self.difference <= self.bound
 
 
-class Comparison(list):
+class Comparison(list[Row]):
     """The rows of a comparison. It prints bounds and no digits, so that it prints the same on every machine."""
 
-    def __init__(self, rows, bound_text):
+    def __init__(self, rows: Iterable[Row], bound_text: str) -> None:
         super().__init__(rows)
         self.bound_text = bound_text
 
     @property
-    def ok(self):
+    def ok(self) -> bool:
         """Whether every difference is below its bound."""
         return all(row.ok for row in self)
 
@@ -47,18 +49,25 @@ class Comparison(list):
             shape = "(" + ", ".join(map(str, row.shape)) + ")"
             yield row.tensor, shape, f"below {self.bound_text}" if row.ok else f"{row.difference:.1g}: DIFFERENT"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         cells = list(self._cells())
         widths = [max(len(row[k]) for row in cells) for k in range(3)]
         return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in cells)
 
-    def _repr_markdown_(self):
+    def _repr_markdown_(self) -> str:
         head, *rows = self._cells()
         lines = ["| " + " | ".join(head) + " |", "|:--|:--|:--|"]
         return "\n".join(lines + [f"| `{name}` | {shape} | {difference} |" for name, shape, difference in rows])
 
 
-def compare(scratch, reference, input=None, state=None, seed=0, **call):
+def compare(
+    scratch: nn.Module,
+    reference: nn.Module,
+    input: Tensor | PackedSequence | tuple[Tensor, ...] | None = None,
+    state: Tensor | tuple[Tensor, Tensor] | None = None,
+    seed: int = 0,
+    **call: Any,
+) -> Comparison:
     """Run a scratch module and its torch namesake on the same numbers, and compare all that comes out.
 
     scratch, reference: modules of the same shape: cells, layers, embeddings or linear layers; the weights of

@@ -14,10 +14,11 @@ import time
 from contextlib import redirect_stdout
 from difflib import get_close_matches
 from functools import partial
+from typing import Any, TextIO
 
 from companion.check.engine import messages, session, trained_network
-from companion.check.engine.diagnosis import diagnose
-from companion.check.engine.question import all_questions, bank
+from companion.check.engine.diagnosis import Finding, diagnose
+from companion.check.engine.question import Question, all_questions, bank
 from companion.check.engine.run_answer import observe
 
 __all__ = ["Result", "check", "progress", "student", "variant"]
@@ -27,16 +28,16 @@ PRINTED = 2000  # letters of what an answer prints
 class Short:
     """Where an answer prints to: the beginning is passed on, the rest is dropped."""
 
-    def __init__(self, stream):
+    def __init__(self, stream: TextIO) -> None:
         self.stream, self.left = stream, PRINTED
 
-    def write(self, text):
+    def write(self, text: str) -> int:
         if self.left > 0 and self.stream:
             self.stream.write(text[: self.left] + "…\n" * (len(text) > self.left))
         self.left -= len(text)
         return len(text)
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
 
@@ -48,13 +49,13 @@ SECONDS = 4.5 if sys.platform == "emscripten" else 1.5
 class Said:
     """Paragraphs of Markdown, which show themselves in a notebook."""
 
-    def __init__(self, paragraphs):
+    def __init__(self, paragraphs: list[str]) -> None:
         self.paragraphs = paragraphs
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join(map(messages.as_text, self.paragraphs))
 
-    def _repr_markdown_(self):
+    def _repr_markdown_(self) -> str:
         # a line of its own is one, too, in Markdown; those of lists and tables are
         broken = (re.sub(r"\n(?!- |\|)", "  \n", paragraph) for paragraph in self.paragraphs)
         return "\n\n".join(broken)
@@ -63,18 +64,18 @@ class Said:
 class Result(Said):
     """What `check` found. ok: whether the answer is right. mistakes: their names. Shows itself in a notebook."""
 
-    def __init__(self, question, finding, paragraphs):
+    def __init__(self, question: str, finding: Finding, paragraphs: list[str]) -> None:
         super().__init__(paragraphs)
         self.question, self.finding = question, finding
         self.ok, self.mistakes = finding.ok, list(finding.mistakes)
 
 
-def spoken(lang):
+def spoken(lang: str | None) -> str:
     """The language that is asked for, or that of the environment."""
     return lang or os.environ.get("UNROLLED_LANGUAGE", "en")
 
 
-def known(question):
+def known(question: str) -> Question:
     """The question of this name. ValueError, with the nearest name, if there is none."""
     if question not in all_questions():
         near = get_close_matches(question.lower(), all_questions(), n=1)
@@ -83,7 +84,7 @@ def known(question):
     return all_questions()[question]
 
 
-def check(question, answer, lang=None, seed=None):
+def check(question: str, answer: Any, lang: str | None = None, seed: int | None = None) -> Result:
     """Checks an answer to the question of this name, and returns a `Result`.
 
     answer: the function or class that was asked for. lang: the language of the result; without it that of the
@@ -125,7 +126,7 @@ def examined(asked, ask, seed):
     return finding, probed, time.process_time() - begin
 
 
-def student(name, lang=None):
+def student(name: str | int, lang: str | None = None) -> Said:
     """Says who is asked from here on: a name or a number, as the instructor has it. Variants depend on it."""
     session.NOTEBOOK.name = str(name).strip()
     said = messages.words(spoken(lang))["results"]
@@ -134,11 +135,11 @@ def student(name, lang=None):
     )
 
 
-def variant(question, lang=None):
+def variant(question: str, lang: str | None = None) -> Said:
     """What the student is asked by a question that has variants. ValueError for one that has none."""
     return Said(session.variant_says(known(question).name, session.NOTEBOOK.name, spoken(lang)))
 
 
-def progress(assignment, lang=None):
+def progress(assignment: str, lang: str | None = None) -> Said:
     """What is checked of an assignment, what is right, how many points that is, and what is left."""
     return Said(session.progress_says(assignment, spoken(lang)))

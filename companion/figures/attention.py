@@ -2,9 +2,10 @@
 
 import unicodedata
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 from traitlets import Bool, Dict, Int, TraitError, Unicode, default, validate
 
 from companion.figures.figure import Loading, script
@@ -28,8 +29,8 @@ class Written(NamedTuple):
     None."""
 
     digits: str
-    p: torch.Tensor
-    weights: torch.Tensor | None
+    p: Tensor
+    weights: Tensor | None
 
 
 class Attention(Loading):
@@ -48,15 +49,15 @@ class Attention(Loading):
     reader = Dict(read_only=True).tag(sync=True)  # what the page knows before it has the weights
     moved = ("text", "attention", "t")
 
-    def __init__(self, language="en", **values):
+    def __init__(self, language: str = "en", **values: Any) -> None:
         super().__init__(language, **values)
         self.set_trait("reader", self._reader())
 
-    def words_read(self, text=None):
+    def words_read(self, text: str | None = None) -> list[str]:
         """The words of the text, or of another one, as the encoder reads them: a list."""
         return split(unicodedata.normalize("NFC", self.text if text is None else text), self._own)
 
-    def written(self, text=None, attention=None):
+    def written(self, text: str | None = None, attention: bool | None = None) -> Written:
         """What is written for the text, or for another one, as `Written`: the likeliest sign at each step."""
         kind = KINDS[0] if (self.attention if attention is None else attention) else KINDS[1]
         return write(self._own, kind, tuple(self.words_read(text)))
@@ -95,13 +96,13 @@ class Attention(Loading):
         return text
 
 
-def example_of(number, language):
+def example_of(number: int, language: str) -> str:
     """A number in words, as one would type it."""
     return (" " if language == "en" else "").join(in_words(number, language))
 
 
 @lru_cache(maxsize=100)
-def write(language, kind, words):
+def write(language: str, kind: str, words: tuple[str, ...]) -> Written:
     """The likeliest sign at each step, as `companion.learning.search.greedy` writes, and how likely it was."""
     model, task = reader_of(language, kind)
     source = task.encode(list(words))[:, None]
@@ -109,7 +110,7 @@ def write(language, kind, words):
     return Written(task.decode(found.sequence), torch.tensor(found.p, dtype=torch.float64), found.weights)
 
 
-def rows(written):
+def rows(written: Written) -> list[dict[str, Any]]:
     """What was written as the script has it: its signs, the end as 0; probabilities and weights with five digits."""
     rounded = lambda values: [round(value, 5) for value in values]  # noqa: E731
     return [

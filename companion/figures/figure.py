@@ -11,6 +11,8 @@ import re
 import tomllib
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
 import anywidget
 from ipywidgets import DOMWidget
@@ -23,12 +25,12 @@ EXPORT = re.compile(r"^export (?=const (?P<name>\w+))", re.MULTILINE)
 
 
 @cache
-def read(name):
+def read(name: str) -> str:
     """A file of this folder."""
     return (HERE / name).read_text(encoding="utf-8")
 
 
-def source(name):
+def source(name: str) -> str:
     """A module in which what it imports as a text stands as one: all the modules that this is made of, without
     comments."""
 
@@ -38,30 +40,30 @@ def source(name):
     return TEXT.sub(told, read(f"{name}.js"))
 
 
-def without_comments(text):
+def without_comments(text: str) -> str:
     """A module without its comments, which the package keeps: pages need not carry them."""
     return re.sub(r"^ *(?:/\*.*?\*/|//[^\n]*)\n", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
-def modules(name):
+def modules(name: str) -> list[str]:
     """The modules that a figure's script is made of, in the order in which they need each other."""
-    found = []
+    found: list[str] = []
     for needed in IMPORT.finditer(read(f"{name}.js")):
         found += [module for module in modules(needed["module"]) if module not in found]
     return [*found, name]
 
 
 @cache
-def script(name):
+def script(name: str) -> str:
     """A figure's script as one module, whose default export is `{ render }`."""
     *needed, own = (IMPORT.sub("", source(module)) for module in modules(name))
     return "\n".join([*(EXPORT.sub("", module) for module in needed), own])
 
 
 @cache
-def words(language, name):
+def words(language: str, name: str) -> dict[str, Any]:
     """What a figure says in a language: key → words. What a language lacks it says in English."""
-    said = {}
+    said: dict[str, Any] = {}
     for one in dict.fromkeys(["en", language]):
         if (HERE / f"words/{one}.toml").is_file():
             table = tomllib.loads(read(f"words/{one}.toml"))
@@ -69,12 +71,12 @@ def words(language, name):
     return said
 
 
-def own(state):
+def own(state: dict[str, Any]) -> dict[str, Any]:
     """Of a widget's state what is the figure's own: not its scripts, nor what every widget has."""
     return {key: value for key, value in state.items() if key[0] != "_" and key not in DOMWidget.class_traits()}
 
 
-def picture(language, name):
+def picture(language: str, name: str) -> str:
     """The drawing as it is before anybody moves anything, as SVG: in this language, if it has letters of a language.
 
     A language without a drawing of its own gets the English one. FileNotFoundError if there is none either.
@@ -102,11 +104,11 @@ class Figure(anywidget.AnyWidget):
 
     language = Unicode("en").tag(sync=True)
     words = Dict(read_only=True).tag(sync=True)
-    moved = ()  # the names of what the reader moves, in the order in which repr shows them
-    told = ()  # the names of what else the script finds in its model; only Python sets it
+    moved: tuple[str, ...] = ()  # the names of what the reader moves, in the order in which repr shows them
+    told: tuple[str, ...] = ()  # the names of what else the script finds in its model; only Python sets it
     _css = read("figures.css")  # a figure has its own _esm = script("<name>")
 
-    def __init__(self, language="en", **values):
+    def __init__(self, language: str = "en", **values: Any) -> None:
         if unknown := [name for name in values if name not in self.moved]:
             raise TypeError(
                 f"{type(self).__name__} has no {', '.join(map(repr, unknown))}; it has {', '.join(self.moved)}"
@@ -115,11 +117,11 @@ class Figure(anywidget.AnyWidget):
         self.set_trait("words", words(language, self.name))
 
     @property
-    def name(self):
+    def name(self) -> str:
         """That of its files, and of its table of words."""
         return type(self).__name__.lower()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         """What has been moved: `Gates(x=0.5)`."""
         defaults = self.trait_defaults()
         moved = {name: getattr(self, name) for name in self.moved}
@@ -138,9 +140,9 @@ class Loading(Figure):
     A class that inherits says which ones there are: `files`, name → path.
     """
 
-    files = {}
+    files: dict[str, Path] = {}
 
-    def __init__(self, language="en", **values):
+    def __init__(self, language: str = "en", **values: Any) -> None:
         super().__init__(language, **values)
         self.on_msg(self._answer)
 

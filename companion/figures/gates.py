@@ -10,7 +10,7 @@ from companion.layers.lstm import LSTMCell
 INPUTS = [1.0, 0.2, -0.3, 0.3, 0.1, -0.2, 0.3, -0.1, 0.2, -0.3, 0.3, 0.2, -0.2, 0.3, -0.3, 0.1, 0.3, -0.1, 0.2, 0.3]
 
 
-def four(*start, limit):
+def four(*start: float, limit: float) -> List:
     """A number for each gate, in torch's order i, f, g, o."""
     return List(Number(min=-limit, max=limit), list(start), minlen=4, maxlen=4).tag(sync=True)
 
@@ -37,7 +37,7 @@ class Gates(Figure):
     shown = Int(6, min=1, max=6).tag(sync=True)
     moved = ("x", "h", "c", "bias", "weight_ih", "weight_hh", "inputs", "t", "closed", "shown")
 
-    def cell(self):
+    def cell(self) -> LSTMCell:
         """A `companion.LSTMCell` in float64 with the weights and biases that the figure has now."""
         cell = LSTMCell(1, 1, dtype=torch.float64)
         with torch.no_grad():

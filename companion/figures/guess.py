@@ -3,9 +3,12 @@ English, 1951)."""
 
 import math
 import re
+from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import torch
+from torch import Tensor
 from traitlets import Bool, Dict, Int, List, TraitError, default, observe, validate
 
 from companion.figures.figure import Figure, script
@@ -27,16 +30,16 @@ CHOOSING = ("ja", "ko", "zh")  # there are hundreds of characters, and not on ev
 SENTENCE = re.compile(r"[.!?。！？][”’」』]* ?")
 
 
-def held_out_text(language):
+def held_out_text(language: str) -> str:
     """The last tenth of a language's text, from which neither counts nor writer learned."""
     vocabulary = writer_of(language)[1]
     return vocabulary.decode(split(vocabulary.encode(load_text(language)))[1])
 
 
-def passages(language):
+def passages(language: str) -> list[str]:
     """Pieces of the held-out text that begin and end with a sentence: PASSAGES of them, far from each other."""
     least, most = (GIVEN[language] + guessed for guessed in GUESSED)
-    found = []
+    found: list[str] = []
     for line in held_out_text(language).split("\n")[1:]:  # the first one has no beginning
         ends = [end.end() for end in SENTENCE.finditer(line)]
         pieces = (line[start:end].rstrip() for start in [0, *ends] for end in ends)
@@ -45,14 +48,14 @@ def passages(language):
 
 
 @cache
-def counts_of(language):
+def counts_of(language: str) -> list[Counts]:
     """The counts of the orders that play, of the part of the text that the writer learned from."""
     vocabulary = writer_of(language)[1]
     learned_from, _ = split(vocabulary.encode(load_text(language)))
     return [Counts(learned_from, len(vocabulary), order) for order in ORDERS]
 
 
-def all_at_once(counts, past):
+def all_at_once(counts: Counts, past: Sequence[int]) -> Tensor:
     """`counts.probabilities(past)`, for a large vocabulary in less time: float64 (vocab_size)."""
     p = torch.full((counts.vocab_size,), 1 / counts.vocab_size, dtype=torch.float64)
     for n in range(min(counts.order, len(past)) + 1):
@@ -66,7 +69,7 @@ def all_at_once(counts, past):
     return p
 
 
-def distributions(language, text):
+def distributions(language: str, text: str) -> Tensor:
     """What each player expects at each place but the first, given the text before it: float64 (players, length - 1,
     vocab_size)."""
     model, vocabulary = writer_of(language)
@@ -80,20 +83,20 @@ def distributions(language, text):
     return torch.stack([*(torch.stack(one) for one in counted), torch.softmax(logits[:, 0], dim=1)])
 
 
-def candidates(ranked, truth):
+def candidates(ranked: Tensor, truth: int) -> list[int]:
     """The right index and the others that the players expect most, in turns, the last player first. In the order of the
     vocabulary."""
     others = dict.fromkeys(order[k].item() for k in range(CHOICES + 1) for order in reversed(ranked))
     return sorted([truth, *[one for one in others if one not in (truth, 0)][: CHOICES - 1]])
 
 
-def rank(p, index):
+def rank(p: Tensor, index: int) -> int:
     """How many tries it takes who guesses the likeliest first; of equally likely ones the first in the vocabulary."""
     return 1 + int((p > p[index]).sum()) + int((p[:index] == p[index]).sum())
 
 
 @cache
-def played(language, text, given):
+def played(language: str, text: str, given: int) -> dict[str, Any]:
     """What the page knows of the players: their tries for each place, among all characters and among the candidates, a
     digit each, and -log2 p of what came. `first`: the place to which the first tries belong; bits, candidates, and
     which of them the writer holds likeliest, begin at `given`."""
@@ -111,7 +114,7 @@ def played(language, text, given):
         if place >= given:
             bits.append([round(-math.log2(one[truth]), 6) for one in here])
             choices.append("".join(vocabulary.characters[index] for index in six))
-            likeliest += str(six.index(ranked[-1, 0]))
+            likeliest += str(six.index(int(ranked[-1, 0])))
     columns = lambda rows: [list(column) for column in zip(*rows, strict=True)]  # noqa: E731
     digits = lambda rows: ["".join(str(min(n, MOST + 1)) for n in column) for column in columns(rows)]  # noqa: E731
     return {
@@ -120,7 +123,7 @@ def played(language, text, given):
     }  # fmt: skip
 
 
-def shannon(tries, rest):
+def shannon(tries: Sequence[int], rest: int) -> float:
     """Bits that tries leave at most, by how often each number of them occurs (Shannon 1951, section 5).
 
     tries: a list of 1 to MOST + 1. rest: how many characters are left after MOST wrong ones; one that was not found is
@@ -149,7 +152,7 @@ class Guess(Figure):
     told = ("game",)
     _made = False
 
-    def __init__(self, language="en", text="", **values):
+    def __init__(self, language: str = "en", text: str = "", **values: Any) -> None:
         self.own_text = normalise(text)
         known = language if language in GIVEN else "en"
         vocabulary = writer_of(known)[1]
@@ -166,16 +169,16 @@ class Guess(Figure):
         self._made = True
 
     @property
-    def text(self):
+    def text(self) -> str:
         """The passage as far as it has been shown."""
         return "".join(characters(self._here["text"])[: self._here["given"] + len(self.tries)])
 
     @property
-    def bits(self):
+    def bits(self) -> dict[str, float | None]:
         """Player → mean surprise in bits over the same characters as in `standings`."""
         return {name: one[3] for name, one in self.standings().items() if name != "you"}
 
-    def standings(self):
+    def standings(self) -> dict[str, tuple[float, float, float, float | None]]:
         """Name → (share right at the first try, mean number of tries, Shannon's bound, mean -log2 p of what came).
 
         The bound is of what was asked: which character, or, choosing, which of the six. All over the characters that
@@ -236,7 +239,7 @@ class Guess(Figure):
         if self._made:
             self.tries = []
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if not self.own_text:
             return super().__repr__()
         rest = super().__repr__().removeprefix("Guess(").removesuffix(")")

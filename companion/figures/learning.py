@@ -1,11 +1,13 @@
 """Two networks that learn to recall while one watches: one begins as torch's do, the other so that it remembers."""
 
 import json
+from typing import Any
 
 from traitlets import Dict, Enum, Int, List, TraitError, validate
 
 from companion.figures.figure import Figure, Number, read, script
 from companion.figures.networks import LAYERS, model_of
+from companion.learning.sequence_model import SequenceModel
 
 EMBEDDING_DIM, HIDDEN_SIZE, SYMBOLS = 8, 16, 4  # as in learner.js
 
@@ -33,23 +35,23 @@ class Learning(Figure):
     start = Enum(["chrono", "bias"], "chrono").tag(sync=True)
     bias = Number(1.0, min=0, max=6).tag(sync=True)
     seed = Int(0, min=0, max=99).tag(sync=True)
-    examples = List().tag(sync=True)
-    begin_with = List().tag(sync=True)
+    examples: List = List().tag(sync=True)
+    begin_with: List = List().tag(sync=True)
     goal = Int(0, min=0, max=100_000).tag(sync=True)
     symbols = Int(SYMBOLS, read_only=True).tag(sync=True)
     steps = Int(0).tag(sync=True)
-    losses = List().tag(sync=True)
-    weights = List().tag(sync=True)
-    memories = List().tag(sync=True)
+    losses: List = List().tag(sync=True)
+    weights: List = List().tag(sync=True)
+    memories: List = List().tag(sync=True)
     ended = Dict(read_only=True).tag(sync=True)
     moved = ("kind", "gap", "learning_rate", "start", "bias", "seed", "examples", "begin_with", "goal")
 
-    def __init__(self, language="en", **values):
+    def __init__(self, language: str = "en", **values: Any) -> None:
         super().__init__(language, **values)
         if repr(self) == "Learning()":
             self.set_trait("ended", json.loads(read("learned.json")))
 
-    def models(self):
+    def models(self) -> list[SequenceModel]:
         """Both models with the weights that the page has told, in float64: `companion.SequenceModel`. RuntimeError
         before."""
         if not self.weights:

@@ -32,17 +32,17 @@ class Lookup(Figure):
     moved = ("text", "place", "padding_idx", "weight", "last_step")
 
     @property
-    def vocabulary(self):
+    def vocabulary(self) -> list[str]:
         """The characters in the order of their indices, padding first."""
         return [PADDING, *words(self.language, self.name)["letters"]]
 
     @property
-    def indices(self):
+    def indices(self) -> list[int]:
         """What the 8 places read."""
         known = [self.vocabulary.index(one) for one in self.text if one in self.vocabulary]
         return (known + PLACES * [0])[:PLACES]
 
-    def layer(self):
+    def layer(self) -> Embedding:
         """A `companion.Embedding` in float64 with the table and the padding_idx that the figure has now."""
         weight = torch.tensor(self.weight, dtype=torch.float64)
         return Embedding.from_pretrained(weight, freeze=False, padding_idx=self.padding_idx)

@@ -3,7 +3,7 @@
 import math
 
 
-def uniform(seed, place):
+def uniform(seed: int, place: int) -> float:
     """A number from [0, 1) for each place of a text, in no visible order: mulberry32, as in numbers.js."""
     low = 0xFFFFFFFF  # 32 bits
     a = (0x9E3779B1 * (seed + 1) + 0x6D2B79F5 * (place + 1)) & low
@@ -12,7 +12,7 @@ def uniform(seed, place):
     return (b ^ b >> 14) / 2**32
 
 
-def normal(seed, place):
+def normal(seed: int, place: int) -> float:
     """One from N(0, 1) for each place, made of two even ones (Box and Muller 1958)."""
     u, v = uniform(seed, 2 * place), uniform(seed, 2 * place + 1)
     return math.sqrt(-2 * math.log(1 - u)) * math.cos(2 * math.pi * v)

@@ -1,6 +1,7 @@
 """A matrix for a state: pairs of a key and a value are written into it, and one of the keys is asked for."""
 
 import torch
+from torch import Tensor
 from traitlets import Bool, Int, List, TraitError, validate
 
 from companion.figures.figure import Figure, Number, script
@@ -51,7 +52,7 @@ class Pairs(Figure):
                 )
         return proposal.value
 
-    def state(self):
+    def state(self) -> Tensor:
         """S after all writes, by the companion's loop in float64, (4, 4): values by keys."""
         S = torch.zeros(4, 4, dtype=torch.float64)
         if not self.writes:

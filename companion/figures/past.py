@@ -1,7 +1,9 @@
 """Three small networks read a text. Which of the characters before a place mattered for what each expects there?"""
 
 from functools import cache
+from typing import Any
 
+from torch import Tensor
 from traitlets import Dict, Enum, Int, TraitError, Unicode, default, observe, validate
 
 from companion.figures.figure import Loading, script
@@ -40,25 +42,25 @@ class Past(Loading):
     networks = Dict(read_only=True).tag(sync=True)  # what the page knows before it has the weights
     moved = ("text", "place", "measure")
 
-    def __init__(self, language="en", **values):
+    def __init__(self, language: str = "en", **values: Any) -> None:
         super().__init__(language, **values)
         self.set_trait("networks", self._networks())
 
-    def surprise(self, kind):
+    def surprise(self, kind: str) -> float:
         """-log p of what stands at the place, p the probability that this network gives it: a float."""
         model, past, target = self._asked(kind)
         return influence.surprise(model, past[:, None], target).item()
 
-    def gradient(self, kind):
+    def gradient(self, kind: str) -> Tensor:
         """‖∂(-log p)/∂x_t‖ for each character before the place: (place), float64."""
         model, past, target = self._asked(kind)
         return influence.gradients(model, past[:, None], target[None])[:, 0]
 
-    def without(self, kind):
+    def without(self, kind: str) -> Tensor:
         """By how much -log p rises when the character is taken out, for each one before the place: (place), float64."""
         return influence.taken_away(*self._asked(kind))
 
-    def reach(self, kind, share=0.9):
+    def reach(self, kind: str, share: float = 0.9) -> int:
         """How many of the last characters have this share of the sum of the measure."""
         return int(influence.reach(getattr(self, self.measure)(kind), share))
 

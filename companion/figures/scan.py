@@ -1,6 +1,7 @@
 """Eight steps of a linear recurrence, by loop, by tree, or cut into chunks: what is computed at the same time."""
 
 import torch
+from torch import Tensor
 from traitlets import Enum, Int, List, TraitError, validate
 
 from companion.figures.figure import Figure, Number, script
@@ -9,7 +10,7 @@ from companion.layers import scan
 STEPS = 8
 
 
-def eight(numbers):
+def eight(numbers: list[float]) -> List:
     """A number for each step, from -2 to 2."""
     return List(Number(min=-2, max=2), numbers, minlen=STEPS, maxlen=STEPS).tag(sync=True)
 
@@ -38,6 +39,6 @@ class Scan(Figure):
             raise TraitError(f"cuts must increase, not {proposal.value}")
         return proposal.value
 
-    def states(self):
+    def states(self) -> Tensor:
         """h_1 … h_8 by the companion's loop, in float64, (8)."""
         return scan.loop(*(torch.tensor(one, dtype=torch.float64) for one in (self.a, self.b, self.h_0)))

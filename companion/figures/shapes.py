@@ -1,7 +1,10 @@
 """The parameters of nn.LSTM, and the shapes that follow from them."""
 
+from typing import Any
+
 import torch
-from torch.nn.utils.rnn import pack_padded_sequence
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence
 from traitlets import Bool, Enum, Int, List
 
 from companion.figures.figure import Figure, Number, script
@@ -41,14 +44,14 @@ class Shapes(Figure):
     )  # fmt: skip
     moved = (*arguments, "input_layout", "T", "N", "lengths", "marked")
 
-    def lstm(self, **options):
+    def lstm(self, **options: Any) -> LSTM:
         """A `companion.LSTM` with the parameters that the figure has now; what torch refuses raises torch's error.
 
         options: `device` and `dtype`, as `companion.LSTM` takes them.
         """
         return LSTM(**{name: getattr(self, name) for name in self.arguments}, **options)
 
-    def input(self, **options):
+    def input(self, **options: Any) -> Tensor | PackedSequence:
         """An input of zeros as the figure has it now, a tensor or a PackedSequence, for `lstm()`.
 
         options: `device` and `dtype`, as `torch.zeros` takes them. RuntimeError for lengths that torch refuses.

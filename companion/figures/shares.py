@@ -1,12 +1,14 @@
 """Backward through time in an RNN and an LSTM beside each other: how much of ∂L/∂W comes through each step."""
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 from traitlets import Int
 
 from companion.figures.figure import Figure, Number, script
 from companion.figures.networks import begin
 from companion.figures.numbers import uniform
+from companion.learning.sequence_model import SequenceModel
 
 STEPS, SYMBOLS = 24, 4
 SIZES = {"vocab_size": 2 * SYMBOLS + 1, "embedding_dim": 4, "hidden_size": 8, "num_outputs": SYMBOLS}
@@ -30,7 +32,7 @@ class Shares(Figure):
     seed = Int(0, min=0, max=99).tag(sync=True)
     moved = ("gap", "scale", "bias", "window", "seed")
 
-    def indices(self):
+    def indices(self) -> list[int]:
         """What both read, 24 whole numbers: symbols are 0 to 3, noise 4 to 7, the question 8."""
         drawn = [int(SYMBOLS * uniform(self.seed, 1000 + t)) for t in range(STEPS)]
         return [
@@ -38,7 +40,7 @@ class Shares(Figure):
             for t in range(STEPS)
         ]
 
-    def model(self, kind):
+    def model(self, kind: str) -> SequenceModel:
         """The "RNN" or the "LSTM" with the weights that the figure has now: a `companion.SequenceModel` in float64."""
         model = begin(kind, SIZES, self.seed)
         layer, size = model.recurrent, SIZES["hidden_size"]
@@ -49,7 +51,7 @@ class Shares(Figure):
                 layer.bias_hh_l0[size : 2 * size] = 0
         return model
 
-    def gradients(self, kind):
+    def gradients(self, kind: str) -> Tensor:
         """What comes to ∂L/∂W_hh through each step, by autograd, (24, rows of W_hh, 8): together they are the
         gradient."""
         model, indices = self.model(kind), torch.tensor(self.indices())
@@ -62,13 +64,13 @@ class Shares(Figure):
         target = indices[STEPS - 1 - self.gap]
         return torch.stack(torch.autograd.grad(F.cross_entropy(model.linear(output[-1, 0]), target), own))
 
-    def shares(self, kind):
+    def shares(self, kind: str) -> Tensor:
         """Each step's share of ∂L/∂W_hh, (24): ⟨ G_t, G ⟩ / ⟨ G, G ⟩, where G is the sum of all G_t."""
         parts = self.gradients(kind)
         whole = parts.sum(0)
         return (parts * whole).sum(dim=(1, 2)) / (whole * whole).sum()
 
-    def lost(self, kind):
+    def lost(self, kind: str) -> float:
         """How much of ∂L/∂W_hh the window loses: the length of what is missing, as a part of the whole length."""
         parts = self.gradients(kind)
         return (parts[: STEPS - self.window].sum(0).norm() / parts.sum(0).norm()).item()

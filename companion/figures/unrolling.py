@@ -1,6 +1,7 @@
 """An RNN unrolled over 50 steps: what one factor does to the state, and to the gradient."""
 
 import torch
+from torch import Tensor
 from traitlets import Enum, Int, List, TraitError, validate
 
 from companion.figures.figure import Figure, Number, script
@@ -56,7 +57,7 @@ class Unrolling(Figure):
             raise TraitError(f"the spectral radius of Q must be 1, not {largest:.6g}: divide Q by it")
         return proposal.value
 
-    def rnn(self):
+    def rnn(self) -> RNN:
         """A `companion.RNN` in float64 with the weights that the figure has now; W_hh is multiplied already."""
         network = RNN(1, SIZE, nonlinearity=self.nonlinearity, bias=False, dtype=torch.float64)
         with torch.no_grad():
@@ -64,7 +65,7 @@ class Unrolling(Figure):
             network.weight_hh_l0[:] = self.radius * torch.tensor(self.Q, dtype=torch.float64)
         return network
 
-    def inputs(self):
+    def inputs(self) -> Tensor:
         """What it reads, (50, 1) in float64: the impulse, then zeros."""
         x = torch.zeros(STEPS, 1, dtype=torch.float64)
         x[0] = self.impulse

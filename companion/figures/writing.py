@@ -1,8 +1,10 @@
 """A trained writer that goes on from a beginning, one character after the other."""
 
 from functools import cache
+from typing import Any
 
 import torch
+from torch import Tensor
 from traitlets import Dict, Int, TraitError, Unicode, default, validate
 
 from companion.figures.figure import Loading, Number, script
@@ -38,21 +40,21 @@ class Writing(Loading):
     writer = Dict(read_only=True).tag(sync=True)  # what the page knows of the writer before it has its weights
     moved = ("beginning", "written", "temperature", "seed", "unit")
 
-    def __init__(self, language="en", **values):
+    def __init__(self, language: str = "en", **values: Any) -> None:
         super().__init__(language, **values)
         self.set_trait("writer", self._writer())
 
     @property
-    def text(self):
+    def text(self) -> str:
         """All of it: the beginning, and what was written since."""
         return self.beginning + self.written
 
-    def next_characters(self, rows=8):
+    def next_characters(self, rows: int = 8) -> list[tuple[str, float]]:
         """The likeliest next characters, likeliest first, as pairs (character, probability at this temperature)."""
         order, p = self._distribution(self._read(self.text)[0])
         return [(self._vocabulary.characters[i], p[k].item()) for k, i in enumerate(order[:rows])]
 
-    def values(self):
+    def values(self) -> Tensor:
         """tanh( c_t ) of the unit after each character of the text, which colours it: (length), float64."""
         values, state = [], None
         for character in characters(self.text):
@@ -60,7 +62,7 @@ class Writing(Loading):
             values.append(torch.tanh(state[1][0, 0, self.unit]))
         return torch.stack(values)
 
-    def write(self, length):
+    def write(self, length: int) -> str:
         """Write on for so many characters, with the dice that the page has. Returns the text, which it shows as
         well."""
         found = characters(self.written)

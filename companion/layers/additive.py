@@ -4,8 +4,12 @@ Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, "Neural machine translation b
 translate" (2015), arXiv 1409.0473, appendix A.1.2.
 """
 
+from typing import TYPE_CHECKING
+
 import torch
-from torch import nn
+from torch import Tensor, nn
+
+from companion.layers.types import Device
 
 
 class AdditiveAttention(nn.Module):
@@ -17,7 +21,14 @@ class AdditiveAttention(nn.Module):
     (attention_size), all drawn from U(-1/√attention_size, 1/√attention_size). RuntimeError for sizes that do not fit.
     """
 
-    def __init__(self, query_size, key_size, attention_size, device=None, dtype=None):
+    def __init__(
+        self,
+        query_size: int,
+        key_size: int,
+        attention_size: int,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         super().__init__()
         shapes = {
             "weight_q": (attention_size, query_size), "weight_k": (attention_size, key_size),
@@ -27,6 +38,12 @@ class AdditiveAttention(nn.Module):
         for name, shape in shapes.items():
             weight = nn.Parameter(torch.empty(shape, device=device, dtype=dtype))
             setattr(self, name, nn.init.uniform_(weight, -bound, bound))
+
+    if TYPE_CHECKING:
+
+        def __call__(
+            self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None
+        ) -> tuple[Tensor, Tensor]: ...
 
     def forward(self, query, key, value, key_padding_mask=None):
         """query: (T, B, query_size). key: (S, B, key_size). value: (S, B, value_size). key_padding_mask: bool (B, S),

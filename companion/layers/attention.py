@@ -9,13 +9,15 @@ features each.
 """
 
 import math
+from typing import TYPE_CHECKING
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from companion.layers import attention_masks
 from companion.layers.linear import Linear, affine
 from companion.layers.recurrent import dropout
+from companion.layers.types import Device
 
 
 def attend(Q, K, V, mask=None, p=0.0, scale=None):
@@ -39,7 +41,15 @@ def attend(Q, K, V, mask=None, p=0.0, scale=None):
     return weights @ V, weights
 
 
-def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None):
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> Tensor:
     """Attention without parameters, as `torch.nn.functional.scaled_dot_product_attention`.
 
     query: (*, T, d). key: (*, S, d). value: (*, S, size). attn_mask: to (*, T, S), bool, True where a query may look
@@ -70,18 +80,18 @@ class MultiheadAttention(nn.Module):
 
     def __init__(
         self,
-        embed_dim,
-        num_heads,
-        dropout=0.0,
-        bias=True,
-        add_bias_kv=False,
-        add_zero_attn=False,
-        kdim=None,
-        vdim=None,
-        batch_first=False,
-        device=None,
-        dtype=None,
-    ):
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         attention_masks.arguments(embed_dim, num_heads)
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
@@ -118,15 +128,15 @@ class MultiheadAttention(nn.Module):
 
     def forward(
         self,
-        query,
-        key,
-        value,
-        key_padding_mask=None,
-        need_weights=True,
-        attn_mask=None,
-        average_attn_weights=True,
-        is_causal=False,
-    ):
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
         """Return the output and the weights, None unless `need_weights`.
 
         query: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. key: (S, B, kdim), and value: (S, B,
@@ -170,3 +180,6 @@ class MultiheadAttention(nn.Module):
         elif self.batch_first:
             output = output.transpose(0, 1)
         return output, weights if need_weights else None
+
+    if TYPE_CHECKING:
+        __call__ = forward

@@ -8,13 +8,16 @@ gives nan for such a query in any case; ours stays as it is.
 """
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 import torch
+from torch import Tensor
 
 from companion.layers.errors import DTYPE_NAMES
 
 
-def arguments(embed_dim, num_heads):
+def arguments(embed_dim: int, num_heads: int) -> None:
     """Check the sizes with which `MultiheadAttention` is made."""
     if embed_dim <= 0 or num_heads <= 0:
         raise ValueError(
@@ -25,19 +28,19 @@ def arguments(embed_dim, num_heads):
         raise AssertionError("embed_dim must be divisible by num_heads")
 
 
-def causal(T, S, like):
+def causal(T: int, S: int, like: Tensor) -> Tensor:
     """The mask with which query t looks at keys 0 … t. Returns (T, S)."""
     return torch.full((T, S), -torch.inf, device=like.device, dtype=like.dtype).triu(1)
 
 
-def added(mask, like):
+def added(mask: Tensor | None, like: Tensor) -> Tensor | None:
     """A bool mask, True where nobody may look, as one that is added; a floating one as it is."""
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=like.dtype).masked_fill(mask, -torch.inf)
 
 
-def without_nowhere(mask):
+def without_nowhere(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
     """A mask in which no query is left without a key, and where that was so: bool (*, T, 1), or None."""
     if mask is None:
         return None, None
@@ -45,7 +48,9 @@ def without_nowhere(mask):
     return mask.masked_fill(nowhere, 0), nowhere
 
 
-def of_function(query, key, attn_mask, is_causal):
+def of_function(
+    query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool
+) -> tuple[Tensor | None, Tensor | None]:
     """The mask of `scaled_dot_product_attention`: (mask, nowhere), as `without_nowhere` returns them."""
     if is_causal and attn_mask is not None:
         raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
@@ -60,7 +65,16 @@ def of_function(query, key, attn_mask, is_causal):
     return without_nowhere(added(~attn_mask if is_bool else attn_mask, query))
 
 
-def of_layer(layer, query, key, value, key_padding_mask, attn_mask, is_causal, need_weights):
+def of_layer(
+    layer: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    need_weights: bool,
+) -> Callable[[int], tuple[Tensor | None, Tensor | None]]:
     """Check what `MultiheadAttention` is called with. Returns a function: number of keys → (mask, nowhere).
 
     The number is larger than that of the given keys by those that the layer adds, and these may be looked at by all.
@@ -96,13 +110,17 @@ def of_layer(layer, query, key, value, key_padding_mask, attn_mask, is_causal, n
     return for_keys
 
 
-def of_block(src, src_mask, src_key_padding_mask):
+def of_block(src: Tensor, src_mask: Tensor | None, src_key_padding_mask: Tensor | None) -> dict[str, Tensor | None]:
     """Check the kinds of a transformer's masks. Returns both as masks that are added."""
     kinds(src_key_padding_mask, src_mask, ("src_key_padding_mask", "src_mask"))
     return {"key_padding_mask": added(src_key_padding_mask, src), "attn_mask": added(src_mask, src)}
 
 
-def kinds(key_padding_mask, attn_mask, names=("key_padding_mask", "attn_mask")):
+def kinds(
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    names: tuple[str, str] = ("key_padding_mask", "attn_mask"),
+) -> None:
     """Check the types of both masks."""
     for name, mask in zip(names, (key_padding_mask, attn_mask), strict=True):
         if mask is not None and mask.dtype != torch.bool and not mask.is_floating_point():
@@ -114,7 +132,14 @@ def kinds(key_padding_mask, attn_mask, names=("key_padding_mask", "attn_mask")):
             )
 
 
-def dimensions(query, key, value, key_padding_mask, attn_mask, num_heads):
+def dimensions(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    num_heads: int,
+) -> None:
     """Check how many dimensions everything has."""
     if query.dim() not in (2, 3):
         raise AssertionError(
@@ -142,7 +167,7 @@ def dimensions(query, key, value, key_padding_mask, attn_mask, num_heads):
             raise AssertionError(f"Expected `attn_mask` shape to be {expected} but got {attn_mask.shape}")
 
 
-def sizes(layer, query, key, value, time):
+def sizes(layer: Any, query: Tensor, key: Tensor, value: Tensor, time: int) -> None:
     """Check the features of the query, and that there is a value for each key."""
     if query.size(-1) != layer.embed_dim:
         raise AssertionError(f"was expecting embedding dimension of {layer.embed_dim}, but got {query.size(-1)}")
@@ -163,7 +188,7 @@ def sizes(layer, query, key, value, time):
         raise AssertionError(f"key shape {key_shape} does not match value shape {value_shape}")
 
 
-def shapes(key_padding_mask, attn_mask, B, T, S, num_heads):
+def shapes(key_padding_mask: Tensor | None, attn_mask: Tensor | None, B: int, T: int, S: int, num_heads: int) -> None:
     """Check the sizes of both masks."""
     if attn_mask is not None:
         dim = attn_mask.dim()

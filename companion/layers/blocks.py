@@ -1,7 +1,10 @@
 """Recurrent layers one above the other as today's models have them: each adds to what it read, and a small network
 follows."""
 
-from torch import nn
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from companion.layers.linear import Linear
@@ -20,7 +23,7 @@ class Blocks(nn.Module):
 
     num_layers, bidirectional, batch_first, proj_size = 1, False, False, 0
 
-    def __init__(self, layers):
+    def __init__(self, layers: Iterable[Any]) -> None:
         super().__init__()
         layers = list(layers)
         sizes = {size for layer in layers for size in (layer.input_size, layer.proj_size or layer.hidden_size)}
@@ -30,7 +33,7 @@ class Blocks(nn.Module):
             )
         (size,) = sizes
         self.input_size = self.hidden_size = size
-        like = {"device": (weight := next(layers[0].parameters())).device, "dtype": weight.dtype}
+        like: dict[str, Any] = {"device": (weight := next(layers[0].parameters())).device, "dtype": weight.dtype}
         self.layers = nn.ModuleList(layers)
         self.norms = nn.ModuleList(LayerNorm(size, **like) for _ in layers)
         self.networks = nn.ModuleList(
@@ -39,6 +42,10 @@ class Blocks(nn.Module):
             )
             for _ in layers
         )
+
+    if TYPE_CHECKING:
+
+        def __call__(self, x: Tensor, state: tuple[Any, ...] | None = None) -> tuple[Tensor, tuple[Any, ...]]: ...
 
     # A chapter shows these lines.
     # fmt: off

@@ -4,7 +4,10 @@ H is the hidden_size. A layer is one layer of one direction, as `nn.LSTM(input_s
 "GRU".
 """
 
+from typing import Any
+
 import torch
+from torch import Tensor
 
 # the order in which each library stacks the gates, in torch's letters
 TORCH = {"RNN": "h", "LSTM": "ifgo", "GRU": "rzn"}
@@ -14,7 +17,7 @@ ONNX = {"RNN": "h", "LSTM": "iofg", "GRU": "zrn"}
 NAMES = "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"
 
 
-def reordered(rows, of, to):
+def reordered(rows: Tensor, of: str, to: str) -> Tensor:
     """The rows of all gates, (gates * H, …), from the order `of` into the order `to`, strings of the gates' letters."""
     gates = dict(zip(of, rows.chunk(len(of)), strict=True))
     return torch.cat([gates[letter] for letter in to])
@@ -33,14 +36,14 @@ def from_onnx(kind, W, R, B):
     return dict(zip(NAMES, rows, strict=True))
 
 
-def to_onnx(layer):
+def to_onnx(layer: Any) -> tuple[Tensor, Tensor, Tensor]:
     """W, R and B, as ONNX's operators want them, from a layer of the companion or of torch.nn."""
     kind = kind_of(layer)
     W, R, b_ih, b_hh = (reordered(rows.detach(), TORCH[kind], ONNX[kind]) for rows in layer.all_weights[0])
     return W[None], R[None], torch.cat([b_ih, b_hh])[None]
 
 
-def from_keras(kind, kernel, recurrent_kernel, bias):
+def from_keras(kind: str, kernel: Any, recurrent_kernel: Any, bias: Any) -> dict[str, Tensor]:
     """The state_dict of a torch layer, from `layer.get_weights()` of Keras's SimpleRNN, LSTM or GRU.
 
     kernel: (input_size, gates * H). recurrent_kernel: (H, gates * H). bias: (gates * H), for a GRU (2, gates * H).
@@ -57,7 +60,7 @@ def from_keras(kind, kernel, recurrent_kernel, bias):
     return dict(zip(NAMES, rows, strict=True))
 
 
-def to_keras(layer):
+def to_keras(layer: Any) -> tuple[Tensor, Tensor, Tensor]:
     """kernel, recurrent_kernel and bias, as `set_weights` of Keras wants them, from a layer of the companion or of
     torch.nn."""
     kind = kind_of(layer)
@@ -65,7 +68,7 @@ def to_keras(layer):
     return W.T.contiguous(), R.T.contiguous(), torch.stack([b_ih, b_hh]) if kind == "GRU" else b_ih + b_hh
 
 
-def kind_of(layer):
+def kind_of(layer: Any) -> str:
     """The kind of a layer; ValueError for one that has no counterpart in the other libraries."""
     kind = {"RNN_TANH": "RNN"}.get(layer.mode, layer.mode)
     one = layer.num_layers == 1 and not layer.bidirectional and not layer.proj_size
@@ -74,7 +77,7 @@ def kind_of(layer):
     return kind
 
 
-def arrays(kind, orders, *named):
+def arrays(kind: str, orders: dict[str, str], *named: tuple[str, int, Any]) -> list[Tensor]:
     """The arrays as tensors, if there are such layers and they have as many dimensions as they must."""
     if kind not in orders:
         raise ValueError(f"kind must be one of {', '.join(orders)}, not {kind!r}")
@@ -91,7 +94,7 @@ def arrays(kind, orders, *named):
     return tensors
 
 
-def check_rows(kind, W, R, b_ih, b_hh):
+def check_rows(kind: str, W: Tensor, R: Tensor, b_ih: Tensor, b_hh: Tensor) -> None:
     """Whether the four have the rows of all gates."""
     H, gates = R.shape[1], len(TORCH[kind])
     for name, rows in (("input weights", W), ("recurrent weights", R), ("first bias", b_ih), ("second bias", b_hh)):

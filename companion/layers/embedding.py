@@ -1,9 +1,12 @@
 """Embedding: row `i` of a matrix stands for index `i`."""
 
+from typing import TYPE_CHECKING, Self
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from companion.layers import errors
+from companion.layers.types import Device
 
 
 class Embedding(nn.Module):
@@ -26,18 +29,18 @@ class Embedding(nn.Module):
 
     def __init__(
         self,
-        num_embeddings,
-        embedding_dim,
-        padding_idx=None,
-        max_norm=None,
-        norm_type=2.0,
-        scale_grad_by_freq=False,
-        sparse=False,
-        _weight=None,
-        _freeze=False,
-        device=None,
-        dtype=None,
-    ):
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         super().__init__()
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
@@ -58,28 +61,29 @@ class Embedding(nn.Module):
     @classmethod
     def from_pretrained(
         cls,
-        embeddings,
-        freeze=True,
-        padding_idx=None,
-        max_norm=None,
-        norm_type=2.0,
-        scale_grad_by_freq=False,
-        sparse=False,
-    ):
+        embeddings: Tensor,
+        freeze: bool = True,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+    ) -> Self:
         """Make an Embedding whose weight is `embeddings` (num_embeddings, embedding_dim), not trained if `freeze`."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        options = (padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
-        return cls(*embeddings.shape, *options, _weight=embeddings, _freeze=freeze)
+        num_embeddings, embedding_dim = embeddings.shape
+        options = (max_norm, norm_type, scale_grad_by_freq, sparse)
+        return cls(num_embeddings, embedding_dim, padding_idx, *options, embeddings, freeze)
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Draw the table from N(0, 1), and zero the padding row."""
         nn.init.normal_(self.weight)
         if self.padding_idx is not None:
             with torch.no_grad():
                 self.weight[self.padding_idx] = 0
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         """Look up `input`, indices of shape (*); returns (*, embedding_dim)."""
         errors.embedding_indices(input)
         weight, indices = self.weight, input.flatten()
@@ -95,14 +99,17 @@ class Embedding(nn.Module):
                 rows = torch.where((indices == padding_idx)[:, None], rows.detach(), rows)
         return rows.view(*input.shape, weight.size(1))
 
-    def extra_repr(self):
+    if TYPE_CHECKING:
+        __call__ = forward
+
+    def extra_repr(self) -> str:
         usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
         parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
         parts += [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
         return ", ".join(parts)
 
 
-def shorten(weight, indices, max_norm, norm_type):
+def shorten(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
     """Shorten the rows of `weight` that `indices` (n) read, in place, to a norm of at most `max_norm`."""
     rows = weight.index_select(0, indices)
     norm = rows.norm(norm_type, dim=1, keepdim=True)

@@ -6,8 +6,12 @@ namesake in `torch.nn` raises, in the same order, so that of two mistakes the sa
 
 import numbers
 import warnings
+from typing import Any
 
 import torch
+from torch import Tensor
+
+from companion.layers.types import State
 
 # What a product with a bias calls a type, and what one without.
 DTYPE_NAMES = {
@@ -20,7 +24,7 @@ DTYPE_NAMES = {
 }  # fmt: skip
 
 
-def autocast_dtype(tensor):
+def autocast_dtype(tensor: Tensor) -> torch.dtype | None:
     """The type in which autocast computes where `tensor` is, or None where there is none at work."""
     device = tensor.device.type
     if device != "meta" and torch.is_autocast_enabled(device):
@@ -58,13 +62,13 @@ def layer_arguments(input_size, hidden_size, num_layers, bias, batch_first, drop
         raise ValueError("proj_size has to be smaller than hidden_size")
 
 
-def no_projection(options):
+def no_projection(options: dict[str, Any]) -> None:
     """Check that a layer other than an LSTM is not asked for a projection."""
     if "proj_size" in options:
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
 
 
-def layer_dimensions(name, input, hx, is_pair):
+def layer_dimensions(name: str, input: Tensor, hx: Any, is_pair: bool) -> bool:
     """Check how many dimensions the input of a layer and its state have; returns whether it is batched."""
     if input.dim() not in (2, 3):
         # torch puts one word more into RNN's message than into the others'
@@ -85,7 +89,7 @@ def layer_dimensions(name, input, hx, is_pair):
     return dim == 3
 
 
-def layer_input(input, input_size, weight, expected_dim):
+def layer_input(input: Tensor, input_size: int, weight: Tensor, expected_dim: int) -> None:
     """Check type, dimensions and last size of a layer's input."""
     if input.dtype != weight.dtype and autocast_dtype(input) is None:
         raise ValueError(
@@ -98,7 +102,7 @@ def layer_input(input, input_size, weight, expected_dim):
         raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {input_size}, got {input.size(-1)}")
 
 
-def layer_state(state, expected_shapes):
+def layer_state(state: State, expected_shapes: list[tuple[int, ...]]) -> None:
     """Check the shapes of a layer's initial state, a tuple of tensors (num_layers * num_directions, batch, …)."""
     for k, (tensor, expected) in enumerate(zip(state, expected_shapes, strict=False)):
         if tuple(tensor.shape) != expected:
@@ -108,7 +112,7 @@ def layer_state(state, expected_shapes):
         raise RuntimeError("lstm expects two hidden states")
 
 
-def layer_devices(input, state, weight):
+def layer_devices(input: Tensor, state: State, weight: Tensor) -> None:
     """Check that a padded layer's input, its state and its weights are on one device. In a product it is checked
     too."""
     for what, tensors in (("hidden", state), ("parameter", [weight])):
@@ -120,13 +124,13 @@ def layer_devices(input, state, weight):
                 )
 
 
-def layer_length(length):
+def layer_length(length: int) -> None:
     """Check that there is a time step at all."""
     if length == 0:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
 
 
-def same_dtype(tensors, weight, bias):
+def same_dtype(tensors: State, weight: Tensor, bias: bool) -> None:
     """Check that whatever meets a weight in a product has its type."""
     for tensor in tensors:
         if tensor.dtype != weight.dtype and autocast_dtype(tensor) is None:
@@ -136,7 +140,7 @@ def same_dtype(tensors, weight, bias):
             raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a_plain} != {b_plain}")
 
 
-def cell_dimensions(name, input, hx, is_pair):
+def cell_dimensions(name: str, input: Tensor, hx: Any, is_pair: bool) -> bool:
     """Check how many dimensions the input of a cell and its state have; returns whether it is batched."""
     if input.dim() not in (1, 2):
         raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
@@ -153,7 +157,7 @@ def cell_dimensions(name, input, hx, is_pair):
     return input.dim() == 2
 
 
-def cell_sizes(input, state, input_size, hidden_size):
+def cell_sizes(input: Tensor, state: State, input_size: int, hidden_size: int) -> None:
     """Check the sizes of a cell's input (batch, input_size) and state (batch, hidden_size)."""
     if input.size(1) != input_size:
         raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)} expected {input_size}")
@@ -166,7 +170,7 @@ def cell_sizes(input, state, input_size, hidden_size):
             raise RuntimeError(f"hidden{k} has inconsistent hidden_size: got {tensor.size(1)}, expected {hidden_size}")
 
 
-def padding_index(padding_idx, num_embeddings):
+def padding_index(padding_idx: int | None, num_embeddings: int) -> int | None:
     """Check that there is such a row; returns its index counted from the beginning, or None."""
     if padding_idx is None:
         return None
@@ -175,7 +179,7 @@ def padding_index(padding_idx, num_embeddings):
     return padding_idx + num_embeddings if padding_idx < 0 else padding_idx
 
 
-def embedding_indices(indices):
+def embedding_indices(indices: Tensor) -> None:
     """Check that indices are a tensor of integers."""
     if not isinstance(indices, torch.Tensor):
         kind = type(indices).__name__

@@ -6,11 +6,15 @@ W_hn (r_t ⊙ h_{t-1}); in torch, and here, after it: r_t ⊙ (W_hn h_{t-1} + b_
 And z_t keeps the old state here, as in the paper's equation 7; some texts let it take the new one.
 """
 
+from typing import TYPE_CHECKING
+
 import torch
+from torch import Tensor
 
 from companion.layers import errors
 from companion.layers.recurrent import RNNBase, RNNCellBase
-from companion.layers.step import Step, affine
+from companion.layers.step import Step, Weights, affine
+from companion.layers.types import Device, Sequences
 
 
 class GRUStep(Step):
@@ -19,7 +23,7 @@ class GRUStep(Step):
     name = "GRU"
     gates = 3
 
-    def ahead(self, x, w):
+    def ahead(self, x: Tensor, w: Weights) -> Tensor:
         """W_ih x_t + b_ih for every row of `x`. b_hh has to wait: the reset gate multiplies its last third."""
         return affine(x, w.ih, w.b_ih)
 
@@ -58,12 +62,22 @@ class GRUCell(RNNCellBase):
 
     _step = GRUStep()
 
-    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         super().__init__(input_size, hidden_size, bias, device, dtype)
 
-    def forward(self, input, hx=None):
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return h_1 from the input and hx = h_0; shapes at `RNNCellBase.forward`."""
         return super().forward(input, hx)
+
+    if TYPE_CHECKING:
+        __call__ = forward
 
 
 class GRU(RNNBase):
@@ -82,10 +96,30 @@ class GRU(RNNBase):
 
     _step = GRUStep()
 
-    def __init__(self, *args, **kwargs):
-        errors.no_projection(kwargs)
-        super().__init__("GRU", *args, **kwargs)
+    if TYPE_CHECKING:
 
-    def forward(self, input, hx=None):
+        def __init__(
+            self,
+            input_size: int,
+            hidden_size: int,
+            num_layers: int = 1,
+            bias: bool = True,
+            batch_first: bool = False,
+            dropout: float = 0.0,
+            bidirectional: bool = False,
+            device: Device = None,
+            dtype: torch.dtype | None = None,
+        ) -> None: ...
+
+    else:
+
+        def __init__(self, *args, **kwargs):  # `RNNBase` refuses wrong ones, in torch's words
+            errors.no_projection(kwargs)
+            super().__init__("GRU", *args, **kwargs)
+
+    def forward(self, input: Sequences, hx: Tensor | None = None) -> tuple[Sequences, Tensor]:
         """Return output, h_n from the input and hx = h_0; shapes at `RNNBase.forward`."""
         return super().forward(input, hx)
+
+    if TYPE_CHECKING:
+        __call__ = forward

@@ -1,11 +1,13 @@
 """The affine map that other layers are made of: one weight matrix, one bias."""
 
 import math
+from typing import TYPE_CHECKING
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from companion.layers.recurrent import dropout
+from companion.layers.types import Device
 
 
 class Linear(nn.Module):
@@ -14,7 +16,16 @@ class Linear(nn.Module):
     Parameters: `weight` (out_features, in_features), `bias` (out_features), or None without.
     """
 
-    def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
+    bias: Tensor | None
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = nn.Parameter(torch.empty(out_features, in_features, device=device, dtype=dtype))
@@ -24,17 +35,20 @@ class Linear(nn.Module):
         nn.init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if bias is not None:
             bound = 1 / math.sqrt(in_features)
-            nn.init.uniform_(self.bias, -bound, bound)
+            nn.init.uniform_(bias, -bound, bound)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """x: (*, in_features). Returns (*, out_features)."""
         return affine(x, self.weight, self.bias)
 
-    def extra_repr(self):
+    if TYPE_CHECKING:
+        __call__ = forward
+
+    def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
-def affine(x, weight, bias=None):
+def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """W x + b for vectors (*, in). weight: (out, in). bias: (out) or None."""
     y = x @ weight.T
     return y if bias is None else y + bias
@@ -43,13 +57,16 @@ def affine(x, weight, bias=None):
 class Dropout(nn.Module):
     """Sets each number to zero with probability p while training, as `torch.nn.Dropout`; one seed draws the same."""
 
-    def __init__(self, p=0.5):
+    def __init__(self, p: float = 0.5) -> None:
         super().__init__()
         self.p = p
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """x: (*). Returns the same shape."""
         return dropout(x, self.p) if self.training and self.p > 0 else x
 
-    def extra_repr(self):
+    if TYPE_CHECKING:
+        __call__ = forward
+
+    def extra_repr(self) -> str:
         return f"p={self.p}, inplace=False"

@@ -4,6 +4,8 @@ The equations of the state, and the papers, are in `matrix_state.py`. Here is wh
 brought to length 1, values, and gates with one number for each head.
 """
 
+from typing import Any
+
 import torch
 from torch.nn import functional as F
 
@@ -23,20 +25,20 @@ class LinearAttention(SequenceLayer):
     forgets = corrects = False
     way = staticmethod(matrix_state.chunks)  # or `matrix_state.loop`
 
-    def __init__(self, input_size, hidden_size, num_heads=1, **options):
+    def __init__(self, input_size: int, hidden_size: int, num_heads: int = 1, **options: Any) -> None:
         if num_heads < 1 or hidden_size % num_heads:
             raise ValueError(f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}")
         self.num_heads = num_heads
         super().__init__(input_size, hidden_size, **options)
 
-    def rows(self):
+    def rows(self) -> list[int]:
         return [self.hidden_size] * 3 + [self.num_heads] * (self.forgets + self.corrects)
 
-    def state_shapes(self):
+    def state_shapes(self) -> list[tuple[int, ...]]:
         size = self.hidden_size // self.num_heads
         return [(self.num_heads, size, size)]
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         heads = f", num_heads={self.num_heads}" if self.num_heads > 1 else ""
         return super().extra_repr() + heads
 
@@ -76,13 +78,15 @@ class DeltaNet(LinearAttention):
 
     corrects = True
 
-    def __init__(self, input_size, hidden_size, num_heads=1, most=1.0, **options):
+    def __init__(
+        self, input_size: int, hidden_size: int, num_heads: int = 1, most: float = 1.0, **options: Any
+    ) -> None:
         if not 0 < most <= 2:
             raise ValueError(f"most must be above 0 and at most 2, or the state would grow without end, got {most}")
         super().__init__(input_size, hidden_size, num_heads, **options)
         self.most = most
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return super().extra_repr() + (f", most={self.most}" if self.most != 1 else "")
 
 

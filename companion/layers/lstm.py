@@ -5,10 +5,14 @@ is from Gers, Schmidhuber and Cummins, "Learning to forget", Neural Computation 
 Sak, Senior and Beaufays (2014), arXiv 1402.1128. The order of the gates and the two biases are torch's.
 """
 
+from typing import TYPE_CHECKING
+
 import torch
+from torch import Tensor
 
 from companion.layers.recurrent import RNNBase, RNNCellBase
 from companion.layers.step import Step, affine
+from companion.layers.types import Device, Sequences
 
 
 class LSTMStep(Step):
@@ -18,7 +22,7 @@ class LSTMStep(Step):
     gates = 4
     is_pair = True
 
-    def shapes(self, below, hidden_size, size, bias):
+    def shapes(self, below: int, hidden_size: int, size: int, bias: bool) -> dict[str, tuple[int, ...] | None]:
         # with a projection `h` has fewer features than `c`
         hr = (size, hidden_size) if size < hidden_size else None
         return super().shapes(below, hidden_size, size, bias) | {"weight_hr": hr}
@@ -66,12 +70,22 @@ class LSTMCell(RNNCellBase):
 
     _step = LSTMStep()
 
-    def __init__(self, input_size, hidden_size, bias=True, device=None, dtype=None):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         super().__init__(input_size, hidden_size, bias, device, dtype)
 
-    def forward(self, input, hx=None):
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """Return (h_1, c_1) from the input and hx = (h_0, c_0); shapes at `RNNCellBase.forward`."""
         return super().forward(input, hx)
+
+    if TYPE_CHECKING:
+        __call__ = forward
 
 
 class LSTM(RNNBase):
@@ -96,9 +110,32 @@ class LSTM(RNNBase):
 
     _step = LSTMStep()
 
-    def __init__(self, *args, **kwargs):
-        super().__init__("LSTM", *args, **kwargs)
+    if TYPE_CHECKING:
 
-    def forward(self, input, hx=None):
+        def __init__(
+            self,
+            input_size: int,
+            hidden_size: int,
+            num_layers: int = 1,
+            bias: bool = True,
+            batch_first: bool = False,
+            dropout: float = 0.0,
+            bidirectional: bool = False,
+            proj_size: int = 0,
+            device: Device = None,
+            dtype: torch.dtype | None = None,
+        ) -> None: ...
+
+    else:
+
+        def __init__(self, *args, **kwargs):  # `RNNBase` refuses wrong ones, in torch's words
+            super().__init__("LSTM", *args, **kwargs)
+
+    def forward(
+        self, input: Sequences, hx: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Sequences, tuple[Tensor, Tensor]]:
         """Return output, (h_n, c_n) from the input and hx = (h_0, c_0); shapes at `RNNBase.forward`."""
         return super().forward(input, hx)
+
+    if TYPE_CHECKING:
+        __call__ = forward

@@ -13,6 +13,7 @@ Shapes: T time steps, then any others (*); a key and a question have K features,
 """
 
 import torch
+from torch import Tensor
 
 
 def loop(q, k, v, log_alpha, beta, S, corrects=False):
@@ -36,12 +37,21 @@ def loop(q, k, v, log_alpha, beta, S, corrects=False):
     return torch.stack(outputs), S
 
 
-def read(S, key):
+def read(S: Tensor, key: Tensor) -> Tensor:
     """S k, for each of any others."""
     return (S @ key[..., None])[..., 0]
 
 
-def chunks(q, k, v, log_alpha, beta, S, corrects=False, size=64):
+def chunks(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    log_alpha: Tensor,
+    beta: Tensor,
+    S: Tensor,
+    corrects: bool = False,
+    size: int = 64,
+) -> tuple[Tensor, Tensor]:
     """The same, `size` steps at a time; with `size` T, all of them at once: the parallel form."""
     together = []
     # time stands beside the features, so that a chunk's are matrices: (*, size, K)

@@ -5,12 +5,15 @@ Leo Feng, Frederick Tung, Mohamed Osama Ahmed, Yoshua Bengio and Hossein Hajimir
 """
 
 import math
+from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 
 from companion.layers import scan
 from companion.layers.recurrent import RNNBase
-from companion.layers.step import Step
+from companion.layers.step import Step, Weights
+from companion.layers.types import Device, Sequences, State
 
 
 class LinearStep(Step):
@@ -18,11 +21,15 @@ class LinearStep(Step):
 
     unroll = staticmethod(scan.unroll)
 
-    def shapes(self, below, hidden_size, size, bias):
+    def shapes(self, below: int, hidden_size: int, size: int, bias: bool) -> dict[str, tuple[int, ...] | None]:
         rows = self.gates * hidden_size
         return {"weight_ih": (rows, below), "weight_hh": None, "bias_ih": (rows,) if bias else None, "bias_hh": None}
 
-    def step(self, sums, state, w):
+    if TYPE_CHECKING:
+
+        def coefficients(self, sums: Tensor) -> tuple[Tensor, Tensor]: ...
+
+    def step(self, sums: Tensor, state: State, w: Weights) -> State:
         """sums: W x_t + b, (B, gates * hidden_size). state: (h,), (B, hidden_size). Returns the new (h,)."""
         a, b = self.coefficients(sums)
         # h_t = a_t ⊙ h_{t-1} + b_t
@@ -50,7 +57,7 @@ class MinLSTMStep(LinearStep):
     name = "MinLSTM"
     gates = 3
 
-    def ahead(self, x, w):
+    def ahead(self, x: Tensor, w: Weights) -> Tensor:
         """W x + b for every row of `x`. Where σ would be 0 for i and for f, both are raised: there only their
         difference counts."""
         sums = super().ahead(x, w)
@@ -80,8 +87,34 @@ class MinGRU(RNNBase):
 
     _step = MinGRUStep()
 
-    def __init__(self, *args, **kwargs):
-        super().__init__("MinGRU", *args, **kwargs)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(
+            "MinGRU",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            device=device,
+            dtype=dtype,
+        )
+
+    if TYPE_CHECKING:
+
+        def __call__(self, input: Sequences, hx: Tensor | None = None) -> tuple[Sequences, Tensor]: ...
 
 
 class MinLSTM(RNNBase):
@@ -96,5 +129,31 @@ class MinLSTM(RNNBase):
 
     _step = MinLSTMStep()
 
-    def __init__(self, *args, **kwargs):
-        super().__init__("MinLSTM", *args, **kwargs)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(
+            "MinLSTM",
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            device=device,
+            dtype=dtype,
+        )
+
+    if TYPE_CHECKING:
+
+        def __call__(self, input: Sequences, hx: Tensor | None = None) -> tuple[Sequences, Tensor]: ...

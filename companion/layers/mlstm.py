@@ -21,10 +21,10 @@ class MLSTM(LinearAttention):
     logarithm by which both are scaled down. size: hidden_size / num_heads.
     """
 
-    def rows(self):
+    def rows(self) -> list[int]:
         return [self.hidden_size] * 4 + [self.num_heads] * 2
 
-    def state_shapes(self):
+    def state_shapes(self) -> list[tuple[int, ...]]:
         size = self.hidden_size // self.num_heads
         return [(self.num_heads, size, size), (self.num_heads, size), (self.num_heads,)]
 

@@ -6,7 +6,10 @@ Firmansyah Kasim (2023), arXiv 2309.12252; Federico Danieli and others, "ParaRNN
 diagonal of the slope alone: Xavier Gonzalez and others (2024), arXiv 2407.19115.
 """
 
+from collections.abc import Iterator
+
 import torch
+from torch import Tensor
 from torch.func import jacrev, vmap
 
 from companion.layers.recurrent import RNNBase
@@ -40,7 +43,7 @@ def newton(f, x, h_0, iterations, diagonal=False):
         yield h
 
 
-def solve(layer, input, iterations, diagonal=False):
+def solve(layer: RNNBase, input: Tensor, iterations: int, diagonal: bool = False) -> Iterator[Tensor]:
     """Approach the output of a recurrent layer, from zeros. Yields it, (T, B, hidden_size), after each of the
     iterations.
 

@@ -6,16 +6,19 @@ bidirectional, else 1), `L` layers.
 """
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from companion.layers import errors
-from companion.layers.step import Weights
+from companion.layers.step import Step, Weights
+from companion.layers.types import Device, State
 
 
-def dropout(x, p):
+def dropout(x: Tensor, p: float) -> Tensor:
     """Zero each number of `x` with probability `p` and scale the others by 1 / (1 - p) (Srivastava et al. 2014).
 
     Draws as many random numbers as `torch.nn.functional.dropout`, so that under one seed the masks are equal.
@@ -27,7 +30,7 @@ def dropout(x, p):
     return x * (mask / (1 - p))
 
 
-def over_time(step, sizes, start, reverse=False):
+def over_time(step: Callable[[int, State], State], sizes: list[int], start: State, reverse: bool = False) -> State:
     """Call `state = step(t, state)` for every time step t, forwards or in reverse; returns the last state.
 
     sizes: how many sequences still run at each time step. They are sorted by length, the longest first, so it is the
@@ -50,12 +53,12 @@ def over_time(step, sizes, start, reverse=False):
     return tuple(torch.cat(s) for s in zip(state, *reversed(ended), strict=True)) if ended else state
 
 
-def unroll(step, x, sizes, start, w, reverse):
+def unroll(step: Step, x: Tensor, sizes: list[int], start: State, w: Weights, reverse: bool) -> tuple[Tensor, State]:
     """Take one layer's steps in one direction. Returns its output (N, size) and its last state, a tuple of (B,
     size)."""
     # one product for all time steps
     a = step.ahead(x, w).split(sizes)
-    states = [None] * len(sizes)
+    states: list[Any] = [None] * len(sizes)
 
     def take(t, state):
         states[t] = state = step.step(a[t], state, w)
@@ -70,7 +73,16 @@ class RNNCellBase(nn.Module):
 
     __constants__ = ["input_size", "hidden_size", "bias"]
 
-    def __init__(self, input_size, hidden_size, bias, device=None, dtype=None):
+    if TYPE_CHECKING:
+
+        @property
+        def _step(self) -> Step: ...
+
+        def __getattr__(self, name: str) -> Tensor: ...  # a parameter
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool, device: Device = None, dtype: torch.dtype | None = None
+    ) -> None:
         super().__init__()
         self.input_size = input_size
         self.hidden_size = hidden_size
@@ -84,11 +96,11 @@ class RNNCellBase(nn.Module):
                 self.register_parameter(name, None)
         self.reset_parameters()
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Draw every parameter from U(-k, k) with k = 1 / sqrt(hidden_size)."""
         _uniform(self)
 
-    def forward(self, input, hx=None):
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
         """Take one time step.
 
         input: (B, input_size) or (input_size). hx: the state, each tensor (B, hidden_size) or (hidden_size);
@@ -112,7 +124,7 @@ class RNNCellBase(nn.Module):
         state = state if batched else tuple(s.squeeze(0) for s in state)
         return state if step.is_pair else state[0]
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         parts = [f"{self.input_size}, {self.hidden_size}"]
         if self.bias is not True:
             parts.append(f"bias={self.bias}")
@@ -128,22 +140,31 @@ class RNNBase(nn.Module):
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
         "proj_size",
     ]  # fmt: skip
-    unroll_by_hand = None  # `companion.by_hand` puts a function here that takes the place of `unroll`
+    unroll_by_hand: Callable[..., tuple[Tensor, State]] | None = (
+        None  # `companion.by_hand` puts a function here that takes the place of `unroll`
+    )
+
+    if TYPE_CHECKING:
+
+        @property
+        def _step(self) -> Step: ...
+
+        def __getattr__(self, name: str) -> Tensor: ...  # a parameter
 
     def __init__(
         self,
-        mode,
-        input_size,
-        hidden_size,
-        num_layers=1,
-        bias=True,
-        batch_first=False,
-        dropout=0.0,
-        bidirectional=False,
-        proj_size=0,
-        device=None,
-        dtype=None,
-    ):
+        mode: str,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         super().__init__()
         self.mode = mode
         self.input_size = input_size
@@ -170,7 +191,7 @@ class RNNBase(nn.Module):
                 self._all_weights.append([*there])
         self.reset_parameters()
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Draw every parameter from U(-k, k) with k = 1 / sqrt(hidden_size)."""
         _uniform(self)
 
@@ -183,14 +204,14 @@ class RNNBase(nn.Module):
         return [getattr(self, name, None) for name in self._flat_weights_names]
 
     @property
-    def all_weights(self):
+    def all_weights(self) -> list[list[nn.Parameter]]:
         """The parameters, a list for each layer and direction."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
-    def flatten_parameters(self):
+    def flatten_parameters(self) -> None:
         """Do nothing: in torch it lays the weights out for cuDNN, which is not used here."""
 
-    def forward(self, input, hx=None):
+    def forward(self, input: Any, hx: Any = None) -> Any:
         """Run over whole sequences.
 
         input: (T, B, input_size), (B, T, input_size) with `batch_first`, (T, input_size) for one sequence
@@ -250,7 +271,7 @@ class RNNBase(nn.Module):
         Returns the last layer's outputs, one for each direction, and the last state of every layer and direction.
         """
         run = self.unroll_by_hand or self._step.unroll or unroll
-        ends, outputs = [], []
+        ends = []
         for layer in range(self.num_layers):
             if layer > 0:
                 x = torch.cat(outputs, dim=-1)
@@ -291,7 +312,7 @@ class RNNBase(nn.Module):
     def _suffixes(self, layer):
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         parts = [f"{self.input_size}, {self.hidden_size}"]
         usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0}
         usual["bidirectional"] = False

@@ -3,11 +3,15 @@
 Jeffrey L. Elman, "Finding structure in time", Cognitive Science 14 (1990). The two biases are torch's.
 """
 
+from typing import TYPE_CHECKING
+
 import torch
+from torch import Tensor
 
 from companion.layers import errors
 from companion.layers.recurrent import RNNBase, RNNCellBase
 from companion.layers.step import Step, affine
+from companion.layers.types import Device, Sequences
 
 
 class ElmanStep(Step):
@@ -15,7 +19,7 @@ class ElmanStep(Step):
 
     name = "RNN"
 
-    def __init__(self, nonlinearity="tanh"):
+    def __init__(self, nonlinearity: str = "tanh") -> None:
         self.nonlinearity = nonlinearity
 
     def step(self, a, state, w):
@@ -42,19 +46,30 @@ class RNNCell(RNNCellBase):
 
     __constants__ = [*RNNCellBase.__constants__, "nonlinearity"]
 
-    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", device=None, dtype=None):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         self.nonlinearity = nonlinearity
         super().__init__(input_size, hidden_size, bias, device, dtype)
 
     @property
-    def _step(self):
+    def _step(self) -> ElmanStep:
         return ElmanStep(self.nonlinearity)
 
-    def forward(self, input, hx=None):
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return h_1 from the input and hx = h_0; shapes at `RNNCellBase.forward`."""
         if self.nonlinearity not in ("tanh", "relu"):
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
         return super().forward(input, hx)
+
+    if TYPE_CHECKING:
+        __call__ = forward
 
 
 class RNN(RNNBase):
@@ -75,21 +90,42 @@ class RNN(RNNBase):
     dimensions or type of input, RuntimeError for wrong sizes: the words are torch's.
     """
 
-    def __init__(self, *args, **kwargs):
-        errors.no_projection(kwargs)
-        if len(args) > 3:
-            self.nonlinearity, args = args[3], args[:3] + args[4:]
-        else:
-            self.nonlinearity = kwargs.pop("nonlinearity", "tanh")
-        if self.nonlinearity not in ("tanh", "relu"):
-            raise ValueError(f"Unknown nonlinearity '{self.nonlinearity}'. Select from 'tanh' or 'relu'.")
-        super().__init__(f"RNN_{self.nonlinearity.upper()}", *args, **kwargs)
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            input_size: int,
+            hidden_size: int,
+            num_layers: int = 1,
+            nonlinearity: str = "tanh",
+            bias: bool = True,
+            batch_first: bool = False,
+            dropout: float = 0.0,
+            bidirectional: bool = False,
+            device: Device = None,
+            dtype: torch.dtype | None = None,
+        ) -> None: ...
+
+    else:
+
+        def __init__(self, *args, **kwargs):  # `RNNBase` refuses wrong ones, in torch's words
+            errors.no_projection(kwargs)
+            if len(args) > 3:
+                self.nonlinearity, args = args[3], args[:3] + args[4:]
+            else:
+                self.nonlinearity = kwargs.pop("nonlinearity", "tanh")
+            if self.nonlinearity not in ("tanh", "relu"):
+                raise ValueError(f"Unknown nonlinearity '{self.nonlinearity}'. Select from 'tanh' or 'relu'.")
+            super().__init__(f"RNN_{self.nonlinearity.upper()}", *args, **kwargs)
 
     @property
-    def _step(self):
+    def _step(self) -> ElmanStep:
         # as in torch, `nonlinearity` tells what was asked for, and `mode` what is done
         return ElmanStep(self.mode.removeprefix("RNN_").lower())
 
-    def forward(self, input, hx=None):
+    def forward(self, input: Sequences, hx: Tensor | None = None) -> tuple[Sequences, Tensor]:
         """Return output, h_n from the input and hx = h_0; shapes at `RNNBase.forward`."""
         return super().forward(input, hx)
+
+    if TYPE_CHECKING:
+        __call__ = forward

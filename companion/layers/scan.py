@@ -12,10 +12,14 @@ Shapes: T time steps, then any others (*), the same for a and b; h_0: (*).
 """
 
 import math
+from typing import Any
 
 import torch
+from torch import Tensor
 
+from companion.layers.step import Weights
 from companion.layers.through_time import transformed
+from companion.layers.types import State
 
 
 def loop(a, b, h_0, times=torch.mul):
@@ -90,7 +94,7 @@ class Scan(torch.autograd.Function):
         return delta * torch.cat([h_0[None], h[:-1]]), delta, a[0] * delta[0]
 
 
-def scan(a, b, h_0=None):
+def scan(a: Tensor, b: Tensor, h_0: Tensor | None = None) -> Tensor:
     """All states of h_t = a_t ⊙ h_{t-1} + b_t, in about 2 log₂ T rounds one after another instead of T.
 
     a, b: (T, *), real or complex. h_0: (*), zeros if None. Returns h_1 … h_T, (T, *). ValueError for shapes that differ
@@ -109,7 +113,7 @@ def scan(a, b, h_0=None):
     return Scan.apply(a, b, h_0)
 
 
-def unroll(step, x, sizes, start, w, reverse):
+def unroll(step: Any, x: Tensor, sizes: list[int], start: State, w: Weights, reverse: bool) -> tuple[Tensor, State]:
     """As `companion.layers.recurrent.unroll`, for a step with `coefficients`: all time steps by one scan."""
     a, b = step.coefficients(step.ahead(x, w))
     T, B = len(sizes), sizes[0]

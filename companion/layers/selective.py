@@ -5,16 +5,17 @@ section 3; with fixed steps it is S4D: Albert Gu, Ankit Gupta, Karan Goel and Ch
 """
 
 import math
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from companion.layers.scan import scan
 from companion.layers.sequence_layer import SequenceLayer
 
 
-def discretised(delta, A, B):
+def discretised(delta: Tensor, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
     """What a state h' = A h + B x does in a time Δ in which x is held: h(t + Δ) = Ā h(t) + B̄ x. Returns Ā and B̄.
 
     delta, A, B: tensors that fit one another; each number of the state is on its own.
@@ -35,7 +36,9 @@ class SelectiveSSM(SequenceLayer):
     (hidden_size). State: (B, hidden_size, state_size). The other arguments, and how it is called: `SequenceLayer`.
     """
 
-    def __init__(self, input_size, hidden_size, state_size=16, selective=True, **options):
+    def __init__(
+        self, input_size: int, hidden_size: int, state_size: int = 16, selective: bool = True, **options: Any
+    ) -> None:
         if state_size < 1:
             raise ValueError(f"state_size must be 1 or more, got {state_size}")
         self.state_size, self.selective = state_size, selective
@@ -45,7 +48,7 @@ class SelectiveSSM(SequenceLayer):
         self.D = nn.Parameter(like.new_empty(hidden_size))
         self.reset_rates()
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Draw the parameters anew, as those of a new layer are."""
         super().reset_parameters()
         if hasattr(self, "D"):  # the base class draws its own before there are others
@@ -62,10 +65,10 @@ class SelectiveSSM(SequenceLayer):
         delta = (math.log(1e-3) + torch.rand(H, **like) * math.log(100)).exp()
         self.bias_ih_l0[H : 2 * H] = torch.log(torch.expm1(delta))
 
-    def rows(self):
+    def rows(self) -> list[int]:
         return [self.hidden_size] * 2 + [self.state_size] * 2
 
-    def state_shapes(self):
+    def state_shapes(self) -> list[tuple[int, ...]]:
         return [(self.hidden_size, self.state_size)]
 
     def run(self, u, delta, B, C, state):
@@ -82,7 +85,7 @@ class SelectiveSSM(SequenceLayer):
         # y_t = h_t C_t + D ⊙ u_t
         return (h * C[..., None, :]).sum(-1) + self.D * u, (h[-1],)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return (
             super().extra_repr() + f", state_size={self.state_size}" + ("" if self.selective else ", selective=False")
         )

@@ -5,12 +5,14 @@ A new layer is a subclass that says how the rows of its linear map fall into par
 """
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from companion.layers.linear import affine
+from companion.layers.types import Device, State
 
 
 class SequenceLayer(nn.Module):
@@ -22,7 +24,14 @@ class SequenceLayer(nn.Module):
 
     num_layers, bidirectional, proj_size = 1, False, 0
 
-    def __init__(self, input_size, hidden_size, batch_first=False, device=None, dtype=None):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        batch_first: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         super().__init__()
         if min(input_size, hidden_size) < 1:
             raise ValueError(f"input_size and hidden_size must be 1 or more, got {input_size} and {hidden_size}")
@@ -32,26 +41,26 @@ class SequenceLayer(nn.Module):
         self.bias_ih_l0 = nn.Parameter(torch.empty(sum(self.parts), device=device, dtype=dtype))
         self.reset_parameters()
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Draw the weights and biases of the linear map from U(-k, k) with k = 1 / sqrt(input_size)."""
         k = 1 / math.sqrt(self.input_size)
         for parameter in (self.weight_ih_l0, self.bias_ih_l0):
             nn.init.uniform_(parameter, -k, k)
 
-    def rows(self):
+    def rows(self) -> list[int]:
         """How many rows of the linear map belong to each part: a list."""
         raise NotImplementedError
 
-    def state_shapes(self):
+    def state_shapes(self) -> list[tuple[int, ...]]:
         """The shapes of the state's tensors, of one sequence: a list."""
         raise NotImplementedError
 
-    def run(self, *parts_and_state):
+    def run(self, *parts_and_state: Any) -> tuple[Tensor, State]:
         """The parts, (T, B, their rows) each, then the state, a tuple of (B, *shape). Returns the output and the new
         state."""
         raise NotImplementedError
 
-    def forward(self, input, state=None):
+    def forward(self, input: Tensor, state: Tensor | State | None = None) -> tuple[Tensor, Tensor | State]:
         """Run over whole sequences.
 
         input: (T, B, input_size), (B, T, input_size) with `batch_first`, (T, input_size) for one sequence without a
@@ -69,6 +78,9 @@ class SequenceLayer(nn.Module):
         elif self.batch_first:
             output = output.transpose(0, 1)
         return output, state if len(state) > 1 else state[0]
+
+    if TYPE_CHECKING:
+        __call__ = forward
 
     def _checked(self, input, state):
         """The input as (T, B, input_size), and the state as a tuple of (B, *)."""
@@ -105,9 +117,9 @@ class SequenceLayer(nn.Module):
                 )
         return x, tuple(s[None] for s in state) if input.dim() == 2 else state
 
-    def first_state(self, x, shapes):
+    def first_state(self, x: Tensor, shapes: list[tuple[int, ...]]) -> State:
         """The state before anything was read: zeros of these shapes, for a batch."""
         return tuple(x.new_zeros(shape) for shape in shapes)
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return f"{self.input_size}, {self.hidden_size}" + (", batch_first=True" if self.batch_first else "")

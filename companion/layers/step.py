@@ -12,7 +12,13 @@ Layers, directions, dropout, batches, packed sequences and a `state_dict` it the
 has two, a peephole LSTM and a unit with one gate.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
+
 import torch
+from torch import Tensor, nn
+
+from companion.layers.types import State
 
 
 class Weights:
@@ -22,12 +28,16 @@ class Weights:
     layer could have and has not is None.
     """
 
-    def __init__(self, **tensors):
+    def __init__(self, **tensors: Tensor | None) -> None:
         for name, tensor in tensors.items():
             setattr(self, name, tensor)
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
     @classmethod
-    def of(cls, module, names, suffix=""):
+    def of(cls, module: nn.Module, names: list[str], suffix: str = "") -> Self:
         """The parameters of a module that have these names with this ending."""
         found = {}
         for name in names:
@@ -37,7 +47,7 @@ class Weights:
         return cls(**found)
 
 
-def affine(x, weight, bias=None):
+def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """W x + b for every row of `x`: `x` is (rows, in), `weight` (in, out), `bias` (out), (rows, out) or None."""
     return x @ weight if bias is None else torch.addmm(bias, x, weight)
 
@@ -52,9 +62,15 @@ class Step:
     name = ""  # what errors call it
     gates = 1  # how many blocks of hidden_size rows stand above each other in the weights
     is_pair = False  # whether the state is (h, c), or h alone
-    unroll = None  # what takes the place of the loop over time, if there is a way without it: see `scan.py`
+    unroll: Callable[..., tuple[Tensor, State]] | None = (
+        None  # what takes the place of the loop over time, if there is a way without it: see `scan.py`
+    )
 
-    def shapes(self, below, hidden_size, size, bias):
+    if TYPE_CHECKING:
+
+        def step(self, a: Tensor, state: State, w: Weights) -> State: ...
+
+    def shapes(self, below: int, hidden_size: int, size: int, bias: bool) -> dict[str, tuple[int, ...] | None]:
         """The parameters, name → shape, in torch's order; None for one that is left out. There must be a `weight_ih`.
 
         below: features of what the layer reads. size: features of `h`, hidden_size or fewer.
@@ -63,7 +79,7 @@ class Step:
         b = (rows,) if bias else None
         return {"weight_ih": (rows, below), "weight_hh": (rows, size), "bias_ih": b, "bias_hh": b}
 
-    def ahead(self, x, w):
+    def ahead(self, x: Tensor, w: Weights) -> Tensor:
         """W_ih x_t + b_ih + b_hh for every row of `x`: what a time step needs of its input, before any state."""
         biases = [b for b in (w.b_ih, w.b_hh) if b is not None]
         return affine(x, w.ih, sum(biases) if biases else None)

@@ -9,7 +9,10 @@ through time", Proceedings of the IEEE 78, 1990).
 transposed matrices, as everywhere in the companion: W h is `h @ w.hh`.
 """
 
+from typing import TypeVar
+
 import torch
+from torch import Tensor, nn
 from torch._C._functorch import is_legacy_batchedtensor
 
 from companion.layers import errors
@@ -18,10 +21,13 @@ from companion.layers.lstm import LSTMStep
 from companion.layers.recurrent import RNNBase, over_time
 from companion.layers.recurrent import unroll as unroll_by_autograd
 from companion.layers.rnn import ElmanStep
-from companion.layers.step import Weights
+from companion.layers.step import Step, Weights
+from companion.layers.types import State
+
+Module = TypeVar("Module", bound=nn.Module)
 
 
-def by_hand(module, on=True):
+def by_hand(module: Module, on: bool = True) -> Module:
     """Let every recurrent layer in `module` compute its gradients by hand, or again by autograd; returns `module`.
 
     The results are the same. Where a derivative of a gradient may be asked for (`create_graph=True`), where a
@@ -33,7 +39,7 @@ def by_hand(module, on=True):
     return module
 
 
-def unroll(step, x, sizes, start, w, reverse):
+def unroll(step: Step, x: Tensor, sizes: list[int], start: State, w: Weights, reverse: bool) -> tuple[Tensor, State]:
     """Take one layer's steps in one direction. Returns its output (N, size) and its last state, a tuple of (B,
     size)."""
     kind = kind_of(step)
@@ -45,12 +51,12 @@ def unroll(step, x, sizes, start, w, reverse):
     return output, tuple(end)
 
 
-def kind_of(step):
+def kind_of(step: Step) -> "type[Kind] | None":
     """What is known of a step's way back, or None. Of that very class: a subclass may have equations of its own."""
     return next((kind for kind in Kind.__subclasses__() if kind.step is type(step)), None)
 
 
-def transformed():
+def transformed() -> bool:
     """Whether a transformation of `torch.func`, such as vmap, is at work."""
     return torch._C._are_functorch_transforms_active()
 
@@ -124,12 +130,12 @@ def by_equations(ctx, inputs, rest, d_output, d_end):
     return d_x, d_ih, d_hh, d_b_ih, d_b_hh, d_hr, *d_start
 
 
-def sigmoid_slope(s):
+def sigmoid_slope(s: Tensor) -> Tensor:
     """σ' = σ ( 1 - σ ), from the values of σ."""
     return torch.addcmul(s, s, s, value=-1)
 
 
-def tanh_slope(y):
+def tanh_slope(y: Tensor) -> Tensor:
     """tanh' = 1 - tanh², from the values of tanh."""
     return (y * y).neg_().add_(1)
 
@@ -142,7 +148,9 @@ class Kind:
     same shape, and δW_hr or None.
     """
 
-    def __init__(self, equations):
+    step: type[Step]
+
+    def __init__(self, equations: Step) -> None:
         self.equations = equations  # an object of the class `step`
 
 

@@ -4,13 +4,17 @@ Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762,
 Hinton (2016), arXiv 1607.06450. Norms before instead of after: Xiong et al. (2020), arXiv 2002.04745.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from companion.layers import attention_masks
 from companion.layers.attention import MultiheadAttention
 from companion.layers.linear import Dropout, Linear
+from companion.layers.types import Device
 
 
 class LayerNorm(nn.Module):
@@ -19,14 +23,18 @@ class LayerNorm(nn.Module):
     Parameters: `weight` (size), ones at first, and `bias` (size), zeros at first, or None without.
     """
 
-    def __init__(self, size, eps=1e-5, bias=True, device=None, dtype=None):
+    bias: Tensor | None
+
+    def __init__(
+        self, size: int, eps: float = 1e-5, bias: bool = True, device: Device = None, dtype: torch.dtype | None = None
+    ) -> None:
         super().__init__()
         self.eps = eps
         self.weight = nn.Parameter(torch.ones(size, device=device, dtype=dtype))
         bias = nn.Parameter(torch.zeros(size, device=device, dtype=dtype)) if bias else None
         self.register_parameter("bias", bias)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """x: (*, size). Returns the same shape."""
         # μ = mean of x,   σ² = mean of ( x - μ )²
         x = x - x.mean(-1, keepdim=True)
@@ -35,7 +43,10 @@ class LayerNorm(nn.Module):
         y = self.weight * (x * torch.rsqrt(variance + self.eps))
         return y if self.bias is None else y + self.bias
 
-    def extra_repr(self):
+    if TYPE_CHECKING:
+        __call__ = forward
+
+    def extra_repr(self) -> str:
         return f"{(*self.weight.shape,)}, eps={self.eps}, elementwise_affine=True, bias={self.bias is not None}"
 
 
@@ -53,20 +64,20 @@ class TransformerEncoderLayer(nn.Module):
 
     def __init__(
         self,
-        d_model,
-        nhead,
-        dim_feedforward=2048,
-        dropout=0.1,
-        activation=F.relu,
-        layer_norm_eps=1e-5,
-        batch_first=False,
-        norm_first=False,
-        bias=True,
-        device=None,
-        dtype=None,
-    ):
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
         super().__init__()
-        kind = {"device": device, "dtype": dtype}
+        kind: dict[str, Any] = {"device": device, "dtype": dtype}
         self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **kind)
         self.linear1 = Linear(d_model, dim_feedforward, bias, **kind)
         self.dropout = Dropout(dropout)
@@ -80,6 +91,16 @@ class TransformerEncoderLayer(nn.Module):
                 raise RuntimeError(f"activation should be relu/gelu, not {activation}")
             activation = getattr(F, activation)
         self.activation = activation
+
+    if TYPE_CHECKING:
+
+        def __call__(
+            self,
+            src: Tensor,
+            src_mask: Tensor | None = None,
+            src_key_padding_mask: Tensor | None = None,
+            is_causal: bool = False,
+        ) -> Tensor: ...
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         """src: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. The masks are `attn_mask` and

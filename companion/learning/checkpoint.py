@@ -6,10 +6,13 @@ import os
 import pickle
 import signal
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import nn
 
 SECONDS = 30  # a run is kept after every epoch, when it is interrupted, and at least this often
 
@@ -21,7 +24,15 @@ class Checkpoint:
     other ones is refused.
     """
 
-    def __init__(self, path, model, optimizer, scheduler, batches, clip):
+    def __init__(
+        self,
+        path: str | Path | None,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        scheduler: Any,
+        batches: Any,
+        clip: float,
+    ) -> None:
         self.path = None if path is None else Path(path)
         if self.path is None:
             return
@@ -44,7 +55,7 @@ class Checkpoint:
             "data": hashlib.sha256(first.cpu().numpy().tobytes()).hexdigest(),
         }
 
-    def load(self):
+    def load(self) -> tuple[list, list[float], Any] | None:
         """Put the parts back as they were kept. Returns (history, losses, state), or None where there is no file."""
         if self.path is None or not self.path.exists():
             return None
@@ -70,11 +81,11 @@ class Checkpoint:
             state = state.to(device) if isinstance(state, torch.Tensor) else tuple(s.to(device) for s in state)
         return kept["history"], kept["losses"], state
 
-    def is_due(self):
+    def is_due(self) -> bool:
         """Whether the last time was so long ago that the run should be kept again."""
         return self.path is not None and time.monotonic() - self.saved_at > SECONDS
 
-    def save(self, history, losses, state):
+    def save(self, history: list, losses: list[float], state: Any) -> None:
         """Keep the run as it is now. The file is replaced in one move: half of one is never found."""
         if self.path is None:
             return
@@ -96,12 +107,12 @@ class Checkpoint:
 
 
 @contextmanager
-def held_interrupts():
+def held_interrupts() -> Iterator[list[int]]:
     """Let Ctrl-C, or a notebook's stop button, wait until a step is done: yields a list that it is put into.
 
     Weights that are half updated would be lost for good. A second interrupt is not held.
     """
-    asked = []
+    asked: list[int] = []
 
     def ask(number, frame):
         if asked:

@@ -9,23 +9,26 @@ entropy; `overfit` and `norms` take another `loss_function(outputs, targets)`.
 
 import copy
 import math
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from companion.learning.training import IGNORED, clip_gradients, cross_entropy
+
+Loss = Callable[[Tensor, Tensor], Tensor]
 
 
 class TimeFirst(nn.Module):
     """A model that reads and returns (B, T, …), as one that reads and returns (T, B, …). Its state stays as it is."""
 
-    def __init__(self, model):
+    def __init__(self, model: nn.Module) -> None:
         super().__init__()
         self.model = model
 
-    def forward(self, inputs, state=None):
+    def forward(self, inputs: Tensor, state: Any = None) -> tuple[Tensor, Any]:
         outputs, state = answer(self.model, inputs.transpose(0, 1), state)
         return outputs.transpose(0, 1), state
 
@@ -37,7 +40,7 @@ class FirstLoss(NamedTuple):
     guessing: float
 
 
-def first_loss(model, inputs, targets):
+def first_loss(model: nn.Module, inputs: Tensor, targets: Tensor) -> FirstLoss:
     """Before it has learned anything, a model that is to tell V classes apart has a loss of about log V.
 
     inputs: what the model reads, T steps of B sequences. targets: (T, B), classes. Much more says that the first
@@ -49,7 +52,15 @@ def first_loss(model, inputs, targets):
         return FirstLoss(cross_entropy(outputs, targets).item(), math.log(outputs.shape[-1]))
 
 
-def overfit(model, inputs, targets, *, learning_rate=0.01, steps=100, loss_function=None):
+def overfit(
+    model: nn.Module,
+    inputs: Tensor,
+    targets: Tensor,
+    *,
+    learning_rate: float = 0.01,
+    steps: int = 100,
+    loss_function: Loss | None = None,
+) -> list[float]:
     """The losses of a copy of the model that learns this one batch over and over, `steps` of them, with Adam.
 
     The copy learns without dropout. Its losses should come near 0. Where they do not, the fault is in the model or the
@@ -60,6 +71,7 @@ def overfit(model, inputs, targets, *, learning_rate=0.01, steps=100, loss_funct
         raise ValueError(f"steps must be at least 1, not {steps}")
     loss_function = loss_function or cross_entropy
     model = copy.deepcopy(model).train()
+    module: Any  # what `dropout` is differs from class to class
     for module in model.modules():
         if isinstance(module, nn.modules.dropout._DropoutNd):
             module.p = 0.0
@@ -84,11 +96,11 @@ class Norms(NamedTuple):
     """The norm of each parameter's gradient, None where none arrives, and the mean norm of the outputs at each time
     step."""
 
-    gradients: dict
-    outputs: list
+    gradients: dict[str, float | None]
+    outputs: list[float]
 
 
-def norms(model, inputs, targets, loss_function=None):
+def norms(model: nn.Module, inputs: Tensor, targets: Tensor, loss_function: Loss | None = None) -> Norms:
     """How large the gradients are, by parameter, and the outputs, by time step.
 
     A parameter without a gradient takes no part in the loss. Gradients that are all 0, or no numbers, or outputs that
@@ -110,7 +122,7 @@ class Past(NamedTuple):
     shuffled: float
 
 
-def shuffled_past(model, inputs, targets, *, keep=1, seed=0):
+def shuffled_past(model: nn.Module, inputs: Tensor, targets: Tensor, *, keep: int = 1, seed: int = 0) -> Past:
     """Does the model use the order of what came before? The loss at the last step, before and after shuffling its past.
 
     keep: how many inputs at the end stay where they are. Those before them change places, in each sequence in another
@@ -145,7 +157,7 @@ class Carried(NamedTuple):
     from_zeros: float
 
 
-def state_carried(model, inputs):
+def state_carried(model: nn.Module, inputs: Tensor) -> Carried:
     """Is the state carried? Reads the inputs in one go, and in two halves.
 
     handed_on should be 0 up to rounding: else the state that the model returns is not all that it remembers, or it does
@@ -167,7 +179,7 @@ def state_carried(model, inputs):
     return Carried(*((second - whole).abs().max().item() for second in seconds))
 
 
-def shift(inputs, targets, largest=3):
+def shift(inputs: Tensor, targets: Tensor, largest: int = 3) -> dict[int, float]:
     """By how many steps the targets are ahead of the inputs, from 0 to `largest`: {steps: share of places where it
     fits}.
 
@@ -186,7 +198,7 @@ def shift(inputs, targets, largest=3):
 
 
 @contextmanager
-def asking(model):
+def asking(model: nn.Module) -> Iterator[None]:
     """Without dropout and gradients. Afterwards every part of the model is in the mode in which it was."""
     modes = {module: module.training for module in model.modules()}
     model.eval()
@@ -198,7 +210,7 @@ def asking(model):
             module.training = training
 
 
-def answer(model, inputs, state=None):
+def answer(model: nn.Module, inputs: Tensor, state: Any = None) -> tuple[Tensor, Any]:
     """Outputs and state, if the model returns these two."""
     found = model(inputs, state)
     if not (isinstance(found, tuple) and len(found) == 2 and isinstance(found[0], torch.Tensor)):
@@ -206,13 +218,13 @@ def answer(model, inputs, state=None):
     return found
 
 
-def check_time_first(model):
+def check_time_first(model: nn.Module) -> None:
     """Refuse a layer that takes the second dimension for time."""
     if not isinstance(model, TimeFirst) and any(getattr(module, "batch_first", False) for module in model.modules()):
         raise ValueError("the model reads batch first: give TimeFirst(model), and inputs and targets with time first")
 
 
-def check_batch(inputs, targets=None):
+def check_batch(inputs: Tensor, targets: Tensor | None = None) -> None:
     """Refuse what is no batch, before anything is computed."""
     for name, tensor in (("inputs", inputs), ("targets", targets))[: 1 if targets is None else 2]:
         if not isinstance(tensor, torch.Tensor):
@@ -225,6 +237,6 @@ def check_batch(inputs, targets=None):
         raise ValueError("all targets are IGNORED: nothing is asked")
 
 
-def describe(tensor):
+def describe(tensor: Tensor) -> str:
     """The type and the shape of a tensor, for errors."""
     return f"{tensor.dtype} {tuple(tensor.shape)}"

@@ -3,8 +3,11 @@
 Shapes: T time steps of the longest sequence in a batch, B sequences, D directions (2 if bidirectional, else 1).
 """
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
@@ -12,10 +15,11 @@ from companion.learning.indices import check_indices
 from companion.learning.sequence_model import evaluation_of
 from companion.learning.training import check, clip_gradients
 
+Batches = Iterable[tuple[Tensor, Tensor, Tensor]]  # (indices, lengths, targets)
 SUMMARIES = ("h_n", "mean", "max")
 
 
-def mask_of(lengths, steps=None):
+def mask_of(lengths: Tensor, steps: int | None = None) -> Tensor:
     """True where a sequence is, False where padding is: bool (T, B). lengths: (B). steps: T, the longest if None."""
     steps = int(lengths.max()) if steps is None else steps
     return torch.arange(steps, device=lengths.device)[:, None] < lengths
@@ -33,7 +37,7 @@ def max_over_time(output, lengths):
     return output.masked_fill(~mask, -torch.inf).amax(0)
 
 
-def last_states(h_n, bidirectional=False):
+def last_states(h_n: Tensor, bidirectional: bool = False) -> Tensor:
     """The last state of the upmost layer, of both directions if there are two. h_n: (L * D, B, size) → (B, D *
     size)."""
     return torch.cat([h_n[-2], h_n[-1]], dim=-1) if bidirectional else h_n[-1]
@@ -50,7 +54,9 @@ class SequenceClassifier(nn.Module):
     ValueError for sizes that do not fit, for a layer with `batch_first`, and for an unknown summary.
     """
 
-    def __init__(self, embedding, recurrent, num_classes, summary="h_n", packed=True):
+    def __init__(
+        self, embedding: Any, recurrent: Any, num_classes: int, summary: str = "h_n", packed: bool = True
+    ) -> None:
         super().__init__()
         if embedding.embedding_dim != recurrent.input_size:
             raise ValueError(
@@ -67,7 +73,7 @@ class SequenceClassifier(nn.Module):
         size = (recurrent.proj_size or recurrent.hidden_size) * (2 if recurrent.bidirectional else 1)
         self.linear = nn.Linear(size, num_classes, device=weight.device, dtype=weight.dtype)
 
-    def forward(self, indices, lengths):
+    def forward(self, indices: Tensor, lengths: Tensor) -> Tensor:
         """indices: (T, B), padded. lengths: (B), on the CPU. Returns the logits (B, num_classes).
 
         ValueError for lengths that do not belong to these indices: torch may take them without a word.
@@ -78,6 +84,9 @@ class SequenceClassifier(nn.Module):
                 f"with a length for each; the lengths are {tuple(lengths.shape)}, the longest {int(lengths.max())}"
             )
         return self.linear(self.summarise(self.embedding(indices), lengths))
+
+    if TYPE_CHECKING:
+        __call__ = forward
 
     def summarise(self, x, lengths):
         """One vector for each sequence: (T, B, input_size) → (B, D * size)."""
@@ -93,7 +102,9 @@ class SequenceClassifier(nn.Module):
         return over_time(output, lengths)
 
 
-def learn(model, batches, optimizer, epochs, clip=1.0):
+def learn(
+    model: nn.Module, batches: Batches, optimizer: torch.optim.Optimizer, epochs: int, clip: float = 1.0
+) -> list[float]:
     """Learn from labelled batches, for so many epochs. Returns the mean loss of each epoch, a list of floats.
 
     model: called as `model(indices, lengths)`, returns logits. batches: (indices, lengths, targets), gone through once
@@ -103,7 +114,7 @@ def learn(model, batches, optimizer, epochs, clip=1.0):
     history = []
     for epoch in range(epochs):
         model.train()
-        losses = []
+        losses: list[float] = []
         for indices, lengths, targets in batches:
             loss = F.cross_entropy(model(indices, lengths), targets)
             check(loss, "loss", epoch, len(losses))
@@ -116,7 +127,7 @@ def learn(model, batches, optimizer, epochs, clip=1.0):
     return history
 
 
-def answers(model, batches):
+def answers(model: nn.Module, batches: Batches) -> tuple[Tensor, Tensor]:
     """What a model answers, and what is right: two int64 (N), for all N examples in the order of the batches."""
     found, right = [], []
     with evaluation_of(model):
@@ -126,13 +137,13 @@ def answers(model, batches):
     return torch.cat(found), torch.cat(right)
 
 
-def accuracy(model, batches):
+def accuracy(model: nn.Module, batches: Batches) -> float:
     """The share of examples that a model answers rightly."""
     found, right = answers(model, batches)
     return (found == right).double().mean().item()
 
 
-def confusion(found, right, num_classes):
+def confusion(found: Tensor, right: Tensor, num_classes: int) -> Tensor:
     """Count the answers: int64 (num_classes, num_classes), a row for each right class, a column for each answered one.
 
     found, right: int64 (N). ValueError if their shapes differ, or for a class that is not from 0 to num_classes - 1.

@@ -8,8 +8,10 @@ this interpolated form Chen and Goodman 1998, An Empirical Study of Smoothing Te
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 
 import torch
+from torch import Tensor
 
 from companion.learning.indices import check_indices
 
@@ -24,11 +26,11 @@ class Counts:
     ValueError for an order below 0, and for an index that is not from 0 to vocab_size - 1.
     """
 
-    def __init__(self, indices, vocab_size, order):
+    def __init__(self, indices: Tensor | Sequence[int], vocab_size: int, order: int) -> None:
         if order < 0:
             raise ValueError(f"order must be a number from 0 on, not {order}")
         self.vocab_size, self.order = vocab_size, order
-        self.followers = {}
+        self.followers: dict[tuple[int, ...], Counter[int]] = {}
         check_indices("indices", indices, vocab_size)
         indices = torch.as_tensor(indices).tolist()
         for n in range(order + 1):
@@ -37,7 +39,7 @@ class Counts:
                 self.followers.setdefault(past, Counter())[indices[k]] += 1
         self.totals = {past: found.total() for past, found in self.followers.items()}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return sum(len(found) for found in self.followers.values())
 
     def probability(self, index, past):
@@ -54,12 +56,12 @@ class Counts:
             p = (found[index] + len(found) * p) / (total + len(found))
         return p
 
-    def probabilities(self, past):
+    def probabilities(self, past: Sequence[int]) -> Tensor:
         """The probability of each index after a past, a list: float64 (vocab_size). They sum to one."""
         p = [self.probability(index, past) for index in range(self.vocab_size)]
         return torch.tensor(p, dtype=torch.float64)
 
-    def perplexity(self, indices):
+    def perplexity(self, indices: Tensor | Sequence[int]) -> float:
         """exp of the mean of -log p over a sequence, each index but the first given those before it in the sequence."""
         check_indices("indices", indices, self.vocab_size)
         indices = torch.as_tensor(indices).tolist()

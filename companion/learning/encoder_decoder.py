@@ -6,10 +6,10 @@ attention after Thang Luong, Hieu Pham and Christopher Manning (2015), arXiv 150
 Shapes: S time steps of what is read, T of what is written, B sequences, H features of a state.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from companion.learning.classifier import last_states, mask_of
@@ -19,8 +19,8 @@ class Read(NamedTuple):
     """What the encoder leaves: memory (S, B, H), its state at every word; padding, bool (B, S), True where there is
     none."""
 
-    memory: torch.Tensor
-    padding: torch.Tensor
+    memory: Tensor
+    padding: Tensor
 
 
 class EncoderDecoder(nn.Module):
@@ -36,7 +36,15 @@ class EncoderDecoder(nn.Module):
     ValueError for sizes that do not fit, for `batch_first`, and for more than one layer.
     """
 
-    def __init__(self, source, encoder, target, decoder, num_outputs, attention=None):
+    def __init__(
+        self,
+        source: Any,
+        encoder: Any,
+        target: Any,
+        decoder: Any,
+        num_outputs: int,
+        attention: nn.Module | None = None,
+    ) -> None:
         super().__init__()
         size = encoder.hidden_size * (2 if encoder.bidirectional else 1)
         if decoder.hidden_size != size:
@@ -55,7 +63,9 @@ class EncoderDecoder(nn.Module):
             self.join = nn.Linear(2 * size, size, **weight)
         self.linear = nn.Linear(size, num_outputs, **weight)
 
-    def forward(self, inputs, state=None):
+    def forward(
+        self, inputs: tuple[Tensor, Tensor, Tensor], state: tuple[Tensor, Tensor] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Write what is given, one step ahead: teacher forcing.
 
         inputs: (source, lengths, written), as `companion.learning.numerals.Numerals.batch` makes them. state: the
@@ -67,7 +77,10 @@ class EncoderDecoder(nn.Module):
         logits, state, _ = self.write(written, read, last if state is None else state)
         return logits, state
 
-    def read(self, source, lengths):
+    if TYPE_CHECKING:
+        __call__ = forward
+
+    def read(self, source: Tensor, lengths: Tensor) -> tuple[Read, tuple[Tensor, Tensor]]:
         """source: indices (S, B), padded. lengths: (B), on the CPU. Returns `Read` and the last state (h, c), (1, B,
         H)."""
         # s_1 … s_S: what the encoder makes of each word, in the light of the words around it

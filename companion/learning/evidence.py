@@ -9,8 +9,10 @@ import json
 import os
 import statistics
 from collections import namedtuple
+from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -18,7 +20,7 @@ FOLDER = Path(str(files("companion.learning") / "evidence"))
 Spread = namedtuple("Spread", "mean lowest highest count")
 
 
-def load(name, **settings):
+def load(name: str, **settings: Any) -> list[dict[str, Any]]:
     """The runs of a program that have these settings, a list of dictionaries. FileNotFoundError for an unknown name."""
     path = FOLDER / f"{name}.json"
     if not path.is_file():
@@ -30,21 +32,21 @@ def load(name, **settings):
     return having(json.loads(path.read_text(encoding="utf-8"))["runs"], **settings)
 
 
-def having(runs, **settings):
+def having(runs: Iterable[dict[str, Any]], **settings: Any) -> list[dict[str, Any]]:
     """Those of the runs that have these settings."""
     return [run for run in runs if all(run.get(key) == wanted for key, wanted in settings.items())]
 
 
-def spread(runs, measured, *settings):
+def spread(runs: Iterable[dict[str, Any]], measured: str, *settings: str) -> dict[tuple, Spread]:
     """The mean, lowest and highest of what was measured, by setting: {(setting, …): Spread}, in the order of the
     runs."""
-    found = {}
+    found: dict[tuple, list[float]] = {}
     for run in runs:
         found.setdefault(tuple(run[key] for key in settings), []).append(run[measured])
     return {key: Spread(statistics.mean(one), min(one), max(one), len(one)) for key, one in found.items()}
 
 
-def store(name, version, runs):
+def store(name: str, version: Any, runs: Iterable[dict[str, Any]]) -> None:
     """Write the runs of the program's `version`, one a line; a file that was there is replaced at once or not at
     all."""
     versions = {"program": version, "torch": torch.__version__.partition("+")[0]}
@@ -55,6 +57,6 @@ def store(name, version, runs):
     os.replace(new, path)
 
 
-def versions(name):
+def versions(name: str) -> dict[str, Any]:
     """What computed the runs: {"program": …, "torch": …}."""
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["versions"]

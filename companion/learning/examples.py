@@ -4,11 +4,13 @@ A file has a line for each example: the text, a tab, the label. A third column m
 the person who wrote it: examples of one group are never divided between what is learned from and what is held out.
 """
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from companion.learning.files import read_text
@@ -26,7 +28,7 @@ class Example(NamedTuple):
     group: str
 
 
-def load_examples(source):
+def load_examples(source: str | Path) -> list[Example]:
     """The examples of a file, a list of `Example`.
 
     source: "countries", the names that come with the package, or the path of a text file in UTF-8: text and label on
@@ -61,7 +63,7 @@ def load_examples(source):
     return examples
 
 
-def hold_out(examples, fold=0, folds=5):
+def hold_out(examples: Sequence[Example], fold: int = 0, folds: int = 5) -> tuple[list[Example], list[Example]]:
     """Divide examples by group. Returns what is learned from and what is held out, two lists.
 
     The groups are shuffled, always in the same way, and dealt out to so many `folds`; one of these is held out. So each
@@ -78,7 +80,9 @@ def hold_out(examples, fold=0, folds=5):
     return [one for one in examples if one.group not in unseen], [one for one in examples if one.group in unseen]
 
 
-def pairs(examples, encode, labels):
+def pairs(
+    examples: Iterable[Example], encode: Callable[[str], Tensor], labels: Sequence[str]
+) -> list[tuple[Tensor, int]]:
     """What a `DataLoader` deals out: a list of (indices, number of the label).
 
     encode: text → int64 (T), such as `Vocabulary.encode`. labels: a list of all labels, in order. ValueError for an
@@ -115,19 +119,19 @@ class ByLength:
     nearly the same batches each time. seed: decides all that is random.
     """
 
-    def __init__(self, data, batch_size=32, pool=512, seed=0):
+    def __init__(self, data: Iterable[tuple], batch_size: int = 32, pool: int = 512, seed: int = 0) -> None:
         if batch_size < 1 or pool < batch_size:
             raise ValueError(f"batch_size must be at least 1, and pool at least that, not {batch_size} and {pool}")
         self.lengths = torch.tensor([len(sequence) for sequence, *_ in data])
         self.batch_size, self.pool = batch_size, pool
         self.generator = torch.Generator().manual_seed(seed)
 
-    def __len__(self):
+    def __len__(self) -> int:
         """How many batches an epoch has."""
         whole, rest = divmod(len(self.lengths), self.pool)
         return whole * -(-self.pool // self.batch_size) - (-rest // self.batch_size)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[list[int]]:
         batches = []
         for drawn in torch.randperm(len(self.lengths), generator=self.generator).split(self.pool):
             batches += drawn[self.lengths[drawn].argsort(stable=True)].split(self.batch_size)

@@ -4,7 +4,7 @@ do."""
 from pathlib import Path
 
 
-def is_there(path):
+def is_there(path: str | Path) -> bool:
     """Whether a file or folder has this path. No file has one that is too long for the system, such as a text."""
     try:
         return Path(path).exists()
@@ -12,7 +12,7 @@ def is_there(path):
         return False
 
 
-def read_text(path):
+def read_text(path: str | Path) -> str:
     """What stands in a text file, as one string, without a byte-order mark.
 
     FileNotFoundError if there is no such file, ValueError if it is a folder, is empty or is not UTF-8.

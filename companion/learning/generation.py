@@ -3,11 +3,14 @@
 import math
 
 import torch
+from torch import Tensor
 
 from companion.learning.sequence_model import evaluation_of
 
 
-def probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+def probabilities(
+    logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
+) -> Tensor:
     """What the next character is drawn from.
 
     logits: (..., vocab_size). temperature: below 1 the likely become likelier, above 1 all become more alike; at 0

@@ -1,9 +1,12 @@
 """Check of indices that come from outside: classes, or entries of a vocabulary."""
 
+from collections.abc import Sequence
+
 import torch
+from torch import Tensor
 
 
-def check_indices(name, indices, count):
+def check_indices(name: str, indices: Tensor | Sequence[int] | int, count: int) -> None:
     """Raise ValueError if one of `indices` is not from 0 to count - 1; the message says which one and where it stands.
 
     name: what the caller calls them. indices: a sequence of numbers, or a tensor of any shape.

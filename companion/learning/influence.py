@@ -1,13 +1,16 @@
 """Which of the characters before a place mattered for what a model expects there? Two ways to ask, which need not
 agree."""
 
+from typing import Any
+
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from companion.learning.sequence_model import evaluation_of
 
 
-def gradients(model, past, target):
+def gradients(model: Any, past: Tensor, target: Tensor) -> Tensor:
     """‖∂(-log p)/∂x_t‖ for each character that was read: what a small change of its embedding vector would do.
 
     model: a `SequenceModel`. past: indices (T, B), what was read. target: indices (B), what came next; p is the
@@ -23,7 +26,7 @@ def gradients(model, past, target):
     return dx.norm(dim=-1)
 
 
-def taken_away(model, past, target):
+def taken_away(model: Any, past: Tensor, target: Tensor | int) -> Tensor:
     """By how much -log p rises when one character is taken out and the rest is read anew: for each of them, (T).
 
     past: indices (T). target: an index, what came next. Below zero: without the character the model would have done
@@ -34,7 +37,7 @@ def taken_away(model, past, target):
     return surprise(model, without, target) - surprise(model, past[:, None], target)
 
 
-def surprise(model, past, target):
+def surprise(model: Any, past: Tensor, target: Tensor | int) -> Tensor:
     """-log p of an index, after pasts (T, B), that may have no characters: (B)."""
     with evaluation_of(model):
         if len(past):
@@ -44,7 +47,7 @@ def surprise(model, past, target):
         return -torch.log_softmax(y, dim=-1)[:, target]
 
 
-def reach(values, share):
+def reach(values: Tensor, share: float) -> Tensor:
     """How many of the last characters have this share of the sum of all absolute values (T, …): (…)."""
     from_the_end = values.abs().flip(0).cumsum(0)
     return 1 + (from_the_end < share * from_the_end[-1]).sum(0)

@@ -6,16 +6,18 @@ regression learns it as a network does. Pieces of a few characters as a sign of 
 """
 
 from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from companion.learning.indices import check_indices
 
 BEGIN, END = "\x02", "\x03"  # stand before and after a text, so that a piece can say that it is the first, or the last
 
 
-def ngrams(text, longest=3):
+def ngrams(text: str, longest: int = 3) -> list[str]:
     """All pieces of 1 to `longest` characters, a list of strings. Beginning and end of the text count as characters."""
     marked = BEGIN + text + END
     starts = ((n, k) for n in range(1, longest + 1) for k in range(len(marked) - n + 1))
@@ -28,15 +30,15 @@ class NGrams:
     texts: what the pieces are taken from. longest: how many characters a piece has at most. `len()` counts index 0 too.
     """
 
-    def __init__(self, texts, longest=3):
+    def __init__(self, texts: Iterable[str], longest: int = 3) -> None:
         self.longest = longest
         found = Counter(piece for text in texts for piece in ngrams(text, longest))
         self.indices = {piece: index for index, piece in enumerate(sorted(found), start=1)}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.indices) + 1
 
-    def encode(self, text):
+    def encode(self, text: str) -> Tensor:
         """The indices of a text's pieces, int64 (their number)."""
         return torch.tensor([self.indices.get(piece, 0) for piece in ngrams(text, self.longest)])
 
@@ -47,21 +49,26 @@ class BagClassifier(nn.Module):
     num_ngrams: rows of the table, with row 0, which stays zero. num_classes: how many answers there are.
     """
 
-    def __init__(self, num_ngrams, num_classes, dtype=None):
+    def __init__(self, num_ngrams: int, num_classes: int, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         self.table = nn.Embedding(num_ngrams, num_classes, padding_idx=0, dtype=dtype)
         self.bias = nn.Parameter(torch.zeros(num_classes, dtype=dtype))
         nn.init.zeros_(self.table.weight)
 
-    def forward(self, indices, lengths=None):
+    def forward(self, indices: Tensor, lengths: Tensor | None = None) -> Tensor:
         """indices: (T, B), padded with 0. Returns the logits (B, num_classes). lengths are not needed: row 0 adds
         nothing."""
         # y = Σ_t W[ i_t ] + b
         return self.table(indices).sum(0) + self.bias
 
+    if TYPE_CHECKING:
+        __call__ = forward
+
 
 @torch.no_grad()
-def naive_bayes(learned_from, num_ngrams, num_classes, alpha=0.1):
+def naive_bayes(
+    learned_from: Iterable[tuple[Tensor, int]], num_ngrams: int, num_classes: int, alpha: float = 0.1
+) -> BagClassifier:
     """A `BagClassifier` whose table is counted, in float64.
 
     learned_from: a list of (indices, number of the class). alpha: how often each piece is taken to have been seen in

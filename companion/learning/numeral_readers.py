@@ -8,6 +8,7 @@ How they are stored: companion/learning/pretrained.py.
 """
 
 import json
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from companion.learning.encoder_decoder import EncoderDecoder
 from companion.learning.numerals import LANGUAGES, TRAINED, Numerals, all_right
 from companion.learning.pretrained import named_languages, part_of, read_weights, weights_of, write_weights
 from companion.learning.sequence_model import evaluation_of
-from companion.learning.training import train
+from companion.learning.training import Epoch, train
 
 SHIPPED = Path(str(files("companion.learning") / "readers"))
 KINDS = ("attention", "fixed")  # with attention; with nothing but the encoder's last state
@@ -29,14 +30,14 @@ EPOCHS, BATCHES, LEARNING_RATE = 20, 100, 0.01
 
 
 def new_reader(
-    language,
-    kind="attention",
-    hidden_size=None,
+    language: str,
+    kind: str = "attention",
+    hidden_size: int | None = None,
     *,
-    LSTM=lstm.LSTM,
-    MultiheadAttention=attention.MultiheadAttention,
-    dtype=None,
-):
+    LSTM: Callable[..., nn.Module] = lstm.LSTM,
+    MultiheadAttention: Callable[..., nn.Module] = attention.MultiheadAttention,
+    dtype: torch.dtype | None = None,
+) -> EncoderDecoder:
     """A reader before training. hidden_size: as its kind has it if None. LSTM, MultiheadAttention: ours, or torch's."""
     task, size = Numerals(language), hidden_size or HIDDEN_SIZE[kind]
     return EncoderDecoder(
@@ -49,7 +50,9 @@ def new_reader(
     )
 
 
-def load_reader(language, kind="attention", dtype=torch.float64):
+def load_reader(
+    language: str, kind: str = "attention", dtype: torch.dtype = torch.float64
+) -> tuple[EncoderDecoder, Numerals]:
     """A shipped reader: (model, task). FileNotFoundError for a language that has none, ValueError for an unknown
     kind."""
     if kind not in KINDS:
@@ -60,12 +63,14 @@ def load_reader(language, kind="attention", dtype=torch.float64):
     return model.eval(), Numerals(language)
 
 
-def path_of(language):
+def path_of(language: str) -> Path:
     """The file of a language's weights."""
     return SHIPPED / f"{language}.safetensors"
 
 
-def train_reader(language, kind, epochs=EPOCHS, batches=BATCHES, progress=True):
+def train_reader(
+    language: str, kind: str, epochs: int = EPOCHS, batches: int = BATCHES, progress: bool = True
+) -> tuple[EncoderDecoder, list[Epoch]]:
     """Train a reader on numbers of up to `TRAINED` digits. Returns (model, history)."""
     torch.manual_seed(0)
     task = Numerals(language, batches=batches)
@@ -78,7 +83,7 @@ def train_reader(language, kind, epochs=EPOCHS, batches=BATCHES, progress=True):
     return model, train(model, task, optimizer, epochs, scheduler=scheduler, progress=progress)
 
 
-def exact(model, task, length, count=200):
+def exact(model: EncoderDecoder, task: Numerals, length: int, count: int = 200) -> float:
     """The share of held-out numbers of so many digits that a model writes without a fault."""
     with evaluation_of(model):
         inputs, targets = task.batch(task.held_out(length, count))

@@ -4,8 +4,11 @@
 """
 
 import re
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from companion.learning.indices import check_indices
@@ -32,7 +35,7 @@ SIGNS = {
 }
 
 
-def in_words(number, language):
+def in_words(number: int, language: str) -> list[str]:
     """How a number is read aloud, as a list of words: in English "four", "hundred", …, elsewhere one sign each.
 
     number: an int from 0 to 10¹² - 1. ValueError for any other, or a language that is not one of `LANGUAGES`.
@@ -46,9 +49,9 @@ def in_words(number, language):
     return english(number) if language == "en" else list(by_ten_thousands(number, language))
 
 
-def english(number):
+def english(number: int) -> list[str]:
     """In groups of three digits, with "and" before what is below a hundred."""
-    words = []
+    words: list[str] = []
     for power in (3, 2, 1, 0):
         group, number = divmod(number, 1000**power)
         hundreds, rest = divmod(group, 100)
@@ -63,7 +66,7 @@ def english(number):
     return words
 
 
-def by_ten_thousands(number, language):
+def by_ten_thousands(number: int, language: str) -> str:
     """In groups of four digits. Chinese says one zero for any that stand between; the others say none."""
     digits, tens, powers = SIGNS[language]
     found, gap = "", False
@@ -84,7 +87,7 @@ def by_ten_thousands(number, language):
     return found
 
 
-def is_silent_one(language, k, place, group, found):
+def is_silent_one(language: str, k: int, place: int, group: int, found: str) -> bool:
     """Whether a 1 goes without saying. k: 0 for thousands … 3 for ones of a group of four digits, the group of
     `place`."""
     if language == "zh":  # 十二, but 一百一十二
@@ -108,7 +111,9 @@ class Numerals:
     carried = False
     signs = ["", *DIGITS]
 
-    def __init__(self, language, longest=TRAINED, batch_size=64, batches=100, seed=0):
+    def __init__(
+        self, language: str, longest: int = TRAINED, batch_size: int = 64, batches: int = 100, seed: int = 0
+    ) -> None:
         if not 1 <= longest <= LONGEST:
             raise ValueError(f"longest must be a number of digits from 1 to {LONGEST}, not {longest}")
         self.language, self.longest = language, longest
@@ -116,25 +121,25 @@ class Numerals:
         self.words = ["", *known_words(language)]
         self.indices = {word: index for index, word in enumerate(self.words)}
 
-    def __len__(self):
+    def __len__(self) -> int:
         """How many batches an epoch has."""
         return self.batches
 
-    def epoch(self, number):
+    def epoch(self, number: int) -> Iterator[tuple[Any, Tensor]]:
         """The batches of an epoch, as `batch` makes them."""
         generator = generator_of(self.seed, number)
         for _ in range(self.batches):
             lengths = torch.randint(1, self.longest + 1, (self.batch_size,), generator=generator).tolist()
             yield self.batch([draw(length, generator, held_out=False) for length in lengths])
 
-    def held_out(self, length, count, seed=0):
+    def held_out(self, length: int, count: int, seed: int = 0) -> list[int]:
         """So many numbers of `length` digits that no epoch deals out, a list of ints. ValueError below four digits."""
         if length < 4:
             raise ValueError(f"numbers of {length} digits are not held out: there are too few of them")
         generator = generator_of(seed, length)
         return [draw(length, generator, held_out=True) for _ in range(count)]
 
-    def batch(self, numbers):
+    def batch(self, numbers: Iterable[int]) -> tuple[Any, Tensor]:
         """What a model reads and what it is asked for: ((source, lengths, written), targets).
 
         source: the words' indices (S, B), shorter ones padded with 0; lengths: (B). written: (T, B), what has been
@@ -148,7 +153,7 @@ class Numerals:
         targets = pad_sequence([torch.cat([one, end]) for one in digits], padding_value=IGNORED)
         return (pad_sequence(sources), torch.tensor([len(one) for one in sources]), written), targets
 
-    def encode(self, words):
+    def encode(self, words: str | list[str]) -> Tensor:
         """The indices of words, int64 (S). words: a list, or a string as one types it. ValueError for one not known."""
         words = split(words, self.language) if isinstance(words, str) else words
         unknown = [word for word in words if word not in self.indices]
@@ -157,7 +162,7 @@ class Numerals:
             raise ValueError(f"{unknown[0]!r} is none of the words {known}" if unknown else "there is no word to read")
         return torch.tensor([self.indices[word] for word in words])
 
-    def decode(self, indices):
+    def decode(self, indices: Iterable) -> str:
         """Return the digits of what was written, up to its end, as a string. indices: a sequence of numbers from 0 to
         10.
 
@@ -177,11 +182,11 @@ class JoinedNumerals(Numerals):
     """
 
     @property
-    def vocab_size(self):
+    def vocab_size(self) -> int:
         """How many indices there are: 0, the words, the digits."""
         return len(self.words) + len(DIGITS)
 
-    def batch(self, numbers):
+    def batch(self, numbers: Iterable[int]) -> tuple[Any, Tensor]:
         """(inputs, targets): what follows each input, `IGNORED` where it is a word or padding."""
         inputs, targets = [], []
         for number in numbers:
@@ -193,7 +198,7 @@ class JoinedNumerals(Numerals):
         return pad_sequence(inputs), pad_sequence(targets, padding_value=IGNORED)
 
 
-def all_right(logits, targets):
+def all_right(logits: Tensor, targets: Tensor) -> Tensor:
     """For each sequence, whether the likeliest sign is right at every step: bool (B).
 
     logits: (T, B, num_outputs), of a model that was given what is right so far. Then, and only then, it writes the same
@@ -202,21 +207,21 @@ def all_right(logits, targets):
     return ((logits.argmax(dim=-1) == targets) | (targets == IGNORED)).all(dim=0)
 
 
-def known_words(language):
+def known_words(language: str) -> list[str]:
     """All words that numbers are read aloud with."""
     if language == "en":
         return [*SMALL, *TENS[2:], "hundred", *THOUSANDS[1:], "and"]
     return list("".join(SIGNS[language]))
 
 
-def split(text, language):
+def split(text: str, language: str) -> list[str]:
     """The words of a text as it is typed: in English at blanks, hyphens and commas, elsewhere sign by sign."""
     if language == "en":
         return re.findall(r"[^\s,-]+", text.lower())
     return [sign for sign in text if not sign.isspace()]
 
 
-def draw(length, generator, held_out):
+def draw(length: int, generator: torch.Generator, held_out: bool) -> int:
     """A number of so many digits, more often with zeros than chance has it: they are what words leave out."""
     while True:
         digits = torch.randint(-2, 10, (length,), generator=generator).clamp(min=0).tolist()
@@ -226,6 +231,6 @@ def draw(length, generator, held_out):
             return number
 
 
-def is_held_out(number):
+def is_held_out(number: int) -> bool:
     """Whether a number is kept from training: a tenth of those from 1,000 on, mixed by a large prime."""
     return number >= 1000 and number * 2654435761 // 128 % 10 == 0

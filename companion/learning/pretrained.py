@@ -5,13 +5,16 @@ weights as they are stored here, in float16, and computed with in float64.
 """
 
 import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
+from torch import Tensor, nn
 
 
-def read_weights(path, what, dtype=torch.float64):
+def read_weights(path: Path, what: str, dtype: torch.dtype = torch.float64) -> tuple[dict[str, Tensor], dict[str, str]]:
     """Read a file of `write_weights`. Returns (weights, metadata), two dicts.
 
     what: the name of what learned them, for the error. FileNotFoundError, with the names of the files beside it, if
@@ -24,24 +27,24 @@ def read_weights(path, what, dtype=torch.float64):
         return {name: file.get_tensor(name).to(dtype) for name in file.keys()}, file.metadata()
 
 
-def write_weights(weights, metadata, path):
+def write_weights(weights: Mapping[str, Tensor], metadata: dict[str, str], path: Path) -> None:
     """Write weights in float16 to a file, with strings that say what they belong to."""
     path.parent.mkdir(exist_ok=True)
     save_file({name: weight.half().contiguous() for name, weight in weights.items()}, path, metadata)
 
 
-def weights_of(models):
+def weights_of(models: Mapping[str, nn.Module]) -> dict[str, Tensor]:
     """Return the weights of several models in one dict: `LSTM.linear.bias` for `linear.bias` of the model named
     LSTM."""
     return {f"{kind}.{name}": weight for kind, model in models.items() for name, weight in model.state_dict().items()}
 
 
-def part_of(weights, kind):
+def part_of(weights: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
     """Return the weights of one model out of those of `weights_of`, under their own names."""
     return {name.removeprefix(f"{kind}."): weight for name, weight in weights.items() if name.startswith(f"{kind}.")}
 
 
-def named_languages(description, all_languages):
+def named_languages(description: str | None, all_languages: Sequence[str]) -> Sequence[str]:
     """Return the languages that the command line names, all if it names none, and make torch use one thread."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("languages", nargs="*", help="default: all")

@@ -8,21 +8,22 @@ import itertools
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
-from companion.learning.encoder_decoder import Read
+from companion.learning.encoder_decoder import EncoderDecoder, Read
 from companion.learning.sequence_model import evaluation_of
 
 
 class Found(NamedTuple):
     """A sequence and its log probability; of `greedy` also each sign's probability, and the weights (T, S) or None."""
 
-    sequence: list
+    sequence: list[int]
     log_p: float
-    p: list | None = None
-    weights: torch.Tensor | None = None
+    p: list[float] | None = None
+    weights: Tensor | None = None
 
 
-def greedy(model, source, lengths, longest=20):
+def greedy(model: EncoderDecoder, source: Tensor, lengths: Tensor, longest: int = 20) -> list[Found]:
     """The likeliest sign at each step, for a batch at once. Returns a list of `Found`, one for each sequence.
 
     source: (S, B), padded. lengths: (B). longest: after so many signs the end is all that may come.
@@ -44,7 +45,7 @@ def greedy(model, source, lengths, longest=20):
     return found
 
 
-def beam(model, source, width, longest=20, alpha=0.0):
+def beam(model: EncoderDecoder, source: Tensor, width: int, longest: int = 20, alpha: float = 0.0) -> list[Found]:
     """The sequences that a search with `width` of them in hand ends with, a list of `Found`, the best first.
 
     source: (S), one sequence. longest: as in `greedy`, which this is at a width of 1. alpha: what was found is ranked
@@ -55,14 +56,16 @@ def beam(model, source, width, longest=20, alpha=0.0):
         raise ValueError(f"the beam must be at least 1 wide, not {width}")
     with evaluation_of(model):
         read, state = model.read(source[:, None], torch.tensor([len(source)]))
-        begun, scores, ended = [[]], torch.zeros(1, dtype=read.memory.dtype), []
+        begun: list[list[int]] = [[]]
+        ended: list[Found] = []
+        scores = torch.zeros(1, dtype=read.memory.dtype)
         for step in range(longest + 1):
             last = source.new_tensor([[one[-1] if one else 0 for one in begun]])
             logits, state, _ = model.write(last, several(read, len(begun)), state)
             # log p( y_1 … y_t ) = log p( y_1 … y_{t-1} ) + log p( y_t | y_1 … y_{t-1} )
             scores = scores[:, None] + log_p_of(logits, step == longest)[0]
             # of all that go on by one sign, the best; those that end with it leave the beam
-            best = scores.flatten().topk(min(width - len(ended), scores.isfinite().sum()))
+            best = scores.flatten().topk(min(width - len(ended), int(scores.isfinite().sum())))
             rows, signs = best.indices // scores.size(1), best.indices % scores.size(1)
             longer = [[*begun[row], sign] for row, sign in zip(rows.tolist(), signs.tolist(), strict=True)]
             ended += [Found(one[:-1], p) for one, p in zip(longer, best.values.tolist(), strict=True) if one[-1] == 0]
@@ -74,12 +77,13 @@ def beam(model, source, width, longest=20, alpha=0.0):
     return sorted(ended, key=lambda one: -one.log_p / (len(one.sequence) + 1) ** alpha)
 
 
-def enumerated(model, source, longest):
+def enumerated(model: EncoderDecoder, source: Tensor, longest: int) -> list[Found]:
     """All sequences of up to `longest` signs with their log probabilities, a list of `Found`, the likeliest first.
 
     source: (S), one sequence. With V signs there are 1 + V + V² + … of them: of up to four digits, 11,111.
     """
-    signs, found = range(1, model.linear.out_features), []
+    signs = range(1, model.linear.out_features)
+    found: list[Found] = []
     with evaluation_of(model):
         read, state = model.read(source[:, None], torch.tensor([len(source)]))
         for length in range(longest + 1):
@@ -95,7 +99,7 @@ def enumerated(model, source, longest):
     return sorted(found, key=lambda one: -one.log_p)
 
 
-def log_p_of(logits, is_last):
+def log_p_of(logits: Tensor, is_last: bool) -> Tensor:
     """log softmax of the logits (T, B, V). is_last: at the last of these steps the end alone may come, for certain."""
     log_p = torch.log_softmax(logits, dim=-1)
     if is_last:
@@ -104,6 +108,6 @@ def log_p_of(logits, is_last):
     return log_p
 
 
-def several(read, count):
+def several(read: Read, count: int) -> Read:
     """What was read of one sequence, for so many at once."""
     return Read(read.memory.expand(-1, count, -1), read.padding.expand(count, -1))

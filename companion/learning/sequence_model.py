@@ -1,25 +1,32 @@
 """A model around a recurrent layer: indices → vectors → recurrent layer → a number for each possible answer."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 
 class OneHot(nn.Module):
     """Index i becomes the i-th unit vector: an embedding without parameters. (*) → (*, num_embeddings)."""
 
-    def __init__(self, num_embeddings, dtype=None):
+    like: Tensor
+
+    def __init__(self, num_embeddings: int, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         self.num_embeddings = self.embedding_dim = num_embeddings
         # holds nothing: it takes part when the model is given another type, as parameters do
         self.register_buffer("like", torch.empty(0, dtype=dtype), persistent=False)
 
-    def forward(self, indices):
+    def forward(self, indices: Tensor) -> Tensor:
         return F.one_hot(indices, self.num_embeddings).to(self.like.dtype)
 
-    def extra_repr(self):
+    if TYPE_CHECKING:
+        __call__ = forward
+
+    def extra_repr(self) -> str:
         return str(self.num_embeddings)
 
 
@@ -34,7 +41,7 @@ class SequenceModel(nn.Module):
     one with `batch_first`: here time comes first.
     """
 
-    def __init__(self, embedding, recurrent, num_outputs):
+    def __init__(self, embedding: Any, recurrent: Any, num_outputs: int) -> None:
         super().__init__()
         size = getattr(embedding, "embedding_dim", recurrent.input_size)
         if size != recurrent.input_size:
@@ -48,6 +55,10 @@ class SequenceModel(nn.Module):
         weight = next(recurrent.parameters())
         size = recurrent.proj_size or recurrent.hidden_size
         self.linear = nn.Linear(size, num_outputs, device=weight.device, dtype=weight.dtype)
+
+    if TYPE_CHECKING:
+
+        def __call__(self, inputs: Tensor, state: Any = None) -> tuple[Tensor, Any]: ...
 
     def forward(self, inputs, state=None):
         """Read on from `state`, zeros if None.
@@ -64,7 +75,7 @@ class SequenceModel(nn.Module):
 
 
 @contextmanager
-def evaluation_of(model):
+def evaluation_of(model: nn.Module) -> Iterator[None]:
     """Ask a model for answers only: without dropout and gradients. Afterwards, even after an error, it is as before."""
     was_training = model.training
     model.eval()

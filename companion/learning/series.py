@@ -6,11 +6,13 @@ A series is (time, variables), float64. A window is a piece of it, and its targe
 
 import copy
 import math
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from companion.learning.files import is_there, read_text
 from companion.learning.sequence_model import evaluation_of
@@ -23,7 +25,7 @@ SHIPPED = Path(str(files("companion.learning") / "series_files"))
 # ---- From a file to windows ----
 
 
-def load_series(source, columns=None):
+def load_series(source: str | Path, columns: str | Sequence[str] | None = None) -> Tensor:
     """Numbers from a file of comma-separated values with a line of names at its top: (time, variables), float64.
 
     source: the name of a series that comes with the package ("seattle", the weather of 1,461 days), or the path of a
@@ -56,7 +58,7 @@ def load_series(source, columns=None):
     return torch.tensor(rows, dtype=torch.float64)
 
 
-def finite(text, path, line, column):
+def finite(text: str, path: str | Path, line: int, column: str) -> float:
     """The number that a text is. ValueError, with the place, if it is none, or not finite."""
     try:
         value = float(text)
@@ -71,7 +73,7 @@ def finite(text, path, line, column):
     )
 
 
-def windows(series, length, horizon=1, target=0):
+def windows(series: Tensor, length: int, horizon: int = 1, target: int = 0) -> tuple[Tensor, Tensor]:
     """All windows of a series, one beginning at each place, and what comes after each.
 
     series: (time, variables). length: steps of a window. horizon: how many steps after it are asked for. target: which
@@ -97,17 +99,17 @@ class Scaling:
     a variable that is the same throughout.
     """
 
-    def __init__(self, learned_from):
+    def __init__(self, learned_from: Tensor) -> None:
         self.mean, self.std = learned_from.mean(0), learned_from.std(0)
         if not (self.std > 0).all():
             constant = [k for k, std in enumerate(self.std.tolist()) if not std > 0]
             raise ValueError(f"variable {constant[0]} is the same at every step: it has no spread to divide by")
 
-    def there(self, series):
+    def there(self, series: Tensor) -> Tensor:
         """(…, variables) in its unit → the same without a unit, with a mean of about 0 and a spread of about 1."""
         return (series - self.mean) / self.std
 
-    def back(self, values, target=0):
+    def back(self, values: Tensor, target: int = 0) -> Tensor:
         """Forecasts of a variable → the same in its unit."""
         return values * self.std[target] + self.mean[target]
 
@@ -115,12 +117,12 @@ class Scaling:
 # ---- The simplest forecasts ----
 
 
-def persistence(inputs, horizon=1, target=0):
+def persistence(inputs: Tensor, horizon: int = 1, target: int = 0) -> Tensor:
     """As it was last. inputs: (length, N, variables). Returns (N, horizon)."""
     return inputs[-1, :, target, None].expand(-1, horizon)
 
 
-def seasonal_persistence(inputs, period, horizon=1, target=0):
+def seasonal_persistence(inputs: Tensor, period: int, horizon: int = 1, target: int = 0) -> Tensor:
     """As it was one period ago. inputs: (length, N, variables), with length at least the period. Returns (N,
     horizon)."""
     if not horizon <= period <= len(inputs):
@@ -166,12 +168,16 @@ class Forecaster(nn.Module):
     is the difference to the last value of variable 0; such a forecast begins as persistence.
     """
 
-    def __init__(self, recurrent, horizon=1, from_last=False):
+    def __init__(self, recurrent: Any, horizon: int = 1, from_last: bool = False) -> None:
         super().__init__()
         if recurrent.batch_first or recurrent.bidirectional:
             raise ValueError("windows come time first and are read forward: batch_first=False, bidirectional=False")
         self.recurrent, self.from_last = recurrent, from_last
         self.linear = nn.Linear(recurrent.hidden_size, horizon, dtype=recurrent.weight_ih_l0.dtype)
+
+    if TYPE_CHECKING:
+
+        def __call__(self, inputs: Tensor) -> Tensor: ...
 
     def forward(self, inputs):
         """(length, N, variables) → (N, horizon)."""
@@ -205,7 +211,7 @@ def fit(model, learned_from, held_out, learning_rate, epochs, batch_size=32, see
     return history
 
 
-def ask(model, inputs):
+def ask(model: Callable[[Tensor], Tensor], inputs: Tensor) -> Tensor:
     """The forecasts of a model, without gradients: (length, N, variables) → (N, horizon)."""
     if not isinstance(model, nn.Module):
         return model(inputs)
@@ -232,14 +238,14 @@ def fed_back(model, inputs, steps):
 # ---- How good ----
 
 
-def mean_absolute_error(forecasts, targets):
+def mean_absolute_error(forecasts: Tensor, targets: Tensor) -> float:
     """The mean distance between forecast and truth, a float in the unit of the series. Both: (N, horizon)."""
     if forecasts.shape != targets.shape:
         raise ValueError(f"forecasts {tuple(forecasts.shape)} and targets {tuple(targets.shape)} must have one shape")
     return (forecasts - targets).abs().mean().item()
 
 
-def half_width(errors, coverage=0.9):
+def half_width(errors: Tensor, coverage: float = 0.9) -> float:
     """How far an interval must reach to each side of a forecast, to hold the truth with this probability.
 
     errors: forecast minus truth, one dimension, of a part that was not learned from. Of n distances it is the one with
@@ -252,7 +258,7 @@ def half_width(errors, coverage=0.9):
     return errors.abs().sort().values[rank - 1].item()
 
 
-def water_tank(steps, seed=0):
+def water_tank(steps: int, seed: int = 0) -> Tensor:
     """A made series: the level of a tank, (steps, 1). Water runs in, more by day (24 steps) than by night, and a bit by
     chance. At a level of 10 a pump starts, and takes 3 a step until the level is below 2.
     """

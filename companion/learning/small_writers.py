@@ -8,6 +8,7 @@ They learn as the writer does (companion/learning/writer.py), and each has about
 """
 
 import math
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 
@@ -19,16 +20,20 @@ from companion.layers.embedding import Embedding
 from companion.layers.through_time import by_hand
 from companion.learning.pretrained import named_languages, part_of, weights_of
 from companion.learning.sequence_model import SequenceModel
-from companion.learning.text import shipped_texts
+from companion.learning.text import Vocabulary, shipped_texts
+from companion.learning.training import Epoch
 from companion.learning.writer import learn, store, stored
 
 SHIPPED = Path(str(files("companion.learning") / "writers_small"))
-OURS = {"RNN": rnn.RNN, "GRU": gru.GRU, "LSTM": lstm.LSTM}
+Layers = Mapping[str, Callable[..., nn.Module]]  # by kind
+OURS: Layers = {"RNN": rnn.RNN, "GRU": gru.GRU, "LSTM": lstm.LSTM}
 PARTS = {"RNN": 1, "GRU": 3, "LSTM": 4}  # of a layer's rows
 EMBEDDING_DIM, MOST_WEIGHTS = 16, 45_000  # 90 kB each in float16: a page loads all three
 
 
-def load_small_writers(language, dtype=torch.float64):
+def load_small_writers(
+    language: str, dtype: torch.dtype = torch.float64
+) -> tuple[dict[str, SequenceModel], Vocabulary]:
     """The three of a shipped text: (kind → model, vocabulary). FileNotFoundError for a language that has none."""
     weights, vocabulary = stored(path_of(language), dtype)
     models = {}
@@ -39,30 +44,34 @@ def load_small_writers(language, dtype=torch.float64):
     return models, vocabulary
 
 
-def path_of(language):
+def path_of(language: str) -> Path:
     """The file of a language's three."""
     return SHIPPED / f"{language}.safetensors"
 
 
-def new_small_writer(vocab_size, kind, layers=OURS, dtype=None):
+def new_small_writer(
+    vocab_size: int, kind: str, layers: Layers = OURS, dtype: torch.dtype | None = None
+) -> SequenceModel:
     """One of them before training. layers: kind → layer: the companion's, or torch's."""
     embedding = Embedding(vocab_size, EMBEDDING_DIM, dtype=dtype)
     return SequenceModel(embedding, layers[kind](EMBEDDING_DIM, hidden_size(vocab_size, kind), dtype=dtype), vocab_size)
 
 
-def number_of_weights(vocab_size, kind, size):
+def number_of_weights(vocab_size: int, kind: str, size: int) -> int:
     """How many weights one with so many units has."""
     return vocab_size * EMBEDDING_DIM + PARTS[kind] * size * (EMBEDDING_DIM + size + 2) + vocab_size * (size + 1)
 
 
-def hidden_size(vocab_size, kind):
+def hidden_size(vocab_size: int, kind: str) -> int:
     """Units: as many as `MOST_WEIGHTS` allow an LSTM; another kind has those that give it about as many weights."""
     most = max(size for size in range(1, 256) if number_of_weights(vocab_size, "LSTM", size) <= MOST_WEIGHTS)
     wanted = number_of_weights(vocab_size, "LSTM", most)
     return min(range(1, 512), key=lambda size: abs(number_of_weights(vocab_size, kind, size) - wanted))
 
 
-def train_small_writer(language, kind, progress=True):
+def train_small_writer(
+    language: str, kind: str, progress: bool = True
+) -> tuple[SequenceModel, Vocabulary, list[Epoch]]:
     """Train one on all but the last tenth of its text. Returns (model, vocabulary, history)."""
     layers = {kind: getattr(nn, kind)}  # the same numbers as ours, and on most processors sooner
     return learn(language, lambda vocab_size: new_small_writer(vocab_size, kind, layers), progress)

@@ -5,8 +5,11 @@ the same number. T is their length in time steps, B the size of a batch.
 """
 
 import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import Tensor, nn
 
 from companion.learning.sequence_model import evaluation_of
 from companion.learning.training import IGNORED
@@ -18,14 +21,18 @@ class Task:
 
     carried = False
 
-    def __init__(self, batch_size=64, batches=50, seed=0):
+    if TYPE_CHECKING:
+
+        def batch(self, generator: torch.Generator) -> tuple[Tensor, Tensor]: ...
+
+    def __init__(self, batch_size: int = 64, batches: int = 50, seed: int = 0) -> None:
         self.batch_size, self.batches, self.seed = batch_size, batches, seed
 
-    def __len__(self):
+    def __len__(self) -> int:
         """How many batches an epoch has."""
         return self.batches
 
-    def epoch(self, number):
+    def epoch(self, number: int) -> Iterator[tuple[Tensor, Tensor]]:
         """The batches of an epoch, (inputs, targets)."""
         generator = generator_of(self.seed, number)
         for _ in range(self.batches):
@@ -42,13 +49,13 @@ class Recall(Task):
 
     symbols, vocab_size = 8, 17
 
-    def __init__(self, gap, **options):
+    def __init__(self, gap: int | tuple[int, int], **options: Any) -> None:
         super().__init__(**options)
         self.shortest, self.longest = (gap, gap) if isinstance(gap, int) else gap
         if not 0 <= self.shortest <= self.longest:
             raise ValueError(f"gap must be a number from 0 on, or a range (shortest, longest), not {gap}")
 
-    def batch(self, generator):
+    def batch(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         gap = int(torch.randint(self.shortest, self.longest + 1, (1,), generator=generator))
         inputs = torch.randint(self.symbols, 2 * self.symbols, (gap + 2, self.batch_size), generator=generator)
         symbol = inputs[0] = inputs[0] - self.symbols
@@ -69,18 +76,19 @@ class Brackets(Task):
 
     kinds, vocab_size = 3, 6
 
-    def __init__(self, length, deepest=8, **options):
+    def __init__(self, length: int, deepest: int = 8, **options: Any) -> None:
         super().__init__(**options)
         if length < 2 or length % 2 or deepest < 1:
             raise ValueError(f"length must be even and above 0, deepest at least 1, not {length} and {deepest}")
         self.length, self.deepest = length, deepest
 
-    def batch(self, generator):
+    def batch(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         choices = torch.rand(self.batch_size, self.length, generator=generator).tolist()
         kinds = torch.randint(self.kinds, (self.batch_size, self.length), generator=generator).tolist()
         inputs, targets = [], []
         for row in range(self.batch_size):
-            open_, word, answer = [], [], []
+            open_: list[int] = []
+            word, answer = [], []
             for t in range(self.length):
                 left = self.length - t  # all that is open must still be closed
                 must_close = len(open_) == min(left, self.deepest)
@@ -107,13 +115,13 @@ class Adding(Task):
     a mean squared error of 1/6.
     """
 
-    def __init__(self, length, dtype=None, **options):
+    def __init__(self, length: int, dtype: torch.dtype | None = None, **options: Any) -> None:
         super().__init__(**options)
         if length < 2:
             raise ValueError(f"length must be at least 2, not {length}")
         self.length, self.dtype = length, dtype
 
-    def batch(self, generator):
+    def batch(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         numbers = torch.rand(self.length, self.batch_size, generator=generator, dtype=self.dtype)
         half, marks = self.length // 2, torch.zeros_like(numbers)
         for start, stop in ((0, half), (half, self.length)):
@@ -122,7 +130,7 @@ class Adding(Task):
         return torch.stack([numbers, marks], dim=-1), (numbers * marks).sum(0)
 
     @staticmethod
-    def loss(outputs, targets):
+    def loss(outputs: Tensor, targets: Tensor) -> Tensor:
         """The mean squared error of the last output. outputs: (length, B, 1). targets: (B)."""
         return (outputs[-1, :, 0] - targets).square().mean()
 
@@ -136,7 +144,7 @@ class Cups(Task):
     is after the step. By guessing, one in `cups` is right.
     """
 
-    def __init__(self, cups, length, **options):
+    def __init__(self, cups: int, length: int, **options: Any) -> None:
         super().__init__(**options)
         if cups < 2 or length < 1:
             raise ValueError(f"there must be two cups and one step at least, not {cups} and {length}")
@@ -149,7 +157,7 @@ class Cups(Task):
             move[one], move[other] = other, one
         self.moves = torch.tensor(moves)
 
-    def batch(self, generator):
+    def batch(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         inputs = torch.randint(self.vocab_size, (self.length, self.batch_size), generator=generator)
         place, targets = torch.zeros(self.batch_size, dtype=torch.long), []
         for changes in inputs:
@@ -167,7 +175,7 @@ class Rewritten(Task):
     is right.
     """
 
-    def __init__(self, keys, values, writes, **options):
+    def __init__(self, keys: int, values: int, writes: int, **options: Any) -> None:
         super().__init__(**options)
         if not (keys >= 1 and values >= 2 and writes >= keys):
             raise ValueError(
@@ -176,7 +184,7 @@ class Rewritten(Task):
         self.keys, self.values, self.writes = keys, values, writes
         self.vocab_size = keys * values + keys
 
-    def batch(self, generator):
+    def batch(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         B = self.batch_size
         random = lambda *shape: torch.rand(*shape, generator=generator)  # noqa: E731
         others = torch.randint(self.keys, (self.writes - self.keys, B), generator=generator)
@@ -192,7 +200,7 @@ class Rewritten(Task):
         return torch.cat([keys * self.values + values, self.keys * self.values + asked]), targets
 
 
-def accuracy(model, task, epoch=-1):
+def accuracy(model: nn.Module, task: Task, epoch: int = -1) -> float:
     """The share of a task's questions that a model answers rightly. epoch: another than those it learned from."""
     right = asked = 0
     with evaluation_of(model):

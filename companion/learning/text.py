@@ -7,11 +7,14 @@ letter with three accents (Unicode Standard Annex 29: extended grapheme clusters
 
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import Self
 
 import regex
 import torch
+from torch import Tensor
 
 from companion.learning.files import is_there, read_text
 
@@ -23,12 +26,12 @@ TIME_MACHINE_HASH = "sha1:090b5e7e70c295757f55df93cb0a180b9691891a"
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
-def shipped_texts():
+def shipped_texts() -> list[str]:
     """The names of the texts that come with the package: the languages of the book."""
     return sorted(path.stem for path in SHIPPED.glob("*.txt"))
 
 
-def load_text(source, min_length=1000):
+def load_text(source: str | Path, min_length: int = 1000) -> str:
     """A text as one string, in the form that `normalise` makes.
 
     source: the name of a text that comes with the package ("en", "ja", "ko", "zh"); "time_machine", H. G. Wells's
@@ -52,7 +55,7 @@ def load_text(source, min_length=1000):
     return text
 
 
-def download(url, known_hash, name):
+def download(url: str, known_hash: str, name: str) -> Path:
     """The path of a file that is downloaded once, with a progress bar, and compared with its checksum at each use."""
     import pooch  # only here: it imports a bar for notebooks, with a warning where there are no widgets
 
@@ -72,12 +75,12 @@ def download(url, known_hash, name):
         ) from error
 
 
-def normalise(text):
+def normalise(text: str) -> str:
     """One form for what can be typed in several: composed characters (NFC), lines ended by "\\n"."""
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def characters(text):
+def characters(text: str) -> list[str]:
     """The characters of a text, as a reader counts them: a list of strings."""
     return regex.findall(r"\X", normalise(text))
 
@@ -89,29 +92,29 @@ class Vocabulary:
     `UNKNOWN`, which has index 0. The others follow in the order of Unicode. `len()` is their number with `UNKNOWN`.
     """
 
-    def __init__(self, text, min_count=1):
+    def __init__(self, text: str, min_count: int = 1) -> None:
         counts = Counter(characters(text))
         counts.pop(UNKNOWN, None)
         self._set([UNKNOWN, *sorted(c for c, count in counts.items() if count >= min_count)])
 
     @classmethod
-    def of(cls, characters):
+    def of(cls, characters: Iterable[str]) -> Self:
         """The vocabulary with these characters, in this order: `characters` of another one."""
         vocabulary = cls("")
         vocabulary._set(list(characters))
         return vocabulary
 
-    def _set(self, characters):
+    def _set(self, characters: list[str]) -> None:
         self.characters = characters
         self._indices = {c: i for i, c in enumerate(characters)}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.characters)
 
-    def __contains__(self, character):
+    def __contains__(self, character: str) -> bool:
         return normalise(character) in self._indices
 
-    def encode(self, text, strict=False):
+    def encode(self, text: str, strict: bool = False) -> Tensor:
         """The indices of a text's characters, int64 (length).
 
         strict: ValueError for characters that are not in the vocabulary; without it they get index 0.
@@ -124,7 +127,7 @@ class Vocabulary:
             )
         return torch.tensor([self._indices.get(c, 0) for c in found], dtype=torch.int64)
 
-    def decode(self, indices):
+    def decode(self, indices: Tensor | Sequence[int]) -> str:
         """The text of indices, a tensor (length) or a list. IndexError for an index that is not in the vocabulary."""
         indices = torch.as_tensor(indices, dtype=torch.int64).flatten().tolist()
         if wrong := [i for i in indices if not 0 <= i < len(self)]:

@@ -1,10 +1,12 @@
 """Training: the loop in which a recurrent network learns, and what is computed in it."""
 
 import math
+from collections.abc import Callable
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from companion.learning.checkpoint import Checkpoint, held_interrupts
@@ -92,7 +94,7 @@ def train(
     return history
 
 
-def evaluate(model, batches, loss_function=None):
+def evaluate(model: nn.Module, batches: Any, loss_function: Callable[[Tensor, Tensor], Tensor] | None = None) -> float:
     """The mean loss for each target of `batches`, without dropout and without learning."""
     loss_function = loss_function or cross_entropy
     total, count, state = 0.0, 0, None
@@ -104,17 +106,17 @@ def evaluate(model, batches, loss_function=None):
     return total / count
 
 
-def cross_entropy(logits, targets):
+def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
     """The mean of -log p(target), in nats. logits: (T, B, vocab_size). targets: (T, B), `IGNORED` where none is."""
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 
 
-def perplexity(loss):
+def perplexity(loss: float) -> float:
     """exp of a mean loss in nats: among how many equally likely answers the model hesitates."""
     return math.exp(loss) if loss < 700 else math.inf
 
 
-def detach(state):
+def detach(state: Any) -> Any:
     """The same numbers without their past, so that gradients end here. state: a tensor, or a tuple of states."""
     return state.detach() if isinstance(state, torch.Tensor) else tuple(detach(s) for s in state)
 
@@ -135,7 +137,7 @@ def clip_gradients(parameters, max_norm):
     return norm
 
 
-def check(value, name, epoch, step):
+def check(value: Tensor, name: str, epoch: int, step: int) -> None:
     """Refuse to learn from what is no number."""
     if not torch.isfinite(value):
         raise FloatingPointError(

@@ -4,8 +4,11 @@ Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762;
 encoder.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
 class TransformerModel(nn.Module):
@@ -16,7 +19,7 @@ class TransformerModel(nn.Module):
     for a `d_model` that is not the embedding's size, or odd.
     """
 
-    def __init__(self, embedding, blocks, num_outputs):
+    def __init__(self, embedding: Any, blocks: Sequence[Any], num_outputs: int) -> None:
         super().__init__()
         size = embedding.embedding_dim
         if size % 2:
@@ -33,7 +36,7 @@ class TransformerModel(nn.Module):
         weight = embedding.weight
         self.linear = nn.Linear(size, num_outputs, device=weight.device, dtype=weight.dtype)
 
-    def forward(self, inputs, state=None):
+    def forward(self, inputs: Tensor, state: Any = None) -> tuple[Tensor, tuple[()]]:
         """inputs: indices (T, B). Returns the outputs (T, B, num_outputs) and (): there is no state to hand over."""
         # x_t = W_e[ i_t ] + p_t
         x = self.embedding(inputs)
@@ -45,8 +48,11 @@ class TransformerModel(nn.Module):
         # y_t = W_y x_t + b_y
         return self.linear(x), ()
 
+    if TYPE_CHECKING:
+        __call__ = forward
 
-def positions(length, size):
+
+def positions(length: int, size: int) -> Tensor:
     """A vector for each place, (length, size): sines and cosines of waves from 2 π to 10,000 · 2 π steps (section
     3.5)."""
     place = torch.arange(length, dtype=torch.float64)[:, None]

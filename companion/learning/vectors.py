@@ -9,10 +9,12 @@ import math
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from companion.learning.files import read_text
 from companion.learning.text import load_text
@@ -20,7 +22,7 @@ from companion.learning.text import load_text
 SHIPPED = Path(str(files("companion.learning") / "texts" / "en.vec"))
 
 
-def load_vectors(path, words, dtype=None):
+def load_vectors(path: str | Path, words: Iterable[str], dtype: torch.dtype | None = None) -> tuple[Tensor, list[str]]:
     """The vectors of a vocabulary's words. Returns them (len(words), dim), and a list of the words that the file lacks.
 
     path: a file of vectors in UTF-8. words: strings, in the order of their indices; the rows come in that order, zeros
@@ -35,13 +37,14 @@ def load_vectors(path, words, dtype=None):
     index_of = {word: i for i, word in enumerate(words)}
     if len(index_of) < len(words):
         raise ValueError(f"in words {Counter(words).most_common(1)[0][0]!r} comes twice: each word needs one index")
-    found, vectors, seen = set(), None, {}
+    found, vectors = set(), torch.zeros(0)
+    seen: dict[str, int] = {}
     for line, word, values in _lines(path):
         if word in seen:
             raise ValueError(f"{str(path)!r}, line {line}: {word!r} stands in line {seen[word]} already")
-        seen[word] = line
-        if vectors is None:
+        if not seen:
             vectors = torch.zeros(len(words), len(values), dtype=dtype)
+        seen[word] = line
         if word in index_of:
             found.add(word)
             vectors[index_of[word]] = torch.tensor(values, dtype=dtype)
@@ -86,12 +89,12 @@ def _value(text):
         return None
 
 
-def words_of(text):
+def words_of(text: str) -> list[str]:
     """The words of an English text in lower case, in order: letters, and apostrophes inside."""
     return re.findall(r"[a-z]+(?:’[a-z]+)*", text.lower())
 
 
-def count_vectors(words, dim=16, min_count=5, reach=4):
+def count_vectors(words: Sequence[str], dim: int = 16, min_count: int = 5, reach: int = 4) -> dict[str, Tensor]:
     """Vectors made by counting which words stand near one another: {word: tensor (dim)}, the most frequent first.
 
     words: a text's. min_count: how often a word must occur. reach: how many places away still counts as near. Counts
@@ -122,7 +125,7 @@ def count_vectors(words, dim=16, min_count=5, reach=4):
     return dict(zip(kept, vectors * signs, strict=True))
 
 
-def write_vectors(path, vectors):
+def write_vectors(path: str | Path, vectors: Mapping[str, Tensor]) -> None:
     """Write {word: tensor (dim)} in word2vec's text format, with three digits after the point."""
     dim = len(next(iter(vectors.values())))
     lines = [f"{len(vectors)} {dim}"] + [

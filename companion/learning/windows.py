@@ -5,10 +5,13 @@ network is asked for the next index. Shapes: (window_size, batch_size), time fir
 are the same whenever the same epoch is asked for: so an interrupted training can go on in the middle of one.
 """
 
+from collections.abc import Iterator
+
 import torch
+from torch import Tensor
 
 
-def split(indices, held_out=0.1):
+def split(indices: Tensor, held_out: float | tuple[int, int] = 0.1) -> tuple[Tensor, Tensor]:
     """Divide a sequence by place into what is learned from and what is held out. Returns the two.
 
     indices: (length). held_out: the share at the end that is held out, or its place (start, stop). What stands before
@@ -34,18 +37,18 @@ class ConsecutiveWindows:
 
     carried = True  # the state of one batch is handed on to the next
 
-    def __init__(self, indices, batch_size, window_size):
+    def __init__(self, indices: Tensor, batch_size: int, window_size: int) -> None:
         check(indices, batch_size, window_size, at_least=batch_size + 1)
         length = (len(indices) - 1) // batch_size
         self.inputs = indices[: length * batch_size].view(batch_size, length).T
         self.targets = indices[1 : length * batch_size + 1].view(batch_size, length).T
         self.window_size = window_size
 
-    def __len__(self):
+    def __len__(self) -> int:
         """How many batches an epoch has."""
         return -(-len(self.inputs) // self.window_size)
 
-    def epoch(self, number):
+    def epoch(self, number: int) -> Iterator[tuple[Tensor, Tensor]]:
         """The batches of an epoch: (inputs, targets), each (window_size, batch_size)."""
         return zip(self.inputs.split(self.window_size), self.targets.split(self.window_size), strict=True)
 
@@ -58,16 +61,16 @@ class RandomWindows:
 
     carried = False
 
-    def __init__(self, indices, batch_size, window_size, seed=0):
+    def __init__(self, indices: Tensor, batch_size: int, window_size: int, seed: int = 0) -> None:
         check(indices, batch_size, window_size, at_least=2 * window_size)
         self.indices, self.batch_size, self.window_size, self.seed = indices, batch_size, window_size, seed
         self.count = len(indices) // window_size - 1
 
-    def __len__(self):
+    def __len__(self) -> int:
         """How many batches an epoch has."""
         return -(-self.count // self.batch_size)
 
-    def epoch(self, number):
+    def epoch(self, number: int) -> Iterator[tuple[Tensor, Tensor]]:
         """The batches of an epoch: (inputs, targets), each (window_size, batch_size); the last may be smaller."""
         generator = generator_of(self.seed, number)
         room = len(self.indices) - self.count * self.window_size
@@ -76,7 +79,7 @@ class RandomWindows:
         return windows_at(self.indices, starts, self.batch_size, self.window_size)
 
 
-def windows_at(indices, starts, batch_size, window_size):
+def windows_at(indices: Tensor, starts: Tensor, batch_size: int, window_size: int) -> Iterator[tuple[Tensor, Tensor]]:
     """The windows of `indices` that begin at `starts`, in batches: (inputs, targets), each (window_size,
     batch_size)."""
     steps = torch.arange(window_size)[:, None]
@@ -84,12 +87,12 @@ def windows_at(indices, starts, batch_size, window_size):
         yield indices[places + steps], indices[places + steps + 1]
 
 
-def generator_of(seed, epoch):
+def generator_of(seed: int, epoch: int) -> torch.Generator:
     """A generator of random numbers for one epoch: the same for the same seed and epoch, on every machine."""
     return torch.Generator().manual_seed(seed * 1_000_003 + epoch)
 
 
-def check(indices, batch_size, window_size, at_least):
+def check(indices: Tensor, batch_size: int, window_size: int, at_least: int) -> None:
     """Refuse what no window can be cut from."""
     if indices.dim() != 1 or indices.dtype != torch.int64:
         raise ValueError(f"indices must be int64 of one dimension, not {indices.dtype} {tuple(indices.shape)}")

@@ -9,11 +9,12 @@ How they are stored: companion/learning/pretrained.py.
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from companion.layers.embedding import Embedding
 from companion.layers.lstm import LSTM
@@ -21,15 +22,16 @@ from companion.layers.through_time import by_hand
 from companion.learning.pretrained import named_languages, read_weights, write_weights
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.text import Vocabulary, load_text, shipped_texts
-from companion.learning.training import perplexity, train
+from companion.learning.training import Epoch, perplexity, train
 from companion.learning.windows import ConsecutiveWindows, split
 
+Trained = tuple[SequenceModel, Vocabulary, list[Epoch]]
 SHIPPED = files("companion.learning") / "writers"
 EMBEDDING_DIM, MOST_WEIGHTS = 24, 140_000  # 280 kB in float16: to be loaded by a page as well
 EPOCHS, BATCH_SIZE, WINDOW_SIZE, LEARNING_RATE, WEIGHT_DECAY = 24, 4, 32, 0.01, 0.1
 
 
-def load_writer(language, dtype=torch.float64):
+def load_writer(language: str, dtype: torch.dtype = torch.float64) -> tuple[SequenceModel, Vocabulary]:
     """The writer of a shipped text: (model, vocabulary). FileNotFoundError for a language that has none."""
     weights, vocabulary = stored(path_of(language), dtype)
     model = new_writer(len(vocabulary), dtype=dtype)
@@ -37,18 +39,18 @@ def load_writer(language, dtype=torch.float64):
     return by_hand(model.eval()), vocabulary
 
 
-def path_of(language):
+def path_of(language: str) -> Path:
     """The file of a writer's weights."""
     return Path(str(SHIPPED / f"{language}.safetensors"))
 
 
-def stored(path, dtype=torch.float64):
+def stored(path: Path, dtype: torch.dtype = torch.float64) -> tuple[dict[str, Tensor], Vocabulary]:
     """Read a file of `store`. Returns (weights, vocabulary). FileNotFoundError if there is none."""
     weights, metadata = read_weights(path, "writer", dtype)
     return weights, Vocabulary.of(json.loads(metadata["characters"]))
 
 
-def store(weights, vocabulary, path):
+def store(weights: Mapping[str, Tensor], vocabulary: Vocabulary, path: Path) -> None:
     """Write weights, their characters, and a fingerprint of the text that they were learned from: that of the file's
     name."""
     write_weights(
@@ -56,13 +58,15 @@ def store(weights, vocabulary, path):
     )
 
 
-def new_writer(vocab_size, lstm=LSTM, dtype=None):
+def new_writer(
+    vocab_size: int, lstm: Callable[..., nn.Module] = LSTM, dtype: torch.dtype | None = None
+) -> SequenceModel:
     """A writer before training, with as many units as its weights allow. lstm: `companion.LSTM` or `torch.nn.LSTM`."""
     embedding = Embedding(vocab_size, EMBEDDING_DIM, dtype=dtype)
     return SequenceModel(embedding, lstm(EMBEDDING_DIM, hidden_size(vocab_size), dtype=dtype), vocab_size)
 
 
-def hidden_size(vocab_size):
+def hidden_size(vocab_size: int) -> int:
     """The largest multiple of 8 with which a writer has at most `MOST_WEIGHTS` weights."""
 
     def weights(size):
@@ -71,13 +75,13 @@ def hidden_size(vocab_size):
     return max(size for size in range(8, 512, 8) if weights(size) <= MOST_WEIGHTS)
 
 
-def train_writer(language, progress=True):
+def train_writer(language: str, progress: bool = True) -> Trained:
     """Train a writer on all but the last tenth of its text. Returns (model, vocabulary, history)."""
     # torch's layer computes the same numbers as ours, and on most processors sooner
     return learn(language, lambda vocab_size: new_writer(vocab_size, nn.LSTM), progress)
 
 
-def learn(language, new_model, progress=True):
+def learn(language: str, new_model: Callable[[int], SequenceModel], progress: bool = True) -> Trained:
     """Let new_model(vocab_size) learn a text as all writers do. Returns (model, vocabulary, history)."""
     torch.manual_seed(0)
     text = load_text(language)
@@ -94,7 +98,7 @@ def learn(language, new_model, progress=True):
     return model, vocabulary, history
 
 
-def fingerprint(text):
+def fingerprint(text: str) -> str:
     """Tells whether a writer learned from the text as it is."""
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -8,10 +8,13 @@ import hashlib
 import io
 import re
 import statistics
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import torch
 from IPython import get_ipython
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib_inline.backend_inline import set_matplotlib_formats
@@ -50,7 +53,7 @@ plt.rcParams.update(
 )
 
 
-def svg(figure):
+def svg(figure: Figure) -> str:
     """A figure as SVG, to a hundredth of a point: finer than the eye, coarser than what two processors differ by."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
@@ -62,7 +65,7 @@ def svg(figure):
     return renamed(re.sub(r"scale\([^)]*\)|-?\d+\.\d{3,}", shorten, buffer.getvalue()))
 
 
-def renamed(text):
+def renamed(text: str) -> str:
     """An SVG whose clips are called after what is printed of them: matplotlib's names follow from their last digits."""
     for name, clip in re.findall(r'<clipPath id="(\w+)">(.*?)</clipPath>', text, re.DOTALL):
         text = text.replace(name, "p" + hashlib.sha256(clip.encode()).hexdigest()[:10])
@@ -74,7 +77,16 @@ if shell := get_ipython():
     shell.display_formatter.formatters["image/svg+xml"].for_type(Figure, svg)
 
 
-def matrix(ax, values, title="", rows=None, columns=None, digits=1, faded=(), limit=None):
+def matrix(
+    ax: Axes,
+    values: Any,
+    title: str = "",
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    digits: int | None = 1,
+    faded: Collection[int] = (),
+    limit: float | None = None,
+) -> Axes:
     """Draw a matrix (rows, columns) as squares, orange above zero and blue below, with its numbers in them.
 
     rows, columns: labels. digits: after the point; None draws no numbers. faded: rows drawn pale. limit: the
@@ -101,7 +113,9 @@ def matrix(ax, values, title="", rows=None, columns=None, digits=1, faded=(), li
     return ax
 
 
-def seeds(ax, runs, x, y, colour, label=None, **style):
+def seeds(
+    ax: Axes, runs: Sequence[dict[str, Any]], x: str, y: str, colour: str, label: str | None = None, **style: Any
+) -> Axes:
     """Draw a point for every run, and a line through the medians: what differs from seed to seed is to be seen.
 
     runs: dictionaries, as `companion.learning.evidence.load` gives them. x, y: which of their entries. style: of the

@@ -4,6 +4,8 @@ import html
 import inspect
 import re
 import textwrap
+from collections.abc import Iterable
+from typing import Any
 
 from IPython.display import Markdown
 
@@ -12,7 +14,7 @@ BLUE, ORANGE = "47,127,193", "217,115,26"
 HAN = re.compile("[ぁ-ヿ㐀-鿿가-힣]")  # a sign of Chinese, Japanese or Korean
 
 
-def source(thing):
+def source(thing: Any) -> Markdown:
     """The source of a class or function, without its docstring, as a code block: so page and package never differ."""
     lines = textwrap.dedent(inspect.getsource(thing))
     if thing.__doc__:
@@ -24,24 +26,24 @@ def source(thing):
 class Prose:
     """Text as a notebook's output that breaks its lines where the page ends, as printed text does not."""
 
-    def __init__(self, text, spans):
+    def __init__(self, text: str, spans: Iterable[str]) -> None:
         self.text, self.spans = text, spans
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.text
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         # in an edition of another language quotation marks would have that language's shapes
         latin = "" if HAN.search(self.text) else ' lang="en"'
         return f'<blockquote class="prose"{latin}>{"".join(self.spans)}</blockquote>'
 
 
-def prose(text):
+def prose(text: str) -> Prose:
     """A text to be read, such as one that a model wrote."""
     return Prose(text, [on_page(text)])
 
 
-def coloured(characters, values):
+def coloured(characters: Iterable[str], values: Iterable[float]) -> Prose:
     """A text in which each character stands on the colour of its value: blue at -1, none at 0, orange at 1.
 
     characters: a list of strings. values: as many numbers, from -1 to 1.
@@ -55,6 +57,6 @@ def coloured(characters, values):
     return Prose("".join(characters), spans)
 
 
-def on_page(text):
+def on_page(text: str) -> str:
     """A text as HTML."""
     return html.escape(text, quote=False).replace("\n", "<br>")

@@ -67,10 +67,10 @@ class Question:
     points: int
     place: str  # page#cell in the book, such as lstm#six-equations
     call: Callable
-    truth: Callable
-    reference: Callable
+    truth: Callable | None  # as `reference` and `probes`, None where the answer trains a network or is not called
+    reference: Callable | None
     mistakes: dict
-    probes: Callable
+    probes: Callable | None
     exclusive: tuple = ()
     axes: dict = field(default_factory=dict)
     forbidden: frozenset = RECURRENT

@@ -268,7 +268,7 @@ def examined(exam, ask):
 
 def judge(exam, outcomes):
     """The finding about what came of a run."""
-    reach, first, *others = exam.question.reach, *outcomes
+    reach, (first, *others) = exam.question.reach, outcomes
     values = first.values
     for outcome in outcomes:
         if "library" in outcome.notes:

@@ -1,0 +1,55 @@
+"""The types of `companion`: mypy accepts a right program that uses it, and finds wrong calls."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.project.paths import ROOT
+
+RIGHT = """
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence, pack_sequence
+
+from companion import GRU, LSTM, RNN, Embedding, LSTMCell, MinGRU, MultiheadAttention, by_hand, compare
+from companion.learning.sequence_model import SequenceModel
+from companion.learning.text import Vocabulary
+from companion.learning.training import evaluate, train
+from companion.learning.windows import ConsecutiveWindows, split
+
+vocabulary = Vocabulary("a text to learn from " * 50)
+learned_from, held_out = split(vocabulary.encode("a text to learn from " * 50), 0.2)
+embedding = Embedding(len(vocabulary), 8, padding_idx=0, dtype=torch.float64)
+lstm = by_hand(LSTM(8, 16, num_layers=2, dropout=0.5, dtype=torch.float64))
+output, (h_n, c_n) = lstm(embedding(learned_from[:, None]))
+packed: PackedSequence = GRU(3, 4, 1, False, bidirectional=True)(pack_sequence([torch.ones(2, 3)]))[0]
+states: Tensor = RNN(3, 4, 1, "relu")(torch.ones(5, 2, 3), torch.zeros(1, 2, 4))[1]
+h, c = LSTMCell(3, 4)(torch.ones(2, 3), (torch.zeros(2, 4), torch.zeros(2, 4)))
+weights: Tensor | None = MultiheadAttention(4, 2)(h, h, h, need_weights=True)[1]
+total: float = lstm.weight_ih_l0.sum().item() + output.sum().item() + MinGRU(3, 4)(torch.ones(5, 3))[0].sum().item()
+same: bool = compare(LSTMCell(3, 4), torch.nn.LSTMCell(3, 4)).ok
+model = SequenceModel(embedding, lstm, len(vocabulary))
+logits, state = model(learned_from[:9, None])
+logits, state = model(learned_from[9:18, None], state)
+batches = ConsecutiveWindows(learned_from, 4, 16)
+history = train(model, batches, torch.optim.Adam(model.parameters()), 2, held_out=batches, progress=False)
+loss: float = evaluate(model, ConsecutiveWindows(held_out, 1, 50)) + history[-1].loss
+"""
+WRONG = {
+    'LSTM(3, 4, dropout="x")': '"str"; expected "float"',
+    "LSTM(3, 4, hiden_layers=2)": '"hiden_layers"',
+    "lstm((h_n, c_n))": "tuple[Tensor, Tensor]",
+}
+
+
+@pytest.mark.heavy
+def test_mypy_accepts_right_calls_and_finds_wrong_ones(tmp_path):
+    program, lines = tmp_path / "program.py", [*RIGHT.splitlines(), *WRONG]
+    program.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", "--hide-error-context", str(program)]
+    output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
+    found = re.findall(r"program\.py:(\d+): error: (.*)", output)
+    assert [lines[int(number) - 1] for number, _ in found] == [*WRONG], output
+    assert all(part in message for part, (_, message) in zip(WRONG.values(), found, strict=True)), output
