@@ -37,7 +37,7 @@ class Grader:
     """One of the processes that grade. It holds the truth and the marks, and a worker for students' code."""
 
     worker = None
-    seeds = {}
+    seeds: dict[str, int] = {}
 
     @classmethod
     def begin(cls, hidden, mothers, seeds):

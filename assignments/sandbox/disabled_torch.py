@@ -22,7 +22,7 @@ RECURRENT = re.compile(r"(^|[:_])(lstm|gru|rnn)(_|\.|$)")
 ATTENDING = re.compile(
     r"attention(?!\w*choice)|_masked_softmax|_bias_rescale_qkv|_encoder_layer_fwd|_triton_scaled_dot"
 )
-called = set()  # those that were, since the last probe
+called: set[str] = set()  # those that were, since the last probe
 
 
 class Library(RuntimeError):
@@ -240,7 +240,7 @@ NATIVE = {
     "autograd": re.compile(rb"_ZN5torch(?:8autograd6Engine7execute|3jit13differentiate)E"),
 }
 TRAPS = {"x86_64": b"\x0f\x0b", "aarch64": b"\x00\x00\x00\x00"}  # an instruction that there is not
-places = {}  # address and size of each, by kind
+places: dict[str, list[tuple[int, int]]] = {}  # address and size of each, by kind
 
 
 def find_natives():

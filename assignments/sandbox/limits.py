@@ -8,7 +8,7 @@ import re
 try:
     import resource
 except ImportError:  # Windows
-    resource = None
+    resource = None  # type: ignore[assignment]
 
 from assignments.sandbox.system_calls import LINUX
 
