@@ -5,7 +5,8 @@ first, so that none is left over when the others have nothing more to do."""
 # first and builds it; the next ones that do come when it is there, and none has to wait.
 LONGEST = [
     "site/test_pages.py", "test_answers.py", "test_downloads.py", "test_python_on_page.py", "test_on_small_torch.py",
-    "test_figures_site.py", "test_assignments.py", "test_fair.py", "test_interruptions.py", "test_attacks_in_a_batch.py",
+    "test_figures_site.py", "test_assignments.py", "test_fair.py",
+    "test_interruptions.py", "test_attacks_in_a_batch.py",
     "test_landing.py", "test_disabled_torch.py", "test_figures.py", "test_cards.py", "test_attacks.py",
     "test_figures_notebook.py", "test_figure_learning.py", "/matrix_state.ipynb", "/language_model.ipynb",
     "/attention.ipynb", "/training.ipynb", "/first_network.ipynb", "test_top.py", "test_findings.py", "test_limits.py",
