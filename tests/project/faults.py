@@ -35,16 +35,16 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ["book/*/*.ipynb", "assignments/source/*/*.ipynb"]
 # Area → the tests that should catch its faults.
 AREAS = {
-    "companion": ["tests/layers", "tests/learning", "tests/page"],
+    "companion": ["tests/layers", "tests/learning", "tests/page", "tests/project/test_rooms.py"],
     "texts": ["tests/learning"],
     "chapters": ["tests/site", *NOTEBOOKS],
-    "translations": ["tests/site", "tests/assignments/test_assignments.py", *NOTEBOOKS],
-    "readme": ["tests/site/test_readme.py", "tests/project/test_rooms.py"],
+    "translations": ["tests/tools", "tests/site", "tests/assignments/test_assignments.py", *NOTEBOOKS],
+    "readme": ["tests/site/test_readme.py", "tests/project/test_named_paths.py"],
     "figures": ["tests/figures", "tests/tools/test_translations.py"],
     "theme": ["tests/site"],
     "search": ["tests/site"],
-    "build": ["tests/site", "tests/project/test_package.py", "tests/project"],
-    "live": ["tests/live"],
+    "build": ["tests/site", "tests/project"],
+    "live": ["tests/live", "small_torch/tests"],
     "checker": ["tests/check"],
     "grader": ["tests/assignments"],
 }
@@ -149,7 +149,9 @@ def run(tree, patterns, *options):
         name for one in patterns for name in (sorted(map(str, tree.glob(one))) if "*" in one else [str(tree / one)])
     ]
     command = [sys.executable, *PYTEST, *options, *paths]
-    environment = {key: value for key, value in os.environ.items() if key != "CI"} | {"PYTHONPATH": str(tree)}
+    environment = {key: value for key, value in os.environ.items() if key != "CI"} | {
+        "PYTHONPATH": os.pathsep.join([str(tree), str(tree / "small_torch" / "src")])
+    }
     try:
         done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=SECONDS)
     except subprocess.TimeoutExpired:
@@ -171,7 +173,7 @@ def find_catcher(fault, tree):
         for stage, patterns, options in (
             ("quick tests of the area", quick, []),
             ("all tests of the area", area, ["--prove"]),
-            ("all tests", ["tests", *NOTEBOOKS], ["--prove"]),
+            ("all tests", ["tests", "small_torch/tests", *NOTEBOOKS], ["--prove"]),
         ):
             if test := run(tree, patterns, *options):
                 return result | {"stage": stage, "test": test}
