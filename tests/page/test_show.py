@@ -10,7 +10,7 @@ from companion.page.show import coloured, prose, source
 
 def test_source_is_the_functions_own_without_its_description():
     shown = source(detach).data
-    assert shown.startswith("```python\ndef detach(state):\n") and "gradients end here" not in shown
+    assert shown.startswith("```python\ndef detach(state: Any) -> Any:\n") and "gradients end here" not in shown
     assert "tuple(detach(s) for s in state)" in shown
 
 

@@ -117,7 +117,7 @@ KEPT = """async () => {
 def kept_files(site, language):
     """Return the files of an edition that the service worker keeps."""
     text = (site / "worker.js").read_text(encoding="utf-8")
-    return json.loads(re.search(r"EDITIONS = (\{.*?\}), CACHE", text)[1])[language]
+    return json.loads(re.search(r"EDITIONS = (\{.*?\}),\s+CACHE", text)[1])[language]
 
 
 def page_names(site, language):

@@ -12,6 +12,7 @@ nothing that follows moves when the figure comes alive, and links to later secti
 import base64
 import html
 import json
+import re
 from pathlib import Path
 
 import nbformat
@@ -110,7 +111,7 @@ def write_scripts(app):
         imported = [
             found for module in own for found in IMPORT.finditer(read(f"{module}.js")) if found["module"] in shared
         ]
-        names = dict.fromkeys(one.strip() for found in imported for one in found["names"].strip("{} ").split(","))
+        names = dict.fromkeys(one for found in imported for one in re.findall(r"\w+", found["names"]))
         text = f"const {{ {', '.join(names)} }} = unrolledFigures;\n" + "".join(map(plain, own)).replace(
             "export default", "return"
         )
