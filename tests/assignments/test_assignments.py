@@ -243,7 +243,7 @@ def test_students_are_told_that_nothing_is_written_yet(source, student):
 def test_the_students_version_runs_as_a_notebook(source, student):
     """No cell fails, and each check says so calmly. This one asks for a name, and has variants."""
     notebook = nbformat.read(student, as_version=4)
-    alone = "import importlib.util\n[importlib.util.find_spec(name) for name in ('assignments', 'book', 'tests')]"
+    alone = "import importlib.util\n[importlib.util.find_spec(name) for name in ('assignments', 'book', 'benchmarks')]"
     notebook.cells.append(nbformat.v4.new_code_cell(alone, id="alone"))
     client = NotebookClient(notebook, kernel_name="python3", timeout=120, extra_arguments=["--log-level=ERROR"])
     client.execute(cwd=str(student.parent), env={**os.environ, "UNROLLED_LANGUAGE": "en"})

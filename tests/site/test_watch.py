@@ -33,7 +33,6 @@ def tree(tmp_path):
     copy_shared(tmp_path)
     write_table(tmp_path)
     copy_edition(tmp_path, "en")
-    shutil.copy(ROOT / "book/site/watch.py", tmp_path / "book")
     shutil.copy(ROOT / "book/pictures/one_token.svg", tmp_path / "book/drawn.svg")
     (tmp_path / "book/en/index.md").write_text("# Small\n", encoding="utf-8")
     write_chapter(tmp_path)
@@ -45,7 +44,7 @@ def test_a_saved_page_reaches_the_open_browser(tree, browser):
     log = tree / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "book/site/watch.py", "--port", "8100"],
+            [sys.executable, "-m", "book.site.watch", "--port", "8100"],
             cwd=tree,
             stdout=output,
             stderr=output,
