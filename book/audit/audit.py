@@ -57,8 +57,8 @@ class Compressing(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def build(folder, address):
-    """The site in `folder`, as it is at this address."""
+def build(folder, address, edition=None):
+    """Build the site, or one edition of it, in `folder`, as it is at this address."""
     for name in ("_toc.yml", "requirements.txt"):
         shutil.copy(ROOT / name, folder)
     for name in ("book", "companion", "assignments"):
@@ -66,7 +66,8 @@ def build(folder, address):
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     config = config.replace('baseurl: ""', f"baseurl: {address}")
     (folder / "_config.yml").write_text(config, encoding="utf-8")
-    subprocess.run([sys.executable, folder / "book/build.py", "--no-cards"], check=True, env=os.environ | {"PYTHONPATH": str(folder)})
+    command = [sys.executable, folder / "book/build.py", "--no-cards", *(["--edition", edition] if edition else [])]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": str(folder)})
     return folder / "_build/html"
 
 
@@ -129,7 +130,8 @@ def main():
         return
     with tempfile.TemporaryDirectory() as folder, http.server.ThreadingHTTPServer(("127.0.0.1", 0), Compressing) as server:
         address = f"http://127.0.0.1:{server.server_port}"
-        site = build(Path(folder), f"{address}/")
+        only = arguments.edition[0] if len(arguments.edition or ()) == 1 else None
+        site = build(Path(folder), f"{address}/", only)
         server.RequestHandlerClass = functools.partial(Compressing, directory=site)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         print(f"{'page':30}{'perf':>6}{'a11y':>6}{'best':>6}{'seo':>6}{'paint':>9}{'weight':>9}{'errors':>8}", flush=True)
