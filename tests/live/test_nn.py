@@ -177,7 +177,11 @@ def call(t, case):
     return layer, (x, *state), (given, *([tuple(state) if name == "LSTM" else state[0]] if state else []))
 
 
+ONE_WAY = {"num_layers": 1, "bidirectional": False, "bias": False, "batch_first": False}
+
+
 @settings(max_examples=60)
+@also(("LSTM", (1, 1), ONE_WAY, [1, 1], "batch", False, "float32"))
 @given(recurrent())
 def test_recurrent_layer(case):
     def ran(t):

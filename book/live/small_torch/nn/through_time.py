@@ -24,7 +24,7 @@ def places_of(sizes, reverse):
 
 def sigmoid_(a):
     """σ of each number, in its place."""
-    np.negative(a, out=a)
+    a *= -1  # numpy 2.4's np.negative reads wrong numbers where a is one column of four in float32
     np.exp(a, out=a)
     a += 1
     np.reciprocal(a, out=a)
