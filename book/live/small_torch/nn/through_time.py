@@ -24,7 +24,7 @@ def places_of(sizes, reverse):
 
 def sigmoid_(a):
     """σ of each number, in its place."""
-    a *= -1  # numpy 2.4's np.negative reads wrong numbers where a is one column of four in float32
+    a *= -1  # numpy 2.4's negative is wrong in place where numbers lie 16 or 64 bytes apart
     np.exp(a, out=a)
     a += 1
     np.reciprocal(a, out=a)
