@@ -56,8 +56,8 @@ class Compressing(http.server.SimpleHTTPRequestHandler):
         pass
 
 
-def build(folder, address):
-    """The site in `folder`, as it is at this address."""
+def build(folder, address, edition=None):
+    """Build the site, or one edition of it, in `folder`, as it is at this address."""
     for name in ("_toc.yml", "requirements.txt"):
         shutil.copy(ROOT / name, folder)
     for name in ("book", "companion", "assignments"):
@@ -67,12 +67,8 @@ def build(folder, address):
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
     config = config.replace('baseurl: ""', f"baseurl: {address}")
     (folder / "_config.yml").write_text(config, encoding="utf-8")
-    subprocess.run(
-        [sys.executable, "-m", "book.site.build", "--no-cards"],
-        cwd=folder,
-        check=True,
-        env=os.environ | {"PYTHONPATH": str(folder)},
-    )
+    command = [sys.executable, "-m", "book.site.build", "--no-cards", *(["--edition", edition] if edition else [])]
+    subprocess.run(command, cwd=folder, check=True, env=os.environ | {"PYTHONPATH": str(folder)})
     return folder / "_build/html"
 
 
@@ -149,7 +145,8 @@ def main():
         http.server.ThreadingHTTPServer(("127.0.0.1", 0), Compressing) as server,
     ):
         address = f"http://127.0.0.1:{server.server_port}"
-        site = build(Path(folder), f"{address}/")
+        only = arguments.edition[0] if len(arguments.edition or ()) == 1 else None
+        site = build(Path(folder), f"{address}/", only)
         server.RequestHandlerClass = functools.partial(Compressing, directory=site)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         print(

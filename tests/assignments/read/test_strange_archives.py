@@ -226,6 +226,7 @@ def test_no_name_is_a_formula_wherever_a_spreadsheet_splits_the_line():
     """It may know quotes or not."""
     names = "=cmd|' /C calc'!A0", "＝1＋1", "tab\t=here", "bob;=1+1", "bob; @x", 'a";=1+1;"', "1|+1"
     table = pages.grades_csv([result(name) for name in names])
+    assert table.startswith("\ufeffstudent,")  # the mark by which Excel reads UTF-8
     assert not [
         one
         for line in table.splitlines()
