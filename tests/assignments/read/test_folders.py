@@ -70,7 +70,8 @@ def test_a_zip_that_is_a_bomb_is_not_unpacked(tmp_path, monkeypatch, limit, most
         made.writestr("zeros.txt", "0" * 9999)
     assert sent(tmp_path, "a").answers
     monkeypatch.setattr(folders, limit, most)
-    assert "not_a_notebook" in dict(sent(tmp_path, "a").remarks)
+    found = sent(tmp_path, "a")
+    assert "not_a_notebook" in dict(found.remarks) and not found.answers
 
 
 def test_what_is_sent_has_bounds(tmp_path, monkeypatch):
