@@ -30,6 +30,13 @@ FOLLOWING = {
     "one @ w.T + b + h @ u.T + d + 0 * again(one"), 0, ""),
     "by the same, made again": (
         LOOP.replace("again(one, h, w, u, b, d)", "one @ w.T + b + h @ u.T + d").replace("rnn_step(*a)", "0"), 0, ""),
+    "by its own, without the other": (
+        LOOP.replace("in input:", "in input.flip(0):")
+        .replace("again(one, h, w, u, b, d)", "torch.tanh(one @ w.T + b + h @ u.T + d)")
+        .replace("rnn_step(*a)", "0"),
+        0,
+        "",
+    ),
 }  # fmt: skip
 
 
