@@ -140,9 +140,8 @@ class RNNBase(nn.Module):
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
         "proj_size",
     ]  # fmt: skip
-    unroll_by_hand: Callable[..., tuple[Tensor, State]] | None = (
-        None  # `companion.by_hand` puts a function here that takes the place of `unroll`
-    )
+    # `companion.by_hand` puts a function here that takes the place of `unroll`
+    unroll_by_hand: Callable[..., tuple[Tensor, State]] | None = None
 
     if TYPE_CHECKING:
 

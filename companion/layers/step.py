@@ -62,9 +62,8 @@ class Step:
     name = ""  # what errors call it
     gates = 1  # how many blocks of hidden_size rows stand above each other in the weights
     is_pair = False  # whether the state is (h, c), or h alone
-    unroll: Callable[..., tuple[Tensor, State]] | None = (
-        None  # what takes the place of the loop over time, if there is a way without it: see `scan.py`
-    )
+    # what takes the place of the loop over time, if there is a way without it: see `scan.py`
+    unroll: Callable[..., tuple[Tensor, State]] | None = None
 
     if TYPE_CHECKING:
 
