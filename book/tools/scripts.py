@@ -2,7 +2,7 @@
 
     --fix    write the format, and mend what Biome can mend safely
 
-The folder javascript/ pins Biome and has its settings. Without npm nothing is checked: an error where CI is set.
+The folder javascript/ pins Biome and has its settings. Without npm nothing is checked: an error in the workflow.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def main():
     program = install(ROOT / "_build" / "biome")
     if program is None:
         print("JavaScript is not checked: Biome comes by npm, which is not here or has no network.", file=sys.stderr)
-        sys.exit("CI" in os.environ)
+        sys.exit("GITHUB_ACTIONS" in os.environ)
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.js"]
     names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     names = [name for name in names if (ROOT / name).is_file()]
