@@ -24,6 +24,8 @@ import urllib.request
 import zipfile
 from pathlib import Path
 
+from book import npm
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 FETCHED = ROOT / "_build" / "live"
@@ -52,7 +54,10 @@ def fetch():
     home = FETCHED.with_name("live.new")
     shutil.rmtree(home, ignore_errors=True)
     home.mkdir(parents=True)
-    modules = install(ROOT / "_build" / "npm")
+    try:
+        modules = npm.install(HERE, ROOT / "_build" / "npm")
+    except npm.NpmError as error:
+        raise Missing(f"Python for the browser and the editor: {error}") from None
     pyodide = modules / "pyodide"
     for name in CORE:
         shutil.copy(pyodide / name, home)
@@ -68,18 +73,6 @@ def fetch():
     (home / "licences.txt").write_text(licences(wheels, modules), encoding="utf-8")
     shutil.rmtree(FETCHED, ignore_errors=True)
     home.rename(FETCHED)
-
-
-def install(home):
-    """What package-lock.json pins, compared with its checksums by npm; return the folder node_modules."""
-    home.mkdir(parents=True, exist_ok=True)
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(HERE / name, home)
-    if not (npm := shutil.which("npm")):
-        raise Missing("Python for the browser and the editor come by npm, which is not here: install Node.js")
-    if subprocess.run([npm, "ci", "--silent", "--no-audit", "--no-fund"], cwd=home).returncode:
-        raise Missing("npm could not fetch what book/live/package-lock.json names. Is there a network?")
-    return home / "node_modules"
 
 
 def needed(packages):

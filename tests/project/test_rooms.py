@@ -26,15 +26,16 @@ ROOMS = {
     "assignments.sandbox": {"companion.check"},
     "assignments.grade": {"companion.check", "assignments.words", "assignments.read", "assignments.sandbox"},
     "book": set(),
+    "book.npm": set(),
     "book.styles": set(),
     "book.editions": set(),
 }
 ROOMS["assignments.report"] = ROOMS["assignments.grade"] | {"assignments.grade"}
 ROOMS["assignments.lms"] = ROOMS["assignments.report"] | {"assignments.report"}
 ROOMS["assignments"] = ROOMS["assignments.lms"] | {"assignments.lms"}
-ROOMS["book.live"] = {"book.editions", "book.styles", "companion.figures"}
+ROOMS["book.live"] = {"book.editions", "book.npm", "book.styles", "companion.figures"}
 ROOMS["book.site"] = ROOMS["book.live"] | {"book.live", "companion.learning", "assignments"}
-ROOMS["book.tools"] = {"book.editions", "book.site", "companion.check", "companion.figures"}
+ROOMS["book.tools"] = {"book.editions", "book.npm", "book.site", "companion.check", "companion.figures"}
 # What a room may import from outside the repository, besides Python's own modules.
 OUTSIDE = {
     "companion.layers": {"torch"},

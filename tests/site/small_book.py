@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from tests.project.paths import ROOT
 
 SHARED = ["_config.yml", "requirements.txt"]
-SHARED += ["book/__init__.py", "book/editions.py", "book/styles.py", "book/live", "book/site"]
+SHARED += [*(f"book/{path.name}" for path in (ROOT / "book").glob("*.py")), "book/live", "book/site"]
 
 # As matplotlib writes it: a prolog, metadata, a rule for every element, a white background, ids used twice.
 FIGURE = """<?xml version="1.0" encoding="utf-8" standalone="no"?>

@@ -22,6 +22,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+from book import npm
 from book.editions import editions
 from book.site.browser import FLAGS, program
 
@@ -74,12 +75,7 @@ def build(folder, address, edition=None):
 
 def install():
     """Lighthouse, as package-lock.json pins it, into _build."""
-    home = ROOT / "_build" / "audit"
-    home.mkdir(parents=True, exist_ok=True)
-    for name in ("package.json", "package-lock.json"):
-        shutil.copy(HERE / name, home)
-    subprocess.run([shutil.which("npm"), "ci", "--silent", "--no-audit", "--no-fund"], check=True, cwd=home)
-    return home / "node_modules/lighthouse/cli/index.js"
+    return npm.install(HERE, ROOT / "_build" / "audit") / "lighthouse/cli/index.js"
 
 
 def measure(lighthouse, url):
@@ -136,7 +132,7 @@ def main():
         sys.exit(f"audit.py: there is no {', no '.join(missing)} here")
     try:
         lighthouse, failed = install(), 0
-    except subprocess.CalledProcessError:
+    except npm.NpmError:
         sys.exit("audit.py: npm could not install Lighthouse; its words are above")
     if arguments.install:
         return

@@ -1,0 +1,24 @@
+"""Install what a folder's package-lock.json pins."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+
+class NpmError(Exception):
+    """npm is missing, or it could not install: the message says which."""
+
+
+def install(pins: Path, home: Path) -> Path:
+    """Install into `home` what package-lock.json in the folder `pins` names; return the folder node_modules.
+
+    npm compares every file with its checksum. NpmError if it is missing or fails; its own words are above.
+    """
+    if not (npm := shutil.which("npm")):
+        raise NpmError("npm is not here: install Node.js")
+    home.mkdir(parents=True, exist_ok=True)
+    for name in ("package.json", "package-lock.json"):
+        shutil.copy(pins / name, home)
+    if subprocess.run([npm, "ci", "--silent", "--no-audit", "--no-fund"], cwd=home).returncode:
+        raise NpmError(f"npm could not fetch what package-lock.json in {pins.name} names. Is there a network?")
+    return home / "node_modules"
