@@ -74,7 +74,40 @@ class MinLSTMStep(LinearStep):
         return f / (f + i), i / (f + i) * g
 
 
-class MinGRU(RNNBase):
+class MinimalLayer(RNNBase):
+    """Take the arguments of `MinGRU` and `MinLSTM`, which are those of `GRU` without a projection."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        device: Device = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__(
+            self._step.name,
+            input_size,
+            hidden_size,
+            num_layers,
+            bias,
+            batch_first,
+            dropout,
+            bidirectional,
+            device=device,
+            dtype=dtype,
+        )
+
+    if TYPE_CHECKING:
+
+        def __call__(self, input: Sequences, hx: Tensor | None = None) -> tuple[Sequences, Tensor]: ...
+
+
+class MinGRU(MinimalLayer):
     """A minimal gated recurrent unit over sequences, called as `torch.nn.GRU` is.
 
     MinGRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
@@ -87,37 +120,8 @@ class MinGRU(RNNBase):
 
     _step = MinGRUStep()
 
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(
-            "MinGRU",
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            device=device,
-            dtype=dtype,
-        )
 
-    if TYPE_CHECKING:
-
-        def __call__(self, input: Sequences, hx: Tensor | None = None) -> tuple[Sequences, Tensor]: ...
-
-
-class MinLSTM(RNNBase):
+class MinLSTM(MinimalLayer):
     """A minimal LSTM over sequences, with one state; called as `torch.nn.GRU` is.
 
     MinLSTM(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False,
@@ -128,32 +132,3 @@ class MinLSTM(RNNBase):
     """
 
     _step = MinLSTMStep()
-
-    def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        device: Device = None,
-        dtype: torch.dtype | None = None,
-    ) -> None:
-        super().__init__(
-            "MinLSTM",
-            input_size,
-            hidden_size,
-            num_layers,
-            bias,
-            batch_first,
-            dropout,
-            bidirectional,
-            device=device,
-            dtype=dtype,
-        )
-
-    if TYPE_CHECKING:
-
-        def __call__(self, input: Sequences, hx: Tensor | None = None) -> tuple[Sequences, Tensor]: ...
