@@ -37,19 +37,24 @@ def logcumsumexp(input, dim):
     return titled(log(cumsum(exp(input - Tensor(top)), dim)) + Tensor(top), "Logcumsumexp")
 
 
-def softmax(input, dim=None, dtype=None, **unknown):
-    """eˣ / Σ eˣ along an axis."""
+def softmax_input(name, input, dim, dtype, unknown):
+    """Check the arguments of a softmax in torch's words; return its input, in its type, and the axis."""
     if dim is None:
-        raise TypeError('softmax() missing 1 required positional arguments: "dim"')
-    refuse_keywords("softmax", unknown)
+        raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
+    refuse_keywords(name, unknown)
     x = input if dtype is None else input.to(dtype)
     at = axis(dim, x.ndim)
+    if x.numel() and x.dtype.kind < 2:
+        kernel = f"{name}_{'lastdim_' if at == x.ndim - 1 else ''}kernel_impl"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{x.dtype.title}'")
+    return x, at
+
+
+def softmax(input, dim=None, dtype=None, **unknown):
+    """eˣ / Σ eˣ along an axis."""
+    x, at = softmax_input("softmax", input, dim, dtype, unknown)
     if not x.numel():
         return x.clone()
-    if x.dtype.kind < 2:
-        raise NotImplementedError(
-            f"\"softmax_{'lastdim_' if at == x.ndim - 1 else ''}kernel_impl\" not implemented for '{x.dtype.title}'"
-        )
     if not x.ndim:
         return x * 0 + 1
     with np.errstate(all="ignore"):
@@ -66,17 +71,9 @@ def softmax(input, dim=None, dtype=None, **unknown):
 
 def log_softmax(input, dim=None, dtype=None, **unknown):
     """x − log Σ eˣ along an axis."""
-    if dim is None:
-        raise TypeError('log_softmax() missing 1 required positional arguments: "dim"')
-    refuse_keywords("log_softmax", unknown)
-    x = input if dtype is None else input.to(dtype)
-    at = axis(dim, x.ndim)
+    x, at = softmax_input("log_softmax", input, dim, dtype, unknown)
     if not x.numel():
         return x.clone()
-    if x.dtype.kind < 2:
-        raise NotImplementedError(
-            f"\"log_softmax_{'lastdim_' if at == x.ndim - 1 else ''}kernel_impl\" not implemented for '{x.dtype.title}'"
-        )
     if not x.ndim:
         return x * 0
     with np.errstate(all="ignore"):
