@@ -38,7 +38,7 @@ SITE = ROOT / "_build" / "html"
 
 def digest():
     """A digest of all that shapes an edition besides its pages, which Sphinx itself compares."""
-    files = [ROOT / "_config.yml", ROOT / "requirements.txt", BOOK / "editions.py"]
+    files = [ROOT / "_config.yml", ROOT / "requirements.txt", *sorted(BOOK.glob("*.py"))]
     files += sorted((BOOK / "site" / "extension").rglob("*.*")) + sorted((BOOK / "site" / "theme").rglob("*.*"))
     files += sorted((ROOT / "companion" / "figures").rglob("*.*"))
     files += sorted((ROOT / "assignments").rglob("*.ipynb")) + [ROOT / "assignments" / "student_version.py"]
