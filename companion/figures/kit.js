@@ -1,5 +1,5 @@
-/* What the figures share: elements, controls that are bound to the model, and squares in the colours of values. A drawing
- * looks as its attributes say, without a style sheet: so its picture can stand alone, where no script runs. */
+/* What the figures share: elements, and squares in the colours of values. controls.js has what is bound to the model. A
+ * drawing looks as its attributes say, without a style sheet: so its picture can stand alone, where no script runs. */
 
 /* As in companion.page.pictures: blue below zero and orange above. Legible on white and on black. */
 export const BLUE = "#2f7fc1";
