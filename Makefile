@@ -1,24 +1,24 @@
-# make            the book: its environment, the site, and an address at which to read it
-# make watch      the site; what is saved is built again and shown in the open browser
-# make site       only build the site, into _build/html
-# make check      format, types, texts, and the notebooks that differ from the last commit: a minute
-# make format     write the format that make check asks for
-# make test       in minutes what a change can break: the models, the site, and the outputs of the English notebooks
-# make prove      all of it, in all languages, by every example and every attack
-# make prove PART=models  a part of it: models, checker, grader, pages, or rest: what `make test` leaves out
-# make fuzz       the models, and the small torch of the pages, against torch over more than 10,000 random configurations
-# make outside    matrix states and mLSTM against the same equations in the package transformers; needs a network
-# make pdf        the site, with every edition printed as a PDF; needs Chromium
-# make offline    the site, packed into _build/html/unrolled.zip to be read without a network
-# make live       what readers need to run and change cells on the site's pages, and the site with it; needs Node.js and a network
-# make audit      Lighthouse's figures for every page, as a phone sees it; needs Node.js and Chromium
-# make links      whether the site's links to other sites lead there; needs a network
-# make lab        the English chapters as notebooks; make lab LANGUAGE=ja the Japanese ones
-# make execute    run all notebooks again and store what they print
-# make status     what is missing, stale or different in the translations
-# make assignments  the students' notebooks, without the solutions, into _build/assignments/
-# make grade SUBMISSIONS=folder  grades of all submissions, into grades/
-# make clean      remove what was built
+# make            build the website, serve it, and print its address
+# make watch      serve the website; build an edition again and reload the open page when a file is saved
+# make site       only build the website, into _build/html
+# make check      check format, types, texts, and the notebooks that differ from the last commit: a minute
+# make format     format the code as make check requires
+# make test       test the models, the website and the English notebooks: 4 minutes
+# make prove      test everything, in all languages: 20 minutes
+# make prove PART=models  test a part: models, checker, grader, pages, or rest (the tests that `make test` leaves out)
+# make fuzz       compare the models and the small torch with torch in over 10,000 random configurations
+# make outside    compare matrix states and mLSTM with the package transformers; needs a network
+# make pdf        build the website, and print every edition as a PDF; needs Chromium
+# make offline    build the website, and pack it into _build/html/unrolled.zip to be read without a network
+# make live       download what pages need to run cells, and build the website with it; needs Node.js and a network
+# make audit      measure every page with Lighthouse, as on a phone; needs Node.js and Chromium
+# make links      check the links to other websites; needs a network
+# make lab        open the English chapters in JupyterLab; make lab LANGUAGE=ja: the Japanese ones
+# make execute    run all notebooks again and store their outputs
+# make status     list cells that are missing, stale or different in the translations
+# make assignments  make the students' notebooks, without the solutions, in _build/assignments/
+# make grade SUBMISSIONS=folder  grade all submissions, into grades/
+# make clean      remove everything that was built
 
 LANGUAGE ?= en
 GRADES ?= grades
@@ -26,7 +26,7 @@ PAGE ?=
 PART ?=
 BIN := .venv/bin
 ENVIRONMENT := .venv/stamp
-# whole files to each process, the longest first; how many there are: conftest.py
+# Each process gets whole files, the longest first. conftest.py sets the number of processes.
 PYTEST := $(BIN)/python -m pytest --nbval --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 .PHONY: book watch site live pdf offline check lint format test prove fuzz outside audit links lab execute status assignments grade clean
@@ -54,7 +54,7 @@ CHANGED = $(wildcard $(shell git ls-files --modified --others --exclude-standard
 check: $(ENVIRONMENT) lint
 	$(PYTEST) tests/project/test_rooms.py tests/project/test_named_paths.py tests/tools $(addprefix tests/site/test_,book.py terms.py readme.py) $(CHANGED)
 
-# format, unused names, types; the scripts where npm is there
+# The last line checks the scripts if npm is installed.
 lint: $(ENVIRONMENT)
 	$(BIN)/ruff check --quiet .
 	$(BIN)/ruff format --check --quiet .
@@ -69,7 +69,7 @@ format: $(ENVIRONMENT)
 test: $(ENVIRONMENT)
 	$(PYTEST) tests small_torch/tests book/en assignments/source/en
 
-# Each test and notebook belongs to one part; tests/project/test_proof_parts.py holds that.
+# Each test and notebook belongs to one part: tests/project/test_proof_parts.py checks this.
 models := tests/layers tests/learning tests/page tests/project $(wildcard book/*/*.ipynb)
 checker := tests/check tests/live small_torch/tests
 grader := tests/assignments $(wildcard assignments/source/*/*.ipynb)
@@ -83,7 +83,7 @@ prove: $(ENVIRONMENT)
 fuzz: $(ENVIRONMENT)
 	FUZZ=1 $(PYTEST) tests/layers/test_recurrent.py tests/layers/test_embedding.py tests/layers/test_attention.py tests/layers/test_newton.py tests/layers/test_scan.py tests/layers/test_selective.py tests/layers/test_matrix_state.py tests/layers/test_matrix_layers.py small_torch/tests/test_operations.py
 
-# an environment on top of the book's, for what nothing else here needs
+# This environment extends .venv by packages that nothing else needs.
 outside: $(ENVIRONMENT)
 	$(BIN)/python -m venv _build/outside
 	$(BIN)/python -c "import sysconfig as s; print(s.get_path('purelib'))" > $$(_build/outside/bin/python -c "import sysconfig as s; print(s.get_path('purelib'))")/book.pth
@@ -116,7 +116,7 @@ clean:
 	rm -rf _build .hypothesis .pytest_cache *.egg-info small_torch/src/*.egg-info
 	find assignments book companion small_torch tests -name __pycache__ -prune -exec rm -rf {} +
 
-# It looks for itself whether anything is to be done: time stamps do not say which Python or folder .venv is made for.
+# The script decides whether to do anything: time stamps do not tell which Python or folder .venv was made for.
 $(ENVIRONMENT): FORCE
 	@sh .ci/environment
 FORCE:
