@@ -1,4 +1,4 @@
-"""The same program on torch and on small_torch: `agree` holds one to the other."""
+"""Run the same program on torch and on small_torch: `agree` asserts that both do the same."""
 
 import inspect
 import re
@@ -14,59 +14,59 @@ import small_torch
 
 TENSORS = torch.Tensor | small_torch.Tensor
 MODULES = torch.nn.Module | small_torch.nn.Module
-FLOATS = {"float64": 1e-12, "float32": 2e-6}  # how near the layers' numbers are to torch's
+FLOATS = {"float64": 1e-12, "float32": 2e-6}  # tolerances of layers' numbers
 
 
 class Refused(NamedTuple):
-    """An error, instead of a value."""
+    """An error in place of a value."""
 
     type: str
     text: str
 
 
 def numbers(t, *shape, seed=0, dtype="float64", grad=False):
-    """A tensor of this torch, with numbers that are the same for both."""
+    """Return a tensor with numbers that are the same for both torches."""
     array = np.random.default_rng([seed, *shape]).standard_normal(shape)
     return t.tensor(array.tolist(), dtype=getattr(t, dtype)).reshape(shape).requires_grad_(grad)
 
 
 def outcome(program, t):
-    """What `program(t)` returns, or the type and text of its error; and what it warns of."""
-    with warnings.catch_warnings(record=True) as warned:
+    """Return the value of `program(t)`, or its error's type and text; and its warnings."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             value = program(t)
-        except Exception as error:  # noqa: BLE001  whatever it is, both are to raise it
+        except Exception as error:  # noqa: BLE001  both must raise the same error
             text = str(error).partition("\nException raised from")[0]
             value = Refused(type(error).__name__, text)
-    # torch says once a process that its fused float32 LSTM has no projections
-    said = [f"{one.category.__name__}: {one.message}" for one in warned]
-    return value, [text for text in said if "oneDNN" not in text]
+    # torch warns once per process that its fused float32 LSTM has no projections
+    warnings_ = [f"{warning.category.__name__}: {warning.message}" for warning in caught]
+    return value, [text for text in warnings_ if "oneDNN" not in text]
 
 
-def alike(theirs, ours, tolerance):
-    """Assert that two results are the same, numbers up to a tolerance (a share of the largest, and at least of 1)."""
+def assert_same(theirs, ours, tolerance):
+    """Assert that two results are the same, numbers up to a tolerance (relative to the largest, at least 1)."""
     if isinstance(theirs, Refused) or isinstance(ours, Refused):
         assert theirs == ours
     elif isinstance(theirs, TENSORS):
         assert str(theirs.dtype) == str(ours.dtype)
         assert tuple(theirs.shape) == tuple(ours.shape)
         assert theirs.requires_grad == ours.requires_grad
-        theirs, ours = (one.detach().to_dense() if one.is_sparse else one.detach() for one in (theirs, ours))
+        theirs, ours = (x.detach().to_dense() if x.is_sparse else x.detach() for x in (theirs, ours))
         assert_close(np.array(theirs.tolist()), np.array(ours.tolist()), tolerance)
     elif isinstance(theirs, MODULES):
         assert repr(theirs) == repr(ours)
-        alike(dict(theirs.named_parameters()), dict(ours.named_parameters()), tolerance)
-        alike(dict(theirs.named_buffers()), dict(ours.named_buffers()), tolerance)
+        assert_same(dict(theirs.named_parameters()), dict(ours.named_parameters()), tolerance)
+        assert_same(dict(theirs.named_buffers()), dict(ours.named_buffers()), tolerance)
     elif isinstance(theirs, Mapping):
         assert [*theirs] == [*ours]
         for name in theirs:
-            alike(theirs[name], ours[name], tolerance)
+            assert_same(theirs[name], ours[name], tolerance)
     elif isinstance(theirs, tuple | list):
         assert type(theirs).__name__ == type(ours).__name__
         assert len(theirs) == len(ours)
-        for one, other in zip(theirs, ours, strict=True):
-            alike(one, other, tolerance)
+        for their_part, our_part in zip(theirs, ours, strict=True):
+            assert_same(their_part, our_part, tolerance)
     elif isinstance(theirs, float):
         assert_close(np.array(theirs), np.array(ours), tolerance)
     else:
@@ -82,22 +82,22 @@ def assert_close(theirs, ours, tolerance):
 
 
 def agree(program, tolerance=1e-12):
-    """Assert that both torches do the same: values, errors with their texts, warnings."""
-    (theirs, their_words), (ours, our_words) = outcome(program, torch), outcome(program, small_torch)
-    alike(theirs, ours, tolerance)
-    assert our_words == their_words
+    """Assert that a program gives the same on both torches: values, errors with their texts, warnings."""
+    (theirs, their_warnings), (ours, our_warnings) = outcome(program, torch), outcome(program, small_torch)
+    assert_same(theirs, ours, tolerance)
+    assert our_warnings == their_warnings
     return theirs
 
 
 def on_both(tolerance=1e-12):
-    """Make a test of a program that takes a torch and more arguments: both torches do the same with them.
+    """Turn a program, a function of a torch and arguments, into a test that both torches agree.
 
-    tolerance: as of `agree`; or one for each value of the argument `dtype`.
+    tolerance: as for `agree`; or a dictionary of one for each value of the argument `dtype`.
     """
 
-    def made(program):
-        def test(*values, **named):
-            arguments = test.__signature__.bind(*values, **named).arguments
+    def decorate(program):
+        def test(*values, **options):
+            arguments = test.__signature__.bind(*values, **options).arguments
             bound = tolerance[arguments["dtype"]] if isinstance(tolerance, dict) else tolerance
             agree(lambda t: program(t, **arguments), bound)
 
@@ -105,16 +105,16 @@ def on_both(tolerance=1e-12):
         test.__name__, test.__doc__, test.__signature__ = program.__name__, program.__doc__, inspect.Signature(others)
         return test
 
-    return made
+    return decorate
 
 
-def rows_of(table):
+def split_rows(table):
     """Return the rows of a table of programs: expressions, each on a line of its own or between " | "."""
     return [row.strip() for row in re.split(r"\s\|\s(?![^()]*\))|\n", table) if row.strip()]
 
 
-def program_of(row, **names):
-    """Return a row as a program of a torch `t`, which may speak of `names` and of parts of `t`."""
+def compile_row(row, **names):
+    """Return a row as a program of a torch `t`, which may use `names` and parts of `t`."""
     code = compile(row, row, "eval")
 
     def program(t):
@@ -126,19 +126,19 @@ def program_of(row, **names):
 
 
 def gradients(t, module, outputs, inputs):
-    """The gradients of all parameters and inputs, of a sum of all outputs in which each number counts."""
-    outputs = [one for one in flat(outputs) if one.requires_grad]
-    loss = sum((one * numbers(t, *one.shape, seed=7, dtype=str(one.dtype).split(".")[1])).sum() for one in outputs)
+    """Return the gradients of all parameters and inputs, of a weighted sum of all outputs."""
+    outputs = [y for y in tensors_in(outputs) if y.requires_grad]
+    loss = sum((y * numbers(t, *y.shape, seed=7, dtype=str(y.dtype).split(".")[1])).sum() for y in outputs)
     loss.backward()
-    found = {name: one.grad for name, one in module.named_parameters()}
-    return found | {f"input {k}": one.grad for k, one in enumerate(flat(inputs)) if one.requires_grad}
+    grads = {name: parameter.grad for name, parameter in module.named_parameters()}
+    return grads | {f"input {k}": x.grad for k, x in enumerate(tensors_in(inputs)) if x.requires_grad}
 
 
-def flat(things):
-    """The tensors in nested tuples."""
-    if isinstance(things, TENSORS):
-        return [things]
-    return [one for part in things if part is not None for one in flat(part)]
+def tensors_in(nested):
+    """Return the tensors in nested tuples."""
+    if isinstance(nested, TENSORS):
+        return [nested]
+    return [tensor for part in nested if part is not None for tensor in tensors_in(part)]
 
 
 def example(t):

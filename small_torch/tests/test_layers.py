@@ -1,8 +1,8 @@
-"""Layers without a memory and losses of small_torch, held to torch's."""
+"""Layers without recurrence and losses of small_torch, compared with torch's."""
 
 import pytest
 
-from both_torches import FLOATS, agree, flat, gradients, numbers, on_both
+from both_torches import FLOATS, agree, gradients, numbers, on_both, tensors_in
 
 
 def indices(t):
@@ -37,10 +37,10 @@ LAYERS = {
         lambda t, d: numbers(t, 2, 3, 4, dtype=d, grad=True),
     ),
     "dropout": (lambda t, **k: t.nn.Dropout(0.3), lambda t, d: numbers(t, 4, 6, dtype=d, grad=True)),
-    "attention": (lambda t, **k: t.nn.MultiheadAttention(4, 2, **k), lambda t, d: attended(t, d, 4, 4)),
+    "attention": (lambda t, **k: t.nn.MultiheadAttention(4, 2, **k), lambda t, d: attention_inputs(t, d, 4, 4)),
     "attention, other keys": (
         lambda t, **k: t.nn.MultiheadAttention(4, 2, kdim=3, vdim=5, add_bias_kv=True, add_zero_attn=True, **k),
-        lambda t, d: attended(t, d, 3, 5),
+        lambda t, d: attention_inputs(t, d, 3, 5),
     ),
     "transformer": (
         lambda t, **k: t.nn.TransformerEncoderLayer(4, 2, 6, dropout=0.0, **k),
@@ -54,7 +54,7 @@ LAYERS = {
 }  # fmt: skip
 
 
-def attended(t, dtype, *features):
+def attention_inputs(t, dtype, *features):
     shapes = [(3, 2, 4), (5, 2, features[0]), (5, 2, features[1])]
     return tuple(numbers(t, *shape, seed=k, dtype=dtype, grad=True) for k, shape in enumerate(shapes))
 
@@ -62,22 +62,22 @@ def attended(t, dtype, *features):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("name", LAYERS)
 def test_layer(name, dtype):
-    """The same seed, the same first numbers bit for bit; and the same outputs, gradients and buffers."""
-    make, give = LAYERS[name]
+    """Check that the same seed gives the same initial values, outputs, gradients and buffers."""
+    make_layer, make_inputs = LAYERS[name]
 
-    def made(t):
+    def make(t):
         t.manual_seed(3)
-        return make(t, dtype=getattr(t, dtype))
+        return make_layer(t, dtype=getattr(t, dtype))
 
-    normal = "embedding" in name or "other keys" in name  # these differ between processors, torch's too
-    agree(made, FLOATS[dtype] if normal else 0)
+    inexact = "embedding" in name or "other keys" in name  # these numbers differ between processors
+    agree(make, FLOATS[dtype] if inexact else 0)
 
-    def ran(t):
-        module, inputs = made(t), give(t, dtype)
+    def run(t):
+        module, inputs = make(t), make_inputs(t, dtype)
         outputs = module(*(inputs if isinstance(inputs, tuple) else (inputs,)))
-        return flat(outputs), gradients(t, module, outputs, inputs), module, module.state_dict()
+        return tensors_in(outputs), gradients(t, module, outputs, inputs), module, module.state_dict()
 
-    agree(ran, 1e-5 if dtype == "float32" else 1e-12)
+    agree(run, 1e-5 if dtype == "float32" else 1e-12)
 
 
 MASKS = {
@@ -93,16 +93,16 @@ MASKS = {
 }
 
 
-@pytest.mark.parametrize("more", [{}, {"batch_first": True}, {"add_zero_attn": True}])
+@pytest.mark.parametrize("options", [{}, {"batch_first": True}, {"add_zero_attn": True}])
 @pytest.mark.parametrize("need_weights", [True, False])
 @pytest.mark.parametrize("name", MASKS)
 @on_both()
-def test_masks_of_attention(t, name, need_weights, more):
+def test_attention_with_masks(t, name, need_weights, options):
     t.manual_seed(1)
-    layer = t.nn.MultiheadAttention(4, 2, **more, dtype=t.float64)
-    inputs = attended(t, "float64", 4, 4)
-    given = tuple(x.transpose(0, 1) for x in inputs) if layer.batch_first else inputs
-    outputs = layer(*given, **MASKS[name](t), need_weights=need_weights)
+    layer = t.nn.MultiheadAttention(4, 2, **options, dtype=t.float64)
+    inputs = attention_inputs(t, "float64", 4, 4)
+    arguments = tuple(x.transpose(0, 1) for x in inputs) if layer.batch_first else inputs
+    outputs = layer(*arguments, **MASKS[name](t), need_weights=need_weights)
     return outputs, gradients(t, layer, outputs, inputs)
 
 
@@ -110,13 +110,13 @@ def test_masks_of_attention(t, name, need_weights, more):
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @on_both()
 def test_loss(t, name, reduction):
-    kinds = {"label_smoothing": 0.1} if name == "CrossEntropyLoss" else {}
-    of_classes = name in ("NLLLoss", "CrossEntropyLoss")
-    if of_classes:
-        kinds |= {"weight": numbers(t, 4).abs(), "ignore_index": 2}
-    loss = getattr(t.nn, name)(reduction=reduction, **kinds)
+    options = {"label_smoothing": 0.1} if name == "CrossEntropyLoss" else {}
+    has_class_targets = name in ("NLLLoss", "CrossEntropyLoss")
+    if has_class_targets:
+        options |= {"weight": numbers(t, 4).abs(), "ignore_index": 2}
+    loss = getattr(t.nn, name)(reduction=reduction, **options)
     x = numbers(t, 5, 4, grad=True)
-    target = t.tensor([0, 3, 2, 1, 3]) if of_classes else numbers(t, 5, 4, seed=1).sigmoid()
+    target = t.tensor([0, 3, 2, 1, 3]) if has_class_targets else numbers(t, 5, 4, seed=1).sigmoid()
     value = loss(x.sigmoid() if name == "BCELoss" else x, target)
     value.sum().backward()
     return value, x.grad, loss

@@ -1,12 +1,12 @@
-"""Calls of what is in `nn`, first numbers, and what is done with all parameters, held to torch's."""
+"""Calls of `nn`, initial values and operations on all parameters, compared with torch's."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from both_torches import agree, example, numbers, on_both, program_of, rows_of
+from both_torches import agree, compile_row, example, numbers, on_both, split_rows
 
-# Calls: most are refused, in torch's words
+# Calls, most of which raise an error
 
 
 def clipped_nan(t):
@@ -17,7 +17,7 @@ def clipped_nan(t):
 
 SEVEN = "linear", "conv1d", "sigmoid", "tanh", "relu", "leaky_relu", "selu"
 
-# Programs of a torch, as program_of takes them.
+# Programs for compile_row.
 CALLS = """
 nn.LSTM(4, 5, dropout=0.5).dropout | nn.LSTM(4, 5, 2, dropout=1.5) | nn.LSTM(4.0, 5) | nn.GRU(4, 0) | nn.RNN(4, 5, 0)
 nn.RNN(4, 5, bias=1) | nn.RNN(4, 5, batch_first=0) | nn.LSTM(4, 5, proj_size=5) | nn.LSTM(4, 5, proj_size=-1)
@@ -66,7 +66,7 @@ rnn.pad_packed_sequence(rnn.pack_sequence([zeros(3, 1)]), total_length=2) | rnn.
 rnn.pad_sequence([zeros(2)], padding_side="top") | nn.Linear(2, 3).to(t.float64, copy=True)
 t.sparse_coo_tensor(t.tensor([[1]]), zeros(1), (3,), check_invariants=False).clone(form=1)
 t.autograd.gradcheck(t.sin, (zeros(2),), epsilon=1e-6) | utils.clip_grad_norm_(nn.Linear(1, 1).parameters(), 1.0)
-utils.clip_grad_norm_((one for one in ()), 1.0) | clipped_nan(t)
+utils.clip_grad_norm_((p for p in ()), 1.0) | clipped_nan(t)
 repr(rnn.pack_sequence([t.ones(2), t.zeros(3)], enforce_sorted=False)) | list(rnn.PackedSequence((t.ones(2), t.tensor([1, 1]))))
 t.utils.data.DataLoader([1, 2], shuffle=True, sampler=[1]) | t.utils.data.DataLoader([1, 2], batch_sampler=[[1]], batch_size=2)
 t.utils.data.DataLoader([1, 2], batch_size=0) | t.autograd.functional.hessian(lambda x: x.pow(3).sum(), numbers(3))
@@ -74,15 +74,15 @@ utils.vector_to_parameters([1.0], []) | t.einsum("ij,j->i", zeros(2, 3), zeros(2
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("row", rows_of(CALLS))
+@pytest.mark.parametrize("row", split_rows(CALLS))
 def test_call(row):
-    assert agree(program_of(row, **globals())) is not None
+    assert agree(compile_row(row, **globals())) is not None
 
 
-# First numbers, and what is done with all parameters
+# Initial values, and operations on all parameters
 
 
-FIRST = {
+INITIAL_VALUES = {
     "uniform": lambda t, x: t.nn.init.uniform_(x, -2, 3),
     "normal": lambda t, x: t.nn.init.normal_(x, 1.0, 0.5),
     "normal of a generator": lambda t, x: t.nn.init.normal_(x, generator=t.Generator().manual_seed(3)),
@@ -98,16 +98,16 @@ FIRST = {
 }
 
 
-@pytest.mark.parametrize("name", FIRST)
+@pytest.mark.parametrize("name", INITIAL_VALUES)
 @pytest.mark.parametrize("shape", [(5, 3), (20, 7)])
-def test_first_numbers(name, shape):
-    def drawn(t):
+def test_initial_values(name, shape):
+    def draw(t):
         t.manual_seed(9)
         x = t.zeros(shape, requires_grad=True)
-        returned = FIRST[name](t, x)
+        returned = INITIAL_VALUES[name](t, x)
         return x, returned is x, x.grad_fn is None, t.rand(1)
 
-    agree(drawn, 2e-6 if "normal" in name or "orthogonal" in name else 0)
+    agree(draw, 2e-6 if "normal" in name or "orthogonal" in name else 0)
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 2, 3)])
@@ -120,41 +120,41 @@ def test_orthogonal(t, shape):
 @settings(max_examples=15)
 @given(max_norm=st.floats(0.01, 100), norm_type=st.sampled_from([1.0, 2.0, 3.0, float("inf")]), seed=st.integers(0, 99))
 @on_both()
-def test_clipping(t, max_norm, norm_type, seed):
+def test_gradient_clipping(t, max_norm, norm_type, seed):
     parameters = [numbers(t, 3, k, seed=seed, grad=True) for k in (1, 4)] + [t.zeros(2, requires_grad=True)]
-    for one in parameters[:2]:
-        one.grad = one.detach() * 3
+    for parameter in parameters[:2]:
+        parameter.grad = parameter.detach() * 3
     norm = t.nn.utils.clip_grad_norm_(iter(parameters), max_norm, norm_type)
-    first = [one.grad.clone() for one in parameters[:2]]
+    first = [parameter.grad.clone() for parameter in parameters[:2]]
     t.nn.utils.clip_grad_value_(parameters, 0.05)
-    return norm, first, [one.grad for one in parameters]
+    return norm, first, [parameter.grad for parameter in parameters]
 
 
 @on_both(1e-6)
-def test_vectors(t):
+def test_parameters_as_vector(t):
     module = example(t)
     vector = t.nn.utils.parameters_to_vector(module.parameters())
     t.nn.utils.vector_to_parameters(numbers(t, len(vector), dtype="float32"), module.parameters())
     return vector, module
 
 
-# Functions of functions, loaders
+# torch.func and loaders
 
 
 @on_both()
 def test_functional_call(t):
     layer = t.nn.LSTM(2, 3, dtype=t.float64)
-    names = dict(layer.named_parameters())
-    weights = {name: numbers(t, *one.shape, seed=1, grad=True) for name, one in names.items()}
+    parameters = dict(layer.named_parameters())
+    weights = {name: numbers(t, *tensor.shape, seed=1, grad=True) for name, tensor in parameters.items()}
     biases = {name: weights.pop(name) for name in [*weights] if "bias" in name}
     output, (h, c) = t.func.functional_call(layer, (weights, biases), numbers(t, 4, 2))
     output.sum().backward()
-    same = all(getattr(layer, name) is one for name, one in names.items())
-    return output, h, c, [one.grad for one in (*weights.values(), *biases.values())], same
+    same = all(getattr(layer, name) is tensor for name, tensor in parameters.items())
+    return output, h, c, [tensor.grad for tensor in (*weights.values(), *biases.values())], same
 
 
 @on_both()
-def test_maps_and_derivatives(t):
+def test_vmap_and_derivatives(t):
     func, x, w = t.func, numbers(t, 4, 3), numbers(t, 3, 2, seed=1, grad=True)
 
     def f(x, w):
@@ -162,12 +162,12 @@ def test_maps_and_derivatives(t):
 
     rows = func.vmap(f, in_dims=(0, None))(x, w)
     columns = func.vmap(lambda a, b: (a * b, a.sum()), in_dims=1, out_dims=(1, 0))(x, x)
-    slopes = func.vmap(func.jacrev(f), in_dims=(0, None))(x, w)
-    (of_slopes,) = t.autograd.grad(slopes.sum(), w)
+    derivatives = func.vmap(func.jacrev(f), in_dims=(0, None))(x, w)
+    (second_derivatives,) = t.autograd.grad(derivatives.sum(), w)
     nested = func.vmap(func.vmap(lambda a: a * a))(x)
     second = func.jacrev(func.jacrev(lambda a: a.pow(3).sum()))(x[0])
     gradient = func.grad(lambda a, b: (a * b.detach()).sum(), argnums=1)(w.detach(), x[:3, :2])
-    return rows, columns, slopes, of_slopes, nested, second, gradient
+    return rows, columns, derivatives, second_derivatives, nested, second, gradient
 
 
 @on_both(0)
@@ -180,7 +180,7 @@ def test_loaders(t):
         data.DataLoader(items), data.DataLoader(items, 3, shuffle=True), data.DataLoader(pairs, 2, drop_last=True),
         data.DataLoader(items, 4, shuffle=True, generator=t.Generator().manual_seed(2)), data.DataLoader(items,
         batch_size=None),
-        data.DataLoader(pairs, batch_sampler=[[0, 3], [1]], collate_fn=lambda batch: [one[0] for one in batch]),
+        data.DataLoader(pairs, batch_sampler=[[0, 3], [1]], collate_fn=lambda batch: [item[0] for item in batch]),
         data.DataLoader(data.random_split(items, [0.5, 0.5])[0], 2),
     ]  # fmt: skip
-    return [len(one) for one in loaders[:-2]], [[*one] for one in loaders for _ in range(2)], t.rand(2)
+    return [len(loader) for loader in loaders[:-2]], [[*loader] for loader in loaders for _ in range(2)], t.rand(2)

@@ -1,5 +1,4 @@
-"""Each operation of small_torch, held to torch's: values, first and second gradients, types of numbers, shapes,
-errors.
+"""Each operation of small_torch, compared with torch's: values, two derivatives, types, shapes and errors.
 
 ROWS is a table of programs. Each is run with numbers of several types; `t` is one torch or the other.
 """
@@ -14,10 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import small_torch
-from both_torches import Refused, alike, numbers, outcome, rows_of
+from both_torches import Refused, assert_same, numbers, outcome, split_rows
 
-# What rows are made of, and in which shapes: x, y; p from (0, 1); n of equal numbers; i indices below 2, j all indices
-# of a row; k yes or no; v a vector, m, c matrices, q a square one, b several; s a number.
+# Shapes of the tensors in rows. x, y: any numbers; p: in (0, 1); n: 0 or 1; i: indices below 2; j: a permutation;
+# k: bool; v: a vector; m, c: matrices; q: a square matrix; b: a batch of matrices; s: a scalar.
 SHAPES = {"x": (2, 3), "y": (2, 3), "v": (3,), "m": (3, 4), "b": (2, 3, 4), "c": (4, 3), "q": (3, 3), "s": ()}
 SHAPES |= {"p": (2, 3), "n": (2, 3), "i": (2, 3), "k": (2, 3), "j": (3,)}
 ROWS = """
@@ -74,122 +73,122 @@ x[0] | x[:, 1:] | x[..., None] | x[-1, ::2] | x[None] | x[1, 2] | b[:, [0, 2]] |
 tuple(x.size()) | x.size(-1) | x.stride() | b.mT.stride() | x.dim() | x.nelement() | x.is_contiguous() | x.T.is_contiguous() | str(x.dtype) | x.requires_grad | x.is_floating_point() | x.detach().requires_grad | x.device.type | x.shape[0]
 x @ x | x + m | x.view(4) | t.cat([x, m]) | t.stack([x, m]) | x.sum(2) | x.index_select(0, j) | x.gather(0, j.view(1, 3) + 5) | x.reshape(5) | t.mm(x, x) | x.expand(4, 3) | x.squeeze(3) | x.transpose(0, 2) | t.ones(2) + t.ones(3) | t.einsum("ij,jk", x, x)
 """  # noqa: E501
-ROWS = rows_of(ROWS)
+ROWS = split_rows(ROWS)
 KINDS = "float64", "float32", "int64", "bool"
-CALLED = {name for names in (*small_torch._OPERATIONS.values(), small_torch._METHODS) for name in names.split()}
-CALLED |= {f"{name}_" for name in small_torch._IN_PLACE.split()}
-CREATED = {*small_torch._CREATION.split(), *small_torch._NEW.split()}
-# What draws numbers is in test_random.py.
-DRAWN = set(
+OPERATIONS = {name for text in (*small_torch._OPERATIONS.values(), small_torch._METHODS) for name in text.split()}
+OPERATIONS |= {f"{name}_" for name in small_torch._IN_PLACE.split()}
+CREATION = {*small_torch._CREATION.split(), *small_torch._NEW.split()}
+# Random numbers are tested in test_random.py.
+RANDOM = set(
     """bernoulli bernoulli_ get_rng_state initial_seed manual_seed multinomial normal normal_ rand
     rand_like randint randn randn_like random_ randperm set_rng_state uniform_""".split()
 )
 
 
-def names(t, kind, shapes):
-    """What a row may speak of, in numbers of this kind and in these shapes."""
+def make_names(t, kind, shapes):
+    """Return the tensors that a row may use, in numbers of this kind and in these shapes."""
     dtype = getattr(t, kind)
-    drawn = {name: 2 * numbers(t, *shape, seed=place) for place, (name, shape) in enumerate(shapes.items())}
-    found = {name: drawn[name].to(dtype) for name in "xyvmbcqs"} | {"p": drawn["p"].sigmoid().to(dtype)}
-    for one in found.values():
-        one.requires_grad_(dtype.is_floating_point)
-    yes = {name: drawn[name] > 0 for name in "nik"}
-    return found | {"n": yes["n"].to(dtype), "i": yes["i"].long(), "k": yes["k"], "j": drawn["j"].argsort()}
+    drawn = {name: 2 * numbers(t, *shape, seed=k) for k, (name, shape) in enumerate(shapes.items())}
+    tensors = {name: drawn[name].to(dtype) for name in "xyvmbcqs"} | {"p": drawn["p"].sigmoid().to(dtype)}
+    for tensor in tensors.values():
+        tensor.requires_grad_(dtype.is_floating_point)
+    masks = {name: drawn[name] > 0 for name in "nik"}
+    return tensors | {"n": masks["n"].to(dtype), "i": masks["i"].long(), "k": masks["k"], "j": drawn["j"].argsort()}
 
 
-def program(row, kind, shapes):
-    """What a row comes to, as a function of the torch: of float64 with its first and second gradients."""
+def make_program(row, kind, shapes):
+    """Return a row as a program of a torch; for float64 it returns two derivatives, too."""
     code = compile(row, row, "eval")
-    known = {one.__name__: one for one in (abs, float, int, len, list, bool, str)} | {"np": np}
+    builtins = {function.__name__: function for function in (abs, float, int, len, list, bool, str)} | {"np": np}
 
     def run(t):
-        given = names(t, kind, shapes)
-        value = eval(code, {"t": t} | known, given)
+        tensors = make_names(t, kind, shapes)
+        value = eval(code, {"t": t} | builtins, tensors)
         results = value if isinstance(value, tuple | list) else [value]
-        results = [one for one in results if isinstance(one, t.Tensor) and one.requires_grad]
+        results = [y for y in results if isinstance(y, t.Tensor) and y.requires_grad]
         if not results or kind != "float64":
             return value
-        leaves = [one for one in given.values() if one.requires_grad]
-        loss = sum((one * numbers(t, *one.shape, seed=9).to(one.dtype)).sum() for one in results)
+        leaves = [x for x in tensors.values() if x.requires_grad]
+        loss = sum((y * numbers(t, *y.shape, seed=9).to(y.dtype)).sum() for y in results)
         loss = loss.real if loss.is_complex() else loss
         first = t.autograd.grad(loss, leaves, create_graph=True, allow_unused=True)
-        again = [one for one in first if one is not None and one.requires_grad]
+        differentiable = [g for g in first if g is not None and g.requires_grad]
         second = [None] * len(leaves)
-        if again:
-            curved = sum((one * numbers(t, *one.shape, seed=8)).sum() for one in again)
-            second = t.autograd.grad(curved, leaves, allow_unused=True)
-        given = zip([*first, *second], leaves * 2, strict=True)
-        # no gradient is a gradient of zeros here
-        return [value, [t.zeros_like(leaf) if one is None else one.detach() + 0 for one, leaf in given]]
+        if differentiable:
+            second_loss = sum((g * numbers(t, *g.shape, seed=8)).sum() for g in differentiable)
+            second = t.autograd.grad(second_loss, leaves, allow_unused=True)
+        pairs = zip([*first, *second], leaves * 2, strict=True)
+        # a missing gradient counts as zeros
+        return [value, [t.zeros_like(leaf) if g is None else g.detach() + 0 for g, leaf in pairs]]
 
     return run
 
 
-def held(row, kind, shapes, of_errors):
-    """Assert that a row gives the same on both; of_errors: whether two errors that both raise are the same."""
-    (theirs, _), (ours, _) = (outcome(program(row, kind, shapes), t) for t in (torch, small_torch))
+def assert_row_agrees(row, kind, shapes, errors_agree):
+    """Assert that a row gives the same on both torches. errors_agree: compares two errors."""
+    (theirs, _), (ours, _) = (outcome(make_program(row, kind, shapes), t) for t in (torch, small_torch))
     if not isinstance(ours, Refused) and not isinstance(theirs, Refused):
-        alike(theirs, ours, {"float64": 1e-10}.get(kind, 2e-5))
+        assert_same(theirs, ours, {"float64": 1e-10}.get(kind, 2e-5))
     elif isinstance(ours, Refused) and ours.text.startswith("small_torch has no"):
         pass
-    # torch has not all operations for whole numbers, nor all gradients, and what it then says names its machinery:
-    # there more may be had.
+    # torch lacks some operations on integers and some gradients, with errors about its internals: small_torch may have
+    # them.
     elif kind.startswith("float") and "derivative for" not in str(theirs):
-        assert of_errors(theirs, ours), (theirs, ours)
+        assert errors_agree(theirs, ours), (theirs, ours)
     else:
         assert isinstance(theirs, Refused), ours
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_an_operation(row):
+def test_operation(row):
     for kind in KINDS:
-        held(row, kind, SHAPES, of_errors=lambda theirs, ours: theirs == ours)
+        assert_row_agrees(row, kind, SHAPES, errors_agree=lambda theirs, ours: theirs == ours)
 
 
 @st.composite
 def shapes(draw):
-    """Other shapes that may go together: of no axis to three, some of length 0 or 1, and some that repeat."""
+    """Draw shapes that may fit together: with up to three axes, some of length 0 or 1, some broadcast."""
     length = st.integers(0, 4)
-    whole = draw(st.lists(length, max_size=3))
-    few, many, also = draw(length), draw(length), draw(length)
-    found = SHAPES | {"b": (few, many, also), "m": (many, also), "c": (also, few), "q": (few, few), "j": (many,)}
-    found["v"] = tuple(whole or [many])[-1:]
+    full = draw(st.lists(length, max_size=3))
+    a, b, c = draw(length), draw(length), draw(length)
+    drawn = SHAPES | {"b": (a, b, c), "m": (b, c), "c": (c, a), "q": (a, a), "j": (b,)}
+    drawn["v"] = tuple(full or [b])[-1:]
     for name in ("x", "y", "p", "n", "i", "k"):
-        repeated = [n if draw(st.integers(0, 7)) else 1 for n in whole]
-        found[name] = tuple(repeated[0 if draw(st.integers(0, 5)) else 1 :])
-    return found
+        broadcast = [n if draw(st.integers(0, 7)) else 1 for n in full]
+        drawn[name] = tuple(broadcast[0 if draw(st.integers(0, 5)) else 1 :])
+    return drawn
 
 
-def same_type(*errors):
-    """Whether all are errors, of one type."""
-    return all(isinstance(one, Refused) for one in errors) and len({one.type for one in errors}) == 1
+def have_same_type(*errors):
+    """Return True if all are errors of one type."""
+    return all(isinstance(error, Refused) for error in errors) and len({error.type for error in errors}) == 1
 
 
-def odd(row, shapes):
-    """Whether no reader meets this, and to do as torch does there would cost more than it is worth."""
-    of = [shapes[name] for name in shapes if re.search(rf"\b{name}\b", row)]
-    number, nothing = () in of, any(0 in shape for shape in of)
-    unsure = r"bincount|amin|amax|roll|stride|einsum|cat|index_fill|index_add|cummax|b\["
+def is_ignored(row, shapes):
+    """Return True for a row and shapes on which small_torch differs, which no reader meets."""
+    used = [shapes[name] for name in shapes if re.search(rf"\b{name}\b", row)]
+    has_scalar, has_empty = () in used, any(0 in shape for shape in used)
+    differ = r"bincount|amin|amax|roll|stride|einsum|cat|index_fill|index_add|cummax|b\["
     return (
-        (nothing and re.search(unsure, row))  # what torch does with tensors that have no numbers
-        or (number and re.search("mv|index_select", row))  # which error it raises for single numbers
-        or "index_select(1" in row  # and for an index that is too large
-        # indices that are fewer than what is sent, or of other axes
-        or ("scatter" in row and (nothing or len({len(one) for one in of}) > 1))
-        or "topk" in row  # which of equal numbers are named
-        or ("index_put" in row and 1 in shapes["y"])  # whether an axis of one too many is left out
-        or (re.search("var|std", row) and (number or 1 in shapes["x"]))  # the second derivative of what is no number
+        (has_empty and re.search(differ, row))  # results for empty tensors
+        or (has_scalar and re.search("mv|index_select", row))  # errors for scalars
+        or "index_select(1" in row  # errors for an index that is too large
+        # indices with fewer numbers or axes than the source
+        or ("scatter" in row and (has_empty or len({len(shape) for shape in used}) > 1))
+        or "topk" in row  # indices of equal numbers
+        or ("index_put" in row and 1 in shapes["y"])  # a superfluous axis of length 1
+        or (re.search("var|std", row) and (has_scalar or 1 in shapes["x"]))  # second derivatives of NaN
     )
 
 
 @settings(max_examples=300 * (40 if "FUZZ" in os.environ else 1))
 @given(st.sampled_from(ROWS), st.sampled_from(KINDS), shapes())
-def test_an_operation_on_other_shapes(row, kind, shapes):
-    """As above; the words of an error may be others, its type not."""
-    assume(not odd(row, shapes))
-    held(row, kind, shapes, of_errors=same_type)
+def test_operation_on_drawn_shapes(row, kind, shapes):
+    """Check rows on drawn shapes; errors need the same type only."""
+    assume(not is_ignored(row, shapes))
+    assert_row_agrees(row, kind, shapes, errors_agree=have_same_type)
 
 
-def test_no_operation_is_left_out():
+def test_every_operation_has_a_row():
     words = set(re.findall(r"\w+", " ".join(ROWS)))
-    assert (CALLED | CREATED) - words == DRAWN
+    assert (OPERATIONS | CREATION) - words == RANDOM

@@ -1,4 +1,4 @@
-"""Optimisers and schedules of small_torch, held to torch's over many steps."""
+"""Optimizers and schedules of small_torch, compared with torch's step_after_cycle many steps."""
 
 import copy
 import warnings
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from both_torches import agree, numbers, on_both, program_of, rows_of
+from both_torches import agree, compile_row, numbers, on_both, split_rows
 
 FLOATS = {"float64": 1e-12, "float32": 1e-6}
 KINDS = {
@@ -25,24 +25,25 @@ KINDS = {
 }
 
 
-def learning(t, kind, options, dtype, steps, lr=0.02):
-    """Two groups of parameters that learn something with a minimum, and their optimizer."""
+def train(t, kind, options, dtype, steps, lr=0.02):
+    """Train two groups of parameters; return the optimizer, the parameters and the step."""
     optim = getattr(t.optim, kind.partition(",")[0])
     parameters = [
         numbers(t, *shape, seed=k, dtype=dtype, grad=True) for k, shape in enumerate([(3, 4), (5,), (2,), ()])
     ]
     groups = [{"params": parameters[:2], "lr": lr / 2}, {"params": parameters[2]}, {"params": iter(parameters[3:])}]
     optimizer = optim(groups, lr=lr, **options)
-    step = stepping(optimizer, parameters)
+    step = make_step(optimizer, parameters)
     for _ in range(steps):
         step()
     return optimizer, parameters, step
 
 
-def stepping(optimizer, parameters):
+def make_step(optimizer, parameters):
     def step():
         optimizer.zero_grad()
-        loss = sum((one - 0.5).pow(2).sum() + one.sin().sum() for one in parameters if one.dim() != 1 or len(one) != 2)
+        used = [p for p in parameters if p.dim() != 1 or len(p) != 2]
+        loss = sum((p - 0.5).pow(2).sum() + p.sin().sum() for p in used)
         loss.backward()
         return optimizer.step()
 
@@ -53,16 +54,15 @@ def stepping(optimizer, parameters):
 @pytest.mark.parametrize("kind", KINDS)
 @on_both(FLOATS)
 def test_many_steps(t, kind, dtype):
-    """One parameter never gets a gradient; nothing is remembered of it."""
-    optimizer, parameters, _ = learning(t, kind, KINDS[kind], dtype, 100)
+    """One parameter never gets a gradient, and so has no state."""
+    optimizer, parameters, _ = train(t, kind, KINDS[kind], dtype, 100)
     return parameters, optimizer.state_dict(), repr(optimizer), optimizer.defaults
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @on_both(2e-16)
-def test_first_steps_are_the_same_to_the_bit(t, kind):
-    """Numbers with few digits: what is fused in torch and not here rounds alike, so that the order of operations
-    shows."""
+def test_first_steps_are_bitwise_equal(t, kind):
+    """Use numbers with few digits, whose fused products are exact, so that the order of operations shows."""
     w = t.tensor([0.5, -1.25, 2.0, 0.0], dtype=t.float64, requires_grad=True)
     optimizer = getattr(t.optim, kind.partition(",")[0])([w], **KINDS[kind])
     for k in range(3):
@@ -76,17 +76,16 @@ def test_first_steps_are_the_same_to_the_bit(t, kind):
     kind=st.sampled_from([*KINDS]), lr=st.floats(1e-4, 0.3), before=st.integers(1, 5), dtype=st.sampled_from([*FLOATS])
 )
 @on_both(FLOATS)
-def test_goes_on_from_a_state(t, kind, lr, before, dtype):
-    """Another optimizer, of copies of the parameters, goes on where the first one was. It shares what that
-    remembers."""
-    first, parameters, _ = learning(t, kind, KINDS[kind], dtype, before, lr)
-    copies = [one.detach().clone().requires_grad_() for one in parameters]
+def test_optimizer_continues_from_state(t, kind, lr, before, dtype):
+    """Load one optimizer's state into another; the states share tensors."""
+    first, parameters, _ = train(t, kind, KINDS[kind], dtype, before, lr)
+    copies = [parameter.detach().clone().requires_grad_() for parameter in parameters]
     groups = [{"params": copies[:2]}, {"params": [copies[2]]}, {"params": [copies[3]]}]
     second = type(first)(groups)
     second.load_state_dict(first.state_dict() if before % 2 else copy.deepcopy(first.state_dict()))
-    on = stepping(second, copies)
+    step_second = make_step(second, copies)
     for _ in range(3):
-        on()
+        step_second()
     return copies, parameters, first.state_dict(), second.state_dict(), repr(second)
 
 
@@ -110,21 +109,21 @@ def test_schedule(t, name, optim):
     w, v = (t.tensor(x, dtype=t.float64, requires_grad=True) for x in (1.0, 2.0))
     options = {"momentum": 0.5} if optim == "SGD" else {}
     optimizer = getattr(t.optim, optim)([{"params": [w]}, {"params": [v], "lr": 0.3}], lr=0.1, **options)
-    scheduler, found = SCHEDULES[name](t, optimizer), []
+    scheduler, history = SCHEDULES[name](t, optimizer), []
     for k in range(19):
         optimizer.zero_grad()
         (w * w * v).backward()
         optimizer.step()
         scheduler.step()
-        if k == 9:  # from a state, it goes on in the same way
-            kept = scheduler.state_dict()
+        if k == 9:  # continue from a saved state
+            state = scheduler.state_dict()
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 scheduler = SCHEDULES[name](t, optimizer)
-            scheduler.load_state_dict(kept)
+            scheduler.load_state_dict(state)
         momentum = [group.get("momentum", group.get("betas")) for group in optimizer.param_groups]
-        found.append([[group["lr"] for group in optimizer.param_groups], momentum, scheduler.get_last_lr()])
-    return found, w, v, repr(optimizer)
+        history.append([[group["lr"] for group in optimizer.param_groups], momentum, scheduler.get_last_lr()])
+    return history, w, v, repr(optimizer)
 
 
 PLATEAUS = {
@@ -139,19 +138,19 @@ PLATEAUS = {
 @pytest.mark.parametrize("name", PLATEAUS)
 @on_both()
 def test_plateau(t, name):
-    optimizer, found = t.optim.SGD([{"params": [leaf(t)]}, {"params": [leaf(t)], "lr": 0.3}], lr=0.1), []
+    optimizer, history = t.optim.SGD([{"params": [leaf(t)]}, {"params": [leaf(t)], "lr": 0.3}], lr=0.1), []
     scheduler = t.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **{"patience": 1} | PLATEAUS[name])
     for loss in (3.0, 2.0, 2.0, 1.9, 1.9, 1.9, 0.5, 0.6, 0.6, 0.7, 0.6, 0.6, 1.2, 4.0, 0.1, 0.1, 0.1, 0.1):
         scheduler.step(loss)
-        found.append([scheduler.get_last_lr(), scheduler.num_bad_epochs])
-    return found
+        history.append([scheduler.get_last_lr(), scheduler.num_bad_epochs])
+    return history
 
 
 def leaf(t):
     return t.zeros(2, requires_grad=True)
 
 
-def closure(t):
+def step_with_closure(t):
     w = leaf(t)
     optimizer = t.optim.SGD([w], lr=0.5)
 
@@ -166,8 +165,8 @@ def closure(t):
     return first, w, w.grad, optimizer.step()
 
 
-def over(t):
-    """Goes on where a cycle is over."""
+def step_after_cycle(t):
+    """Step a schedule once more than its cycle has steps."""
     optimizer = t.optim.SGD([leaf(t)], momentum=0.5)
     scheduler = t.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, 3)
     for _ in range(4):
@@ -175,16 +174,16 @@ def over(t):
         scheduler.step()
 
 
-def own(t):
+def custom_optimizer(t):
     class Signs(t.optim.Optimizer):
         def __init__(self, params, lr):
             super().__init__(params, {"lr": lr})
 
         def step(self, closure=None):
             for group in self.param_groups:
-                for one in group["params"]:
+                for parameter in group["params"]:
                     with t.no_grad():
-                        one.sub_(group["lr"] * one.grad.sign())
+                        parameter.sub_(group["lr"] * parameter.grad.sign())
 
     w = leaf(t)
     optimizer = Signs([w], 0.25)
@@ -202,17 +201,17 @@ optim.SGD([leaf(t)], momentum=-1) | optim.AdamW([leaf(t)], weight_decay=-1) | op
 optim.Adam([leaf(t)], betas=(1.0, 0.5)) | optim.Adam([leaf(t)], betas=(0.5, -0.5)) | optim.SGD([leaf(t)], nesterov=True)
 optim.RMSprop([leaf(t)], alpha=-1) | optim.Adagrad([leaf(t)], lr_decay=-1)
 optim.Adagrad([leaf(t)], initial_accumulator_value=-1) | optim.SGD([leaf(t)]).load_state_dict({"state": {}, "param_groups": []})
-optim.SGD([leaf(t)]).load_state_dict({"state": {}, "param_groups": [{"params": [0, 1]}]}) | closure(t) | own(t)
+optim.SGD([leaf(t)]).load_state_dict({"state": {}, "param_groups": [{"params": [0, 1]}]}) | step_with_closure(t) | custom_optimizer(t)
 lr_scheduler.StepLR([leaf(t)], 3) | lr_scheduler.StepLR(optim.SGD([leaf(t)]), 3).step()
 lr_scheduler.StepLR(optim.SGD([leaf(t)]), 3, last_epoch=2) | lr_scheduler.LambdaLR(optim.SGD([leaf(t)]), [abs, abs])
 lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1) | lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 0)
 lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, epochs=0.5, steps_per_epoch=2)
 lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, pct_start=2.0)
-lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, anneal_strategy="sin") | over(t)
+lr_scheduler.OneCycleLR(optim.SGD([leaf(t)]), 0.1, 10, anneal_strategy="sin") | step_after_cycle(t)
 lr_scheduler.OneCycleLR(optim.Adagrad([leaf(t)]), 0.1, 10)
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("row", rows_of(CALLS))
+@pytest.mark.parametrize("row", split_rows(CALLS))
 def test_call(row):
-    agree(program_of(row, **globals()), 1e-6)
+    agree(compile_row(row, **globals()), 1e-6)

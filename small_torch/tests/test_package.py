@@ -1,4 +1,4 @@
-"""The wheel of small_torch: what it holds and needs, and that it works in a Python without torch."""
+"""The wheel of small_torch: its contents, its dependencies, and a training step in a Python without torch."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ MAX_WHEEL_BYTES = 150_000
 TRAINING_STEP = """
 import sys
 
-sys.modules.update(torch=None, companion=None)  # to import one of these is an ImportError now
+sys.modules.update(torch=None, companion=None)  # importing one of these raises ImportError
 import small_torch as torch
 
 print(torch.__file__)
@@ -34,25 +34,25 @@ for _ in range(2):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Return the path of a wheel that is built of a copy, which leaves the folder itself as it was."""
-    place = tmp_path_factory.mktemp("wheel")
-    left_out = shutil.ignore_patterns("tests", "build", "*.egg-info", "__pycache__")
-    copy = shutil.copytree(PROJECT, place / "project", ignore=left_out)
+    """Build the wheel from a copy of the project, which stays unchanged; return its path."""
+    folder = tmp_path_factory.mktemp("wheel")
+    ignore = shutil.ignore_patterns("tests", "build", "*.egg-info", "__pycache__")
+    copy = shutil.copytree(PROJECT, folder / "project", ignore=ignore)
     build = "import setuptools.build_meta; setuptools.build_meta.build_wheel('..')"
     subprocess.run([sys.executable, "-c", build], cwd=copy, check=True, stdout=subprocess.DEVNULL)
-    (path,) = place.glob("*.whl")
+    (path,) = folder.glob("*.whl")
     return path
 
 
 def test_wheel_holds_small_torch_and_needs_numpy_only(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
-        (about,) = (name for name in names if name.endswith(".dist-info/METADATA"))
-        needed = message_from_bytes(archive.read(about)).get_all("Requires-Dist")
+        (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+        dependencies = message_from_bytes(archive.read(metadata)).get_all("Requires-Dist")
     source = PROJECT / "src"
     modules = {path.relative_to(source).as_posix() for path in source.glob("small_torch/**/*.py")}
     assert {name for name in names if ".dist-info/" not in name} == modules
-    assert needed == ["numpy>=2"]
+    assert dependencies == ["numpy>=2"]
     assert wheel.stat().st_size < MAX_WHEEL_BYTES
 
 
@@ -60,10 +60,10 @@ def test_training_step_without_torch(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
-    ran = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", TRAINING_STEP], cwd=tmp_path, env=environment, capture_output=True, text=True
     )
-    assert not ran.returncode, ran.stderr
-    place, first, second = ran.stdout.splitlines()
-    assert Path(place).is_relative_to(tmp_path)
-    assert float(second) < float(first)
+    assert not process.returncode, process.stderr
+    module_path, first_loss, second_loss = process.stdout.splitlines()
+    assert Path(module_path).is_relative_to(tmp_path)
+    assert float(second_loss) < float(first_loss)

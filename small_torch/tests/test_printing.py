@@ -1,4 +1,4 @@
-"""How small_torch prints, held to torch to the letter; and what it says of names that it has not."""
+"""Printed tensors of small_torch, compared with torch's exactly; and errors for missing names."""
 
 import math
 import operator
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import small_torch
 from both_torches import agree, on_both, outcome
-from small_torch.absent import IDLE
+from small_torch.absent import NO_EFFECT
 
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 0.5, 1e-5, 1e5, 123456.0, 1e-20, 3e38]
 FLOATS = st.sampled_from(SPECIAL) | st.floats(-1000, 1000, width=32) | st.integers(-999, 999).map(float)
@@ -29,7 +29,7 @@ SHAPES = st.lists(st.integers(0, 5), max_size=3).map(tuple) | st.sampled_from(
 
 @given(data=st.data(), shape=SHAPES, dtype=st.sampled_from([*VALUES]), grad=st.sampled_from(["", "leaf", "result"]))
 @settings(max_examples=150)
-def test_a_tensor(data, shape, dtype, grad):
+def test_tensor(data, shape, dtype, grad):
     few = data.draw(st.lists(VALUES[dtype], min_size=1, max_size=12))
     count = math.prod(shape)
     values = (few * (count // len(few) + 1))[:count]
@@ -53,11 +53,11 @@ OPTIONS = [
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @on_both()
-def test_options(t, options):
+def test_print_options(t, options):
     t.set_printoptions(**options)
     try:
         few = [t.tensor([[1e-3, 1e3]]), t.tensor([0.5, 500.0]), t.ones(3, dtype=t.float64)]
-        return [repr(one) for one in (t.arange(40.0) / 7, t.arange(24).view(2, 3, 4), *few)]
+        return [repr(tensor) for tensor in (t.arange(40.0) / 7, t.arange(24).view(2, 3, 4), *few)]
     finally:
         t.set_printoptions(profile="default")
 
@@ -82,11 +82,11 @@ def test_options(t, options):
         lambda t: t.ones(2).lu_solved,
     ],
 )
-def test_other_things(program):
+def test_other_objects(program):
     agree(program)
 
 
-# Names of torch that small_torch does without: no chapter, assignment or module of the companion needs them.
+# Names of torch that small_torch lacks: no chapter, assignment or module of the companion needs them.
 ABSENT = """
     fft absolute addcdiv arctanh asinh baddbmm broadcast_shapes cartesian_prod combinations cummin fmod frac histc iinfo kthvalue
     logspace masked_scatter meshgrid nanmean negative promote_types randint_like scatter_reduce searchsorted seed std_mean svd
@@ -97,7 +97,7 @@ ABSENT = """
     optim.LBFGS optim.lr_scheduler.ExponentialLR optim.lr_scheduler.LinearLR optim.lr_scheduler.MultiStepLR
     utils.data.IterableDataset
 """  # noqa: E501
-# Tensors and modules say what torch's say of a name that is nowhere, and a note says the rest.
+# Missing attributes: the error has torch's text, and a note says that torch may have the name.
 NO_METHODS = """
     Tensor.absolute Tensor.addcdiv_ Tensor.element_size Tensor.exponential_ Tensor.fmod Tensor.get_device Tensor.is_signed
     Tensor.itemsize Tensor.masked_scatter_ Tensor.nbytes Tensor.ndimension Tensor.output_nr Tensor.reshape_as Tensor.set_
@@ -108,7 +108,7 @@ NO_METHODS = """
 
 
 @pytest.mark.parametrize("name", ABSENT.split())
-def test_names_that_are_absent_say_where_to_look(name):
+def test_missing_name_refers_to_torch(name):
     getter = operator.attrgetter(name)
     getter(torch)
     with pytest.raises(AttributeError, match=rf"torch.{re.escape(name)} is not in small_torch,"):
@@ -116,21 +116,21 @@ def test_names_that_are_absent_say_where_to_look(name):
 
 
 @pytest.mark.parametrize("name", NO_METHODS.split())
-def test_methods_that_are_absent_say_where_to_look(name):
+def test_missing_method_refers_to_torch(name):
     kind, _, method = name.partition(".")
 
-    def made(t):
+    def make(t):
         return t.ones(2) if kind == "Tensor" else getattr(t.nn, kind)()
 
-    getattr(made(torch), method)
-    with pytest.raises(AttributeError, match=f"object has no attribute '{method}'") as refused:
-        getattr(made(small_torch), method)
-    assert f"{method} is not in small_torch," in refused.value.__notes__[0]
+    getattr(make(torch), method)
+    with pytest.raises(AttributeError, match=f"object has no attribute '{method}'") as raised:
+        getattr(make(small_torch), method)
+    assert f"{method} is not in small_torch," in raised.value.__notes__[0]
 
 
-@pytest.mark.parametrize("place", IDLE, ids=lambda place: place or "torch")
-def test_names_that_do_nothing_are_torchs(place):
+@pytest.mark.parametrize("place", NO_EFFECT, ids=lambda place: place or "torch")
+def test_names_without_effect_exist_in_torch(place):
     theirs, ours = (operator.attrgetter(place)(t) if place else t for t in (torch, small_torch))
-    for name, value in IDLE[place].items():
+    for name, value in NO_EFFECT[place].items():
         assert callable(getattr(theirs, name)) == callable(value)
         assert getattr(ours, name) is value

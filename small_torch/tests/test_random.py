@@ -1,4 +1,4 @@
-"""Random numbers of small_torch: torch's own, drawn from the same seed, bit for bit."""
+"""Random numbers of small_torch: the same bits as torch's from the same seed."""
 
 import math
 
@@ -15,8 +15,8 @@ SHAPES = st.lists(st.integers(0, 7), max_size=3).map(tuple) | st.sampled_from(
     [(15,), (16,), (17,), (33,), (625,), (40, 32)]
 )
 SEEDS = st.integers(0, 2**64 - 1)
-# What gives the same bits everywhere: a program of one torch and a shape.
-SAME = {
+# Programs of a torch and a shape whose bits are the same on all processors.
+EXACT = {
     "rand": lambda t, shape: t.rand(shape),
     "rand, float64": lambda t, shape: t.rand(shape, dtype=t.float64),
     "rand_like": lambda t, shape: t.rand_like(t.zeros(shape)),
@@ -49,14 +49,14 @@ def forked(t, shape):
         return t.rand(shape)
 
 
-@pytest.mark.parametrize("name", SAME)
+@pytest.mark.parametrize("name", EXACT)
 @given(shape=SHAPES, seed=SEEDS)
 @settings(max_examples=12)
-def test_the_same_bits(name, shape, seed):
-    agree(lambda t: [t.manual_seed(seed), SAME[name](t, shape)][1:], 0)
+def test_random_bits_are_torchs(name, shape, seed):
+    agree(lambda t: [t.manual_seed(seed), EXACT[name](t, shape)][1:], 0)
 
 
-NEAR = {
+ROUNDED = {
     "randn": lambda t, shape, dtype: t.randn(shape, dtype=dtype),
     "randn_like": lambda t, shape, dtype: t.randn_like(t.empty(shape, dtype=dtype)),
     "normal": lambda t, shape, dtype: t.normal(1.0, 2.0, shape, dtype=dtype),
@@ -71,22 +71,21 @@ NEAR = {
 }
 
 
-@pytest.mark.parametrize("name", NEAR)
+@pytest.mark.parametrize("name", ROUNDED)
 @given(shape=SHAPES, seed=SEEDS, dtype=st.sampled_from(["float32", "float64"]))
 @settings(max_examples=12)
-def test_the_same_up_to_the_last_digit(name, shape, seed, dtype):
-    """Logarithms and sines of torch's own are rounded otherwise; and as many bits are used, so what comes next is the
-    same."""
-    found = []
+def test_normal_numbers_are_torchs_up_to_rounding(name, shape, seed, dtype):
+    """Logarithms and sines round differently; the number of bits drawn is the same, and so the next number."""
+    drawn = []
     for t in (torch, small_torch):
         t.manual_seed(seed)
-        found.append([np.array(one.tolist()) for one in (NEAR[name](t, shape, getattr(t, dtype)), t.rand(2))])
-    np.testing.assert_allclose(found[1][0], found[0][0], rtol=0, atol={"float32": 3e-6, "float64": 1e-14}[dtype])
-    np.testing.assert_array_equal(found[1][1], found[0][1])
+        drawn.append([np.array(tensor.tolist()) for tensor in (ROUNDED[name](t, shape, getattr(t, dtype)), t.rand(2))])
+    np.testing.assert_allclose(drawn[1][0], drawn[0][0], rtol=0, atol={"float32": 3e-6, "float64": 1e-14}[dtype])
+    np.testing.assert_array_equal(drawn[1][1], drawn[0][1])
 
 
-def intel():
-    """Whether torch draws Bernoulli's numbers by a library of Intel's, which has a sequence of its own."""
+def uses_mkl():
+    """Return True if torch draws Bernoulli numbers by Intel's MKL, from a different sequence."""
     torch.manual_seed(0)
     first = torch.empty(8, dtype=torch.float64).bernoulli_(0.5)
     torch.manual_seed(0)
@@ -95,15 +94,15 @@ def intel():
 
 @given(shape=SHAPES, seed=SEEDS, p=st.floats(0, 1))
 @settings(max_examples=15)
-def test_masks_of_dropout(shape, seed, p):
-    """And of `bernoulli_`. Where torch has other numbers for them, as many are kept."""
+def test_bernoulli_and_dropout_masks(shape, seed, p):
+    """Compare with torch, unless its numbers come from MKL."""
     for draw in (lambda t: t.empty(shape).bernoulli_(p), lambda t: t.nn.functional.dropout(t.ones(shape), p)):
-        if not intel():
+        if not uses_mkl():
             agree(lambda t: [t.manual_seed(seed), draw(t)][1:], 1e-6)  # noqa: B023  called at once
         assert draw(small_torch).shape == shape
 
 
-def test_seeds():
+def test_seeds_and_errors():
     agree(lambda t: [t.manual_seed(-1), t.initial_seed()][1:])
     agree(lambda t: t.manual_seed(2**64))
     agree(lambda t: t.randint(0, (2,)))
@@ -114,8 +113,8 @@ def test_seeds():
     agree(lambda t: [t.manual_seed(0), t.empty(2).uniform_(**{"from": 2, "to": 3})][1:])
 
 
-def test_without_replacement_each_comes_once():
-    """In other numbers than torch's: in proportion to the weights, by 4,000 draws."""
+def test_multinomial_without_replacement():
+    """Check the proportions of 4,000 draws: the numbers differ from torch's."""
     small_torch.manual_seed(0)
     drawn = small_torch.multinomial(small_torch.tensor([1.0, 2.0, 5.0]).expand(4000, 3), 2)
     assert all(a != b for a, b in drawn.tolist())

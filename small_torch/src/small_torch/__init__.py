@@ -1,9 +1,9 @@
-"""torch's interface on numpy: the part that recurrent networks need, small enough to be read.
+"""torch's interface on numpy: the part that recurrent networks need, small enough to read.
 
-Begin with `tape`. `tensor` is what it records; the modules in `_OPERATIONS` are the operations, each with its rule for
-gradients; `nn` and `optim` stand on them. No other module imports this one: here the operations become functions of the
-package and methods of tensors. Numbers, types, shapes, messages and random numbers are torch's; tests hold each to the
-real one. A name that is missing says so.
+Begin with `tape` and `tensor`. The modules in `_OPERATIONS` contain the operations, each with its gradient rule; `nn`
+and `optim` use them. No other module imports this one: here the operations become functions of the package and methods
+of tensors. Numbers, types, shapes, messages and random numbers are torch's; tests compare each with the real torch. A
+name that is missing raises an error that says so.
 """
 
 import inspect as _inspect
@@ -35,7 +35,7 @@ from . import (
     tape,
     utils,
 )  # fmt: skip
-from .absent import absent, always, idle_modules
+from .absent import absent, add_modules_without_effect, always
 from .dtypes import (  # noqa: F401
     Size,
     complex64,
@@ -64,14 +64,14 @@ from .sparse import sparse_coo_tensor  # noqa: F401
 from .tape import enable_grad, inference_mode, is_grad_enabled, no_grad, set_grad_enabled  # noqa: F401
 from .tensor import Tensor  # noqa: F401
 
-__version__ = "2.13.0+small"  # whose numbers and messages these are
+__version__ = "2.13.0+small"  # the version of torch whose numbers and messages these are
 bool, half, float, double, short, int, long = dtypes.bool_, float16, float32, float64, int16, int32, int64  # noqa: A001
 cfloat, cdouble = complex64, complex128
-bfloat16 = dtypes.dtype("bfloat16", "float32", "f", "BFloat16")  # a name to compare with; no tensor is of this type
+bfloat16 = dtypes.dtype("bfloat16", "float32", "f", "BFloat16")  # only for comparisons; no tensor has this type
 inf, nan, pi, e = _math.inf, _math.nan, _math.pi, _math.e
 strided, contiguous_format, preserve_format = "torch.strided", "torch.contiguous_format", "torch.preserve_format"
 
-# Operations on tensors are functions of torch and methods of tensors, the same ones.
+# Each operation is a function of torch and a method of tensors.
 _OPERATIONS = {
     arithmetic: """
         abs add addcmul angle conj div floor_divide imag lerp mul neg pow real reciprocal remainder rsub sgn sign
@@ -122,25 +122,25 @@ _IN_PLACE = """
 
 
 def _with_out(function):
-    """The function, which puts its result into `out`, if that is given."""
+    """Return the function with torch's argument `out`, a tensor that takes the result."""
 
     def call(*arguments, out=None, **options):
         try:
             result = function(*arguments, **options)
         except AttributeError as error:
-            for place, one in enumerate(arguments, 1):
-                if isinstance(one, (tuple, list, str)) or one is None:
-                    name = _inspect.unwrap(function).__code__.co_varnames[place - 1]
-                    kind = type(one).__name__
+            for position, argument in enumerate(arguments, 1):
+                if isinstance(argument, (tuple, list, str)) or argument is None:
+                    name = _inspect.unwrap(function).__code__.co_varnames[position - 1]
+                    kind = type(argument).__name__
                     raise TypeError(
-                        f"{function.__name__}(): argument {name!r} (position {place}) must be Tensor, not {kind}"
+                        f"{function.__name__}(): argument {name!r} (position {position}) must be Tensor, not {kind}"
                     ) from error
             raise
         if out is None:
             return result
         if out.shape != result.shape:
             out._array = _np.empty_like(result._array)
-        return out._become(result)
+        return out._assign(result)
 
     call.__name__, call.__doc__ = function.__name__, function.__doc__
     call.__wrapped__ = function
@@ -148,12 +148,14 @@ def _with_out(function):
 
 
 def _in_place(function):
+    """Return the operation's variant that changes its first tensor in place."""
+
     def change(self, *arguments, **options):
         before = self
-        if tape.recording[0] and self.grad_fn is not None:  # what the way back needs of it is as it was before
+        if tape.recording[0] and self.grad_fn is not None:  # the backward pass needs its old numbers
             before = Tensor(self._array.copy())
             before._grad_fn, before._requires_grad, before._output = self.grad_fn, True, self._output
-        return self._become(function(before, *arguments, **options))
+        return self._assign(function(before, *arguments, **options))
 
     change.__name__ = function.__name__ + "_"
     return change
@@ -176,7 +178,7 @@ for _name in _IN_PLACE.split():
 Tensor.bernoulli, Tensor.multinomial = creation.bernoulli, creation.multinomial
 Tensor.where = lambda self, condition, other: comparing.where(condition, self, other)
 Tensor.T = property(lambda self: self.permute(*range(self.ndim)[::-1]))
-Tensor.mT = property(matrices.transposed)
+Tensor.mT = property(matrices.transpose_matrices)
 Tensor.H = Tensor.mH = property(lambda self: self.transpose(-2, -1).conj())
 Tensor.real, Tensor.imag = property(arithmetic.real), property(arithmetic.imag)
 for _name, _dtype in dict(
@@ -192,7 +194,7 @@ for _name in "add sub mul floordiv:floor_divide truediv:div mod:remainder pow ma
         setattr(Tensor, f"__i{_operator}__", _in_place(getattr(Tensor, _name or _operator)))
 Tensor.__module__ = "torch"
 Tensor.__rsub__ = arithmetic.rsub
-# Python repeats lists and texts by itself
+# `tensor * list` and `tensor * str` are Python's repetition
 Tensor.__rmul__ = lambda self, other: (
     NotImplemented if isinstance(other, (str, list, tuple)) else arithmetic.mul(other, self)
 )
@@ -202,27 +204,31 @@ for _name in "and", "or", "xor":
     for _side in "", "r":
         setattr(Tensor, f"__{_side}{_name}__", getattr(comparing, f"bitwise_{_name}"))
 Tensor.__getitem__, Tensor.__setitem__ = indexing.getitem, in_place.setitem
-Tensor._become, Tensor._may_change, Tensor._remember = in_place.become, in_place.may_change, in_place.remember
-Tensor.backward = autograd.engine.backward_of
+Tensor._assign, Tensor._check_may_change, Tensor._take_graph = (
+    in_place.assign,
+    in_place.check_may_change,
+    in_place.take_graph,
+)
+Tensor.backward = autograd.engine.tensor_backward
 
 true_divide = divide = div  # noqa: F821
 multiply, subtract, greater, less = mul, sub, gt, lt  # noqa: F821
 is_floating_point, is_complex = Tensor.is_floating_point, Tensor.is_complex
 
 
-def _made_of(dtype):
-    """`torch.LongTensor` and the like: of sizes or of a list."""
-    return lambda *given: Tensor(*given).to(dtype)
+def _legacy_type(dtype):
+    """Make `torch.LongTensor` and its relatives, which take sizes or a list."""
+    return lambda *arguments: Tensor(*arguments).to(dtype)
 
 
-FloatTensor, DoubleTensor, LongTensor, IntTensor, BoolTensor = map(_made_of, (float32, float64, int64, int32, bool))
+FloatTensor, DoubleTensor, LongTensor, IntTensor, BoolTensor = map(_legacy_type, (float32, float64, int64, int32, bool))
 
 
 def is_tensor(obj):
     return isinstance(obj, Tensor)
 
 
-idle_modules(__name__)
+add_modules_without_effect(__name__)
 get_autocast_dtype = always(bfloat16)
 globals().update(_RECURRENT)
 __getattr__ = absent("torch")

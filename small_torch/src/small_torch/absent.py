@@ -1,41 +1,41 @@
-"""Names of torch that small_torch has not: what is said of them, and those that may be asked for and do nothing."""
+"""Errors for torch's names that small_torch lacks, and torch's functions that have no effect here."""
 
 import sys
 from contextlib import nullcontext
 from types import ModuleType, SimpleNamespace
 
-WHERE = (
+EXPLANATION = (
     "is not in small_torch, which has the part of torch that recurrent networks need: for the rest, run the program on"
     " a computer with torch"
 )
 
 
-def absent(place):
-    """Return what Python calls for a name that a module has not: its `__getattr__`."""
+def absent(module):
+    """Return a module's `__getattr__`, which raises AttributeError for names that the module lacks."""
 
-    def look(name):
+    def missing(name):
         if name.startswith("_"):
-            raise AttributeError(f"{place} has no attribute {name!r}")
-        raise AttributeError(f"{place}.{name} {WHERE}")
+            raise AttributeError(f"{module} has no attribute {name!r}")
+        raise AttributeError(f"{module}.{name} {EXPLANATION}")
 
-    return look
+    return missing
 
 
 def no_method(thing, name, kind="tensors"):
-    """Raise what torch says of a tensor or module without this name, with a note: torch's may have it."""
+    """Raise torch's error for a missing attribute, with a note that torch itself may have it."""
     error = AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}", name=name, obj=thing)
-    error.add_note(f"If torch's {kind} have it: {kind[:-1].title()}.{name} {WHERE}.")
+    error.add_note(f"If torch's {kind} have it: {kind[:-1].title()}.{name} {EXPLANATION}.")
     raise error
 
 
 def always(value):
-    """Return a function that takes anything and returns this value."""
+    """Return a function that takes any arguments and returns this value."""
     return lambda *unused, **options: value
 
 
 NO_BACKEND = SimpleNamespace(enabled=False, is_available=always(False), flags=always(nullcontext()))
-# There is one thread here and no graphics card, nothing is compiled, and nothing is transformed.
-IDLE = {
+# small_torch has one thread and no graphics card; it compiles and transforms nothing.
+NO_EFFECT = {
     "": {
         "get_num_threads": always(1), "set_num_threads": always(None), "set_num_interop_threads": always(None),
         "use_deterministic_algorithms": always(None), "are_deterministic_algorithms_enabled": always(True),
@@ -54,14 +54,14 @@ IDLE = {
 }  # fmt: skip
 
 
-def idle_modules(package):
-    """Put the names of IDLE into the package, and make its modules, so that they can be imported from there."""
-    for place, names in IDLE.items():
-        if not place:
+def add_modules_without_effect(package):
+    """Add the names of NO_EFFECT to the package, and its modules, so that they can be imported."""
+    for path, names in NO_EFFECT.items():
+        if not path:
             vars(sys.modules[package]).update(names)
             continue
-        module = ModuleType(f"{package}.{place}")
-        vars(module).update(names, __getattr__=absent(f"torch.{place}"))
+        module = ModuleType(f"{package}.{path}")
+        vars(module).update(names, __getattr__=absent(f"torch.{path}"))
         sys.modules[module.__name__] = module
         parent, _, name = module.__name__.rpartition(".")
         setattr(sys.modules[parent], name, module)

@@ -1,8 +1,7 @@
-"""Operations number by number: sums, products, powers. Each is its value, and the rule by which a gradient comes back
-through it.
+"""Elementwise operations: sums, products and powers. Each has its value and its gradient rule.
 
-`g` is the gradient of the result. A rule that needs the result itself computes it again: the way back must not hold on
-to what holds on to the way back.
+`g` is the gradient of the result. A rule that needs the result computes it again: if it held the result, whose node
+holds the rule, neither would be freed.
 """
 
 import math
@@ -11,13 +10,13 @@ import sys
 import numpy as np
 
 from . import dtypes
-from .operands import broadcast_error, fails, operands
-from .tape import fit, titled
+from .operands import broadcast_error, cannot_broadcast, operands
+from .tape import fit, rename_node
 from .tensor import Tensor, record
 
 
 def floating(x):
-    """In a type that has fractions."""
+    """Return a tensor in a floating-point or complex type."""
     if not isinstance(x, Tensor):
         raise TypeError(
             f"{sys._getframe(1).f_code.co_name}(): argument 'input' (position 1) must be Tensor, not {type(x).__name__}"
@@ -26,6 +25,7 @@ def floating(x):
 
 
 def compute(function, first, second):
+    """Apply numpy's function to two tensors; raise torch's error if their shapes do not broadcast."""
     try:
         with np.errstate(all="ignore"):
             return function(first._array, second._array)
@@ -34,7 +34,7 @@ def compute(function, first, second):
 
 
 def add(input, other, *, alpha=1):
-    """input + alpha · other"""
+    """Return input + alpha · other."""
     a, b = operands(input, other)
     if alpha != 1:
         b = mul(b, alpha)
@@ -51,13 +51,15 @@ NO_BOOL = (
 
 
 def sub(input, other, *, alpha=1):
-    """input − alpha · other"""
-    said = sum(getattr(one, "dtype", None) is dtypes.bool_ or isinstance(one, bool) for one in (input, other))
-    if said:
+    """Return input − alpha · other."""
+    bool_count = sum(
+        getattr(operand, "dtype", None) is dtypes.bool_ or isinstance(operand, bool) for operand in (input, other)
+    )
+    if bool_count:
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()`"
             " operator instead."
-            if said == 2
+            if bool_count == 2
             else NO_BOOL
         )
     a, b = operands(input, other)
@@ -70,42 +72,42 @@ def sub(input, other, *, alpha=1):
 def rsub(input, other, *, alpha=1):
     if bool in (input._array.dtype, getattr(getattr(other, "_array", None), "dtype", None)) or isinstance(other, bool):
         raise RuntimeError(NO_BOOL)
-    return titled(sub(other, input, alpha=alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
+    return rename_node(sub(other, input, alpha=alpha), "Rsub" if isinstance(other, Tensor) else "Rsub.1")
 
 
 def mul(input, other):
-    """input · other"""
+    """Return input · other."""
     a, b = operands(input, other)
     sa, sb = a._array.shape, b._array.shape
 
     def rule(g):
         return fit(g * conj(b), sa) if a._requires_grad else None, fit(g * conj(a), sb) if b._requires_grad else None
 
-    saved = [one for one, other in ((b, a), (a, b)) if other._requires_grad]
+    saved = [factor for factor, other in ((b, a), (a, b)) if other._requires_grad]
     return record(compute(np.multiply, a, b), "Mul", (a, b), rule, saved)
 
 
-def not_by_zero(a, b):
-    """What has no fractions has no infinity either."""
+def check_divisor(a, b):
+    """Raise RuntimeError for an integer division by zero."""
     if a.dtype.kind < 2 and a._array.size and (b._array == 0).any():
         raise RuntimeError("ZeroDivisionError")
 
 
 def div(input, other, *, rounding_mode=None):
-    """input / other"""
+    """Return input / other."""
     a, b = operands(input, other)
     if rounding_mode is not None:
-        not_by_zero(a, b)
+        check_divisor(a, b)
         function = (
             np.floor_divide
             if rounding_mode == "floor"
             else lambda x, y: (np.trunc(np.true_divide(x, y))).astype(x.dtype)
         )
 
-        def flat(g):
+        def zero_rule(g):
             return (fit(zeros(g), a._array.shape), fit(zeros(g), b._array.shape))
 
-        return record(compute(function, a, b), "Div", (a, b), flat)
+        return record(compute(function, a, b), "Div", (a, b), zero_rule)
     a, b = floating(a), floating(b)
     sa, sb = a._array.shape, b._array.shape
 
@@ -118,9 +120,9 @@ def div(input, other, *, rounding_mode=None):
 
 
 def floor_divide(input, other):
-    """⌊input / other⌋. It has no gradient, and says so if it is asked for one."""
+    """Return ⌊input / other⌋. Its gradient rule raises torch's error."""
     a, b = operands(input, other)
-    not_by_zero(a, b)
+    check_divisor(a, b)
 
     def rule(g):
         raise RuntimeError("derivative for aten::floor_divide is not implemented")
@@ -129,31 +131,31 @@ def floor_divide(input, other):
 
 
 def remainder(input, other):
-    """input − other · ⌊input / other⌋, with the sign of other."""
+    """Return input − other · ⌊input / other⌋, with the sign of other."""
     a, b = operands(input, other)
-    not_by_zero(a, b)
+    check_divisor(a, b)
     sa = a._array.shape
-    whole = np.floor_divide
+    quotient = np.floor_divide
     return record(
         compute(np.remainder, a, b), "Remainder", (a, b),
-        lambda g: (fit(g, sa), fit(-g * Tensor(compute(whole, a, b)), b._array.shape)),
+        lambda g: (fit(g, sa), fit(-g * Tensor(compute(quotient, a, b)), b._array.shape)),
     )  # fmt: skip
 
 
 def pow(input, exponent):
-    """input ** exponent"""
+    """Return input ** exponent."""
     if isinstance(exponent, Tensor) or not isinstance(input, Tensor):
         a, b = operands(input, exponent)
 
-        def both(g):
+        def rule(g):
             ga = fit(g * b * pow(a, b - 1), a._array.shape) if a._requires_grad else None
             if not b._requires_grad:
                 return ga, None
             safe = Tensor(np.ones((), a._array.dtype)).where((a == 0) & (b >= 0), a)
             return ga, fit(g * pow(a, b) * safe.log(), b._array.shape)
 
-        power = np.power if a.dtype.kind > 1 else whole_power
-        return record(compute(power, a, b), "Pow.1" if isinstance(input, Tensor) else "Pow.2", (a, b), both, [a, b])
+        power = np.power if a.dtype.kind > 1 else integer_power
+        return record(compute(power, a, b), "Pow.1" if isinstance(input, Tensor) else "Pow.2", (a, b), rule, [a, b])
     if input.dtype.kind < 2 and isinstance(exponent, float):
         input = floating(input)
     if input._array.dtype == bool:
@@ -176,8 +178,8 @@ def pow(input, exponent):
     )  # fmt: skip
 
 
-def whole_power(a, b):
-    """Powers of whole numbers; negative ones are cut to whole numbers, too: 1, -1, or 0."""
+def integer_power(a, b):
+    """Return powers of integers; negative powers are truncated to 1, -1 or 0."""
     with np.errstate(all="ignore"):
         inverse = np.where(np.abs(a) == 1, np.where(b % 2 == 0, 1, a), 0)
         return np.where(b < 0, inverse, a ** np.maximum(b, 0)).astype(np.result_type(a, b))
@@ -248,13 +250,13 @@ def reciprocal(input):
 
 
 def lerp(input, end, weight):
-    """input + weight · (end − input)"""
-    for one, name in ((end, "end"), (weight, "weight")):
-        if isinstance(one, Tensor) and one.dtype is not input.dtype:
-            raise RuntimeError(f"expected dtype {input.dtype.in_c} for `{name}` but got dtype {one.dtype.in_c}")
+    """Return input + weight · (end − input)."""
+    for x, name in ((end, "end"), (weight, "weight")):
+        if isinstance(x, Tensor) and x.dtype is not input.dtype:
+            raise RuntimeError(f"expected dtype {input.dtype.c_name} for `{name}` but got dtype {x.dtype.c_name}")
     if input.dtype.kind < 2:
         raise NotImplementedError(f'"lerp_kernel_scalar" not implemented for {input.dtype.title!r}')
-    if fails(input, end):
+    if cannot_broadcast(input, end):
         raise broadcast_error(input, end)
     weight = weight if isinstance(weight, Tensor) else Tensor(np.asarray(weight, input._array.dtype))
     a, b, w = input._array, end._array, weight._array
@@ -268,11 +270,13 @@ def lerp(input, end, weight):
 
 
 def addcmul(input, tensor1, tensor2, *, value=1):
-    """input + value · tensor1 · tensor2"""
-    return titled(add(input, mul(tensor1, tensor2) if value == 1 else mul(mul(tensor1, tensor2), value)), "Addcmul")
+    """Return input + value · tensor1 · tensor2."""
+    return rename_node(
+        add(input, mul(tensor1, tensor2) if value == 1 else mul(mul(tensor1, tensor2), value)), "Addcmul"
+    )
 
 
-def called(name, operation):
-    """The operation under a name of its own."""
+def set_name(name, operation):
+    """Set the name of an operation that a function has made."""
     operation.__name__ = operation.__qualname__ = name
     return operation

@@ -1,34 +1,34 @@
-"""Operations number by number: comparing, and choosing between numbers."""
+"""Elementwise comparisons, and selection between numbers."""
 
 import math
 
 import numpy as np
 
 from . import dtypes
-from .arithmetic import called, compute
-from .operands import as_tensor_of, broadcast_error, fails, operands
-from .tape import fit, titled
+from .arithmetic import compute, set_name
+from .operands import broadcast_error, cannot_broadcast, operands, tensor_from_number
+from .tape import fit, rename_node
 from .tensor import Tensor, record
 
 
 def clamp(input, min=None, max=None):
-    """Between min and max: numbers or tensors."""
+    """Limit numbers to the range from min to max: numbers or tensors."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     out = input
     if isinstance(min, Tensor) or isinstance(max, Tensor):
-        out = out if min is None else maximum(out, as_tensor_of(min))
-        return titled(out if max is None else minimum(out, as_tensor_of(max)), "Clamp")
+        out = out if min is None else maximum(out, tensor_from_number(min))
+        return rename_node(out if max is None else minimum(out, tensor_from_number(max)), "Clamp")
     for bound in (min, max):
         if bound is not None:
             input, _ = operands(input, bound)
     array = input._array
     low = -math.inf if min is None else min
     high = math.inf if max is None else max
-    kept = array if min is None else np.maximum(array, np.asarray(min).astype(array.dtype))
-    kept = kept if max is None else np.minimum(kept, np.asarray(max).astype(array.dtype))
+    limited = array if min is None else np.maximum(array, np.asarray(min).astype(array.dtype))
+    limited = limited if max is None else np.minimum(limited, np.asarray(max).astype(array.dtype))
     return record(
-        kept,
+        limited,
         "Clamp.1",
         (input,),
         lambda g: g * Tensor(((array >= low) & (array <= high)).astype(g._array.dtype)),
@@ -48,24 +48,28 @@ def clamp_max(input, max):
 
 
 def extreme(name, function, first_wins):
+    """Make `maximum` or `minimum`."""
+
     def operation(input, other):
         a, b = operands(input, other)
 
         def rule(g):
-            half = (a == b).to(g.dtype) / 2  # where both are the same, each gets half
+            half = (a == b).to(g.dtype) / 2  # equal numbers share the gradient
             wins = Tensor(first_wins(a._array, b._array).astype(g._array.dtype))
             loses = Tensor(first_wins(b._array, a._array).astype(g._array.dtype))
             return fit(g * (wins + half), a._array.shape), fit(g * (loses + half), b._array.shape)
 
         return record(compute(function, a, b), name.title(), (a, b), rule, [a, b])
 
-    return called(name, operation)
+    return set_name(name, operation)
 
 
 maximum, minimum = extreme("maximum", np.maximum, np.greater), extreme("minimum", np.minimum, np.less)
 
 
 def comparison(name, function):
+    """Make a comparison, such as `eq`."""
+
     def operation(input, other):
         if not isinstance(input, Tensor) or not isinstance(
             other, (Tensor, bool, int, float, complex, np.number, np.bool_)
@@ -76,7 +80,7 @@ def comparison(name, function):
         a, b = operands(input, other)
         return Tensor(compute(function, a, b))
 
-    return called(name, operation)
+    return set_name(name, operation)
 
 
 eq, ne, lt, le, gt, ge = (
@@ -88,30 +92,30 @@ eq, ne, lt, le, gt, ge = (
 )  # fmt: skip
 
 
-def yes_or_no(name):
-    """numpy's function of this name, of one tensor or of two."""
+def numpy_predicate(name):
+    """Make a bool-valued operation from numpy's function of this name, of one tensor or two."""
     function = getattr(np, name)
 
-    def of_one(input):
+    def unary(input):
         return Tensor(function(input._array))
 
-    def of_two(input, other):
+    def binary(input, other):
         return Tensor(compute(function, input, other))
 
-    return called(name, of_one if function.nin == 1 else of_two)
+    return set_name(name, unary if function.nin == 1 else binary)
 
 
-isnan, isinf, isfinite, logical_not = map(yes_or_no, ("isnan", "isinf", "isfinite", "logical_not"))
+isnan, isinf, isfinite, logical_not = map(numpy_predicate, ("isnan", "isinf", "isfinite", "logical_not"))
 
-logical_and, logical_or, logical_xor = map(yes_or_no, ("logical_and", "logical_or", "logical_xor"))
+logical_and, logical_or, logical_xor = map(numpy_predicate, ("logical_and", "logical_or", "logical_xor"))
 
 
 def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
-    if fails(input, other):
+    if cannot_broadcast(input, other):
         raise broadcast_error(input, other)
-    a, b = (one if one.dtype.kind in "fc" else one.astype(np.int64) for one in (input._array, other._array))
+    a, b = (array if array.dtype.kind in "fc" else array.astype(np.int64) for array in (input._array, other._array))
     with np.errstate(all="ignore"):
         near = np.abs(a - b) <= atol + rtol * np.abs(b)
         near = (near & np.isfinite(a) & np.isfinite(b)) | (a == b)
@@ -123,12 +127,12 @@ def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
 
 
 def equal(input, other):
-    """Whether all is the same: shape and numbers."""
+    """Return True if shapes and numbers are equal."""
     return input._array.shape == other._array.shape and bool((input._array == other._array).all())
 
 
 def where(condition, input=None, other=None):
-    """input where the condition holds, other elsewhere; without them the indices where it holds."""
+    """Return input where the condition holds, and other elsewhere; without them, the indices where it holds."""
     if input is None:
         return condition.nonzero(as_tuple=True)
     if condition._array.dtype not in (bool, np.uint8):
@@ -136,8 +140,8 @@ def where(condition, input=None, other=None):
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.title}"
         )
     if not isinstance(input, Tensor) and not isinstance(other, Tensor):
-        dtype = dtypes.promoted(dtypes.of_number(input), dtypes.of_number(other))
-        a, b = (Tensor(np.asarray(one, dtype.np)) for one in (input, other))
+        dtype = dtypes.promote(dtypes.from_number(input), dtypes.from_number(other))
+        a, b = (Tensor(np.asarray(number, dtype.np)) for number in (input, other))
     else:
         a, b = operands(input, other)
     chosen = condition._array.astype(bool, copy=False)
@@ -149,33 +153,39 @@ def where(condition, input=None, other=None):
         return record(np.where(chosen, a._array, b._array), "Where", (a, b), rule, [condition])
     except ValueError:
         raise broadcast_error(
-            *((a, condition) if fails(a, condition) else (b, condition) if fails(b, condition) else (a, b))
+            *(
+                (a, condition)
+                if cannot_broadcast(a, condition)
+                else (b, condition)
+                if cannot_broadcast(b, condition)
+                else (a, b)
+            )
         ) from None
 
 
 def masked(g, mask):
-    """A gradient with zeros where the mask is set: also where it is not finite."""
+    """Return a gradient with zeros where the mask is set, also in place of infinities and NaN."""
     return record(np.where(mask, g._array.dtype.type(0), g._array), "MaskedFill", (g,), lambda h: masked(h, mask))
 
 
 def masked_fill(input, mask, value):
-    """value where the mask is set."""
+    """Return input with value where the mask is set."""
     if mask.dtype is not dtypes.bool_:
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.in_c}")
-    value = as_tensor_of(value)
-    shape, there = input._array.shape, mask._array
+        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {mask.dtype.c_name}")
+    value = tensor_from_number(value)
+    shape, mask_array = input._array.shape, mask._array
     try:
-        array = np.where(there, value._array.astype(input._array.dtype), input._array)
+        array = np.where(mask_array, value._array.astype(input._array.dtype), input._array)
     except ValueError:
         raise broadcast_error(input, mask) from None
     return record(
         array, "MaskedFill", (input, value),
-        lambda g: (fit(masked(g, there), shape), fit(masked(g, ~there), value._array.shape)), [mask],
+        lambda g: (fit(masked(g, mask_array), shape), fit(masked(g, ~mask_array), value._array.shape)), [mask],
     )  # fmt: skip
 
 
 def bitwise(function):
-    """An operator on whole numbers, or on yes and no."""
+    """Make an operator on integers or bools."""
 
     def operator(self, other):
         a, b = operands(self, other)

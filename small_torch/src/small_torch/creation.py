@@ -1,4 +1,4 @@
-"""New tensors: from Python's numbers, filled, in order, drawn at random."""
+"""Create tensors: from Python's numbers, filled, in order, random."""
 
 import builtins
 
@@ -6,20 +6,21 @@ import numpy as np
 
 from . import dtypes
 from .arithmetic import floating
-from .arithmetic import zeros as nothing
+from .arithmetic import zeros as zero_gradient
 from .comparing import masked
 from .dtypes import cast_array
 from .operands import broadcast_error, refuse_keywords
 from .random import default_generator
-from .shapes import dims
+from .shapes import parse_sizes
 from .tape import fit, recording
 from .tensor import Tensor, record
 
 
-def made(array, requires_grad=False, device=None):
+def new(array, requires_grad=False, device=None):
+    """Return a tensor of an array, on a device."""
     out = Tensor(array)
     if device is not None:
-        out.device = dtypes.place(device)
+        out.device = dtypes.parse_device(device)
     if requires_grad:
         if out.dtype.kind < 2:
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
@@ -27,38 +28,43 @@ def made(array, requires_grad=False, device=None):
     return out
 
 
-def type_of(dtype):
-    return (dtypes.wanted(dtype) or dtypes.default[0]).np
+def numpy_type(dtype):
+    """Return the numpy type of a dtype; the default dtype's for None."""
+    return (dtypes.parse_dtype(dtype) or dtypes.default[0]).np
 
 
-def plain(data):
-    """What Python's nested lists and tensors hold, as numpy's."""
+def to_numpy(data):
+    """Return the numbers of a tensor, or of nested lists, as a numpy array; anything else as it is."""
     if isinstance(data, Tensor):
         return data._array
     if isinstance(data, (list, tuple)):
-        if any_tensor(data):
-            if builtins.any(isinstance(one, Tensor) and one.numel() != 1 for one in data):
+        if contains_tensor(data):
+            if builtins.any(isinstance(x, Tensor) and x.numel() != 1 for x in data):
                 raise ValueError("only one element tensors can be converted to Python scalars")
-            return np.asarray([one._array.reshape(()) if isinstance(one, Tensor) else plain(one) for one in data])
+            return np.asarray([x._array.reshape(()) if isinstance(x, Tensor) else to_numpy(x) for x in data])
         try:
             return np.asarray(data)
         except ValueError:
-            lengths = [len(one) if isinstance(one, (list, tuple)) else 1 for one in data]
-            wrong = next(one for one in lengths if one != lengths[0]) if len(set(lengths)) > 1 else lengths[0]
+            lengths = [len(item) if isinstance(item, (list, tuple)) else 1 for item in data]
+            wrong = next((length for length in lengths if length != lengths[0]), lengths[0])
             raise ValueError(f"expected sequence of length {lengths[0]} at dim 1 (got {wrong})") from None
     return data
 
 
-def any_tensor(data):
-    return builtins.any(isinstance(one, Tensor) or isinstance(one, (list, tuple)) and any_tensor(one) for one in data)
+def contains_tensor(data):
+    """Return True if nested lists contain a tensor."""
+    return builtins.any(
+        isinstance(item, Tensor) or isinstance(item, (list, tuple)) and contains_tensor(item) for item in data
+    )
 
 
-def array_of(data, dtype):
-    dtype = dtypes.wanted(dtype)
-    found = plain(data)
-    if isinstance(found, (np.ndarray, np.generic)) and not isinstance(data, (list, tuple)):
-        return cast_array(np.array(found), dtype) if dtype else np.array(found)
-    array = np.asarray(found)
+def data_array(data, dtype):
+    """Return data as a new array; raise torch's errors for data that are not numbers."""
+    dtype = dtypes.parse_dtype(dtype)
+    source = to_numpy(data)
+    if isinstance(source, (np.ndarray, np.generic)) and not isinstance(data, (list, tuple)):
+        return cast_array(np.array(source), dtype) if dtype else np.array(source)
+    array = np.asarray(source)
     if array.dtype == np.uint64:
         raise ValueError("Overflow when unpacking long long")
     if array.dtype == object or array.dtype.kind in "US":
@@ -70,7 +76,7 @@ def array_of(data, dtype):
         if first is None or not isinstance(first, (int, float)):
             raise RuntimeError(f"Could not infer dtype of {type(first).__name__}")
         raise RuntimeError("Overflow when unpacking long long")
-    if dtype is None and not any_tensor([data]):
+    if dtype is None and not contains_tensor([data]):
         if not array.size:
             return array.astype(dtypes.default[0].np)
         if array.dtype.kind == "f":
@@ -81,17 +87,17 @@ def array_of(data, dtype):
 
 
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
-    """A tensor of what is given: a copy."""
-    return made(array_of(data, dtype), requires_grad, device)
+    """Return a tensor of data: a copy."""
+    return new(data_array(data, dtype), requires_grad, device)
 
 
 def as_tensor(data, dtype=None, device=None):
-    """A tensor of what is given, which shares its numbers where it can."""
+    """Return a tensor of data, which shares their memory where possible."""
     if isinstance(data, Tensor):
         return data.to(device=device, dtype=dtype)
     if isinstance(data, np.ndarray):
         out = Tensor(data)
-        dtypes.of(data)
+        dtypes.from_array(data)
         return out if dtype is None else out.to(dtype)
     return tensor(data, dtype=dtype, device=device)
 
@@ -102,47 +108,49 @@ asarray = as_tensor
 def from_numpy(ndarray):
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
-    dtypes.of(ndarray)
+    dtypes.from_array(ndarray)
     return Tensor(ndarray)
 
 
 def filled(size, value, dtype, requires_grad, device):
-    return made(np.full(size, value, type_of(dtype)), requires_grad, device)
+    return new(np.full(size, value, numpy_type(dtype)), requires_grad, device)
 
 
-def lengths(size, name):
-    """How long each axis is."""
-    if builtins.any(isinstance(one, (str, float)) for one in size):
-        wrong = next(type(one).__name__ for one in size if isinstance(one, (str, float)))
+def check_sizes(size, name):
+    """Return sizes as a tuple; raise torch's errors for sizes that are not whole or negative."""
+    if builtins.any(isinstance(length, (str, float)) for length in size):
+        wrong = next(type(length).__name__ for length in size if isinstance(length, (str, float)))
         raise TypeError(f"{name}(): argument 'size' (position 1) must be tuple of ints, not {wrong}")
-    found = dims(size)
-    if builtins.any(one < 0 for one in found):
+    lengths = parse_sizes(size)
+    if builtins.any(length < 0 for length in lengths):
         raise RuntimeError(f"{name}: Dimension size must be non-negative.")
-    return found
+    return lengths
 
 
 def zeros(*size, dtype=None, device=None, requires_grad=False, out=None):
-    return made(np.zeros(lengths(size, "zeros"), type_of(dtype)), requires_grad, device)
+    return new(np.zeros(check_sizes(size, "zeros"), numpy_type(dtype)), requires_grad, device)
 
 
 def ones(*size, dtype=None, device=None, requires_grad=False, out=None):
-    return made(np.ones(lengths(size, "ones"), type_of(dtype)), requires_grad, device)
+    return new(np.ones(check_sizes(size, "ones"), numpy_type(dtype)), requires_grad, device)
 
 
 def empty(*size, dtype=None, device=None, requires_grad=False, out=None, memory_format=None, pin_memory=False):
-    return made(np.zeros(dims(size), type_of(dtype)), requires_grad, device)
+    return new(np.zeros(parse_sizes(size), numpy_type(dtype)), requires_grad, device)
 
 
 def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
     fill_value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
-    return filled(tuple(size), fill_value, dtype or dtypes.of_number(fill_value), requires_grad, device)
+    return filled(tuple(size), fill_value, dtype or dtypes.from_number(fill_value), requires_grad, device)
 
 
 def like(fill):
+    """Make `zeros_like` and its relatives. fill: the number, None if the caller gives it."""
+
     def made_like(input, *value, dtype=None, device=None, requires_grad=False, memory_format=None, fill_value=None):
         value = fill if fill is not None else value[0] if value else fill_value
-        return made(
-            np.full(input._array.shape, value, (dtypes.wanted(dtype) or input.dtype).np),
+        return new(
+            np.full(input._array.shape, value, (dtypes.parse_dtype(dtype) or input.dtype).np),
             requires_grad,
             device or input.device,
         )
@@ -154,45 +162,47 @@ zeros_like, ones_like, empty_like, full_like = like(0), like(1), like(0), like(N
 
 
 def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
-    """Numbers from start (0), below end, step by step."""
+    """Return numbers from start (0) to below end, in equal steps."""
     start, end = (0, start) if end is None else (start, end)
-    start, end, step = (one.item() if isinstance(one, Tensor) else one for one in (start, end, step))
+    start, end, step = (x.item() if isinstance(x, Tensor) else x for x in (start, end, step))
     if dtype is None:
-        whole = builtins.all(isinstance(one, (int, np.integer)) for one in (start, end, step))
-        dtype = dtypes.int64 if whole else dtypes.default[0]
-    dtype = dtypes.wanted(dtype)
+        integers = builtins.all(isinstance(x, (int, np.integer)) for x in (start, end, step))
+        dtype = dtypes.int64 if integers else dtypes.default[0]
+    dtype = dtypes.parse_dtype(dtype)
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     count = int(np.ceil((end - start) / step))
     if dtype.kind < 2:
-        return made(
+        return new(
             np.arange(count, dtype=np.int64).astype(dtype.np) * dtype.np.type(step) + dtype.np.type(start),
             False,
             device,
         )
-    array = fused(np.float64(start), np.float64(step), np.arange(count))
-    return made(array.astype(dtype.np), requires_grad, device)
+    array = multiply_add(np.float64(start), np.float64(step), np.arange(count))
+    return new(array.astype(dtype.np), requires_grad, device)
 
 
 def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False):
-    """Numbers from start to end, equally far apart; counted from both ends, as torch does."""
-    kind = type_of(dtype).type
+    """Return equally spaced numbers from start to end; counted from both ends, as torch does."""
+    kind = numpy_type(dtype).type
     if steps == 1:
-        return made(np.asarray([start], kind), requires_grad, device)
+        return new(np.asarray([start], kind), requires_grad, device)
     start, end = kind(start), kind(end)
     step, i = (end - start) / kind(steps - 1) if steps > 1 else kind(0), np.arange(steps)
-    array = np.where(i < steps // 2, fused(start, step, i), fused(end, -step, steps - 1 - i))
-    return made(array.astype(kind), requires_grad, device)
+    array = np.where(i < steps // 2, multiply_add(start, step, i), multiply_add(end, -step, steps - 1 - i))
+    return new(array.astype(kind), requires_grad, device)
 
 
-def fused(start, step, i):
-    """start + step · i, rounded once, as processors do it: so the middle of −1 … 1 is not always 0. i: whole
-    numbers."""
+def multiply_add(start, step, i):
+    """Return start + step · i, for integers i, rounded once, as fused multiply-add instructions do.
+
+    So the middle of −1 … 1 is not always 0.
+    """
     if not isinstance(step, np.float64):
         return np.float64(start) + np.float64(step) * i
-    # a number is the sum of two with half the digits each, and their products with whole numbers are exact
+    # split step into two numbers with half the digits each, whose products with integers are exact
     large = step * 134217729.0
     high = large - (large - step)
     product = step * i
@@ -203,7 +213,7 @@ def fused(start, step, i):
 
 
 def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
-    return made(np.eye(n, m, dtype=type_of(dtype)), requires_grad, device)
+    return new(np.eye(n, m, dtype=numpy_type(dtype)), requires_grad, device)
 
 
 def complex(real, imag):
@@ -216,11 +226,11 @@ def complex(real, imag):
     )
 
 
-# At random
+# Random numbers
 
 
 def manual_seed(seed):
-    """Begin the random numbers anew: the same seed gives the same numbers, torch's."""
+    """Restart the random numbers: the same seed gives the same numbers as torch."""
     if not -(2**63) <= int(seed) < 2**64:
         raise ValueError("Overflow when unpacking long long")
     return default_generator.manual_seed(int(seed))
@@ -239,29 +249,35 @@ def set_rng_state(new_state):
 
 
 def rand(*size, generator=None, dtype=None, device=None, requires_grad=False):
-    """Uniform in [0, 1)."""
-    return made((generator or default_generator).rand(lengths(size, "rand"), type_of(dtype)), requires_grad, device)
+    """Draw uniform numbers in [0, 1)."""
+    return new(
+        (generator or default_generator).rand(check_sizes(size, "rand"), numpy_type(dtype)), requires_grad, device
+    )
 
 
 def randn(*size, generator=None, dtype=None, device=None, requires_grad=False):
-    """Normal, mean 0, variance 1."""
-    return made((generator or default_generator).randn(lengths(size, "randn"), type_of(dtype)), requires_grad, device)
+    """Draw normal numbers with mean 0 and variance 1."""
+    return new(
+        (generator or default_generator).randn(check_sizes(size, "randn"), numpy_type(dtype)), requires_grad, device
+    )
 
 
 def randint(low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
-    """Whole numbers from low (0), below high."""
+    """Draw integers from low (0) to below high."""
     if size is None:
         low, high, size = 0, low, high
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"randint(): argument 'size' (position 2) must be tuple of ints, not {type(size).__name__}")
-    array = (generator or default_generator).randint(int(low), int(high), dims((size,)))
-    return made(array.astype((dtypes.wanted(dtype) or dtypes.int64).np), requires_grad, device)
+    array = (generator or default_generator).randint(int(low), int(high), parse_sizes((size,)))
+    return new(array.astype((dtypes.parse_dtype(dtype) or dtypes.int64).np), requires_grad, device)
 
 
 def randperm(n, *, generator=None, dtype=None, device=None):
-    """The numbers below n in a random order."""
-    return made(
-        (generator or default_generator).randperm(n).astype((dtypes.wanted(dtype) or dtypes.int64).np), False, device
+    """Return the numbers below n in a random order."""
+    return new(
+        (generator or default_generator).randperm(n).astype((dtypes.parse_dtype(dtype) or dtypes.int64).np),
+        False,
+        device,
     )
 
 
@@ -276,14 +292,14 @@ def randn_like(input, *, generator=None, dtype=None, requires_grad=False):
 def normal(mean, std, size=None, *, generator=None, dtype=None):
     g = generator or default_generator
     if size is not None:
-        return Tensor(g.normal(tuple(size), mean, std, type_of(dtype)))
+        return Tensor(g.normal(tuple(size), mean, std, numpy_type(dtype)))
     shape = np.broadcast_shapes(getattr(mean, "shape", ()), getattr(std, "shape", ()))
     kind = (mean if isinstance(mean, Tensor) else std)._array.dtype
     return Tensor(g.normal(shape, 0, 1, kind)) * std + mean
 
 
 def bernoulli(input, *, generator=None):
-    """1 with the probability that stands at each place, 0 otherwise."""
+    """Draw 1 with the probability that `input` has at each place, 0 otherwise."""
     if not ((input._array >= 0) & (input._array <= 1)).all():
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false.  (Could this error message be improved?  If so,"
@@ -293,7 +309,7 @@ def bernoulli(input, *, generator=None):
 
 
 def multinomial(input, num_samples, replacement=False, *, generator=None):
-    """Indices drawn with probabilities in proportion to the numbers of each row."""
+    """Draw indices with probabilities in proportion to the numbers of each row."""
     x = floating(input)._array
     if not np.isfinite(x).all() or (x < 0).any():
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
@@ -304,51 +320,50 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
     return Tensor((generator or default_generator).multinomial(x, num_samples, replacement))
 
 
-# What is drawn or filled in place
+# Random numbers and values in place
 
 
-def in_place(tensor, array):
-    tensor._may_change()
+def write(tensor, array):
+    """Write an array's numbers into a tensor, as one change in place."""
+    tensor._check_may_change()
     tensor._array[...] = array
     tensor._version[0] += 1
     if recording[0] and tensor._requires_grad:
-        tensor._remember(Tensor(tensor._array.copy()))
+        tensor._take_graph(Tensor(tensor._array.copy()))
     return tensor
 
 
 def uniform_(tensor, a=0.0, b=1.0, /, *, generator=None, **named):
-    a, b = named.pop("from", a), named.pop("to", b)  # torch's names, of which Python lets no parameter be called `from`
+    a, b = named.pop("from", a), named.pop("to", b)  # torch's names; `from` is a keyword of Python
     refuse_keywords("uniform_", named)
-    return in_place(tensor, (generator or default_generator).uniform(tensor._array.shape, a, b, tensor._array.dtype))
+    return write(tensor, (generator or default_generator).uniform(tensor._array.shape, a, b, tensor._array.dtype))
 
 
 def normal_(tensor, mean=0.0, std=1.0, *, generator=None):
-    return in_place(
-        tensor, (generator or default_generator).normal(tensor._array.shape, mean, std, tensor._array.dtype)
-    )
+    return write(tensor, (generator or default_generator).normal(tensor._array.shape, mean, std, tensor._array.dtype))
 
 
 def random_(tensor, low=0, high=None, *, generator=None):
     low, high = (0, low or 2**63) if high is None else (low, high)
-    return in_place(tensor, (generator or default_generator).randint(low, high, tensor._array.shape))
+    return write(tensor, (generator or default_generator).randint(low, high, tensor._array.shape))
 
 
 def bernoulli_(tensor, p=0.5, *, generator=None):
     g = generator or default_generator
     p = p._array if isinstance(p, Tensor) else p
-    return in_place(tensor, g.bernoulli(p, tensor._array.shape))
+    return write(tensor, g.bernoulli(p, tensor._array.shape))
 
 
 def fill_(tensor, value):
     if isinstance(value, Tensor):
-        return tensor._become(value.expand(tensor.shape))
+        return tensor._assign(value.expand(tensor.shape))
     array = np.full_like(tensor._array, value)
-    return tensor._become(record(array, "Fill", (tensor,), nothing))
+    return tensor._assign(record(array, "Fill", (tensor,), zero_gradient))
 
 
 def zero_(tensor):
     array = np.zeros_like(tensor._array)
-    return tensor._become(record(array, "Zero", (tensor,), nothing))
+    return tensor._assign(record(array, "Zero", (tensor,), zero_gradient))
 
 
 def copy_(tensor, source, non_blocking=False):
@@ -358,24 +373,23 @@ def copy_(tensor, source, non_blocking=False):
     except ValueError:
         raise broadcast_error(tensor, source) from None
     array = np.broadcast_to(source._array, shape)
-    # a node of its own: what is copied may be a leaf
-    return tensor._become(record(array, "Copy", (source,), lambda g: fit(g, source._array.shape)))
+    # a separate node, since the source may be a leaf
+    return tensor._assign(record(array, "Copy", (source,), lambda g: fit(g, source._array.shape)))
 
 
 def fill_diagonal_(tensor, value):
     array = tensor._array.copy()
     np.fill_diagonal(array, value)
-    off = np.ones(array.shape, bool)
-    np.fill_diagonal(off, False)
-    return tensor._become(record(array, "CopySlices", (tensor,), lambda g: masked(g, ~off)))
+    off_diagonal = np.ones(array.shape, bool)
+    np.fill_diagonal(off_diagonal, False)
+    return tensor._assign(record(array, "CopySlices", (tensor,), lambda g: masked(g, ~off_diagonal)))
 
 
-# New tensors of a tensor's type
+# New tensors with the type of another tensor
 
 
-def of_its_type(make):
-    """Make a method of a function that makes tensors: with the type and place of the method's tensor, if no others are
-    asked for."""
+def like_tensor(make):
+    """Make a method that creates tensors with the type and device of its tensor, unless others are given."""
 
     def new(tensor, *arguments, dtype=None, device=None, **options):
         return make(*arguments, dtype=dtype or tensor.dtype, device=device or tensor.device, **options)
@@ -383,4 +397,4 @@ def of_its_type(make):
     return new
 
 
-new_tensor, new_zeros, new_ones, new_empty, new_full = map(of_its_type, (tensor, zeros, ones, empty, full))
+new_tensor, new_zeros, new_ones, new_empty, new_full = map(like_tensor, (tensor, zeros, ones, empty, full))

@@ -1,14 +1,14 @@
-"""Types of numbers, which one comes out of two, shapes and devices."""
+"""Types of numbers (dtypes) and their promotion, shapes and devices."""
 
 import numpy as np
 
 
 class dtype:
-    """A type of numbers: `torch.float32`. One object each, so that `is` compares."""
+    """A type of numbers, such as `torch.float32`. Each is one object, so that `is` compares."""
 
     def __init__(self, name, array_type, kind, title):
         self.name, self.np, self.title = name, np.dtype(array_type), title
-        self.kind = "bifc".index(kind)  # its category: of two categories the later one wins
+        self.kind = "bifc".index(kind)  # category: of two categories the later one wins
         self.is_floating_point, self.is_complex = kind == "f", kind == "c"
         self.itemsize = self.np.itemsize
 
@@ -16,8 +16,8 @@ class dtype:
         return f"torch.{self.name}"
 
     @property
-    def in_c(self):
-        """What C calls it, and so some of torch's messages."""
+    def c_name(self):
+        """Name of the type in C, which some of torch's messages show."""
         return {
             "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int", "int32": "int",
             "int64": "long int", "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
@@ -44,37 +44,37 @@ complex64 = dtype("complex64", "complex64", "c", "ComplexFloat")
 complex128 = dtype("complex128", "complex128", "c", "ComplexDouble")
 
 ALL = [bool_, uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128]
-OF_PYTHON = {bool: bool_, int: int64, float: float64, complex: complex128}
-BY_ARRAY = {one.np: one for one in ALL}
-default = [float32]  # a list, so that set_default_dtype changes what everybody sees
+BY_PYTHON_TYPE = {bool: bool_, int: int64, float: float64, complex: complex128}
+BY_NUMPY_TYPE = {dtype.np: dtype for dtype in ALL}
+default = [float32]  # a list, so that modules that import it see changes by set_default_dtype
 
 
 def find(name):
-    return next(one for one in ALL if one.name == name)
+    return next(dtype_ for dtype_ in ALL if dtype_.name == name)
 
 
-def wanted(type_):
-    """The dtype that is asked for: one of them, or Python's `int`, `float`, `bool` or `complex`. None stays None."""
+def parse_dtype(type_):
+    """Return the dtype for a dtype or Python's `int`, `float`, `bool` or `complex`; None stays None."""
     if type_ is None or type_ in ALL:
         return type_
     if type_ in (int, float, bool, complex):
-        return OF_PYTHON[type_]
+        return BY_PYTHON_TYPE[type_]
     raise TypeError(
         f"small_torch has no numbers of type {type_}" if isinstance(type_, dtype)
         else f"argument 'dtype' must be torch.dtype, not {type(type_).__name__}"
     )  # fmt: skip
 
 
-def of(array):
-    """The dtype of a numpy array."""
+def from_array(array):
+    """Return the dtype of a numpy array."""
     try:
-        return BY_ARRAY[array.dtype]
+        return BY_NUMPY_TYPE[array.dtype]
     except KeyError:
         raise TypeError(f"can't convert np.ndarray of type {array.dtype}: small_torch has no such numbers") from None
 
 
-def of_number(number):
-    """What a Python number is taken for: its category counts, not its size."""
+def from_number(number):
+    """Return the dtype of a Python number: its category counts, not its size."""
     if isinstance(number, (bool, np.bool_)):
         return bool_
     if isinstance(number, (int, np.integer)):
@@ -82,15 +82,15 @@ def of_number(number):
     return default[0].to_complex() if isinstance(number, complex) else default[0]
 
 
-def promoted(first, second):
-    """The type that holds both: https://pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc."""
+def promote(first, second):
+    """Return the type that holds both: https://pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc."""
     return (
         first
         if first is second
-        else BY_ARRAY[np.promote_types(first.np, second.np)]
+        else BY_NUMPY_TYPE[np.promote_types(first.np, second.np)]
         if first.kind == second.kind
         else (
-            max(first, second, key=lambda one: one.kind)
+            max(first, second, key=lambda dtype: dtype.kind)
             if 3 not in (first.kind, second.kind)
             else _complex(first, second)
         )
@@ -98,12 +98,12 @@ def promoted(first, second):
 
 
 def _complex(first, second):
-    other, complex_ = sorted((first, second), key=lambda one: one.kind)
+    other, complex_ = sorted((first, second), key=lambda dtype: dtype.kind)
     return complex128 if other is float64 else complex_
 
 
 def cast_array(array, dtype):
-    """The numbers in another type. What is not finite becomes the smallest whole number, without a word."""
+    """Return an array in another type. Infinities and NaN become the smallest integer, without a warning."""
     if dtype.kind < 2 and array.dtype.kind in "fc":
         with np.errstate(invalid="ignore"):
             return array.astype(dtype.np)
@@ -128,15 +128,15 @@ class finfo:
 
     def __init__(self, type=None):
         self.dtype = (type or default[0]).name
-        found = np.finfo((type or default[0]).np)
-        self.bits = found.bits
-        self.eps, self.max, self.min = float(found.eps), float(found.max), float(found.min)
-        self.tiny = self.smallest_normal = float(found.tiny)
-        self.resolution = float(found.resolution)
+        limits = np.finfo((type or default[0]).np)
+        self.bits = limits.bits
+        self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
+        self.tiny = self.smallest_normal = float(limits.tiny)
+        self.resolution = float(limits.resolution)
 
 
 class Size(tuple):
-    """A shape: a tuple that says so."""
+    """A shape: a tuple that prints as torch.Size."""
 
     __slots__ = ()
 
@@ -147,15 +147,15 @@ class Size(tuple):
         return f"torch.Size([{', '.join(map(str, self))}])"
 
     def __getitem__(self, index):
-        found = tuple.__getitem__(self, index)
-        return Size(found) if isinstance(index, slice) else found
+        part = tuple.__getitem__(self, index)
+        return Size(part) if isinstance(index, slice) else part
 
     def __add__(self, other):
         return Size(tuple.__add__(self, tuple(other)))
 
 
 class device:
-    """Where a tensor lies: here always `cpu`, or `meta`, which has a shape and no numbers."""
+    """The place of a tensor: always `cpu`, or `meta`, which has a shape and no numbers."""
 
     def __init__(self, type="cpu", index=None):
         name, _, number = str(type).partition(":")
@@ -179,6 +179,6 @@ class device:
 cpu = device("cpu")
 
 
-def place(wanted):
-    """The device that is asked for, by itself or by its name; None is the cpu."""
-    return cpu if wanted is None else wanted if isinstance(wanted, device) else device(wanted)
+def parse_device(device_):
+    """Return the device for a device or its name; None is the cpu."""
+    return cpu if device_ is None else device_ if isinstance(device_, device) else device(device_)

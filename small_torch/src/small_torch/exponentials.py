@@ -1,44 +1,44 @@
-"""Sums of eˣ, without overflow."""
+"""Softmax and logarithms of sums of eˣ, without overflow."""
 
 import numpy as np
 
 from .arithmetic import floating
-from .gathering import of_rows
+from .gathering import accept_scalars
 from .operands import refuse_keywords
 from .pointwise import exp, log
-from .reductions import axes_of, back, sum
+from .reductions import axes_of, restore_axes, sum
 from .running import cumsum
-from .tape import titled
+from .tape import rename_node
 from .tensor import Tensor, axis, record
 
 
 def logsumexp(input, dim, keepdim=False):
-    """log Σ eˣ, without overflow."""
+    """Return log Σ eˣ."""
     x = floating(input)
     axes = axes_of(dim, x.ndim)
     with np.errstate(all="ignore"):
-        top = np.max(x._array, axes, keepdims=True, initial=-np.inf)
-        top = np.where(np.isfinite(top), top, 0)
-        array = np.log(np.exp(x._array - top).sum(axes, keepdims=True)) + top
+        largest = np.max(x._array, axes, keepdims=True, initial=-np.inf)
+        largest = np.where(np.isfinite(largest), largest, 0)
+        array = np.log(np.exp(x._array - largest).sum(axes, keepdims=True)) + largest
     array = array.astype(x._array.dtype)
 
     def rule(g):
-        return back(g, axes, keepdim) * exp(x - logsumexp(x, axes, True))
+        return restore_axes(g, axes, keepdim) * exp(x - logsumexp(x, axes, True))
 
     return record(array if keepdim else array.squeeze(axes), "Logsumexp", (x,), rule, [x])
 
 
-@of_rows
+@accept_scalars
 def logcumsumexp(input, dim):
-    """log of the running sums of eˣ."""
+    """Return the logarithms of running sums of eˣ."""
     if input.dtype.kind < 2:
         raise NotImplementedError(f'"logcumsumexp_out_cpu" not implemented for {input.dtype.title!r}')
-    top = np.max(input._array, axis(dim, input.ndim), keepdims=True, initial=np.finfo(input._array.dtype).min)
-    return titled(log(cumsum(exp(input - Tensor(top)), dim)) + Tensor(top), "Logcumsumexp")
+    largest = np.max(input._array, axis(dim, input.ndim), keepdims=True, initial=np.finfo(input._array.dtype).min)
+    return rename_node(log(cumsum(exp(input - Tensor(largest)), dim)) + Tensor(largest), "Logcumsumexp")
 
 
 def softmax_input(name, input, dim, dtype, unknown):
-    """Check the arguments of a softmax in torch's words; return its input, in its type, and the axis."""
+    """Check the arguments of a softmax; return its input, in its type, and the axis."""
     if dim is None:
         raise TypeError(f'{name}() missing 1 required positional arguments: "dim"')
     refuse_keywords(name, unknown)
@@ -51,7 +51,7 @@ def softmax_input(name, input, dim, dtype, unknown):
 
 
 def softmax(input, dim=None, dtype=None, **unknown):
-    """eˣ / Σ eˣ along an axis."""
+    """Return eˣ / Σ eˣ along an axis."""
     x, at = softmax_input("softmax", input, dim, dtype, unknown)
     if not x.numel():
         return x.clone()
@@ -70,15 +70,15 @@ def softmax(input, dim=None, dtype=None, **unknown):
 
 
 def log_softmax(input, dim=None, dtype=None, **unknown):
-    """x − log Σ eˣ along an axis."""
+    """Return x − log Σ eˣ along an axis."""
     x, at = softmax_input("log_softmax", input, dim, dtype, unknown)
     if not x.numel():
         return x.clone()
     if not x.ndim:
         return x * 0
     with np.errstate(all="ignore"):
-        away = x._array - x._array.max(at, keepdims=True)
-        array = away - np.log(np.exp(away).sum(at, keepdims=True))
+        difference = x._array - x._array.max(at, keepdims=True)
+        array = difference - np.log(np.exp(difference).sum(at, keepdims=True))
 
     def rule(g):
         return g - softmax(x, at) * sum(g, at, True)

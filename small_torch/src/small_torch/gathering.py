@@ -1,4 +1,4 @@
-"""Rows and single numbers by their places along an axis: taken, added, replaced."""
+"""Gather, scatter, add and replace rows and single numbers by index along an axis."""
 
 import functools
 
@@ -7,12 +7,12 @@ import numpy as np
 from . import dtypes
 from .indexing import getitem, index_put
 from .shapes import broadcast_tensors, flatten, reshape
-from .tape import titled
+from .tape import rename_node
 from .tensor import Tensor, axis, record
 
 
 def index_select(input, dim, index):
-    """Rows (or whatever stands along an axis) by number."""
+    """Return the rows (or slices along another axis) with these indices."""
     dim = axis(dim, input.ndim)
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
@@ -21,11 +21,11 @@ def index_select(input, dim, index):
     n = input._array.shape[dim]
     if index.numel() and (index._array.max() >= n or index._array.min() < 0):
         raise IndexError("index out of range in self")
-    return titled(getitem(input, (slice(None),) * dim + (index.reshape(-1),)), "IndexSelect")
+    return rename_node(getitem(input, (slice(None),) * dim + (index.reshape(-1),)), "IndexSelect")
 
 
 def index_add(input, dim, index, source, *, alpha=1):
-    """A copy to which rows are added by number."""
+    """Return a copy to which rows are added at these indices."""
     dim = axis(dim, input.ndim)
     if index.ndim > 1:
         raise IndexError(
@@ -41,7 +41,7 @@ def index_add(input, dim, index, source, *, alpha=1):
         raise RuntimeError(
             f"index_add_(): self ({input.dtype.title}) and source ({source.dtype.title}) must have the same scalar type"
         )
-    if source.ndim != input.ndim or slices(input, dim) != slices(source, dim):
+    if source.ndim != input.ndim or slice_shape(input, dim) != slice_shape(source, dim):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(input.shape)} source.shape = {list(source.shape)}"
@@ -57,64 +57,65 @@ def index_add(input, dim, index, source, *, alpha=1):
     return record(array, "IndexAdd", (input, source), lambda g: (g, index_select(g, dim, index) * alpha), [index])
 
 
-def slices(input, dim):
-    """The shape of what stands at one place of an axis."""
+def slice_shape(input, dim):
+    """Return the shape without one axis."""
     return [*input.shape[:dim], *input.shape[dim + 1 :]]
 
 
 def index_copy(input, dim, index, source):
-    """A copy in which rows are replaced by number."""
+    """Return a copy in which the rows at these indices are replaced."""
     dim = axis(dim, input.ndim)
     if source.ndim and input.ndim and source.ndim != input.ndim:
         raise IndexError(
             "index_copy_(): When source and destination are not scalars, their dimensionality must match. Source"
             f" dimensionality ({source.ndim}), destination dimensionality ({input.ndim})"
         )
-    if source.ndim and slices(input, dim) != slices(source, dim):
-        there, here = (" ".join(map(str, slices(one, dim))) for one in (input, source))
+    if source.ndim and slice_shape(input, dim) != slice_shape(source, dim):
+        destination_shape, source_shape = (" ".join(map(str, slice_shape(x, dim))) for x in (input, source))
         raise RuntimeError(
-            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {there} at"
-            f" dimension {dim} and source slice shape: {here} at dimension 0."
+            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape:"
+            f" {destination_shape} at dimension {dim} and source slice shape: {source_shape} at dimension 0."
         )
     if source.ndim and index.numel() != source._array.shape[dim]:
         raise IndexError(
             f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
             f"({source._array.shape[dim]})"
         )
-    return titled(index_put(input, (slice(None),) * dim + (index,), source), "IndexCopy")
+    return rename_node(index_put(input, (slice(None),) * dim + (index,), source), "IndexCopy")
 
 
 def index_fill(input, dim, index, value):
     dim = axis(dim, input.ndim)
-    return titled(
+    return rename_node(
         index_put(input, (slice(None),) * dim + (index,), Tensor(np.asarray(value, input._array.dtype))), "IndexFill"
     )
 
 
-def of_rows(operation):
-    """An operation for which single numbers are rows of one, whether they are changed, or indices, or sent there."""
+def accept_scalars(operation):
+    """Decorate an operation on rows so that tensors without axes count as rows of one number."""
 
-    def row(one):
-        return reshape(one, 1) if isinstance(one, Tensor) and not one.ndim else one
+    def as_row(x):
+        return reshape(x, 1) if isinstance(x, Tensor) and not x.ndim else x
 
     @functools.wraps(operation)
-    def call(input, *given, **named):
-        out = operation(row(input), *map(row, given), **{name: row(one) for name, one in named.items()})
+    def call(input, *arguments, **options):
+        out = operation(as_row(input), *map(as_row, arguments), **{name: as_row(x) for name, x in options.items()})
         if input.ndim:
             return out
-        return reshape(out, ()) if isinstance(out, Tensor) else type(out)(*(reshape(one, ()) for one in out))
+        return reshape(out, ()) if isinstance(out, Tensor) else type(out)(*(reshape(x, ()) for x in out))
 
     return call
 
 
-def along(index, dim):
+def index_grid(index, dim):
+    """Return a numpy index that takes `index` along the axis dim and each place of the other axes."""
     grid = list(np.indices(index._array.shape, sparse=True))
     grid[dim] = index._array
     return tuple(grid)
 
 
-def checked(name, input, dim, index, src=None):
-    """The axis of an operation that takes numbers by index along it; negative indices are refused, as by torch."""
+def checked_axis(name, input, dim, index, src=None):
+    """Check the arguments of gather or scatter; return the axis, counted from the front."""
     dim = axis(dim, input.ndim)
     if index.dtype not in (dtypes.int64, dtypes.int32):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index")
@@ -129,7 +130,7 @@ def checked(name, input, dim, index, src=None):
             raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype")
         if (index.ndim or 1) != (src.ndim or 1):
             raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
-    a, b, c = (list(one.shape) for one in (index, input, index if not isinstance(src, Tensor) else src))
+    a, b, c = (list(x.shape) for x in (index, input, index if not isinstance(src, Tensor) else src))
     if any(m > n for at, (m, n) in enumerate(zip(a, b)) if at != dim) or any(m > n for m, n in zip(a, c)):
         raise RuntimeError(
             f"Size does not match at dimension {next(at for at, (m, n) in enumerate(zip(a, b)) if at != dim and m > n)}"
@@ -146,63 +147,63 @@ def checked(name, input, dim, index, src=None):
 
 
 def gather(input, dim, index):
-    """out[i][j] = input[index[i][j]][j] (for dim 0), and so on."""
-    dim = checked("gather", input, dim, index)
+    """Return out with out[i][j] = input[index[i][j]][j] (for dim 0), and so on."""
+    dim = checked_axis("gather", input, dim, index)
     shape = input._array.shape
     if not shape or not index.ndim or not index.numel():
-        return titled(reshape(getitem(reshape(input, -1), reshape(index, -1)), index.shape), "Gather")
+        return rename_node(reshape(getitem(reshape(input, -1), reshape(index, -1)), index.shape), "Gather")
     return record(
-        input._array[along(index, dim)], "Gather", (input,),
+        input._array[index_grid(index, dim)], "Gather", (input,),
         lambda g: scatter_add(Tensor(np.zeros(shape, g._array.dtype)), dim, index, g), [index],
     )  # fmt: skip
 
 
-@of_rows
+@accept_scalars
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
-    """The opposite of gather: a copy in which src's numbers stand where the index says."""
+    """Return a copy in which src's numbers stand at the indices: the opposite of gather."""
     src = value if src is None else src
-    dim = checked("scatter", input, dim, index, src)
-    given = isinstance(src, Tensor)
-    if not given:
+    dim = checked_axis("scatter", input, dim, index, src)
+    from_tensor = isinstance(src, Tensor)
+    if not from_tensor:
         src = Tensor(np.full(index._array.shape, src, input._array.dtype))
     if reduce is not None:
         raise NotImplementedError("small_torch has no scatter with reduce")
     array = input._array.copy()
-    src_here = src._array[tuple(slice(n) for n in index._array.shape)]
-    place = along(index, dim)
-    array[place] = src_here
+    numbers = src._array[tuple(slice(n) for n in index._array.shape)]
+    place = index_grid(index, dim)
+    array[place] = numbers
 
     def rule(g):
-        hole = np.ones(array.shape, g._array.dtype)
-        hole[place] = 0
-        return g * Tensor(hole), gather(g, dim, index)
+        outside = np.ones(array.shape, g._array.dtype)
+        outside[place] = 0
+        return g * Tensor(outside), gather(g, dim, index)
 
-    return record(array, "Scatter" if given else "Scatter.1", (input, src), rule, [index])
+    return record(array, "Scatter" if from_tensor else "Scatter.1", (input, src), rule, [index])
 
 
-@of_rows
+@accept_scalars
 def scatter_add(input, dim, index, src):
-    """A copy to which src's numbers are added where the index says."""
-    dim = checked("scatter", input, dim, index, src)
+    """Return a copy to which src's numbers are added at the indices."""
+    dim = checked_axis("scatter", input, dim, index, src)
     array = input._array.copy()
-    np.add.at(array, along(index, dim), src._array[tuple(slice(n) for n in index._array.shape)])
+    np.add.at(array, index_grid(index, dim), src._array[tuple(slice(n) for n in index._array.shape)])
     return record(array, "ScatterAdd", (input, src), lambda g: (g, gather(g, dim, index)), [index])
 
 
 def masked_select(input, mask):
     out = getitem(broadcast_tensors(input, mask)[0], mask.expand(np.broadcast_shapes(input.shape, mask.shape)))
-    return titled(out, "MaskedSelect")
+    return rename_node(out, "MaskedSelect")
 
 
 def nonzero(input, *, as_tuple=False):
-    """The indices of what is not zero, a row each."""
+    """Return the indices of all numbers that are not zero, a row each."""
     if as_tuple:
-        return tuple(Tensor(one) for one in np.nonzero(np.atleast_1d(input._array)))
+        return tuple(Tensor(indices) for indices in np.nonzero(np.atleast_1d(input._array)))
     return Tensor(np.argwhere(input._array))
 
 
 def repeat_interleave(input, repeats, dim=None):
-    """Each element repeated, where it stands."""
+    """Repeat each element, with the copies side by side."""
     if dim is None:
         input, dim = flatten(input), 0
     times, n = repeats._array.astype(np.intp) if isinstance(repeats, Tensor) else repeats, input._array.shape[dim]
@@ -213,4 +214,4 @@ def repeat_interleave(input, repeats, dim=None):
         )
     index = np.repeat(np.arange(n), times)
     out = index_select(input, dim, Tensor(index))
-    return out if isinstance(repeats, Tensor) else titled(out, "View")
+    return out if isinstance(repeats, Tensor) else rename_node(out, "View")

@@ -1,4 +1,4 @@
-"""What stands at an index, and what is put there."""
+"""Reading and writing at an index."""
 
 import builtins
 
@@ -6,143 +6,141 @@ import numpy as np
 
 from .shapes import unsqueeze
 from .tape import fit
-from .tensor import Tensor, record, view_of
+from .tensor import Tensor, record, record_view
 
 
 def plain_index(index, shape):
-    """An index as numpy wants it: tensors as arrays, checked as torch checks them."""
+    """Return an index for numpy: tensors as arrays, checked as torch checks them."""
     index = index if isinstance(index, tuple) else (index,)
-    found, place = [], 0
+    items, dim = [], 0
     used = sum(
-        one.ndim if isinstance(one, Tensor) and one._array.dtype == bool else one is not None and one is not Ellipsis
-        for one in index
+        item.ndim
+        if isinstance(item, Tensor) and item._array.dtype == bool
+        else item is not None and item is not Ellipsis
+        for item in index
     )
     if used > len(shape):
         raise IndexError(f"too many indices for tensor of dimension {len(shape)}")
-    for one in index:
-        if one is Ellipsis:
-            place += len(shape) - used
-            found.append(one)
+    for item in index:
+        if item is Ellipsis:
+            dim += len(shape) - used
+            items.append(item)
             continue
-        if one is None or isinstance(one, (bool, np.bool_)):
-            found.append(one)
+        if item is None or isinstance(item, (bool, np.bool_)):
+            items.append(item)
             continue
-        if isinstance(one, Tensor):
-            one = one._array
-            if one.dtype.kind in "fc":
+        if isinstance(item, Tensor):
+            item = item._array
+            if item.dtype.kind in "fc":
                 raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-            one = one.copy() if one.dtype == bool else one  # the mask may be changed before the way back
-        elif isinstance(one, (list, range, np.ndarray)):
-            one = np.asarray(one) if len(one) else np.zeros(0, np.int64)
-        if isinstance(one, np.ndarray) and one.dtype == bool:
-            for at, n in enumerate(one.shape):
-                if n != shape[place + at]:
+            item = item.copy() if item.dtype == bool else item  # in case the mask changes before the backward pass
+        elif isinstance(item, (list, range, np.ndarray)):
+            item = np.asarray(item) if len(item) else np.zeros(0, np.int64)
+        if isinstance(item, np.ndarray) and item.dtype == bool:
+            for at, size in enumerate(item.shape):
+                if size != shape[dim + at]:
                     raise IndexError(
-                        f"The shape of the mask {list(one.shape)} at index {at} does not match the shape of the indexed"
-                        f" tensor {list(shape)} at index {place + at}"
+                        f"The shape of the mask {list(item.shape)} at index {at} does not match the shape of the"
+                        f" indexed tensor {list(shape)} at index {dim + at}"
                     )
-            found.append(one)
-            place += one.ndim
+            items.append(item)
+            dim += item.ndim
             continue
-        n = shape[place]
-        if isinstance(one, slice):
-            if one.step is not None and one.step <= 0:
+        size = shape[dim]
+        if isinstance(item, slice):
+            if item.step is not None and item.step <= 0:
                 raise ValueError("step must be greater than zero")
-            for part in (one.start, one.stop, one.step):
-                if part is not None and not hasattr(part, "__index__"):
+            for bound in (item.start, item.stop, item.step):
+                if bound is not None and not hasattr(bound, "__index__"):
                     raise TypeError("slice indices must be integers or None or have an __index__ method")
-            one = slice(*(None if part is None else int(part) for part in (one.start, one.stop, one.step)))
-        elif isinstance(one, np.ndarray) and one.ndim:
-            if one.size and (one.min() < -n or one.max() >= n):
-                wrong = one[(one < -n) | (one >= n)].flat[0]
-                raise IndexError(f"index {wrong} is out of bounds for dimension {place} with size {n}")
+            item = slice(*(None if bound is None else int(bound) for bound in (item.start, item.stop, item.step)))
+        elif isinstance(item, np.ndarray) and item.ndim:
+            if item.size and (item.min() < -size or item.max() >= size):
+                wrong = item[(item < -size) | (item >= size)].flat[0]
+                raise IndexError(f"index {wrong} is out of bounds for dimension {dim} with size {size}")
         else:
-            tensor = isinstance(one, np.ndarray)
-            if isinstance(one, str):
+            tensor = isinstance(item, np.ndarray)
+            if isinstance(item, str):
                 raise TypeError("new(): invalid data type 'str'")
-            if not tensor and not hasattr(one, "__index__"):
-                raise (IndexError if isinstance(one, float) else TypeError)(
+            if not tensor and not hasattr(item, "__index__"):
+                raise (IndexError if isinstance(item, float) else TypeError)(
                     "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices"
-                    f" (got {type(one).__name__})"
+                    f" (got {type(item).__name__})"
                 )
-            one = int(one)
-            if not -n <= one < n:
-                raise IndexError(f"index {one} is out of bounds for dimension {place} with size {n}")
+            item = int(item)
+            if not -size <= item < size:
+                raise IndexError(f"index {item} is out of bounds for dimension {dim} with size {size}")
             if tensor:
-                one = np.asarray(one)
-        found.append(one)
-        place += 1
-    return tuple(found)
+                item = np.asarray(item)
+        items.append(item)
+        dim += 1
+    return tuple(items)
 
 
 def getitem(input, index):
-    """What stands at an index: a view, unless the index has tensors or lists."""
+    """Return the numbers at an index: a view, unless the index has tensors or lists."""
     shape = input._array.shape
     plain = plain_index(index, shape)
     advanced = any(
-        isinstance(one, np.ndarray) and (one.ndim or one.dtype == bool) or isinstance(one, (bool, np.bool_))
-        for one in plain
+        isinstance(item, np.ndarray) and (item.ndim or item.dtype == bool) or isinstance(item, (bool, np.bool_))
+        for item in plain
     )
     if advanced:
         array = input._array[plain]
-        return record(array, "Index", (input,), lambda g: put_sum(g, shape, plain), numbers_of(index))
-    plain = tuple(int(one) if isinstance(one, np.ndarray) else one for one in plain)
+        return record(array, "Index", (input,), lambda g: put_sum(g, shape, plain), index_tensors(index))
+    plain = tuple(int(item) if isinstance(item, np.ndarray) else item for item in plain)
     array = input._array[plain if Ellipsis in plain else (*plain, Ellipsis)]
-    return view_of(
-        input, array, title_of(plain, shape),
+    return record_view(
+        input, array, node_name(plain, shape),
         lambda g: put_view(g, shape, plain), lambda base: getitem(base, plain),
     )  # fmt: skip
 
 
-def title_of(index, shape):
-    """What torch calls the last of the steps in which it takes an index."""
-    title, place = "Alias", 0
-    for one in index:
-        if one is Ellipsis:
-            place += len(shape) - sum(other is not None for other in index) + 1
+def node_name(index, shape):
+    """Return the name that torch gives the last of the steps in which it takes an index."""
+    name, dim = "Alias", 0
+    for item in index:
+        if item is Ellipsis:
+            dim += len(shape) - sum(other is not None for other in index) + 1
             continue
-        if one is None:
-            title = "Unsqueeze"
+        if item is None:
+            name = "Unsqueeze"
             continue
-        if isinstance(one, int):
-            title = "Select"
-        elif len(range(*one.indices(shape[place]))) < shape[place]:
-            title = "Slice"
-        place += 1
-    return title
+        if isinstance(item, int):
+            name = "Select"
+        elif len(range(*item.indices(shape[dim]))) < shape[dim]:
+            name = "Slice"
+        dim += 1
+    return name
 
 
-def numbers_of(index):
-    """The tensors of an index that the way back needs unchanged."""
-    return [
-        one
-        for one in (index if isinstance(index, tuple) else (index,))
-        if isinstance(one, Tensor) and one._array.dtype != bool
-    ]
+def index_tensors(index):
+    """Return the tensors of an index that the backward pass needs unchanged."""
+    items = index if isinstance(index, tuple) else (index,)
+    return [item for item in items if isinstance(item, Tensor) and item._array.dtype != bool]
 
 
 def put_view(g, shape, index):
-    """Zeros, with g at the index."""
+    """Return zeros with g at the index."""
     out = np.zeros(shape, g._array.dtype)
     out[index] = g._array
     return record(out, "SliceBackward", (g,), lambda h: getitem(h, index))
 
 
 def put_sum(g, shape, index):
-    """Zeros, to which g is added at the index: what is named twice gets both."""
+    """Return zeros to which g is added at the index; repeated indices add up."""
     out = np.zeros(shape, g._array.dtype)
     if len(index) == 1 and index[0].dtype != bool:
         add_rows(out, index[0], g._array)
     else:
         np.add.at(out, index, g._array)
     return record(out, "IndexBackward", (g,), lambda h: Tensor.__getitem__(h, tuple(
-        Tensor(one) if isinstance(one, np.ndarray) else one for one in index
+        Tensor(item) if isinstance(item, np.ndarray) else item for item in index
     )))  # fmt: skip
 
 
 def add_rows(out, index, rows):
-    """Add each row at its place along the first axis, in their order. Sorted, all rows of a place are summed at
-    once."""
+    """Add each row at its index along the first axis; sorted first, which is faster than np.add.at."""
     index = np.where(index < 0, index + len(out), index).reshape(-1)
     if not index.size:
         return
@@ -150,47 +148,48 @@ def add_rows(out, index, rows):
     if not len(index) or not rows.shape[1]:
         return
     order = np.argsort(index, kind="stable")
-    places, begins = np.unique(index[order], return_index=True)
-    out.reshape(len(out), -1)[places] += np.add.reduceat(rows[order], begins, axis=0)
+    rows_of_out, starts = np.unique(index[order], return_index=True)
+    out.reshape(len(out), -1)[rows_of_out] += np.add.reduceat(rows[order], starts, axis=0)
 
 
 def put(array, index, value, accumulate=False):
+    """Set `array[index]` to a tensor's numbers, or add them; raise torch's error if the shapes differ."""
     try:
         if accumulate:
             np.add.at(array, index, value._array)
         else:
             array[index] = value._array
     except ValueError:
-        there = array[index].shape
+        shape = array[index].shape
         raise RuntimeError(
             f"shape mismatch: value tensor of shape {list(value.shape)} cannot be broadcast to indexing result of shape"
-            f" {list(there)}"
-            if any(isinstance(one, np.ndarray) for one in index)
+            f" {list(shape)}"
+            if any(isinstance(item, np.ndarray) for item in index)
             else (
-                f"The expanded size of the tensor ({there[-1] if there else 1}) must match the existing size"
+                f"The expanded size of the tensor ({shape[-1] if shape else 1}) must match the existing size"
                 f" ({value.shape[-1] if value.ndim else 1}) at non-singleton dimension"
-                f" {builtins.max(len(there) - 1, 0)}.  Target sizes: {list(there)}.  Tensor sizes: {list(value.shape)}"
+                f" {builtins.max(len(shape) - 1, 0)}.  Target sizes: {list(shape)}.  Tensor sizes: {list(value.shape)}"
             )
         ) from None
 
 
 def index_put(input, indices, values, accumulate=False):
-    """A copy with other values at an index."""
+    """Return a copy with other values at an index."""
     plain = plain_index(indices, input._array.shape)
     array = input._array.copy()
     put(array, plain, values, accumulate)
-    again = tuple(Tensor(one) if isinstance(one, np.ndarray) else one for one in plain)
+    tensor_index = tuple(Tensor(item) if isinstance(item, np.ndarray) else item for item in plain)
     value_shape = values._array.shape
 
     def rule(g):
-        kept = g
+        input_gradient = g
         if not accumulate:
-            hole = np.ones(array.shape, g._array.dtype)
-            hole[plain] = 0
-            kept = g * Tensor(hole)
-        at = getitem(g, again)
-        while at.ndim < len(value_shape):
-            at = unsqueeze(at, 0)
-        return kept, fit(at, value_shape)
+            outside = np.ones(array.shape, g._array.dtype)
+            outside[plain] = 0
+            input_gradient = g * Tensor(outside)
+        value_gradient = getitem(g, tensor_index)
+        while value_gradient.ndim < len(value_shape):
+            value_gradient = unsqueeze(value_gradient, 0)
+        return input_gradient, fit(value_gradient, value_shape)
 
-    return record(array, "IndexPut", (input, values), rule, numbers_of(indices))
+    return record(array, "IndexPut", (input, values), rule, index_tensors(indices))

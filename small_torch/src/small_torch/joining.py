@@ -1,4 +1,4 @@
-"""Tensors taken apart and joined."""
+"""Split and join tensors."""
 
 import builtins
 
@@ -9,19 +9,20 @@ from .indexing import getitem
 from .tensor import Tensor, axis, record, record_many
 
 
-def has_axes(input, otherwise):
+def require_axes(input, message):
+    """Raise RuntimeError for a tensor without axes."""
     if not input.ndim:
-        raise RuntimeError(otherwise)
+        raise RuntimeError(message)
 
 
 def select(input, dim, index):
-    """What stands at one place of an axis."""
+    """Return the slice at one index of an axis."""
     return getitem(input, (slice(None),) * axis(dim, input.ndim) + (int(index),))
 
 
 def narrow(input, dim, start, length):
-    """A piece of an axis."""
-    has_axes(input, "narrow() cannot be applied to a 0-dim tensor.")
+    """Return the slice of an axis from start on, of this length."""
+    require_axes(input, "narrow() cannot be applied to a 0-dim tensor.")
     dim = axis(dim, input.ndim)
     n = input._array.shape[dim]
     if not -n <= start <= n:
@@ -33,15 +34,17 @@ def narrow(input, dim, start, length):
 
 
 def unbind(input, dim=0):
-    """All that stands along an axis, one by one."""
+    """Return all slices along an axis, as a tuple."""
     dim = axis(dim, input.ndim)
     index = (slice(None),) * dim
-    return several(input, [(*index, i) for i in range(input._array.shape[dim])], "Unbind", lambda gs: stack(gs, dim))
+    return record_views(
+        input, [(*index, i) for i in range(input._array.shape[dim])], "Unbind", lambda gs: stack(gs, dim)
+    )
 
 
 def split(input, split_size_or_sections, dim=0):
-    """An axis in pieces: of one length, the last one maybe shorter, or of the lengths given."""
-    has_axes(input, "split expects at least a 1-dimensional tensor")
+    """Split an axis into pieces of one length (the last may be shorter) or of the given lengths."""
+    require_axes(input, "split expects at least a 1-dimensional tensor")
     dim = axis(dim, input.ndim)
     n, sizes = input._array.shape[dim], split_size_or_sections
     equal = isinstance(sizes, (int, np.integer))
@@ -54,11 +57,11 @@ def split(input, split_size_or_sections, dim=0):
         )
     ends = np.cumsum(sizes).tolist()
     pieces = [(slice(None),) * dim + (slice(end - size, end),) for size, end in zip(sizes, ends)]
-    return several(input, pieces, "Split" if equal else "SplitWithSizes", lambda gs: cat(gs, dim))
+    return record_views(input, pieces, "Split" if equal else "SplitWithSizes", lambda gs: cat(gs, dim))
 
 
-def several(input, indices, name, rule):
-    """Several views at once. Their gradients come back together."""
+def record_views(input, indices, name, rule):
+    """Record several views of a tensor, whose gradients come back together."""
     arrays = [input._array[(*index, Ellipsis)] for index in indices]
     outs = record_many(arrays, name, (input,), lambda *gs: rule(list(gs))) if arrays else []
     for out, index in zip(outs, indices):
@@ -68,56 +71,58 @@ def several(input, indices, name, rule):
 
 
 def chunk(input, chunks, dim=0):
-    """An axis in so many pieces."""
-    has_axes(input, "chunk expects at least a 1-dimensional tensor")
+    """Split an axis into this many pieces."""
+    require_axes(input, "chunk expects at least a 1-dimensional tensor")
     n = input._array.shape[axis(dim, input.ndim)]
     return split(input, -(-n // chunks) or [0] * chunks, dim)
 
 
-def common(tensors):
+def promote_all(tensors):
+    """Return the tensors in their common type."""
     dtype = tensors[0].dtype
-    if all(one._array.dtype == tensors[0]._array.dtype for one in tensors):
+    if all(tensor._array.dtype == tensors[0]._array.dtype for tensor in tensors):
         return list(tensors)
-    for one in tensors:
-        dtype = dtypes.promoted(dtype, one.dtype)
-    return [one.to(dtype) for one in tensors]
+    for tensor in tensors:
+        dtype = dtypes.promote(dtype, tensor.dtype)
+    return [tensor.to(dtype) for tensor in tensors]
 
 
-def several_of(tensors, name):
-    """A list of them, not a tensor of which one would take the rows."""
+def check_list(tensors, name):
+    """Return tensors as a list; raise TypeError for a single tensor."""
     if isinstance(tensors, Tensor):
         raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
     return list(tensors)
 
 
 def cat(tensors, dim=0):
-    """Tensors one after the other along an axis that they have."""
-    tensors = several_of(tensors, "cat")
+    """Concatenate tensors along an axis that they have."""
+    tensors = check_list(tensors, "cat")
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    if any(not isinstance(one, Tensor) for one in tensors):
-        number, wrong = next((i, one) for i, one in enumerate(tensors) if not isinstance(one, Tensor))
-        raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(wrong).__name__}")
-    if any(not one.ndim for one in tensors):
-        number = next(i for i, one in enumerate(tensors) if not one.ndim)
-        raise RuntimeError(f"zero-dimensional tensor (at position {number}) cannot be concatenated")
-    tensors = common(tensors)
-    given = [one for one in tensors if one._array.shape != (0,)] or tensors[:1]
-    at = axis(dim, given[0].ndim)
-    for number, one in enumerate(given):
-        if one.ndim != given[0].ndim:
-            raise RuntimeError(f"Tensors must have same number of dimensions: got {given[0].ndim} and {one.ndim}")
-        for i, (a, b) in enumerate(zip(given[0]._array.shape, one._array.shape)):
+    for number, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(tensor).__name__}")
+    for number, tensor in enumerate(tensors):
+        if not tensor.ndim:
+            raise RuntimeError(f"zero-dimensional tensor (at position {number}) cannot be concatenated")
+    tensors = promote_all(tensors)
+    tensors = [tensor for tensor in tensors if tensor._array.shape != (0,)] or tensors[:1]
+    first = tensors[0]
+    at = axis(dim, first.ndim)
+    for number, tensor in enumerate(tensors):
+        if tensor.ndim != first.ndim:
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {tensor.ndim}")
+        for i, (a, b) in enumerate(zip(first._array.shape, tensor._array.shape)):
             if i != at and a != b:
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {at}. Expected size {a} but got size {b} for"
                     f" tensor number {number} in the list."
                 )
-    sizes = [one._array.shape[at] for one in given]
+    sizes = [tensor._array.shape[at] for tensor in tensors]
     return record(
-        np.concatenate([one._array for one in given], at),
+        np.concatenate([tensor._array for tensor in tensors], at),
         "Cat",
-        given,
+        tensors,
         lambda g: split(g, sizes, at) if len(sizes) > 1 else (g,),
     )
 
@@ -126,27 +131,27 @@ concat = concatenate = cat
 
 
 def stack(tensors, dim=0):
-    """Tensors of one shape along a new axis."""
-    tensors = several_of(tensors, "stack")
+    """Join tensors of one shape along a new axis."""
+    tensors = check_list(tensors, "stack")
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
-    for number, one in enumerate(tensors):
-        if not isinstance(one, Tensor):
-            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(one).__name__}")
-        if one._array.shape != tensors[0]._array.shape:
+    for number, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"expected Tensor as element {number} in argument 0, but got {type(tensor).__name__}")
+        if tensor._array.shape != tensors[0]._array.shape:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at entry 0 and"
-                f" {list(one.shape)} at entry {number}"
+                f" {list(tensor.shape)} at entry {number}"
             )
-    tensors = common(tensors)
+    tensors = promote_all(tensors)
     at = axis(dim, tensors[0].ndim + 1)
-    return record(np.stack([one._array for one in tensors], at), "Stack", tensors, lambda g: unbind(g, at))
+    return record(np.stack([tensor._array for tensor in tensors], at), "Stack", tensors, lambda g: unbind(g, at))
 
 
 def hstack(tensors):
-    tensors = [one if one.ndim else one.reshape(1) for one in tensors]
+    tensors = [tensor if tensor.ndim else tensor.reshape(1) for tensor in tensors]
     return cat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
 def vstack(tensors):
-    return cat([one if one.ndim > 1 else one.reshape(1, -1) for one in tensors], 0)
+    return cat([tensor if tensor.ndim > 1 else tensor.reshape(1, -1) for tensor in tensors], 0)

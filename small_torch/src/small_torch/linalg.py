@@ -1,4 +1,4 @@
-"""What linear algebra asks of matrices: `torch.linalg`."""
+"""Linear algebra: `torch.linalg`."""
 
 import math
 
@@ -6,48 +6,49 @@ import numpy as np
 
 from .absent import absent
 from .matrices import adjoint
-from .reductions import pair
+from .reductions import return_type
 from .shapes import transpose, tril, triu, unsqueeze
 from .tape import fit, recording
 from .tensor import Tensor, record
 
-SVD = pair("linalg_svd", ("U", "S", "Vh"))
-QR = pair("linalg_qr", ("Q", "R"))
-LSTSQ = pair("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
+SVD = return_type("linalg_svd", ("U", "S", "Vh"))
+QR = return_type("linalg_qr", ("Q", "R"))
+LSTSQ = return_type("linalg_lstsq", ("solution", "residuals", "rank", "singular_values"))
 
 
 class LinAlgError(RuntimeError):
-    """A matrix with which this cannot be done."""
+    """Error for a matrix that does not allow the operation, such as a singular one."""
 
 
-def singular(A, name):
-    """What torch says of a matrix that has no inverse: the place of the first zero that elimination meets."""
+def singular_error(A, name):
+    """Return torch's error for a singular matrix, with the place of the first zero that elimination meets."""
     A = A.reshape(-1, *A.shape[-2:])
-    which = next((i for i, one in enumerate(A) if np.linalg.matrix_rank(one) < len(one)), 0)
-    batch, A = f"(Batch element {which}): " if len(A) > 1 else "", A[which].copy()
+    first = next((i for i, matrix in enumerate(A) if np.linalg.matrix_rank(matrix) < len(matrix)), 0)
+    batch, A = f"(Batch element {first}): " if len(A) > 1 else "", A[first].copy()
     for k in range(len(A)):
-        best = k + np.abs(A[k:, k]).argmax()
-        A[[k, best]] = A[[best, k]]
+        pivot = k + np.abs(A[k:, k]).argmax()
+        A[[k, pivot]] = A[[pivot, k]]
         if A[k, k] == 0:
             break
         A[k + 1 :] -= A[k + 1 :, k : k + 1] / A[k, k] * A[k]
-    said = {
+    messages = {
         "inv": f"linalg.inv: {batch}The diagonal element {k + 1} is zero, the inversion could not be completed",
         "solve": f"torch.linalg.solve: {batch}The solver failed",
     }
-    return LinAlgError(f"{said[name]} because the input matrix is singular.")
+    return LinAlgError(f"{messages[name]} because the input matrix is singular.")
 
 
-def without_gradient(what):
-    """A rule for what small_torch computes, but cannot differentiate: better than a wrong gradient."""
+def without_gradient(operation):
+    """Make a gradient rule that raises NotImplementedError."""
 
     def rule(*gradients):
-        raise NotImplementedError(f"small_torch has no gradient of {what}")
+        raise NotImplementedError(f"small_torch has no gradient of {operation}")
 
     return rule
 
 
-def of_matrices(A, name):
+def check_matrices(A, name):
+    """Raise torch's RuntimeError for fewer than two axes."""
     if A.ndim < 2:
         raise RuntimeError(
             f"linalg.{name}: input should have at least 2 dimensions, but has {A.ndim} dimensions instead"
@@ -65,8 +66,11 @@ def vector_norm(x, ord=2, dim=None, keepdim=False):
 
 
 def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False):
-    """Frobenius' norm, the largest singular value (2), their sum ("nuc"), the largest sum of a column (1) or row
-    (inf)."""
+    """Return the norm of each matrix.
+
+    ord: "fro" (Frobenius), 2 (the largest singular value), -2 (the smallest), "nuc" (their sum), 1 or inf (the largest
+    sum of a column or row).
+    """
     if A.ndim < 2:
         raise RuntimeError("linalg.matrix_norm: The input tensor A must have at least 2 dimensions.")
     if ord == "fro":
@@ -80,14 +84,14 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False):
 
 
 def svd(A, full_matrices=True):
-    of_matrices(A, "svd")
+    check_matrices(A, "svd")
     U, S, Vh = np.linalg.svd(A._array, full_matrices)
-    U, Vh = (record(one, "LinalgSvd", (A,), without_gradient("svd's vectors")) for one in (U, Vh))
+    U, Vh = (record(vectors, "LinalgSvd", (A,), without_gradient("svd's vectors")) for vectors in (U, Vh))
     return SVD(U, svdvals(A) if A.requires_grad else Tensor(S), Vh)
 
 
 def svdvals(A):
-    of_matrices(A, "svd")
+    check_matrices(A, "svd")
     U, S, Vh = np.linalg.svd(A._array, full_matrices=False)
     U, Vh = Tensor(U), Tensor(Vh)
 
@@ -105,7 +109,7 @@ def eigvals(A):
 
 def qr(A, mode="reduced"):
     rule = without_gradient("the QR decomposition")
-    return QR(*(record(one, "LinalgQr", (A,), rule) for one in np.linalg.qr(A._array, mode)))
+    return QR(*(record(factor, "LinalgQr", (A,), rule) for factor in np.linalg.qr(A._array, mode)))
 
 
 def matrix_rank(A, tol=None):
@@ -128,17 +132,17 @@ def inv(A):
     try:
         array = np.linalg.inv(A._array)
     except np.linalg.LinAlgError:
-        raise singular(A._array, "inv") from None
+        raise singular_error(A._array, "inv") from None
     return record(array, "LinalgInvEx", (A,), lambda g: -(transpose(inv(A), -2, -1) @ g @ transpose(inv(A), -2, -1)),
     [A])  # fmt: skip
 
 
 def solve(A, B):
-    """X with A X = B."""
+    """Return X with A X = B."""
     try:
-        return _solved(A, B, np.linalg.solve, solve, lambda g: g)
+        return _record_solution(A, B, np.linalg.solve, solve, lambda g: g)
     except np.linalg.LinAlgError:
-        raise singular(A._array, "solve") from None
+        raise singular_error(A._array, "solve") from None
     except ValueError:
         rows, columns = B.shape[-2:] if B.ndim > 1 else (*B.shape, 1)
         raise RuntimeError(
@@ -148,45 +152,54 @@ def solve(A, B):
 
 
 def solve_triangular(A, B, *, upper, left=True, unitriangular=False):
-    """X with A X = B (left) or X A = B, where only one triangle of A is looked at."""
+    """Return X with A X = B (left) or X A = B, reading only one triangle of A."""
     if not left:
         out = solve_triangular(transpose(A, -2, -1), transpose(B, -2, -1), upper=not upper, unitriangular=unitriangular)
         return transpose(out, -2, -1)
-    part = triu if upper else tril
+    triangle = triu if upper else tril
 
-    def numbers(a, b):
+    def solve_arrays(a, b):
         a = np.triu(a) if upper else np.tril(a)
         if unitriangular:
             a = a - a * np.eye(a.shape[-1], dtype=a.dtype) + np.eye(a.shape[-1], dtype=a.dtype)
         return np.linalg.solve(a, b)
 
-    def again(A, B):
+    def solve_adjoint(A, B):
         return solve_triangular(A, B, upper=not upper, unitriangular=unitriangular)
 
-    keep = (lambda g: part(g, 1 if upper else -1)) if unitriangular else part
-    return _solved(A, B, numbers, again, keep)
+    mask_gradient = (lambda g: triangle(g, 1 if upper else -1)) if unitriangular else triangle
+    return _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient)
 
 
-def _solved(A, B, numbers, again, keep):
+def _record_solution(A, B, solve_arrays, solve_adjoint, mask_gradient):
+    """Return X with A X = B.
+
+    solve_arrays: solves for numpy arrays. solve_adjoint: solves Aᴴ X = B for tensors. mask_gradient: sets the gradient
+    of unread numbers of A to zero.
+    """
     vector = B.ndim == 1
-    wide = unsqueeze(B, -1) if vector else B
-    shape = np.broadcast_shapes(A._array.shape[:-2], wide._array.shape[:-2])
-    array = numbers(
+    matrix = unsqueeze(B, -1) if vector else B
+    shape = np.broadcast_shapes(A._array.shape[:-2], matrix._array.shape[:-2])
+    array = solve_arrays(
         np.broadcast_to(A._array, shape + A._array.shape[-2:]),
-        np.broadcast_to(wide._array, shape + wide._array.shape[-2:]),
+        np.broadcast_to(matrix._array, shape + matrix._array.shape[-2:]),
     )
 
     def rule(g):
-        gB = again(adjoint(A), g)
-        X = _solved(A, wide, numbers, again, keep) if A._requires_grad or wide._requires_grad else Tensor(array)
-        return fit(keep(-(gB @ adjoint(X))), A._array.shape), fit(gB, wide._array.shape)
+        gB = solve_adjoint(adjoint(A), g)
+        X = (
+            _record_solution(A, matrix, solve_arrays, solve_adjoint, mask_gradient)
+            if A._requires_grad or matrix._requires_grad
+            else Tensor(array)
+        )
+        return fit(mask_gradient(-(gB @ adjoint(X))), A._array.shape), fit(gB, matrix._array.shape)
 
-    out = record(array, "LinalgSolve", (A, wide), rule, [A])
+    out = record(array, "LinalgSolve", (A, matrix), rule, [A])
     return out.squeeze(-1) if vector else out
 
 
 def lstsq(A, B, rcond=None, *, driver=None):
-    """The X that brings A X nearest to B."""
+    """Return the least-squares solution X of A X = B."""
     solution, residuals, rank, values = np.linalg.lstsq(A._array, B._array, rcond=None)
     solution = record(solution, "LinalgLstsq", (A, B), without_gradient("lstsq"))
     return LSTSQ(solution, Tensor(residuals), Tensor(np.asarray(rank)), Tensor(values))

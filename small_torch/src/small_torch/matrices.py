@@ -8,20 +8,20 @@ from .arithmetic import conj
 from .joining import stack
 from .products import product
 from .shapes import flatten, movedim, reshape, transpose, unsqueeze
-from .tape import fit, titled
+from .tape import fit, rename_node
 from .tensor import Tensor, record
 
 
-def same_type(first, second):
+def check_same_type(first, second):
+    """Raise torch's RuntimeError for two types."""
     if first._array.dtype != second._array.dtype:
         raise RuntimeError(
-            f"expected m1 and m2 to have the same dtype, but got: {first.dtype.in_c} != {second.dtype.in_c}"
+            f"expected m1 and m2 to have the same dtype, but got: {first.dtype.c_name} != {second.dtype.c_name}"
         )
 
 
 def matmul(input, other):
-    """The product of matrices, stacked along the axes before the last two; of a vector with a matrix; of two
-    vectors."""
+    """Return the product of matrices (stacked along the other axes), of matrix and vector, or of two vectors."""
     if not isinstance(other, Tensor):
         raise TypeError(f"matmul(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
     a, b = input, other
@@ -29,7 +29,7 @@ def matmul(input, other):
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
     inner = b._array.shape[-2] if b.ndim > 1 else b._array.shape[0]
     if a._array.shape[-1] != inner:
-        raise unfit(a._array.shape, b._array.shape)
+        raise shape_error(a._array.shape, b._array.shape)
     if a._array.dtype != b._array.dtype and b.ndim == 1:
         if a.ndim == 1:
             raise RuntimeError(
@@ -37,12 +37,12 @@ def matmul(input, other):
             )
         names = f"{b.dtype.title}, {a.dtype.title}, and {b.dtype.title}"
         raise RuntimeError(f"addmv input tensors must have the same dtype, but got {names}")
-    same_type(a, b)
+    check_same_type(a, b)
     for back, (m, n) in enumerate(zip(a._array.shape[-3::-1], b._array.shape[-3::-1])):
         if m != n and 1 not in (m, n):
-            place = max(a.ndim, b.ndim) - 3 - back
+            dim = max(a.ndim, b.ndim) - 3 - back
             raise RuntimeError(
-                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {place}"
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {dim}"
             )
     if a.ndim > 2 and b.ndim <= 2 and a._array.flags.c_contiguous:  # one large product instead of many small ones
         shape = a._array.shape
@@ -55,29 +55,29 @@ def matmul(input, other):
     def rule(g):
         if a.ndim == 1 and b.ndim == 1:
             return g * b, g * a
-        wide_a = unsqueeze(a, 0) if a.ndim == 1 else a
-        wide_b = unsqueeze(b, 1) if b.ndim == 1 else b
+        matrix_a = unsqueeze(a, 0) if a.ndim == 1 else a
+        matrix_b = unsqueeze(b, 1) if b.ndim == 1 else b
         g = unsqueeze(g, -2) if a.ndim == 1 else unsqueeze(g, -1) if b.ndim == 1 else g
         ga = gb = None
         if a._requires_grad:
-            ga = reshape(fit(matmul(g, adjoint(wide_b)), wide_a._array.shape), *a.shape)
+            ga = reshape(fit(matmul(g, adjoint(matrix_b)), matrix_a._array.shape), *a.shape)
         if b._requires_grad:
-            if wide_b.ndim == 2 and wide_a.ndim > 2:
-                gb = matmul(adjoint(flatten(wide_a, 0, -2)), flatten(g, 0, -2))
+            if matrix_b.ndim == 2 and matrix_a.ndim > 2:
+                gb = matmul(adjoint(flatten(matrix_a, 0, -2)), flatten(g, 0, -2))
             else:
-                gb = fit(matmul(adjoint(wide_a), g), wide_b._array.shape)
+                gb = fit(matmul(adjoint(matrix_a), g), matrix_b._array.shape)
             gb = reshape(gb, *b.shape)
         return ga, gb
 
-    saved = [one for one, need in ((b, a), (a, b)) if need._requires_grad]
+    saved = [factor for factor, partner in ((b, a), (a, b)) if partner._requires_grad]
     return record(array, NAMES.get((a.ndim, b.ndim), "UnsafeView"), (a, b), rule, saved)
 
 
-NAMES = {(1, 1): "Dot", (2, 1): "Mv", (1, 2): "Squeeze.4", (2, 2): "Mm"}  # by how many axes the two have
+NAMES = {(1, 1): "Dot", (2, 1): "Mv", (1, 2): "Squeeze.4", (2, 2): "Mm"}  # node name by the numbers of axes
 
 
-def unfit(a, b):
-    """What torch says of matrices that do not fit."""
+def shape_error(a, b):
+    """Return torch's error for matrices whose shapes do not fit."""
     if len(a) == 1 and len(b) == 1:
         return RuntimeError(f"inconsistent tensor size, expected tensor [{a[0]}] and src [{b[0]}] to have the same number of elements, but got {a[0]} and {b[0]} elements respectively")  # fmt: skip # noqa: E501
     if len(b) == 1:
@@ -94,15 +94,15 @@ def unfit(a, b):
     return RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({a[0]}x{a[1]} and {b[-2]}x{b[-1]})")
 
 
-def transposed(x):
-    """Each matrix transposed: `mT`."""
+def transpose_matrices(x):
+    """Transpose each matrix: `mT`."""
     if x.ndim == 1:
         raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
     return transpose(x, -2, -1) if x.ndim else x
 
 
 def adjoint(x):
-    """Transposed, and conjugate."""
+    """Transpose each matrix and conjugate its numbers."""
     return conj(transpose(x, -2, -1))
 
 
@@ -122,7 +122,7 @@ def bmm(input, mat2):
             f"Expected size for first two dimensions of batch2 tensor to be: [{input._array.shape[0]},"
             f" {input._array.shape[2]}] but got: [{mat2._array.shape[0]}, {mat2._array.shape[1]}]."
         )
-    return titled(matmul(input, mat2), "Bmm")
+    return rename_node(matmul(input, mat2), "Bmm")
 
 
 def mv(input, vec):
@@ -132,7 +132,7 @@ def mv(input, vec):
 
 
 def dot(input, other):
-    """The sum of the products, of two vectors."""
+    """Return the sum of the products of two vectors."""
     if input.ndim != 1 or other.ndim != 1:
         raise RuntimeError(f"1D tensors expected, but got {input.ndim}D and {other.ndim}D tensors")
     return matmul(input, other)
@@ -143,53 +143,53 @@ def outer(input, vec2):
 
 
 def addmm(input, mat1, mat2, *, beta=1, alpha=1):
-    """beta · input + alpha · mat1 @ mat2"""
+    """Return beta · input + alpha · mat1 @ mat2."""
     product = mm(mat1, mat2)
     product = product if alpha == 1 else product * alpha
-    return titled(product + (input if beta == 1 else input * beta) if beta else product, "Addmm")
+    return rename_node(product + (input if beta == 1 else input * beta) if beta else product, "Addmm")
 
 
 def einsum(equation, *operands_):
-    """Products and sums, said by letters."""
+    """Return the sums of products that an equation of letters describes."""
     if len(operands_) == 1 and isinstance(operands_[0], (list, tuple)):
         operands_ = tuple(operands_[0])
     equation = equation.replace(" ", "")
     if "..." in equation:
-        equation = spelt_out(equation, operands_)
+        equation = expand_ellipsis(equation, operands_)
     inputs, _, output = equation.partition("->")
     terms = inputs.split(",")
     if "->" not in equation:
         letters = inputs.replace(",", "")
-        output = "".join(sorted(one for one in set(letters) if letters.count(one) == 1))
+        output = "".join(sorted(letter for letter in set(letters) if letters.count(letter) == 1))
     check_letters(terms, output, operands_)
-    if len(terms) == 1 and operands_[0]._array.dtype == bool and len(output) < len(inputs):  # counts
+    if len(terms) == 1 and operands_[0]._array.dtype == bool and len(output) < len(inputs):
         operands_ = (operands_[0].long(),)
-    array = np.einsum(f"{inputs}->{output}", *(one._array for one in operands_), optimize=len(terms) > 2)
+    array = np.einsum(f"{inputs}->{output}", *(operand._array for operand in operands_), optimize=len(terms) > 2)
 
     def rule(g):
-        found = []
+        gradients = []
         for i, (term, x) in enumerate(zip(terms, operands_)):
             if not x._requires_grad:
-                found.append(None)
+                gradients.append(None)
                 continue
             others = [(t, o) for j, (t, o) in enumerate(zip(terms, operands_)) if j != i]
-            known = set(output).union(*(t for t, _ in others))
-            reached = "".join(one for one in dict.fromkeys(term) if one in known)
+            available = set(output).union(*(t for t, _ in others))
+            reached = "".join(letter for letter in dict.fromkeys(term) if letter in available)
             part = einsum(",".join([output, *(t for t, _ in others)]) + "->" + reached, g, *(o for _, o in others))
-            if reached != term:  # what is summed over alone, or is a diagonal
+            if reached != term:  # a letter that only this term has, or a diagonal
                 if len(set(term)) < len(term):
                     raise NotImplementedError("small_torch has no gradient of einsum for a letter twice in one term")
-                for place, one in enumerate(term):
-                    if one not in reached:
-                        part = unsqueeze(part, place)
-            found.append(part.expand(np.broadcast_shapes(part._array.shape, x._array.shape)))
-        return found
+                for dim, letter in enumerate(term):
+                    if letter not in reached:
+                        part = unsqueeze(part, dim)
+            gradients.append(part.expand(np.broadcast_shapes(part._array.shape, x._array.shape)))
+        return gradients
 
     return record(np.asarray(array), "Einsum", operands_, rule, operands_)
 
 
 def check_letters(terms, output, operands_):
-    """RuntimeError where letters and axes do not fit."""
+    """Raise RuntimeError where letters and axes do not fit."""
     if len(terms) != len(operands_):
         more = "more operands were provided than specified in the equation"
         fewer = "fewer operands were provided than specified in the equation"
@@ -215,20 +215,21 @@ def check_letters(terms, output, operands_):
             )
 
 
-def spelt_out(equation, operands_):
+def expand_ellipsis(equation, operands_):
+    """Replace `...` in an equation of einsum by letters."""
     inputs, arrow, output = equation.partition("->")
-    free = [one for one in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if one not in equation]
+    free = [letter for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if letter not in equation]
     terms, longest = [], 0
     for term, x in zip(inputs.split(","), operands_):
         n = x.ndim - len(term.replace("...", ""))
         longest = max(longest, n)
         terms.append((term, n))
     letters = "".join(free[:longest])
-    spelt = ",".join(term.replace("...", letters[longest - n :] if n else "") for term, n in terms)
+    inputs_ = ",".join(term.replace("...", letters[longest - n :] if n else "") for term, n in terms)
     if not arrow:
-        once = [one for one in sorted(set(inputs) - set(".,")) if inputs.count(one) == 1]
+        once = [letter for letter in sorted(set(inputs) - set(".,")) if inputs.count(letter) == 1]
         output = "..." + "".join(once)
-    return f"{spelt}->{output.replace('...', letters)}"
+    return f"{inputs_}->{output.replace('...', letters)}"
 
 
 def cross(input, other, dim=-1):
@@ -240,33 +241,31 @@ def cross(input, other, dim=-1):
 
 
 def cdist(x1, x2, p=2.0):
-    """Distances of each row to each row."""
-    for name, one in (("X1", x1), ("X2", x2)):
-        if one.ndim < 2:
-            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {one.ndim}D")
+    """Return the distances between each row of x1 and each row of x2."""
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
     m, n = x1._array.shape[-1], x2._array.shape[-1]
     if m != n:
         raise RuntimeError(f"X1 and X2 must have the same number of columns. X1: {m} X2: {n}")
-    return titled((unsqueeze(x1, -2) - unsqueeze(x2, -3)).norm(p, -1), "Cdist")
+    return rename_node((unsqueeze(x1, -2) - unsqueeze(x2, -3)).norm(p, -1), "Cdist")
 
 
 def pdist(input, p=2.0):
-    """Distances of each row to each later row."""
+    """Return the distances between each row and each later row."""
     first, second = np.triu_indices(input._array.shape[0], 1)
     return (input[Tensor(first)] - input[Tensor(second)]).norm(p, -1)
 
 
 def trace(input):
-    return titled(input.diagonal().sum(), "Trace")
+    return rename_node(input.diagonal().sum(), "Trace")
 
 
 def kron(input, other):
     n = max(input.ndim, other.ndim)
-    a, b = ((1,) * (n - one.ndim) + one._array.shape for one in (input, other))
-    parted = [
-        reshape(
-            one, *[size for pair in (zip(shape, (1,) * n) if one is input else zip((1,) * n, shape)) for size in pair]
-        )
-        for one, shape in ((input, a), (other, b))
+    a, b = ((1,) * (n - x.ndim) + x._array.shape for x in (input, other))
+    spread = [
+        reshape(x, *[size for pair in (zip(shape, (1,) * n) if x is input else zip((1,) * n, shape)) for size in pair])
+        for x, shape in ((input, a), (other, b))
     ]
-    return reshape(parted[0] * parted[1], *(i * j for i, j in zip(a, b)))
+    return reshape(spread[0] * spread[1], *(i * j for i, j in zip(a, b)))

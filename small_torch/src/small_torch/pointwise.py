@@ -1,19 +1,19 @@
-"""Operations number by number: functions of one number, and their derivatives."""
+"""Elementwise functions of one number, and their derivatives."""
 
 import math
 import weakref
 
 import numpy as np
 
-from .arithmetic import called, compute, conj, floating, zeros
+from .arithmetic import compute, conj, floating, set_name, zeros
 from .comparing import masked
 from .operands import operands
 from .tape import fit
 from .tensor import Tensor, record
 
 
-def of_one(name, function, slope):
-    """An operation number by number: its value by numpy, and its derivative by operations on tensors."""
+def from_input(name, function, slope):
+    """Make an elementwise operation from numpy's function and its derivative, a function of the input."""
 
     def operation(input):
         x = floating(input)
@@ -21,12 +21,14 @@ def of_one(name, function, slope):
             array = function(x._array)
         return record(array, name.title(), (x,), lambda g: g * conj(slope(x)), (x,))
 
-    return called(name, operation)
+    return set_name(name, operation)
 
 
-def of_result(name, function, slope):
-    """The same, if the derivative is most easily said of the result: which is then what must not be changed in
-    place."""
+def from_result(name, function, slope):
+    """Make an elementwise operation whose derivative is a function of the result.
+
+    The rule must not hold the result (it would never be freed): it holds its array, and its node weakly.
+    """
 
     def operation(input):
         x = floating(input)
@@ -34,22 +36,22 @@ def of_result(name, function, slope):
             out = record(function(x._array), name.title(), (x,), None)
         node = out._grad_fn
         if node is not None:
-            kept, version, itself = out._array, out._version, weakref.ref(node)
+            array, version, node_reference = out._array, out._version, weakref.ref(node)
 
             def result():
-                y = Tensor(kept)
-                y._grad_fn, y._requires_grad, y._version = itself(), True, version
+                y = Tensor(array)
+                y._grad_fn, y._requires_grad, y._version = node_reference(), True, version
                 return y
 
             node.rule = lambda g: g * conj(slope(result()))
-            node.saved = [(Kept(out, name.title()), 0)]
+            node.saved = [(SavedResult(out, name.title()), 0)]
         return out
 
-    return called(name, operation)
+    return set_name(name, operation)
 
 
-class Kept:
-    """What a node says of the result that it needs unchanged, without holding on to it."""
+class SavedResult:
+    """The type, shape and version of a saved result: what an error needs, without holding the tensor."""
 
     _output = 0
 
@@ -57,66 +59,68 @@ class Kept:
         self._version, self.dtype, self.shape, self._made_by = out._version, out.dtype, out.shape, made_by
 
 
-def logistic(x):
+def stable_sigmoid(x):
+    """Return σ(x), without overflow."""
     half = x.dtype.type(0.5)
-    return half * (np.tanh(half * x) + x.dtype.type(1)) if x.dtype.kind == "c" else exact_logistic(x)
+    return half * (np.tanh(half * x) + x.dtype.type(1)) if x.dtype.kind == "c" else real_sigmoid(x)
 
 
-def exact_logistic(x):
+def real_sigmoid(x):
+    """Return σ(x) of real numbers."""
     e = np.exp(-np.abs(x))  # never overflows
     return np.where(x >= 0, 1, e) / (1 + e)
 
 
-exp = of_result("exp", np.exp, lambda y: y)
+exp = from_result("exp", np.exp, lambda y: y)
 
-expm1 = of_result("expm1", np.expm1, lambda y: y + 1)
+expm1 = from_result("expm1", np.expm1, lambda y: y + 1)
 
-tanh = of_result("tanh", np.tanh, lambda y: 1 - y * y)
+tanh = from_result("tanh", np.tanh, lambda y: 1 - y * y)
 
-sigmoid = of_result("sigmoid", logistic, lambda y: (1 - y) * y)
+sigmoid = from_result("sigmoid", stable_sigmoid, lambda y: (1 - y) * y)
 
-sqrt = of_result("sqrt", np.sqrt, lambda y: 0.5 / y)
+sqrt = from_result("sqrt", np.sqrt, lambda y: 0.5 / y)
 
-rsqrt = of_result("rsqrt", lambda x: 1 / np.sqrt(x), lambda y: -0.5 * y**3)
+rsqrt = from_result("rsqrt", lambda x: 1 / np.sqrt(x), lambda y: -0.5 * y**3)
 
 
 def relu(input):
-    """What is above zero, and zero."""
+    """Return max(0, x)."""
     array = np.maximum(input._array, 0)
     return record(array, "Relu", (input,), lambda g: masked(g, array <= 0))
 
 
-log = of_one("log", np.log, lambda x: 1 / x)
+log = from_input("log", np.log, lambda x: 1 / x)
 
-log2 = of_one("log2", np.log2, lambda x: 1 / (x * math.log(2)))
+log2 = from_input("log2", np.log2, lambda x: 1 / (x * math.log(2)))
 
-log10 = of_one("log10", np.log10, lambda x: 1 / (x * math.log(10)))
+log10 = from_input("log10", np.log10, lambda x: 1 / (x * math.log(10)))
 
-log1p = of_one("log1p", np.log1p, lambda x: 1 / (x + 1))
+log1p = from_input("log1p", np.log1p, lambda x: 1 / (x + 1))
 
-exp2 = of_one("exp2", np.exp2, lambda x: exp2(x) * math.log(2))
+exp2 = from_input("exp2", np.exp2, lambda x: exp2(x) * math.log(2))
 
-sin = of_one("sin", np.sin, lambda x: cos(x))
+sin = from_input("sin", np.sin, lambda x: cos(x))
 
-cos = of_one("cos", np.cos, lambda x: -sin(x))
+cos = from_input("cos", np.cos, lambda x: -sin(x))
 
-tan = of_one("tan", np.tan, lambda x: 1 + tan(x) ** 2)
+tan = from_input("tan", np.tan, lambda x: 1 + tan(x) ** 2)
 
-sinh = of_one("sinh", np.sinh, lambda x: cosh(x))
+sinh = from_input("sinh", np.sinh, lambda x: cosh(x))
 
-cosh = of_one("cosh", np.cosh, lambda x: sinh(x))
+cosh = from_input("cosh", np.cosh, lambda x: sinh(x))
 
-asin = of_one("asin", np.arcsin, lambda x: rsqrt(1 - x * x))
+asin = from_input("asin", np.arcsin, lambda x: rsqrt(1 - x * x))
 
-acos = of_one("acos", np.arccos, lambda x: -rsqrt(1 - x * x))
+acos = from_input("acos", np.arccos, lambda x: -rsqrt(1 - x * x))
 
-atan = of_one("atan", np.arctan, lambda x: 1 / (x * x + 1))
+atan = from_input("atan", np.arctan, lambda x: 1 / (x * x + 1))
 
-atanh = of_one("atanh", np.arctanh, lambda x: 1 / (1 - x * x))
+atanh = from_input("atanh", np.arctanh, lambda x: 1 / (1 - x * x))
 
 _erf = np.frompyfunc(math.erf, 1, 1)
 
-erf = of_one(
+erf = from_input(
     "erf",
     lambda x: _erf(x).astype(x.dtype) if x.ndim else np.asarray(math.erf(x), x.dtype),
     lambda x: exp(-x * x) * (2 / math.sqrt(math.pi)),
@@ -132,12 +136,12 @@ def atan2(input, other):
 
 
 def step_function(name, function):
-    """A function that is flat nearly everywhere."""
+    """Make an operation that is constant almost everywhere."""
 
     def operation(input):
         return record(function(input._array), name.title(), (input,), zeros)
 
-    return called(name, operation)
+    return set_name(name, operation)
 
 
 floor, ceil, trunc = (step_function(name, getattr(np, name)) for name in ("floor", "ceil", "trunc"))
@@ -148,18 +152,19 @@ def round(input, *, decimals=0):
 
 
 def nan_to_num(input, nan=0.0, posinf=None, neginf=None):
-    good = Tensor(np.isfinite(input._array).astype(input._array.dtype))
+    finite = Tensor(np.isfinite(input._array).astype(input._array.dtype))
     return record(
-        np.nan_to_num(input._array, nan=nan, posinf=posinf, neginf=neginf), "NanToNum", (input,), lambda g: g * good
+        np.nan_to_num(input._array, nan=nan, posinf=posinf, neginf=neginf), "NanToNum", (input,), lambda g: g * finite
     )
 
 
-def softplus_of(x):
+def softplus_array(x):
+    """Return log(1 + eˣ), without overflow."""
     return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
 
 
 def logsigmoid(input):
-    """log σ(x)"""
+    """Return log σ(x)."""
     with np.errstate(all="ignore"):
-        array = -softplus_of(-input._array)
+        array = -softplus_array(-input._array)
     return record(array, "LogSigmoid", (input,), lambda g: g * sigmoid(-input), [input])

@@ -1,7 +1,7 @@
-"""How a tensor is printed: torch's way, to the letter.
+"""Print tensors exactly as torch does.
 
-All numbers are written with as many digits as the one that needs most, in columns; what has more than a thousand
-is shown by its ends.
+All numbers get as many digits as the one that needs most, in columns; a tensor of more than a thousand numbers is shown
+by its ends.
 """
 
 import math
@@ -17,50 +17,51 @@ PROFILES = {
 
 
 def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
-    """How many digits, how many numbers before there are dots, how many at each end, how wide, in powers of ten or
-    not."""
+    """Set digits, the size above which tensors are shortened, numbers at each end, line width and notation."""
     if profile is not None:
         OPTIONS.update(PROFILES[profile])
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    OPTIONS.update({name: value for name, value in given.items() if value is not None})
+    options = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    OPTIONS.update({name: value for name, value in options.items() if value is not None})
     OPTIONS["sci_mode"] = sci_mode
 
 
 class Format:
-    """How the numbers of one tensor are written: chosen by all that are shown."""
+    """How the numbers of one tensor are written: derived from all that are shown."""
 
     def __init__(self, shown):
-        self.kind, self.whole, self.powers, self.width = shown.dtype.kind, True, False, 1
+        self.kind, self.integers, self.powers, self.width = shown.dtype.kind, True, False, 1
         flat = shown.reshape(-1)
         if self.kind != "f":
-            self.width = max((len(str(one)) for one in flat.tolist()), default=1)
+            self.width = max((len(str(value)) for value in flat.tolist()), default=1)
             return
-        counted = flat[np.isfinite(flat) & (flat != 0)].astype(np.float64)
-        if not counted.size:  # zeros, and what is not finite, say nothing about digits
+        finite = flat[np.isfinite(flat) & (flat != 0)].astype(np.float64)
+        if not finite.size:  # zeros, infinities and NaN do not decide the digits
             return
-        self.whole = bool((counted == np.ceil(counted)).all())
-        least, most = np.abs(counted).min(), np.abs(counted).max()
-        self.powers = bool(most / least > 1000 or most > 1e8 or least < 1e-4)
+        self.integers = bool((finite == np.ceil(finite)).all())
+        smallest, largest = np.abs(finite).min(), np.abs(finite).max()
+        self.powers = bool(largest / smallest > 1000 or largest > 1e8 or smallest < 1e-4)
         if OPTIONS["sci_mode"] is not None:
             self.powers = OPTIONS["sci_mode"]
-        self.width = max(len(self.of(one)) for one in counted.tolist())
+        self.width = max(len(self.value_text(value)) for value in finite.tolist())
 
-    def of(self, value):
+    def value_text(self, value):
+        """Return the text of one number."""
         if self.kind != "f":
             return str(value)
         if self.powers:
             return f"{value:.{OPTIONS['precision']}e}"
-        if self.whole:
+        if self.integers:
             text = f"{value:.0f}"
             return text if math.isinf(value) or math.isnan(value) else text + "."
         return f"{value:.{OPTIONS['precision']}f}"
 
-    def text(self, value):
-        return self.of(value).rjust(self.width)
+    def padded_text(self, value):
+        """Return the text of one number, padded to the width of the column."""
+        return self.value_text(value).rjust(self.width)
 
 
 def summary(array):
-    """What is shown of a large tensor: its ends, along each axis."""
+    """Return the ends of a large tensor along each axis."""
     ends = OPTIONS["edgeitems"]
     for dim, n in enumerate(array.shape):
         if n > 2 * ends:
@@ -69,38 +70,44 @@ def summary(array):
 
 
 def scalar(value, formats):
+    """Return the text of one number, real or complex."""
     if len(formats) == 1:
-        return formats[0].text(value)
-    imag = formats[1].text(value.imag).lstrip()
-    return formats[0].text(value.real) + (f"+{imag}j" if imag[0] not in "+-" else f"{imag}j")
+        return formats[0].padded_text(value)
+    imag = formats[1].padded_text(value.imag).lstrip()
+    return formats[0].padded_text(value.real) + (f"+{imag}j" if imag[0] not in "+-" else f"{imag}j")
 
 
 def vector(values, indent, short, formats):
-    length = sum(one.width for one in formats) + 2 + (len(formats) - 1)  # a comma and a space; j
+    """Return the text of a vector, broken into lines."""
+    length = sum(value.width for value in formats) + 2 + (len(formats) - 1)  # ", " and, for complex numbers, "j"
     ends = OPTIONS["edgeitems"]
     if short and len(values) > 2 * ends:
-        texts = [scalar(one, formats) for one in values[:ends].tolist()] + [" ..."]
-        texts += [scalar(one, formats) for one in values[-ends:].tolist()]
+        texts = [scalar(value, formats) for value in values[:ends].tolist()] + [" ..."]
+        texts += [scalar(value, formats) for value in values[-ends:].tolist()]
     else:
-        texts = [scalar(one, formats) for one in values.tolist()]
+        texts = [scalar(value, formats) for value in values.tolist()]
     per_line = max(1, math.floor((OPTIONS["linewidth"] - indent) / length))
     lines = [", ".join(texts[i : i + per_line]) for i in range(0, len(texts), per_line)]
     return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
 def nested(array, indent, short, formats):
+    """Return the text of an array with any number of axes."""
     if array.ndim == 0:
         return scalar(array.item(), formats)
     if array.ndim == 1:
         return vector(array, indent, short, formats)
     ends = OPTIONS["edgeitems"]
-    parts = lambda rows: [nested(one, indent + 1, short, formats) for one in rows]  # noqa: E731
+    parts = lambda rows: [nested(row, indent + 1, short, formats) for row in rows]  # noqa: E731
     texts = [*parts(array[:ends]), "...", *parts(array[-ends:])] if short and len(array) > 2 * ends else parts(array)
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(texts) + "]"
 
 
 def tensor_text(array, dtype, default_dtype, requires_grad=False, grad_fn=None, prefix="tensor("):
-    """`repr` of a tensor. dtype, default_dtype: names; grad_fn: its name, if it has one."""
+    """Return the `repr` of a tensor.
+
+    dtype, default_dtype: names; grad_fn: its name, or None.
+    """
     indent, suffixes = len(prefix), []
     plain = {default_dtype, "int64", "bool", "complex64" if default_dtype == "float32" else "complex128"}
     if not array.size:
@@ -120,7 +127,7 @@ def tensor_text(array, dtype, default_dtype, requires_grad=False, grad_fn=None, 
         suffixes.append(f"grad_fn=<{grad_fn}>")
     elif requires_grad:
         suffixes.append("requires_grad=True")
-    # what comes after the numbers stands behind them, if there is room
+    # suffixes go on the last line, if there is room
     out = prefix + text
     length = len(out) - out.rfind("\n") + 1
     for suffix in suffixes:

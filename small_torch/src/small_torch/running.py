@@ -1,20 +1,20 @@
-"""Sums, products and extremes of all numbers up to each place of an axis; and differences of neighbours."""
+"""Running sums, products and maxima along an axis; differences of neighbours."""
 
 import builtins
 
 import numpy as np
 
-from .gathering import of_rows, scatter_add
+from .gathering import accept_scalars, scatter_add
 from .joining import cat, narrow
-from .reductions import pair, prod, sum
+from .reductions import prod, return_type, sum
 from .shapes import flip
 from .tensor import Tensor, axis, record, record_many
 
-CUMMAX = pair("cummax", ("values", "indices"))
+CUMMAX = return_type("cummax", ("values", "indices"))
 
 
-def along(function, x, at, keep):
-    """numpy's function along an axis; float32 is summed up in float64, and rounded at each place."""
+def accumulate(function, x, at, keep):
+    """Apply numpy's function along an axis; float32 is accumulated in float64, and rounded at each place."""
     if not x.ndim:
         return x.astype(keep)
     with np.errstate(all="ignore"):
@@ -22,49 +22,49 @@ def along(function, x, at, keep):
 
 
 def cumsum(input, dim, *, dtype=None):
-    """Running sums along an axis."""
+    """Return running sums along an axis."""
     input = input if dtype is None else input.to(dtype)
     at = axis(dim, input.ndim)
     x = input._array
     keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
-    array = along(np.cumsum, x, at, keep)
+    array = accumulate(np.cumsum, x, at, keep)
     return record(array, "Cumsum", (input,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
 
 
-@of_rows
+@accept_scalars
 def cumprod(input, dim, *, dtype=None):
-    """Running products along an axis."""
+    """Return running products along an axis."""
     input = input if dtype is None else input.to(dtype)
     at = axis(dim, input.ndim)
     x = input._array
     keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
 
     def rule(g):
-        # Σ over what comes later of g · (the product without this number): a step at a time, which zeros do not harm
-        n, found = x.shape[at], []
+        # Σ over later places of g · (the product without this number); no quotient, since numbers may be zero
+        n, gradients = x.shape[at], []
         for i in range(n):
             rest = narrow(input, at, i + 1, n - i - 1)
-            one = Tensor(np.ones_like(x.take([0], at)))
-            before = prod(narrow(input, at, 0, i), at, True) if i else one
-            after = cumprod(cat([one, rest], at), at)
-            found.append(sum(narrow(g, at, i, n - i) * before * after, at, True))
-        return cat(found, at) if n else g
+            ones = Tensor(np.ones_like(x.take([0], at)))
+            before = prod(narrow(input, at, 0, i), at, True) if i else ones
+            after = cumprod(cat([ones, rest], at), at)
+            gradients.append(sum(narrow(g, at, i, n - i) * before * after, at, True))
+        return cat(gradients, at) if n else g
 
-    return record(along(np.cumprod, x, at, keep), "Cumprod", (input,), rule, [input])
+    return record(accumulate(np.cumprod, x, at, keep), "Cumprod", (input,), rule, [input])
 
 
-@of_rows
+@accept_scalars
 def cummax(input, dim):
-    """Running maxima, and where they were (the last place, of equal ones)."""
+    """Return running maxima and their indices (the last, of equal ones)."""
     at = axis(dim, input.ndim)
     x = np.moveaxis(input._array, at, 0)
     indices = np.zeros(x.shape, np.int64)
-    best, where = x[:1], indices[:1]
+    best_value, best_index = x[:1], indices[:1]
     for i in range(len(x)):
-        here = x[i : i + 1]
-        wins = (here >= best) & ~np.isnan(best) | np.isnan(here)
-        best, where = np.where(wins, here, best), np.where(wins, i, where)
-        indices[i : i + 1] = where
+        current = x[i : i + 1]
+        is_better = (current >= best_value) & ~np.isnan(best_value) | np.isnan(current)
+        best_value, best_index = np.where(is_better, current, best_value), np.where(is_better, i, best_index)
+        indices[i : i + 1] = best_index
     indices = np.moveaxis(indices, 0, at)
     shape = input._array.shape
 
@@ -75,6 +75,7 @@ def cummax(input, dim):
 
 
 def diff(input, n=1, dim=-1):
+    """Return the differences of neighbours along an axis, n times."""
     if not input.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:

@@ -1,4 +1,4 @@
-"""The same numbers in another shape or order: mostly views."""
+"""Change the shape or the order of the axes: mostly views."""
 
 import builtins
 import math
@@ -7,75 +7,76 @@ import operator
 import numpy as np
 
 from . import dtypes
-from .operands import broadcast_error, fails
+from .operands import broadcast_error, cannot_broadcast
 from .tape import fit
-from .tensor import Tensor, axis, record, view_of
+from .tensor import Tensor, axis, record, record_view
 
 
-def dims(given):
-    """Numbers as torch takes them: `f(2, 3)`, `f((2, 3))`, `f(torch.Size([2, 3]))`."""
-    if len(given) == 1 and isinstance(given[0], (tuple, list)):
-        given = given[0]
+def parse_sizes(sizes):
+    """Return sizes from torch's forms: `f(2, 3)`, `f((2, 3))`, `f(torch.Size([2, 3]))`."""
+    if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
+        sizes = sizes[0]
     try:
-        return tuple(map(operator.index, given))
+        return tuple(map(operator.index, sizes))
     except (TypeError, ValueError, RuntimeError):  # a float, or a tensor of several numbers
-        kinds = ", ".join(type(one).__name__ for one in given)
+        kinds = ", ".join(type(size).__name__ for size in sizes)
         raise TypeError(f"argument 'size' (position 1) must be tuple of ints, not ({kinds})") from None
 
 
-def full_shape(shape, array, function="view"):
-    """A shape without −1."""
+def infer_shape(shape, array, function="view"):
+    """Replace −1 in a shape by the length that fits; raise torch's error if none does."""
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
-    known = math.prod([one for one in shape if one != -1])
-    wrong = RuntimeError(f"shape '{list(shape)}' is invalid for input of size {array.size}")
+    product = math.prod([n for n in shape if n != -1])
+    error = RuntimeError(f"shape '{list(shape)}' is invalid for input of size {array.size}")
     if -1 in shape:
-        if known == 0:
+        if product == 0:
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size"
                 " -1 can be any value and is ambiguous"
             )
-        if array.size % known:
-            raise wrong
-        shape = tuple(array.size // known if one == -1 else one for one in shape)
-    elif known != array.size:
-        raise wrong
+        if array.size % product:
+            raise error
+        shape = tuple(array.size // product if n == -1 else n for n in shape)
+    elif product != array.size:
+        raise error
     return shape
 
 
 def as_view(array, shape):
-    """The numpy view of another shape, or None if there is none."""
+    """Return the numpy view of another shape, or None if it would have to be copied."""
     out = array.reshape(shape)
     return out if not array.size or np.may_share_memory(out, array) else None
 
 
 def view(input, *shape, dtype=None):
-    """The same numbers in another shape; RuntimeError where they would have to be copied."""
+    """Return a view of another shape; raise RuntimeError where the numbers would have to be copied."""
     if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
         return Tensor(input._array.view(shape[0].np))
-    shape = full_shape(dims(shape), input._array)
+    shape = infer_shape(parse_sizes(shape), input._array)
     out = as_view(input._array, shape)
     if out is None:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one dimension spans across two"
             " contiguous subspaces). Use .reshape(...) instead."
         )
-    return reshaped(input, out, shape, "View")
+    return record_reshape(input, out, shape, "View")
 
 
 def reshape(input, *shape):
-    """The same numbers in another shape: a view where that can be."""
-    shape = full_shape(dims(shape), input._array)
+    """Return the same numbers in another shape: a view where possible."""
+    shape = infer_shape(parse_sizes(shape), input._array)
     out = input._array.reshape(shape)
     if not input._array.size or np.may_share_memory(out, input._array):
-        return reshaped(input, out, shape, "View")
+        return record_reshape(input, out, shape, "View")
     before = input._array.shape
     return record(out, "UnsafeView", (input,), lambda g: reshape(g, before))
 
 
-def reshaped(input, array, shape, name):
+def record_reshape(input, array, shape, name):
+    """Record a view of another shape."""
     before = input._array.shape
-    return view_of(input, array, name, lambda g: reshape(g, before), lambda base: reshape(base, shape))
+    return record_view(input, array, name, lambda g: reshape(g, before), lambda base: reshape(base, shape))
 
 
 def view_as(input, other):
@@ -83,7 +84,7 @@ def view_as(input, other):
 
 
 def flatten(input, start_dim=0, end_dim=-1):
-    """The axes from start_dim to end_dim as one."""
+    """Merge the axes from start_dim to end_dim into one."""
     if not input.ndim:
         return reshape(input, 1)
     first, last = axis(start_dim, input.ndim), axis(end_dim, input.ndim)
@@ -100,12 +101,12 @@ def ravel(input):
 
 
 def unflatten(input, dim, sizes):
-    """One axis as several."""
+    """Split one axis into several."""
     dim, shape = axis(dim, input.ndim), input._array.shape
     sizes = tuple(sizes)
-    known = int(np.prod([one for one in sizes if one != -1], dtype=np.int64))
-    if -1 in sizes and known and shape[dim] % known == 0:
-        sizes = tuple(shape[dim] // known if one == -1 else one for one in sizes)
+    product = int(np.prod([n for n in sizes if n != -1], dtype=np.int64))
+    if -1 in sizes and product and shape[dim] % product == 0:
+        sizes = tuple(shape[dim] // product if n == -1 else n for n in sizes)
     if int(np.prod(sizes, dtype=np.int64)) != shape[dim]:
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} ({shape[dim]}) in the"
@@ -115,11 +116,11 @@ def unflatten(input, dim, sizes):
 
 
 def transpose(input, dim0, dim1):
-    """Two axes exchanged."""
+    """Exchange two axes."""
     dim0, dim1 = axis(dim0, input.ndim), axis(dim1, input.ndim)
     if not input.ndim:
-        return view_of(input, input._array[...], "Transpose", lambda g: g, lambda base: base)
-    return view_of(
+        return record_view(input, input._array[...], "Transpose", lambda g: g, lambda base: base)
+    return record_view(
         input, np.swapaxes(input._array, dim0, dim1), "Transpose",
         lambda g: transpose(g, dim0, dim1), lambda base: transpose(base, dim0, dim1),
     )  # fmt: skip
@@ -129,18 +130,18 @@ swapaxes = transpose
 
 
 def t(input):
-    """A matrix transposed."""
+    """Transpose a matrix."""
     if input.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
     if input.ndim < 2:
-        return view_of(input, input._array[...], "T", lambda g: g, lambda base: base[...])
-    return view_of(input, input._array.T, "T", t, t)
+        return record_view(input, input._array[...], "T", lambda g: g, lambda base: base[...])
+    return record_view(input, input._array.T, "T", t, t)
 
 
 def permute(input, *dims_):
-    """The axes in another order."""
-    order = dims(dims_)
-    order = tuple(axis(one, input.ndim) for one in order) if len(order) == input.ndim else order
+    """Reorder the axes."""
+    order = parse_sizes(dims_)
+    order = tuple(axis(i, input.ndim) for i in order) if len(order) == input.ndim else order
     if sorted(order) != list(range(input.ndim)):
         if len(set(order)) < len(order) == input.ndim:
             raise RuntimeError("permute(): duplicate dims are not allowed.")
@@ -148,34 +149,36 @@ def permute(input, *dims_):
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired"
             f" ordering of dimensions i.e. input.dim() = {input.ndim} is not equal to len(dims) = {len(order)}"
         )
-    back = tuple(int(one) for one in np.argsort(order))
-    return view_of(
-        input, input._array.transpose(order), "Permute", lambda g: permute(g, back), lambda base: permute(base, order)
+    inverse = tuple(int(i) for i in np.argsort(order))
+    return record_view(
+        input,
+        input._array.transpose(order),
+        "Permute",
+        lambda g: permute(g, inverse),
+        lambda base: permute(base, order),
     )
 
 
 def movedim(input, source, destination):
-    """Some axes at other places."""
+    """Move axes to other places."""
     source = [source] if isinstance(source, int) else list(source)
     destination = [destination] if isinstance(destination, int) else list(destination)
-    source = [axis(one, input.ndim) for one in source]
-    destination = [axis(one, input.ndim) for one in destination]
-    rest = iter(one for one in range(input.ndim) if one not in source)
+    source = [axis(dim, input.ndim) for dim in source]
+    destination = [axis(dim, input.ndim) for dim in destination]
+    rest = iter(dim for dim in range(input.ndim) if dim not in source)
     return permute(input, [source[destination.index(i)] if i in destination else next(rest) for i in range(input.ndim)])
 
 
 def squeeze(input, dim=None):
-    """Without axes of length 1: all such, or those named."""
+    """Remove axes of length 1: all, or those named."""
     shape = input._array.shape
-    wanted = (
-        range(input.ndim)
-        if dim is None
-        else [axis(one, input.ndim) for one in ((dim,) if isinstance(dim, int) else dim)]
+    removable = (
+        range(input.ndim) if dim is None else [axis(d, input.ndim) for d in ((dim,) if isinstance(dim, int) else dim)]
     )
-    kept = tuple(n for i, n in enumerate(shape) if not (i in wanted and n == 1))
-    return view_of(
+    new_shape = tuple(n for i, n in enumerate(shape) if not (i in removable and n == 1))
+    return record_view(
         input,
-        input._array.reshape(kept),
+        input._array.reshape(new_shape),
         f"Squeeze.{0 if dim is None else 1 if isinstance(dim, int) else 2}",
         lambda g: reshape(g, shape),
         lambda base: squeeze(base, dim),
@@ -183,9 +186,9 @@ def squeeze(input, dim=None):
 
 
 def unsqueeze(input, dim):
-    """With an axis of length 1 more."""
+    """Insert an axis of length 1."""
     dim = axis(dim, input.ndim + 1)
-    return view_of(
+    return record_view(
         input,
         np.expand_dims(input._array, dim),
         "Unsqueeze",
@@ -195,8 +198,8 @@ def unsqueeze(input, dim):
 
 
 def expand(input, *sizes):
-    """Axes of length 1 repeated, without a copy."""
-    before, sizes = input._array.shape, dims(sizes)
+    """Repeat axes of length 1, without a copy."""
+    before, sizes = input._array.shape, parse_sizes(sizes)
     front = len(sizes) - len(before)
     if front < 0:
         raise RuntimeError(
@@ -204,7 +207,7 @@ def expand(input, *sizes):
             f" provided ({len(sizes)}) must be greater or equal to the number of dimensions in the tensor"
             f" ({len(before)})"
         )
-    shape = tuple(before[i - front] if one == -1 else one for i, one in enumerate(sizes))
+    shape = tuple(before[i - front] if size == -1 else size for i, size in enumerate(sizes))
     for i, (old, new) in enumerate(zip(before, shape[front:])):
         if old not in (1, new):
             raise RuntimeError(
@@ -213,7 +216,7 @@ def expand(input, *sizes):
             )
     array = np.broadcast_to(input._array, shape)
     array.flags.writeable = input._array.flags.writeable
-    return view_of(input, array, "Expand", lambda g: fit(g, before), lambda base: expand(base, shape))
+    return record_view(input, array, "Expand", lambda g: fit(g, before), lambda base: expand(base, shape))
 
 
 def expand_as(input, other):
@@ -226,38 +229,38 @@ def broadcast_to(input, size):
 
 def broadcast_tensors(*tensors):
     try:
-        shape = np.broadcast_shapes(*(one._array.shape for one in tensors))
+        shape = np.broadcast_shapes(*(tensor._array.shape for tensor in tensors))
     except ValueError:
-        raise broadcast_error(*next((a, b) for a in tensors for b in tensors if fails(a, b))) from None
-    return tuple(expand(one, shape) for one in tensors)
+        raise broadcast_error(*next((a, b) for a in tensors for b in tensors if cannot_broadcast(a, b))) from None
+    return tuple(expand(tensor, shape) for tensor in tensors)
 
 
 def repeat(input, *sizes):
-    """Copies side by side, so many along each axis."""
-    sizes = dims(sizes)
+    """Repeat a tensor along each axis: a copy."""
+    sizes = parse_sizes(sizes)
     if len(sizes) < input.ndim:
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     shape = (1,) * (len(sizes) - input.ndim) + input._array.shape
 
     def rule(g):
-        parted = reshape(g, *(one for pair in zip(sizes, shape) for one in pair))
-        return reshape(parted.sum(tuple(range(0, 2 * len(sizes), 2))) if sizes else parted, input._array.shape)
+        copies = reshape(g, *(size for pair in zip(sizes, shape) for size in pair))
+        return reshape(copies.sum(tuple(range(0, 2 * len(sizes), 2))) if sizes else copies, input._array.shape)
 
     return record(np.tile(input._array, sizes), "Repeat", (input,), rule)
 
 
 def tile(input, *sizes):
-    sizes = dims(sizes)
+    sizes = parse_sizes(sizes)
     return repeat(input, (1,) * (input.ndim - len(sizes)) + sizes)
 
 
 def contiguous(input, memory_format=None):
-    """In the order in which it would be written down: a copy, if need be."""
+    """Return a tensor whose numbers lie in row-major order: itself, or a copy."""
     return input if input._array.flags.c_contiguous else clone(input, memory_format="contiguous")
 
 
 def clone(input, *, memory_format=None):
-    """A copy, through which gradients flow."""
+    """Return a copy through which gradients flow."""
     array = input._array.copy(order="K" if memory_format is None else "C")
     if 0 in input._array.strides and input._array.size > 1 and memory_format is None:
         array = np.ascontiguousarray(array)
@@ -267,27 +270,27 @@ def clone(input, *, memory_format=None):
 
 
 def alias(input):
-    return view_of(input, input._array[...], "Alias", lambda g: g, alias)
+    return record_view(input, input._array[...], "Alias", lambda g: g, alias)
 
 
 def diagonal(input, offset=0, dim1=0, dim2=1):
-    """The diagonals of matrices, as the last axis."""
+    """Return the diagonals of matrices, as the last axis."""
     shape = input._array.shape
     array = np.diagonal(input._array, offset, dim1, dim2)
     array.flags.writeable = input._array.flags.writeable
 
     def rule(g):
         out = np.zeros(shape, g._array.dtype)
-        place = np.diagonal(out, offset, dim1, dim2)
-        place.flags.writeable = True
-        place[...] = g._array
+        diagonal_of_out = np.diagonal(out, offset, dim1, dim2)
+        diagonal_of_out.flags.writeable = True
+        diagonal_of_out[...] = g._array
         return record(out, "Diag", (g,), lambda h: diagonal(h, offset, dim1, dim2))
 
-    return view_of(input, array, "Diagonal", rule, lambda base: diagonal(base, offset, dim1, dim2))
+    return record_view(input, array, "Diagonal", rule, lambda base: diagonal(base, offset, dim1, dim2))
 
 
 def diag(input, diagonal_=0):
-    """A matrix's diagonal; or the matrix with this diagonal."""
+    """Return a matrix's diagonal; or, for a vector, the matrix with this diagonal."""
     if input.ndim == 2:
         return diagonal(input, diagonal_)
     return diag_embed(input, diagonal_)
@@ -296,14 +299,14 @@ def diag(input, diagonal_=0):
 def diag_embed(input, offset=0):
     n = input._array.shape[-1] + builtins.abs(offset)
     out = np.zeros((*input._array.shape[:-1], n, n), input._array.dtype)
-    place = np.diagonal(out, offset, -2, -1)
-    place.flags.writeable = True
-    place[...] = input._array
+    diagonal_of_out = np.diagonal(out, offset, -2, -1)
+    diagonal_of_out.flags.writeable = True
+    diagonal_of_out[...] = input._array
     return record(out, "DiagEmbed", (input,), lambda g: diagonal(g, offset, -2, -1))
 
 
 def unfold(input, dimension, size, step):
-    """All windows of one axis, as a last axis."""
+    """Return all windows of one axis, as a new last axis."""
     dim, shape = axis(dimension, input.ndim), input._array.shape
     if size > (shape[dim] if shape else 1):
         raise RuntimeError(f"maximum size for tensor at dimension {dim} is {shape[dim]} but size is {size}")
@@ -312,31 +315,32 @@ def unfold(input, dimension, size, step):
 
     def rule(g):
         out = Tensor(np.zeros(shape, g._array.dtype))
-        place = np.moveaxis(out._array, dim, 0)
+        target = np.moveaxis(out._array, dim, 0)
         starts = np.arange(array.shape[dim]) * step
         rows = np.moveaxis(g._array, dim, 0)
         for offset in range(size):
-            np.add.at(place, starts + offset, rows[..., offset])
+            np.add.at(target, starts + offset, rows[..., offset])
         return record(out._array, "UnfoldBackward", (g,), lambda h: unfold(h, dim, size, step))
 
-    return view_of(input, array, "Unfold", rule, lambda base: unfold(base, dimension, size, step))
+    return record_view(input, array, "Unfold", rule, lambda base: unfold(base, dimension, size, step))
 
 
 def flip(input, *dims_):
-    """Axes read backwards: a copy."""
-    axes = tuple(axis(one, input.ndim) for one in dims(dims_))
+    """Reverse axes: a copy."""
+    axes = tuple(axis(dim, input.ndim) for dim in parse_sizes(dims_))
     return record(np.flip(input._array, axes if input.ndim else ()).copy(), "Flip", (input,), lambda g: flip(g, axes))
 
 
 def roll(input, shifts, dims=None):
-    """Axes turned round."""
+    """Shift axes cyclically."""
     if dims is not None:
-        dims = [axis(one, input.ndim) for one in (dims if isinstance(dims, (tuple, list)) else (dims,))]
-    back = tuple(-one for one in shifts) if isinstance(shifts, (tuple, list)) else -shifts
+        dims = [axis(dim, input.ndim) for dim in (dims if isinstance(dims, (tuple, list)) else (dims,))]
+    back = tuple(-shift for shift in shifts) if isinstance(shifts, (tuple, list)) else -shifts
     return record(np.roll(input._array, shifts, dims), "Roll", (input,), lambda g: roll(g, back, dims))
 
 
 def triangle(name, function, input, diagonal):
+    """Apply np.tril or np.triu; torch's error for fewer than two axes."""
     if input.ndim < 2:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
 
@@ -347,12 +351,12 @@ def triangle(name, function, input, diagonal):
 
 
 def tril(input, diagonal=0):
-    """The lower triangle, zeros above."""
+    """Return the lower triangle, zeros above."""
     return triangle("tril", np.tril, input, diagonal)
 
 
 def triu(input, diagonal=0):
-    """The upper triangle, zeros below."""
+    """Return the upper triangle, zeros below."""
     return triangle("triu", np.triu, input, diagonal)
 
 

@@ -1,4 +1,4 @@
-"""A tensor of which only what is not zero is kept: here only the gradient of an embedding's table is one."""
+"""Sparse tensors, which store only rows that are not zero: gradients of an embedding's table."""
 
 import numpy as np
 
@@ -8,31 +8,31 @@ from .tensor import Tensor
 
 
 class SparseTensor(Tensor):
-    """Values, and the indices where they stand: (axes, n) and (n, …)."""
+    """Values and their indices: (axes, n) and (n, …)."""
 
     is_sparse, layout = True, "torch.sparse_coo"
 
     def __init__(self, indices, values, size, coalesced=False):
-        self.at, self.kept, self.of, self.coalesced = indices, values, tuple(size), coalesced
+        self.places, self.entries, self.full_size, self.coalesced = indices, values, tuple(size), coalesced
         Tensor.__init__(self, self.dense())
 
     def dense(self):
-        out = np.zeros(self.of, self.kept._array.dtype)
-        if len(self.at._array) == 1:
-            add_rows(out, self.at._array[0], self.kept._array)
+        out = np.zeros(self.full_size, self.entries._array.dtype)
+        if len(self.places._array) == 1:
+            add_rows(out, self.places._array[0], self.entries._array)
         else:
-            np.add.at(out, tuple(self.at._array), self.kept._array)
+            np.add.at(out, tuple(self.places._array), self.entries._array)
         return out
 
     def to_dense(self):
         return Tensor(self.dense())
 
     def coalesce(self):
-        """Each index once, in order; the values of equal ones are summed."""
-        places, inverse = np.unique(self.at._array, axis=1, return_inverse=True)
-        values = np.zeros((places.shape[1], *self.kept._array.shape[1:]), self.kept._array.dtype)
-        np.add.at(values, inverse.reshape(-1), self.kept._array)
-        return SparseTensor(Tensor(places), Tensor(values), self.of, True)
+        """Return a tensor with each index once, in order; values of equal indices are summed."""
+        unique_places, inverse = np.unique(self.places._array, axis=1, return_inverse=True)
+        values = np.zeros((unique_places.shape[1], *self.entries._array.shape[1:]), self.entries._array.dtype)
+        np.add.at(values, inverse.reshape(-1), self.entries._array)
+        return SparseTensor(Tensor(unique_places), Tensor(values), self.full_size, True)
 
     def is_coalesced(self):
         return self.coalesced
@@ -40,31 +40,33 @@ class SparseTensor(Tensor):
     def indices(self):
         if not self.coalesced:
             raise RuntimeError("Cannot get indices on an uncoalesced tensor, please call .coalesce() first")
-        return self.at
+        return self.places
 
     def values(self):
         if not self.coalesced:
             raise RuntimeError("Cannot get values on an uncoalesced tensor, please call .coalesce() first")
-        return self.kept
+        return self.entries
 
     def _nnz(self):
-        return self.kept._array.shape[0]
+        return self.entries._array.shape[0]
 
     def clone(self, *, memory_format=None, **unknown):
         refuse_keywords("clone", unknown)
-        return SparseTensor(self.at, self.kept.clone(), self.of, self.coalesced)
+        return SparseTensor(self.places, self.entries.clone(), self.full_size, self.coalesced)
 
-    def and_also(self, other):
-        """The sum: the values of both, each at its place."""
-        places = np.concatenate([self.at._array, other.at._array], 1)
-        return SparseTensor(Tensor(places), Tensor(np.concatenate([self.kept._array, other.kept._array])), self.of)
+    def add_sparse(self, other):
+        """Return the sum: the values of both tensors, each at its index."""
+        places = np.concatenate([self.places._array, other.places._array], 1)
+        return SparseTensor(
+            Tensor(places), Tensor(np.concatenate([self.entries._array, other.entries._array])), self.full_size
+        )
 
     def __repr__(self):
         inside = ",\n       ".join(
             [
-                f"indices={self.at!r}",
-                f"values={self.kept!r}",
-                f"size={self.of}, nnz={self._nnz()}, layout=torch.sparse_coo",
+                f"indices={self.places!r}",
+                f"values={self.entries!r}",
+                f"size={self.full_size}, nnz={self._nnz()}, layout=torch.sparse_coo",
             ]
         )
         return f"tensor({inside})"

@@ -1,12 +1,14 @@
-"""The tape. Each operation on tensors that require a gradient leaves a `Node`: from which nodes its inputs came, and
-how a gradient of its output becomes gradients of its inputs. `autograd.engine` walks the nodes from the last one made
-to the first.
+"""Record operations on a tape, so that gradients can be computed.
 
-A node's rule is written with operations on tensors. So a gradient can itself be differentiated: with `create_graph`,
-the rules leave nodes as well.
+Each operation on tensors that require a gradient leaves a `Node`: the nodes that its inputs came from, and a rule that
+turns a gradient of its output into gradients of its inputs. `autograd.engine` walks the nodes from the last one made to
+the first.
 
-This package stays apart from `companion`: the proof on the book's pages holds `companion` to this torch, and would
-compare a thing with itself if one of the two were made of the other.
+Rules are written with operations on tensors. So a gradient can itself be differentiated: with `create_graph`, the rules
+leave nodes as well.
+
+This package does not import `companion`: the book's pages prove `companion` equal to this torch, and the proof would be
+empty if one were made of the other.
 """
 
 import contextlib
@@ -16,17 +18,17 @@ import itertools
 
 import numpy as np
 
-recording = [True]  # whether operations leave nodes: no_grad says no
+recording = [True]  # whether operations leave nodes; False within no_grad
 
-anomalies = [False]  # whether the way back looks for what is no number
+anomalies = [False]  # whether the backward pass checks for NaN
 
 ODD_NAMES = {"Copy": "CopyBackwards", "CopySlices": "CopySlices"}
 
-count = itertools.count()  # nodes are numbered as they are made: an input's number is below its output's
+count = itertools.count()  # nodes are numbered in the order of creation: inputs come before outputs
 
 
 def fit(g, shape):
-    """A gradient summed over what broadcasting had repeated."""
+    """Sum a gradient over the axes that broadcasting repeated."""
     if g._array.shape == shape:
         return g
     front = g.ndim - len(shape)
@@ -36,13 +38,14 @@ def fit(g, shape):
 
 
 class Node:
-    """One operation, as the way back sees it.
+    """One recorded operation.
 
-    inputs: the tensors it was made of; edges: where their gradients go: a node and which of its outputs, a leaf, or
-    None.
-    rule: a function of the output's gradient (of one for each output, if there are several) that returns one for each
-    input.
-    saved: what the rule needs unchanged, as tensors, each with the version that it had.
+    edges: where the gradient of each input goes: (node, number of its output), a leaf, or None.
+
+    rule: a function of the output's gradient (of one gradient for each output, if there are several) that returns one
+    for each input.
+
+    saved: (tensor, version) of the tensors that the rule needs unchanged.
     """
 
     def __init__(self, name, inputs, rule, saved=(), outputs=1):
@@ -59,7 +62,7 @@ class Node:
         title = self.title if isinstance(self.title, str) else self.title[output]
         if title in ODD_NAMES:
             return ODD_NAMES[title]
-        title, _, number = title.partition(".")  # torch numbers those of one name: Sum, and Sum.1 along axes
+        title, _, number = title.partition(".")  # torch numbers variants: Sum of all, and Sum.1 along axes
         return f"{title}Backward{number or 0}"
 
     def __repr__(self):
@@ -70,8 +73,8 @@ class Node:
         ends = (to if isinstance(to, tuple) else (None if to is None else Accumulate(to), 0) for to in self.edges)
         return tuple(ends)
 
-    def gradients(self, given):
-        """Gradients of the inputs, from those of the outputs: a list in which None stands for zeros."""
+    def gradients(self, output_gradients):
+        """Return the gradients of the inputs, from those of the outputs: a list in which None stands for zeros."""
         if self.rule is None:
             raise RuntimeError(
                 "Trying to backward through the graph a second time (or directly access saved tensors after they have"
@@ -81,45 +84,45 @@ class Node:
             )
         for tensor, version in self.saved:
             if tensor._version[0] != version:
-                made = getattr(tensor, "_made_by", None) or (
+                source = getattr(tensor, "_made_by", None) or (
                     tensor._grad_fn and tensor._grad_fn.name().partition("Backward")[0]
                 )
-                if getattr(tensor, "_base", None) is not None and made:
-                    made = "AsStrided"  # as what torch makes a view again whose numbers have changed
-                made = "torch::autograd::CopySlices" if made == "CopySlices" else made
+                if getattr(tensor, "_base", None) is not None and source:
+                    source = "AsStrided"  # torch's name for a view whose base was changed
+                source = "torch::autograd::CopySlices" if source == "CopySlices" else source
                 kind = "CPUBoolType" if tensor.dtype.title == "Bool" else f"torch.{tensor.dtype.title}Tensor"
                 raise RuntimeError(
                     "one of the variables needed for gradient computation has been modified by an inplace operation: "
                     f"[{kind} {list(tensor.shape)}]"
-                    + (f", which is output {tensor._output} of {made}," if made else "")
+                    + (f", which is output {tensor._output} of {source}," if source else "")
                     + f" is at version {tensor._version[0]}; expected version {version} instead. Hint: enable anomaly "
                     "detection to find the operation that failed to compute its gradient, with "
                     "torch.autograd.set_detect_anomaly(True, check_nan=False)."
                 )
-        found = self.rule(given[0]) if self.outputs == 1 else self.rule(*given)
-        found = found if isinstance(found, (tuple, list)) else (found,)
+        gradients = self.rule(output_gradients[0]) if self.outputs == 1 else self.rule(*output_gradients)
+        gradients = gradients if isinstance(gradients, (tuple, list)) else (gradients,)
         if anomalies[0]:
-            for place, one in enumerate(found):
-                if one is not None and np.isnan(one._array).any():
+            for place, gradient in enumerate(gradients):
+                if gradient is not None and np.isnan(gradient._array).any():
                     raise RuntimeError(f"Function '{self.name()}' returned nan values in its {place}th output.")
-        return [self.fitted(place, one) for place, one in enumerate(found)]
+        return [self.fit_gradient(place, gradient) for place, gradient in enumerate(gradients)]
 
-    def fitted(self, place, gradient):
-        """A gradient in its input's shape: summed over axes along which the input was repeated."""
-        if gradient is None or place >= len(self.inputs) or gradient._array.shape == self.inputs[place]:
+    def fit_gradient(self, index, gradient):
+        """Return a gradient in its input's shape: summed over axes along which the input was repeated."""
+        if gradient is None or index >= len(self.inputs) or gradient._array.shape == self.inputs[index]:
             return gradient
-        shape, got = self.inputs[place], gradient._array.shape
-        behind = got[len(got) - len(shape) :]
-        if len(got) < len(shape) or any(n not in (1, m) for n, m in zip(shape, behind)):
+        shape, gradient_shape = self.inputs[index], gradient._array.shape
+        last_sizes = gradient_shape[len(gradient_shape) - len(shape) :]
+        if len(gradient_shape) < len(shape) or any(n not in (1, m) for n, m in zip(shape, last_sizes)):
             raise RuntimeError(
-                f"Function {self.name()} returned an invalid gradient at index {place} - got {list(got)} but expected"
-                f" shape compatible with {list(shape)}"
+                f"Function {self.name()} returned an invalid gradient at index {index} - got {list(gradient_shape)} but"
+                f" expected shape compatible with {list(shape)}"
             )
         return fit(gradient, shape)
 
 
 class Accumulate:
-    """Where the way back ends: at a leaf, whose `grad` it adds to."""
+    """The end of the backward pass at a leaf, whose `grad` it adds to."""
 
     def __init__(self, leaf):
         self.variable = leaf
@@ -134,22 +137,22 @@ class Accumulate:
 
 
 def edge(tensor):
-    """Where a tensor's gradient goes."""
+    """Return where a tensor's gradient goes: (node, number of its output), a leaf, or None."""
     if not tensor._requires_grad:
         return None
     node = tensor._grad_fn if tensor._base is None else tensor.grad_fn
     return tensor if node is None else (node, tensor._output)
 
 
-def titled(out, name):
-    """A result of several operations under the name of the one that it is for torch."""
+def rename_node(out, name):
+    """Give the result of several operations the name of torch's single operation."""
     if out._grad_fn is not None:
         out._grad_fn.title = name
     return out
 
 
 class set_grad_enabled(contextlib.ContextDecorator):
-    """Whether operations leave nodes: as a call, in a `with`, or above a function."""
+    """Set whether operations leave nodes: as a call, in a `with`, or as a decorator."""
 
     def __init__(self, mode):
         self.before, self.mode = recording[0], bool(mode)
@@ -166,11 +169,11 @@ class _Mode(contextlib.ContextDecorator):
     mode = True
 
     def __new__(cls, function=None):
-        made = super().__new__(cls)
+        mode = super().__new__(cls)
         if function is None:
-            return made
-        made.stack = []
-        return made(function)
+            return mode
+        mode.stack = []
+        return mode(function)
 
     def __init__(self):
         self.stack = []  # one object may be entered within itself
@@ -179,20 +182,20 @@ class _Mode(contextlib.ContextDecorator):
         return type(self)()
 
     def __call__(self, function):
-        if inspect.isgeneratorfunction(function):  # its body runs later, piece by piece
+        if inspect.isgeneratorfunction(function):  # its body runs later, in steps
 
             @functools.wraps(function)
-            def pieces(*arguments, **options):
-                made = function(*arguments, **options)
+            def resume(*arguments, **options):
+                generator = function(*arguments, **options)
                 while True:
                     with type(self)():
                         try:
-                            one = next(made)
+                            value = next(generator)
                         except StopIteration as end:
                             return end.value
-                    yield one
+                    yield value
 
-            return pieces
+            return resume
         return super().__call__(function)
 
     def __enter__(self):
@@ -204,17 +207,17 @@ class _Mode(contextlib.ContextDecorator):
 
 
 class no_grad(_Mode):
-    """Operations inside leave no nodes."""
+    """Context manager and decorator in which operations leave no nodes."""
 
     mode = False
 
 
 class enable_grad(_Mode):
-    """Operations inside leave nodes, even within no_grad."""
+    """Context manager and decorator in which operations leave nodes, even within no_grad."""
 
 
 class inference_mode(_Mode):
-    """As no_grad."""
+    """The same as no_grad."""
 
     mode = False
 
@@ -224,7 +227,7 @@ def is_grad_enabled():
 
 
 class set_detect_anomaly:
-    """Whether the way back stops at what is no number: as a call, or in a `with`."""
+    """Set whether the backward pass raises an error at NaN: as a call, or in a `with`."""
 
     def __init__(self, mode, check_nan=True):
         self.before, anomalies[0] = anomalies[0], bool(mode and check_nan)
@@ -242,7 +245,7 @@ class detect_anomaly(set_detect_anomaly):
 
 
 class Handle:
-    """What takes a hook away again."""
+    """A registered hook, which `remove` takes away."""
 
     def __init__(self, hooks, hook):
         self.hooks, self.number = hooks, max(hooks, default=-1) + 1

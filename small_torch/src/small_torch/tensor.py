@@ -1,8 +1,8 @@
-"""A tensor: a numpy array, and what it remembers of where it came from.
+"""The tensor: a numpy array and the node of the tape that it came from.
 
-Operations stand in other files (`arithmetic`, `reductions`, `shapes`, `matrices`, …); `__init__` makes methods and
-operators of them. Views share their numbers, as in numpy. `_version` counts the changes in place of these numbers, for
-all views together: so the way back notices when what it needs has been written over.
+Operations are in other files (`arithmetic`, `reductions`, `shapes`, `matrices`, …); `__init__` makes methods and
+operators of them. Views share their numbers, as in numpy. `_version` counts changes in place, for a tensor and all its
+views together: so the backward pass notices when numbers that it needs were overwritten.
 """
 
 import numpy as np
@@ -13,23 +13,21 @@ from .dtypes import Size, cast_array, cpu
 from .printing import tensor_text
 from .tape import Handle, Node, recording
 
-# What numpy counts with where addresses have 32 bits, as in browsers. torch counts with 64 everywhere; its int32 is C's
-# int.
+# numpy's default integer has 32 bits in browsers; torch's always has 64. torch's int32 is C's int.
 NARROW = "l" if np.dtype("l").itemsize == 4 else ""
 
 
-def asked_for(given, sizes):
-    """What `torch.Tensor(given, *sizes)` makes: of sizes a tensor of anything (here zeros), of lists one of
-    fractions."""
-    if sizes or type(given) in (int, Size):
-        return np.zeros((given, *sizes) if type(given) is int else given, dtypes.default[0].np)
-    if isinstance(given, Tensor):
-        return given._array
-    return np.asarray(given, dtypes.default[0].np if isinstance(given, (list, tuple)) else None)
+def legacy_array(data, sizes):
+    """Return the array of `torch.Tensor(data, *sizes)`: zeros of these sizes, or a list's numbers as floats."""
+    if sizes or type(data) in (int, Size):
+        return np.zeros((data, *sizes) if type(data) is int else data, dtypes.default[0].np)
+    if isinstance(data, Tensor):
+        return data._array
+    return np.asarray(data, dtypes.default[0].np if isinstance(data, (list, tuple)) else None)
 
 
 def axis(dim, ndim):
-    """An axis counted from the front; IndexError if there is none."""
+    """Return an axis counted from the front; raise IndexError if it does not exist."""
     size = max(ndim, 1)
     if not -size <= dim < size:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-size}, {size - 1}], but got {dim})")
@@ -37,12 +35,12 @@ def axis(dim, ndim):
 
 
 class Tensor:
-    """Numbers of one type in a grid."""
+    """A multi-dimensional array of numbers of one type."""
 
     _requires_grad, _grad_fn, _output, _hooks, _base, _replay = False, None, 0, None, None, None
     _grad, device, names = None, cpu, property(lambda self: (None,) * self.ndim)
     is_sparse, is_nested, is_quantized, is_cuda, layout = False, False, False, False, "torch.strided"
-    __array_priority__ = 1000  # numpy's arrays leave the operators to us
+    __array_priority__ = 1000  # numpy's arrays leave operators to Tensor
     __array_ufunc__ = None
 
     def __new__(cls, *arguments, **options):
@@ -50,17 +48,17 @@ class Tensor:
 
     def __init__(self, array=(), *sizes):
         if type(array) is not np.ndarray:
-            array = asked_for(array, sizes)
+            array = legacy_array(array, sizes)
         self._array = array.astype(np.int64) if array.dtype.char in NARROW else array
         self._version = [0]
 
-    __getattr__ = no_method  # asked only for what is not there
+    __getattr__ = no_method  # Python calls it only for missing attributes
 
-    # What it is
+    # Type and shape
 
     @property
     def dtype(self):
-        return dtypes.BY_ARRAY[self._array.dtype]
+        return dtypes.BY_NUMPY_TYPE[self._array.dtype]
 
     @property
     def shape(self):
@@ -71,11 +69,11 @@ class Tensor:
         return self._array.ndim
 
     def dim(self):
-        """How many axes there are."""
+        """Return the number of axes."""
         return self._array.ndim
 
     def size(self, dim=None):
-        """The shape, or how long one axis is."""
+        """Return the shape, or the length of one axis."""
         return self.shape if dim is None else self._array.shape[axis(dim, self.ndim)]
 
     def numel(self):
@@ -84,9 +82,9 @@ class Tensor:
     nelement = numel
 
     def stride(self, dim=None):
-        """How many numbers lie between neighbours along each axis."""
-        strides = [one // self._array.itemsize for one in self._array.strides]
-        if not self._array.size:  # numpy says zeros; torch counts as if there were something
+        """Return, for each axis, the distance of neighbours in memory, in numbers."""
+        strides = [stride // self._array.itemsize for stride in self._array.strides]
+        if not self._array.size:  # numpy's are zeros; torch's are those of axes of length 1
             strides = np.cumprod([1, *(max(n, 1) for n in self._array.shape[:0:-1])])[: self.ndim][::-1].tolist()
         return tuple(strides) if dim is None else strides[axis(dim, self.ndim)]
 
@@ -106,11 +104,11 @@ class Tensor:
     def is_meta(self):
         return self.device.type == "meta"
 
-    # What it remembers
+    # Gradients
 
     @property
     def grad(self):
-        """The gradient that has come so far, for a leaf; None if none has."""
+        """The accumulated gradient of a leaf; None before the first one."""
         return self._grad
 
     @grad.setter
@@ -123,7 +121,7 @@ class Tensor:
                 raise RuntimeError("can't assign Variable as its own grad")
             if gradient.dtype is not self.dtype:
                 raise RuntimeError(
-                    f"attempting to assign a gradient with dtype '{gradient.dtype.in_c}' to a tensor with grad_dtype"
+                    f"attempting to assign a gradient with dtype '{gradient.dtype.c_name}' to a tensor with grad_dtype"
                     f" '{self.dtype.title}'. The gradient must match the tensor's grad_dtype (defaults to the tensor's"
                     " dtype). You can set the tensor's grad_dtype attribute with a specific dtype, or None to allow"
                     " any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and its gradient may"
@@ -141,15 +139,15 @@ class Tensor:
         return self._requires_grad
 
     @requires_grad.setter
-    def requires_grad(self, wanted):
-        if self._grad_fn is not None and not wanted:
+    def requires_grad(self, value):
+        if self._grad_fn is not None and not value:
             raise RuntimeError(
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a"
                 " subgraph that doesn't require differentiation use var_no_grad = var.detach()."
             )
-        if wanted and self.dtype.kind < 2:
+        if value and self.dtype.kind < 2:
             raise RuntimeError("only Tensors of floating point and complex dtype can require gradients")
-        self._requires_grad = bool(wanted)
+        self._requires_grad = bool(value)
 
     def requires_grad_(self, requires_grad=True):
         if requires_grad and self.dtype.kind < 2:
@@ -161,11 +159,11 @@ class Tensor:
     def grad_fn(self):
         base = self._base
         if base is not None and self._seen != self._version[0] and base.requires_grad and base._written is not None:
-            self._seen = self._version[0]  # the base was changed in place: this view is one of what it is now
-            again = self._replay(base)
-            self._grad_fn, self._output, self._requires_grad = again._grad_fn, again._output, again._requires_grad
-            if again._grad_fn is not None:
-                again._grad_fn.title = "AsStrided"
+            self._seen = self._version[0]  # the base was changed in place: view the changed base
+            view = self._replay(base)
+            self._grad_fn, self._output, self._requires_grad = view._grad_fn, view._output, view._requires_grad
+            if view._grad_fn is not None:
+                view._grad_fn.title = "AsStrided"
         return self._grad_fn
 
     _written = None  # the version after the last change in place that left a node
@@ -175,7 +173,7 @@ class Tensor:
         return self.grad_fn is None
 
     def retain_grad(self):
-        """Keep the gradient of a tensor that is no leaf, too."""
+        """Keep the gradient of a tensor that is not a leaf, too."""
         if not self.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self.grad_fn is not None:
@@ -186,7 +184,7 @@ class Tensor:
             self.register_hook(keep)
 
     def register_hook(self, hook):
-        """Call the hook with this tensor's gradient, and take what it returns instead, if anything."""
+        """Call the hook with this tensor's gradient; if it returns a gradient, use that instead."""
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self.grad_fn is None:
@@ -198,13 +196,13 @@ class Tensor:
         return Handle(hooks, hook)
 
     def detach(self):
-        """The same numbers, without a memory."""
+        """Return a tensor of the same numbers without a graph."""
         out = Tensor(self._array)
         out._version, out.device = self._version, self.device
         return out
 
     def to_dense(self):
-        """The tensor itself: only a SparseTensor leaves zeros out."""
+        """Return the tensor itself: only a SparseTensor leaves zeros out."""
         return self
 
     def detach_(self):
@@ -213,7 +211,7 @@ class Tensor:
 
     @property
     def data(self):
-        """The same numbers, without a memory, and without anybody noticing what is done to them."""
+        """The same numbers without a graph; changes of them are not counted by `_version`."""
         out = Tensor(self._array)
         out.device = self.device
         return out
@@ -222,10 +220,10 @@ class Tensor:
     def data(self, other):
         self._array = other._array
 
-    # In and out
+    # Conversion
 
     def numpy(self, force=False):
-        """The numbers as a numpy array; it shares them."""
+        """Return the numbers as a numpy array that shares memory."""
         if self.requires_grad and not force:
             raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return self._array
@@ -238,7 +236,7 @@ class Tensor:
         return self._array.tolist()
 
     def item(self):
-        """The one number, as Python's."""
+        """Return the only number as a Python number."""
         if self._array.size != 1:
             raise RuntimeError(f"a Tensor with {self._array.size} elements cannot be converted to Scalar")
         return self._array.item()
@@ -309,21 +307,21 @@ class Tensor:
         return out
 
     def __reduce_ex__(self, protocol):
-        return rebuilt, (type(self), self._array, self._requires_grad)
+        return rebuild_tensor, (type(self), self._array, self._requires_grad)
 
-    # Type and place
+    # Type and device
 
     def to(self, *arguments, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
-        """The same in another type, or at another place; itself if nothing is to be done."""
-        for one in arguments:
-            if isinstance(one, (dtypes.dtype, type)):
-                dtype = one
-            elif isinstance(one, Tensor):
-                dtype, device = one.dtype, one.device
-            elif isinstance(one, (str, dtypes.device)):
-                device = one
-        dtype = dtypes.wanted(dtype)
-        place = self.device if device is None else dtypes.place(device)
+        """Return the tensor in another type or on another device; itself if neither changes."""
+        for argument in arguments:
+            if isinstance(argument, (dtypes.dtype, type)):
+                dtype = argument
+            elif isinstance(argument, Tensor):
+                dtype, device = argument.dtype, argument.device
+            elif isinstance(argument, (str, dtypes.device)):
+                device = argument
+        dtype = dtypes.parse_dtype(dtype)
+        target = self.device if device is None else dtypes.parse_device(device)
         out = self
         if dtype is not None and dtype is not self.dtype:
             before = self.dtype
@@ -331,11 +329,11 @@ class Tensor:
             out = record(array, "ToCopy", (self,), lambda g: g.to(before)) if dtype.kind > 1 else Tensor(array)
         elif copy:
             out = self.clone()
-        if place != self.device:
+        if target != self.device:
             if self.is_meta:
                 raise NotImplementedError("Cannot copy out of meta tensor; no data!")
             out = out.detach() if out is self else out
-            out.device = place
+            out.device = target
         return out
 
     def type(self, dtype=None):
@@ -351,7 +349,8 @@ class Tensor:
         return self
 
 
-def rebuilt(cls, array, requires_grad):
+def rebuild_tensor(cls, array, requires_grad):
+    """Return a tensor from its pickled parts."""
     out = object.__new__(cls)
     Tensor.__init__(out, array)
     out._requires_grad = requires_grad
@@ -359,21 +358,23 @@ def rebuilt(cls, array, requires_grad):
 
 
 def record(array, name, inputs, rule, saved=()):
-    """The tensor of an operation's result, which remembers where it came from if one of the inputs requires a
-    gradient."""
+    """Return an operation's result as a tensor, with a node if an input requires a gradient."""
     out = Tensor(array)
     if recording[0]:
-        for one in inputs:
-            if one._requires_grad:
+        for tensor in inputs:
+            if tensor._requires_grad:
                 out._grad_fn, out._requires_grad = Node(name, inputs, rule, saved), True
                 break
     return out
 
 
 def record_many(arrays, name, inputs, rule, saved=(), differentiable=None):
-    """The same for an operation with several results: its rule takes a gradient for each, zeros where there is none."""
+    """Record an operation with several results.
+
+    Its rule takes a gradient for each result, zeros where there is none.
+    """
     outs = [Tensor(array) for array in arrays]
-    if recording[0] and any(one._requires_grad for one in inputs):
+    if recording[0] and any(tensor._requires_grad for tensor in inputs):
         node = Node(name, inputs, rule, saved, len(outs))
         for number, out in enumerate(outs):
             if out.dtype.kind >= 2 and (differentiable is None or differentiable[number]):
@@ -382,8 +383,11 @@ def record_many(arrays, name, inputs, rule, saved=(), differentiable=None):
     return outs
 
 
-def view_of(base, array, name, rule, replay):
-    """A view: a tensor of the same numbers. replay: what makes it of its base, for when one of the two is changed."""
+def record_view(base, array, name, rule, replay):
+    """Record a view, a tensor that shares its base's numbers.
+
+    replay: makes the view of its base again, after one of the two was changed in place.
+    """
     out = record(array, name, (base,), rule)
     out._version, out._base, out._replay, out._seen = base._version, base, replay, base._version[0]
     if base.device is not cpu:

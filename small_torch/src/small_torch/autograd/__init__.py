@@ -1,4 +1,4 @@
-"""How torch lets one ask for gradients. The tape itself is in `small_torch.tape`."""
+"""torch's functions for gradients. The tape itself is in `small_torch.tape`."""
 
 from ..absent import absent
 from ..tape import (  # noqa: F401

@@ -1,4 +1,4 @@
-"""The way back: gradients are carried over the tape's nodes, from the last one made to the first."""
+"""The backward pass: carry gradients over the tape's nodes, from the newest to the oldest."""
 
 import numpy as np
 
@@ -8,19 +8,19 @@ from .profiler_legacy import note
 
 
 def walk(roots, gradients, targets=None, keep=False, create_graph=False):
-    """Carry gradients from the roots backwards. With targets, only to these: return theirs, None for what is not
-    reached.
+    """Carry gradients from the roots backwards; return those of the targets, if there are any.
 
-    Nodes are visited from the last one made to the first: then all that flows into one has arrived before it is asked.
+    A target that is not reached gets None. Nodes are visited from the last one made to the first, so that all gradients
+    that flow into a node have arrived before its rule runs.
     """
     note("autograd::engine::evaluate_function")
-    arrived = {}  # node → gradients of its outputs so far; leaf's id → its gradient
-    wanted = {}
+    arrived = {}  # node → gradients of its outputs so far; id of a leaf → its gradient
+    target_gradients = {}
     for target in targets or ():
         to = edge(target)
-        wanted[key(to)] = None
+        target_gradients[edge_key(to)] = None
 
-    def arrive(to, gradient):
+    def add_gradient(to, gradient):
         if not isinstance(to, tuple):
             arrived[id(to)] = gradient if id(to) not in arrived else arrived[id(to)] + gradient
             return
@@ -38,36 +38,37 @@ def walk(roots, gradients, targets=None, keep=False, create_graph=False):
         elif to is not None:
             leaves[id(to)] = to
     order = sorted(reached, key=lambda node: node.number)
-    if targets is not None:  # of all nodes only those from which a way leads to a target
-        ends, leading = {to[0] for to in map(edge, targets) if isinstance(to, tuple)}, set()
+    if targets is not None:  # keep only the nodes on a path to a target
+        ends, on_path = {to[0] for to in map(edge, targets) if isinstance(to, tuple)}, set()
         for node in order:
             if any(
-                to[0] in leading or to[0] in ends if isinstance(to, tuple) else id(to) in wanted for to in node.edges
+                to[0] in on_path or to[0] in ends if isinstance(to, tuple) else id(to) in target_gradients
+                for to in node.edges
             ):
-                leading.add(node)
-        order = [node for node in order if node in leading or node in ends]
+                on_path.add(node)
+        order = [node for node in order if node in on_path or node in ends]
     with set_grad_enabled(create_graph):
         for root, gradient in zip(roots, gradients):
-            arrive(edge(root), gradient)
+            add_gradient(edge(root), gradient)
         for node in reversed(order):
-            given = arrived.pop(node, None)
-            if given is None:
+            output_gradients = arrived.pop(node, None)
+            if output_gradients is None:
                 continue
             for output, hooks in node.hooks.items():
-                if given[output] is not None:
+                if output_gradients[output] is not None:
                     for hook in list(hooks.values()):
-                        changed = hook(given[output])
-                        given[output] = given[output] if changed is None else changed
+                        changed = hook(output_gradients[output])
+                        output_gradients[output] = output_gradients[output] if changed is None else changed
             for output in range(node.outputs):
-                if (node, output) in wanted:
-                    wanted[node, output] = given[output]
-            if targets is not None and node not in leading:
+                if (node, output) in target_gradients:
+                    target_gradients[node, output] = output_gradients[output]
+            if targets is not None and node not in on_path:
                 continue
             if node.outputs > 1:
-                given = [zeros_of(node, i) if one is None else one for i, one in enumerate(given)]
-            for to, gradient in zip(node.edges, node.gradients(given)):
+                output_gradients = [zeros_of(node, i) if g is None else g for i, g in enumerate(output_gradients)]
+            for to, gradient in zip(node.edges, node.gradients(output_gradients)):
                 if to is not None and gradient is not None:
-                    arrive(to, gradient)
+                    add_gradient(to, gradient)
             if not keep and node.saved:
                 node.rule, node.saved = None, ()
         for leaf in leaves.values():
@@ -79,14 +80,14 @@ def walk(roots, gradients, targets=None, keep=False, create_graph=False):
                 gradient = gradient if changed is None else changed
             if targets is None:
                 add_to_leaf(leaf, gradient, create_graph)
-            elif id(leaf) in wanted:
-                wanted[id(leaf)] = gradient
+            elif id(leaf) in target_gradients:
+                target_gradients[id(leaf)] = gradient
     if targets is not None:
-        return [wanted[key(edge(target))] for target in targets]
+        return [target_gradients[edge_key(edge(target))] for target in targets]
 
 
-def key(to):
-    """What a place on the way back is known by."""
+def edge_key(to):
+    """Return a hashable key of an edge."""
     return to if isinstance(to, tuple) else id(to)
 
 
@@ -95,8 +96,9 @@ def zeros_of(node, output):
 
 
 def add_to_leaf(leaf, gradient, create_graph):
+    """Add a gradient to `leaf.grad`."""
     if gradient.is_sparse and (leaf.grad is None or leaf.grad.is_sparse):
-        leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad.and_also(gradient)
+        leaf.grad = gradient.clone() if leaf.grad is None else leaf.grad.add_sparse(gradient)
     elif leaf.grad is None:
         # A copy: the same gradient may have flowed into several leaves.
         leaf.grad = gradient.clone() if create_graph else Tensor(np.array(gradient._array, order="K"))
@@ -107,11 +109,11 @@ def add_to_leaf(leaf, gradient, create_graph):
         leaf.grad._version[0] += 1
 
 
-def first_gradients(outputs, given):
-    """The gradients to begin with: ones, for which an output must be a single number."""
-    given = given if isinstance(given, (tuple, list)) else [given] * len(outputs)
-    found = []
-    for number, (output, gradient) in enumerate(zip(outputs, given)):
+def first_gradients(outputs, grad_outputs):
+    """Return the gradients to begin with: ones by default, for which an output must be a single number."""
+    grad_outputs = grad_outputs if isinstance(grad_outputs, (tuple, list)) else [grad_outputs] * len(outputs)
+    checked = []
+    for number, (output, gradient) in enumerate(zip(outputs, grad_outputs)):
         if not output.requires_grad:
             raise RuntimeError(f"element {number} of tensors does not require grad and does not have a grad_fn")
         if gradient is None:
@@ -123,29 +125,29 @@ def first_gradients(outputs, given):
                 f"Mismatch in shape: grad_output[{number}] has a shape of {gradient.shape} and output[{number}] has a "
                 f"shape of {output.shape}."
             )
-        found.append(gradient)
-    return found
+        checked.append(gradient)
+    return checked
 
 
-def tuple_of(tensors):
+def as_tuple(tensors):
     return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
-    """Add to the `grad` of each leaf (of each of the inputs only, if given) the gradient of the tensors' sum."""
-    tensors = tuple_of(tensors)
+    """Add the gradient of the tensors' sum to the `grad` of each leaf, or of each of `inputs` only."""
+    tensors = as_tuple(tensors)
     keep = create_graph if retain_graph is None else retain_graph
     gradients = first_gradients(tensors, grad_tensors)
     if inputs is None:
         walk(tensors, gradients, None, keep, create_graph)
         return
-    for leaf, gradient in zip(tuple_of(inputs), walk(tensors, gradients, tuple_of(inputs), keep, create_graph)):
+    for leaf, gradient in zip(as_tuple(inputs), walk(tensors, gradients, as_tuple(inputs), keep, create_graph)):
         if gradient is not None:
             add_to_leaf(leaf, gradient, create_graph)
 
 
-def backward_of(tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-    """Add to the `grad` of each leaf the gradient of this tensor."""
+def tensor_backward(tensor, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """Add the gradient of this tensor to the `grad` of each leaf."""
     backward(tensor, gradient, retain_graph, create_graph, inputs)
 
 
@@ -159,19 +161,19 @@ def grad(
     *,
     materialize_grads=False,
 ):
-    """The gradients of the outputs' sum for the inputs, as a tuple; nobody's `grad` changes."""
-    outputs, inputs = tuple_of(outputs), tuple_of(inputs)
-    for one in inputs:
-        if not one.requires_grad:
+    """Return the gradients of the outputs' sum for the inputs, as a tuple; change no `grad`."""
+    outputs, inputs = as_tuple(outputs), as_tuple(inputs)
+    for tensor in inputs:
+        if not tensor.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
     keep = create_graph if retain_graph is None else retain_graph
-    found = walk(outputs, first_gradients(outputs, grad_outputs), inputs, keep, create_graph)
+    gradients = walk(outputs, first_gradients(outputs, grad_outputs), inputs, keep, create_graph)
     if materialize_grads:
-        found = [Tensor(np.zeros_like(one._array)) if g is None else g for one, g in zip(inputs, found)]
-    elif not allow_unused and any(one is None for one in found):
-        place = [one is None for one in found].index(True)
+        gradients = [Tensor(np.zeros_like(x._array)) if g is None else g for x, g in zip(inputs, gradients)]
+    elif not allow_unused and None in gradients:
+        place = gradients.index(None)
         raise RuntimeError(
             f"The differentiated Tensor at index {place} appears to not have been used in the graph. Set"
             " allow_unused=True if this is the desired behavior."
         )
-    return tuple(found)
+    return tuple(gradients)

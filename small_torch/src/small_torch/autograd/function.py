@@ -1,22 +1,22 @@
-"""Operations with rules of one's own: `torch.autograd.Function`."""
+"""User-defined operations with their own gradient: `torch.autograd.Function`."""
 
 from ..tape import Node, no_grad, recording
 from ..tensor import Tensor
 
 
 class _Context:
-    """What a Function's forward leaves for its backward."""
+    """The `ctx` through which a Function's forward passes data to its backward."""
 
     saved_tensors, needs_input_grad, materialize_grads = (), (), True
 
     def __init__(self):
-        self.never = ()
+        self.non_differentiable = ()
 
     def save_for_backward(self, *tensors):
         self.to_save = tensors
 
     def mark_non_differentiable(self, *tensors):
-        self.never = tensors
+        self.non_differentiable = tensors
 
     def mark_dirty(self, *tensors):
         pass
@@ -26,14 +26,17 @@ class _Context:
 
 
 class Function:
-    """An operation with a rule of one's own: `forward(ctx, *inputs)` and `backward(ctx, *gradients)`, called with
-    `apply`."""
+    """A user-defined operation: `forward(ctx, *inputs)` and `backward(ctx, *gradients)`.
+
+    It is called with `apply`.
+    """
 
     @classmethod
     def apply(cls, *arguments):
+        """Run `forward`, and record `backward` as the rule of the result."""
         context = _Context()
-        tensors = [one for one in arguments if isinstance(one, Tensor)]
-        context.needs_input_grad = tuple(isinstance(one, Tensor) and one.requires_grad for one in arguments)
+        tensors = [argument for argument in arguments if isinstance(argument, Tensor)]
+        context.needs_input_grad = tuple(isinstance(x, Tensor) and x.requires_grad for x in arguments)
         separate = cls.setup_context is not Function.setup_context
         with no_grad():
             returned = cls.forward(*arguments) if separate else cls.forward(context, *arguments)
@@ -41,38 +44,39 @@ class Function:
                 cls.setup_context(context, arguments, returned)
         results = returned if isinstance(returned, tuple) else (returned,)
         to_save = getattr(context, "to_save", ())
-        if not (recording[0] and any(one.requires_grad for one in tensors)):
+        if not (recording[0] and any(tensor.requires_grad for tensor in tensors)):
             context.saved_tensors = to_save
             return returned
 
         def rule(*gradients):
             if not context.materialize_grads:
-                gradients = [None if id(one) in missing else one for one in gradients]
+                gradients = [None if id(g) in missing else g for g in gradients]
             context.saved_tensors = tuple(saved)
-            found = cls.backward(context, *gradients)
-            found = found if isinstance(found, tuple) else (found,)
-            if len(found) < len(arguments):
+            input_gradients = cls.backward(context, *gradients)
+            input_gradients = input_gradients if isinstance(input_gradients, tuple) else (input_gradients,)
+            if len(input_gradients) < len(arguments):
                 raise RuntimeError(
                     f"function {cls.__name__}Backward returned an incorrect number of gradients (expected "
-                    f"{len(arguments)}, got {len(found)})"
+                    f"{len(arguments)}, got {len(input_gradients)})"
                 )
-            return [one for one, given in zip(found, arguments) if isinstance(given, Tensor)]
+            return [g for g, argument in zip(input_gradients, arguments) if isinstance(argument, Tensor)]
 
         missing = set()
-        fresh = [Tensor(one._array) if isinstance(one, Tensor) else one for one in results]
-        made = [one for one in fresh if isinstance(one, Tensor)]
-        # A tensor that is an output as well as saved is the output: its gradient's gradient goes the same way.
-        replaced = {id(old): new for old, new in zip(results, fresh)}
-        saved = [one if one is None else replaced.get(id(one), one) for one in to_save]
-        node = Node(cls.__name__, tensors, rule, [one for one in saved if one is not None], len(made))
+        outputs = [Tensor(x._array) if isinstance(x, Tensor) else x for x in results]
+        output_tensors = [x for x in outputs if isinstance(x, Tensor)]
+        # A saved tensor that is an output is replaced by the recorded output, so that second derivatives reach it.
+        replaced = {id(old): new for old, new in zip(results, outputs)}
+        saved = [x if x is None else replaced.get(id(x), x) for x in to_save]
+        node = Node(cls.__name__, tensors, rule, [x for x in saved if x is not None], len(output_tensors))
         node.title = cls.__name__
         node.name_of = lambda output: f"{cls.__name__}Backward"
-        never = {id(one) for one in context.never}
-        for number, (old, new) in enumerate(zip([one for one in results if isinstance(one, Tensor)], made)):
+        non_differentiable = {id(tensor) for tensor in context.non_differentiable}
+        result_tensors = [x for x in results if isinstance(x, Tensor)]
+        for number, (old, new) in enumerate(zip(result_tensors, output_tensors)):
             node.shapes[number] = new._array.shape, new._array.dtype
-            if new.dtype.kind >= 2 and id(old) not in never:
+            if new.dtype.kind >= 2 and id(old) not in non_differentiable:
                 new._grad_fn, new._requires_grad, new._output = node, True, number
-        return tuple(fresh) if isinstance(returned, tuple) else fresh[0]
+        return tuple(outputs) if isinstance(returned, tuple) else outputs[0]
 
     @staticmethod
     def forward(*arguments, **options):

@@ -1,28 +1,29 @@
-"""A record of which operations ran, by the names that torch's own has: the checker of assignments asks for it."""
+"""Record which operations run, under torch's names, for the checker of assignments."""
 
 from typing import NamedTuple
 
-records = []  # those that are being kept
+records = []  # open records, the last one opened at the end
 
 
 class Event(NamedTuple):
-    """That an operation ran."""
+    """One operation that ran."""
 
-    called: str
+    operation: str
 
     def name(self):
-        return self.called
+        """Return the operation's name."""
+        return self.operation
 
 
 class profile:
-    """Its settings; there is nothing to set."""
+    """torch's settings of the profiler; there is nothing to set."""
 
     def config(self):
         return self
 
 
 def note(name):
-    """Write an operation down, if somebody asked."""
+    """Add an operation to all open records."""
     for record in records:
         record.append(Event(name))
 
@@ -32,5 +33,5 @@ def _enable_profiler_legacy(config):
 
 
 def _disable_profiler_legacy():
-    """End the last record: a list of threads' lists."""
+    """End the last record; return a list of threads' lists."""
     return [records.pop()]

@@ -1,4 +1,4 @@
-"""Attention with parameters, in several heads, and the block of a transformer that is made of it.
+"""Multi-head attention, and the transformer's encoder layer.
 
 Shapes: T queries, S keys and as many values, B sequences in the batch, E features, H heads of E / H features each.
 """
@@ -21,12 +21,12 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class MultiheadAttention(Module):
-    """Every query gets a mean of all values, weighted by how well their keys fit it; each head with a part of the
-    features.
+    """Attention: each query gets a mean of all values, weighted by how well their keys fit it.
 
-    The arguments, masks and results are torch's. Parameters: `in_proj_weight` (3 E, E), the rows those of query, key
-    and value, or, where kdim or vdim is another, `q_proj_weight`, `k_proj_weight` and `v_proj_weight`; `in_proj_bias`
-    (3 E); `out_proj`; and with add_bias_kv one more key and value, `bias_k` and `bias_v`.
+    Each head works on its own part of the features. The arguments, masks and results are torch's. Parameters:
+    `in_proj_weight` (3 E, E), the rows those of query, key and value, or, where kdim or vdim differs from E,
+    `q_proj_weight`, `k_proj_weight` and `v_proj_weight`; `in_proj_bias` (3 E); `out_proj`; and with add_bias_kv one
+    more key and value, `bias_k` and `bias_v`.
     """
 
     def __init__(
@@ -72,11 +72,12 @@ class MultiheadAttention(Module):
         self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None, average_attn_weights=True,
         is_causal=False,
     ):  # fmt: skip
-        """Returns the output and the weights, None unless `need_weights`.
+        """Return the output and the weights, which are None unless `need_weights`.
 
         query: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch; key and value: (S, B, …) in the same way.
-        key_padding_mask: (B, S), and attn_mask: (T, S) or (B H, T, S): bool, True where nobody may look, or added to
-        the scores. Output: as the query. Weights: (B, T, S), their mean over the heads, or (B, H, T, S) for each.
+        key_padding_mask: (B, S), and attn_mask: (T, S) or (B H, T, S): bool, True where attention is not allowed, or
+        added to the scores. Output: as the query. Weights: (B, T, S), their mean over the heads, or (B, H, T, S) for
+        each.
         """
         self._check(query, key, value, key_padding_mask, attn_mask, is_causal)
         batched = query.dim() == 3
@@ -95,22 +96,22 @@ class MultiheadAttention(Module):
             k, v = (cat([x, b.expand(1, x.size(1), -1)]) for x, b in ((k, self.bias_k), (v, self.bias_v)))
         if self.add_zero_attn:
             k, v = (cat([x, zeros_like(x[:1])]) for x in (k, v))
-        if mask is not None and len(k) > mask.size(-1):  # what was added may be looked at by all
+        if mask is not None and len(k) > mask.size(-1):  # all queries may attend to the added keys
             mask = cat([mask, mask.new_zeros(*mask.shape[:-1], len(k) - mask.size(-1))], dim=-1)
 
-        # every head looks with its own part of the features: (T, B, E) → (B, H, T, E / H)
+        # split the features among the heads: (T, B, E) → (B, H, T, E / H)
         q, k, v = (x.unflatten(-1, (self.num_heads, -1)).permute(1, 2, 0, 3) for x in (q, k, v))
         p = self.dropout if self.training else 0.0
         if need_weights:
             scores = q * math.sqrt(1 / self.head_dim) @ k.transpose(-2, -1)
             weights = F.softmax(scores if mask is None else scores + mask, dim=-1)
             weights = F.dropout(weights, p) if p > 0 else weights
-            found = weights @ v
+            attended = weights @ v
             weights = weights.mean(1) if average_attn_weights else weights
             weights = weights if batched else weights.squeeze(0)
         else:
-            found, weights = F.scaled_dot_product_attention(q, k, v, mask, p, hint), None
-        output = self.out_proj(found.permute(2, 0, 1, 3).flatten(2))  # the heads side by side again
+            attended, weights = F.scaled_dot_product_attention(q, k, v, mask, p, hint), None
+        output = self.out_proj(attended.permute(2, 0, 1, 3).flatten(2))  # the heads side by side again
         output = output.transpose(0, 1) if batched and self.batch_first else output
         return output if batched else output.squeeze(1), weights
 
@@ -138,7 +139,7 @@ class MultiheadAttention(Module):
             raise AssertionError(f"key shape {shapes[0]} does not match value shape {shapes[1]}")
 
     def _mask(self, query, key, key_padding_mask, attn_mask):
-        """Both masks in one that is added: (B or 1, H or 1, T, S), or None."""
+        """Combine both masks into one that is added to the scores: (B or 1, H or 1, T, S), or None."""
         (T, B), S, H = query.shape[:2], len(key), self.num_heads
         if attn_mask is not None:
             expected = (T, S) if attn_mask.dim() == 2 else (B * H, T, S)
@@ -146,28 +147,28 @@ class MultiheadAttention(Module):
                 raise RuntimeError(
                     f"The shape of the {attn_mask.dim()}D attn_mask is {attn_mask.shape}, but should be {expected}."
                 )
-            attn_mask = added(attn_mask, query)
+            attn_mask = additive_mask(attn_mask, query)
             attn_mask = attn_mask.unflatten(0, (B, H)) if attn_mask.dim() == 3 else attn_mask[None, None]
         if key_padding_mask is None:
             return attn_mask
-        found = key_padding_mask.shape if key_padding_mask.dim() == 2 else (1, *key_padding_mask.shape)
+        mask_shape = key_padding_mask.shape if key_padding_mask.dim() == 2 else (1, *key_padding_mask.shape)
         for k, expected in enumerate((B, S)):
-            if found[k] != expected:
-                raise AssertionError(f"Expected key_padded_mask.shape[{k}] to be {expected}, but got {found[k]}")
-        padding = added(key_padding_mask, query).view(B, 1, 1, S)
+            if mask_shape[k] != expected:
+                raise AssertionError(f"Expected key_padded_mask.shape[{k}] to be {expected}, but got {mask_shape[k]}")
+        padding = additive_mask(key_padding_mask, query).view(B, 1, 1, S)
         return padding if attn_mask is None else attn_mask + padding
 
 
-def added(mask, like):
-    """A mask that is added to the scores: a bool one becomes -∞ where it is True, and 0 elsewhere."""
+def additive_mask(mask, like):
+    """Return a mask to add to the scores: a bool one becomes -∞ where it is True, and 0 elsewhere."""
     return zeros_like(mask, dtype=like.dtype).masked_fill(mask, -math.inf) if mask.dtype is bool_ else mask
 
 
 def check_masks(padding, other, name, other_name):
     """Check the types of both masks."""
-    for mask, called in ((padding, name), (other, other_name)):
+    for mask, mask_name in ((padding, name), (other, other_name)):
         if mask is not None and mask.dtype is not bool_ and not mask.is_floating_point():
-            raise AssertionError(f"only bool and floating types of {called} are supported")
+            raise AssertionError(f"only bool and floating types of {mask_name} are supported")
     if padding is not None and other is not None and padding.dtype is not other.dtype:
         warnings.warn(
             f"Support for mismatched {name} and {other_name} is deprecated. Use same type for both instead.",
@@ -176,9 +177,9 @@ def check_masks(padding, other, name, other_name):
 
 
 class TransformerEncoderLayer(Module):
-    """Attention among all steps, and two linear layers for each; with the arguments, parameters and results of torch's.
+    """Attention among all steps, and two linear layers for each step, as torch's class of this name.
 
-    RuntimeError for an activation that is neither "relu" nor "gelu" nor a function.
+    Raises RuntimeError for an activation that is neither "relu" nor "gelu" nor a function.
     """
 
     def __init__(
@@ -202,19 +203,22 @@ class TransformerEncoderLayer(Module):
         self.activation = activation
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
-        """src: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. Returns the same shape."""
+        """Return the encoded sequences, in the shape of src.
+
+        src: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch.
+        """
         check_masks(src_key_padding_mask, src_mask, "src_key_padding_mask", "src_mask")
         masks = {"attn_mask": src_mask, "key_padding_mask": src_key_padding_mask}
-        masks = {name: mask if mask is None else added(mask, src) for name, mask in masks.items()}
+        masks = {name: mask if mask is None else additive_mask(mask, src) for name, mask in masks.items()}
 
-        def look(x):
+        def attend(x):
             return self.dropout1(self.self_attn(x, x, x, need_weights=False, is_causal=is_causal, **masks)[0])
 
-        def think(x):
+        def feed_forward(x):
             return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
         if self.norm_first:
-            x = src + look(self.norm1(src))
-            return x + think(self.norm2(x))
-        x = self.norm1(src + look(src))
-        return self.norm2(x + think(x))
+            x = src + attend(self.norm1(src))
+            return x + feed_forward(self.norm2(x))
+        x = self.norm1(src + attend(src))
+        return self.norm2(x + feed_forward(x))

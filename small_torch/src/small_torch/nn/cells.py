@@ -1,17 +1,17 @@
-"""RNN, LSTM and GRU, one time step at a time."""
+"""RNN, LSTM and GRU cells: one time step per call."""
 
 from ..autograd.profiler_legacy import note
 from ..creation import empty, zeros
-from ..tape import titled
+from ..tape import rename_node
 from ..tensor import Tensor
 from .module import Module
 from .parameter import Parameter
-from .recurrent import KINDS, draw, same_dtype
+from .recurrent import KINDS, check_dtypes, draw_parameters
 from .through_time import Lstm, run
 
 
 class RNNCellBase(Module):
-    """What the three cells share: one time step. Their parameters are a layer's, without `_l0`."""
+    """Base class of the three cells. Their parameters are a layer's, without `_l0`."""
 
     def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
         super().__init__()
@@ -24,19 +24,21 @@ class RNNCellBase(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """Draw the first numbers."""
-        draw(self)
+        """Draw the initial values."""
+        draw_parameters(self)
 
     def _run(self, kind, input, hx):
-        """One time step. input: (B, input_size) or (input_size). hx: a tuple, or None. Returns the new state, a
-        tuple."""
+        """Run one time step; return the new state, a tuple.
+
+        input: (B, input_size) or (input_size). hx: a tuple, or None.
+        """
         is_pair, name = isinstance(kind, Lstm), type(self).__name__
         if input.dim() not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
-        for k, one in enumerate(() if hx is None else hx):
-            if one.dim() not in (1, 2):
+        for k, tensor in enumerate(() if hx is None else hx):
+            if tensor.dim() not in (1, 2):
                 which = f"hx[{k}]" if is_pair else "hidden"
-                raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {one.dim()}D instead")
+                raise ValueError(f"{name}: Expected {which} to be 1D or 2D, got {tensor.dim()}D instead")
         note(f"aten::{kind.name}_cell")
         batched = input.dim() == 2
         x = input if batched else input.unsqueeze(0)
@@ -45,26 +47,26 @@ class RNNCellBase(Module):
         if hx is None:
             state = (zeros(x.size(0), self.hidden_size, dtype=x.dtype, device=x.device),) * (1 + is_pair)
         else:
-            state = tuple(hx if batched else (one.unsqueeze(0) for one in hx))
+            state = tuple(hx if batched else (tensor.unsqueeze(0) for tensor in hx))
         if len(state) != 1 + is_pair:
             raise RuntimeError("lstm_cell expects two hidden states")
         self._check_sizes(x, state)
-        same_dtype((x, *state), self.weight_ih, self.bias)
+        check_dtypes((x, *state), self.weight_ih, self.bias)
         weights = (self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh, None)
         _, state = run(kind, x, [len(x)], state, weights)
         names = {"LSTM": ("Mul", "Add"), "GRU": ("Add",), "RNN_RELU": ("Relu",), "RNN_TANH": ("Tanh",)}
-        titled(state[0], ("Stack", *next(names[mode] for mode, one in KINDS.items() if one is kind)))
-        return state if batched else tuple(one.squeeze(0) for one in state)
+        rename_node(state[0], ("Stack", *next(names[mode] for mode, other in KINDS.items() if other is kind)))
+        return state if batched else tuple(tensor.squeeze(0) for tensor in state)
 
     def _check_sizes(self, x, state):
         if x.size(1) != self.input_size:
             raise RuntimeError(f"input has inconsistent input_size: got {x.size(1)} expected {self.input_size}")
-        for k, one in enumerate(state):
-            if one.size(0) != x.size(0):
-                raise RuntimeError(f"Input batch size {x.size(0)} doesn't match hidden{k} batch size {one.size(0)}")
-            if one.size(1) != self.hidden_size:
+        for k, tensor in enumerate(state):
+            if tensor.size(0) != x.size(0):
+                raise RuntimeError(f"Input batch size {x.size(0)} doesn't match hidden{k} batch size {tensor.size(0)}")
+            if tensor.size(1) != self.hidden_size:
                 raise RuntimeError(
-                    f"hidden{k} has inconsistent hidden_size: got {one.size(1)}, expected {self.hidden_size}"
+                    f"hidden{k} has inconsistent hidden_size: got {tensor.size(1)}, expected {self.hidden_size}"
                 )
 
     def extra_repr(self):
@@ -82,7 +84,10 @@ class RNNCell(RNNCellBase):
         self.nonlinearity = nonlinearity
 
     def forward(self, input, hx=None):
-        """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
+        """Return the new h.
+
+        input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size).
+        """
         kind = KINDS.get(f"RNN_{self.nonlinearity.upper()}")
         if kind is None:
             raise RuntimeError(f"Unknown nonlinearity: {self.nonlinearity}")
@@ -96,8 +101,10 @@ class LSTMCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 
     def forward(self, input, hx=None):
-        """input: (B, input_size) or (input_size). hx: (h, c), each (B, hidden_size) or (hidden_size). Returns such a
-        pair."""
+        """Return the new (h, c).
+
+        input: (B, input_size) or (input_size). hx: (h, c), each (B, hidden_size) or (hidden_size).
+        """
         return self._run(KINDS["LSTM"], input, hx)
 
 
@@ -108,5 +115,8 @@ class GRUCell(RNNCellBase):
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
     def forward(self, input, hx=None):
-        """input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size). Returns the new h."""
+        """Return the new h.
+
+        input: (B, input_size) or (input_size). hx: h, (B, hidden_size) or (hidden_size).
+        """
         return self._run(KINDS["GRU"], input, None if hx is None else (hx,))[0]

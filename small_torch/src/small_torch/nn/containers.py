@@ -1,14 +1,14 @@
-"""Modules that hold others, in a row or under names. (In a plain list nobody would find their parameters.)"""
+"""Modules that hold other modules, whose parameters then count as theirs (in a plain list they would not)."""
 
 from collections import OrderedDict
 from operator import index
 
-from .module import Module, indented
+from .module import Module, indent
 from .parameter import Parameter
 
 
-class _Row(Module):
-    """What modules (or parameters, in another table) numbered 0, 1, 2 … have in common."""
+class _Numbered(Module):
+    """Base class of containers that number their modules (or parameters) 0, 1, 2 …."""
 
     _table = "_modules"
 
@@ -18,42 +18,42 @@ class _Row(Module):
     def __iter__(self):
         return iter(getattr(self, self._table).values())
 
-    def _names(self, place):
-        """The names of the modules at a place, or at those of a slice."""
+    def _names(self, index_):
+        """Return the names of the modules at an index or slice."""
         names = [*getattr(self, self._table)]
-        if isinstance(place, slice):
-            return names[place]
-        place = index(place)
-        if not -len(names) <= place < len(names):
-            raise IndexError(f"index {place} is out of range")
-        return [names[place]]
+        if isinstance(index_, slice):
+            return names[index_]
+        index_ = index(index_)
+        if not -len(names) <= index_ < len(names):
+            raise IndexError(f"index {index_} is out of range")
+        return [names[index_]]
 
-    def __getitem__(self, place):
-        found = [(name, getattr(self, name)) for name in self._names(place)]
-        return self._part(found) if isinstance(place, slice) else found[0][1]
+    def __getitem__(self, index_):
+        named = [(name, getattr(self, name)) for name in self._names(index_)]
+        return self._part(named) if isinstance(index_, slice) else named[0][1]
 
-    def __setitem__(self, place, module):
-        setattr(self, *self._names(place), module)
+    def __setitem__(self, index_, module):
+        setattr(self, *self._names(index_), module)
 
-    def __delitem__(self, place):
-        for name in self._names(place):
+    def __delitem__(self, index_):
+        for name in self._names(index_):
             del self._modules[name]
         self._modules = {str(number): module for number, module in enumerate(self)}
 
     def append(self, module):
-        """One more, at the end."""
+        """Add a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules):
-        """Several more, at the end."""
+        """Add several modules at the end."""
         for module in [*modules]:
             self.append(module)
         return self
 
 
-class Sequential(_Row):
-    """Modules one after another: each is called with what the one before returned."""
+class Sequential(_Numbered):
+    """A chain of modules: each is called with the output of the one before."""
 
     def __init__(self, *args):
         super().__init__()
@@ -62,7 +62,7 @@ class Sequential(_Row):
             self.add_module(str(name), module)
 
     def forward(self, input):
-        """What the last module makes of what the others have made of `input`."""
+        """Return the last module's output."""
         for module in self:
             input = module(input)
         return input
@@ -71,8 +71,8 @@ class Sequential(_Row):
         return type(self)(OrderedDict(named))
 
 
-class ModuleList(_Row):
-    """Modules in a list. It has no `forward`: go through it with a loop."""
+class ModuleList(_Numbered):
+    """A list of modules. It has no `forward`: loop over it."""
 
     def __init__(self, modules=None):
         super().__init__()
@@ -88,18 +88,18 @@ class ModuleList(_Row):
         return ModuleList([*self, *other])
 
     def __repr__(self):
-        alike = []  # neighbours that look the same are shown once: [text, first, last]
+        groups = []  # equal neighbours are shown once: [text, first, last]
         for number, text in enumerate(map(repr, self)):
-            if alike and alike[-1][0] == text:
-                alike[-1][2] = number
+            if groups and groups[-1][0] == text:
+                groups[-1][2] = number
             else:
-                alike.append([text, number, number])
-        lines = [f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}" for text, a, b in alike]
-        return f"{self._get_name()}(" + "".join(f"\n  {indented(line)}" for line in lines) + ("\n)" if lines else ")")
+                groups.append([text, number, number])
+        lines = [f"({a}): {text}" if a == b else f"({a}-{b}): {b - a + 1} x {text}" for text, a, b in groups]
+        return f"{self._get_name()}(" + "".join(f"\n  {indent(line)}" for line in lines) + ("\n)" if lines else ")")
 
 
-class ParameterList(_Row):
-    """Parameters in a list; tensors in it become such."""
+class ParameterList(_Numbered):
+    """A list of parameters; tensors in it become parameters."""
 
     _table = "_parameters"
 
@@ -107,11 +107,11 @@ class ParameterList(_Row):
         super().__init__()
         self.extend(values or ())
 
-    def __setitem__(self, place, value):
-        super().__setitem__(place, as_parameter(value))
+    def __setitem__(self, index_, value):
+        super().__setitem__(index_, as_parameter(value))
 
     def append(self, value):
-        """One more, at the end."""
+        """Add a parameter at the end."""
         setattr(self, str(len(self)), as_parameter(value))
         return self
 
@@ -123,10 +123,11 @@ class ParameterList(_Row):
 
     def extra_repr(self):
         return "\n".join(
-            f"  ({number}): Parameter containing: [{one.dtype} of size {'x'.join(map(str, one.shape))}]"
-            for number, one in enumerate(self)
+            f"  ({number}): Parameter containing: [{parameter.dtype} of size {'x'.join(map(str, parameter.shape))}]"
+            for number, parameter in enumerate(self)
         )
 
 
 def as_parameter(value):
+    """Return a tensor as a parameter."""
     return value if isinstance(value, Parameter) else Parameter(value)

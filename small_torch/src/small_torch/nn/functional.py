@@ -1,4 +1,4 @@
-"""What layers and losses compute, as functions of tensors."""
+"""Layers and losses as functions of tensors: `torch.nn.functional`."""
 
 import math
 import warnings
@@ -13,9 +13,9 @@ from ..creation import bernoulli_
 from ..indexing import add_rows, getitem
 from ..joining import cat, stack
 from ..matrices import matmul
-from ..pointwise import logsigmoid, sigmoid, softplus_of, tanh  # noqa: F401
+from ..pointwise import logsigmoid, sigmoid, softplus_array, tanh  # noqa: F401
 from ..sparse import SparseTensor
-from ..tape import titled
+from ..tape import rename_node
 from ..tensor import Tensor, record
 from .loss_functions import (  # noqa: F401
     binary_cross_entropy,
@@ -30,7 +30,7 @@ from .loss_functions import (  # noqa: F401
 
 
 def linear(input, weight, bias=None):
-    """x Wᵀ + b, for the last axis of x."""
+    """Return x Wᵀ + b, for the last axis of x."""
     if not isinstance(input, Tensor):
         raise TypeError(f"linear(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     if input._array.shape[-1:] != weight._array.shape[1:]:
@@ -44,21 +44,21 @@ def linear(input, weight, bias=None):
             f"mat1 and mat2 must have the same dtype, but got {input.dtype.title} and {weight.dtype.title}"
         )
     product = matmul(input, weight.t() if weight.ndim == 2 else weight)
-    return product if bias is None else titled(product + bias, "Addmm" if input.ndim == 2 else "View")
+    return product if bias is None else rename_node(product + bias, "Addmm" if input.ndim == 2 else "View")
 
 
 def softmax(input, dim=None, _stacklevel=3, dtype=None):
-    """eˣ / Σ eˣ along an axis."""
-    return exponentials.softmax(input, usual(input) if dim is None else dim, dtype)
+    """Return eˣ / Σ eˣ along an axis."""
+    return exponentials.softmax(input, default_dim(input) if dim is None else dim, dtype)
 
 
 def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
-    """x − log Σ eˣ along an axis."""
-    return exponentials.log_softmax(input, usual(input) if dim is None else dim, dtype)
+    """Return x − log Σ eˣ along an axis."""
+    return exponentials.log_softmax(input, default_dim(input) if dim is None else dim, dtype)
 
 
-def usual(input):
-    """The axis that is taken when none is named, which one should not rely on."""
+def default_dim(input):
+    """Return the axis that torch takes by default, with torch's warning."""
     warnings.warn(
         "Implicit dimension choice for softmax has been deprecated. Change the call to include dim=X as an argument.",
         stacklevel=3,
@@ -67,40 +67,40 @@ def usual(input):
 
 
 def relu(input, inplace=False):
-    return input._become(pointwise.relu(input)) if inplace else pointwise.relu(input)
+    return input._assign(pointwise.relu(input)) if inplace else pointwise.relu(input)
 
 
 def leaky_relu(input, negative_slope=0.01, inplace=False):
-    out = titled(where(input > 0, input, input * negative_slope), "LeakyRelu")
-    return input._become(out) if inplace else out
+    out = rename_node(where(input > 0, input, input * negative_slope), "LeakyRelu")
+    return input._assign(out) if inplace else out
 
 
 def elu(input, alpha=1.0):
-    return titled(where(input > 0, input, alpha * pointwise.expm1(input.clamp(max=0))), "Elu")
+    return rename_node(where(input > 0, input, alpha * pointwise.expm1(input.clamp(max=0))), "Elu")
 
 
 def gelu(input, approximate="none"):
-    """x · Φ(x)"""
+    """Return x · Φ(x)."""
     if approximate == "tanh":
-        return titled(0.5 * input * (1 + tanh(math.sqrt(2 / math.pi) * (input + 0.044715 * input**3))), "Gelu")
-    return titled(input * 0.5 * (1 + pointwise.erf(input * math.sqrt(0.5))), "Gelu")
+        return rename_node(0.5 * input * (1 + tanh(math.sqrt(2 / math.pi) * (input + 0.044715 * input**3))), "Gelu")
+    return rename_node(input * 0.5 * (1 + pointwise.erf(input * math.sqrt(0.5))), "Gelu")
 
 
 def silu(input, inplace=False):
-    return titled(input * sigmoid(input), "Silu")
+    return rename_node(input * sigmoid(input), "Silu")
 
 
 def softplus(input, beta=1, threshold=20):
-    """log(1 + eᵝˣ) / β; x itself where βx is above the threshold."""
+    """Return log(1 + eᵝˣ) / β; x itself where βx is above the threshold."""
     scaled = input._array * beta
     with np.errstate(all="ignore"):
-        array = np.where(scaled > threshold, input._array, softplus_of(scaled) / beta).astype(input._array.dtype)
+        array = np.where(scaled > threshold, input._array, softplus_array(scaled) / beta).astype(input._array.dtype)
     high = scaled > threshold
     return record(array, "Softplus", (input,), lambda g: where(Tensor(high), g, g * sigmoid(input * beta)), [input])
 
 
 def dropout(input, p=0.5, training=True, inplace=False):
-    """Each number dropped with probability p, the others divided by 1 − p; nothing when not training."""
+    """Set each number to zero with probability p and divide the others by 1 − p, when training."""
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0 or not input.numel():
@@ -111,11 +111,11 @@ def dropout(input, p=0.5, training=True, inplace=False):
         mask = bernoulli_(Tensor(np.empty(input._array.shape, input._array.dtype)), 1 - p)
         mask._array /= mask._array.dtype.type(1 - p)
         out = input * mask
-    return input._become(out) if inplace else out
+    return input._assign(out) if inplace else out
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
-    """Row i of the weight for each index i. No gradient comes to the row padding_idx."""
+    """Return row i of the weight for each index i. The row padding_idx gets no gradient."""
     if not isinstance(input, Tensor):
         raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {type(input).__name__}")
     note("aten::embedding")
@@ -130,11 +130,11 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     if padding_idx is not None:
         assert -n <= padding_idx < n, "Padding_idx must be within num_embeddings"
         padding_idx %= n
-    if max_norm is not None:  # rows that are looked up and too long are shortened, for good
+    if max_norm is not None:  # rows that are looked up are shortened in place
         rows = np.unique(input._array)
         length = (np.abs(weight._array[rows]) ** norm_type).sum(1) ** (1 / norm_type)
-        long = length > max_norm
-        weight._array[rows[long]] *= (max_norm / (length[long] + 1e-7))[:, None].astype(weight._array.dtype)
+        too_long = length > max_norm
+        weight._array[rows[too_long]] *= (max_norm / (length[too_long] + 1e-7))[:, None].astype(weight._array.dtype)
         weight._version[0] += 1
     index, shape = input._array, weight._array.shape
 
@@ -143,8 +143,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
             note(f"aten::{name}")
         rows = g._array.reshape(-1, shape[1])
         if sparse:
-            learns = index.reshape(-1) != (-1 if padding_idx is None else padding_idx)
-            return SparseTensor(Tensor(index.reshape(-1)[learns][None]), Tensor(rows[learns]), shape)
+            has_gradient = index.reshape(-1) != (-1 if padding_idx is None else padding_idx)
+            return SparseTensor(Tensor(index.reshape(-1)[has_gradient][None]), Tensor(rows[has_gradient]), shape)
         out = np.zeros(shape, g._array.dtype)
         if scale_grad_by_freq:
             counts = np.bincount(index.reshape(-1).astype(np.intp), minlength=n)
@@ -161,10 +161,9 @@ def embedding_bag(
     input, weight, offsets=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode="mean", sparse=False,
     per_sample_weights=None, include_last_offset=False, padding_idx=None,
 ):  # fmt: skip
-    """The mean, the sum or the largest of the rows of each bag of indices: (bags, embedding_dim). Zeros for an empty
-    bag.
+    """Return the mean, the sum or the maximum of each bag's rows: (bags, embedding_dim). Empty bags give zeros.
 
-    input: (n), with the places at which bags begin as offsets, or (bags, n). mode: "mean", "sum" or "max".
+    input: (n), with the first position of each bag as offsets, or (bags, n). mode: "mean", "sum" or "max".
     """
     note("aten::embedding_bag")
     if include_last_offset or padding_idx is not None:
@@ -174,18 +173,18 @@ def embedding_bag(
     rows = embedding(input, weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.reshape(-1, 1)
-    begins = offsets._array
-    bag = np.searchsorted(begins, np.arange(len(input._array)), "right") - 1
+    starts = offsets._array
+    bag = np.searchsorted(starts, np.arange(len(input._array)), "right") - 1
     if mode == "max":
-        parts = [rows[bag == k] for k in range(len(begins))]
+        parts = [rows[bag == k] for k in range(len(starts))]
         return stack([part.amax(0) if len(part) else rows.new_zeros(rows.size(1)) for part in parts])
-    out = rows.new_zeros(len(begins), rows.size(1)).index_add(0, Tensor(bag), rows)
-    counts = np.maximum(np.bincount(bag, minlength=len(begins)), 1)[:, None]
+    out = rows.new_zeros(len(starts), rows.size(1)).index_add(0, Tensor(bag), rows)
+    counts = np.maximum(np.bincount(bag, minlength=len(starts)), 1)[:, None]
     return out / Tensor(counts.astype(rows._array.dtype)) if mode == "mean" else out
 
 
 def one_hot(tensor, num_classes=-1):
-    """A one at the place that each index names, zeros elsewhere."""
+    """Return vectors with a one at each index, zeros elsewhere."""
     note("aten::one_hot")
     if tensor.dtype is not dtypes.int64:
         raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
@@ -200,42 +199,46 @@ def one_hot(tensor, num_classes=-1):
 
 
 def normalize(input, p=2.0, dim=1, eps=1e-12):
-    """x / ‖x‖, along an axis."""
+    """Return x / ‖x‖ along an axis."""
     return input / input.norm(p, dim, True).clamp_min(eps).expand_as(input)
 
 
 def cosine_similarity(x1, x2, dim=1, eps=1e-8):
-    return titled((x1 * x2).sum(dim) / (x1.norm(2, dim).clamp_min(eps) * x2.norm(2, dim).clamp_min(eps)), "Sum.1")
+    return rename_node((x1 * x2).sum(dim) / (x1.norm(2, dim).clamp_min(eps) * x2.norm(2, dim).clamp_min(eps)), "Sum.1")
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
-    """(x − mean) / √(variance + ε) · weight + bias, over the last axes."""
+    """Return (x − mean) / √(variance + ε) · weight + bias, over the last axes."""
     axes = tuple(range(-len(tuple(normalized_shape)), 0))
     if tuple(input._array.shape[axes[0] :]) != tuple(normalized_shape):
         raise RuntimeError(
             f"Given normalized_shape={list(normalized_shape)}, expected input with shape [*,"
             f" {', '.join(map(str, normalized_shape))}], but got input of size{list(input.shape)}"
         )
-    away = input - input.mean(axes, True)
-    out = away * (away * away).mean(axes, True).add(eps).rsqrt()
+    centered = input - input.mean(axes, True)
+    out = centered * (centered * centered).mean(axes, True).add(eps).rsqrt()
     out = out if weight is None else out * weight
-    return titled(out if bias is None else out + bias, "NativeLayerNorm")
+    return rename_node(out if bias is None else out + bias, "NativeLayerNorm")
 
 
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
-    """Each channel (axis 1) minus its mean, divided by its deviation: over the batch when training, the running ones
-    otherwise."""
+    """Normalise each channel (axis 1), by the batch's mean and variance when training, else by the running ones."""
     channels, axes = input._array.shape[1], tuple(i for i in range(input.ndim) if i != 1)
-    for name, one in (("running_mean", running_mean), ("running_var", running_var), ("weight", weight), ("bias", bias)):
-        if one is not None and one.numel() != channels:
-            raise RuntimeError(f"{name} should contain {channels} elements not {one.numel()}")
+    for name, tensor in (
+        ("running_mean", running_mean),
+        ("running_var", running_var),
+        ("weight", weight),
+        ("bias", bias),
+    ):
+        if tensor is not None and tensor.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {tensor.numel()}")
     shape = (1, channels) + (1,) * (input.ndim - 2)
     if training and input.numel() == channels:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     if training:
         mean = input.mean(axes)
-        away = input - mean.reshape(shape)
-        var = (away * away).mean(axes)
+        centered = input - mean.reshape(shape)
+        var = (centered * centered).mean(axes)
         if running_mean is not None:
             count = input.numel() // channels
             running_mean._array[...] = (1 - momentum) * running_mean._array + momentum * mean._array
@@ -244,16 +247,16 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
             )
     else:
         mean, var = running_mean, running_var
-        away = input - mean.reshape(shape)
-    out = away * (var.reshape(shape) + eps).rsqrt()
+        centered = input - mean.reshape(shape)
+    out = centered * (var.reshape(shape) + eps).rsqrt()
     out = out if weight is None else out * weight.reshape(shape)
-    return titled(out if bias is None else out + bias.reshape(shape), "NativeBatchNorm")
+    return rename_node(out if bias is None else out + bias.reshape(shape), "NativeBatchNorm")
 
 
 def scaled_dot_product_attention(
     query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
 ):
-    """softmax(Q Kᵀ / √d + mask) V"""
+    """Return softmax(Q Kᵀ / √d + mask) V."""
     note("aten::scaled_dot_product_attention")
     note("aten::_scaled_dot_product_attention_math")
     scale = 1 / math.sqrt(query._array.shape[-1]) if scale is None else scale
@@ -263,20 +266,20 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         scores = scores.masked_fill(~attn_mask, -math.inf) if attn_mask.dtype is dtypes.bool_ else scores + attn_mask
     weights = softmax(scores, -1)
-    if attn_mask is not None and attn_mask.dtype is dtypes.bool_:  # who may look nowhere sees zeros
-        none = ~np.broadcast_to(attn_mask._array, scores._array.shape).any(-1, keepdims=True)
-        weights = weights.masked_fill(Tensor(none), 0.0)
-    return titled(dropout(weights, dropout_p) @ value, "UnsafeView")
+    if attn_mask is not None and attn_mask.dtype is dtypes.bool_:  # a query without any key gets zeros
+        without_keys = ~np.broadcast_to(attn_mask._array, scores._array.shape).any(-1, keepdims=True)
+        weights = weights.masked_fill(Tensor(without_keys), 0.0)
+    return rename_node(dropout(weights, dropout_p) @ value, "UnsafeView")
 
 
 def pad(input, pad, mode="constant", value=None):
-    """Numbers added at the ends: (left, right) of the last axis, then of the one before, …"""
+    """Add numbers at the ends. pad: (left, right) of the last axis, then of the one before, …."""
     if mode != "constant":
         raise NotImplementedError(f"pad with mode={mode!r} is not in small_torch")
     widths = [(0, 0)] * (input.ndim - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
     if min(min(pair) for pair in widths) < 0:
         cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, input._array.shape))
-        flat = [one for pair in reversed(widths) for one in (max(pair[0], 0), max(pair[1], 0))]
+        flat = [width for pair in reversed(widths) for width in (max(pair[0], 0), max(pair[1], 0))]
         return globals()["pad"](getitem(input, cut), flat, value=value)
     inside = tuple(slice(a, a + n) for (a, _), n in zip(widths, input._array.shape))
     array = np.pad(input._array, widths, constant_values=0 if value is None else value)
@@ -284,7 +287,7 @@ def pad(input, pad, mode="constant", value=None):
 
 
 def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    """Sums of products along the last axis: input (N, C, L), weight (C_out, C / groups, k)."""
+    """Convolve along the last axis. input: (N, C, L), weight: (C_out, C / groups, k)."""
     if dilation != 1:
         raise NotImplementedError("conv1d with dilation is not in small_torch")
     x = pad(input, (padding, padding)) if padding else input
@@ -295,8 +298,10 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
         out = (windows * weight[:, 0][:, None, :]).sum(-1)
     else:
         parts = zip(windows.chunk(groups, 1), weight.chunk(groups, 0))
-        out = cat([(a.transpose(1, 2).flatten(2) @ b.flatten(1).t()).transpose(1, 2) for a, b in parts], 1)
-    return titled(out if bias is None else out + bias[:, None], "Convolution")
+        out = cat(
+            [(x_part.transpose(1, 2).flatten(2) @ w_part.flatten(1).t()).transpose(1, 2) for x_part, w_part in parts], 1
+        )
+    return rename_node(out if bias is None else out + bias[:, None], "Convolution")
 
 
 __getattr__ = absent("torch.nn.functional")

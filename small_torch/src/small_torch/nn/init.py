@@ -1,5 +1,4 @@
-"""The first numbers of parameters. Each function changes its tensor in place, without a trace in autograd, and returns
-it."""
+"""Initial values of parameters. Each function changes its tensor in place, without a node, and returns it."""
 
 import math
 import warnings
@@ -9,7 +8,7 @@ from ..creation import empty, eye
 from ..linalg import qr
 from ..tape import no_grad
 
-# by how much a nonlinearity shortens what goes through it
+# factors that compensate for how much a nonlinearity shrinks its inputs
 GAINS = {
     "linear": 1,
     "conv1d": 1,
@@ -23,7 +22,7 @@ GAINS = {
 
 
 def calculate_gain(nonlinearity, param=None):
-    """The factor for numbers that go through this nonlinearity afterwards. param: the slope of "leaky_relu"."""
+    """Return the factor for weights before this nonlinearity. param: the slope of "leaky_relu"."""
     if nonlinearity == "leaky_relu":
         slope = 0.01 if param is None else param
         if isinstance(slope, bool) or not isinstance(slope, int | float):
@@ -36,43 +35,43 @@ def calculate_gain(nonlinearity, param=None):
 
 @no_grad()
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
-    """From U(a, b)."""
+    """Draw from U(a, b)."""
     return tensor.uniform_(a, b, generator=generator)
 
 
 @no_grad()
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
-    """From N(mean, std²)."""
+    """Draw from N(mean, std²)."""
     return tensor.normal_(mean, std, generator=generator)
 
 
 @no_grad()
 def constant_(tensor, val):
-    """All the same."""
+    """Set all numbers to val."""
     return tensor.fill_(val)
 
 
 def ones_(tensor):
-    """All 1."""
+    """Set all numbers to 1."""
     return constant_(tensor, 1.0)
 
 
 @no_grad()
 def zeros_(tensor):
-    """All 0."""
+    """Set all numbers to 0."""
     return tensor.zero_()
 
 
 @no_grad()
 def eye_(tensor):
-    """The identity: 1 on the diagonal and 0 elsewhere. ValueError for a tensor that is no matrix."""
+    """Set a matrix to the identity; raise ValueError for other tensors."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     return tensor.copy_(eye(*tensor.shape))
 
 
 def fans(tensor):
-    """How many numbers go into one output of a weight, and of how many outputs an input is part."""
+    """Return how many inputs each output of a weight has, and how many outputs each input has."""
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     field = math.prod(tensor.shape[2:])
@@ -83,6 +82,7 @@ _calculate_fan_in_and_fan_out = fans
 
 
 def fan_of(tensor, mode):
+    """Return the fan that mode names."""
     mode, modes = mode.lower(), ["fan_in", "fan_out"]
     if mode not in modes:
         raise ValueError(f"Mode {mode} not supported, please use one of {modes}")
@@ -90,18 +90,18 @@ def fan_of(tensor, mode):
 
 
 def xavier_uniform_(tensor, gain=1.0, generator=None):
-    """From U(-a, a) with a = gain √( 6 / ( in + out ) ) (Glorot and Bengio 2010)."""
+    """Draw from U(-a, a) with a = gain √( 6 / ( in + out ) ) (Glorot and Bengio 2010)."""
     bound = math.sqrt(3) * (gain * math.sqrt(2 / sum(fans(tensor))))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor, gain=1.0, generator=None):
-    """From N(0, s²) with s = gain √( 2 / ( in + out ) ) (Glorot and Bengio 2010)."""
+    """Draw from N(0, s²) with s = gain √( 2 / ( in + out ) ) (Glorot and Bengio 2010)."""
     return normal_(tensor, 0.0, gain * math.sqrt(2 / sum(fans(tensor))), generator)
 
 
-def kaiming(tensor, a, mode, nonlinearity):
-    """The standard deviation that keeps numbers as large as they are (He et al. 2015), or None without any numbers."""
+def kaiming_std(tensor, a, mode, nonlinearity):
+    """Return the standard deviation that keeps the scale of numbers (He et al. 2015); None for an empty tensor."""
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
         return None
@@ -110,14 +110,14 @@ def kaiming(tensor, a, mode, nonlinearity):
 
 
 def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
-    """From U(-√3 s, √3 s) with s = gain / √fan. a: the slope of "leaky_relu"."""
-    std = kaiming(tensor, a, mode, nonlinearity)
+    """Draw from U(-√3 s, √3 s) with s = gain / √fan. a: the slope of "leaky_relu"."""
+    std = kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else uniform_(tensor, -math.sqrt(3) * std, math.sqrt(3) * std, generator)
 
 
 @no_grad()
 def orthogonal_(tensor, gain=1, generator=None):
-    """A matrix that changes no length (Saxe et al. 2013): the Q of a random one, with signs that make it unique."""
+    """Draw an orthogonal matrix (Saxe et al. 2013): the Q of a random matrix, with signs that make it unique."""
     if tensor.dim() < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
     if tensor.numel() == 0:

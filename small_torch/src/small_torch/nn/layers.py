@@ -1,4 +1,4 @@
-"""The layers without a memory: parameters of the right shapes and first numbers, for what `functional` computes."""
+"""Layers without recurrence: their parameters, initial values and computation by `functional`."""
 
 import math
 
@@ -12,20 +12,20 @@ from .parameter import Parameter
 
 
 class Identity(Module):
-    """Returns its input. Whatever it is made with is ignored."""
+    """Module that returns its input and ignores all arguments."""
 
     def __init__(self, *args, **kwargs):
         super().__init__()
 
     def forward(self, input):
-        """input: (*). Returns it."""
+        """Return the input (*)."""
         return input
 
 
 class Linear(Module):
     """W x + b for every vector.
 
-    Parameters: `weight` (out_features, in_features) and `bias` (out_features), or None without, both at first from
+    Parameters: `weight` (out_features, in_features) and `bias` (out_features), or None without, both initially from
     U(-1/√in, 1/√in).
     """
 
@@ -37,14 +37,14 @@ class Linear(Module):
         self.reset_parameters()
 
     def reset_parameters(self):
-        """Draw the first numbers."""
+        """Draw the initial values."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))  # the same as U(-1/√in, 1/√in)
         if self.bias is not None:
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input):
-        """input: (*, in_features). Returns (*, out_features)."""
+        """Return (*, out_features) of an input (*, in_features)."""
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self):
@@ -54,8 +54,8 @@ class Linear(Module):
 class Embedding(Module):
     """A table of vectors: index i gets row i.
 
-    Parameter: `weight` (num_embeddings, embedding_dim), at first from N(0, 1), the row `padding_idx` zeros. The other
-    arguments are those of `functional.embedding`. AssertionError for a padding_idx outside the table.
+    Parameter: `weight` (num_embeddings, embedding_dim), initially from N(0, 1), the row `padding_idx` zeros. The other
+    arguments are those of `functional.embedding`. Raises AssertionError for a padding_idx outside the table.
     """
 
     def __init__(
@@ -79,27 +79,29 @@ class Embedding(Module):
 
     @classmethod
     def from_pretrained(cls, embeddings, freeze=True, *args, **kwargs):
-        """With this table (num_embeddings, embedding_dim); freeze: it does not learn."""
+        """Make an embedding of this table (num_embeddings, embedding_dim). freeze: do not train it."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         return cls(*embeddings.shape, *args, **kwargs, _weight=embeddings, _freeze=freeze)
 
     def reset_parameters(self):
-        """Draw the first numbers."""
+        """Draw the initial values."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
     def forward(self, input):
-        """input: indices (*). Returns (*, embedding_dim)."""
+        """Return (*, embedding_dim) of indices (*)."""
         return F.embedding(
             input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq, self.sparse
         )
 
     def extra_repr(self):
-        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
-        changed = [f", {name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        defaults = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
+        changed = [
+            f", {name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value
+        ]
         return f"{self.num_embeddings}, {self.embedding_dim}" + "".join(changed)
 
 
@@ -115,17 +117,17 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """While training, sets each number to zero with probability p and divides the others by 1 - p."""
+    """While training, set each number to zero with probability p and divide the others by 1 - p."""
 
     def forward(self, input):
-        """input: (*). Returns the same shape."""
+        """Return the same shape as the input (*)."""
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class LayerNorm(Module):
     """Every vector with mean 0 and variance 1, then scaled and shifted.
 
-    normalized_shape: the last axes, which together are one vector. Parameters: `weight`, ones at first, and `bias`,
+    normalized_shape: the last axes, which together are one vector. Parameters: `weight`, initially ones, and `bias`,
     zeros, both of this shape.
     """
 
@@ -133,19 +135,19 @@ class LayerNorm(Module):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        for name, there in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
-            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if there else None)
+        for name, exists in (("weight", elementwise_affine), ("bias", elementwise_affine and bias)):
+            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if exists else None)
         self.reset_parameters()
 
     def reset_parameters(self):
-        """Ones and zeros."""
+        """Set the weight to ones and the bias to zeros."""
         if self.weight is not None:
             init.ones_(self.weight)
         if self.bias is not None:
             init.zeros_(self.bias)
 
     def forward(self, input):
-        """input: (*, *normalized_shape). Returns the same shape."""
+        """Return the same shape as the input (*, *normalized_shape)."""
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
@@ -156,8 +158,8 @@ class LayerNorm(Module):
 class BatchNorm1d(Module):
     """Every feature with mean 0 and variance 1 over the batch, then scaled and shifted.
 
-    While training mean and variance are those of the batch, and running means of them are kept in the buffers
-    `running_mean` and `running_var`, for later. momentum: the share of the new ones; None for plain means.
+    While training, mean and variance are those of the batch, and their running means are kept in the buffers
+    `running_mean` and `running_var` for evaluation. momentum: the weight of the new ones; None for plain means.
     """
 
     _version = 2
@@ -170,15 +172,15 @@ class BatchNorm1d(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         kind = {"device": device, "dtype": dtype}
-        for name, there in (("weight", affine), ("bias", affine and bias)):
-            self.register_parameter(name, Parameter(empty(num_features, **kind)) if there else None)
+        for name, exists in (("weight", affine), ("bias", affine and bias)):
+            self.register_parameter(name, Parameter(empty(num_features, **kind)) if exists else None)
         self.register_buffer("running_mean", zeros(num_features, **kind) if track_running_stats else None)
         self.register_buffer("running_var", ones(num_features, **kind) if track_running_stats else None)
         self.register_buffer("num_batches_tracked", tensor(0, dtype=int64) if track_running_stats else None)
         self.reset_parameters()
 
     def reset_parameters(self):
-        """Ones and zeros."""
+        """Set weights and running variances to ones, biases and running means to zeros."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
@@ -189,16 +191,18 @@ class BatchNorm1d(Module):
             init.zeros_(self.bias)
 
     def forward(self, input):
-        """input: (B, num_features) or (B, num_features, T). Returns the same shape."""
+        """Return the same shape as the input: (B, num_features) or (B, num_features, T)."""
         if input.dim() not in (2, 3):
             raise ValueError(f"expected 2D or 3D input (got {input.dim()}D input)")
         momentum = self.momentum or 0.0
         if self.training and self.track_running_stats:
             self.num_batches_tracked.add_(1)
             momentum = 1 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
-        kept = (self.running_mean, self.running_var) if not self.training or self.track_running_stats else (None, None)
-        of_batch = self.training or self.running_mean is None
-        return F.batch_norm(input, *kept, self.weight, self.bias, of_batch, momentum, self.eps)
+        running = (
+            (self.running_mean, self.running_var) if not self.training or self.track_running_stats else (None, None)
+        )
+        use_batch = self.training or self.running_mean is None
+        return F.batch_norm(input, *running, self.weight, self.bias, use_batch, momentum, self.eps)
 
     def extra_repr(self):
         return (
@@ -208,44 +212,53 @@ class BatchNorm1d(Module):
 
 
 class Flatten(Module):
-    """Joins the axes from start_dim to end_dim."""
+    """Module that merges the axes from start_dim to end_dim."""
 
     def __init__(self, start_dim=1, end_dim=-1):
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def forward(self, input):
-        """input: (*). Returns fewer axes."""
+        """Return the input (*) with fewer axes."""
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self):
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
-# Functions as modules
+# Modules made from functions
 
 
 class _Function(Module):
-    """A function of `functional` as a module, which keeps its arguments: those in `tensors` as buffers, others as
-    attributes."""
+    """Base class of modules that call a function of `functional`.
 
-    function, tensors, options, by_place = "", (), {}, 0
+    The function's arguments are kept: those in `tensors` as buffers, others as attributes. max_positional: how many may
+    be positional.
+    """
+
+    function, tensors, options, max_positional = "", (), {}, 0
 
     def __init__(self, *args, **kwargs):
-        known = dict.fromkeys(self.tensors) | self.options
-        if len(args) > self.by_place:
-            takes = f"from 1 to {self.by_place + 1} positional arguments" if self.by_place else "1 positional argument"
+        defaults = dict.fromkeys(self.tensors) | self.options
+        if len(args) > self.max_positional:
+            takes = (
+                f"from 1 to {self.max_positional + 1} positional arguments"
+                if self.max_positional
+                else "1 positional argument"
+            )
             raise TypeError(f"{type(self).__name__}.__init__() takes {takes} but {len(args) + 1} were given")
-        super().__init__(**{name: value for name, value in kwargs.items() if name not in known})  # which refuses them
-        for name, value in (known | dict(zip(known, args)) | kwargs).items():
+        super().__init__(
+            **{name: value for name, value in kwargs.items() if name not in defaults}
+        )  # which raises TypeError for them
+        for name, value in (defaults | dict(zip(defaults, args)) | kwargs).items():
             if name in self.tensors:
                 self.register_buffer(name, value)
             else:
                 setattr(self, name, value)
 
-    def _computed(self, *inputs):
-        kept = {name: getattr(self, name) for name in (*self.tensors, *self.options)}
-        return getattr(F, self.function)(*inputs, **kept)
+    def _call_function(self, *inputs):
+        arguments = {name: getattr(self, name) for name in (*self.tensors, *self.options)}
+        return getattr(F, self.function)(*inputs, **arguments)
 
 
 def as_module(name, forward, doc, **attributes):
@@ -255,16 +268,15 @@ def as_module(name, forward, doc, **attributes):
 
 
 def activation(name, doc, **options):
-    """Make a module of a function of each number: input (*), output of the same shape. options: its arguments'
-    defaults."""
+    """Make a module of an elementwise function. options: its arguments' defaults."""
 
     def extra_repr(self):
         shown = {option: getattr(self, option) for option in options}
         return ", ".join(f"{option}={value!r}" for option, value in shown.items() if option != "inplace" or value)
 
     return as_module(
-        name, lambda self, input: self._computed(input), doc,
-        function=FUNCTIONS.get(name, name.lower()), options=options, by_place=len(options), extra_repr=extra_repr,
+        name, lambda self, input: self._call_function(input), doc,
+        function=FUNCTIONS.get(name, name.lower()), options=options, max_positional=len(options), extra_repr=extra_repr,
     )  # fmt: skip
 
 

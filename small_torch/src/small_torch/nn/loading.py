@@ -1,4 +1,4 @@
-"""Numbers of a `state_dict` copied into a module."""
+"""Copy the numbers of a `state_dict` into a module."""
 
 from collections import namedtuple
 
@@ -8,21 +8,21 @@ from .parameter import Parameter
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    """What `load_state_dict` returns: the names that did not fit."""
+    """Result of `load_state_dict`: the names that did not fit."""
 
     def __repr__(self):
         return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
 
 
-def load(module, given, prefix, assign, missing, unexpected, errors):
-    """Load the part of `given` below a prefix into a module; add the names and errors to these lists."""
-    own = module._own_state()
-    for name, tensor in own.items():
+def load(module, state, prefix, assign, missing, unexpected, errors):
+    """Load the part of a state below a prefix into a module; add names and errors to the three lists."""
+    module_state = module._own_state()
+    for name, tensor in module_state.items():
         key = prefix + name
-        if key not in given:
+        if key not in state:
             missing.append(key)
             continue
-        new = given[key]
+        new = state[key]
         if not isinstance(new, Tensor):
             errors.append(
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
@@ -42,13 +42,13 @@ def load(module, given, prefix, assign, missing, unexpected, errors):
         else:
             with no_grad():
                 tensor.copy_(new)
-    for key in given:
+    for key in state:
         if key.startswith(prefix):
             first, *rest = key[len(prefix) :].split(".", 1)
-            if first not in (module._modules if rest else own):
+            if first not in (module._modules if rest else module_state):
                 unexpected.append(key)
     for name, part in module._modules.items():
         if part is not None:
-            inside = f"{prefix}{name}."
-            of_it = {key: value for key, value in given.items() if key.startswith(inside)}
-            load(part, of_it, inside, assign, missing, unexpected, errors)
+            part_prefix = f"{prefix}{name}."
+            part_state = {key: value for key, value in state.items() if key.startswith(part_prefix)}
+            load(part, part_state, part_prefix, assign, missing, unexpected, errors)

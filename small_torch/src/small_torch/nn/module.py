@@ -1,4 +1,4 @@
-"""A module: parameters, buffers and other modules under names, and what is done with all of them at once."""
+"""`torch.nn.Module`: parameters, buffers and other modules by name, and operations on all of them."""
 
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -8,17 +8,18 @@ from ..absent import no_method
 from ..tape import no_grad
 from ..tensor import Handle, Tensor
 from .loading import _IncompatibleKeys, load
-from .parameter import Parameter, forget_gradients, typename
+from .parameter import Parameter, reset_gradients, type_name
 
-TABLES = ("_parameters", "_buffers", "_modules")  # where a module keeps what it was given, by name
+TABLES = ("_parameters", "_buffers", "_modules")  # dictionaries in which a module keeps its attributes by name
 
 
-def indented(text):
+def indent(text):
+    """Indent all lines but the first."""
     return text.replace("\n", "\n  ")
 
 
 class Module:
-    """What all layers and models are: a subclass makes its parameters in `__init__`, and computes in `forward`."""
+    """Base class of layers and models, which make parameters in `__init__` and compute in `forward`."""
 
     def __init__(self, *args, **kwargs):
         name = f"{type(self).__name__}.__init__()"
@@ -31,7 +32,7 @@ class Module:
         self.__dict__.update({"training": True, **tables, "_non_persistent_buffers_set": set(), **hooks})
 
     def forward(self, *input):
-        """What the module computes; a subclass says it."""
+        """Compute the module's output; subclasses define it."""
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args, **kwargs):
@@ -50,21 +51,21 @@ class Module:
         return result
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
-        """Call `hook(module, args)` before `forward`; what it returns, if anything, stands for the arguments."""
-        return hooked(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+        """Call `hook(module, args)` before `forward`; if it returns something, that replaces the arguments."""
+        return add_hook(self._forward_pre_hooks, (hook, with_kwargs), prepend)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
-        """Call `hook(module, args, output)` after `forward`; what it returns, if anything, stands for the output."""
-        return hooked(self._forward_hooks, (hook, with_kwargs), prepend)
+        """Call `hook(module, args, output)` after `forward`; if it returns something, that replaces the output."""
+        return add_hook(self._forward_hooks, (hook, with_kwargs), prepend)
 
-    # What a module has, by name
+    # Parameters, buffers and modules by name
 
     def register_parameter(self, name, param):
-        """Add a parameter, or None for one that this module could have and has not."""
+        """Add a parameter, or None for an optional parameter that this module lacks."""
         self._check_new(name, "parameter", "cannot assign parameter before Module.__init__() call")
         if not isinstance(param, Parameter | None):
             raise TypeError(
-                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+                f"cannot assign '{type_name(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
             )
         if param is not None and param.grad_fn is not None:
             raise ValueError(
@@ -74,11 +75,11 @@ class Module:
         self._parameters[name] = param
 
     def register_buffer(self, name, tensor, persistent=True):
-        """Add a tensor that does not learn; a `state_dict` has it if it is persistent."""
+        """Add a tensor that is not trained; `state_dict` contains it if it is persistent."""
         self._check_new(name, "buffer", "cannot assign buffer before Module.__init__() call")
         if not isinstance(tensor, Tensor | None):
             raise TypeError(
-                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+                f"cannot assign '{type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
             )
         self._buffers[name] = tensor
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
@@ -86,7 +87,7 @@ class Module:
     def add_module(self, name, module):
         """Add another module as a part of this one."""
         if not isinstance(module, Module | None):
-            raise TypeError(f"{typename(module)} is not a Module subclass")
+            raise TypeError(f"{type_name(module)} is not a Module subclass")
         self._check_new(name, "module", "cannot assign module before Module.__init__() call")
         self._modules[name] = module
 
@@ -94,7 +95,7 @@ class Module:
         if "_parameters" not in self.__dict__:
             raise AttributeError(too_early)
         if not isinstance(name, str):
-            raise TypeError(f"{kind} name should be a string. Got {typename(name)}")
+            raise TypeError(f"{kind} name should be a string. Got {type_name(name)}")
         if hasattr(self, name) and name not in getattr(self, f"_{kind}s"):
             raise KeyError(f"attribute '{name}' already exists")
         if "." in name:
@@ -104,24 +105,24 @@ class Module:
 
     def __getattr__(self, name):
         for table in TABLES:
-            found = self.__dict__.get(table, {})
-            if name in found:
-                return found[name]
+            attributes = self.__dict__.get(table, {})
+            if name in attributes:
+                return attributes[name]
         no_method(self, name, "modules")
 
     def __setattr__(self, name, value):
         parameters, buffers, modules = tables = [self.__dict__.get(table) for table in TABLES]
         if isinstance(value, Parameter):
-            self._take_out(name, "parameters", parameters)
+            self._remove_others(name, "parameters", parameters)
             self.register_parameter(name, value)
         elif parameters is not None and name in parameters:
             if value is not None:
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                    f"cannot assign '{type_name(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
             parameters[name] = None
         elif isinstance(value, Module):
-            self._take_out(name, "module", modules)
+            self._remove_others(name, "module", modules)
             modules[name] = value
         elif any(table and name in table for table in tables):
             kinds = (
@@ -131,14 +132,14 @@ class Module:
             )
             if not isinstance(value, kinds[0] | None):
                 raise TypeError(
-                    f"cannot assign '{typename(value)}' as {kinds[1]} '{name}' ({kinds[2]} or None expected)"
+                    f"cannot assign '{type_name(value)}' as {kinds[1]} '{name}' ({kinds[2]} or None expected)"
                 )
             (buffers if name in buffers else modules)[name] = value
         else:
             object.__setattr__(self, name, value)
 
-    def _take_out(self, name, kind, table):
-        """Whatever else has this name."""
+    def _remove_others(self, name, kind, table):
+        """Remove other attributes of this name."""
         if table is None:
             raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
         for other in (self.__dict__, self._parameters, self._buffers, self._modules):
@@ -159,7 +160,7 @@ class Module:
         return sorted(name for name in names if not name[0].isdigit())
 
     def named_modules(self, memo=None, prefix="", remove_duplicate=True):
-        """This module and all inside it, each with its name, and once."""
+        """Yield this module and all modules inside it once, with their names."""
         memo = set() if memo is None else memo
         if self in memo:
             return
@@ -171,12 +172,12 @@ class Module:
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
     def modules(self):
-        """This module and all inside it."""
+        """Yield this module and all modules inside it."""
         for _, module in self.named_modules():
             yield module
 
     def named_children(self):
-        """The modules that are parts of this one, with their names."""
+        """Yield the direct parts of this module, with their names."""
         seen = set()
         for name, module in self._modules.items():
             if module is not None and module not in seen:
@@ -184,7 +185,7 @@ class Module:
                 yield name, module
 
     def children(self):
-        """The modules that are parts of this one."""
+        """Yield the direct parts of this module."""
         for _, module in self.named_children():
             yield module
 
@@ -198,24 +199,24 @@ class Module:
                     yield f"{path}.{name}" if path else name, tensor
 
     def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
-        """All parameters with their names; recurse: those of the parts too."""
+        """Yield all parameters with their names. recurse: those of the parts, too."""
         return self._named("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse=True):
-        """All parameters: what an optimizer is given."""
+        """Yield all parameters, for an optimizer."""
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
     def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
-        """All buffers with their names."""
+        """Yield all buffers with their names."""
         return self._named("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse=True):
-        """All buffers."""
+        """Yield all buffers."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
-    # What is done with all of it
+    # Operations on all parameters and buffers
 
     def apply(self, fn):
         """Call a function with every module inside, and then with this one."""
@@ -243,23 +244,23 @@ class Module:
         return self
 
     def to(self, *args, device=None, dtype=None, tensor=None, non_blocking=False, copy=False, memory_format=None):
-        """Change the type or the place of all parameters and buffers. Whole numbers keep their type."""
+        """Change the type or the device of all parameters and buffers. Integers keep their type."""
         if copy:
             raise RuntimeError(".to() does not accept copy argument")
-        args = [one for one in (*args, dtype, device, tensor) if one is not None]
-        wanted = [one for one in args if isinstance(one, dtypes.dtype)]
-        wanted += [one.dtype for one in args if isinstance(one, Tensor)]
-        for one in wanted:
-            if not (one.is_floating_point or one.is_complex):
+        args = [arg for arg in (*args, dtype, device, tensor) if arg is not None]
+        types = [arg for arg in args if isinstance(arg, dtypes.dtype)]
+        types += [arg.dtype for arg in args if isinstance(arg, Tensor)]
+        for type_ in types:
+            if not (type_.is_floating_point or type_.is_complex):
                 raise TypeError(
-                    f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={one}"
+                    f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={type_}"
                 )
-        places = [one for one in args if not isinstance(one, dtypes.dtype | Tensor | bool)]
+        devices = [arg for arg in args if not isinstance(arg, dtypes.dtype | Tensor | bool)]
 
         def change(tensor):
-            changes = tensor.is_floating_point() or tensor.is_complex()
-            tensor = tensor.to(wanted[-1]) if wanted and changes else tensor
-            return tensor.to(places[-1]) if places else tensor
+            has_fractions = tensor.is_floating_point() or tensor.is_complex()
+            tensor = tensor.to(types[-1]) if types and has_fractions else tensor
+            return tensor.to(devices[-1]) if devices else tensor
 
         return self._apply(change)
 
@@ -267,27 +268,27 @@ class Module:
         return self._apply(lambda tensor: change(tensor) if tensor.is_floating_point() else tensor)
 
     def double(self):
-        """All parameters and buffers with fractions in float64."""
+        """Convert all floating-point parameters and buffers to float64."""
         return self._floating(Tensor.double)
 
     def float(self):
-        """All parameters and buffers with fractions in float32."""
+        """Convert all floating-point parameters and buffers to float32."""
         return self._floating(Tensor.float)
 
     def half(self):
-        """All parameters and buffers with fractions in float16."""
+        """Convert all floating-point parameters and buffers to float16."""
         return self._floating(Tensor.half)
 
     def cuda(self, device=None):
-        """Refuse: there is no graphics card."""
+        """Raise RuntimeError: there is no graphics card."""
         return self.to("cuda")
 
     def cpu(self):
-        """All parameters and buffers where there are numbers."""
+        """Move all parameters and buffers to the cpu."""
         return self._apply(Tensor.cpu)
 
     def train(self, mode=True):
-        """Say to this module and all inside that they are learning (or not): what dropout looks at."""
+        """Set this module and all inside to training mode (or evaluation), which dropout depends on."""
         if not isinstance(mode, bool):
             raise ValueError("training mode is expected to be boolean")
         self.training = mode
@@ -296,41 +297,41 @@ class Module:
         return self
 
     def eval(self):
-        """As `train(False)`."""
+        """Set evaluation mode, as `train(False)`."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad=True):
-        """Whether all parameters learn."""
+        """Set whether all parameters require gradients."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none=True):
-        """Forget all gradients."""
-        forget_gradients(self.parameters(), set_to_none)
+        """Reset all gradients."""
+        reset_gradients(self.parameters(), set_to_none)
 
     def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
-        """All parameters and persistent buffers by name. They share their numbers with the module."""
-        found = OrderedDict() if destination is None else destination
-        if not hasattr(found, "_metadata"):
-            found._metadata = OrderedDict()
-        found._metadata[prefix[:-1]] = {"version": getattr(self, "_version", 1)}
+        """Return all parameters and persistent buffers by name. They share memory with the module."""
+        state = OrderedDict() if destination is None else destination
+        if not hasattr(state, "_metadata"):
+            state._metadata = OrderedDict()
+        state._metadata[prefix[:-1]] = {"version": getattr(self, "_version", 1)}
         for name, tensor in self._own_state().items():
-            found[prefix + name] = tensor if keep_vars else tensor.detach()
+            state[prefix + name] = tensor if keep_vars else tensor.detach()
         for name, module in self._modules.items():
             if module is not None:
-                module.state_dict(destination=found, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        return found
+                module.state_dict(destination=state, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
+        return state
 
     def _own_state(self):
-        lasting = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
-        return {name: tensor for name, tensor in {**self._parameters, **lasting}.items() if tensor is not None}
+        persistent = {k: v for k, v in self._buffers.items() if k not in self._non_persistent_buffers_set}
+        return {name: tensor for name, tensor in {**self._parameters, **persistent}.items() if tensor is not None}
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
-        """Copy numbers into the parameters and buffers of these names (assign: put the tensors in their places).
+        """Copy numbers into the parameters and buffers of these names (assign: replace the tensors).
 
-        RuntimeError if a shape does not fit or, with strict, if the names are not exactly the module's. Returns the
-        names that are missing and those that are not expected.
+        Raise RuntimeError if a shape does not fit or, with strict, if the names are not exactly the module's. Return
+        the names that are missing and those that are unexpected.
         """
         if not isinstance(state_dict, Mapping):
             raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
@@ -346,26 +347,26 @@ class Module:
             raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t" + "\n\t".join(errors))
         return _IncompatibleKeys(missing, unexpected)
 
-    # How it looks
+    # Text
 
     def _get_name(self):
         return type(self).__name__
 
     def extra_repr(self):
-        """What stands between the parentheses; a subclass says it."""
+        """Return the text between the parentheses of `repr`; subclasses define it."""
         return ""
 
     def __repr__(self):
         lines = self.extra_repr().split("\n") if self.extra_repr() else []
-        parts = [f"({name}): {indented(repr(module))}" for name, module in self._modules.items()]
+        parts = [f"({name}): {indent(repr(module))}" for name, module in self._modules.items()]
         if len(lines) == 1 and not parts:
             return f"{self._get_name()}({lines[0]})"
         lines += parts
         return f"{self._get_name()}(" + ("\n  " + "\n  ".join(lines) + "\n" if lines else "") + ")"
 
 
-def hooked(hooks, hook, first):
-    """Add a hook, behind the others or before them; returns what takes it away."""
+def add_hook(hooks, hook, first):
+    """Add a hook behind the others, or before them; return its handle."""
     others = dict(hooks)
     handle = Handle(hooks, hook)
     if first:

@@ -1,11 +1,11 @@
-"""Where torch keeps its layers: some ask for them there, and messages name these places."""
+"""torch's modules of layers (`torch.nn.modules.rnn`, …), which imports, pickles and messages name."""
 
 import sys
 from types import ModuleType
 
 from . import attention, cells, containers, layers, losses, module, recurrent
 
-PLACES = {
+LAYERS_BY_MODULE = {
     "activation": "Tanh Sigmoid ReLU GELU SiLU Softplus LeakyReLU Softmax LogSoftmax MultiheadAttention",
     "batchnorm": "BatchNorm1d",
     "container": "Sequential ModuleList ParameterList",
@@ -19,11 +19,11 @@ PLACES = {
     "sparse": "Embedding",
     "transformer": "TransformerEncoderLayer",
 }
-_found = {}
+_layers = {}
 for _module in (attention, cells, containers, layers, losses, module, recurrent):
-    _found |= vars(_module)
-for _place, _names in PLACES.items():
-    _module = globals()[_place] = sys.modules[f"{__name__}.{_place}"] = ModuleType(f"{__name__}.{_place}")  # for pickle
+    _layers |= vars(_module)
+for _path, _names in LAYERS_BY_MODULE.items():
+    _module = globals()[_path] = sys.modules[f"{__name__}.{_path}"] = ModuleType(f"{__name__}.{_path}")  # for pickle
     for _name in _names.split():
-        _found[_name].__module__ = f"torch.nn.modules.{_place}"
-        setattr(_module, _name, _found[_name])
+        _layers[_name].__module__ = f"torch.nn.modules.{_path}"
+        setattr(_module, _name, _layers[_name])

@@ -1,13 +1,13 @@
-"""Parameters, and what is done with them outside of modules."""
+"""Parameters, and functions of them outside of modules."""
 
 from ..creation import empty
 from ..tensor import Tensor
 
 
 class Parameter(Tensor):
-    """A tensor that is to learn: a module that gets one for an attribute counts it among its parameters.
+    """A tensor to be trained: a module lists its attributes of this type among its parameters.
 
-    data: its numbers, which are not copied. requires_grad: whether it learns.
+    data: its numbers, which are not copied.
     """
 
     def __init__(self, data=None, requires_grad=True):
@@ -25,16 +25,16 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
 
-def typename(thing):
-    """What torch calls a thing's type in its messages."""
-    if isinstance(thing, Tensor):
-        return thing.type()
-    kind = thing if isinstance(thing, type) else type(thing)
+def type_name(obj):
+    """Return the name of an object's type in torch's messages."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    kind = obj if isinstance(obj, type) else type(obj)
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def forget_gradients(parameters, set_to_none):
-    """Make gradients None, or else zeros."""
+def reset_gradients(parameters, set_to_none):
+    """Set gradients to None, or else to zeros."""
     for parameter in parameters:
         if set_to_none:
             parameter.grad = None

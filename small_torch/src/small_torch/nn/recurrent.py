@@ -1,6 +1,6 @@
-"""RNN, LSTM and GRU: layers, directions, dropout, batches, packed sequences, and what is refused, in torch's words.
+"""RNN, LSTM and GRU layers: directions, dropout, batches, packed sequences and torch's errors.
 
-What a layer computes is in `through_time.py`. L layers, D directions (2 if bidirectional, else 1), T time steps, B
+Their computation is in `through_time.py`. L layers, D directions (2 if bidirectional, else 1), T time steps, B
 sequences.
 """
 
@@ -11,8 +11,8 @@ from numbers import Number
 from ..autograd.profiler_legacy import note
 from ..creation import empty, zeros
 from ..joining import cat, stack
-from ..matrices import same_type
-from ..tape import titled
+from ..matrices import check_same_type
+from ..tape import rename_node
 from . import functional as F
 from . import init
 from .module import Module
@@ -23,29 +23,29 @@ from .utils.rnn import PackedSequence
 KINDS = {"RNN_TANH": Elman(), "RNN_RELU": Elman(relu=True), "LSTM": Lstm(), "GRU": Gru()}
 
 
-def draw(module):
-    """Every parameter from U(-k, k) with k = 1 / √hidden_size."""
+def draw_parameters(module):
+    """Draw every parameter from U(-k, k) with k = 1 / √hidden_size."""
     k = 1 / math.sqrt(module.hidden_size) if module.hidden_size > 0 else 0
     for parameter in module.parameters():
         init.uniform_(parameter, -k, k)
 
 
-def same_dtype(tensors, weight, bias):
-    """Check that what meets a weight in a product has its type."""
-    for one in tensors:
-        if one.dtype is not weight.dtype:
+def check_dtypes(tensors, weight, bias):
+    """Raise torch's RuntimeError for tensors of other types than the weight's."""
+    for tensor in tensors:
+        if tensor.dtype is not weight.dtype:
             if bias:
                 raise RuntimeError(
-                    f"mat1 and mat2 must have the same dtype, but got {one.dtype.title} and {weight.dtype.title}"
+                    f"mat1 and mat2 must have the same dtype, but got {tensor.dtype.title} and {weight.dtype.title}"
                 )
-            same_type(one, weight)
+            check_same_type(tensor, weight)
 
 
 class RNNBase(Module):
-    """What the three layers share; mode is "RNN_TANH", "RNN_RELU", "LSTM" or "GRU".
+    """Base class of the three layers; mode is "RNN_TANH", "RNN_RELU", "LSTM" or "GRU".
 
     Parameters, for layer k, all from U(-1/√hidden_size, 1/√hidden_size): `weight_ih_l{k}` (gates · hidden_size,
-    features of what it reads), `weight_hh_l{k}` (gates · hidden_size, size), `bias_ih_l{k}` and `bias_hh_l{k}` (gates ·
+    features of its input), `weight_hh_l{k}` (gates · hidden_size, size), `bias_ih_l{k}` and `bias_hh_l{k}` (gates ·
     hidden_size) and, with a projection, `weight_hr_l{k}` (proj_size, hidden_size); with `_reverse` those of the other
     direction. size is proj_size, or hidden_size without one.
     """
@@ -103,11 +103,11 @@ class RNNBase(Module):
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
 
     def reset_parameters(self):
-        """Draw the first numbers."""
-        draw(self)
+        """Draw the initial values."""
+        draw_parameters(self)
 
     def flatten_parameters(self):
-        """Does nothing: torch's lays the weights out for a graphics card."""
+        """Do nothing: torch's method arranges the weights for a graphics card."""
 
     @property
     def all_weights(self):
@@ -115,16 +115,17 @@ class RNNBase(Module):
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def forward(self, input, hx=None):
-        """Returns the output of the last layer, and the last state of all layers and directions.
+        """Return the output of the last layer, and the final state of all layers and directions.
 
         input: (T, B, input_size), (B, T, input_size) with batch_first, (T, input_size) for one sequence, or a
-        `PackedSequence`. hx: the first state, (L D, B, size), (L D, size) for one sequence; of an LSTM a pair, c with
-        hidden_size; zeros if None. The output is laid out as the input, with D size features, and the last state as hx.
+        `PackedSequence`. hx: the initial state, (L D, B, size), (L D, size) for one sequence; for an LSTM a pair, c
+        with hidden_size; zeros if None. The output has the input's layout, with D size features, and the final state
+        that of hx.
         """
         packed, is_pair = isinstance(input, PackedSequence), self.mode == "LSTM"
-        to_sorted = to_caller = None
+        sorted_indices = unsorted_indices = None
         if packed:
-            x, batch_sizes, to_sorted, to_caller = input
+            x, batch_sizes, sorted_indices, unsorted_indices = input
             batched, sizes = True, batch_sizes.tolist()
         else:
             batched = self._check_dimensions(input, hx, is_pair)
@@ -134,37 +135,37 @@ class RNNBase(Module):
         weight = getattr(self, self._all_weights[0][0])
         self._check_input(x, weight, 2 if packed else 3)
         sizes = sizes if packed else [x.size(1)] * x.size(0)
-        state = self._first_state(x, hx, sizes[0] if packed else x.size(1), batched, is_pair, to_sorted)
-        note(f"aten::{self.mode.lower()}")  # from here on it is torch's own operation that refuses
+        state = self._first_state(x, hx, sizes[0] if packed else x.size(1), batched, is_pair, sorted_indices)
+        note(f"aten::{self.mode.lower()}")  # errors after this point come from torch's operation
         if not packed:
-            for what, tensors in (("hidden", state), ("parameter", [weight])):
-                for one in tensors:
-                    if one.device != x.device:
+            for name, tensors in (("hidden", state), ("parameter", [weight])):
+                for tensor in tensors:
+                    if tensor.device != x.device:
                         raise RuntimeError(
-                            f"Input and {what} tensors are not at the same device, found input tensor at {x.device} and"
-                            f" {what} tensor at {one.device}"
+                            f"Input and {name} tensors are not at the same device, found input tensor at {x.device} and"
+                            f" {name} tensor at {tensor.device}"
                         )
         if not sizes:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-        same_dtype(state, weight, self.bias)
+        check_dtypes(state, weight, self.bias)
 
         output, ends = self._run(x, sizes, state)
 
-        state = tuple(stack(one) if batched else titled(cat(one), "Squeeze.1") for one in zip(*ends))
-        if to_caller is not None:
-            state = tuple(one.index_select(1, to_caller) for one in state)
+        state = tuple(stack(parts) if batched else rename_node(cat(parts), "Squeeze.1") for parts in zip(*ends))
+        if unsorted_indices is not None:
+            state = tuple(part.index_select(1, unsorted_indices) for part in state)
         if packed:
-            output = PackedSequence(output, batch_sizes, to_sorted, to_caller)
+            output = PackedSequence(output, batch_sizes, sorted_indices, unsorted_indices)
         elif not batched:
             output = output.squeeze(1)
         elif not time_first:
-            output = titled(
+            output = rename_node(
                 output.transpose(0, 1), "Transpose" if is_pair and weight.dtype.name == "float32" else "Transpose.1"
             )
         return output, state if is_pair else state[0]
 
     def _run(self, x, sizes, state):
-        """All layers, each on the output of the one below. Returns the last one's output, and every last state."""
+        """Run all layers, each on the output of the one below; return the last output and all final states."""
         ends = []
         for layer in range(self.num_layers):
             if layer and self.dropout and self.training:
@@ -174,7 +175,7 @@ class RNNBase(Module):
                 names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
                 names = [name + suffix if name + suffix in self._all_weights[len(ends)] else None for name in names]
                 weights = [None if name is None else getattr(self, name) for name in names]
-                start = tuple(one[len(ends)] for one in state)
+                start = tuple(part[len(ends)] for part in state)
                 reverse = suffix.endswith("reverse")
                 output, end = run(KINDS[self.mode], x, sizes, start, weights, reverse)
                 outputs.append(output)
@@ -183,7 +184,7 @@ class RNNBase(Module):
         return x, ends
 
     def _check_dimensions(self, input, hx, is_pair):
-        """Whether there is a batch."""
+        """Check the numbers of axes; return True if there is a batch."""
         name, dim = self.mode.partition("_")[0], input.dim()
         if dim not in (2, 3):
             got = f"{dim}D tensor" if name == "RNN" else f"{dim}D"
@@ -214,27 +215,27 @@ class RNNBase(Module):
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {x.size(-1)}"
             )
 
-    def _first_state(self, x, hx, batch, batched, is_pair, to_sorted):
-        """The state before the first time step: a tuple of (L D, B, …), in the order of the sorted batch."""
+    def _first_state(self, x, hx, batch, batched, is_pair, sorted_indices):
+        """Return the initial state: a tuple of (L D, B, …), in the order of the sorted batch."""
         count = self.num_layers * (2 if self.bidirectional else 1)
         shapes = [(count, batch, self.proj_size or self.hidden_size), (count, batch, self.hidden_size)][: 1 + is_pair]
         if hx is None:
             return tuple(zeros(shape, dtype=x.dtype, device=x.device) for shape in shapes)
         state = tuple(hx) if is_pair else (hx,)
         if not batched:
-            state = tuple(one.unsqueeze(1) for one in state)
-        if to_sorted is not None:
-            state = tuple(one.index_select(1, to_sorted) for one in state)
-        for k, (one, shape) in enumerate(zip(state, shapes)):
-            if one.shape != shape:
+            state = tuple(part.unsqueeze(1) for part in state)
+        if sorted_indices is not None:
+            state = tuple(part.index_select(1, sorted_indices) for part in state)
+        for k, (part, shape) in enumerate(zip(state, shapes)):
+            if part.shape != shape:
                 which = f"hidden[{k}]" if is_pair else "hidden"
-                raise RuntimeError(f"Expected {which} size {shape}, got {list(one.shape)}")
+                raise RuntimeError(f"Expected {which} size {shape}, got {list(part.shape)}")
         if len(state) != len(shapes):
             raise RuntimeError("lstm expects two hidden states")
         return state
 
     def extra_repr(self):
-        usual = {
+        defaults = {
             "proj_size": 0,
             "num_layers": 1,
             "bias": True,
@@ -242,20 +243,23 @@ class RNNBase(Module):
             "dropout": 0,
             "bidirectional": False,
         }
-        changed = [f", {name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
+        changed = [
+            f", {name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value
+        ]
         return f"{self.input_size}, {self.hidden_size}" + "".join(changed)
 
 
-def no_projection(options):
+def refuse_projection(options):
+    """Raise torch's ValueError for a projection."""
     if "proj_size" in options:
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
 
 
 class RNN(RNNBase):
-    """h_t = tanh( W_ih x_t + b_ih + W_hh h_{t-1} + b_hh ), or with relu; the arguments are those of `RNNBase`."""
+    """h_t = tanh( W_ih x_t + b_ih + W_hh h_{t-1} + b_hh ), or with relu; the arguments are `RNNBase`'s."""
 
     def __init__(self, *args, **kwargs):
-        no_projection(kwargs)
+        refuse_projection(kwargs)
         if len(args) > 3:
             nonlinearity, args = args[3], args[:3] + args[4:]
         else:
@@ -277,16 +281,18 @@ class GRU(RNNBase):
     """A gated recurrent unit; the arguments are those of `RNNBase`."""
 
     def __init__(self, *args, **kwargs):
-        no_projection(kwargs)
+        refuse_projection(kwargs)
         super().__init__("GRU", *args, **kwargs)
 
 
-# The same as functions, with the parameters as arguments: torch.lstm, torch.lstm_cell, …
+# Functions with the parameters as arguments: torch.lstm, torch.lstm_cell, …
 
 
-def cell_of(mode):
-    """A cell's step: input (B, input_size), the state (B, hidden_size), an LSTM's a pair of them, and the
-    parameters."""
+def make_cell_function(mode):
+    """Make the function of one cell's step, such as torch.lstm_cell.
+
+    input: (B, input_size). hx: (B, hidden_size), for an LSTM a pair of them.
+    """
 
     def cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
         note(f"aten::{mode.lower()}_cell")
@@ -300,10 +306,12 @@ def cell_of(mode):
     return cell
 
 
-def layers_of(mode):
-    """Layers over time: (input, state, parameters, has_biases, num_layers, dropout, train, bidirectional, batch_first),
-    or, of packed sequences, (data, batch_sizes, state, parameters, has_biases, num_layers, dropout, train,
-    bidirectional)."""
+def make_layer_function(mode):
+    """Make the function of layers over time, such as torch.lstm.
+
+    Its arguments: (input, state, parameters, has_biases, num_layers, dropout, train, bidirectional, batch_first), or,
+    for packed sequences, (data, batch_sizes, state, parameters, has_biases, num_layers, dropout, train, bidirectional).
+    """
     layer = {"LSTM": LSTM, "GRU": GRU}.get(mode, RNN)
 
     def layers(input, second, third, *options):
@@ -313,15 +321,15 @@ def layers_of(mode):
         per_layer = len(params) // (num_layers * (1 + bidirectional))
         projected = per_layer - 2 * has_biases == 3
         hidden_size = params[1].size(0) // KINDS[mode].gates
-        more = {"proj_size": params[1].size(1)} if projected else {}
-        more |= {"nonlinearity": mode[4:].lower()} if layer is RNN else {}
-        more |= {
+        layer_options = {"proj_size": params[1].size(1)} if projected else {}
+        layer_options |= {"nonlinearity": mode[4:].lower()} if layer is RNN else {}
+        layer_options |= {
             "bias": has_biases,
             "batch_first": any(batch_first),
             "dropout": dropout,
             "bidirectional": bidirectional,
         }
-        module = layer(params[0].size(1), hidden_size, num_layers, dtype=params[0].dtype, **more).train(train)
+        module = layer(params[0].size(1), hidden_size, num_layers, dtype=params[0].dtype, **layer_options).train(train)
         for name, value in zip([name for name, _ in module.named_parameters()], params):
             module._parameters[name] = value
         output, state = module(PackedSequence(input, second) if packed else input, tuple(hx) if mode == "LSTM" else hx)
@@ -332,6 +340,6 @@ def layers_of(mode):
     return layers
 
 
-FUNCTIONS = {f"{mode.lower()}_cell": cell_of(mode) for mode in KINDS} | {
-    mode.lower(): layers_of(mode) for mode in KINDS
+FUNCTIONS = {f"{mode.lower()}_cell": make_cell_function(mode) for mode in KINDS} | {
+    mode.lower(): make_layer_function(mode) for mode in KINDS
 }

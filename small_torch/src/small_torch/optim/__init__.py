@@ -1,7 +1,6 @@
-"""Optimisers: what changes parameters by their gradients. Each is one equation, `update`; the rest is bookkeeping.
+"""Optimizers, which change parameters by their gradients. Each is one equation, in its method `update`.
 
-The equations are computed in the order in which torch computes them, so that after many steps the numbers are still the
-same.
+The equations are computed in torch's order, so that after many steps the numbers are still the same.
 """
 
 import warnings
@@ -12,24 +11,24 @@ import numpy as np
 
 from ..absent import absent
 from ..creation import tensor, zeros_like
-from ..nn.parameter import forget_gradients, typename
+from ..nn.parameter import reset_gradients, type_name
 from ..tape import enable_grad, no_grad
 from ..tensor import Tensor
-from . import lr_scheduler  # noqa: F401  an optimizer's user expects it here
+from . import lr_scheduler  # noqa: F401  torch.optim.lr_scheduler
 
 
 class Optimizer:
-    """Parameters in groups, each with options of its own, and what is remembered of each parameter.
+    """Base class: groups of parameters with their options, and the state of each parameter.
 
-    params: tensors, pairs of names and tensors, or dictionaries of "params" and options. defaults: the options of a
-    group that has none. A subclass has `update`.
+    params: tensors, pairs of names and tensors, or dictionaries of "params" and options. defaults: options for groups
+    without their own. Subclasses define `update`.
     """
 
     def __init__(self, params, defaults):
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                + typename(params)
+                + type_name(params)
             )
         self.defaults, self.state, self.param_groups = defaults, defaultdict(dict), []
         groups = list(params)
@@ -39,7 +38,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group):
-        """One more group: a dictionary with "params" and options."""
+        """Add a group: a dictionary with "params" and options."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
@@ -49,14 +48,14 @@ class Optimizer:
                 " will change between runs. Please use a list instead."
             )
         params = [params] if isinstance(params, Tensor) else list(params)
-        names = [one[0] for one in params if isinstance(one, tuple)]
-        param_group["params"] = params = [one[1] if isinstance(one, tuple) else one for one in params]
+        names = [param[0] for param in params if isinstance(param, tuple)]
+        param_group["params"] = params = [param[1] if isinstance(param, tuple) else param for param in params]
         if names:
             param_group["param_names"] = names
-        for one in params:
-            if not isinstance(one, Tensor):
-                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + typename(one))
-            if not one.is_leaf:
+        for param in params:
+            if not isinstance(param, Tensor):
+                raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type_name(param))
+            if not param.is_leaf:
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, value in self.defaults.items():
             param_group.setdefault(name, value)
@@ -66,19 +65,21 @@ class Optimizer:
                 " see github.com/pytorch/pytorch/issues/40967 for more information",
                 stacklevel=3,
             )
-        before = {id(one) for group in self.param_groups for one in group["params"]}
+        before = {id(param) for group in self.param_groups for param in group["params"]}
         if before & set(map(id, params)):
             raise ValueError("some parameters appear in more than one parameter group")
         self.param_groups.append(param_group)
 
     def zero_grad(self, set_to_none=True):
-        """Forget the gradients of all parameters."""
-        forget_gradients((one for group in self.param_groups for one in group["params"]), set_to_none)
+        """Reset the gradients of all parameters."""
+        reset_gradients((param for group in self.param_groups for param in group["params"]), set_to_none)
 
     @no_grad()
     def step(self, closure=None):
-        """Change each parameter that has a gradient. closure: computes the loss and the gradients anew, and is
-        returned."""
+        """Change each parameter that has a gradient.
+
+        closure: recomputes the loss and the gradients; its result is returned.
+        """
         self._opt_called = True
         loss = None
         if closure is not None:
@@ -102,46 +103,46 @@ class Optimizer:
         return gradient
 
     def update(self, p, g, state, group):
-        """Change the numbers `p` by the gradient `g`, both arrays of numpy. state: what is remembered of this
-        parameter."""
+        """Change the numbers `p` by the gradient `g`, both numpy arrays. state: this parameter's state."""
         raise NotImplementedError
 
     def state_dict(self):
-        """What is remembered, and the options; parameters are numbered."""
-        number = {}
+        """Return the states and options; parameters are numbered."""
+        numbers = {}
         for group in self.param_groups:
             for parameter in group["params"]:
-                number.setdefault(id(parameter), len(number))
-        state = {number[id(parameter)]: kept for parameter, kept in self.state.items()}
+                numbers.setdefault(id(parameter), len(numbers))
+        state = {numbers[id(parameter)]: parameter_state for parameter, parameter_state in self.state.items()}
         groups = []
         for group in self.param_groups:
             options = {name: value for name, value in group.items() if name != "params"}
-            groups.append(options | {"params": [number[id(one)] for one in group["params"]]})
+            groups.append(options | {"params": [numbers[id(param)] for param in group["params"]]})
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict):
-        """Go on from where another optimizer of the same parameters was; what it remembers is shared, as by torch.
-        ValueError if they are not as many.
+        """Continue from another optimizer's state; tensors are shared with it, as in torch.
+
+        Raise ValueError if the numbers of parameters differ.
         """
-        given = deepcopy(state_dict["param_groups"])
-        if len(given) != len(self.param_groups):
+        groups = deepcopy(state_dict["param_groups"])
+        if len(groups) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
-        if any(len(new["params"]) != len(old["params"]) for new, old in zip(given, self.param_groups)):
+        if any(len(new["params"]) != len(old["params"]) for new, old in zip(groups, self.param_groups)):
             raise ValueError(
                 "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
             )
-        numbers = [number for group in given for number in group["params"]]
-        by_number = dict(zip(numbers, (one for group in self.param_groups for one in group["params"])))
+        numbers = [number for group in groups for number in group["params"]]
+        by_number = dict(zip(numbers, (param for group in self.param_groups for param in group["params"])))
         self.state = defaultdict(dict)
-        for number, kept in state_dict["state"].items():
+        for number, parameter_state in state_dict["state"].items():
             parameter = by_number[number]
             self.state[parameter] = {
                 name: value.to(parameter.dtype) if isinstance(value, Tensor) and name != "step" else value
-                for name, value in kept.items()
+                for name, value in parameter_state.items()
             }
-        for new, old in zip(given, self.param_groups):
+        for new, old in zip(groups, self.param_groups):
             new["params"] = old["params"]
-        self.param_groups = given
+        self.param_groups = groups
 
     def __repr__(self):
         text = f"{type(self).__name__} ("
@@ -151,24 +152,26 @@ class Optimizer:
         return text + ")"
 
 
-def check(**values):
-    """Check that nothing is negative. ValueError with the name, in which an underscore before the last word is a
-    space."""
+def check_not_negative(**values):
+    """Raise ValueError if a value is negative.
+
+    In the name an underscore before the last word becomes a space.
+    """
     for name, value in values.items():
         if not value >= 0:
             raise ValueError(f"Invalid {' '.join(name.rsplit('_', 1))}: {value}")
 
 
-def memory(state, parameter, *names):
-    """What is remembered under these names, as arrays: zeros at first."""
+def get_state(state, parameter, *names):
+    """Return the arrays of these names in a parameter's state, which are zeros at first."""
     for name in names:
         if name not in state:
             state[name] = zeros_like(Tensor(parameter))
     return [state[name]._array for name in names]
 
 
-def count(state):
-    """One more step; returns how many there were."""
+def count_step(state):
+    """Count a step in a parameter's state; return the number of steps."""
     if "step" not in state:
         state["step"] = tensor(0.0)
     state["step"]._array += 1
@@ -182,7 +185,7 @@ class SGD(Optimizer):
         self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None,
         differentiable=False, fused=None,
     ):  # fmt: skip
-        check(learning_rate=lr, momentum_value=momentum, weight_decay_value=weight_decay)
+        check_not_negative(learning_rate=lr, momentum_value=momentum, weight_decay_value=weight_decay)
         options = {
             "lr": lr,
             "momentum": momentum,
@@ -217,7 +220,7 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Along a running mean of the gradients, divided by their usual size (Kingma and Ba 2014, arXiv 1412.6980)."""
+    """Steps along a running mean of gradients, divided by their usual size (Kingma and Ba 2014, arXiv 1412.6980)."""
 
     decoupled = False
 
@@ -226,11 +229,11 @@ class Adam(Optimizer):
         maximize=False,
         capturable=False, differentiable=False, fused=None, decoupled_weight_decay=False,
     ):  # fmt: skip
-        check(learning_rate=lr, epsilon_value=eps)
+        check_not_negative(learning_rate=lr, epsilon_value=eps)
         for number, beta in enumerate(betas):
             if not 0 <= beta < 1:
                 raise ValueError(f"Invalid beta parameter at index {number}: {beta}")
-        check(weight_decay_value=weight_decay)
+        check_not_negative(weight_decay_value=weight_decay)
         options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "amsgrad": amsgrad}
         others = {"maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable}
         last = {"fused": fused, "decoupled_weight_decay": decoupled_weight_decay or self.decoupled}
@@ -242,8 +245,8 @@ class Adam(Optimizer):
         return gradient
 
     def update(self, p, g, state, group):
-        t, lr, (beta1, beta2) = count(state), group["lr"], group["betas"]
-        m, v = memory(state, p, "exp_avg", "exp_avg_sq")
+        t, lr, (beta1, beta2) = count_step(state), group["lr"], group["betas"]
+        m, v = get_state(state, p, "exp_avg", "exp_avg_sq")
         if group["weight_decay"]:
             if group["decoupled_weight_decay"]:
                 # p ← p - lr λ p
@@ -258,7 +261,7 @@ class Adam(Optimizer):
         v *= beta2
         v += (1 - beta2) * g * g
         if group["amsgrad"]:
-            (largest,) = memory(state, p, "max_exp_avg_sq")
+            (largest,) = get_state(state, p, "max_exp_avg_sq")
             v = np.maximum(largest, v, out=largest)
         # p ← p - lr m̂ / ( √v̂ + ε )   with m̂ = m / ( 1 - β₁ᵗ ),  v̂ = v / ( 1 - β₂ᵗ )
         size = np.sqrt(v)
@@ -268,8 +271,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam that makes weights smaller by themselves, not through the gradient (Loshchilov and Hutter 2017, arXiv
-    1711.05101)."""
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2017, arXiv 1711.05101)."""
 
     decoupled = True
 
@@ -284,25 +286,27 @@ class AdamW(Adam):
 
 
 class RMSprop(Optimizer):
-    """Along the gradient, divided by its usual size (Tieleman and Hinton 2012)."""
+    """Steps along the gradient, divided by its usual size (Tieleman and Hinton 2012)."""
 
     def __init__(
         self, params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False, capturable=False,
         foreach=None, maximize=False, differentiable=False,
     ):  # fmt: skip
-        check(learning_rate=lr, epsilon_value=eps, momentum_value=momentum, weight_decay_value=weight_decay)
-        check(alpha_value=alpha)
+        check_not_negative(
+            learning_rate=lr, epsilon_value=eps, momentum_value=momentum, weight_decay_value=weight_decay
+        )
+        check_not_negative(alpha_value=alpha)
         options = {"lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered}
         others = {"weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize}
         super().__init__(params, options | others | {"differentiable": differentiable})
 
     def update(self, p, g, state, group):
         lr, alpha = group["lr"], group["alpha"]
-        count(state)
+        count_step(state)
         if group["weight_decay"]:
             g = g + group["weight_decay"] * p
-        kept = ["square_avg"] + ["momentum_buffer"] * bool(group["momentum"]) + ["grad_avg"] * group["centered"]
-        v, *others = memory(state, p, *kept)
+        names = ["square_avg"] + ["momentum_buffer"] * bool(group["momentum"]) + ["grad_avg"] * group["centered"]
+        v, *others = get_state(state, p, *names)
         # v ← α v + ( 1 - α ) g²;   centered: without the square of the mean
         v *= alpha
         v += (1 - alpha) * g * g
@@ -324,31 +328,31 @@ class RMSprop(Optimizer):
 
 
 class Adagrad(Optimizer):
-    """Along the gradient, divided by the length of all gradients so far (Duchi, Hazan and Singer 2011)."""
+    """Steps along the gradient, divided by the norm of all gradients so far (Duchi, Hazan and Singer 2011)."""
 
     def __init__(
         self, params, lr=1e-2, lr_decay=0, weight_decay=0, initial_accumulator_value=0, eps=1e-10, foreach=None, *,
         maximize=False, differentiable=False, fused=None,
     ):  # fmt: skip
-        check(learning_rate=lr, lr_decay_value=lr_decay, weight_decay_value=weight_decay)
-        check(initial_accumulator_value_value=initial_accumulator_value, epsilon_value=eps)
+        check_not_negative(learning_rate=lr, lr_decay_value=lr_decay, weight_decay_value=weight_decay)
+        check_not_negative(initial_accumulator_value_value=initial_accumulator_value, epsilon_value=eps)
         options = {"lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay}
         options["initial_accumulator_value"] = initial_accumulator_value
         others = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "fused": fused}
         super().__init__(params, options | others)
-        for group in self.param_groups:  # torch remembers from the beginning
-            for one in group["params"]:
-                self.state[one] = {
+        for group in self.param_groups:  # torch's Adagrad has a state before the first step
+            for param in group["params"]:
+                self.state[param] = {
                     "step": tensor(0.0),
-                    "sum": zeros_like(one.detach()).fill_(initial_accumulator_value),
+                    "sum": zeros_like(param.detach()).fill_(initial_accumulator_value),
                 }
 
     def update(self, p, g, state, group):
-        t = count(state)
+        t = count_step(state)
         if group["weight_decay"]:
             g = g + group["weight_decay"] * p
         # s ← s + g²,   p ← p - lr g / ( √s + ε )
-        (s,) = memory(state, p, "sum")
+        (s,) = get_state(state, p, "sum")
         s += g * g
         p += -(group["lr"] / (1 + (t - 1) * group["lr_decay"])) * g / (np.sqrt(s) + group["eps"])
 

@@ -1,4 +1,4 @@
-"""Learning rates that change from step to step."""
+"""Schedules of learning rates."""
 
 import math
 import warnings
@@ -7,7 +7,7 @@ from ..absent import absent
 
 
 class LRScheduler:
-    """Sets the learning rate of each of an optimizer's groups. A subclass has `get_lr`, which computes those of now.
+    """Base class, which sets the learning rate of each group; subclasses compute it in `get_lr`.
 
     `step()` is called after each of the optimizer's steps; `last_epoch` counts these calls from 0.
     """
@@ -35,15 +35,15 @@ class LRScheduler:
         self._is_initial = False
 
     def get_lr(self):
-        """The learning rates of now, one for each group."""
+        """Return the current learning rates, one for each group."""
         raise NotImplementedError
 
     def get_last_lr(self):
-        """The learning rates of the groups, as they were set last."""
+        """Return the learning rates of the groups that were set last."""
         return self._last_lr
 
     def step(self):
-        """Go on by one, and set the learning rates."""
+        """Advance by one step, and set the learning rates."""
         if self._step_count == 1 and not self.optimizer._opt_called:
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch 1.1.0 and later, you"
@@ -59,20 +59,20 @@ class LRScheduler:
             group["lr"] = lr
         self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
 
-    def _now(self):
+    def _current_lr(self):
         return [group["lr"] for group in self.optimizer.param_groups]
 
     def state_dict(self):
-        """All but the optimizer, and functions."""
+        """Return all attributes but the optimizer and functions."""
         return {name: value for name, value in vars(self).items() if name not in ("optimizer", "lr_lambdas")}
 
     def load_state_dict(self, state_dict):
-        """Go on from where another one was."""
+        """Continue from another scheduler's state."""
         vars(self).update(state_dict)
 
 
 class LambdaLR(LRScheduler):
-    """The first learning rate times a function of the number of steps; a list has one function for each group."""
+    """The initial learning rate times a function of the number of steps; a list has one function for each group."""
 
     def __init__(self, optimizer, lr_lambda, last_epoch=-1):
         groups = len(optimizer.param_groups)
@@ -86,7 +86,7 @@ class LambdaLR(LRScheduler):
 
 
 class StepLR(LRScheduler):
-    """Times gamma every step_size steps."""
+    """Learning rates that are multiplied by gamma every step_size steps."""
 
     def __init__(self, optimizer, step_size, gamma=0.1, last_epoch=-1):
         self.step_size, self.gamma = step_size, gamma
@@ -94,11 +94,11 @@ class StepLR(LRScheduler):
 
     def get_lr(self):
         falls = self.last_epoch > 0 and self.last_epoch % self.step_size == 0
-        return [lr * self.gamma for lr in self._now()] if falls else self._now()
+        return [lr * self.gamma for lr in self._current_lr()] if falls else self._current_lr()
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Along half a cosine from the first learning rate down to eta_min in T_max steps, and up again."""
+    """Half a cosine from the initial learning rate down to eta_min in T_max steps, and up again."""
 
     def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
         self.T_max, self.eta_min = T_max, eta_min
@@ -107,23 +107,24 @@ class CosineAnnealingLR(LRScheduler):
     def get_lr(self):
         t, T, low = self.last_epoch, self.T_max, self.eta_min
         if self._is_initial:
-            return self._now()
-        # from each learning rate to the next, as torch computes them: rounding adds up in the same way
+            return self._current_lr()
+        # each rate is computed from the last, as in torch: the rounding errors are the same
         if (t - 1 - T) % (2 * T) == 0:
             return [
-                lr + (first - low) * (1 - math.cos(math.pi / T)) / 2 for lr, first in zip(self._now(), self.base_lrs)
+                lr + (first - low) * (1 - math.cos(math.pi / T)) / 2
+                for lr, first in zip(self._current_lr(), self.base_lrs)
             ]
         ratio = (1 + math.cos(math.pi * t / T)) / (1 + math.cos(math.pi * (t - 1) / T))
-        return [ratio * (lr - low) + low for lr in self._now()]
+        return [ratio * (lr - low) + low for lr in self._current_lr()]
 
 
 class OneCycleLR(LRScheduler):
-    """Up to max_lr in the first part of all steps, and down to nearly nothing in the others (Smith and Topin 2017).
+    """A rise to max_lr in the first part of all steps, and a fall to almost zero (Smith and Topin 2017).
 
-    total_steps, or epochs and steps_per_epoch: how many steps there will be. pct_start: the share of those that go up.
-    anneal_strategy: "cos" or "linear". cycle_momentum: the momentum, or Adam's β₁, goes the other way, between
-    max_momentum and base_momentum. The first learning rate is max_lr / div_factor, the last one that /
-    final_div_factor. ValueError for arguments that do not fit, and when there are more steps than were announced.
+    total_steps, or epochs and steps_per_epoch: the number of steps. pct_start: the share of rising steps.
+    anneal_strategy: "cos" or "linear". cycle_momentum: momentum, or Adam's β₁, moves the opposite way, between
+    max_momentum and base_momentum. The initial rate is max_lr / div_factor, the final one that / final_div_factor.
+    Raises ValueError for arguments that do not fit, and after more steps than announced.
     """
 
     def __init__(
@@ -143,7 +144,7 @@ class OneCycleLR(LRScheduler):
             if not isinstance(value, int) or value <= 0:
                 raise ValueError(f"Expected positive integer {name}, but got {value}")
         self.total_steps = steps = math.prod(counts.values())
-        # each part: its last step, and from where to where learning rate and momentum go
+        # phases: last step, first and last learning rate, first and last momentum
         up = (pct_start * steps - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")
         down = (steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum")
         if three_phase:
@@ -171,7 +172,7 @@ class OneCycleLR(LRScheduler):
     def _set_momentum(self, group, value):
         group |= {"betas": (value, *group["betas"][1:])} if self.use_beta1 else {"momentum": value}
 
-    def _between(self, start, end, share):
+    def _interpolate(self, start, end, share):
         if self.anneal_strategy == "linear":
             return (end - start) * share + start
         return end + (start - end) / 2 * (math.cos(math.pi * share) + 1)
@@ -185,20 +186,21 @@ class OneCycleLR(LRScheduler):
             if step <= end or phase is self._phases[-1]:
                 break
             begin = end
-        share, found = (step - begin) / (end - begin), []
+        share, rates = (step - begin) / (end - begin), []
         for group in self.optimizer.param_groups:
             first_lr, last_lr, first_momentum, last_momentum = names
-            found.append(self._between(group[first_lr], group[last_lr], share))
+            rates.append(self._interpolate(group[first_lr], group[last_lr], share))
             if self.cycle_momentum:
-                self._set_momentum(group, self._between(group[first_momentum], group[last_momentum], share))
-        return found
+                self._set_momentum(group, self._interpolate(group[first_momentum], group[last_momentum], share))
+        return rates
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Times factor when a number, given to each `step`, has not become better for more than patience steps.
+    """Learning rates that are multiplied by factor after more than patience steps without improvement.
 
-    mode: "min" or "max" is better. threshold: by how much it must be better: a share of the best so far ("rel"), or as
-    it is ("abs"). cooldown: steps to wait after a fall. No learning rate falls below min_lr, or by less than eps.
+    mode: whether "min" or "max" of the metric is better. threshold: the least improvement: relative to the best so far
+    ("rel"), or absolute ("abs"). cooldown: steps to wait after a reduction. No learning rate falls below min_lr, or by
+    less than eps.
     """
 
     def __init__(
@@ -215,7 +217,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.threshold, self.threshold_mode, self.cooldown, self.eps = threshold, threshold_mode, cooldown, eps
         self.min_lrs = list(min_lr) if isinstance(min_lr, (list, tuple)) else [min_lr] * len(optimizer.param_groups)
         self.best, self.num_bad_epochs = math.inf if mode == "min" else -math.inf, 0
-        self.cooldown_counter, self.last_epoch, self._last_lr = 0, 0, self._now()
+        self.cooldown_counter, self.last_epoch, self._last_lr = 0, 0, self._current_lr()
 
     def is_better(self, a, best):
         sign = -1 if self.mode == "min" else 1
@@ -241,7 +243,7 @@ class ReduceLROnPlateau(LRScheduler):
                 lr = max(group["lr"] * self.factor, least)
                 group["lr"] = lr if group["lr"] - lr > self.eps else group["lr"]
             self.cooldown_counter, self.num_bad_epochs = self.cooldown, 0
-        self._last_lr = self._now()
+        self._last_lr = self._current_lr()
 
 
 __getattr__ = absent("torch.optim.lr_scheduler")

@@ -1,3 +1,3 @@
-"""What is of use around learning: data in batches."""
+"""`torch.utils`: data sets and batches."""
 
 from . import data  # noqa: F401

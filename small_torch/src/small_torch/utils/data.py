@@ -1,4 +1,4 @@
-"""Data in batches: a data set gives items by number, a loader goes through them in batches."""
+"""Data sets, which give items by number, and loaders, which group them into batches."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -14,35 +14,35 @@ from ..random import Generator
 from ..tensor import Tensor
 
 
-def any_number(generator=None):
-    """A whole number from 0 to 2⁶³ - 1."""
+def random_seed(generator=None):
+    """Draw an integer from 0 to 2⁶³ - 1."""
     return int(empty((), dtype=int64).random_(generator=generator).item())
 
 
 class Dataset:
-    """What has items, `data[i]`, and mostly a length."""
+    """Base class of data sets, which have items, `data[i]`, and mostly a length."""
 
     def __getitem__(self, index):
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
 
 class TensorDataset(Dataset):
-    """Item i is a tuple of the tensors' rows i. AssertionError if they are not equally long."""
+    """Data set whose item i is a tuple of the tensors' rows i. AssertionError if their lengths differ."""
 
     def __init__(self, *tensors):
-        if any(len(one) != len(tensors[0]) for one in tensors):
+        if any(len(x) != len(tensors[0]) for x in tensors):
             raise AssertionError("Size mismatch between tensors")
         self.tensors = tensors
 
     def __getitem__(self, index):
-        return tuple(one[index] for one in self.tensors)
+        return tuple(x[index] for x in self.tensors)
 
     def __len__(self):
         return len(self.tensors[0])
 
 
 class Subset(Dataset):
-    """Those items of another data set that have these numbers."""
+    """The items of another data set that have these numbers."""
 
     def __init__(self, dataset, indices):
         self.dataset, self.indices = dataset, indices
@@ -55,7 +55,7 @@ class Subset(Dataset):
 
 
 def random_split(dataset, lengths, generator=None):
-    """Subsets of these lengths, or of these shares of the whole, of items in a random order."""
+    """Split a data set at random into subsets of these lengths, or of these shares of the whole."""
     size = len(dataset)
     if isclose(sum(lengths), 1) and sum(lengths) <= 1:
         lengths = [int(size * share) for share in lengths]
@@ -68,14 +68,14 @@ def random_split(dataset, lengths, generator=None):
 
 
 class Sampler:
-    """The numbers of the items, in the order in which they are wanted."""
+    """Base class of samplers, which yield the numbers of items in the order of use."""
 
     def __iter__(self):
         raise NotImplementedError
 
 
 class SequentialSampler(Sampler):
-    """0, 1, 2 …"""
+    """The numbers 0, 1, 2 …."""
 
     def __init__(self, data_source):
         self.data_source = data_source
@@ -88,7 +88,7 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(SequentialSampler):
-    """In a random order, another one each time."""
+    """Numbers in random order, a new one each time."""
 
     def __init__(self, data_source, generator=None):
         super().__init__(data_source)
@@ -97,13 +97,13 @@ class RandomSampler(SequentialSampler):
     def __iter__(self):
         generator = self.generator
         if generator is None:
-            generator = Generator().manual_seed(any_number())
+            generator = Generator().manual_seed(random_seed())
         yield from randperm(len(self), generator=generator).tolist()
-        randperm(len(self), generator=generator)  # torch draws once more, for a rest that is always empty
+        randperm(len(self), generator=generator)  # torch draws again, for a remainder that is always empty
 
 
 class BatchSampler(Sampler):
-    """Lists of batch_size of another sampler's numbers; the last may be shorter, or is left out with drop_last."""
+    """Lists of batch_size numbers of another sampler; the last may be shorter, or is dropped with drop_last."""
 
     def __init__(self, sampler, batch_size, drop_last):
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:
@@ -122,12 +122,15 @@ class BatchSampler(Sampler):
 
 
 def default_collate(batch):
-    """A batch of a list of items: tensors are stacked, numbers become tensors, tuples and dictionaries part by part."""
+    """Make a batch of a list of items.
+
+    Tensors are stacked, numbers become tensors, and tuples and dictionaries are collated part by part.
+    """
     first = batch[0]
     if isinstance(first, Tensor):
         return stack(list(batch), 0)
     if isinstance(first, np.ndarray | np.generic):
-        return stack([as_tensor(one) for one in batch], 0)
+        return stack([as_tensor(item) for item in batch], 0)
     if isinstance(first, float):
         return tensor(list(batch), dtype=float64)
     if isinstance(first, int):
@@ -135,9 +138,9 @@ def default_collate(batch):
     if isinstance(first, str | bytes):
         return batch
     if isinstance(first, Mapping):
-        return type(first)({name: default_collate([one[name] for one in batch]) for name in first})
+        return type(first)({name: default_collate([item[name] for item in batch]) for name in first})
     if isinstance(first, Sequence):
-        if any(len(one) != len(first) for one in batch):
+        if any(len(item) != len(first) for item in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         parts = [default_collate(part) for part in zip(*batch)]
         return type(first)(*parts) if hasattr(first, "_fields") else parts
@@ -147,13 +150,12 @@ def default_collate(batch):
 
 
 class DataLoader:
-    """Goes through a data set in batches.
+    """Iterate over a data set in batches.
 
-    dataset: what has items and a length. shuffle: in a random order, another one each time. sampler: their numbers in
-    the order wanted. batch_sampler: lists of them. batch_size None: single items. collate_fn: makes a batch of a list
-    of items.
-    drop_last: leave out a last batch that is shorter. generator: of random numbers. ValueError for what excludes each
-    other.
+    dataset: has items and a length. shuffle: a new random order each time. sampler: yields the items' numbers.
+    batch_sampler: yields lists of them. batch_size None: single items. collate_fn: makes a batch of a list of items.
+    drop_last: drop a last batch that is shorter. generator: draws random numbers. Raises ValueError for arguments that
+    exclude each other.
     """
 
     def __init__(
@@ -178,10 +180,10 @@ class DataLoader:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.dataset, self.batch_size, self.drop_last, self.generator = dataset, batch_size, drop_last, generator
         self.sampler, self.batch_sampler = sampler, batch_sampler
-        self.collate_fn = collate_fn or (default_collate if batch_sampler is not None else converted)
+        self.collate_fn = collate_fn or (default_collate if batch_sampler is not None else convert)
 
     def __iter__(self):
-        any_number(self.generator)  # torch draws a seed for its workers, also where there are none
+        random_seed(self.generator)  # torch draws a seed for its workers, even if there are none
         for numbers in self.sampler if self.batch_sampler is None else self.batch_sampler:
             single = self.batch_sampler is None
             yield self.collate_fn(self.dataset[numbers] if single else [self.dataset[i] for i in numbers])
@@ -190,11 +192,11 @@ class DataLoader:
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
 
 
-def converted(item):
-    """A single item: an array of numpy as a tensor, a tuple as a list."""
+def convert(item):
+    """Convert a single item: a numpy array to a tensor, a tuple to a list."""
     if isinstance(item, np.ndarray):
         return as_tensor(item)
-    return [converted(part) for part in item] if isinstance(item, tuple | list) else item
+    return [convert(part) for part in item] if isinstance(item, tuple | list) else item
 
 
 __getattr__ = absent("torch.utils.data")

@@ -1,4 +1,4 @@
-"""What is done with gradients and parameters of a whole model."""
+"""Functions of all gradients and parameters of a model: `torch.nn.utils`."""
 
 import warnings
 from types import GeneratorType
@@ -8,12 +8,12 @@ from ...creation import tensor
 from ...joining import cat, stack
 from ...tape import no_grad
 from ...tensor import Tensor
-from ..parameter import typename
+from ..parameter import type_name
 from . import rnn  # noqa: F401
 
 
 def gradients(parameters):
-    """The gradients of a tensor or of several, as far as there are any."""
+    """Return the gradients of a tensor or of several, without those that are None."""
     if isinstance(parameters, GeneratorType):
         parameters = list(parameters)
         if not parameters:
@@ -24,8 +24,8 @@ def gradients(parameters):
 
 @no_grad()
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """The norm of several tensors, taken as one vector."""
-    norms = [one.norm(norm_type) for one in tensors]
+    """Return the norm of several tensors, taken as one vector."""
+    norms = [x.norm(norm_type) for x in tensors]
     norm = stack(norms).norm(norm_type) if norms else tensor(0.0)
     if error_if_nonfinite and not norm.isfinite():
         raise RuntimeError(
@@ -38,32 +38,31 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
 
 @no_grad()
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
-    """Shorten all gradients, taken as one vector, in place, to a norm of at most max_norm. Returns the norm they
-    had."""
-    found = gradients(parameters)
-    norm = get_total_norm(found, norm_type, error_if_nonfinite)
+    """Scale all gradients, taken as one vector, to a norm of at most max_norm; return the norm before."""
+    grads = gradients(parameters)
+    norm = get_total_norm(grads, norm_type, error_if_nonfinite)
     factor = (float(max_norm) / (norm + 1e-6)).clamp(max=1.0)
-    for gradient in found:
+    for gradient in grads:
         gradient.mul_(factor)
     return norm
 
 
 @no_grad()
 def clip_grad_value_(parameters, clip_value, foreach=None):
-    """Bring every number of all gradients, in place, between -clip_value and clip_value."""
+    """Limit every number of all gradients, in place, to the range from -clip_value to clip_value."""
     for gradient in gradients(parameters):
         gradient.clamp_(min=-float(clip_value), max=float(clip_value))
 
 
 def parameters_to_vector(parameters):
-    """All numbers of several tensors in one vector."""
+    """Join all numbers of several tensors into one vector."""
     return cat([parameter.view(-1) for parameter in parameters])
 
 
 def vector_to_parameters(vec, parameters):
-    """The other way: each tensor becomes its part of the vector."""
+    """Set each tensor to its part of the vector."""
     if not isinstance(vec, Tensor):
-        raise TypeError(f"expected torch.Tensor, but got: {typename(vec)}")
+        raise TypeError(f"expected torch.Tensor, but got: {type_name(vec)}")
     begin = 0
     for parameter in parameters:
         end = begin + parameter.numel()

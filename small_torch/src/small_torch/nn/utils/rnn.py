@@ -1,4 +1,4 @@
-"""Sequences of different lengths: padded to one length, or packed, one time step after another, without any padding."""
+"""Sequences of different lengths: padded to one length, or packed time step by time step without padding."""
 
 from itertools import groupby
 from typing import NamedTuple
@@ -22,8 +22,8 @@ class PackedSequence(_Packed):
     """All numbers of a batch of sequences, without padding.
 
     data: (N, *), the rows of the first time step, then those of the second, and so on. batch_sizes: (T), how many
-    sequences still run at each time step; they are sorted by length, the longest first. sorted_indices: which sequence
-    of the caller stands where, and unsorted_indices the other way; None if they were sorted already.
+    sequences each time step has; they are sorted by length, the longest first. sorted_indices: the caller's index of
+    each sorted sequence; unsorted_indices: the inverse; None if they were sorted already.
     """
 
     def __new__(cls, data, batch_sizes=None, sorted_indices=None, unsorted_indices=None):
@@ -35,38 +35,38 @@ class PackedSequence(_Packed):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args, **kwargs):
-        """The same with the data in another type or place."""
+        """Return it with the data in another type or on another device."""
         data = self.data.to(*args, **kwargs)
         return self if data is self.data else type(self)(data, *self[1:])
 
     def cpu(self):
-        """The same where there are numbers."""
+        """Return it on the cpu."""
         return self.to("cpu")
 
     def double(self):
-        """The same in float64."""
+        """Return it in float64."""
         return self.to(self.data.double().dtype)
 
     def float(self):
-        """The same in float32."""
+        """Return it in float32."""
         return self.to(self.data.float().dtype)
 
     @property
     def is_cuda(self):
-        """Whether the data lie on a graphics card: never, here."""
+        """False: the data are never on a graphics card."""
         return False
 
 
 def invert_permutation(permutation):
-    """Where each place of a permutation (n) has gone; None of None."""
+    """Return the inverse of a permutation (n); None for None."""
     return None if permutation is None else permutation.argsort()
 
 
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
-    """Pack sequences that were padded.
+    """Pack padded sequences; return a `PackedSequence`.
 
-    input: (T, B, *), or (B, T, *) with batch_first. lengths: B numbers, in a list or a tensor. enforce_sorted: whether
-    they must be sorted, the longest first. RuntimeError for other lengths. Returns a `PackedSequence`.
+    input: (T, B, *), or (B, T, *) with batch_first. lengths: B numbers, in a list or a tensor. enforce_sorted: raise
+    RuntimeError unless they are sorted, the longest first.
     """
     lengths = lengths.to(int64) if isinstance(lengths, Tensor) else as_tensor(lengths, dtype=int64)
     sorted_indices = None
@@ -95,18 +95,17 @@ def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)
         raise RuntimeError(
             "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
         )
-    # the rows in the order of time, of those sequences that are long enough
-    runs = np.arange(numbers[0])[:, None] < numbers
-    rows = np.flatnonzero(runs[: len(input)])
+    # the rows of the first step, then of the second, without padding
+    is_real = np.arange(numbers[0])[:, None] < numbers
+    rows = np.flatnonzero(is_real[: len(input)])
     data = input.flatten(0, 1).index_select(0, tensor(rows))
-    return PackedSequence(data, tensor(runs.sum(1)), sorted_indices)
+    return PackedSequence(data, tensor(is_real.sum(1)), sorted_indices)
 
 
 def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_length=None):
-    """Pad what was packed. Returns the padded sequences, in the caller's order, and their lengths (B).
+    """Pad packed sequences; return them, in the caller's order, and their lengths (B).
 
-    The first are (T, B, *), or (B, T, *) with batch_first; T is total_length, if given. ValueError if that is too
-    short.
+    They are (T, B, *), or (B, T, *) with batch_first; T is total_length, if given. ValueError if that is too short.
     """
     sizes = sequence.batch_sizes.tolist()
     longest = len(sizes)
@@ -116,17 +115,17 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
             f"total_length={total_length} and max sequence length being {longest}"
         )
     steps, batch, data = total_length or longest, sizes[0], sequence.data
-    runs = np.arange(batch) < np.array(sizes)[:, None]
-    places = np.flatnonzero(runs)
+    is_real = np.arange(batch) < np.array(sizes)[:, None]
+    indices = np.flatnonzero(is_real)
     begin = 0
-    for size, steps_of_it in groupby(sizes):  # torch takes them so, and finds out so that there are too few rows
-        shape = [len([*steps_of_it]), size, *data.shape[1:]]
+    for size, run in groupby(sizes):  # torch's loop, for its error if there are too few rows
+        shape = [len([*run]), size, *data.shape[1:]]
         if begin + shape[0] * size > len(data):
             raise RuntimeError(f"shape '{shape}' is invalid for input of size {data[begin:].numel()}")
         begin += shape[0] * size
     padded = data.new_full((steps * batch, *data.shape[1:]), padding_value)
-    padded = padded.index_copy(0, tensor(places), data).unflatten(0, (steps, batch))
-    lengths = tensor(runs.sum(0))
+    padded = padded.index_copy(0, tensor(indices), data).unflatten(0, (steps, batch))
+    lengths = tensor(is_real.sum(0))
     padded = padded.transpose(0, 1) if batch_first else padded
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)
@@ -135,7 +134,7 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
 
 
 def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="right"):
-    """Pad sequences (T_i, *) with a number to the longest one. Returns (T, B, *), or (B, T, *) with batch_first."""
+    """Pad sequences (T_i, *) to the longest one; return (T, B, *), or (B, T, *) with batch_first."""
     try:
         sequences = [*sequences]
     except TypeError:
@@ -150,25 +149,25 @@ def pad_sequence(sequences, batch_first=False, padding_value=0.0, padding_side="
     batch = len(sequences)
     first = (batch, longest) if batch_first else (longest, batch)
     out = sequences[0].new_full((*first, *sequences[0].shape[1:]), padding_value)
-    for i, one in enumerate(sequences):
-        begin = longest - len(one) if padding_side == "left" else 0
-        place = slice(begin, begin + len(one))
-        out[(i, place) if batch_first else (place, i)] = one
+    for i, sequence in enumerate(sequences):
+        begin = longest - len(sequence) if padding_side == "left" else 0
+        steps = slice(begin, begin + len(sequence))
+        out[(i, steps) if batch_first else (steps, i)] = sequence
     return out
 
 
 def unpad_sequence(padded_sequences, lengths, batch_first=False):
-    """The sequences (T_i, *) of padded ones (T, B, *), or (B, T, *) with batch_first, in a list."""
+    """Return the list of sequences (T_i, *) of padded ones (T, B, *), or (B, T, *) with batch_first."""
     rows = padded_sequences if batch_first else padded_sequences.transpose(0, 1)
     return [row[arange(len(row)) < length] for row, length in zip(rows, lengths)]
 
 
 def pack_sequence(sequences, enforce_sorted=True):
-    """Pack sequences (T_i, *) of a list."""
-    lengths = as_tensor([len(one) for one in sequences])
+    """Pack a list of sequences (T_i, *)."""
+    lengths = as_tensor([len(sequence) for sequence in sequences])
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 
 def unpack_sequence(packed_sequences):
-    """The sequences (T_i, *) that were packed, in a list."""
+    """Return the list of sequences (T_i, *) that were packed."""
     return unpad_sequence(*pad_packed_sequence(packed_sequences, batch_first=True), batch_first=True)
