@@ -79,7 +79,7 @@ def main():
         notebook = editions.BOOK / f"{name}.ipynb"
         quick = [k for k, cell in enumerate(insert.cells_of(notebook)) if not cell["why"]]
         with tempfile.TemporaryDirectory() as folder, served(SITE) as address, running() as browser:
-            on_small_torch.lay_out(Path(folder))
+            on_small_torch.copy_code(Path(folder))
             visits = [visit(browser, address, name, quick[1:]) for _ in range(options.repeat)]
             outside = [seconds for _, _, seconds in on_small_torch.run(notebook, Path(folder), until="slow")][1:]
         cells = [statistics.median(times) for times in zip(*(one for _, one in visits), strict=True)]

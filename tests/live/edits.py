@@ -1,9 +1,8 @@
-"""What readers make of the chapters' cells: other numbers, other layers, steps of their own, and the mistakes on the
-way.
+"""Programs that readers might write from the chapters' cells: other numbers, other layers, own steps, and mistakes.
 
-Each program stands below a line that names its chapter and what is changed. None of them knows of another; all begin
-with the imports of `test_edits.py`, which runs each with torch and with the small one, and wants the same of both. What
-a call alone gives or says is a row in test_operations.py, test_nn.py, test_optim.py or test_tape.py.
+A comment above each program names its chapter and the change. The programs are independent; all begin with the imports
+of `test_edits.py`, which runs each with torch and with small_torch and compares the outputs. Results and errors of
+single calls are tested in test_operations.py, test_nn.py, test_optim.py and test_tape.py.
 """
 
 
@@ -119,7 +118,7 @@ print((torch.linalg.eigvals(J).abs().max() < 1).item(), torch.func.jacrev(torch.
 # %% language_model: a network of 16 units that begins to learn a text by heart
 text = "hello world "
 letters = sorted(set(text))
-indices = torch.tensor([letters.index(one) for one in text])
+indices = torch.tensor([letters.index(letter) for letter in text])
 
 
 class Writer(nn.Module):

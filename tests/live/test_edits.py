@@ -1,5 +1,4 @@
-"""Edits of the chapters' cells, those of `edits.py`: with the small torch they say what they say with torch, to the
-letter."""
+"""Check that the programs of `edits.py` give exactly the same with small_torch as with torch."""
 
 import json
 import os
@@ -12,11 +11,11 @@ import pytest
 
 from tests.live import on_small_torch
 
-PROGRAMS = Path(__file__).with_name("edits.py")
-PARTS = re.split(r"(?m)^# %% (.*)\n", PROGRAMS.read_text(encoding="utf-8"))[1:]
-EDITS = dict(zip(PARTS[::2], PARTS[1::2], strict=True))
-# In a process of its own: all edits, one after the other, each as the only cell of a notebook.
-RUN = """
+PROGRAMS_FILE = Path(__file__).with_name("edits.py")
+NAMES_AND_SOURCES = re.split(r"(?m)^# %% (.*)\n", PROGRAMS_FILE.read_text(encoding="utf-8"))[1:]
+PROGRAMS_BY_NAME = dict(zip(NAMES_AND_SOURCES[::2], NAMES_AND_SOURCES[1::2], strict=True))
+# Runs all programs in a separate process, each as the only cell of a notebook.
+RUN_PROGRAMS = """
 import contextlib, io, json, sys, warnings
 warnings.simplefilter("ignore")
 import torch
@@ -36,43 +35,43 @@ from companion.layers.step import Step
 float64 = {"dtype": torch.float64}
 '''
 
-def shown(source):
-    said = io.StringIO()
+def run(source):
+    printed = io.StringIO()
     torch.manual_seed(0)
-    with contextlib.redirect_stdout(said):
+    with contextlib.redirect_stdout(printed):
         try:
             exec(IMPORTS + source, {})
         except Exception as error:
             print(f"{type(error).__name__}: {error}")
-    return said.getvalue()
+    return printed.getvalue()
 
 with open(sys.argv[1], encoding="utf-8") as file:
-    edits = json.load(file)
-print(json.dumps([torch.__version__, {name: shown(source) for name, source in edits.items()}]))
+    programs = json.load(file)
+print(json.dumps([torch.__version__, {name: run(source) for name, source in programs.items()}]))
 """
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory):
-    """What each edit says: with torch, and with the small one. Both run at the same time."""
+def printed(tmp_path_factory):
+    """Return what each program prints with torch, and with small_torch; both run at the same time."""
     folder = tmp_path_factory.mktemp("pages")
-    on_small_torch.lay_out(folder)
-    programs = tmp_path_factory.mktemp("edits") / "edits.json"
-    programs.write_text(json.dumps(EDITS), encoding="utf-8")
-    running = []
-    for path in (on_small_torch.ROOT, folder):  # from here `companion` comes, and from the second `torch`
+    on_small_torch.copy_code(folder)
+    file = tmp_path_factory.mktemp("programs") / "programs.json"
+    file.write_text(json.dumps(PROGRAMS_BY_NAME), encoding="utf-8")
+    processes = []
+    for path in (on_small_torch.ROOT, folder):  # `companion` is in both folders, small_torch's `torch` in the second
         environment = os.environ | {"PYTHONPATH": str(path), "MPLBACKEND": "agg"}
-        command = [sys.executable, "-W", "ignore::ResourceWarning", "-c", RUN, str(programs)]
-        running.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=path))
-    answers = [process.communicate()[0] for process in running]
-    assert [process.returncode for process in running] == [0, 0]
-    (real, by_torch), (small, by_small) = map(json.loads, answers)
-    assert small.endswith("+small") and not real.endswith("+small")
+        command = [sys.executable, "-W", "ignore::ResourceWarning", "-c", RUN_PROGRAMS, str(file)]
+        processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=path))
+    results = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    (torch_version, by_torch), (small_version, by_small) = map(json.loads, results)
+    assert small_version.endswith("+small") and not torch_version.endswith("+small")
     return by_torch, by_small
 
 
-@pytest.mark.parametrize("name", EDITS)
-def test_an_edit_gives_what_torch_gives(said, name):
-    by_torch, by_small = said
+@pytest.mark.parametrize("name", PROGRAMS_BY_NAME)
+def test_program_prints_what_it_prints_with_torch(printed, name):
+    by_torch, by_small = printed
     assert by_torch[name].strip()
     assert by_small[name] == by_torch[name]

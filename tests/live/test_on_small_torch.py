@@ -1,4 +1,4 @@
-"""Chapters as on a page: on the small torch every cell gives what is stored, which is what torch gave."""
+"""Check that on small_torch, as on pages, every cell of the chapters gives its stored outputs, which are torch's."""
 
 import re
 
@@ -10,15 +10,15 @@ from book import editions
 from tests.live import on_small_torch
 from tests.project.sampling import chosen
 
-# Of all chapters these few reach most lines of the small torch for their time.
+# These chapters run most lines of small_torch for their time.
 QUICK = ["changing_the_cell", "embedding", "gru"]
 NAMES = [page.stem for page in sorted((editions.BOOK / "en").glob("*.ipynb")) if page.stem != "assignments"]
-TRANSLATED = [one.folder for one in editions.editions() if one.language != editions.ORIGINAL]
-# Cells that train for long, and those that show what these trained. They run with `--slow-cells`, once a week. Of the
-# small torch only they reach `pdist`, `gelu`, `softplus`, `binary_cross_entropy_with_logits`, `nn.init.eye_`,
-# `multinomial` and the second half of `OneCycleLR`, as coverage shows; test_operations.py, test_nn.py, test_random.py
-# and test_optim.py hold these to torch.
-LEFT_OUT = {
+TRANSLATED = [edition.folder for edition in editions.editions() if edition.language != editions.ORIGINAL]
+# Cells that train for long, and cells that use the trained models. They run with `--slow-cells`, once a week. Only they
+# run `pdist`, `gelu`, `softplus`, `binary_cross_entropy_with_logits`, `nn.init.eye_`, `multinomial` and the second half
+# of `OneCycleLR` of small_torch; test_operations.py, test_nn.py, test_random.py and test_optim.py compare these with
+# torch.
+SLOW_CELLS = {
     "attention": "search-counted length-normalised solution-mixing",
     "complaints": "check-past-cell solution-answers solution-distance",
     "first_network": "solution-size",
@@ -39,42 +39,41 @@ LEFT_OUT = {
     ),
     "without_waiting": "selective-learns solution-newton",
 }
-# In translation the code is the same but for its words, as translations.py sees to. These cells show words of each
-# kind: what they print, the labels of a picture, a figure's, and a table of `compare`; they need the others.
-WORDS = "lstm", {"keep", "forget-gate-at-work", "gates-figure", "proof-layer"} | {"imports", "sentence"}
+# Translated code differs in its words only, as translations.py checks. Of these cells some show words of each kind:
+# printed text, labels of a picture and of a figure, and a table of `compare`; they need the others.
+TRANSLATED_CELLS = "lstm", {"keep", "forget-gate-at-work", "gates-figure", "proof-layer"} | {"imports", "sentence"}
 
 
 @pytest.fixture(scope="module")
 def code(tmp_path_factory):
-    """The folder of the book's code, as pages find it."""
+    """Return a folder with the book's code, laid out as for pages."""
     folder = tmp_path_factory.mktemp("code")
-    on_small_torch.lay_out(folder)
+    on_small_torch.copy_code(folder)
     return folder
 
 
-def different(page, code, wanted):
-    """Run the cells that are wanted; return in what each differs from what is stored, if it does, and how many there
-    were."""
+def run_and_compare(page, code, is_wanted):
+    """Run the wanted cells; return each one's differences from the stored outputs, and the number of cells."""
     cells = [
         (cell.id, on_small_torch.differences(cell.outputs, outputs))
-        for cell, outputs, _ in on_small_torch.run(page, code, wanted)
+        for cell, outputs, _ in on_small_torch.run(page, code, is_wanted)
     ]
-    return {name: found for name, found in cells if found}, len(cells)
+    return {name: changes for name, changes in cells if changes}, len(cells)
 
 
 @pytest.mark.parametrize("name", chosen(NAMES, *QUICK, mark=pytest.mark.deep))
-def test_chapter(name, code, request):
-    """Every cell in English, but for those that are left out without `--slow-cells`."""
-    left_out = () if request.config.getoption("--slow-cells") else LEFT_OUT.get(name, "").split()
-    found, count = different(editions.BOOK / "en" / f"{name}.ipynb", code, lambda cell: cell.id not in left_out)
-    assert count and found == {}
+def test_chapter_gives_stored_outputs(name, code, request):
+    """Run every English cell; slow ones only with `--slow-cells`."""
+    skipped = () if request.config.getoption("--slow-cells") else SLOW_CELLS.get(name, "").split()
+    changes, count = run_and_compare(editions.BOOK / "en" / f"{name}.ipynb", code, lambda cell: cell.id not in skipped)
+    assert count and changes == {}
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("folder", TRANSLATED, ids=lambda folder: folder.name)
-def test_words_of_a_translation(folder, code):
-    chapter, cells = WORDS
-    assert different(folder / f"{chapter}.ipynb", code, lambda cell: cell.id in cells) == ({}, len(cells))
+def test_translated_cells_give_stored_outputs(folder, code):
+    chapter, cells = TRANSLATED_CELLS
+    assert run_and_compare(folder / f"{chapter}.ipynb", code, lambda cell: cell.id in cells) == ({}, len(cells))
 
 
 CELLS = {
@@ -104,16 +103,18 @@ CELLS = {
 }
 
 
-def test_session(code, tmp_path):
-    """What each form of a cell gives, in which order, and where an error comes from: without a line of our own."""
+def test_session_outputs_and_tracebacks(code, tmp_path):
+    """Check the outputs of each form of a cell, and that tracebacks show no line of `cells.py`."""
     nbformat.write(new_notebook(cells=[new_code_cell(source) for source in CELLS]), tmp_path / "cells.ipynb")
     for cell, outputs, _ in on_small_torch.run(tmp_path / "cells.ipynb", code):
         assert len(outputs) == len(CELLS[cell.source])
         for output, (kind, expected) in zip(outputs, CELLS[cell.source], strict=True):
             if output.output_type == "error":
-                told = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(output.traceback))
-                assert output.ename == kind and re.search(".*".join(map(re.escape, expected)), told, re.DOTALL), told
-                assert "cells.py" not in told
+                traceback = re.sub(r"\x1b\[[\d;]*m", "", "\n".join(output.traceback))
+                assert output.ename == kind and re.search(".*".join(map(re.escape, expected)), traceback, re.DOTALL), (
+                    traceback
+                )
+                assert "cells.py" not in traceback
             else:
                 assert (kind, expected) == (
                     output.get("name", "text/plain"),
@@ -121,33 +122,33 @@ def test_session(code, tmp_path):
                 )
 
 
-def shown(text, kind="text/plain"):
+def result_output(text, kind="text/plain"):
     return new_output("execute_result", {kind: text})
 
 
-STORED = shown("tensor(1.2345)")
+STORED = result_output("tensor(1.2345)")
 PRINTED = new_output("stream", name="stdout", text="0.125\n")
 FAILED = new_output("error", ename="ValueError", evalue="no")
 DRAWING = '<svg><g id="p7c1"><use x="12.50" y="-3.25e1" href="#p7c1"/></g></svg>'
 
 
-def redrawn(old, new):
-    """Return a drawing as it is stored and as it is drawn again, with something else in it."""
-    return shown(DRAWING, "image/svg+xml"), [shown(DRAWING.replace(old, new), "image/svg+xml")]
+def stored_and_fresh_drawing(old, new):
+    """Return a stored drawing, and the fresh one in which `new` replaces `old`."""
+    return result_output(DRAWING, "image/svg+xml"), [result_output(DRAWING.replace(old, new), "image/svg+xml")]
 
 
-@pytest.mark.parametrize("stored, fresh, found", [
+@pytest.mark.parametrize("stored, fresh, changes", [
     (STORED, [STORED], []),
-    (STORED, [shown("tensor(1.2346)")], ["- tensor(1.2345)\n+ tensor(1.2346)"]),
-    (STORED, [shown("tensor(1.2345)\n")], ["- None\n+ "]),
+    (STORED, [result_output("tensor(1.2346)")], ["- tensor(1.2345)\n+ tensor(1.2346)"]),
+    (STORED, [result_output("tensor(1.2345)\n")], ["- None\n+ "]),
     (STORED, [], ["['text/plain'] became []"]),
     (STORED, [FAILED], ["['text/plain'] became ['error']", "ValueError: no"]),
     (STORED, [PRINTED, STORED], ["['text/plain'] became ['stdout', 'text/plain']"]),
-    (*redrawn("7c1", "0aa"), []),  # names are drawn by lot
-    (*redrawn("12.50", "12.54"), []),
-    (*redrawn("12.50", "12.56"), ["another drawing"]),
-    (*redrawn("-3.25e1", "-3.25e2"), ["another drawing"]),
-    (*redrawn("<use", "<path"), ["another drawing"]),
+    (*stored_and_fresh_drawing("7c1", "0aa"), []),  # names are random
+    (*stored_and_fresh_drawing("12.50", "12.54"), []),
+    (*stored_and_fresh_drawing("12.50", "12.56"), ["another drawing"]),
+    (*stored_and_fresh_drawing("-3.25e1", "-3.25e2"), ["another drawing"]),
+    (*stored_and_fresh_drawing("<use", "<path"), ["another drawing"]),
 ])  # fmt: skip
-def test_difference(stored, fresh, found):
-    assert on_small_torch.differences([stored], fresh) == found
+def test_differences(stored, fresh, changes):
+    assert on_small_torch.differences([stored], fresh) == changes
