@@ -43,7 +43,7 @@ def test_graph_is_freed(name, backward, no_collector):
     out = GRAPHS[name](inner)
     first = weakref.ref(inner.grad_fn)
     if backward:
-        walk([out], [small_torch.ones_like(out)], keep=True)
+        walk([out], [small_torch.ones_like(out)], retain_graph=True)
     del inner
     assert first() is not None
     del out

@@ -16,6 +16,7 @@ from . import (
     autograd,
     comparing,
     creation,
+    cumulative,
     dtypes,
     exponentials,
     func,
@@ -29,7 +30,6 @@ from . import (
     optim,
     pointwise,
     reductions,
-    running,
     shapes,
     sorting,
     tape,
@@ -88,7 +88,7 @@ _OPERATIONS = {
     reductions: """
         all amax amin aminmax any argmax argmin corrcoef count_nonzero cov max mean min nansum norm prod std sum var
     """,
-    running: "cummax cumprod cumsum diff",
+    cumulative: "cummax cumprod cumsum diff",
     exponentials: "log_softmax logcumsumexp logsumexp softmax",
     sorting: "argsort bincount median mode quantile sort topk unique",
     shapes: """

@@ -21,9 +21,9 @@ def absent(module):
     return missing
 
 
-def no_method(thing, name, kind="tensors"):
+def no_method(obj, name, kind="tensors"):
     """Raise torch's error for a missing attribute, with a note that torch itself may have it."""
-    error = AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}", name=name, obj=thing)
+    error = AttributeError(f"{type(obj).__name__!r} object has no attribute {name!r}", name=name, obj=obj)
     error.add_note(f"If torch's {kind} have it: {kind[:-1].title()}.{name} {EXPLANATION}.")
     raise error
 

@@ -3,11 +3,11 @@
 import numpy as np
 
 from .arithmetic import floating
+from .cumulative import cumsum
 from .gathering import accept_scalars
 from .operands import refuse_keywords
 from .pointwise import exp, log
 from .reductions import axes_of, restore_axes, sum
-from .running import cumsum
 from .tape import rename_node
 from .tensor import Tensor, axis, record
 

@@ -15,35 +15,35 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
     dicts = parameter_and_buffer_dicts
     dicts = [dicts] if isinstance(dicts, dict) else dicts
     names = [name for tensors in dicts for name in tensors]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"{twice} appeared in multiple dictionaries; behavior of functional call is ambiguous")
-    places = {}  # path → the table of the module that holds it, and its name there
+    if repeated := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
+    slots = {}  # path → the table of the module that holds it, and its name there
     for path, part in module.named_modules(remove_duplicate=False):
         for table in (part._parameters, part._buffers):
-            places |= {f"{path}.{name}" if path else name: (table, name) for name in table}
-    if strict and {*names} != {*places}:
+            slots |= {f"{path}.{name}" if path else name: (table, name) for name in table}
+    if strict and {*names} != {*slots}:
         kinds = (
-            ("Unexpected", [n for n in names if n not in places]),
-            ("Missing", [n for n in places if n not in names]),
+            ("Unexpected", [n for n in names if n not in slots]),
+            ("Missing", [n for n in slots if n not in names]),
         )
         errors = [f"{kind} key(s): {', '.join(map(repr, keys))}." for kind, keys in kinds if keys]
         raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(errors))
-    new = {name: tensor for tensors in dicts for name, tensor in tensors.items() if name in places}
+    new = {name: tensor for tensors in dicts for name, tensor in tensors.items() if name in slots}
     if tie_weights:  # replace shared parameters under all their names
-        by_tensor = {id(table[name]): new[path] for path, (table, name) in places.items() if path in new}
+        by_tensor = {id(table[name]): new[path] for path, (table, name) in slots.items() if path in new}
         new |= {
-            path: by_tensor[id(table[name])] for path, (table, name) in places.items() if id(table[name]) in by_tensor
+            path: by_tensor[id(table[name])] for path, (table, name) in slots.items() if id(table[name]) in by_tensor
         }
-    before = {path: places[path][0][places[path][1]] for path in new}
+    before = {path: slots[path][0][slots[path][1]] for path in new}
     args = () if args is None else args if isinstance(args, tuple) else (args,)
     try:
         for path, tensor in new.items():
-            table, name = places[path]
+            table, name = slots[path]
             table[name] = tensor
         return module(*args, **(kwargs or {}))
     finally:
         for path, tensor in before.items():
-            table, name = places[path]
+            table, name = slots[path]
             table[name] = tensor
 
 

@@ -206,12 +206,12 @@ def repeat_interleave(input, repeats, dim=None):
     """Repeat each element, with the copies side by side."""
     if dim is None:
         input, dim = flatten(input), 0
-    times, n = repeats._array.astype(np.intp) if isinstance(repeats, Tensor) else repeats, input._array.shape[dim]
-    if np.size(times) not in (1, n):
+    counts, n = repeats._array.astype(np.intp) if isinstance(repeats, Tensor) else repeats, input._array.shape[dim]
+    if np.size(counts) not in (1, n):
         raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = {np.size(times)} and"
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {np.size(counts)} and"
             f" input.size({dim}) = {n}"
         )
-    index = np.repeat(np.arange(n), times)
+    index = np.repeat(np.arange(n), counts)
     out = index_select(input, dim, Tensor(index))
     return out if isinstance(repeats, Tensor) else rename_node(out, "View")

@@ -57,10 +57,10 @@ def take_graph(tensor, new):
         replay = tensor._replay
         outside = Tensor(np.ones(base._array.shape, base._array.dtype))
         replay(outside)._array[...] = 0
-        place = Tensor(base._array)
+        changed_base = Tensor(base._array)
         node = Node("CopySlices", (base, new), lambda g: (g * outside, replay(g)))
-        place._grad_fn, place._requires_grad = node, True
-        base._take_graph(place)
+        changed_base._grad_fn, changed_base._requires_grad = node, True
+        base._take_graph(changed_base)
         tensor._seen = tensor._version[0]
         new = replay(base)
         new._grad_fn.title = "AsStrided"

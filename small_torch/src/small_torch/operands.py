@@ -77,11 +77,11 @@ def result_type(first, second):
 def broadcast_error(first, second):
     """Return torch's error for two shapes that do not broadcast."""
     a, b = first._array.shape, second._array.shape
-    for back in range(1, min(len(a), len(b)) + 1):
-        if a[-back] != b[-back] and 1 not in (a[-back], b[-back]):
-            dim = max(len(a), len(b)) - back
+    for offset in range(1, min(len(a), len(b)) + 1):
+        if a[-offset] != b[-offset] and 1 not in (a[-offset], b[-offset]):
+            dim = max(len(a), len(b)) - offset
             return RuntimeError(
-                f"The size of tensor a ({a[-back]}) must match the size of tensor b ({b[-back]}) at non-singleton "
+                f"The size of tensor a ({a[-offset]}) must match the size of tensor b ({b[-offset]}) at non-singleton "
                 f"dimension {dim}"
             )
     return RuntimeError(f"shapes {list(a)} and {list(b)} do not fit")

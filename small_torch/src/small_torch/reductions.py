@@ -54,8 +54,8 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
     if dtype is not None:
         input = input.to(dtype)
     x, shape, axes = input._array, input._array.shape, axes_of(dim, input.ndim)
-    keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
-    array = x.sum(axes, dtype=keep, keepdims=keepdim) if axes or not x.ndim else x.sum((), dtype=keep)
+    sum_type = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
+    array = x.sum(axes, dtype=sum_type, keepdims=keepdim) if axes or not x.ndim else x.sum((), dtype=sum_type)
     return record(
         array, "Sum" if dim is None else "Sum.1", (input,), lambda g: restore_axes(g, axes, keepdim).expand(shape)
     )
@@ -123,7 +123,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     """Return the product of all numbers, or along an axis."""
     input = input if dtype is None else input.to(dtype)
     x = input._array
-    keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
+    product_type = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
     if dim is None:
         flat = reshape(input, -1)
         return rename_node(
@@ -139,11 +139,11 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
             return Tensor(np.zeros(x.shape, x.dtype))
         g = g if keepdim else unsqueeze(g, at)
         # the product of all other numbers, not a quotient: numbers may be zero
-        before = shift(input, at, n).cumprod(at)
-        after = flip(shift(flip(input, at), at, n).cumprod(at), at)
-        return g * before * after
+        product_before = shift(input, at, n).cumprod(at)
+        product_after = flip(shift(flip(input, at), at, n).cumprod(at), at)
+        return g * product_before * product_after
 
-    return record(np.prod(x, at, dtype=keep, keepdims=keepdim), "Prod.1", (input,), rule, [input])
+    return record(np.prod(x, at, dtype=product_type, keepdims=keepdim), "Prod.1", (input,), rule, [input])
 
 
 def shift(input, at, n):

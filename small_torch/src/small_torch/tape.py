@@ -50,7 +50,7 @@ class Node:
 
     def __init__(self, name, inputs, rule, saved=(), outputs=1):
         self.title, self.rule, self.number, self.outputs = name, rule, next(count), outputs
-        self.edges = [edge(tensor) for tensor in inputs]
+        self.edges = [edge_of(tensor) for tensor in inputs]
         self.inputs = [tensor._array.shape for tensor in inputs]
         self.saved = [(tensor, tensor._version[0]) for tensor in saved]
         self.shapes, self.hooks, self.metadata = [None] * outputs, {}, {}
@@ -70,8 +70,10 @@ class Node:
 
     @property
     def next_functions(self):
-        ends = (to if isinstance(to, tuple) else (None if to is None else Accumulate(to), 0) for to in self.edges)
-        return tuple(ends)
+        functions = (
+            edge if isinstance(edge, tuple) else (None if edge is None else Accumulate(edge), 0) for edge in self.edges
+        )
+        return tuple(functions)
 
     def gradients(self, output_gradients):
         """Return the gradients of the inputs, from those of the outputs: a list in which None stands for zeros."""
@@ -136,7 +138,7 @@ class Accumulate:
         return f"<AccumulateGrad object at {id(self):#x}>"
 
 
-def edge(tensor):
+def edge_of(tensor):
     """Return where a tensor's gradient goes: (node, number of its output), a leaf, or None."""
     if not tensor._requires_grad:
         return None

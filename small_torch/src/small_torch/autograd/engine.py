@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ..tape import edge, set_grad_enabled
+from ..tape import edge_of, set_grad_enabled
 from ..tensor import Tensor
 from .profiler_legacy import note
 
 
-def walk(roots, gradients, targets=None, keep=False, create_graph=False):
+def walk(roots, gradients, targets=None, retain_graph=False, create_graph=False):
     """Carry gradients from the roots backwards; return those of the targets, if there are any.
 
     A target that is not reached gets None. Nodes are visited from the last one made to the first, so that all gradients
@@ -17,39 +17,39 @@ def walk(roots, gradients, targets=None, keep=False, create_graph=False):
     arrived = {}  # node → gradients of its outputs so far; id of a leaf → its gradient
     target_gradients = {}
     for target in targets or ():
-        to = edge(target)
-        target_gradients[edge_key(to)] = None
+        edge = edge_of(target)
+        target_gradients[edge_key(edge)] = None
 
-    def add_gradient(to, gradient):
-        if not isinstance(to, tuple):
-            arrived[id(to)] = gradient if id(to) not in arrived else arrived[id(to)] + gradient
+    def add_gradient(edge, gradient):
+        if not isinstance(edge, tuple):
+            arrived[id(edge)] = gradient if id(edge) not in arrived else arrived[id(edge)] + gradient
             return
-        node, output = to
+        node, output = edge
         slots = arrived.setdefault(node, [None] * node.outputs)
         slots[output] = gradient if slots[output] is None else slots[output] + gradient
 
-    reached, leaves, todo = set(), {}, [edge(root) for root in roots]
+    reached, leaves, todo = set(), {}, [edge_of(root) for root in roots]
     while todo:
-        to = todo.pop()
-        if isinstance(to, tuple):
-            if to[0] not in reached:
-                reached.add(to[0])
-                todo += to[0].edges
-        elif to is not None:
-            leaves[id(to)] = to
+        edge = todo.pop()
+        if isinstance(edge, tuple):
+            if edge[0] not in reached:
+                reached.add(edge[0])
+                todo += edge[0].edges
+        elif edge is not None:
+            leaves[id(edge)] = edge
     order = sorted(reached, key=lambda node: node.number)
     if targets is not None:  # keep only the nodes on a path to a target
-        ends, on_path = {to[0] for to in map(edge, targets) if isinstance(to, tuple)}, set()
+        ends, on_path = {edge[0] for edge in map(edge_of, targets) if isinstance(edge, tuple)}, set()
         for node in order:
             if any(
-                to[0] in on_path or to[0] in ends if isinstance(to, tuple) else id(to) in target_gradients
-                for to in node.edges
+                edge[0] in on_path or edge[0] in ends if isinstance(edge, tuple) else id(edge) in target_gradients
+                for edge in node.edges
             ):
                 on_path.add(node)
         order = [node for node in order if node in on_path or node in ends]
     with set_grad_enabled(create_graph):
         for root, gradient in zip(roots, gradients):
-            add_gradient(edge(root), gradient)
+            add_gradient(edge_of(root), gradient)
         for node in reversed(order):
             output_gradients = arrived.pop(node, None)
             if output_gradients is None:
@@ -66,10 +66,10 @@ def walk(roots, gradients, targets=None, keep=False, create_graph=False):
                 continue
             if node.outputs > 1:
                 output_gradients = [zeros_of(node, i) if g is None else g for i, g in enumerate(output_gradients)]
-            for to, gradient in zip(node.edges, node.gradients(output_gradients)):
-                if to is not None and gradient is not None:
-                    add_gradient(to, gradient)
-            if not keep and node.saved:
+            for edge, gradient in zip(node.edges, node.gradients(output_gradients)):
+                if edge is not None and gradient is not None:
+                    add_gradient(edge, gradient)
+            if not retain_graph and node.saved:
                 node.rule, node.saved = None, ()
         for leaf in leaves.values():
             gradient = arrived.get(id(leaf))
@@ -83,12 +83,12 @@ def walk(roots, gradients, targets=None, keep=False, create_graph=False):
             elif id(leaf) in target_gradients:
                 target_gradients[id(leaf)] = gradient
     if targets is not None:
-        return [target_gradients[edge_key(edge(target))] for target in targets]
+        return [target_gradients[edge_key(edge_of(target))] for target in targets]
 
 
-def edge_key(to):
+def edge_key(edge):
     """Return a hashable key of an edge."""
-    return to if isinstance(to, tuple) else id(to)
+    return edge if isinstance(edge, tuple) else id(edge)
 
 
 def zeros_of(node, output):
@@ -136,12 +136,12 @@ def as_tuple(tensors):
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
     """Add the gradient of the tensors' sum to the `grad` of each leaf, or of each of `inputs` only."""
     tensors = as_tuple(tensors)
-    keep = create_graph if retain_graph is None else retain_graph
+    retain = create_graph if retain_graph is None else retain_graph
     gradients = first_gradients(tensors, grad_tensors)
     if inputs is None:
-        walk(tensors, gradients, None, keep, create_graph)
+        walk(tensors, gradients, None, retain, create_graph)
         return
-    for leaf, gradient in zip(as_tuple(inputs), walk(tensors, gradients, as_tuple(inputs), keep, create_graph)):
+    for leaf, gradient in zip(as_tuple(inputs), walk(tensors, gradients, as_tuple(inputs), retain, create_graph)):
         if gradient is not None:
             add_to_leaf(leaf, gradient, create_graph)
 
@@ -166,8 +166,8 @@ def grad(
     for tensor in inputs:
         if not tensor.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
-    keep = create_graph if retain_graph is None else retain_graph
-    gradients = walk(outputs, first_gradients(outputs, grad_outputs), inputs, keep, create_graph)
+    retain = create_graph if retain_graph is None else retain_graph
+    gradients = walk(outputs, first_gradients(outputs, grad_outputs), inputs, retain, create_graph)
     if materialize_grads:
         gradients = [Tensor(np.zeros_like(x._array)) if g is None else g for x, g in zip(inputs, gradients)]
     elif not allow_unused and None in gradients:

@@ -1,4 +1,4 @@
-"""Layers, losses, first numbers, and what is done with all parameters of a model."""
+"""`torch.nn`: layers, losses, initial values and functions of all parameters of a model."""
 
 from ..absent import absent
 from . import functional, init, modules, utils  # noqa: F401

@@ -46,16 +46,16 @@ class MultiheadAttention(Module):
         self._qkv_same_embed_dim = together = self.kdim == embed_dim == self.vdim
         if embed_dim % num_heads:
             raise AssertionError("embed_dim must be divisible by num_heads")
-        kind = {"device": device, "dtype": dtype}
+        factory = {"device": device, "dtype": dtype}
         for name, features in (("q", embed_dim), ("k", self.kdim), ("v", self.vdim)):
-            weight = None if together else Parameter(empty(embed_dim, features, **kind))
+            weight = None if together else Parameter(empty(embed_dim, features, **factory))
             self.register_parameter(f"{name}_proj_weight", weight)
-        weight = Parameter(empty(3 * embed_dim, embed_dim, **kind)) if together else None
+        weight = Parameter(empty(3 * embed_dim, embed_dim, **factory)) if together else None
         self.register_parameter("in_proj_weight", weight)
-        self.register_parameter("in_proj_bias", Parameter(empty(3 * embed_dim, **kind)) if bias else None)
+        self.register_parameter("in_proj_bias", Parameter(empty(3 * embed_dim, **factory)) if bias else None)
         for name in ("bias_k", "bias_v"):
-            self.register_parameter(name, Parameter(empty(1, 1, embed_dim, **kind)) if add_bias_kv else None)
-        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, **kind)
+            self.register_parameter(name, Parameter(empty(1, 1, embed_dim, **factory)) if add_bias_kv else None)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias, **factory)
         self._reset_parameters()
 
     def _reset_parameters(self):
@@ -121,10 +121,10 @@ class MultiheadAttention(Module):
             raise AssertionError(
                 f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor"
             )
-        kind, dim = ("batched (3-D)", 3) if query.dim() == 3 else ("unbatched (2-D)", 2)
+        form, dim = ("batched (3-D)", 3) if query.dim() == 3 else ("unbatched (2-D)", 2)
         if key.dim() != dim or value.dim() != dim:
             raise AssertionError(
-                f"For {kind} `query`, expected `key` and `value` to be {dim}-D but found {key.dim()}-D and"
+                f"For {form} `query`, expected `key` and `value` to be {dim}-D but found {key.dim()}-D and"
                 f" {value.dim()}-D tensors respectively"
             )
         if is_causal and attn_mask is None:
@@ -188,13 +188,13 @@ class TransformerEncoderLayer(Module):
         norm_first=False, bias=True, device=None, dtype=None,
     ):  # fmt: skip
         super().__init__()
-        kind = {"device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **kind)
-        self.linear1 = Linear(d_model, dim_feedforward, bias, **kind)
+        factory = {"device": device, "dtype": dtype}
+        self.self_attn = MultiheadAttention(d_model, nhead, dropout, bias, batch_first=batch_first, **factory)
+        self.linear1 = Linear(d_model, dim_feedforward, bias, **factory)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias, **kind)
+        self.linear2 = Linear(dim_feedforward, d_model, bias, **factory)
         self.norm_first = norm_first
-        self.norm1, self.norm2 = (LayerNorm(d_model, layer_norm_eps, bias=bias, **kind) for _ in range(2))
+        self.norm1, self.norm2 = (LayerNorm(d_model, layer_norm_eps, bias=bias, **factory) for _ in range(2))
         self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
         if isinstance(activation, str):
             if activation not in ("relu", "gelu"):

@@ -16,11 +16,11 @@ class RNNCellBase(Module):
     def __init__(self, input_size, hidden_size, bias, num_chunks, device=None, dtype=None):
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        rows, kind = num_chunks * hidden_size, {"device": device, "dtype": dtype}
-        self.weight_ih = Parameter(empty(rows, input_size, **kind))
-        self.weight_hh = Parameter(empty(rows, hidden_size, **kind))
+        rows, factory = num_chunks * hidden_size, {"device": device, "dtype": dtype}
+        self.weight_ih = Parameter(empty(rows, input_size, **factory))
+        self.weight_hh = Parameter(empty(rows, hidden_size, **factory))
         for name in ("bias_ih", "bias_hh"):
-            self.register_parameter(name, Parameter(empty(rows, **kind)) if bias else None)
+            self.register_parameter(name, Parameter(empty(rows, **factory)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self):

@@ -171,11 +171,11 @@ class BatchNorm1d(Module):
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
-        kind = {"device": device, "dtype": dtype}
+        factory = {"device": device, "dtype": dtype}
         for name, exists in (("weight", affine), ("bias", affine and bias)):
-            self.register_parameter(name, Parameter(empty(num_features, **kind)) if exists else None)
-        self.register_buffer("running_mean", zeros(num_features, **kind) if track_running_stats else None)
-        self.register_buffer("running_var", ones(num_features, **kind) if track_running_stats else None)
+            self.register_parameter(name, Parameter(empty(num_features, **factory)) if exists else None)
+        self.register_buffer("running_mean", zeros(num_features, **factory) if track_running_stats else None)
+        self.register_buffer("running_var", ones(num_features, **factory) if track_running_stats else None)
         self.register_buffer("num_batches_tracked", tensor(0, dtype=int64) if track_running_stats else None)
         self.reset_parameters()
 

@@ -119,8 +119,8 @@ class Lstm:
         (gates, before_h, before_c, tanh_c), (d_h, d_c) = saved, d_state
         i, f, g, o = np.moveaxis(gates.reshape(len(gates), 4, -1), 1, 0)
         # the factors of δc_t and δm_t, for all time steps at once
-        by = [i * (1 - i) * g, f * (1 - f) * before_c, (1 - g * g) * i, o * (1 - o) * tanh_c]
-        d_a, d_hs, to_c = np.stack(by, axis=1), np.empty_like(before_h), o * (1 - tanh_c * tanh_c)
+        factors = [i * (1 - i) * g, f * (1 - f) * before_c, (1 - g * g) * i, o * (1 - o) * tanh_c]
+        d_a, d_hs, to_c = np.stack(factors, axis=1), np.empty_like(before_h), o * (1 - tanh_c * tanh_c)
         for rows, n in reversed(steps):
             np.add(d_output[rows], d_h[:n], out=d_hs[rows])
             d_m = d_hs[rows] if w_hr is None else product(d_hs[rows], w_hr)

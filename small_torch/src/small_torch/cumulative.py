@@ -13,12 +13,14 @@ from .tensor import Tensor, axis, record, record_many
 CUMMAX = return_type("cummax", ("values", "indices"))
 
 
-def accumulate(function, x, at, keep):
+def accumulate(function, x, dim, result_type):
     """Apply numpy's function along an axis; float32 is accumulated in float64, and rounded at each place."""
     if not x.ndim:
-        return x.astype(keep)
+        return x.astype(result_type)
     with np.errstate(all="ignore"):
-        return function(x, at, dtype=np.float64 if keep == np.float32 else keep).astype(keep, copy=False)
+        return function(x, dim, dtype=np.float64 if result_type == np.float32 else result_type).astype(
+            result_type, copy=False
+        )
 
 
 def cumsum(input, dim, *, dtype=None):
@@ -26,8 +28,8 @@ def cumsum(input, dim, *, dtype=None):
     input = input if dtype is None else input.to(dtype)
     at = axis(dim, input.ndim)
     x = input._array
-    keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
-    array = accumulate(np.cumsum, x, at, keep)
+    result_type = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
+    array = accumulate(np.cumsum, x, at, result_type)
     return record(array, "Cumsum", (input,), lambda g: flip(cumsum(flip(g, at), at), at) if g.ndim else g)
 
 
@@ -37,7 +39,7 @@ def cumprod(input, dim, *, dtype=None):
     input = input if dtype is None else input.to(dtype)
     at = axis(dim, input.ndim)
     x = input._array
-    keep = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
+    result_type = np.int64 if x.dtype.kind in "biu" and dtype is None else x.dtype
 
     def rule(g):
         # Σ over later places of g · (the product without this number); no quotient, since numbers may be zero
@@ -50,7 +52,7 @@ def cumprod(input, dim, *, dtype=None):
             gradients.append(sum(narrow(g, at, i, n - i) * before * after, at, True))
         return cat(gradients, at) if n else g
 
-    return record(accumulate(np.cumprod, x, at, keep), "Cumprod", (input,), rule, [input])
+    return record(accumulate(np.cumprod, x, at, result_type), "Cumprod", (input,), rule, [input])
 
 
 @accept_scalars
