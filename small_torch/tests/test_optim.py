@@ -1,4 +1,4 @@
-"""Optimizers and schedules of small_torch, compared with torch's step_after_cycle many steps."""
+"""Optimizers and schedules of small_torch, compared with torch's over many steps."""
 
 import copy
 import warnings
