@@ -26,8 +26,8 @@ SITE = ROOT / "_build" / "html"
 sys.path[:0] = [str(ROOT / "book"), str(ROOT / "tests"), str(ROOT / "tests" / "live")]
 
 from book import editions  # noqa: E402 (these are in book/ and tests/)
-from book.live import insert  # noqa: E402
-from book.site.browser import running  # noqa: E402
+from book.live import page_scripts  # noqa: E402
+from book.site.browser import open_browser  # noqa: E402
 from tests.live import on_small_torch  # noqa: E402
 
 # Press the button of a cell; milliseconds until it is done.
@@ -53,7 +53,7 @@ def served(folder):
 
 def visit(browser, address, name, numbers):
     """Seconds to the first output, and of each of these cells."""
-    words = insert.words(name.split("/")[0])
+    words = page_scripts.words(name.split("/")[0])
     with browser.new_context(service_workers="block") as context, context.new_page() as page:
         page.set_default_timeout(120_000)
         page.goto(f"{address}/{name}.html")
@@ -77,8 +77,8 @@ def main():
         sys.exit("live_start.py: the site in _build/html runs no cells. Run `make live` first.")
     for name in options.pages:
         notebook = editions.BOOK / f"{name}.ipynb"
-        quick = [k for k, cell in enumerate(insert.cells_of(notebook)) if not cell["why"]]
-        with tempfile.TemporaryDirectory() as folder, served(SITE) as address, running() as browser:
+        quick = [k for k, cell in enumerate(page_scripts.read_cells(notebook)) if not cell["why"]]
+        with tempfile.TemporaryDirectory() as folder, served(SITE) as address, open_browser() as browser:
             on_small_torch.copy_code(Path(folder))
             visits = [visit(browser, address, name, quick[1:]) for _ in range(options.repeat)]
             outside = [seconds for _, _, seconds in on_small_torch.run(notebook, Path(folder), until="slow")][1:]

@@ -1,2 +1,1 @@
-"""The book: the editions, and the programs that build it (`site`), run its cells (`live`) and help its authors
-(`tools`)."""
+"""The book: its editions, and programs that build the site, run cells on pages and help authors (site, live, tools)."""

@@ -1,7 +1,7 @@
-"""The editions of the book: which there are, and what each says about itself.
+"""The editions of the book, and the settings that each has in its edition.yml.
 
 An edition is a folder book/<language>/ with an index.md and an edition.yml; nothing else lists the languages. An
-edition, or a page of it, may be a draft: built and to be read, marked as such, and held only to what it has already.
+edition, or a page of it, may be a draft: it is built and marked as a draft, and tests do not ask for what it lacks.
 """
 
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ import yaml
 BOOK = Path(__file__).resolve().parent
 TABLE = BOOK.parent / "_toc.yml"
 ASSIGNMENTS = BOOK.parent / "assignments" / "source"
-ORIGINAL = "en"  # the edition that _toc.yml names the pages of, and that the others translate
+ORIGINAL = "en"  # the edition whose pages _toc.yml lists, and which the others translate
 
 
 @dataclass(frozen=True)
 class Edition:
-    """One edition, as its edition.yml describes it (there, each key is explained)."""
+    """One edition, with the settings of its edition.yml, which explains each key."""
 
     folder: Path
     name: str
@@ -30,7 +30,7 @@ class Edition:
 
     @property
     def draft(self):
-        """Whether the whole edition is one."""
+        """True if the whole edition is a draft."""
         return self.drafts == "all"
 
     def is_draft(self, page):
@@ -38,27 +38,26 @@ class Edition:
 
     @property
     def language(self):
-        """Its folder's name, which is also where it stands on the site."""
+        """The folder's name, which is also the edition's folder on the site."""
         return self.folder.name
 
     @cached_property
     def table(self):
-        """The one table of contents as seen from this folder, less the pages that are yet to be translated."""
+        """The table of contents of _toc.yml, with paths from this folder and without untranslated pages."""
         text = TABLE.read_text(encoding="utf-8").replace(f"book/{ORIGINAL}/", "")
-        # A page that is missing in the original is a mistake, and Sphinx shall say so.
+        # The original keeps all entries, so that Sphinx reports a page that is missing.
         keep = (lambda page: True) if self.language == ORIGINAL else self.has
         return prune(yaml.safe_load(text), keep)
 
     @cached_property
     def pages(self):
-        """The pages that the site has of this edition, and those that Sphinx adds to every one."""
-        return {*names(self.table), *self.assignments, "genindex", "search"}
+        """The names of the edition's pages on the site, with the index and the search that Sphinx adds."""
+        return {*page_names(self.table), *self.assignments, "genindex", "search"}
 
     @cached_property
     def assignments(self):
-        """The pages on which its assignments can be done, if a page of the edition lists them: name → the notebook's
-        source."""
-        listed = "assignments" in names(self.table)
+        """The assignments' pages, if the edition lists them: page name → path of the source notebook."""
+        listed = "assignments" in page_names(self.table)
         return {
             f"assignment_{path.stem}": path for path in sorted((ASSIGNMENTS / self.language).glob("*.ipynb")) if listed
         }
@@ -68,7 +67,7 @@ class Edition:
 
 
 def prune(entry, keep):
-    """A table of contents without the pages, parts and chapters of which nothing is kept."""
+    """Return a table of contents without the pages for which `keep` is false, and without parts that are then empty."""
     if isinstance(entry, list):
         return [pruned for item in entry if (pruned := prune(item, keep))]
     if not isinstance(entry, dict):
@@ -80,37 +79,37 @@ def prune(entry, keep):
     return {key: value for key, value in pruned.items() if key not in inner or value}
 
 
-def names(entry):
-    """The pages of a table of contents."""
+def page_names(entry):
+    """Return the names of the pages in a table of contents, in order."""
     if isinstance(entry, list):
-        return [name for item in entry for name in names(item)]
+        return [name for item in entry for name in page_names(item)]
     if not isinstance(entry, dict):
         return []
     own = [entry[key] for key in ("root", "file") if key in entry]
-    return own + [name for value in entry.values() for name in names(value)]
+    return own + [name for value in entry.values() for name in page_names(value)]
 
 
 @cache
 def read(folder):
-    """Read a folder's edition.yml; raise ValueError if it does not say what every edition must."""
+    """Read the edition.yml of a folder; raise ValueError if a key is unknown, missing or of the wrong type."""
     path = Path(folder) / "edition.yml"
-    given = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None
+    settings = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else None
     expected = {"name": str, "sphinx": str, "html": str, "about": str, "words": dict, "drafts": (list, str)}
-    given = {"words": {}, "drafts": [], **given} if isinstance(given, dict) else {}
-    for key in expected.keys() | given.keys():
-        if key not in expected or not isinstance(given.get(key), expected[key]):
+    settings = {"words": {}, "drafts": [], **settings} if isinstance(settings, dict) else {}
+    for key in expected.keys() | settings.keys():
+        if key not in expected or not isinstance(settings.get(key), expected[key]):
             raise ValueError(f"{path}: {key!r} is missing or wrong; compare book/{ORIGINAL}/edition.yml")
-    if isinstance(given["drafts"], str) and given["drafts"] != "all":
+    if isinstance(settings["drafts"], str) and settings["drafts"] != "all":
         raise ValueError(f"{path}: 'drafts' is all, or a list of pages")
-    return Edition(path.parent, **given)
+    return Edition(path.parent, **settings)
 
 
 @cache
 def editions():
-    """All editions that have pages, by the names of their folders."""
+    """Return all editions that have an index.md, sorted by folder."""
     return [read(page.parent) for page in sorted(BOOK.glob("*/index.md"))]
 
 
 def finished():
-    """Those that are no drafts."""
+    """Return the editions that are not drafts."""
     return [edition for edition in editions() if not edition.draft]

@@ -1,4 +1,4 @@
-"""Install what a folder's package-lock.json pins."""
+"""Install the npm packages that a folder's package-lock.json pins."""
 
 import shutil
 import subprocess
@@ -6,13 +6,13 @@ from pathlib import Path
 
 
 class NpmError(Exception):
-    """npm is missing, or it could not install: the message says which."""
+    """npm is missing, or could not install the packages."""
 
 
 def install(pins: Path, home: Path) -> Path:
-    """Install into `home` what package-lock.json in the folder `pins` names; return the folder node_modules.
+    """Install into `home` the packages that `pins`/package-lock.json names; return the folder node_modules.
 
-    npm compares every file with its checksum. NpmError if it is missing or fails; its own words are above.
+    npm verifies every checksum. Raises NpmError if npm is missing or fails; npm has then printed its own errors.
     """
     if not (npm := shutil.which("npm")):
         raise NpmError("npm is not here: install Node.js")

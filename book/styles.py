@@ -1,9 +1,9 @@
-"""Style sheets without what browsers do not need."""
+"""Minify style sheets."""
 
 import re
 
 
-def lean(css):
-    """Without comments, and with no more space than it needs."""
+def minify(css):
+    """Return a style sheet without comments and superfluous white space."""
     css = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     return re.sub(r"\s*([{};,>])\s*|\s+", lambda match: match[1] or " ", css).strip()

@@ -9,9 +9,9 @@ STARTED = []
 
 @pytest.fixture(scope="session")
 def browser():
-    from book.site.browser import running
+    from book.site.browser import open_browser
 
-    with running() as browser:
+    with open_browser() as browser:
         yield browser
 
 

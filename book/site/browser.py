@@ -1,40 +1,40 @@
-"""The browser that is installed, for what only a browser can do."""
+"""Find and start the Chromium that is installed."""
 
 import shutil
 from contextlib import ExitStack, contextmanager
 
-# No address is looked up and nothing is reported.
+# Chromium makes no requests of its own.
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
     --disable-component-update --disable-sync""".split()
 
 
-def program():
-    """The path of Chromium, or of Chrome; None if there is none on the path."""
+def find_chromium():
+    """Return the path of Chromium or Chrome, or None if neither is on the search path."""
     return next(
         filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"))), None
     )
 
 
 def launch(playwright, arguments=()):
-    """Start Chromium without its windows, if Debian's package for that is there, else Chromium or Chrome.
+    """Start Debian's chromium-headless-shell if it is installed, else Chromium or Chrome.
 
-    Without one, playwright raises its Error.
+    Raises playwright's Error if none of them is installed.
     """
-    path = shutil.which("chromium-headless-shell") or program()  # the shell takes a quarter less time
-    found = {"executable_path": path} if path else {"channel": "chrome"}  # Chrome where macOS and Windows have it
-    return playwright.chromium.launch(args=[*FLAGS, *arguments], **found)
+    path = shutil.which("chromium-headless-shell") or find_chromium()  # the shell takes a quarter less time
+    location = {"executable_path": path} if path else {"channel": "chrome"}  # Chrome where macOS and Windows have it
+    return playwright.chromium.launch(args=[*FLAGS, *arguments], **location)
 
 
 @contextmanager
-def running():
-    """A browser for as long as it is needed. Raises RuntimeError where there is none."""
-    # Imported late: it takes half a second, which who needs no browser should not wait.
+def open_browser():
+    """Start a browser and close it at the end of the block; raise RuntimeError if none is installed."""
+    # Imported late: it takes half a second, and most commands need no browser.
     from playwright.sync_api import Error, sync_playwright
 
     with ExitStack() as stack:
         try:
             playwright = stack.enter_context(sync_playwright())
-        except Exception as error:  # it has no class for this
+        except Exception as error:  # playwright has no class of its own for this
             raise RuntimeError(
                 "playwright, which drives browsers, does not start (on a bare Debian it lacks libatomic1)"
             ) from error
@@ -49,7 +49,7 @@ def running():
 
 
 def can_draw(page, text):
-    """Whether the system's fonts have all signs of a text: one that they lack looks like one that nobody has."""
+    """Return whether the system's fonts have all characters of a text: each must look unlike one that no font has."""
     return page.evaluate(
         """text => {
             const canvas = document.createElement("canvas"), context = canvas.getContext("2d");
@@ -67,6 +67,6 @@ def can_draw(page, text):
 
 
 def require_fonts(page, edition):
-    """Raise RuntimeError if the system's fonts lack the signs in which an edition is written."""
+    """Raise RuntimeError if the system's fonts lack characters of an edition's language."""
     if not can_draw(page, edition.name):
         raise RuntimeError(f"no font here has the signs of {edition.name} (Debian's package fonts-noto-cjk has them)")

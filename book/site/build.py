@@ -1,4 +1,4 @@
-"""Build the site: every edition of the book, and what leads to them.
+"""Build the site: every edition of the book, and the files above them.
 
     python -m book.site.build                 build all editions into _build/html/<language>/
     python -m book.site.build --edition en    build only this one
@@ -25,11 +25,11 @@ import sys
 import yaml
 
 from book.editions import BOOK, editions, read
-from book.live import fetch, insert
-from book.site import cards, downloads, home
+from book.live import fetch, page_scripts
+from book.site import cards, downloads, root_files
 
-# jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some
-# seconds.
+# jsonschema, which nbformat imports, would spend some seconds on compiling 39 grammars for a kind of address that no
+# notebook has.
 sys.modules.setdefault("rfc3987_syntax", None)
 
 ROOT = BOOK.parent
@@ -37,7 +37,7 @@ SITE = ROOT / "_build" / "html"
 
 
 def digest():
-    """A digest of all that shapes an edition besides its pages, which Sphinx itself compares."""
+    """Return a hash of all files that shape an edition besides its pages, whose changes Sphinx detects itself."""
     files = [ROOT / "_config.yml", ROOT / "requirements.txt", *sorted(BOOK.glob("*.py"))]
     files += sorted((BOOK / "site" / "extension").rglob("*.*")) + sorted((BOOK / "site" / "theme").rglob("*.*"))
     files += sorted((ROOT / "companion" / "figures").rglob("*.*"))
@@ -49,8 +49,8 @@ def digest():
     return hashlib.sha256(b"\0".join(data)).hexdigest()
 
 
-def make(edition, work):
-    """Let Sphinx write an edition's changed pages into work/html; return whether that went without a warning."""
+def run_sphinx(edition, work):
+    """Have Sphinx write an edition's changed pages into work/html; return whether there was no warning."""
     # Imported late: it takes a second, and --help should not.
     from jupyter_book.sphinx import build_sphinx
 
@@ -75,17 +75,17 @@ def make(edition, work):
 
 
 def build(language):
-    """Build one edition; return whether that went without a warning."""
+    """Build one edition; return whether there was no warning."""
     edition = read(BOOK / language)
     work = ROOT / "_build" / "editions" / language
     stamp, current = work / "stamp", digest()
     if not stamp.exists() or stamp.read_text() != current:
-        # Sphinx would keep pages that are gone, and pages made by an older extension. So begin anew.
+        # Build anew: Sphinx would keep deleted pages, and pages made by an older extension.
         shutil.rmtree(work, ignore_errors=True)
 
-    gc.set_threshold(20_000)  # a fifth of the time would go into looking for garbage that is not there
+    gc.set_threshold(20_000)  # the default costs a fifth of the time and frees little
     print(f"{language}: building book/{language}", flush=True)
-    if not make(edition, work):
+    if not run_sphinx(edition, work):
         stamp.unlink(missing_ok=True)  # Sphinx does not repeat the warnings of a page that has not changed
         return False
     stamp.write_text(current)
@@ -95,9 +95,9 @@ def build(language):
 
 
 def build_all(languages):
-    """Build editions side by side; return those that failed."""
-    # A process each: what Sphinx has translated once it does not forget. Where processes fork, what all of them need is
-    # imported and made once, and before.
+    """Build editions in parallel; return the languages of those that failed."""
+    # One process per edition, because Sphinx caches translated words. Where processes fork, import what all of them
+    # need before.
     if sys.platform == "linux":
         import jupyter_book.sphinx  # noqa: F401
         import myst_nb.sphinx_ext  # noqa: F401
@@ -105,7 +105,7 @@ def build_all(languages):
         from book.site.extension.mathematics import fonts
 
         fonts.font()
-        gc.freeze()  # sphinx_external_toc looks at every object there is, but for these
+        gc.freeze()  # sphinx_external_toc looks at every object in memory; this exempts the present ones
         context = multiprocessing.get_context("fork")
     else:
         context = multiprocessing.get_context("spawn")
@@ -114,29 +114,29 @@ def build_all(languages):
 
 
 def base_address():
-    """The site's address, if _config.yml says it."""
+    """Return the site's address from _config.yml, or an empty string."""
     return yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl") or ""
 
 
 def finish(site, language, pdf, archive, with_cards):
-    """Make of the built pages what can be made of them only: their cards, the site's top, what can be taken along."""
+    """Write everything that needs the built pages: files at the site's root, scripts, cards, PDFs and the archive."""
     base = base_address()
-    home.write(site, base)
+    root_files.write(site, base)
     built = [edition for edition in editions() if language in (None, edition.language)]
     fetch.pack(site)
-    insert.offer(site, built)
+    page_scripts.add_scripts(site, built)
     if base and with_cards:
         try:
             cards.write(site, built, base)
-        except RuntimeError as error:  # a site without them is a site
+        except RuntimeError as error:  # cards are optional
             print(f"Links to the pages will show no picture: {error}", flush=True)
     if pdf:
         for path in downloads.write_pdfs(site, built, base):
             print(os.path.relpath(path), flush=True)
     if archive:
         print(os.path.relpath(downloads.write_archive(site)), flush=True)
-    downloads.lead_there(site)
-    home.write_worker(site)
+    downloads.link_downloads(site)
+    root_files.write_worker(site)
 
 
 def listen(port, handler):
@@ -165,7 +165,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     try:
         languages = [edition.language for edition in editions()]
-    except ValueError as error:  # an edition that does not say what it is
+    except ValueError as error:  # a mistake in an edition.yml
         sys.exit(f"build.py: {error}")
     parser.add_argument("--edition", choices=languages, help="build only this edition")
     parser.add_argument("--pdf", action="store_true", help="print what is built as well")
@@ -178,7 +178,7 @@ def main():
     if not languages:
         sys.exit("build.py: there is no edition, that is no book/<language>/index.md")
     SITE.mkdir(parents=True, exist_ok=True)
-    for leftover in SITE.iterdir():  # of an edition that is gone, or of `jupyter-book build .`
+    for leftover in SITE.iterdir():  # from a deleted edition, or from `jupyter-book build .`
         if leftover.name not in languages:
             shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
     failed = build_all([arguments.edition] if arguments.edition else languages)

@@ -1,6 +1,6 @@
-"""The pictures that a link to a page is shown with: its title and its first figure, on 1200 × 630 pixels.
+"""Draw cards, the previews of links to pages: a page's title and first figure on 1200 × 630 pixels.
 
-Only a site with an address has them, since such a picture is named by its whole address.
+Only a site with an address has cards, because a page must name its card by a full address.
 """
 
 from html import escape
@@ -9,8 +9,8 @@ from urllib.parse import urljoin
 from bs4 import BeautifulSoup
 
 from book.editions import ORIGINAL
-from book.site.browser import require_fonts, running
-from book.site.home import address, pages
+from book.site.browser import open_browser, require_fonts
+from book.site.root_files import address, built_pages
 
 PLACE = "<!-- card -->"  # in the head of every page
 WIDTH, HEIGHT = 1200, 630
@@ -26,30 +26,30 @@ h1:lang(ko) {{ word-break: keep-all; }}
 .book {{ margin: 0; font-size: 25px; font-weight: 650; }}
 </style><body><h1>{title}</h1>{about}<div class="art">{art}</div><p class="book">{book}</p>
 <script>
-{{ // a title stands on two lines at most, wherever its phrases break
+{{ // shrink the letters until the title fits on two lines
   const title = document.querySelector("h1");
   for (let letters = 62; letters > 36 && title.offsetHeight > 2.9 * letters; letters -= 2) title.style.fontSize = `${{letters - 2}}px`;
 }}
 </script></body></html>"""  # noqa: E501
 
 
-def write(site, there, base):
-    """Draw the cards of these editions."""
-    with running() as browser:
-        for edition in there:
+def write(site, editions, base):
+    """Draw the cards of these editions. base: the site's address."""
+    with open_browser() as browser:
+        for edition in editions:
             draw(browser, site, edition, base)
     name_front(site, base)
 
 
 def name_front(site, base):
-    """Let the site's front page name the card of the original edition."""
+    """Name the card of the original edition on the site's front page."""
     front = site / "index.html"
     picture = tags(urljoin(base, f"{ORIGINAL}/cards/index.png"))
     front.write_text(front.read_text(encoding="utf-8").replace(PLACE, picture), encoding="utf-8")
 
 
 def draw(browser, site, edition, base):
-    """Draw a card for every page of an edition, and name it there."""
+    """Draw a card for every page of an edition, and name it on the page."""
     folder = site / edition.language / "cards"
     folder.mkdir(exist_ok=True)
     with browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}) as page:
@@ -57,7 +57,7 @@ def draw(browser, site, edition, base):
         cover = BeautifulSoup(
             (site / edition.language / "index.html").read_text(encoding="utf-8"), "html.parser"
         ).select_one(PICTURE)
-        for name in pages(site, edition):
+        for name in built_pages(site, edition):
             path = site / edition.language / f"{name}.html"
             text = path.read_text(encoding="utf-8")
             page.set_content(card(BeautifulSoup(text, "html.parser"), edition, name, cover))
@@ -68,7 +68,7 @@ def draw(browser, site, edition, base):
 
 
 def card(page, edition, name, cover):
-    """The card of a page, as HTML. cover: the picture of pages that have none."""
+    """Return a page's card as HTML. cover: the picture for pages without one."""
     title = page.h1.get_text().removesuffix("¶").strip()
     front = name == "index"
     art = page.select_one("article .picture-frame svg") or page.select_one(PICTURE) or cover

@@ -1,28 +1,26 @@
-"""The book to take along: a PDF of each edition, and the whole site as one archive. Every page leads to what there
-is."""
+"""Downloads: a PDF of each edition and an archive of the whole site, with links to them on every page."""
 
 import re
 import zipfile
 
 from book.editions import editions
-from book.live.insert import fill
-from book.site.browser import running
-from book.site.home import said
+from book.live.page_scripts import fill
+from book.site.browser import open_browser
+from book.site.root_files import translate
 
 PLACE = "<!-- downloads -->"  # in the frame of every page
 ARCHIVE = "unrolled.zip"
-APART = re.compile(
+NOT_ARCHIVED = re.compile(
     r".*\.pdf|worker\.js|robots\.txt|sitemap\.xml|404\.html|\w+/cards/.*|live/.*"
-)  # of no use in the archive
+)  # of no use without a server
 
 
 def write_archive(site):
-    """Put the site into one file, unrolled.zip: unpacked, its pages are read as files."""
+    """Pack the site into unrolled.zip, whose unpacked pages can be read as files; return its path."""
     path = site / ARCHIVE
     path.unlink(missing_ok=True)
-    files = sorted(
-        file for file in site.rglob("*") if file.is_file() and not APART.fullmatch(file.relative_to(site).as_posix())
-    )
+    files = sorted(file for file in site.rglob("*") if file.is_file())
+    files = [file for file in files if not NOT_ARCHIVED.fullmatch(file.relative_to(site).as_posix())]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for file in files:
             # a fixed date: the same site gives the same archive
@@ -33,12 +31,12 @@ def write_archive(site):
     return path
 
 
-def write_pdfs(site, there, base):
-    """Print these editions, each as unrolled-<language>.pdf in its folder."""
-    from book.site.printing import print_edition  # late: matplotlib, whose fonts it takes, is slow to come
+def write_pdfs(site, built, base):
+    """Print each of these editions to unrolled-<language>.pdf in its folder, and yield the path."""
+    from book.site.printing import print_edition  # late: it imports matplotlib, which is slow
 
-    with running() as browser:
-        for edition in there:
+    with open_browser() as browser:
+        for edition in built:
             path = site / edition.language / name_of_pdf(edition)
             print_edition(browser, site, edition, path, base)
             yield path
@@ -48,25 +46,22 @@ def name_of_pdf(edition):
     return f"unrolled-{edition.language}.pdf"
 
 
-def lead_there(site):
-    """Let every page name what can be taken along, and how large it is."""
+def link_downloads(site):
+    """Put links to the downloads that exist, with their sizes, into every page."""
     for edition in editions():
         folder = site / edition.language
-        there = [
+        downloads = [
             (folder / name_of_pdf(edition), "PDF (%(size)s)"),
             (site / ARCHIVE, "All editions, to read without a network (%(size)s)"),
         ]
         links = [
             f'<a href="{"" if path.parent == folder else "../"}{path.name}"'
-            f" download>{said(edition, words) % {'size': size(path)}}</a>"
-            for path, words in there
+            f" download>{translate(edition, words) % {'size': size(path)}}</a>"
+            for path, words in downloads
             if path.is_file()
         ]
-        text = (
-            f'<p class="downloads">{said(edition, "Take the book along: %(links)s") % {"links": " · ".join(links)}}</p>'
-            if links
-            else ""
-        )
+        words = translate(edition, "Take the book along: %(links)s") % {"links": " · ".join(links)}
+        text = f'<p class="downloads">{words}</p>' if links else ""
         for page in folder.glob("*.html"):
             page.write_text(fill(page.read_text(encoding="utf-8"), PLACE, text), encoding="utf-8")
 

@@ -1,8 +1,8 @@
-"""Print an edition: the pages of the site, one behind the other, as one PDF.
+"""Print an edition: all its pages in one PDF.
 
-Solutions are open, figures stand as they are before anybody moves them, links within the book lead to places within the
-document, and chapters and sections are its outline. Chromium sets it, in fonts of packages that are pinned anyway; the
-signs of Chinese, Japanese and Korean come from the system, on Debian from the package `fonts-noto-cjk`.
+Solutions are open, figures are in their first state, links within the book lead to places in the PDF, and the outline
+has the chapters and sections. Chromium prints, with fonts from packages that are pinned anyway; Chinese, Japanese and
+Korean characters come from the system's fonts (Debian's package fonts-noto-cjk).
 """
 
 import re
@@ -15,9 +15,9 @@ import matplotlib
 import pypdf
 from bs4 import BeautifulSoup
 
-from book.editions import names
+from book.editions import page_names
 from book.site.browser import require_fonts
-from book.site.home import said
+from book.site.root_files import translate
 
 STYLE = Path(__file__).with_suffix(".css")
 FONTS = Path(matplotlib.get_data_path(), "fonts", "ttf")
@@ -36,47 +36,49 @@ def soup(path):
 
 
 def print_edition(browser, site, edition, path, base=""):
-    """Write the edition, as it is built in `site`, to `path`. base: the site's address, where it has one."""
-    articles = prepared(site, edition, base)
+    """Print the edition that is built in `site` to `path`. base: the site's address, or an empty string."""
+    articles = prepare_articles(site, edition, base)
     with browser.new_page() as page, tempfile.TemporaryDirectory() as temporary:
         require_fonts(page, edition)
-        source, places = Path(temporary, "whole.html"), {}
-        for _ in range(2):  # on which page a section stands is known when it has been printed
-            source.write_text(whole(site, edition, articles, places), encoding="utf-8")
+        source, page_numbers = Path(temporary, "whole.html"), {}
+        for _ in range(2):  # the first print tells the page numbers for the table of contents
+            source.write_text(join_articles(site, edition, articles, page_numbers), encoding="utf-8")
             page.goto(source.as_uri())
             page.evaluate("document.fonts.ready.then(() => null)")
             page.pdf(path=path, prefer_css_page_size=True, print_background=True, outline=True, tagged=True)
-            places = pages_of(path)
+            page_numbers = read_page_numbers(path)
 
 
-def prepared(site, edition, base=""):
-    """Page → its article, as a part of the whole."""
+def prepare_articles(site, edition, base=""):
+    """Return page name → the page's article, changed for the PDF."""
     folder = site / edition.language
-    pages = [name for name in names(edition.table) if (folder / f"{name}.html").is_file()]
+    pages = [name for name in page_names(edition.table) if (folder / f"{name}.html").is_file()]
     articles = {name: soup(folder / f"{name}.html").select_one("article.text") for name in pages}
     for name, article in articles.items():
         for summary in article.select("summary"):
-            summary.name, summary["class"], summary.string = "p", "solution", said(edition, "Solution")
+            summary.name, summary["class"], summary.string = "p", "solution", translate(edition, "Solution")
         prepare(article, name, pages, base)
     return articles
 
 
-def whole(site, edition, articles, places):
-    """The edition as one page of HTML. places: the page on which each place stands."""
+def join_articles(site, edition, articles, page_numbers):
+    """Return the edition as one HTML page. page_numbers: the printed page of each anchor, for the table of contents."""
     folder = site / edition.language
     first = soup(folder / f"{next(iter(articles))}.html")
-    rows, named = [], []
+    rows, page_styles = [], []
     for name, article in articles.items():
         title = heading(article.h1)
-        named.append(f'#{name} {{ page: {name} }} @page {name} {{ @top-center {{ content: "{title}" }} }}')
-        inner = [row(section["id"], heading(section.h2), places) for section in article.select("section:has(> h2)")]
-        rows.append(f"<div>{row(name, title, places, 'chapter')}{''.join(inner)}</div>")
+        page_styles.append(f'#{name} {{ page: {name} }} @page {name} {{ @top-center {{ content: "{title}" }} }}')
+        inner = [
+            row(section["id"], heading(section.h2), page_numbers) for section in article.select("section:has(> h2)")
+        ]
+        rows.append(f"<div>{row(name, title, page_numbers, 'chapter')}{''.join(inner)}</div>")
     faces = "".join(
         f'@font-face {{ font-family: "{family}"; src: url("{(FONTS / file).as_uri()}"); font-weight: {weight};'
         f" font-style: {style}; ascent-override: 90%; descent-override: 25% }}"
         for family, file, weight, style in FACES
     )
-    style = first.style.string + faces + STYLE.read_text(encoding="utf-8") + "".join(named)
+    style = first.style.string + faces + STYLE.read_text(encoding="utf-8") + "".join(page_styles)
     cover = first.select_one("article .picture-frame")
     author = first.select("footer p")[-1].get_text()
     return (
@@ -86,29 +88,31 @@ def whole(site, edition, articles, places):
         f'<div class="cover"><p class="title">Unrolled</p><p>{escape(edition.about)}</p>{cover}<p'
         f' class="edition">{escape(edition.name)}</p><p class="author">{escape(author)}</p></div>'
         "<nav"
-        f' class="contents"><h2>{escape(said(edition, "Contents"))}</h2>{"".join(rows)}</nav>{"".join(map(str, articles.values()))}</body></html>'  # noqa: E501
+        f' class="contents"><h2>{escape(translate(edition, "Contents"))}</h2>{"".join(rows)}</nav>{"".join(map(str, articles.values()))}</body></html>'  # noqa: E501
     )
 
 
 def heading(element):
-    """A heading's text, with its number."""
+    """Return a heading's text, with its number."""
     return re.sub(r"\s+", " ", element.get_text()).removesuffix("¶").strip()
 
 
-def row(place, title, places, kind="section"):
-    return f'<a class="{kind}" href="#{place}"><span>{escape(title)}</span><i></i><b>{places.get(place, "")}</b></a>'
+def row(anchor, title, page_numbers, kind="section"):
+    number = page_numbers.get(anchor, "")
+    return f'<a class="{kind}" href="#{anchor}"><span>{escape(title)}</span><i></i><b>{number}</b></a>'
 
 
-def pages_of(path):
-    """Place → the number of the page on which it stands."""
+def read_page_numbers(path):
+    """Return anchor → the number of its page in the PDF."""
     reader = pypdf.PdfReader(path)
-    found = reader.named_destinations.items()
-    return {name.removeprefix("/"): reader.get_destination_page_number(destination) + 1 for name, destination in found}
+    return {
+        name.removeprefix("/"): reader.get_destination_page_number(destination) + 1
+        for name, destination in reader.named_destinations.items()
+    }
 
 
 def prepare(article, name, pages, base):
-    """Make an article a part of the whole: its places named after its page, its solutions open, nothing that only a
-    screen can do."""
+    """Change an article for the PDF: prefix its ids with the page's name, open solutions, remove buttons."""
     for element in article.select("script, .headerlink, .begin, button"):
         element.decompose()
     for details in article.select("details"):
@@ -122,22 +126,22 @@ def prepare(article, name, pages, base):
                 element[key] = value.replace("url(#", f"url(#{name}--")
         for key in ("href", "xlink:href"):
             if element.get(key):
-                element[key] = leading(element[key], name, pages, base)
+                element[key] = printed_href(element[key], name, pages, base)
                 if element[key] is None:
                     del element[key]
-        if element.name == "style" and element.string:  # a picture's own
+        if element.name == "style" and element.string:  # the style sheet of a picture
             element.string = re.sub(r"#(?=[\w-]+[\s{])", f"#{name}--", element.string)
     article["id"] = name
 
 
-def leading(href, name, pages, base):
-    """Where a link leads in the document; None if to a file that is not in it."""
-    page, _, place = href.partition("#")
+def printed_href(href, name, pages, base):
+    """Return where a link leads in the PDF, or None if it leads to a file and the site has no address."""
+    page, _, anchor = href.partition("#")
     page = page.removesuffix(".html")
-    if not page and place:
-        return f"#{name}--{place}"
+    if not page and anchor:
+        return f"#{name}--{anchor}"
     if page in pages:
-        return f"#{page}--{place}" if place else f"#{page}"
+        return f"#{page}--{anchor}" if anchor else f"#{page}"
     if re.match(r"[a-z]+:", href):
         return href
     return urljoin(base, href) if base else None

@@ -23,7 +23,7 @@ from tornado.ioloop import IOLoop
 from book.editions import BOOK
 from book.site.build import ROOT, SITE, listen
 
-SECONDS_BETWEEN_LOOKS = 0.5
+SECONDS_BETWEEN_POLLS = 0.5
 SHARED = ["_config.yml", "_toc.yml", "assignments/student_version.py", "companion/figures/**"]
 SHARED += [f"book/{pattern}" for pattern in ("*.yml", "*.py", "live/**", "pictures/**", "site/**")]
 SHARED += [
@@ -32,16 +32,16 @@ SHARED += [
 
 
 class BackgroundWatcher(Watcher):
-    """Look for changes, and build, in a thread: pages are served meanwhile."""
+    """Watch files and build in a thread, so that pages are served meanwhile."""
 
     def start(self, callback):
-        threading.Thread(target=self.look, daemon=True).start()
-        return True  # livereload need not look itself
+        threading.Thread(target=self.poll, daemon=True).start()
+        return True  # livereload then does not poll itself
 
-    def look(self):
+    def poll(self):
         while True:
             self.examine()
-            time.sleep(SECONDS_BETWEEN_LOOKS)
+            time.sleep(SECONDS_BETWEEN_POLLS)
 
 
 def build(language):
@@ -51,8 +51,10 @@ def build(language):
 
 
 def build_and_reload(loop, language, changed=()):
-    """Build what depends on the changed files, and reload the open pages. All editions show the names in
-    edition.yml."""
+    """Build what depends on the changed files, and reload the open pages.
+
+    A changed edition.yml concerns all editions, because each shows the names of the others.
+    """
     renamed = any(path.endswith("edition.yml") for path in changed)
     if build(None if renamed else language):
         loop.add_callback(LiveReloadHandler.reload_waiters, "*")
@@ -73,8 +75,8 @@ def main():
             server.watch(str(ROOT / folder / language / "**"), functools.partial(build_and_reload, loop, language))
     with contextlib.suppress(KeyboardInterrupt):
         build(arguments.edition)
-        with listen(arguments.port, None) as found:  # prints the address
-            port = found.server_port
+        with listen(arguments.port, None) as server_on_port:  # prints the address
+            port = server_on_port.server_port
         logging.getLogger("livereload").disabled = True  # it reports each step
         server.setHeader("Cache-Control", "no-store")  # a reload fetches scripts and pictures again
         server.serve(port=port, root=str(SITE))

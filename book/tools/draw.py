@@ -15,7 +15,7 @@ from pathlib import Path
 
 import companion.figures
 from book.editions import ORIGINAL, editions
-from book.site.browser import running
+from book.site.browser import open_browser
 from companion.figures.figure import own, read, script
 
 PICTURES = Path(companion.figures.__file__).parent / "pictures"
@@ -99,7 +99,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figures", nargs="*", choices=[*KINDS, []], help="default: all")
     names = parser.parse_args().figures or list(KINDS)
-    with running() as browser:
+    with open_browser() as browser:
         for name in names:
             if name == "learning":
                 (PICTURES.parent / "learned.json").write_text(json.dumps(learned(browser)) + "\n", encoding="utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from book import editions
-from book.live import insert
+from book.live import page_scripts
 from tests.site.whole_site import serving
 
 FAKE = Path(__file__).parent / "fake"
@@ -23,11 +23,11 @@ def offering_site(site, tmp_path_factory):
     thread = folder / "live/thread"
     thread.mkdir()
     shutil.copy(FAKE / "worker.js", thread)
-    shutil.copy(Path(insert.__file__).with_name("kernel.js"), thread)
+    shutil.copy(Path(page_scripts.__file__).with_name("kernel.js"), thread)
     for place, files in ((thread, {}), (thread / "lost", {"lost": 1})):
         place.mkdir(exist_ok=True)
         (place / "manifest.json").write_text(json.dumps({"files": files, "size": 2}))
-    insert.offer(folder, [one for one in editions.editions() if one.language == "en"])
+    page_scripts.add_scripts(folder, [one for one in editions.editions() if one.language == "en"])
     return folder
 
 

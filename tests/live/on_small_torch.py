@@ -41,7 +41,7 @@ def copy_code(folder):
     """Copy the book's code into a folder, laid out as for pages."""
     from book.live import fetch
 
-    for name, data in fetch.book().items():
+    for name, data in fetch.book_code().items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)

@@ -1,6 +1,6 @@
 """A page whose cells run, as a reader uses it."""
 
-from book.live import insert
+from book.live import page_scripts
 
 DONE = "!document.querySelector('[data-run=waiting], [data-run=running]')"
 
@@ -10,8 +10,8 @@ class Reader:
     that."""
 
     def __init__(self, page, notebook, language="en"):
-        self.page, self.words = page, insert.words(language)
-        self.cells = [one["id"] for one in insert.cells_of(notebook)]
+        self.page, self.words = page, page_scripts.words(language)
+        self.cells = [one["id"] for one in page_scripts.read_cells(notebook)]
 
     def cell(self, which):
         return self.page.locator(f"#{which if isinstance(which, str) else self.cells[which]} + .cell")

@@ -18,7 +18,7 @@ def sources(tmp_path, monkeypatch):
     places = [tmp_path / name for name in ("first", "second", "kept")]
     for place in places:
         place.mkdir()
-    monkeypatch.setattr(fetch, "KEPT", places[-1])
+    monkeypatch.setattr(fetch, "CACHE", places[-1])
     monkeypatch.setitem(fetch.SETTINGS, "source", [{"url": f"{place.as_uri()}/"} for place in places[:2]])
     monkeypatch.setattr(fetch, "unreachable", {})
     return [place / "one.whl" for place in places]

@@ -12,7 +12,7 @@ import nbformat
 import pytest
 
 from book import editions
-from book.live import insert
+from book.live import page_scripts
 from companion.check.engine.question import ASSIGNMENTS
 from tests.live.reader import Reader
 from tests.project.sampling import chosen
@@ -37,7 +37,7 @@ def laid_out(site, folder):
 def practice(site, tmp_path_factory):
     folder = laid_out(site, tmp_path_factory.mktemp("practice"))
     shutil.copytree(FAKE, folder / "live")
-    insert.offer(folder, editions.editions())
+    page_scripts.add_scripts(folder, editions.editions())
     with serving(folder) as (address, _):
         yield address
 
@@ -94,7 +94,7 @@ def test_answers_are_saved_as_the_notebook_that_was_given_out(browser, practice,
 @pytest.mark.parametrize("language", chosen(SPOKEN, "ko"))
 def test_every_assignment_says_in_its_language_what_it_is_for(practice, browser, language):
     with opened(browser, f"{practice}/{language}/{PAGE}.html") as page:
-        said = insert.words(language)
+        said = page_scripts.words(language)
         assert page.locator(".practice").inner_text() == said["practice"]
         assert page.locator(".hand-in button").all_inner_texts() == [said["hand_in"]] * 2
         if language == editions.ORIGINAL:
@@ -106,19 +106,19 @@ def test_a_site_that_runs_nothing_offers_what_it_did(site, tmp_path):
     folder = laid_out(site, tmp_path)
     shutil.copy(site / "en/first_network.html", folder / "en")
     assignment, chapter = (folder / f"en/{name}.html" for name in (PAGE, "first_network"))
-    built = insert.fill(chapter.read_text(encoding="utf-8"), insert.PLACE, "")
-    insert.offer(folder, editions.editions())
+    built = page_scripts.fill(chapter.read_text(encoding="utf-8"), page_scripts.PLACE, "")
+    page_scripts.add_scripts(folder, editions.editions())
     before = assignment.read_text(encoding="utf-8")
     assert chapter.read_text(encoding="utf-8") == built
     assert 'href="assignments/rnn.ipynb" download' in before
     assert not [one for one in ("<button type", "run.js") if one in before]
     shutil.copytree(FAKE, folder / "live")
-    insert.offer(folder, editions.editions())
+    page_scripts.add_scripts(folder, editions.editions())
     assert assignment.read_text(encoding="utf-8").count("data-notebook") == 2
     runs = chapter.read_text(encoding="utf-8")
     assert runs.count("_static/live/run.js") == 1 and len(runs) < len(built) + 150
     shutil.rmtree(folder / "live")
-    insert.offer(folder, editions.editions())
+    page_scripts.add_scripts(folder, editions.editions())
     assert (chapter.read_text(encoding="utf-8"), assignment.read_text(encoding="utf-8")) == (built, before)
 
 

@@ -13,8 +13,8 @@ import nbformat
 import pytest
 
 from book import editions
-from book.live import fetch, insert
-from book.site import home
+from book.live import fetch, page_scripts
+from book.site import root_files
 from tests.live.firefox import firefox, program
 from tests.live.reader import DONE, Reader
 from tests.site.browsing import begin
@@ -50,8 +50,8 @@ def live_site(live_parts, site, tmp_path_factory):
     for language, name in NOTEBOOKS:
         shutil.copy(site / language / f"{name}.html", folder / language)
     fetch.pack(folder)
-    insert.offer(folder, editions.editions())
-    home.write_worker(folder)
+    page_scripts.add_scripts(folder, editions.editions())
+    root_files.write_worker(folder)
     return folder
 
 
@@ -177,7 +177,7 @@ def test_the_checker_speaks_to_students_on_the_page(browser, alive):
 @pytest.mark.heavy
 @pytest.mark.skipif(program() is None, reason="Firefox is not installed")
 def test_firefox_does_the_same(alive):
-    said = insert.words("en")
+    said = page_scripts.words("en")
     with firefox() as page:
         page.goto(f"{alive}/en/rnn.html")
         page.press(said["run"])
@@ -186,6 +186,6 @@ def test_firefox_does_the_same(alive):
         page.press(said["run_all"])
         page.wait_for(DONE)
         found = page.evaluate(f"({SAID})()")
-        assert len(found) == len(insert.cells_of(NOTEBOOKS["en", "rnn"]))
+        assert len(found) == len(page_scripts.read_cells(NOTEBOOKS["en", "rnn"]))
         for number, (state, stored, fresh) in enumerate(found):
             assert (number, state, fresh) == (number, "done", stored)

@@ -9,7 +9,7 @@ import re
 import pytest
 
 from book import editions
-from book.live import insert
+from book.live import page_scripts
 from companion.figures import Unrolling
 from companion.figures.figure import own
 from tests.live.notebook import NOTEBOOK, Notebook, notebook
@@ -49,7 +49,7 @@ def test_nothing_is_loaded_before_a_cell_is_run(browser, offered):
             page.wait_for_function("text => document.querySelector('.run-said').textContent.includes(text)", arg=said)
         assert page.locator("[role=progressbar]").get_attribute("aria-valuenow") in ("75", "100")
         assert book.ran() == [0, 1, 2]
-        assert f"held to the real one by {insert.count_tests()} tests" in page.locator(".run-honest").inner_text()
+        assert f"held to the real one by {page_scripts.count_tests()} tests" in page.locator(".run-honest").inner_text()
         page.reload()
         book.run(0)
         book.says("Python is ready")
@@ -179,9 +179,9 @@ def test_what_cannot_be_loaded_is_named_and_tried_again(browser, offered):
         broken = "window.unrolledRunning = () => ({ told: Promise.reject(new Error('cells')) })"
         book.page.route("**/running.js*", lambda route: route.fulfill(body=broken, content_type="text/javascript"))
         book.run(0)
-        book.button(0, insert.words("en")["unloaded"]).wait_for()
+        book.button(0, page_scripts.words("en")["unloaded"]).wait_for()
         book.page.unroute("**/running.js*")
-        book.button(0, insert.words("en")["unloaded"]).click()
+        book.button(0, page_scripts.words("en")["unloaded"]).click()
         book.bar("Load and run").click()
         book.says("could not be loaded (numpy.whl)")
         book.page.evaluate("window.unreachable = false")
@@ -355,14 +355,16 @@ def test_a_file_says_why_nothing_runs(browser, offering_site):
 @pytest.mark.parametrize("language", SPOKEN)
 def test_words_are_there_in_every_language(language):
     """The same keys, with the same to put in; and none that nothing says."""
-    said, original = (insert.tomllib.loads(insert.read(f"words/{one}.toml")) for one in (language, editions.ORIGINAL))
+    said, original = (
+        page_scripts.tomllib.loads(page_scripts.read(f"words/{one}.toml")) for one in (language, editions.ORIGINAL)
+    )
     holes = [
         {key: sorted(re.findall(r"\{\w+\}|`\w+`", text)) for key, text in words.items()} for words in (said, original)
     ]
     assert holes[0] == holes[1]
-    scripts = insert.read("run.js") + "".join(
-        path.read_text(encoding="utf-8") for path in (insert.HERE / "page").glob("*.js")
+    scripts = page_scripts.read("run.js") + "".join(
+        path.read_text(encoding="utf-8") for path in (page_scripts.HERE / "page").glob("*.js")
     )
-    named = set(re.findall(r"[\w-]+", scripts)) | set(insert.REASONS) | set(insert.PRACTICE)
+    named = set(re.findall(r"[\w-]+", scripts)) | set(page_scripts.REASONS) | set(page_scripts.PRACTICE)
     assert set(said) <= named
     assert set(re.findall(r"\bwords\.(\w+)", scripts)) - {"cut"} <= set(said)

@@ -46,12 +46,12 @@ def pytest_configure(config):
 @functools.cache
 def no_browser():
     """Whether there is nothing to open pages in. CI must have it: there the tests fail without."""
-    from book.site.browser import program, running
+    from book.site.browser import find_chromium, open_browser
 
-    if program() or "CI" in os.environ:
+    if find_chromium() or "CI" in os.environ:
         return False
     try:
-        with running():
+        with open_browser():
             return False
     except RuntimeError:
         return True

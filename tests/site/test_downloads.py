@@ -55,7 +55,7 @@ def packed(site, tmp_path_factory):
     shutil.copytree(site, copy)
     downloads.write_archive(copy)
     (copy / "ja" / "unrolled-ja.pdf").write_bytes(b"%PDF" + bytes(3_140_000))
-    downloads.lead_there(copy)
+    downloads.link_downloads(copy)
     return copy
 
 
@@ -86,7 +86,7 @@ def test_pages_lead_to_what_there_is(packed):
             assert f"{size / 1e6:.1f} MB" in links.pop("../unrolled.zip")
             assert list(links.items()) == ([("unrolled-ja.pdf", "PDF（3.1 MB）")] if edition.language == "ja" else [])
     (packed / "unrolled.zip").rename(packed / "kept")
-    downloads.lead_there(packed)
+    downloads.link_downloads(packed)
     assert not frame(packed / "en/lstm.html").select(".downloads")
     (packed / "kept").rename(packed / "unrolled.zip")
 
@@ -97,7 +97,7 @@ def printed(site, browser, tmp_path_factory):
     folder, there = tmp_path_factory.mktemp("printed"), {}
 
     def get(edition):
-        names = edition.language, *editions.names(edition.table)
+        names = edition.language, *editions.page_names(edition.table)
         if names not in there:
             path = folder / f"{len(there)}.pdf"
             printing.print_edition(browser, site, edition, path)
@@ -115,7 +115,7 @@ def plain(text):
 @each_printed
 def test_outline_is_the_chapters_and_their_sections(site, printed, edition):
     reader = printed(edition)
-    names = editions.names(edition.table)
+    names = editions.page_names(edition.table)
     expected = [[plain(edition.words.get("Contents", "Contents")), []]]
     for name in names:
         article = soup(site / edition.language / f"{name}.html").select_one("article.text")
@@ -165,7 +165,7 @@ def test_no_link_leaves_the_document_for_a_file(printed, edition):
 
 def solutions(edition):
     """(chapter, cell, a line of it) of each solution."""
-    for name in editions.names(edition.table):
+    for name in editions.page_names(edition.table):
         path = edition.folder / f"{name}.ipynb"
         for cell in nbformat.read(path, as_version=4).cells if path.is_file() else ():
             if cell.cell_type == "code" and cell.id.startswith("solution-"):
@@ -187,13 +187,13 @@ def test_solutions_are_printed(printed):
 
 @each
 def test_every_solution_is_unfolded_and_nothing_is_wider_than_the_paper(site, browser, edition, tmp_path):
-    articles = printing.prepared(site, edition)
+    articles = printing.prepare_articles(site, edition)
     assert not any(article.select("details") for article in articles.values())
     texts = {name: plain(article.get_text()) for name, article in articles.items()}
     wanted = [*solutions(edition)]
     assert len(wanted) > 10 and [one for one in wanted if one[2] not in texts[one[0]]] == []
     text = tmp_path / "whole.html"
-    text.write_text(printing.whole(site, edition, articles, {}), encoding="utf-8")
+    text.write_text(printing.join_articles(site, edition, articles, {}), encoding="utf-8")
     width = round((210 - 2 * 24) / 25.4 * 96)  # printing.css
     with browser.new_page(viewport={"width": width, "height": 1000}) as page:
         page.emulate_media(media="print")

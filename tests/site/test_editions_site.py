@@ -12,7 +12,7 @@ from bs4 import NavigableString
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from book.editions import read
-from book.site.extension.words import IN_SCRIPTS
+from book.site.extension.interface_words import IN_SCRIPTS
 from tests.project.paths import ROOT, soup
 from tests.site.small_book import build, copy_edition, copy_shared, svg_cell, write_table
 

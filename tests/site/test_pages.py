@@ -10,7 +10,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from book import editions
-from book.site.extension.about import ways_to_run
+from book.site.extension.metadata import ways_to_run
 from tests.project.paths import frame
 from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
 from tests.site.links import broken_links

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from book.editions import finished
-from book.site.extension.search.index import SYNONYMS, Search, search_of, split
-from book.site.extension.terms import load
+from book.site.extension.glossary import load
+from book.site.extension.search.index import SYNONYMS, Search, search_class, split
 from tests.project.paths import ROOT
 from tests.site.browsing import opened
 
@@ -41,7 +41,7 @@ ASK = """queries => queries.map(query => Search._performSearch(...Search._parseQ
 def test_a_language_of_sphinxs_is_searched_by_its_own_stems():
     """As long as it is written in letters that need not be cut; one that Sphinx does not know takes the English
     ones."""
-    stems = {language: search_of(language)({}) for language in ("es", "en", "ja", "zh", "eo")}
+    stems = {language: search_class(language)({}) for language in ("es", "en", "ja", "zh", "eo")}
     assert stems["es"].stem("redes") == stems["es"].stem("red") and not stems["es"].word_filter("nosotros")
     assert all(stems[language].stem("redes") == stems["en"].stem("redes") for language in ("ja", "zh", "eo"))
     assert all(one.split("隐状态") == ["隐状", "状态"] for one in stems.values())

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from book.editions import finished
-from book.site.extension.terms import load
+from book.site.extension.glossary import load
 from book.tools import translations
 
 FINISHED = [edition.language for edition in finished()]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from book import editions
-from book.site import home
+from book.site import root_files
 from tests.project.paths import frame
 from tests.site.browsing import begin, opened
 from tests.site.whole_site import Quiet, serving
@@ -26,7 +26,7 @@ def with_address(tmp_path_factory, site):
     folder = tmp_path_factory.mktemp("top")
     for language in ALL:
         (folder / language).symlink_to(site / language)
-    home.write(folder, BASE)
+    root_files.write(folder, BASE)
     return folder
 
 
@@ -177,7 +177,7 @@ def test_a_new_book_takes_the_place_of_the_one_kept(browser, tmp_path):
     (tmp_path / "en").mkdir()
     for name, path in pages.items():
         path.write_text(f"<!DOCTYPE html><title>old {name}</title>", encoding="utf-8")
-    home.write_worker(tmp_path)
+    root_files.write_worker(tmp_path)
     with serving(tmp_path) as (address, _), browser.new_context() as context, context.new_page() as page:
         page.goto(f"{address}/en/a.html")
         page.evaluate("navigator.serviceWorker.register('../worker.js').then(() => navigator.serviceWorker.ready)")
@@ -186,7 +186,7 @@ def test_a_new_book_takes_the_place_of_the_one_kept(browser, tmp_path):
         until(lambda: page.evaluate(TITLES) == "old a,old b,old c", 20)
         pages["b"].write_text("<!DOCTYPE html><title>new b</title>", encoding="utf-8")
         pages["c"].unlink()
-        home.write_worker(tmp_path)
+        root_files.write_worker(tmp_path)
         for path in (pages["b"], tmp_path / "worker.js"):
             os.utime(path, (later, later))
         page.evaluate("navigator.serviceWorker.ready.then(registration => registration.update())")

@@ -1,12 +1,12 @@
-"""Measure the site with Lighthouse, as a phone on a slow network sees it: python -m book.site.audit.audit
+"""Measure the site with Lighthouse as a phone on a slow network: python -m book.site.audit.audit
 
     --edition ja     only this edition; may be repeated
     --page lstm      only this page; may be repeated
-    --steady         hold pages only to what does not depend on how busy the machine is; all is printed
-    --install        only fetch Lighthouse, and fail if that cannot be done
+    --steady         fail only on results that do not depend on how busy the machine is; all results are printed
+    --install        only install Lighthouse
 
-Needs Node.js and Chromium. The site is built anew in a folder of its own, with an address, as a host would have it, and
-served compressed. A page that misses a target is measured twice more, and the middle one of the three counts.
+Needs Node.js and Chromium. The site is built in a temporary folder, with an address, and served compressed, as a host
+would serve it. A page that misses a target is measured twice more, and the median of the three counts.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from pathlib import Path
 
 from book import npm
 from book.editions import editions
-from book.site.browser import FLAGS, program
+from book.site.browser import FLAGS, find_chromium
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -33,7 +33,9 @@ SCORES = {"performance": 98, "accessibility": 100, "best-practices": 100, "seo":
 PAINT, WEIGHT = 1800, 300_000  # milliseconds until the largest paint, bytes
 
 
-class Compressing(http.server.SimpleHTTPRequestHandler):
+class CompressingHandler(http.server.SimpleHTTPRequestHandler):
+    """Serve files of text with gzip."""
+
     protocol_version = "HTTP/1.1"
 
     def do_GET(self):
@@ -58,7 +60,7 @@ class Compressing(http.server.SimpleHTTPRequestHandler):
 
 
 def build(folder, address, edition=None):
-    """Build the site, or one edition of it, in `folder`, as it is at this address."""
+    """Build the site, or one edition, in `folder` as if for this address; return the folder of the pages."""
     for name in ("_toc.yml", "requirements.txt"):
         shutil.copy(ROOT / name, folder)
     for name in ("book", "companion", "assignments"):
@@ -74,44 +76,44 @@ def build(folder, address, edition=None):
 
 
 def install():
-    """Lighthouse, as package-lock.json pins it, into _build."""
+    """Install the Lighthouse that package-lock.json pins into _build; return the path of its script."""
     return npm.install(HERE, ROOT / "_build" / "audit") / "lighthouse/cli/index.js"
 
 
 def measure(lighthouse, url):
-    """Lighthouse's report on a page, as it says it."""
+    """Return Lighthouse's report on a page."""
     with tempfile.TemporaryDirectory() as profile:
         flags = " ".join([*FLAGS, f"--user-data-dir={profile}"])
         command = ["node", lighthouse, url, "--quiet", "--output=json", f"--chrome-flags={flags}"]
-        said = subprocess.run(
+        process = subprocess.run(
             command,
             check=True,
             capture_output=True,
             text=True,
             encoding="utf-8",
-            env=os.environ | {"CHROME_PATH": program()},
+            env=os.environ | {"CHROME_PATH": find_chromium()},
         )
-    return json.loads(said.stdout)
+    return json.loads(process.stdout)
 
 
-def figures(report):
-    """What is held to targets: the four scores, the largest paint in milliseconds, bytes, errors in the console."""
+def measurements(report):
+    """Return the values that have targets: four scores, largest paint in milliseconds, bytes, errors in the console."""
     audits = report["audits"]
-    found = {name: round(100 * (report["categories"][name]["score"] or 0)) for name in SCORES}
-    found["paint"] = round(audits["largest-contentful-paint"]["numericValue"])
-    found["weight"] = audits["total-byte-weight"]["numericValue"]
-    found["errors"] = len(audits["errors-in-console"]["details"]["items"])
-    return found
+    values = {name: round(100 * (report["categories"][name]["score"] or 0)) for name in SCORES}
+    values["paint"] = round(audits["largest-contentful-paint"]["numericValue"])
+    values["weight"] = audits["total-byte-weight"]["numericValue"]
+    values["errors"] = len(audits["errors-in-console"]["details"]["items"])
+    return values
 
 
-def holds(found, steady=False):
-    """Whether a page meets the targets; steady: those that do not depend on how busy the machine is."""
-    scores = all(found[name] >= SCORES[name] for name in SCORES if not (steady and name == "performance"))
-    return scores and (steady or found["paint"] < PAINT) and found["weight"] < WEIGHT and not found["errors"]
+def meets_targets(values, steady=False):
+    """Return whether a page meets the targets; steady: only those that do not depend on how busy the machine is."""
+    scores = all(values[name] >= SCORES[name] for name in SCORES if not (steady and name == "performance"))
+    return scores and (steady or values["paint"] < PAINT) and values["weight"] < WEIGHT and not values["errors"]
 
 
-def shortcomings(report):
-    """What Lighthouse found wanting, by its own names."""
+def failed_audits(report):
+    """Return the names of Lighthouse's audits that lower one of the scores."""
     relevant = {ref["id"] for name in SCORES for ref in report["categories"][name]["auditRefs"] if ref["weight"]}
     return [
         name
@@ -127,7 +129,7 @@ def main():
     parser.add_argument("--steady", action="store_true")
     parser.add_argument("--install", action="store_true")
     arguments = parser.parse_args()
-    missing = [name for name in ("node", "npm") if not shutil.which(name)] + ([] if program() else ["chromium"])
+    missing = [name for name in ("node", "npm") if not shutil.which(name)] + ([] if find_chromium() else ["chromium"])
     if missing:
         sys.exit(f"audit.py: there is no {', no '.join(missing)} here")
     try:
@@ -138,12 +140,12 @@ def main():
         return
     with (
         tempfile.TemporaryDirectory() as folder,
-        http.server.ThreadingHTTPServer(("127.0.0.1", 0), Compressing) as server,
+        http.server.ThreadingHTTPServer(("127.0.0.1", 0), CompressingHandler) as server,
     ):
         address = f"http://127.0.0.1:{server.server_port}"
         only = arguments.edition[0] if len(arguments.edition or ()) == 1 else None
         site = build(Path(folder), f"{address}/", only)
-        server.RequestHandlerClass = functools.partial(Compressing, directory=site)
+        server.RequestHandlerClass = functools.partial(CompressingHandler, directory=site)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         print(
             f"{'page':30}{'perf':>6}{'a11y':>6}{'best':>6}{'seo':>6}{'paint':>9}{'weight':>9}{'errors':>8}", flush=True
@@ -156,17 +158,17 @@ def main():
                     continue
                 url = f"{address}/{edition.language}/{page}.html"
                 reports = [measure(lighthouse, url)]
-                if not holds(figures(reports[0])):
+                if not meets_targets(measurements(reports[0])):
                     reports += [measure(lighthouse, url) for _ in range(2)]
-                report = sorted(reports, key=lambda one: one["categories"]["performance"]["score"] or 0)[
+                report = sorted(reports, key=lambda report: report["categories"]["performance"]["score"] or 0)[
                     len(reports) // 2
                 ]
-                found = figures(report)
-                failed += not holds(found, arguments.steady)
+                values = measurements(report)
+                failed += not meets_targets(values, arguments.steady)
                 print(
-                    f"{edition.language + '/' + page:30}" + "".join(f"{found[name]:6}" for name in SCORES)
-                    + f"{found['paint'] / 1000:7.2f} s{found['weight'] / 1000:6.0f} kB{found['errors']:8}"
-                    + ("" if holds(found) else f"  missed: {', '.join(shortcomings(report))}"),
+                    f"{edition.language + '/' + page:30}" + "".join(f"{values[name]:6}" for name in SCORES)
+                    + f"{values['paint'] / 1000:7.2f} s{values['weight'] / 1000:6.0f} kB{values['errors']:8}"
+                    + ("" if meets_targets(values) else f"  missed: {', '.join(failed_audits(report))}"),
                     flush=True,
                 )  # fmt: skip
         server.shutdown()

@@ -1,16 +1,18 @@
-"""What the site needs beyond Jupyter Book. One subject a file; each has a `setup` of its own."""
+"""Sphinx extension of the site: what it needs beyond Jupyter Book. Each module is one subject with its own `setup`."""
 
-from book.site.extension import about, assignments, frame, languages, outputs, places, terms, words
+from book.site.extension import anchors, assignments, glossary, interface_words, languages, metadata, outputs, theme
 from book.site.extension.figures import directive, pictures
 from book.site.extension.mathematics import fonts, formulas
 from book.site.extension.search import index
 
-PARTS = (
-    about, assignments, directive, fonts, frame, languages, formulas, outputs, pictures, places, index, terms, words,
+# Sphinx keeps this order of setup where two modules listen to one event.
+MODULES = (
+    metadata, assignments, directive, fonts, theme, languages, formulas, outputs, pictures, anchors, index, glossary,
+    interface_words,
 )  # fmt: skip
 
 
 def setup(app):
-    for part in PARTS:
-        part.setup(app)
+    for module in MODULES:
+        module.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""The assignments: a page of each, which is the students' notebook, and a directive `assignments` that lists them.
+"""Assignments on the site: a page with the student version of each, and a directive `assignments` that lists them.
 
 With the option `questions` the directive lists their questions instead, for instructors.
 """
@@ -14,11 +14,10 @@ from sphinx.project import Project
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
 
-from book.site.extension.words import edition_of
+from book.site.extension.interface_words import edition_of
 
-# Where a site whose cells run says on a page that it is for practice, and has buttons for the notebook with the
-# answers.
-PLACES = "<!-- practice -->", "<!-- hand in -->"
+# Where page_scripts.py inserts a note that the page is for practice, and buttons for the notebook with the answers.
+PRACTICE, HAND_IN = "<!-- practice -->", "<!-- hand in -->"
 
 
 class Assignments(SphinxDirective):
@@ -27,8 +26,8 @@ class Assignments(SphinxDirective):
     def run(self):
         from assignments import student_version  # late: it imports nbgrader
 
-        found = student_version.assignments(edition_of(self.env.app).language)
-        for assignment in found:
+        listed = student_version.assignments(edition_of(self.env.app).language)
+        for assignment in listed:
             self.env.note_dependency(str(assignment.path))
         if "questions" in self.options:
             rows = [
@@ -40,21 +39,29 @@ class Assignments(SphinxDirective):
                         else str(question.points)
                     ),
                 ]
-                for assignment in found
+                for assignment in listed
                 for question in assignment.questions
             ]
             return [table([_("Question"), _("Points")], rows)]
-        rows = [[page_of(one), str(len(one.questions)), str(one.points), notebook_of(one)] for one in found]
+        rows = [
+            [
+                page_link(assignment),
+                str(len(assignment.questions)),
+                str(assignment.points),
+                notebook_link(assignment),
+            ]
+            for assignment in listed
+        ]
         return [table([_("Assignment"), _("Questions"), _("Points"), _("Notebook")], rows)]
 
 
-def page_of(assignment):
-    pieces = assignment.title.split("`")  # every other one is code
+def page_link(assignment):
+    pieces = assignment.title.split("`")  # every other piece is code
     words = [literal(piece) if number % 2 else nodes.Text(piece) for number, piece in enumerate(pieces)]
     return nodes.reference("", "", *words, refuri=f"assignment_{assignment.name}.html", internal=True)
 
 
-def notebook_of(assignment):
+def notebook_link(assignment):
     name = assignment.path.name
     return nodes.raw("", f'<a href="assignments/{escape(name)}" download>{escape(name)}</a>', format="html")
 
@@ -70,15 +77,12 @@ def table(head, rows):
 
 
 def row(entries):
-    made = [nodes.Text(one) if isinstance(one, str) else one for one in entries]
-    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", one)) for one in made))
+    cells = [nodes.Text(entry) if isinstance(entry, str) else entry for entry in entries]
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in cells))
 
 
-# Pages
-
-
-class WithNotebooks(Project):
-    """What Sphinx knows of an edition's sources, and beside them the students' notebooks: docname → path."""
+class ProjectWithNotebooks(Project):
+    """Sphinx's list of an edition's sources, with the student versions added. notebooks: docname → path."""
 
     notebooks = {}
 
@@ -94,11 +98,11 @@ class WithNotebooks(Project):
 
 
 def write_notebooks(app):
-    """Write the students' notebooks where they are downloaded from, and let Sphinx make a page of each."""
+    """Write the student versions to where readers download them, and have Sphinx make a page of each."""
     if app.builder.format != "html":
         return
-    folder = posixpath.dirname(app.config.root_doc)  # `jupyter-book build .` begins further up
-    app.project.__class__, app.project.notebooks = WithNotebooks, {}
+    folder = posixpath.dirname(app.config.root_doc)  # not empty with `jupyter-book build .`
+    app.project.__class__, app.project.notebooks = ProjectWithNotebooks, {}
     for name, source in edition_of(app).assignments.items():
         target = Path(app.outdir, folder, "assignments", source.name)
         if not target.is_file() or target.stat().st_mtime < source.stat().st_mtime:
@@ -112,22 +116,22 @@ def is_assignment(env):
     return env.docname in getattr(env.project, "notebooks", {})
 
 
-def stand_alone(app, doctree):
-    """No table of contents has these pages: the one that lists them leads there. And whoever searches wants a
-    chapter."""
+def exclude_from_search(app, doctree):
+    """Allow assignments to be in no table of contents, and keep them out of the search, which is for chapters."""
     if is_assignment(app.env):
         app.env.metadata[app.env.docname] |= {"orphan": "", "nosearch": ""}
 
 
-def lead_back(app, pagename, templatename, context, doctree):
+def link_list_of_assignments(app, pagename, templatename, context, doctree):
+    """Make the list of assignments the previous page of each assignment."""
     folder, name = posixpath.split(pagename)
     if name in edition_of(app).assignments:
         title = app.env.titles[posixpath.join(folder, "assignments")].astext()
         context["prev"] = {"link": "assignments.html", "title": title}
 
 
-class Begin(SphinxPostTransform):
-    """Lead from a page to its notebook, and leave room for what a page whose cells run has besides."""
+class InsertNotebookLink(SphinxPostTransform):
+    """Insert a link to the notebook, and the comments at which page_scripts.py inserts the rest."""
 
     default_priority = 300
     formats = ("html",)
@@ -141,13 +145,13 @@ class Begin(SphinxPostTransform):
             f" download>{escape(_('Download this notebook'))}</a></div>\n"
         )
         title = next(self.document.findall(nodes.title))
-        title.parent.insert(title.parent.index(title) + 1, nodes.raw("", f"{head}{PLACES[0]}\n", format="html"))
-        self.document += nodes.raw("", f"{PLACES[1]}\n", format="html")
+        title.parent.insert(title.parent.index(title) + 1, nodes.raw("", f"{head}{PRACTICE}\n", format="html"))
+        self.document += nodes.raw("", f"{HAND_IN}\n", format="html")
 
 
 def setup(app):
     app.add_directive("assignments", Assignments)
-    app.add_post_transform(Begin)
+    app.add_post_transform(InsertNotebookLink)
     app.connect("builder-inited", write_notebooks)
-    app.connect("doctree-read", stand_alone)
-    app.connect("html-page-context", lead_back)
+    app.connect("doctree-read", exclude_from_search)
+    app.connect("html-page-context", link_list_of_assignments)

@@ -1,4 +1,4 @@
-"""Each page in the other languages: the switcher, links for search engines, and to English where a page is missing."""
+"""Links to each page in the other languages: the switcher, links for search engines, and English for missing pages."""
 
 import posixpath
 from html import escape
@@ -9,22 +9,22 @@ from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from book import editions
-from book.site.extension.words import edition_of
+from book.site.extension.interface_words import edition_of
 
 
-def configure(app, config):
-    # The address in _config.yml is that of the whole site.
+def set_base_address(app, config):
+    """Extend the site's address, which _config.yml has, by the edition's folder."""
     if config.html_baseurl and is_on_site(app):
         config.html_baseurl = posixpath.join(config.html_baseurl, edition_of(app).language, "")
 
 
 def is_on_site(app):
-    """Do the other editions stand beside this one? Not if `jupyter-book build .` makes it."""
+    """Return whether the other editions are beside this one; `jupyter-book build .` builds only one."""
     return (Path(app.srcdir) / "edition.yml").is_file()
 
 
-def lead_to_others(app, pagename, templatename, context, doctree):
-    """Tell the templates where this page is in each language."""
+def link_languages(app, pagename, templatename, context, doctree):
+    """Give the templates this page's address in each language."""
     edition = edition_of(app)
     context["language"], context["folder"] = edition.html, edition.language
     context["editions"] = []
@@ -52,25 +52,25 @@ def lead_to_others(app, pagename, templatename, context, doctree):
     context["metatags"] = context.get("metatags", "") + alternates
 
 
-class LeadToEnglish(SphinxPostTransform):
-    """Let a link to a page that this edition lacks lead to the English one."""
+class LinkMissingPagesToEnglish(SphinxPostTransform):
+    """Turn a link to a page that this edition lacks into one to the English page."""
 
-    default_priority = 8  # before MyST looks for it (9)
+    default_priority = 8  # before MyST resolves it (9)
 
     def run(self, **kwargs):
         edition, original = edition_of(self.app), editions.read(editions.BOOK / editions.ORIGINAL)
         if edition == original:
             return
         for node in list(self.document.findall(addnodes.pending_xref)):
-            page, _, place = node["reftarget"].partition("#")
+            page, _, anchor = node["reftarget"].partition("#")
             name = page.removesuffix(".ipynb").removesuffix(".md")
             if node["reftype"] == "myst" and name in original.pages - edition.pages:
-                address = f"../{original.language}/{name}.html" + (f"#{place}" if place else "")
+                address = f"../{original.language}/{name}.html" + (f"#{anchor}" if anchor else "")
                 node.replace_self(nodes.reference("", "", *node.children, refuri=address, internal=True))
 
 
 def setup(app):
-    app.add_post_transform(LeadToEnglish)
-    app.connect("config-inited", configure)
-    app.connect("html-page-context", lead_to_others)
+    app.add_post_transform(LinkMissingPagesToEnglish)
+    app.connect("config-inited", set_base_address)
+    app.connect("html-page-context", link_languages)
     app.add_js_file("languages.js", loading_method="defer")

@@ -1,6 +1,6 @@
-"""Outputs that show nothing, such as the place where a progress bar was, are left off the page.
+"""Remove empty outputs from pages, such as those of finished progress bars, and mark outputs that may wrap.
 
-Those without columns, which are one line or messages of errors, are marked: they wrap where the page is narrow.
+Outputs that are one line or an error message have no columns, so their lines may wrap on a narrow page.
 """
 
 import re
@@ -13,7 +13,7 @@ from book.site.extension.figures.pictures import is_output
 MESSAGE = re.compile(r"^\w+(Error|Warning): ", re.MULTILINE)
 
 
-class Outputs(SphinxPostTransform):
+class CleanOutputs(SphinxPostTransform):
     default_priority = 500  # after myst-nb has chosen an output's form (4)
 
     def run(self, **kwargs):
@@ -28,4 +28,4 @@ class Outputs(SphinxPostTransform):
 
 
 def setup(app):
-    app.add_post_transform(Outputs)
+    app.add_post_transform(CleanOutputs)

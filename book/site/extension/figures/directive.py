@@ -1,12 +1,12 @@
-"""Interactive figures: alive on the page, without a notebook's kernel.
+"""Interactive figures on pages, without a notebook's kernel.
 
-A notebook stores the figure's state as any widget's. On the page the figure's picture stands in its place, with the
-state beside it; two scripts, which only pages with the figure load, put the figure itself there: `common.js` has what
-all figures share, `<name>.js` the figure and the other modules that it is made of. They are classic scripts, because a
-page that is a file may not load modules.
+A notebook stores the state of a figure like that of any widget. The page has the figure's picture and its state; two
+scripts, which only pages with the figure load, replace the picture by the figure: `common.js` has what all figures
+share, `<name>.js` the figure and its other modules. They are classic scripts, because a page that is opened as a file
+cannot load modules.
 
-A figure is higher than its picture. Its scripts stand in its place, and browsers run them before they read on. So
-nothing that follows moves when the figure comes alive, and links to later sections lead to them in every browser.
+A figure is higher than its picture. Its scripts are at its place on the page, and browsers run them before they read
+on. So nothing below moves when the figure starts, and links to later sections lead to the right place in every browser.
 """
 
 import base64
@@ -23,7 +23,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from book.site.extension.figures.pictures import inline
-from book.site.extension.words import edition_of
+from book.site.extension.interface_words import edition_of
 from companion import figures
 from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read, source, without_comments
 from companion.learning import numeral_readers, small_writers, writer
@@ -33,11 +33,11 @@ logger = logging.getLogger(__name__)
 STATE, VIEW = "application/vnd.jupyter.widget-state+json", "application/vnd.jupyter.widget-view+json"
 NAMES = [name.lower() for name in figures.__all__]
 HOST = Path(__file__).with_name("figures.js")
-SCRIPTS_OF = "<!-- scripts of {} -->"  # at the end of a figure's place
+SCRIPTS_OF = "<!-- scripts of {} -->"  # at the end of a figure's element
 
 
-class PlaceFigures(SphinxPostTransform):
-    """Put a figure's picture and state where a notebook would show the widget."""
+class InsertFigures(SphinxPostTransform):
+    """Insert a figure's picture and state where a notebook would show the widget."""
 
     default_priority = 400  # after myst-nb has chosen an output's form (4)
     formats = ("html",)
@@ -58,11 +58,11 @@ class PlaceFigures(SphinxPostTransform):
             if name not in NAMES:
                 logger.warning("a widget that is no figure of companion.figures", location=node, type="unrolled")
                 continue
-            node.replace_self(nodes.raw("", placed(name, own(state), number), format="html", figure=name))
+            node.replace_self(nodes.raw("", figure_html(name, own(state), number), format="html", figure=name))
 
 
 class Alive(SphinxDirective):
-    """A figure on a page that is no notebook, as it is before anybody moves anything: ```{alive} writing```."""
+    """A figure in its first state, on a page that is not a notebook: ```{alive} writing```."""
 
     required_arguments = 1
 
@@ -71,11 +71,11 @@ class Alive(SphinxDirective):
         if name not in NAMES:
             raise self.error(f"there is no figure {name!r}: it is one of {', '.join(NAMES)}")
         figure = getattr(figures, figures.__all__[NAMES.index(name)])(edition_of(self.env.app).language)
-        return [nodes.raw("", placed(name, own(figure.get_state()), 1), format="html", figure=name)]
+        return [nodes.raw("", figure_html(name, own(figure.get_state()), 1), format="html", figure=name)]
 
 
-def placed(name, state, number):
-    """The place of a figure on a page, as it is before the script has run."""
+def figure_html(name, state, number):
+    """Return a figure's element as it is before its script has run: the picture and the state."""
     words = state["words"]
     svg = inline(picture(state["language"], name), f"figure{number}", words["description"])
     # "</script>" in a string would end the element
@@ -88,7 +88,7 @@ def placed(name, state, number):
 
 
 def write_scripts(app):
-    """Write the figures' scripts and styles, and what they load when asked, where the pages will look for them."""
+    """Write the figures' scripts, and the weights that they load on demand, into the site."""
     if app.builder.format != "html":
         return
     folder = Path(app.outdir, "_static", "figures")
@@ -99,7 +99,7 @@ def write_scripts(app):
     def plain(module):
         return EXPORT.sub("", IMPORT.sub("", without_comments(source(module))))
 
-    exports = [found["name"] for module in shared for found in EXPORT.finditer(read(f"{module}.js"))]
+    exports = [match["name"] for module in shared for match in EXPORT.finditer(read(f"{module}.js"))]
     parts = [HOST.read_text(encoding="utf-8"), *map(plain, shared)]
     text = (
         f"window.unrolledFigures = (() => {{\n{''.join(parts)}\nreturn {{ mount, kinds, {', '.join(exports)}"
@@ -108,10 +108,10 @@ def write_scripts(app):
     (folder / "common.js").write_text(text, encoding="utf-8")
     for name in NAMES:
         own = [module for module in [*needed[name], name] if module not in shared]
-        imported = [
-            found for module in own for found in IMPORT.finditer(read(f"{module}.js")) if found["module"] in shared
+        imports = [
+            match for module in own for match in IMPORT.finditer(read(f"{module}.js")) if match["module"] in shared
         ]
-        names = dict.fromkeys(one for found in imported for one in re.findall(r"\w+", found["names"]))
+        names = dict.fromkeys(name for match in imports for name in re.findall(r"\w+", match["names"]))
         text = f"const {{ {', '.join(names)} }} = unrolledFigures;\n" + "".join(map(plain, own)).replace(
             "export default", "return"
         )
@@ -121,15 +121,15 @@ def write_scripts(app):
     for trained in (writer, small_writers, numeral_readers):
         weights = trained.path_of(edition_of(app).language)
         if weights.is_file():
-            data, there = weights.read_bytes(), folder / weights.parent.name
-            there.mkdir(exist_ok=True)
-            (there / weights.name).write_bytes(data)
+            data, target = weights.read_bytes(), folder / weights.parent.name
+            target.mkdir(exist_ok=True)
+            (target / weights.name).write_bytes(data)
             text = f'window.unrolledFile = "{base64.b64encode(data).decode()}";\n'
-            (there / f"{weights.name}.js").write_text(text, encoding="utf-8")
+            (target / f"{weights.name}.js").write_text(text, encoding="utf-8")
 
 
 def add_scripts(app, pagename, templatename, context, doctree):
-    """Add what a page's figures need to its scripts, and nothing of the widgets that a notebook would load."""
+    """Add the scripts of a page's figures, and remove those that notebooks load for widgets."""
     NbMetadataCollector.get_js_files(app.env, pagename).pop("ipywidgets_state", None)
     names = dict.fromkeys(node["figure"] for node in doctree.findall(nodes.raw) if "figure" in node) if doctree else ()
     for name in ["common", *names] if names else ():
@@ -137,7 +137,7 @@ def add_scripts(app, pagename, templatename, context, doctree):
 
 
 def move_scripts(app, pagename, templatename, context, doctree):
-    """Move the figures' scripts from the head of a page into the places of its figures, `common.js` into the first."""
+    """Move the scripts from the head of a page into the elements of its figures, `common.js` into the first."""
     files = {
         Path(file.filename).stem: file
         for file in context["script_files"]
@@ -155,7 +155,7 @@ def move_scripts(app, pagename, templatename, context, doctree):
 
 def setup(app):
     app.add_directive("alive", Alive)
-    app.add_post_transform(PlaceFigures)
+    app.add_post_transform(InsertFigures)
     app.connect("builder-inited", write_scripts)
     app.connect("html-page-context", add_scripts, priority=400)  # before myst-nb's
-    app.connect("html-page-context", move_scripts, priority=800)  # before those that stay get `defer`
+    app.connect("html-page-context", move_scripts, priority=800)  # before prepare_page gives the others `defer`

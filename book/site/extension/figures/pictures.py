@@ -1,8 +1,8 @@
-"""Figures as part of the page.
+"""Put pictures into the page as SVG elements.
 
-An `<img>` cannot know whether the page is light or dark. So every SVG, drawn by a cell or by hand, is put
-into the page itself: its ink becomes the colour of the text, its paper the colour of the page. Ids are made
-unique, because matplotlib gives the same ones to every figure.
+An `<img>` cannot follow a light or dark theme. So every SVG, drawn by a cell or by hand, becomes part of the page:
+black becomes the colour of the text, white the colour of the page. Ids are made unique, because matplotlib gives the
+same ones to every figure.
 """
 
 import re
@@ -16,8 +16,8 @@ from sphinx.util import logging
 logger = logging.getLogger(__name__)
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-UNUSED = {f"{{{SVG}}}metadata", f"{{{SVG}}}title"}  # a title would be a tooltip, and we have the description
-# The colours that the figures are drawn with, and what follows the theme in their stead.
+UNUSED = {f"{{{SVG}}}metadata", f"{{{SVG}}}title"}  # a title would show as a tooltip; the description is in aria-label
+# Colours of the pictures, and the colours of the theme that replace them.
 COLOURS = {
     "#1f2328": "currentColor",
     "#000000": "currentColor",
@@ -28,7 +28,7 @@ PIXELS = {"": 1, "px": 1, "pt": 4 / 3, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.
 
 
 class InlinePictures(SphinxPostTransform):
-    """Replace images by the SVG itself, and insist on a description of every image."""
+    """Replace images by the SVG itself, and require a description of every image."""
 
     default_priority = 500  # after myst-nb has chosen an output's form (4)
     formats = ("html",)
@@ -52,20 +52,20 @@ class InlinePictures(SphinxPostTransform):
                     logger.warning("%s: %s", path.name, error, location=node, type="unrolled", subtype="svg")
                     continue
                 if not is_output(node):
-                    # a drawing is wide, and scrolls on a phone; whoever has no mouse scrolls it with the keys
+                    # a wide drawing scrolls on a phone
                     svg = f'<span class="picture-frame">{svg}</span>'
                 node.replace_self(nodes.raw("", svg, format="html"))
 
 
 def is_output(node):
-    """Does a node belong to the output of a cell?"""
+    """Return whether a node belongs to the output of a cell."""
     while node is not None and "cell_output" not in getattr(node, "attributes", {}).get("classes", ()):
         node = node.parent
     return node is not None
 
 
 def inline(source, name, alt, width=None):
-    """Return an SVG document as an element of a page, with all ids beginning with `name`."""
+    """Return an SVG document as an element of a page, with `name` before all ids."""
     root = ET.fromstring(source)  # drops prolog, doctype and comments
     natural = [pixels(root.attrib.pop(side, "")) for side in ("width", "height")]
     if "viewBox" not in root.attrib:
@@ -81,15 +81,14 @@ def inline(source, name, alt, width=None):
                 parent.remove(child)
     ids = {element.get("id") for element in root.iter()} - {None}
     for element in root.iter():
-        if element.tag == f"{{{SVG}}}style":  # a style element holds for the whole page: keep it inside the picture
+        if element.tag == f"{{{SVG}}}style":  # it would apply to the whole page: restrict it to the picture
             element.text = f"#{name} {{ {rename(recolour(element.text or ''), ids, name)} }}"
         for key, value in element.items():
             if key == "id":
                 value = f"{name}-{value}"
             elif key in ("href", f"{{{XLINK}}}href") and value[1:] in ids:
-                key_, value = "href", f"#{name}-{value[1:]}"  # browsers no longer need the prefix xlink
-                del element.attrib[key]
-                key = key_
+                del element.attrib[key]  # browsers no longer need the prefix xlink
+                key, value = "href", f"#{name}-{value[1:]}"
             else:
                 value = rename(recolour(value), ids, name)
             element.set(key, value)
@@ -98,7 +97,7 @@ def inline(source, name, alt, width=None):
     root.set("role", "img")
     root.set("aria-label", alt)
     root.attrib.setdefault("fill", "currentColor")  # SVG's own default is black
-    # what is drawn for a phone is legible there as it is; others get more room, and scroll
+    # pictures drawn for a phone are legible there; wider ones keep their size and scroll
     narrow = "min-width:0;" if not width and natural[0] <= 320 else ""
     root.set("style", f"max-width:{width or f'{natural[0]:.0f}px'};{narrow}{root.get('style', '')}")
     for element in root.iter():
@@ -107,7 +106,7 @@ def inline(source, name, alt, width=None):
 
 
 def is_background(path):
-    """Is this matplotlib's white rectangle behind a figure or its axes? (A legend's has an outline.)"""
+    """Return whether this is matplotlib's white rectangle behind a figure or axes (that of a legend has an outline)."""
     style = path.get("style", "")
     return "fill: #ffffff" in style and "stroke:" not in style.replace("stroke: none", "")
 

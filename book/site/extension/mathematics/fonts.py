@@ -1,7 +1,7 @@
-"""The one font that the site brings along: STIX Two Math, cut down to what formulas use.
+"""The font of the formulas: STIX Two Math, cut down to the characters that formulas use.
 
-Without a mathematical font a browser cannot stretch a bracket or raise a sum's limits, and many phones have none.
-The text itself is set in the fonts of the reader's system.
+Without a mathematical font a browser cannot stretch brackets or place the limits of sums, and many phones have none.
+Text uses the fonts of the reader's system.
 """
 
 import importlib.resources
@@ -19,7 +19,7 @@ CHARACTERS = [
     *range(0x20, 0x7F),  # Latin
     *range(0x391, 0x3CA),  # Greek
     *range(0x1D400, 0x1D434),  # bold
-    *range(0x1D434, 0x1D468),  # italic, but for h
+    *range(0x1D434, 0x1D468),  # italic except h
     *range(0x1D538, 0x1D552),  # double-struck
     *range(0x1D49C, 0x1D4B6),  # script
     *range(0x1D6FC, 0x1D71C),  # italic Greek
@@ -31,11 +31,11 @@ CHARACTERS = [
 
 @cache
 def font():
-    """The font's file, as bytes. It takes half a second, which editions that are built by one process spend once."""
-    # the package is there for this file only
+    """Return the font's file as bytes. It takes half a second, so the build does it before it forks."""
+    # the package is installed for this file only
     source = importlib.resources.files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf"
     options = subset.Options(flavor="woff2", hinting=False, drop_tables=["DSIG", "GPOS"])
-    options.name_IDs = [0, 1, 2, 13, 14]  # its name, whose it is, and its licence
+    options.name_IDs = [0, 1, 2, 13, 14]  # copyright, family, style, licence
     file = io.BytesIO()
     with importlib.resources.as_file(source) as path, TTFont(path, recalcTimestamp=False) as whole:
         subsetter = subset.Subsetter(options)
@@ -47,11 +47,11 @@ def font():
 
 
 def write_font(app, exception):
-    """Write the font beside the style sheet that names it, unless an earlier build has."""
+    """Write the font into the site, unless an earlier build has written it."""
     if exception or app.builder.format != "html":
         return
-    path, this = Path(app.outdir, "_static", "math.woff2"), Path(__file__)
-    if not path.exists() or path.stat().st_mtime < this.stat().st_mtime:
+    path = Path(app.outdir, "_static", "math.woff2")
+    if not path.exists() or path.stat().st_mtime < Path(__file__).stat().st_mtime:
         path.write_bytes(font())
 
 

@@ -1,8 +1,8 @@
-"""Formulas as MathML, written while the site is built.
+"""Turn formulas into MathML while the site is built.
 
-A browser then shows mathematics without a script of ours, also from a file, and a screen reader can speak it.
-The translation is KaTeX's, a JavaScript program that QuickJS runs here: it knows nearly all of LaTeX's
-mathematics and refuses what it does not know. A formula comes out right, or the build names it and fails.
+Browsers show MathML without a script, also on pages opened as files, and screen readers can read it aloud. KaTeX, a
+JavaScript program that QuickJS runs here, does the translation: it knows nearly all of LaTeX's mathematics and rejects
+the rest, and a rejected formula fails the build.
 """
 
 import functools
@@ -22,7 +22,7 @@ from sphinx.util.math import get_node_equation_number
 logger = logging.getLogger(__name__)
 
 OPTIONS = '{displayMode: display, output: "mathml", throwOnError: true, strict: "error"}'
-# What LaTeX calls \mathbb, \mathcal, \mathbf …, as Unicode calls it in the names of its letters.
+# MathML's names of alphabets (LaTeX's \mathbb, \mathcal, \mathbf …) → their names in Unicode.
 ALPHABETS = {
     "double-struck": "DOUBLE-STRUCK",
     "script": "SCRIPT",
@@ -37,14 +37,14 @@ ALPHABETS = {
 @functools.cache
 def katex():
     context = quickjs.Context()
-    # the package is there for this file only: it is KaTeX's usual way into Python
+    # the package is installed for this file only
     context.eval((importlib.resources.files("sphinxcontrib") / "katex.min.js").read_text(encoding="utf-8"))
-    # A long string put together piece by piece stays in pieces, which Python cannot take. join makes it one.
+    # QuickJS keeps a long concatenated string in pieces, which Python cannot convert; join makes it one string.
     return context.eval(f"(tex, display) => [katex.renderToString(tex, {OPTIONS})].join('')")
 
 
 def to_mathml(tex, display=False):
-    """Return TeX as a `<math>` element, or raise ValueError with KaTeX's words on what is wrong."""
+    """Return TeX as a `<math>` element; raise ValueError with KaTeX's message if it rejects the formula."""
     try:
         html = katex()(tex.strip(), display)
     except quickjs.JSException as error:
@@ -55,7 +55,7 @@ def to_mathml(tex, display=False):
     math.set("xmlns", "http://www.w3.org/1998/Math/MathML")
     for parent in math.iter():
         space_functions(parent)
-        space_signs(parent)
+        space_operators(parent)
     for element in math.iter():
         if element.tag == "mtable":
             lay_out(element)
@@ -65,7 +65,7 @@ def to_mathml(tex, display=False):
 
 
 def space_functions(parent):
-    """Put the space of `\\log p` where KaTeX leaves it to the sign for a function's application, which has no width."""
+    """Add the space of `\\log p`: KaTeX only writes the character for function application, which has no width."""
     children = list(parent)
     for sign, following in zip(children, children[1:]):
         if (
@@ -76,9 +76,11 @@ def space_functions(parent):
             parent.insert(list(parent).index(sign) + 1, ET.Element("mspace", width="0.1667em"))
 
 
-def space_signs(parent):
-    """Set a minus with nothing to take away from, and a sign of a product with nothing to multiply, without the space
-    of an operation. A browser looks only whether they come first in their row."""
+def space_operators(parent):
+    """Remove the space around a minus that is a sign, and around an operator of a product that has no operands.
+
+    Browsers do so only for an operator that is first in its row.
+    """
     children = [child for child in parent if child.tag != "mspace"]
     for place, sign in enumerate(children):
         before = children[place - 1].text if place and children[place - 1].tag == "mo" else None
@@ -90,10 +92,10 @@ def space_signs(parent):
 
 
 def lay_out(table):
-    """Say in CSS what KaTeX says in attributes of MathML 3, which browsers do not read: columns and their spacing."""
+    """Write the columns and spacing of a table as CSS: browsers ignore KaTeX's attributes of MathML 3."""
     alignment = table.attrib.pop("columnalign", "center").split()
     spacing = table.attrib.pop("columnspacing", "1em").split()
-    # KaTeX counts from one strut to the next, a browser from ink to ink
+    # KaTeX measures between struts, browsers between glyphs
     rows = float(table.attrib.pop("rowspacing", "0.5em").split()[0].removesuffix("em")) / 2 + 0.15
     for row in table.findall("mtr"):
         for k, cell in enumerate(row.findall("mtd")):
@@ -103,7 +105,7 @@ def lay_out(table):
 
 
 def restyle(text, alphabet):
-    """Letters of another alphabet: browsers ignore the attribute that asks for one."""
+    """Return the letters in another alphabet of Unicode, since browsers ignore the attribute mathvariant."""
     return "".join(letter_of(character, alphabet) for character in text or "")
 
 
@@ -130,7 +132,7 @@ MARKS = re.compile(r"(?:[가-힣]{1,5}(?![가-힣]))?[^\s\w(\[{—–-]+|[가-�
 
 
 class KeepPunctuation(SphinxPostTransform):
-    """Give a formula the punctuation or the particle after it, so that no line begins with either."""
+    """Attach the punctuation or particle after a formula to it, so that no line begins with either."""
 
     default_priority = 500
     formats = ("html",)

@@ -1,10 +1,10 @@
-"""Search for readers of all languages, by one rule.
+"""Search index for all languages, with one rule for splitting text.
 
-Sphinx would need a dictionary to cut Chinese or Japanese into words, and does not cut a query at all. Here a run of
-Chinese, Japanese or Korean characters becomes all its pairs of neighbours, on a page and in a query alike:
-梯度下降 is 梯度, 度下, 下降. So a compound finds its parts, a part its compounds, and 상태 finds 상태를.
-A name such as `weight_ih_l0` or `nn.LSTMCell` counts as a whole and as its parts. search.js does the same in the
-browser, and sorts the pages by how much each has to say.
+Sphinx would need a dictionary to split Chinese or Japanese into words, and does not split queries at all. Here a run of
+Chinese, Japanese or Korean characters becomes all pairs of neighbouring characters, on pages and in queries: 梯度下降
+becomes 梯度, 度下, 下降. So a compound finds its parts, a part its compounds, and 상태 finds 상태를.
+A name such as `weight_ih_l0` or `nn.LSTMCell` is indexed as a whole and in parts. search.js splits queries in the same
+way in the browser, and ranks the pages by the weights of the words.
 """
 
 import json
@@ -21,9 +21,9 @@ from docutils import nodes
 from sphinx.search import SearchLanguage, js_index, languages
 from sphinx.search.en import SearchEnglish
 
-from book.site.extension.words import edition_of
+from book.site.extension.interface_words import edition_of
 
-# The rule, in what Python's and JavaScript's regular expressions have in common. search.js gets these very strings.
+# Regular expressions that mean the same in Python and JavaScript; search.js gets these strings.
 CJK = "々〆ぁ-ゖァ-ヺー-ヾ㐀-䶿一-鿿가-힣"
 LATIN = "A-Za-z0-9_À-ÖØ-öø-ɏͰ-Ͽ"
 PATTERNS = {
@@ -32,26 +32,26 @@ PATTERNS = {
     "grammar": "^[ぁ-ゖー]+$|[をのは的了是吗呢么]|^[은는이가을를의와과도로和与]$",  # between the words
     "number": "^[0-9]",  # also .2f and 3x
 }
-# Endings that are left away first, for they differ where the word is the same: パラメーター is also written パラメータ,
-# and 상태 is also 상태를, 상태에서.
+# Endings that are removed first because one word has several: パラメーター is also written パラメータ, and 상태 becomes
+# 상태를, 상태에서.
 ENDINGS = (
     "([ァ-ヺー][ァ-ヺ])ー(?![ァ-ヺー])",
     "([가-힣][가-힣])(?:에서|에게|으로|부터|까지)?(?:이란|[란은는이가을를의와과도로에])?(?![가-힣])",
 )
-CAMEL = ("([a-z0-9])([A-Z])", "([A-Z])([A-Z][a-z][a-z])")  # where a name goes on with a new word
+CAMEL = ("([a-z0-9])([A-Z])", "([A-Z])([A-Z][a-z][a-z])")  # where a new word begins in a name
 
-# Questions are made of these. What Sphinx has already are the words that stand in every sentence.
-QUESTIONS = """about an can do does from has have how i me my of on or our out vs we what when where which who
+# Words of questions, which are ignored in addition to the stop words of Sphinx.
+QUESTION_WORDS = """about an can do does from has have how i me my of on or our out vs we what when where which who
 why you your""".split()
 
-# How much a word counts, by where it stands: a chapter's name says best what it is about, bold is what it explains.
-TEXT, BOLD, HEADING, NAME = 1, 5, 5, 25
-SPHINXS = dict(languages)
+# Weights of a word by its place: a chapter's title says best what it is about, and bold words are those it explains.
+TEXT, BOLD, HEADING, TITLE = 1, 5, 5, 25
+SPHINX_LANGUAGES = dict(languages)
 SYNONYMS = yaml.safe_load(Path(__file__).with_name("synonyms.yml").read_text(encoding="utf-8"))
 
 
 def split(text):
-    """Return the words by which `text` is found, without what stands in every sentence."""
+    """Return the words by which `text` is found, without grammatical words."""
     words = []
     text = unicodedata.normalize("NFKC", text)
     for ending in ENDINGS:
@@ -61,9 +61,9 @@ def split(text):
     return words
 
 
-@cache  # a book says most words many times
+@cache  # most words occur many times
 def split_word(word):
-    """Return the parts of a word by which it is found: pairs of Chinese and Japanese signs, or a name and its parts."""
+    """Return the parts by which a word is found: pairs of CJK characters, or a name and its parts."""
     if re.search(PATTERNS["cjk"], word):
         parts = [word[i : i + 2] for i in range(len(word) - 1)] or [word]
     else:
@@ -72,7 +72,7 @@ def split_word(word):
 
 
 def split_name(name):
-    """Return a name as a whole and, if it has several parts, each of more than a letter, all in lower case."""
+    """Return a name in lower case and, if it has several parts, each part of at least two letters."""
     spaced = name
     for boundary in CAMEL:
         spaced = re.sub(boundary, r"\1 \2", spaced)
@@ -82,7 +82,7 @@ def split_name(name):
 
 
 class Search(SearchLanguage):
-    """A language of Sphinx's search with our way to split."""
+    """A language of Sphinx's search that splits text as `split` does."""
 
     js_splitter_code = (
         (Path(__file__).with_name("search.js"))
@@ -95,43 +95,42 @@ class Search(SearchLanguage):
     def split(self, input):
         return split(input)
 
-    def stem(self, word, known={}):  # noqa: B006  (a cache for all searches)
-        if word not in known:
-            known[word] = super().stem(word)
-        return known[word]
+    def stem(self, word, stems={}):  # noqa: B006  (a cache for all searches)
+        if word not in stems:
+            stems[word] = super().stem(word)
+        return stems[word]
 
     def word_filter(self, word):
         return word not in self.stopwords
 
 
-def search_of(language):
-    """The class for a language, by Sphinx's name for it: its stemmer and its common words are Sphinx's, if there are
-    any.
+def search_class(language):
+    """Return the search class for a language, by Sphinx's name for it, with Sphinx's stemmer and stop words if any.
 
-    Chinese and Japanese take the English ones, which leave CJK as it is: Sphinx's own would cut it in another way.
+    Chinese and Japanese use the English ones, which leave CJK as it is: Sphinx's own would split it differently.
     """
-    theirs = SearchEnglish if language in ("ja", "zh") else SPHINXS.get(language, SearchEnglish)
-    if isinstance(theirs, str):
-        module, _, name = theirs.rpartition(".")
-        theirs = getattr(import_module(module), name)
-    return type("Search", (Search, theirs), {"stopwords": SearchEnglish.stopwords | theirs.stopwords | set(QUESTIONS)})
+    base = SearchEnglish if language in ("ja", "zh") else SPHINX_LANGUAGES.get(language, SearchEnglish)
+    if isinstance(base, str):
+        module, _, name = base.rpartition(".")
+        base = getattr(import_module(module), name)
+    return type("Search", (Search, base), {"stopwords": SearchEnglish.stopwords | base.stopwords | set(QUESTION_WORDS)})
 
 
 def texts(document):
-    """Yield each text of a page that a reader may search for, and how much its words count."""
+    """Yield (text, weight of its words) for each text of a page that readers may search for."""
     first = True
     for text in document.findall(nodes.Text):
-        around = []
+        ancestors = []
         node = text.parent
         while node is not None:
-            around.append(node)
+            ancestors.append(node)
             node = node.parent
-        if any(isinstance(node, nodes.math | nodes.math_block | nodes.comment | nodes.raw) for node in around):
+        if any(isinstance(node, nodes.math | nodes.math_block | nodes.comment | nodes.raw) for node in ancestors):
             continue
-        if any(is_output(node) for node in around) and not any(catches(node) for node in around):
-            continue  # numbers, and what a network babbles
-        if any(isinstance(node, nodes.title) for node in around):
-            yield text, NAME if first else HEADING
+        if any(is_output(node) for node in ancestors) and not any(shows_error(node) for node in ancestors):
+            continue  # numbers, and text that a network generated
+        if any(isinstance(node, nodes.title) for node in ancestors):
+            yield text, TITLE if first else HEADING
             continue
         first = False
         yield text, BOLD if isinstance(text.parent, nodes.strong) else TEXT
@@ -141,13 +140,13 @@ def is_output(node):
     return "cell_output" in node.get("classes", ())
 
 
-def catches(node):
-    """Is this a cell that shows an error or a warning? A student copies its words into the search."""
+def shows_error(node):
+    """Return whether a cell shows an error or a warning, whose message a student may search for."""
     return node.get("nb_element") == "cell_code" and re.search(r"except |catch_warnings", node.astext())
 
 
 def weights(document, synonyms, language):
-    """Return how much a page has to say about each word, from 1: twice as often is one more."""
+    """Return word → weight of the page for it: 1, and one more for each doubling of the occurrences."""
     counts = Counter()
     for text, weight in [*texts(document), *((synonym, HEADING) for synonym in synonyms)]:
         for word in split(text):
@@ -157,23 +156,23 @@ def weights(document, synonyms, language):
     return {word: 1 + round(math.log2(count)) for word, count in counts.items()}
 
 
-def weights_of(app, name, language):
-    """The weights of a page, which are kept beside what Sphinx has read of it: they take a second for a book."""
+def cached_weights(app, name, language):
+    """Return the weights of a page from a file beside its doctree, computed anew if the page has changed."""
     tree = Path(app.doctreedir, f"{name}.doctree")
-    kept = tree.with_suffix(".weights.json")
-    if not kept.exists() or kept.stat().st_mtime_ns < tree.stat().st_mtime_ns:
+    cache_file = tree.with_suffix(".weights.json")
+    if not cache_file.exists() or cache_file.stat().st_mtime_ns < tree.stat().st_mtime_ns:
         synonyms = SYNONYMS.get(name.rpartition("/")[2], {}).get(edition_of(app).language, ())
-        found = weights(app.env.get_doctree(name), synonyms, language)
-        kept.write_text(json.dumps(found), encoding="utf-8")
-    return json.loads(kept.read_text(encoding="utf-8"))
+        page_weights = weights(app.env.get_doctree(name), synonyms, language)
+        cache_file.write_text(json.dumps(page_weights), encoding="utf-8")
+    return json.loads(cache_file.read_text(encoding="utf-8"))
 
 
-def weigh(app, exception):
-    """Write the weights into Sphinx's index: a page stands in a word's list as often as it weighs.
+def write_weights(app, exception):
+    """Write the weights into Sphinx's index: a page is listed under a word as often as its weight.
 
-    Sphinx reads such an index as it reads its own, so it can still renew a single page.
+    Sphinx can read such an index as its own, so it can still update a single page.
     """
-    indexer = getattr(app.builder, "indexer", None)  # there is none when no page has changed
+    indexer = getattr(app.builder, "indexer", None)  # None if no page has changed
     if exception or indexer is None or not isinstance(indexer.lang, Search):
         return
     path = Path(app.outdir, "searchindex.js")
@@ -181,7 +180,7 @@ def weigh(app, exception):
     terms = {}
     for number, name in enumerate(index["docnames"]):
         if name in app.env.all_docs and "nosearch" not in app.env.metadata[name]:
-            for word, weight in weights_of(app, name, indexer.lang).items():
+            for word, weight in cached_weights(app, name, indexer.lang).items():
                 terms.setdefault(word, []).extend([number] * weight)
     index.update(terms=terms, titleterms={})
     text = json.dumps(index, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -190,5 +189,5 @@ def weigh(app, exception):
 
 def setup(app):
     language = edition_of(app).sphinx
-    languages[language] = search_of(language)
-    app.connect("build-finished", weigh)
+    languages[language] = search_class(language)
+    app.connect("build-finished", write_weights)

@@ -1,5 +1,4 @@
-"""What a page says about itself: to search engines, to those who are sent a link, and, under its title, to its
-reader."""
+"""Metadata of a page: its description for search engines and link previews; reading time and ways to run it."""
 
 import re
 from html import escape
@@ -11,15 +10,15 @@ from sphinx.locale import _
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from book.site.extension.assignments import is_assignment
-from book.site.extension.words import edition_of
+from book.site.extension.interface_words import edition_of
 
-# What is read in a minute: of text, words or Chinese, Japanese and Korean signs; of code, lines.
-WORDS, SIGNS, LINES = 200, 400, 15
-SIGN = re.compile("[ぁ-ヿ㐀-鿿가-힣]")
+# Read in a minute: words of text, or Chinese, Japanese and Korean characters; lines of code.
+WORDS, CJK_CHARACTERS, LINES = 200, 400, 15
+CJK = re.compile("[ぁ-ヿ㐀-鿿가-힣]")
 
 
-def minutes(document):
-    """How long the page takes to read, in minutes, to the next five."""
+def reading_minutes(document):
+    """Return how many minutes the page takes to read, rounded to five."""
     text, lines = [], 0
     for node in document.findall(nodes.Text):
         parent = node.parent
@@ -28,13 +27,13 @@ def minutes(document):
         elif not isinstance(parent, nodes.raw | nodes.comment):
             text.append(node)
     text = " ".join(text)
-    signs = len(SIGN.findall(text))
-    spent = len(SIGN.sub(" ", text).split()) / WORDS + signs / SIGNS + lines / LINES
-    return max(5, 5 * round(spent / 5))
+    characters = len(CJK.findall(text))
+    minutes = len(CJK.sub(" ", text).split()) / WORDS + characters / CJK_CHARACTERS + lines / LINES
+    return max(5, 5 * round(minutes / 5))
 
 
-class Begin(SphinxPostTransform):
-    """Say under a chapter's title how long it takes, and how it is run."""
+class InsertReadingTime(SphinxPostTransform):
+    """Insert reading time and ways to run the notebook under a chapter's title."""
 
     default_priority = 300
     formats = ("html",)
@@ -43,18 +42,18 @@ class Begin(SphinxPostTransform):
         path = Path(self.env.doc2path(self.env.docname))
         title = next(self.document.findall(nodes.title), None)
         if path.suffix == ".ipynb" and title is not None and not is_assignment(self.env):
-            time = escape(_("About %(minutes)s minutes") % {"minutes": minutes(self.document)})
+            time = escape(_("About %(minutes)s minutes") % {"minutes": reading_minutes(self.document)})
             head = f'<div class="begin"><span>{time}</span>{ways_to_run(self.app, path)}</div>'
             title.parent.insert(title.parent.index(title) + 1, nodes.raw("", head, format="html"))
 
 
 def ways_to_run(app, path):
-    """Ways to run a notebook: on this computer and, if _config.yml says where the repository is, elsewhere."""
+    """Return HTML about running a notebook: on this computer and, if there is a repository, in Colab or Binder."""
     language = edition_of(app).language
     command = "make lab" if language == "en" else f"make lab LANGUAGE={language}"
-    here = escape(_("In JupyterLab, from the book’s repository: %(command)s, then %(notebook)s."))
-    here %= {"command": f"<code>{command}</code>", "notebook": f"<code>{path.name}</code>"}
-    before = ""
+    locally = escape(_("In JupyterLab, from the book’s repository: %(command)s, then %(notebook)s."))
+    locally %= {"command": f"<code>{command}</code>", "notebook": f"<code>{path.name}</code>"}
+    colab_note = ""
     links = [(f"_sources/{path.name}", _("Download this notebook"))]
     options = app.config.html_theme_options
     if repository := str(options.get("repository_url") or "").rstrip("/"):
@@ -65,7 +64,7 @@ def ways_to_run(app, path):
         if colab := services.get("colab_url"):
             links.append((f"{colab.rstrip('/')}/github/{name}/blob/{branch}/{inside}", _("Open in Colab")))
             command = f"<code>%pip install git+{escape(repository)}@{branch}</code>"
-            before = f"<p>{escape(_('Colab lacks the package companion. There, run this first: %(command)s')) % {'command': command}}</p>"  # noqa: E501
+            colab_note = f"<p>{escape(_('Colab lacks the package companion. There, run this first: %(command)s')) % {'command': command}}</p>"  # noqa: E501
         if binder := services.get("binderhub_url"):
             target = quote(f"lab/tree/{inside}", safe="")
             links.append((f"{binder.rstrip('/')}/v2/gh/{name}/{branch}?urlpath={target}", _("Open in Binder")))
@@ -73,11 +72,13 @@ def ways_to_run(app, path):
         f'<a href="{escape(href)}"{" download" if k == 0 else ""}>{escape(text)}</a>'
         for k, (href, text) in enumerate(links)
     )
-    return f"<details><summary>{escape(_('Run this page'))}</summary><p>{here}</p><p>{links}</p>{before}</details>"
+    return (
+        f"<details><summary>{escape(_('Run this page'))}</summary><p>{locally}</p><p>{links}</p>{colab_note}</details>"
+    )
 
 
-def tell_others(app, pagename, templatename, context, doctree):
-    """Description and title for search engines, and for the preview of a link."""
+def add_metatags(app, pagename, templatename, context, doctree):
+    """Add description and title for search engines and link previews."""
     edition = edition_of(app)
     paragraph = doctree is not None and next(doctree.findall(nodes.paragraph), None)
     description = re.sub(r"\s+", " ", paragraph.astext()).strip() if paragraph else edition.about
@@ -94,5 +95,5 @@ def tell_others(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
-    app.add_post_transform(Begin)
-    app.connect("html-page-context", tell_others)
+    app.add_post_transform(InsertReadingTime)
+    app.connect("html-page-context", add_metatags)

@@ -1,7 +1,7 @@
 """The words of the interface, in the language of the edition.
 
-Sphinx brings catalogues, with gaps. Our own templates speak English. What an edition's
-edition.yml says goes before all of them.
+Sphinx's own catalogues have gaps, and the book's templates are in English. The words in an edition's edition.yml take
+precedence over both.
 """
 
 import gettext
@@ -17,21 +17,22 @@ from sphinx import locale
 
 from book import editions
 
-# What the configuration says in English.
+# Settings whose values are words.
 CONFIGURED = ("author", "nb_code_prompt_show", "nb_code_prompt_hide")
-# Words that stand in scripts, where no catalogue reaches them.
+# Words in scripts, which catalogues do not translate.
 IN_SCRIPTS = {
     "copybutton.js": ("Copy", "Copy to clipboard", "Copied!", "Failed to copy"),
 }
 
 
 def edition_of(app):
-    """The edition that is being built: `jupyter-book build .` builds the original, from the top of the repository."""
-    here = Path(app.srcdir)
-    return editions.read(here if (here / "edition.yml").is_file() else editions.BOOK / editions.ORIGINAL)
+    """Return the edition that is being built (the original if `jupyter-book build .` builds the repository)."""
+    folder = Path(app.srcdir)
+    return editions.read(folder if (folder / "edition.yml").is_file() else editions.BOOK / editions.ORIGINAL)
 
 
-def compiled(words):
+def compile_catalogue(words):
+    """Return English → translated words as a gettext catalogue."""
     catalog = Catalog()
     for english, translated in words.items():
         catalog.add(english, translated)
@@ -41,9 +42,9 @@ def compiled(words):
     return gettext.GNUTranslations(file)
 
 
-def put_first(app, words):
-    """Add our catalogue. Sphinx's own way to do so would ask it last, for what no other knows."""
-    ours = compiled(words)
+def add_catalogue(app, words):
+    """Put the edition's catalogue before Sphinx's; Sphinx's own function would put it last."""
+    ours = compile_catalogue(words)
     ours.add_fallback(locale.get_translator("sphinx"))
     locale.translators["general", "sphinx"] = app.translator = ours
 
@@ -64,7 +65,7 @@ def translate_scripts(app, exception):
             translated = json.dumps(words.get(phrase, phrase), ensure_ascii=False)
             script = script.replace(f"'{phrase}'", translated).replace(f'"{phrase}"', translated)
         (static / name).write_text(script, encoding="utf-8")
-    # Sphinx's catalogue for its own scripts, which speak of the search. English has none, and gets one.
+    # Sphinx's catalogue for its search script. English has none, so one is written.
     catalogue = static / "translations.js"
     ours = f"\nObject.assign(Documentation.TRANSLATIONS, {json.dumps(words, ensure_ascii=False)});\n"
     text = catalogue.read_text(encoding="utf-8") if catalogue.is_file() else ""
@@ -72,14 +73,14 @@ def translate_scripts(app, exception):
 
 
 def visit_fold(translator, node):
-    """What a fold's summary says is what a screen reader shall say, and not myst-nb's English in its stead."""
+    """Open a folded cell without myst-nb's English aria-label, so that a screen reader reads the translated summary."""
     start = len(translator.body)
     visit_HideCellInput(translator, node)
     translator.body[start:] = [re.sub(' aria-label="[^"]*"', "", part) for part in translator.body[start:]]
 
 
 def setup(app):
-    put_first(app, edition_of(app).words)
-    app.connect("config-inited", translate_configuration, priority=100)  # before others read these values
+    add_catalogue(app, edition_of(app).words)
+    app.connect("config-inited", translate_configuration, priority=100)  # before other listeners read these values
     app.add_node(HideCodeCellNode, override=True, html=(visit_fold, depart_HideCellInput))
     app.connect("build-finished", translate_scripts)

@@ -1,6 +1,4 @@
-"""What stands at the site's top, above the editions: the first page, one for addresses that there are not, what search
-engines read, and the service worker that keeps the book for readers without a network.
-"""
+"""Write the files at the site's root: front page, 404 page, robots.txt, sitemap and service worker."""
 
 import hashlib
 import json
@@ -13,32 +11,36 @@ import jinja2
 from book.editions import BOOK, ORIGINAL, editions
 
 TEMPLATES = BOOK / "site" / "templates"
-LATER = re.compile(
+NOT_PREFETCHED = re.compile(
     r"/writers/|/writers_small/|/readers/|/_sources/|/cards/|\.map$|/objects\.inv$|/genindex\.html$"
-)  # not kept before it is asked for
+)  # cached only when a reader asks for it
 
 
 def write(site, base):
-    """Write all but the worker into the site's folder. base: the site's address, or an empty string."""
+    """Write all files but the service worker. base: the site's address, or an empty string."""
     base = f"{base.rstrip('/')}/" if base else ""
-    there = editions()
+    all_editions = editions()
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True)
-    environment.globals |= {"editions": there, "original": ORIGINAL, "base": base, "path": urlsplit(base).path or "/"}
-    environment.globals["said"] = said
+    environment.globals |= {
+        "editions": all_editions,
+        "original": ORIGINAL,
+        "base": base,
+        "path": urlsplit(base).path or "/",
+    }
+    environment.globals["translate"] = translate
     for name in ("index.html", "404.html"):
         (site / name).write_text(environment.get_template(name).render(), encoding="utf-8")
-    (site / "robots.txt").write_text(robots(base), encoding="utf-8")
+    (site / "robots.txt").write_text(robots_txt(base), encoding="utf-8")
     sitemap = site / "sitemap.xml"
     sitemap.unlink(missing_ok=True)
-    if base:  # a sitemap has whole addresses only
-        sitemap.write_text(sitemap_of(site, base, there), encoding="utf-8")
+    if base:  # a sitemap needs full addresses
+        sitemap.write_text(sitemap_xml(site, base, all_editions), encoding="utf-8")
 
 
 def write_worker(site):
-    """Write the service worker, when all pages are as readers will have them."""
-    there = editions()
+    """Write the service worker; call this last, because its version is a hash of the finished pages."""
     worker = (TEMPLATES / "worker.js").read_text(encoding="utf-8")
-    files = {edition.language: kept(site, edition.language) for edition in there}
+    files = {edition.language: offline_files(site, edition.language) for edition in editions()}
     digest = hashlib.sha256()
     for file in sorted({file for group in files.values() for file in group}):
         digest.update((site / file).read_bytes())
@@ -49,30 +51,31 @@ def write_worker(site):
     (site / "worker.js").write_text(worker, encoding="utf-8")
 
 
-def said(edition, words):
-    """Words of the interface, in the language of an edition."""
+def translate(edition, words):
+    """Return words of the interface in the language of an edition."""
     return edition.words.get(words, words)
 
 
-def robots(base):
+def robots_txt(base):
     return "User-agent: *\nAllow: /\n" + (f"Sitemap: {base}sitemap.xml\n" if base else "")
 
 
-def pages(site, edition):
-    """An edition's pages that are there to be read."""
+def built_pages(site, edition):
+    """Return the names of an edition's pages that the site has, without index and search."""
     names = edition.pages - {"genindex", "search"}
     return sorted(name for name in names if (site / edition.language / f"{name}.html").is_file())
 
 
-def sitemap_of(site, base, there):
-    """Every page that is no draft, with its translations."""
+def sitemap_xml(site, base, all_editions):
+    """Return a sitemap of every page that is not a draft, each with its translations."""
     entries = []
     finished = {
-        edition.language: [name for name in pages(site, edition) if not edition.is_draft(name)] for edition in there
+        edition.language: [name for name in built_pages(site, edition) if not edition.is_draft(name)]
+        for edition in all_editions
     }
-    for edition in there:
+    for edition in all_editions:
         for name in finished[edition.language]:
-            others = [other for other in there if name in finished[other.language]]
+            others = [other for other in all_editions if name in finished[other.language]]
             links = "".join(
                 f'<xhtml:link rel="alternate" hreflang={quoteattr(other.html)}'
                 f" href={quoteattr(address(base, other, name))}/>"
@@ -87,10 +90,10 @@ def address(base, edition, name):
     return urljoin(base, f"{edition.language}/{name}.html")
 
 
-def kept(site, language):
-    """The files of an edition with which it can be read: its pages, and what they name."""
+def offline_files(site, language):
+    """Return the files needed to read an edition offline: its pages, and the files that they name."""
     folder = site / language
     text = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*.html"))
     named = set(re.findall(r"[\w.-]+\.(?:js|css|woff2|svg|png)\b", text))
     files = [path for path in folder.rglob("*") if path.is_file() and (path.suffix == ".html" or path.name in named)]
-    return sorted(file for path in files if not LATER.search(file := path.relative_to(site).as_posix()))
+    return sorted(file for path in files if not NOT_PREFETCHED.search(file := path.relative_to(site).as_posix()))

@@ -1,4 +1,4 @@
-"""The frame of the pages: a theme of our own, which sends no more than a page of a book needs."""
+"""The theme of the pages: it sends only the styles and scripts that a page needs."""
 
 import re
 from functools import cache
@@ -12,15 +12,15 @@ from sphinx.environment.adapters.toctree import document_toc
 from sphinx.highlighting import PygmentsBridge
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from book.styles import lean
+from book.styles import minify
 from companion.figures.figure import read
 
 THEME = Path(__file__).parents[1] / "theme"
-# Scripts that only a page that was found by searching needs.
-UNUSED = re.compile(r"doctools|sphinx_highlight|translations\.js")
+# Scripts that only search results need.
+SEARCH_ONLY = re.compile(r"doctools|sphinx_highlight|translations\.js")
 DARK = 'html[data-theme="dark"]'
 
-# Drawn on 24 × 24.
+# Drawn on 24 × 24 pixels.
 ICONS = {
     "menu": '<path d="M4 7h16M4 12h16M4 17h16"/>',
     "search": '<circle cx="10.5" cy="10.5" r="6"/><path d="m15 15 5.5 5.5"/>',
@@ -34,14 +34,14 @@ def icon(name):
     return Markup(f'<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">{ICONS[name]}</svg>')
 
 
-def dress(app, pagename, templatename, context, doctree):
-    """Tell the templates what this page needs."""
+def prepare_page(app, pagename, templatename, context, doctree):
+    """Set the variables of the templates, and adjust the page's HTML."""
     scripts = [file for file in context["script_files"] if getattr(file, "filename", None)]
-    alive = doctree is not None and any("figure" in node for node in doctree.findall(nodes.raw))
-    context["style"] = Markup(style() + (lean(read("figures.css")) if alive else ""))
-    context["script_files"] = [file for file in scripts if not UNUSED.search(str(file.filename))]
+    has_figures = doctree is not None and any("figure" in node for node in doctree.findall(nodes.raw))
+    context["style"] = Markup(style() + (minify(read("figures.css")) if has_figures else ""))
+    context["script_files"] = [file for file in scripts if not SEARCH_ONLY.search(str(file.filename))]
     for file in context["script_files"]:
-        file.attributes["defer"] = ""  # the text first
+        file.attributes["defer"] = ""  # show the text first
     if "body" in context:
         context["body"] = break_names(EMPTY_HEAD.sub("<td></td>", context["body"]))
         if context["language"] == "ko":
@@ -51,7 +51,7 @@ def dress(app, pagename, templatename, context, doctree):
 
 
 def sections(app, pagename):
-    """The page's sections as a list of links, without its title."""
+    """Return the page's sections as a list of links, without its title."""
     if pagename not in app.env.tocs:
         return ""
     title = document_toc(app.env, pagename, app.tags)
@@ -59,12 +59,12 @@ def sections(app, pagename):
     return Markup(app.builder.render_partial(inner[0])["fragment"]) if inner else ""
 
 
-# A cell at the head of a table that says nothing is the head of nothing.
+# Screen readers announce an empty <th> as a heading, so it becomes a <td>.
 EMPTY_HEAD = re.compile(r'<th class="[^"]*"><p></p></th>')
 
 
 class WrapTables(SphinxPostTransform):
-    """Put every table into a box of its own, in which it may scroll."""
+    """Put every table into an element of its own, in which it can scroll."""
 
     default_priority = 500  # after myst-nb has chosen an output's form (4)
     formats = ("html",)
@@ -77,7 +77,7 @@ class WrapTables(SphinxPostTransform):
 
 
 class KeepShortCode(SphinxPostTransform):
-    """Mark code in a line that is too short to be broken."""
+    """Mark inline code that is too short to be broken."""
 
     default_priority = 500
     formats = ("html",)
@@ -88,12 +88,12 @@ class KeepShortCode(SphinxPostTransform):
                 node["classes"].append("short")
 
 
-# A Korean particle belongs to what stands before it; after a bracket or a quotation mark browsers break all the same.
+# A Korean particle belongs to the word before it, but browsers break lines between a bracket or quotation mark and it.
 PARTICLE = re.compile(r"([)\]”’](?:</(?:code|strong|em|a|span)>)*)(?=[가-힣])")
 
 
 def keep_particles(body):
-    """The body of a page with a word joiner before such particles; code is left as it is."""
+    """Return the body of a page with a word joiner before such particles, except in code."""
     parts = re.split(r"(<pre.*?</pre>|<script.*?</script>)", body, flags=re.DOTALL)
     return "".join(
         part if number % 2 else PARTICLE.sub("\\1\N{WORD JOINER}", part) for number, part in enumerate(parts)
@@ -104,12 +104,12 @@ LONG_NAME = re.compile(r'(?<=<span class="pre">)[\w.]{20,}(?=</span>)')
 
 
 def break_names(body):
-    """The body of a page whose long names, where they must be broken, break after an underscore or before a point."""
+    """Return the body of a page in which long names may be broken after an underscore or before a point."""
     return LONG_NAME.sub(lambda name: re.sub(r"(?<=_)(?=\w)|(?<=\w)(?=\.)", "<wbr>", name[0]), body)
 
 
 class LeanFormatter(HtmlFormatter):
-    """Code without marks around what has the colour of plain text: names and brackets, more than half of all."""
+    """Format code without elements around tokens in the colour of plain text, which are more than half."""
 
     PLAIN = {Token.Name, Token.Punctuation, Token.Text, Token.Text.Whitespace, Token.Generic.Output}
 
@@ -119,20 +119,20 @@ class LeanFormatter(HtmlFormatter):
 
 @cache
 def style():
-    """The style sheet, which stands in every page: one that had to be asked for would hold up the text."""
+    """Return the style sheet, which is part of every page: a file of its own would delay the text."""
     light, dark = (
         HtmlFormatter(style=f"a11y-high-contrast-{kind}").get_style_defs(f"{parent} .highlight".strip())
         for kind, parent in (("light", ""), ("dark", DARK))
     )
     code = [line for line in f"{light}\n{dark}".splitlines() if ".highlight" in line and "linenos" not in line]
-    return lean((THEME / "unrolled.css").read_text(encoding="utf-8") + "\n".join(code))
+    return minify((THEME / "unrolled.css").read_text(encoding="utf-8") + "\n".join(code))
 
 
 def setup(app):
-    app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it, for an extension that we leave out
+    app.add_config_value("comments_config", {}, "")  # Jupyter Book sets it for an extension that is not used here
     app.add_html_theme("unrolled", str(THEME))
     PygmentsBridge.html_formatter = LeanFormatter
     app.add_js_file("page.js")
     app.add_post_transform(WrapTables)
     app.add_post_transform(KeepShortCode)
-    app.connect("html-page-context", dress, priority=900)  # after all that add files
+    app.connect("html-page-context", prepare_page, priority=900)  # after all listeners that add files
