@@ -1,11 +1,10 @@
-"""Draw the pictures of the interactive figures, which pages show where no script runs, into
-companion/figures/pictures/.
+"""Draw the static pictures of the interactive figures into companion/figures/pictures/, for pages without scripts.
 
     python -m book.tools.draw           all figures
     python -m book.tools.draw gates     one of them
 
-A picture is what the figure itself draws before anybody moves anything. One whose letters belong to a language is drawn
-once for each edition.
+A picture is the figure's drawing in its first state. If the drawing has letters of a language, each edition gets its
+own.
 """
 
 import argparse
@@ -32,7 +31,7 @@ window.model = staticModel({state}, bytes);
 window.remove = (() => {{ {script}; return figure; }})().render({{ model, el: document.getElementById("el") }});
 </script>"""
 
-# The drawing without what the page around it adds: its classes, its description.
+# Returns the drawing without the classes and the description that the page adds.
 DRAWING = """() => {
     const svg = document.querySelector("svg.drawing").cloneNode(true);
     for (const name of ["class", "role", "aria-label"]) svg.removeAttribute(name);
@@ -42,7 +41,7 @@ DRAWING = """() => {
 
 
 def page_of(figure):
-    """A page with nothing but a figure, as HTML; `window.model` is the model that the site would give it."""
+    """Return an HTML page with only a figure; its `window.model` is a model as on the site."""
     return PAGE.format(
         language=figure.language,
         style=read("figures.css"),
@@ -53,56 +52,57 @@ def page_of(figure):
 
 
 def drawing(browser, language, name):
-    """What a figure draws in a language, as SVG."""
+    """Return the drawing of a figure in a language, as SVG."""
     with browser.new_page() as page:
         page.set_content(page_of(KINDS[name](language=language)))
         page.wait_for_selector("figcaption")
         svg = page.evaluate(DRAWING)
-    # an element a line, so that a change can be read
+    # one element per line, so that diffs can be read
     return re.sub(r"(?=<(?:g|rect|circle|line|polyline|polygon|path|text)\b)", "\n", svg) + "\n"
 
 
 def drawings(browser, name):
-    """File name → SVG: one for all editions if their drawings are equal, else one for each."""
+    """Return file name → SVG: one for all editions if their drawings are equal, else one for each."""
     drawn = {edition.language: drawing(browser, edition.language, name) for edition in editions()}
     if len(set(drawn.values())) == 1:
         return {f"{name}.svg": drawn.popitem()[1]}
-    # without letters of its own a language is shown the English ones
+    # an edition without a picture of its own shows the English one
     drawn = {language: svg for language, svg in drawn.items() if language == ORIGINAL or svg != drawn[ORIGINAL]}
     return {f"{name}.{language}.svg": svg for language, svg in drawn.items()}
 
 
-def learned(browser):
-    """How the figure Learning ends: losses, each the mean of five steps, shares that are right, and what the gates
-    keep."""
-    figure = KINDS["learning"](gap=19)  # another one than it shows at first, which has an end already
+def train_learning_figure(browser):
+    """Train the figure Learning to its end; return the losses (means of five steps), accuracies and forget gates."""
+    figure = KINDS["learning"](gap=19)  # not the gap that it shows at first, whose result is stored already
     with browser.new_page() as page:
         page.set_content(page_of(figure))
         page.wait_for_selector("figcaption")
         page.evaluate("model.set('gap', 20), model.set('goal', 300)")
         page.wait_for_function("model.get('steps') === 300", timeout=120_000)
-        losses, memories, said = page.evaluate(
+        losses, memories, report = page.evaluate(
             "[model.get('losses'), model.get('memories'), document.querySelector('.report').textContent]"
         )
-    means = [[round(sum(one[k : k + 5]) / 5, 2) for k in range(0, 300, 5)] for one in losses]
-    right = [int(number) / 100 for number in re.findall(r"(\d+)\u00a0%", said)[:2]]
+    means = [[round(sum(curve[k : k + 5]) / 5, 2) for k in range(0, 300, 5)] for curve in losses]
+    right = [int(number) / 100 for number in re.findall(r"(\d+)\u00a0%", report)[:2]]
     return {
         "steps": 300,
         "losses": means,
         "right": right,
-        "memories": [[[round(f, 2) for f in row] for row in one] for one in memories],
+        "memories": [[[round(f, 2) for f in row] for row in memory] for memory in memories],
     }
 
 
 def main():
-    """Draw the figures that are named on the command line."""
+    """Draw the figures named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figures", nargs="*", choices=[*KINDS, []], help="default: all")
     names = parser.parse_args().figures or list(KINDS)
     with open_browser() as browser:
         for name in names:
             if name == "learning":
-                (PICTURES.parent / "learned.json").write_text(json.dumps(learned(browser)) + "\n", encoding="utf-8")
+                (PICTURES.parent / "learned.json").write_text(
+                    json.dumps(train_learning_figure(browser)) + "\n", encoding="utf-8"
+                )
             for old in PICTURES.glob(f"{name}.*svg"):
                 old.unlink()
             for file, svg in drawings(browser, name).items():

@@ -1,10 +1,10 @@
-"""Run notebooks and store them with their outputs, in the one form that the repository keeps.
+"""Run notebooks and store them with their outputs in a reproducible form.
 
     python -m book.tools.execute                       every chapter and assignment of every edition
     python -m book.tools.execute book/en/lstm.ipynb    one of them
 
-A notebook that fails is left as it was. What differs from run to run or from machine to machine (times, versions,
-counters of earlier runs) is not stored, so a second run changes nothing.
+A notebook that fails is left as it was. Values that differ between runs or machines (times, versions, execution counts)
+are not stored, so a second run changes nothing.
 """
 
 import argparse
@@ -38,7 +38,7 @@ def execute(path):
         resources={"metadata": {"path": str(path.parent)}},
         record_timing=False,
         coalesce_streams=True,
-        extra_arguments=["--log-level=ERROR"],  # the kernel would remind us, once a notebook, that it is not encrypted
+        extra_arguments=["--log-level=ERROR"],  # without the warning that the connection to the kernel is not encrypted
     ).execute()
     notebook.metadata["kernelspec"] = KERNEL
     notebook.metadata["language_info"] = {"name": "python"}
@@ -49,7 +49,7 @@ def execute(path):
 
 
 def fold_solutions(notebook):
-    """Let solutions be folded, on the page by their tag and in JupyterLab, which forgets it when it saves."""
+    """Mark solutions as folded: by a tag for pages, and by metadata for JupyterLab, which drops it when it saves."""
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.id.startswith("solution-"):
             cell.metadata["jupyter"] = {"outputs_hidden": True, "source_hidden": True}
@@ -57,27 +57,27 @@ def fold_solutions(notebook):
 
 
 def name_widgets(notebook):
-    """Name each widget that is shown by its cell, and forget the others: their own names are drawn by lot."""
-    kept = notebook.metadata.pop("widgets", {}).get(STATE, {})
-    states, named = kept.get("state", {}), {}
+    """Replace the random id of each displayed widget by one derived from its cell, and drop the other widgets."""
+    widgets = notebook.metadata.pop("widgets", {}).get(STATE, {})
+    states, new_ids = widgets.get("state", {}), {}
 
-    def name(model, of):
-        named[model] = hashlib.sha256(of.encode()).hexdigest()[:32]
+    def name(model, origin):
+        new_ids[model] = hashlib.sha256(origin.encode()).hexdigest()[:32]
         for key, value in sorted(states[model]["state"].items()):
             if isinstance(value, str) and value.removeprefix("IPY_MODEL_") in states:
-                name(value.removeprefix("IPY_MODEL_"), f"{of} {key}")
+                name(value.removeprefix("IPY_MODEL_"), f"{origin} {key}")
 
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             if view := output.get("data", {}).get(VIEW):
-                if view["model_id"] not in named:
+                if view["model_id"] not in new_ids:
                     name(view["model_id"], cell.id)
-                view["model_id"] = named[view["model_id"]]
-    if named:
-        text = json.dumps({model: states[model] for model in named})
-        for model, new in named.items():
-            text = text.replace(model, new)
-        notebook.metadata["widgets"] = {STATE: {**kept, "state": json.loads(text)}}
+                view["model_id"] = new_ids[view["model_id"]]
+    if new_ids:
+        text = json.dumps({model: states[model] for model in new_ids})
+        for model, new_id in new_ids.items():
+            text = text.replace(model, new_id)
+        notebook.metadata["widgets"] = {STATE: {**widgets, "state": json.loads(text)}}
 
 
 def main():
@@ -85,7 +85,7 @@ def main():
     parser.add_argument(
         "notebooks", nargs="*", type=Path, help="default: every chapter and assignment of every edition"
     )
-    paths = parser.parse_args().notebooks or [path for where in NOTEBOOKS for path in sorted(ROOT.glob(where))]
+    paths = parser.parse_args().notebooks or [path for pattern in NOTEBOOKS for path in sorted(ROOT.glob(pattern))]
     if missing := [str(path) for path in paths if not path.is_file()]:
         parser.error(f"no such notebook: {', '.join(missing)}")
     failed = 0

@@ -1,9 +1,10 @@
-"""Where the checker's places are in words: of each cell the chapter's title and the heading above it, by language.
+"""Write the headings of the chapters' cells to which the checker sends students.
 
     python -m book.tools.headings       writes companion/check/headings/<language>.json from the notebooks
 
-The checker names places such as `lstm#loop`, and a student looks for a heading. The notebooks are not in the package.
-Places that an edition has not yet are left out: there the checker leads to the English one.
+A question names a place such as `lstm#loop` (chapter and cell); students look for the chapter's title and the heading
+above that cell. The package has these in JSON, because it does not contain the notebooks. Places that an edition lacks
+are left out: there the checker shows the English ones.
 """
 
 import json
@@ -21,45 +22,42 @@ FENCED = re.compile(r"^(`{3,}|:{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 def places():
-    """All places that the questions name."""
+    """Return all places that questions name, sorted."""
     from companion.check.engine.question import all_questions
 
-    named = {place for one in all_questions().values() for place in (one.place, *one.mistakes.values())}
-    return sorted(named - {""})
+    questions = all_questions().values()
+    return sorted({place for question in questions for place in (question.place, *question.mistakes.values())} - {""})
 
 
 def headings(language, page):
-    """Of each cell of a chapter, by its id: the chapter's title, and the last heading up to it, "" if there is none.
-
-    An edition that has no such chapter yet has none of its cells.
-    """
+    """Return cell id → [the chapter's title, the heading above the cell or ""]; empty without that chapter."""
     path = ROOT / "book" / language / f"{page}.ipynb"
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"] if path.is_file() else []
-    found, title, heading = {}, "", ""
+    by_cell, title, heading = {}, "", ""
     for cell in cells:
         text = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
-        here = [(len(marks), words) for marks, words in HEADING.findall(FENCED.sub("", text))]
-        title = title or next((words for level, words in here if level == 1), "")
-        below = [words for level, words in here if level > 1]
-        # a cell begins with its heading; what stands further down is another's
+        in_cell = [(len(marks), words) for marks, words in HEADING.findall(FENCED.sub("", text))]
+        title = title or next((words for level, words in in_cell if level == 1), "")
+        below = [words for level, words in in_cell if level > 1]
+        # the first heading of a cell is its own; the last one is that of the next cell
         heading = below[0] if below else heading
-        found[cell["id"]] = [title, heading]
+        by_cell[cell["id"]] = [title, heading]
         heading = below[-1] if below else heading
-    return found
+    return by_cell
 
 
 def table(language):
-    """What the checker knows of an edition. site: the edition's address, if the site has one."""
+    """Return the contents of an edition's file. site: the edition's address, or "" if the site has none."""
     base = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))["html"].get("baseurl")
     pages = {place.split("#")[0] for place in places()}
-    known = {f"{page}#{cell}": found for page in pages for cell, found in headings(language, page).items()}
-    if language == ORIGINAL and (lost := [place for place in places() if place not in known]):
+    by_place = {f"{page}#{cell}": heading for page in pages for cell, heading in headings(language, page).items()}
+    if language == ORIGINAL and (missing := [place for place in places() if place not in by_place]):
         raise ValueError(
-            f"questions in companion/check/questions/ lead to cells that no chapter has: {', '.join(lost)}"
+            f"questions in companion/check/questions/ lead to cells that no chapter has: {', '.join(missing)}"
         )
     return {
         "site": f"{base.rstrip('/')}/{language}/" if base else "",
-        "places": {place: known[place] for place in places() if place in known},
+        "places": {place: by_place[place] for place in places() if place in by_place},
     }
 
 
@@ -69,7 +67,7 @@ def text(language):
 
 def main():
     PLACES.mkdir(exist_ok=True)
-    for edition in finished():  # of one that is begun the checker knows the English places
+    for edition in finished():  # in drafts the checker shows the English places
         path = PLACES / f"{edition.language}.json"
         path.write_text(text(edition.language), encoding="utf-8")
         print(path.relative_to(ROOT))

@@ -1,8 +1,10 @@
-"""Check the format of all JavaScript files, and lint them, with Biome: python -m book.tools.scripts
+"""Lint all JavaScript files and check their format with Biome.
 
-    --fix    write the format, and mend what Biome can mend safely
+    python -m book.tools.scripts [--fix]
 
-The folder javascript/ pins Biome and has its settings. Without npm nothing is checked: an error in the workflow.
+    --fix    format the files, and apply the fixes that Biome considers safe
+
+The folder javascript/ pins Biome and has its settings. Without npm nothing is checked, which is an error on GitHub.
 """
 
 import argparse
@@ -18,7 +20,7 @@ ROOT = SETTINGS.parents[2]
 
 
 def install(home):
-    """Install what package-lock.json pins, unless that is done; return the path of Biome. NpmError without it."""
+    """Install the Biome that package-lock.json pins, unless it is installed; return its path."""
     program, lock = home / "node_modules" / ".bin" / "biome", SETTINGS / "package-lock.json"
     installed = home / "package-lock.json"
     if not program.exists() or installed.read_bytes() != lock.read_bytes():
@@ -35,8 +37,8 @@ def main():
     except npm.NpmError as error:
         print(f"JavaScript is not checked: {error}", file=sys.stderr)
         sys.exit("GITHUB_ACTIONS" in os.environ)
-    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.js"]
-    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    list_files = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.js"]
+    names = subprocess.run(list_files, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     names = [name for name in names if (ROOT / name).is_file()]
     command = [
         program,

@@ -1,4 +1,4 @@
-"""Compare a translated cell with the English one: all but its words has to be the same."""
+"""Compare a translated cell with the English one: everything except the words must be the same."""
 
 import ast
 import io
@@ -11,7 +11,7 @@ from book.editions import ORIGINAL
 from book.editions import editions as all_editions
 from book.tools.translated_outputs import label_nodes, outputs_follow
 
-# Where editions may differ: a chapter about a text takes the edition's own. These cells have other outputs there.
+# Cells whose outputs differ, because a chapter about a text uses a text in the edition's language.
 OWN_OUTPUTS = {
     # letters of the language
     "embedding": {"lookup-figure", "lookup-in-python", "learned-neighbours", "learned-picture"},
@@ -35,54 +35,55 @@ OWN_OUTPUTS = {
         "solution-size",
     },
 }  # fmt: skip
-# What companion.check gives to notebooks: each speaks the language that it is told.
+# Functions of companion.check, whose argument `lang` is the edition's language.
 CHECKER = {"check", "progress", "student", "variant"}
-# And these have other code: the settings of the edition.
+# Cells whose code differs: settings of the edition.
 OWN_CODE = {
     "attention": {"settings"},
     "language_model": {"text-loaded"},
     "first_network": {"language"},
     "embedding": {"learned-settings"},
 }
-# Here an edition adds what there is to read in its own language.
+# A cell to which editions add reading in their own language.
 MORE_TO_READ = "further-reading"
 
 
-def described(cell):
-    """The description of a cell's picture, or an empty string."""
+def description(cell):
+    """Return the description of a cell's picture, or an empty string."""
     return cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
 
 
 def differences(page, original, cell, edition):
-    """Yield in what a cell differs from the English one beyond its words."""
+    """Yield a sentence for each difference between a cell and the English one that is not a translation."""
     if cell.cell_type != original.cell_type:
         yield f"is {cell.cell_type}, not {original.cell_type}"
     elif cell.cell_type == "code":
-        if original.id not in OWN_CODE.get(page, ()) and code(cell.source) != code(original.source):
+        if original.id not in OWN_CODE.get(page, ()) and normalised_code(cell.source) != normalised_code(
+            original.source
+        ):
             yield "the code differs"
-        if comments(cell.source) != comments(original.source):
+        if count_comments(cell.source) != count_comments(original.source):
             yield "it has another number of comments"
         if original.id not in OWN_OUTPUTS.get(page, ()) and not same_outputs(original, cell, edition):
             yield "the outputs differ"
-        if bool(described(cell)) != bool(described(original)):
+        if bool(description(cell)) != bool(description(original)):
             yield "the picture is described in one edition only"
         if cell.metadata.get("tags") != original.metadata.get("tags"):
             yield "the tags differ"
     else:
-        here, there = parts(cell.source), parts(original.source)
-        if missing := sorted((there - here).elements()):
+        own, english = fixed_parts(cell.source), fixed_parts(original.source)
+        if missing := sorted((english - own).elements()):
             yield f"lacks {', '.join(missing)}"
-        more = sorted((here - there).elements())
+        more = sorted((own - english).elements())
         if cell.id == MORE_TO_READ:
-            more = [one for one in more if not one.startswith(("link", "item"))]
+            more = [part for part in more if not part.startswith(("link", "item"))]
         if more:
             yield f"has, unlike the English cell, {', '.join(more)}"
 
 
-@cache  # English cells are compared with each edition's, and most are the same in all
-def code(source):
-    """A cell's code without comments, docstrings and printed labels, in one form. Figures and `check` are told the
-    edition's language."""
+@cache  # English cells are compared with those of each edition
+def normalised_code(source):
+    """Return a cell's code without comments, docstrings, printed labels and the edition's language, for comparison."""
     tree = ast.parse(source)
     for label in label_nodes(tree):
         label.value = ""
@@ -91,7 +92,9 @@ def code(source):
         if isinstance(node, ast.keyword) and node.arg == "language" and isinstance(node.value, ast.Constant):
             node.value.value = ORIGINAL if node.value.value in languages else node.value.value
         if is_check(node):
-            node.keywords = [one for one in node.keywords if one.arg != "lang" or constant(one.value) not in languages]
+            node.keywords = [
+                word for word in node.keywords if word.arg != "lang" or constant(word.value) not in languages
+            ]
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(node) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     return ast.dump(tree)
@@ -106,38 +109,39 @@ def constant(node):
 
 
 @cache
-def comments(source):
-    """How many comments and docstrings there are to translate."""
+def count_comments(source):
+    """Return the number of comments and docstrings in a cell's code."""
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    described = (node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
-    count = sum(ast.get_docstring(node) is not None for node in described)
-    # a comment that stands over several lines may have more or fewer of them in another language
+    definitions = (node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.FunctionDef, ast.ClassDef)))
+    count = sum(ast.get_docstring(node) is not None for node in definitions)
+    # consecutive lines count as one comment, because a translation may need more or fewer of them
     lines = [token.start[0] for token in tokens if token.type == tokenize.COMMENT]
     return count + sum(line - 1 not in lines for line in lines)
 
 
 @cache
-def checks(source):
-    """Whether a cell asks the checker."""
+def uses_checker(source):
+    """Return whether a cell calls the checker."""
     return any(map(is_check, ast.walk(ast.parse(source))))
 
 
 def same_outputs(original, cell, edition):
-    """Return whether a cell's outputs are the English ones, with its own labels.
+    """Return whether a cell's outputs are the English ones with its own labels.
 
-    `check` speaks the edition's language: only the kinds of its outputs are compared.
+    The checker writes in the edition's language, so only the kinds of its outputs are compared.
     """
-    if checks(cell.source):
-        kinds, own = (
-            [(output.output_type, sorted(output.get("data", {}))) for output in one.outputs] for one in (original, cell)
+    if uses_checker(cell.source):
+        english, own = (
+            [(output.output_type, sorted(output.get("data", {}))) for output in outputs]
+            for outputs in (original.outputs, cell.outputs)
         )
-        return kinds == own
+        return english == own
     return outputs_follow(original.source, cell.source, original.outputs, cell.outputs, edition)
 
 
-def parts(markdown):
-    """What must be the same in every language: a count of formulas, code, links, labels and numbers in tables."""
-    found, rest = Counter(), markdown
+def fixed_parts(markdown):
+    """Count the parts of a text that no translation changes: formulas, code, links, labels, numbers in tables."""
+    counts, rest = Counter(), markdown
     for name, pattern in {
         "block": r"(?ms)^(?:```|:::).*?^(?:```|:::)",
         "formula": r"(?s)\$\$.+?\$\$",
@@ -148,19 +152,19 @@ def parts(markdown):
     }.items():
         for match in re.findall(pattern, rest):
             if name == "formula":
-                match = re.sub(r"\s*[.,]?\s*\$\$$", " $$", match)  # a sentence ends otherwise in other languages
-            found[f"{name} {' '.join(match.split())}"] += 1
+                match = re.sub(r"\s*[.,]?\s*\$\$$", " $$", match)  # languages differ in punctuation
+            counts[f"{name} {' '.join(match.split())}"] += 1
         rest = re.sub(pattern, " ", rest)
     for row in re.findall(r"(?m)^\|.*", rest):
-        found["row of a table"] += 1
-        found.update(f"number in a table {number}" for number in re.findall(r"[−-]?\d+(?:[.,]\d+)*", row))
+        counts["row of a table"] += 1
+        counts.update(f"number in a table {number}" for number in re.findall(r"[−-]?\d+(?:[.,]\d+)*", row))
     for name, pattern in {"heading": r"(?m)^#+ ", "item": r"(?m)^\s*(?:[-*]|\d+\.) ", "picture": r"!\["}.items():
-        found[name] += len(re.findall(pattern, rest))
-    return +found
+        counts[name] += len(re.findall(pattern, rest))
+    return +counts
 
 
 def follows(original, cell, edition):
     """Return whether a code cell's outputs follow from those of the English cell."""
-    if original.cell_type != "code" or code(cell.source) != code(original.source):
+    if original.cell_type != "code" or normalised_code(cell.source) != normalised_code(original.source):
         return False
     return outputs_follow(original.source, cell.source, original.outputs, cell.outputs, edition)

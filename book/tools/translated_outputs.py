@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-UNSEEN = "execution_count", "metadata", "traceback"  # keys of an output that are not compared
+NOT_COMPARED = "execution_count", "metadata", "traceback"  # keys of an output
 PICTURES = Path(__file__).resolve().parents[2] / "companion" / "figures" / "pictures"
 WIDGET = "application/vnd.jupyter.widget-view+json"  # has a random name
 
@@ -41,7 +41,7 @@ def pieces(call):
             elif part.format_spec is None:
                 yield part.value, ""
             else:
-                values = [text_of(one) for one in part.format_spec.values]
+                values = [text_of(value) for value in part.format_spec.values]
                 yield part.value, None if None in values else "".join(values)
 
 
@@ -57,13 +57,13 @@ def rows(loop):
     """Return a dictionary for each row of a loop over a list that is written out: printed name → its string's node."""
     if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Tuple | ast.List):
         return []
-    shown, found = printed_names(loop), []
+    shown, labels_of_rows = printed_names(loop), []
     for row in loop.iter.elts:
         several = isinstance(loop.target, ast.Tuple) and isinstance(row, ast.Tuple)
         named = zip(loop.target.elts, row.elts) if several else [(loop.target, row)]
         labels = {name.id: node for name, node in named if isinstance(name, ast.Name) and name.id in shown}
-        found.append({name: node for name, node in labels.items() if text_of(node) is not None})
-    return found
+        labels_of_rows.append({name: node for name, node in labels.items() if text_of(node) is not None})
+    return labels_of_rows
 
 
 def label_nodes(tree):
@@ -82,27 +82,25 @@ def labels(source):
 
 
 def templates(tree):
-    """Yield what each `print` writes, once for each row of the loops around it: a list of strings, and None for a
-    value."""
+    """Yield what each `print` writes, once for each row of the loops around it: strings, and None for each value."""
     calls = [node for node in ast.walk(tree) if is_print(node)]
-    around = {id(call): [] for call in calls}
+    loops_of = {id(call): [] for call in calls}
     for node in ast.walk(tree):
-        if found := [row for row in rows(node) if row]:
+        if labels_of_rows := [row for row in rows(node) if row]:
             for call in ast.walk(node):
                 if is_print(call):
-                    around[id(call)].append(found)
+                    loops_of[id(call)].append(labels_of_rows)
     for call in calls:
         choices = [{}]
-        for loop in around[id(call)]:
-            choices = [one | row for one in choices for row in loop]
+        for loop in loops_of[id(call)]:
+            choices = [choice | row for choice in choices for row in loop]
         for row in choices:
             yield template(call, row)
 
 
 def template(call, row):
-    """Return what one `print` writes, as `templates` does. row: the strings' nodes of the names that stand for
-    labels."""
-    options = {one.arg: text_of(one.value) for one in call.keywords}
+    """Return what one `print` writes, as in `templates`. row: name → node of the string that the name stands for."""
+    options = {keyword.arg: text_of(keyword.value) for keyword in call.keywords}
     written, later = [], {id(first_part(argument)) for argument in call.args[1:]}
     for node, specification in pieces(call):
         if id(node) in later:
@@ -121,12 +119,11 @@ def first_part(argument):
 
 
 class Pattern(NamedTuple):
-    """What a `print` writes on one line. english: a pattern with a group for each value; own: the same with other
-    labels."""
+    """Pattern of one printed line. own: the labels of the other edition, and None for each value."""
 
-    english: re.Pattern
+    english: re.Pattern  # has a group for each value
     own: list[str | None]
-    changes: bool  # whether the labels are others
+    changes: bool  # whether the labels differ
     ends: bool  # whether the line ends here
 
     def replace(self, match):
@@ -147,26 +144,25 @@ def template_pairs(english, translated):
 
 def replace_headers(text, english, translated):
     """Replace labels that have more or fewer lines in the translation, if a `print` writes nothing else."""
-    for one, other in template_pairs(english, translated):
-        if None not in one + other and len(split_lines(one)) != len(split_lines(other)):
-            text = re.sub(
-                f"^{re.escape(''.join(one))}", lambda _, other=other: "".join(other), text, flags=re.MULTILINE
-            )
+    for original, own in template_pairs(english, translated):
+        if None not in original + own and len(split_lines(original)) != len(split_lines(own)):
+            pattern = f"^{re.escape(''.join(original))}"
+            text = re.sub(pattern, lambda _, own=own: "".join(own), text, flags=re.MULTILINE)
     return text
 
 
 @cache
 def patterns(english, translated):
     """Return the patterns of all lines that the prints of two cells write."""
-    found = []
-    for one, other in template_pairs(english, translated):
-        lines = list(zip(split_lines(one), split_lines(other)))
+    all_patterns = []
+    for original, other in template_pairs(english, translated):
+        lines = list(zip(split_lines(original), split_lines(other)))
         for number, (line, own) in enumerate(lines, 1):
             pattern = "".join("(.*?)" if text is None else re.escape(text) for text in line)
-            found.append(Pattern(re.compile(pattern), own, line != own, number < len(lines)))
-    begun = [pattern for pattern in found if not pattern.ends and pattern.english.pattern]
-    ended = [pattern for pattern in found if pattern.ends]
-    return [*ended, *(one.join(other) for one in begun for other in ended), *begun]
+            all_patterns.append(Pattern(re.compile(pattern), own, line != own, number < len(lines)))
+    begun = [pattern for pattern in all_patterns if not pattern.ends and pattern.english.pattern]
+    ended = [pattern for pattern in all_patterns if pattern.ends]
+    return [*ended, *(start.join(end) for start in begun for end in ended), *begun]
 
 
 def split_lines(template):
@@ -175,21 +171,21 @@ def split_lines(template):
     for piece in template:
         first, *others = [None] if piece is None else piece.split("\n")
         lines[-1].append(first)
-        lines += [[one] for one in others]
+        lines += [[text] for text in others]
     return lines
 
 
-def line_follows(line, own, known):
+def line_follows(line, own, cell_patterns):
     """Return whether a printed line is the English one with its labels replaced."""
     unchanged = line == own
-    for pattern in known:
+    for pattern in cell_patterns:
         if not pattern.ends:  # another `print` goes on with this line
             match = pattern.english.match(line)
             if (
                 match
                 and match.end()
                 and own.startswith(start := pattern.replace(match))
-                and line_follows(line[match.end() :], own[len(start) :], known)
+                and line_follows(line[match.end() :], own[len(start) :], cell_patterns)
             ):
                 return True
         elif match := pattern.english.fullmatch(line):
@@ -211,8 +207,10 @@ def text_follows(text, own, english, translated):
     if labels(english) == labels(translated):
         return text == own
     lines, others = replace_headers(text, english, translated).split("\n"), own.split("\n")
-    known = patterns(english, translated)
-    return len(lines) == len(others) and all(line_follows(line, other, known) for line, other in zip(lines, others))
+    cell_patterns = patterns(english, translated)
+    return len(lines) == len(others) and all(
+        line_follows(line, other, cell_patterns) for line, other in zip(lines, others)
+    )
 
 
 def outputs_follow(english, translated, outputs, own, language):
@@ -223,12 +221,13 @@ def outputs_follow(english, translated, outputs, own, language):
     if len(outputs) != len(own):
         return False
     return all(
-        output_follows(english, translated, seen(output), seen(other), language) for output, other in zip(outputs, own)
+        output_follows(english, translated, visible(output), visible(other), language)
+        for output, other in zip(outputs, own)
     )
 
 
 def output_follows(english, translated, output, own, language):
-    """Return whether one output, as `seen` returns it, follows from the English one."""
+    """Return whether one output, as `visible` returns it, follows from the English one."""
     text, printed = output.pop("text", None), own.pop("text", None)
     if "data" in output and f'language="{language}"' in translated:
         output["data"] = {kind: own_picture(value, language) for kind, value in output["data"].items()}
@@ -237,12 +236,12 @@ def output_follows(english, translated, output, own, language):
     return text is None or text_follows(text, printed, english, translated)
 
 
-def seen(output):
+def visible(output):
     """Return what readers see of an output, as a dictionary."""
-    found = {key: value for key, value in output.items() if key not in UNSEEN}
-    if "data" in found:
-        found["data"] = {kind: value for kind, value in found["data"].items() if kind != WIDGET}
-    return found
+    shown = {key: value for key, value in output.items() if key not in NOT_COMPARED}
+    if "data" in shown:
+        shown["data"] = {kind: value for kind, value in shown["data"].items() if kind != WIDGET}
+    return shown
 
 
 def own_picture(value, language):
@@ -252,10 +251,10 @@ def own_picture(value, language):
 
 @cache
 def pictures(language):
-    """Return an edition's pictures of interactive figures by the English ones."""
-    found = {}
+    """Return the English picture → the edition's picture, for interactive figures."""
+    translated = {}
     for english in PICTURES.glob("*.en.svg"):
         own = english.with_name(english.name.replace(".en.", f".{language}."))
         if own.exists():
-            found[english.read_text(encoding="utf-8")] = own.read_text(encoding="utf-8")
-    return found
+            translated[english.read_text(encoding="utf-8")] = own.read_text(encoding="utf-8")
+    return translated

@@ -1,24 +1,21 @@
-"""What is missing, stale or different in the editions that translate the English one.
+"""List what is missing, stale or different in translated editions, and begin or renew translations.
 
     python -m book.tools.translations                       all findings; the exit status says whether there are any
     python -m book.tools.translations status ja             those of one edition
     python -m book.tools.translations draft ja lstm         begin a chapter: the English one, every cell marked as
                                                             untranslated;
                                                       in one that is begun, add the cells that it lacks
-    python -m book.tools.translations renew ja lstm gates   "I have read both: this cell says what the English one says
-                                                            now"
-    python -m book.tools.translations renew ja lstm         the same of every cell of the chapter
-    python -m book.tools.translations renew ja index        the same of a page in Markdown
-    python -m book.tools.translations renew all lstm gates  the same of all editions, where the meaning has not changed:
-                                                            a typo
-    python -m book.tools.translations draft ja assignments/lstm    and so of assignments
+    python -m book.tools.translations renew ja lstm gates   record that this cell says what the English one says now
+    python -m book.tools.translations renew ja lstm         the same for every cell of the chapter
+    python -m book.tools.translations renew ja index        the same for a page in Markdown
+    python -m book.tools.translations renew all lstm gates  the same for all editions, after a change without meaning
+    python -m book.tools.translations draft ja assignments/lstm    the same for assignments
 
 Every translated cell keeps a digest of the English cell that it was made from, under `translates` in its metadata; a
 page in Markdown keeps one in its first line. When the English cell changes, its translations are stale until someone
 has read them and renews the digest. Code, outputs, formulas, links and the numbers in tables are compared directly.
 
-What an edition that is a draft has not got yet, or a page that is one (edition.yml says so), is listed and not held
-against it; what it has got is.
+Cells and pages that a draft (see edition.yml) lacks are listed but do not make tests fail.
 """
 
 import argparse
@@ -35,22 +32,22 @@ from book.editions import BOOK, ORIGINAL
 from book.editions import editions as all_editions
 from book.editions import read as edition_at
 from book.tools.notebooks import store
-from book.tools.translated_cells import CHECKER, described, differences, follows
+from book.tools.translated_cells import CHECKER, description, differences, follows
 
 KEY = "translates"
 ROOT = BOOK.parent
-# What the names of pages begin with, and the folder in which each edition has one for them.
+# Prefix of page names → the folder that has a folder of such pages for each edition.
 FOLDERS = {"": Path("book"), "assignments/": Path("assignments", "source")}
-# A call of the checker, which speaks the language that it is told.
-SPEAKS = re.compile(rf"(?m)^((?:{'|'.join(sorted(CHECKER))})\(.*?)\)(\s*#.*)?$")
+# A call of the checker, to which `draft` adds the edition's language.
+CHECKER_CALL = re.compile(rf"(?m)^((?:{'|'.join(sorted(CHECKER))})\(.*?)\)(\s*#.*)?$")
 
-# What may be so in a draft.
+# Findings that a draft may have.
 MISSING, NO_CELL = "the page is missing", "the cell is missing"
 UNTRANSLATED = "untranslated: its digest is empty until it is renewed"
 
 
 class Finding(NamedTuple):
-    """Something to be done in an edition. cell: its id, or "" for a whole page. held: whether the tests ask for it."""
+    """Something to be done in an edition. cell: its id, or "" for a whole page. held: whether tests then fail."""
 
     edition: str
     page: str
@@ -63,27 +60,27 @@ class Finding(NamedTuple):
 
 
 def editions():
-    """The editions that are translations."""
+    """Return the languages of the editions that are translations."""
     return [edition.language for edition in all_editions() if edition.language != ORIGINAL]
 
 
 def pages(edition, root=ROOT, folders=FOLDERS):
-    """Name → path of every page of an edition."""
+    """Return name → path of every page of an edition. folders: prefixes of the names, keys of FOLDERS."""
     return {
-        beginning + path.stem: path
-        for beginning in folders
-        for path in sorted((root / FOLDERS[beginning] / edition).glob("*"))
+        prefix + path.stem: path
+        for prefix in folders
+        for path in sorted((root / FOLDERS[prefix] / edition).glob("*"))
         if path.suffix in (".ipynb", ".md")
     }
 
 
 def digest(cell):
-    """Stands for what a reader finds in an English cell: its source and the description of its picture."""
-    return hashlib.sha256(f"{cell.source}\0{described(cell)}".encode()).hexdigest()[:12]
+    """Return a hash of what is translated in an English cell: its source and the description of its picture."""
+    return hashlib.sha256(f"{cell.source}\0{description(cell)}".encode()).hexdigest()[:12]
 
 
 def read(path):
-    """The cells of a page. A page in Markdown is one cell, whose digest stands in a comment in its first line."""
+    """Return the cells of a page. A page in Markdown is one cell, with its digest in a comment in the first line."""
     if path.suffix == ".ipynb":
         return nbformat.v4.reads(
             path.read_text(encoding="utf-8")
@@ -96,10 +93,10 @@ def read(path):
 
 
 def findings(edition, root=ROOT):
-    """All that is to be done in one edition, a list of `Finding`. An edition without a folder has not been begun."""
+    """Return the findings of one edition. Assignments are left out if the edition has no folder for them."""
     found = []
     original, own = (edition_at(root / "book" / language) for language in (ORIGINAL, edition))
-    begun = [beginning for beginning, folder in FOLDERS.items() if (root / folder / edition).is_dir()]
+    begun = [prefix for prefix, folder in FOLDERS.items() if (root / folder / edition).is_dir()]
     originals, translated = pages(ORIGINAL, root, begun), pages(edition, root, begun)
     for page in originals:
         draft = own.is_draft(page) or original.is_draft(page)
@@ -113,22 +110,22 @@ def findings(edition, root=ROOT):
 
 
 def page_findings(page, originals, cells, edition):
-    """Yield (cell id, what) for everything in which a page differs from the English one."""
-    names, theirs = [cell.id for cell in originals], {cell.id: cell for cell in cells}
+    """Yield (cell id, finding) for each difference of a page from the English one."""
+    names, translated = [cell.id for cell in originals], {cell.id: cell for cell in cells}
     for cell in cells:
         if cell.id not in names:
             yield cell.id, "there is no such English cell"
-    if [cell.id for cell in cells if cell.id in names] != [name for name in names if name in theirs]:
+    if [cell.id for cell in cells if cell.id in names] != [name for name in names if name in translated]:
         yield "", "the cells stand in another order"
     for original in originals:
-        cell = theirs.get(original.id)
+        cell = translated.get(original.id)
         if cell is None:
             yield original.id, NO_CELL
             continue
-        kept = cell.metadata.get(KEY)
-        if not kept:
+        stored = cell.metadata.get(KEY)
+        if not stored:
             yield cell.id, UNTRANSLATED
-        elif kept != digest(original):
+        elif stored != digest(original):
             yield cell.id, "stale: the English cell has changed"
         yield from ((cell.id, what) for what in differences(page, original, cell, edition))
 
@@ -136,7 +133,7 @@ def page_findings(page, originals, cells, edition):
 def cells_to_run(edition, page, root=ROOT):
     """Return the ids of the code cells whose outputs do not follow from those of the English cells.
 
-    If there are none, the outputs of the page are right as long as the English ones are.
+    If there are none, the outputs of the page are right if the English ones are.
     """
     originals = {cell.id: cell for cell in read(pages(ORIGINAL, root)[page])}
     own = {cell.id: cell for cell in read(pages(edition, root)[page]) if cell.cell_type == "code"}
@@ -144,10 +141,10 @@ def cells_to_run(edition, page, root=ROOT):
 
 
 def draft(edition, page, root=ROOT):
-    """Begin a translation: the English page, with an empty digest in every cell, or what a page that is begun lacks of
-    it.
+    """Begin a translation with the English page, or add the cells that a begun one lacks; return the added cells' ids.
 
-    Figures and checks are told the language; they speak it when the notebook has been run. Returns the cells' ids.
+    Each added cell has an empty digest. Figures and checks get the language as an argument; their outputs are
+    translated when the notebook has been run.
     """
     source = pages(ORIGINAL, root)[page]
     path = source.parents[1] / edition / source.name
@@ -161,25 +158,25 @@ def draft(edition, page, root=ROOT):
     notebook = (
         nbformat.read(path, as_version=4) if path.exists() else nbformat.v4.new_notebook(metadata=original.metadata)
     )
-    there, place, added = [cell.id for cell in notebook.cells], 0, []
+    present, position, added = [cell.id for cell in notebook.cells], 0, []
     for cell in original.cells:
-        if cell.id in there:
-            place = there.index(cell.id) + 1
+        if cell.id in present:
+            position = present.index(cell.id) + 1
             continue
         cell.metadata[KEY] = ""
         if cell.cell_type == "code":
             cell.source = re.sub(rf'(?<=language="){ORIGINAL}(?=")', edition, cell.source)
-            cell.source = SPEAKS.sub(rf'\1, lang="{edition}")\2', cell.source)
-        notebook.cells.insert(place, cell)
-        there.insert(place, cell.id)
+            cell.source = CHECKER_CALL.sub(rf'\1, lang="{edition}")\2', cell.source)
+        notebook.cells.insert(position, cell)
+        present.insert(position, cell.id)
         added.append(cell.id)
-        place += 1
+        position += 1
     store(notebook, path)
     return added
 
 
 def renew(edition, page, names, root=ROOT):
-    """Say that cells (all, if no names are given) have been read and say what the English ones say now."""
+    """Store the digests of the present English cells in the cells `names` (all if empty): they are up to date."""
     path = pages(edition, root)[page]
     originals = {cell.id: digest(cell) for cell in read(pages(ORIGINAL, root)[page])}
     if unknown := [name for name in names if name not in originals]:
@@ -195,21 +192,21 @@ def renew(edition, page, names, root=ROOT):
 
 
 def status(edition=None):
-    """Print all findings; returns whether there are any that the tests ask for."""
-    asked = [edition] if edition else editions()
-    found = [finding for name in asked for finding in findings(name)]
-    begun = Counter(finding[:2] for finding in found if finding.what == UNTRANSLATED)
-    for finding in found:
-        if finding.what != UNTRANSLATED or begun[finding[:2]] < 10:
+    """Print all findings; return whether tests fail because of any."""
+    names = [edition] if edition else editions()
+    all_findings = [finding for name in names for finding in findings(name)]
+    untranslated = Counter(finding[:2] for finding in all_findings if finding.what == UNTRANSLATED)
+    for finding in all_findings:
+        if finding.what != UNTRANSLATED or untranslated[finding[:2]] < 10:
             print(finding)
-    for (name, page), count in begun.items():
+    for (name, page), count in untranslated.items():
         if count >= 10:
             print(f"{name}/{page}: {count} cells are untranslated")
-    for name in asked:
-        own = [finding for finding in found if finding.edition == name]
+    for name in names:
+        own = [finding for finding in all_findings if finding.edition == name]
         later = sum(not finding.held for finding in own)
         print(f"{name}: {len(own) or 'nothing'} to do{f', {later} of it in what is still a draft' if later else ''}")
-    return any(finding.held for finding in found)
+    return any(finding.held for finding in all_findings)
 
 
 def main():
@@ -229,19 +226,19 @@ def main():
             sys.exit(
                 f"translations.py: put an edition.yml into book/{arguments.edition}/ first (CONTRIBUTING.md, Translate)"
             )
-        there = arguments.page in pages(arguments.edition)
+        existed = arguments.page in pages(arguments.edition)
         added = draft(arguments.edition, arguments.page)
         path = pages(arguments.edition)[arguments.page]
-        what = "begun" if not there else f"added {', '.join(added)}" if added else "lacks no cell"
-        print(f"{path.relative_to(ROOT)}: {what}")
+        outcome = "begun" if not existed else f"added {', '.join(added)}" if added else "lacks no cell"
+        print(f"{path.relative_to(ROOT)}: {outcome}")
         if path.suffix == ".ipynb":
             print(f"Now: python -m book.tools.execute {path.relative_to(ROOT)}")
     elif arguments.command == "renew":
-        every = arguments.edition == "all"
-        for edition in editions() if every else [arguments.edition]:
+        all_of_them = arguments.edition == "all"
+        for edition in editions() if all_of_them else [arguments.edition]:
             if arguments.page in pages(edition):
                 renew(edition, arguments.page, arguments.cells)
-            elif not every:
+            elif not all_of_them:
                 sys.exit(
                     f"translations.py: {edition} has no page {arguments.page} yet: draft {edition} {arguments.page}"
                 )

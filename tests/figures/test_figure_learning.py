@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from book.tools.draw import learned
+from book.tools.draw import train_learning_figure
 from companion.figures import Learning
 from companion.figures.figure import read
 from companion.learning.training import clip_gradients
@@ -122,7 +122,7 @@ def test_it_shows_at_first_how_it_ends(browser):
     """What stands there before anybody plays is what the page itself learns in 300 steps, to the last digit that is
     kept."""
     stored = json.loads(read("learned.json"))
-    found = learned(browser)
+    found = train_learning_figure(browser)
     assert found["steps"] == stored["steps"] and found["right"] == stored["right"]
     for name in ("losses", "memories"):
         torch.testing.assert_close(torch.tensor(found[name]), torch.tensor(stored[name]), rtol=0, atol=0.011)

@@ -49,7 +49,7 @@ def test_the_folder_is_named_after_what_is_in_it(tmp_path, monkeypatch):
     (fetched / "licences.txt").write_text("mine")
     (code / "one.py").write_text("1")
     monkeypatch.setattr(fetch, "FETCHED", fetched)
-    monkeypatch.setattr(fetch, "book", lambda: {"a/one.py": (code / "one.py").read_bytes()})
+    monkeypatch.setattr(fetch, "book_code", lambda: {"a/one.py": (code / "one.py").read_bytes()})
 
     def packed():
         fetch.pack(site)

@@ -1,4 +1,4 @@
-"""Figures that answer: the page has their scripts already, so only their state is sent."""
+"""Stand-in for anywidget on pages: only the state of a figure is sent, because the page has its script."""
 
 from ipywidgets import DOMWidget, shown
 
@@ -7,7 +7,7 @@ MIME = "application/vnd.unrolled.figure+json"
 
 class AnyWidget(DOMWidget):
     def _repr_mimebundle_(self, **unused):
-        """The figure for the page, which calls it by `id`."""
+        """Return the figure's name, state and the id under which the page reports changes."""
         shown[self.model_id], self.on_page = self, True
         state = {name: value for name, value in self.get_state().items() if name[0] != "_"}
         return {"text/plain": repr(self), MIME: {"name": self.name, "state": state, "id": self.model_id}}, {}

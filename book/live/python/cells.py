@@ -1,7 +1,7 @@
-"""Runs a page's cells as a notebook does, and says what they print, show and complain of.
+"""Run a page's cells as a notebook does, and emit their outputs and errors.
 
-session = Session(emit)         emit: takes each output, a dict in the form of Jupyter's messages
-session.run("1 + 1")            True, and {"output_type": "execute_result", "data": {"text/plain": "2"}, …}
+session = Session(emit)         emit: called with each output, a dictionary in the form of Jupyter's messages
+session.run("1 + 1")            True, and emits {"output_type": "execute_result", "data": {"text/plain": "2"}, …}
 """
 
 import ast
@@ -21,18 +21,18 @@ import ipywidgets
 from IPython import shell
 from IPython.display import display, show
 
-QUIET = 0.05  # seconds for which what is printed may wait for more, so that a loop's lines go together
-MOST = 8192  # characters that wait at most
-AROUND = 4, 3  # lines of a cell or module that a traceback shows before and after the one that failed
-# new objects after which Python looks for rings of references; at its own 700, a fifth of training would go there
-RINGS = 20_000
+MAX_DELAY = 0.05  # seconds for which printed text is buffered, so that the lines of a loop are sent together
+MAX_BUFFERED = 8192  # characters
+CONTEXT = 4, 3  # lines that a traceback shows before and after the one that failed
+# new objects between collections of reference cycles; with the default of 700 they take a fifth of training
+GC_THRESHOLD = 20_000
 RED, GREEN, CYAN, PLAIN = "\033[0;31m", "\033[0;32m", "\033[0;36m", "\033[0m"
 
 
 class Session:
-    """The names that cells have made, and the number of the last one.
+    """The namespace of the cells and the number of the last one.
 
-    emit: is called with each output when it comes. The session takes over sys.stdout, sys.stderr and __main__.
+    The session replaces sys.stdout, sys.stderr and __main__. emit: called with each output as soon as it is made.
     """
 
     def __init__(self, emit):
@@ -40,28 +40,28 @@ class Session:
         self.main = types.ModuleType("__main__")
         self.main.__dict__.update(In=[""], Out={}, get_ipython=lambda: shell, display=display)
         sys.modules["__main__"] = self.main
-        sys.displayhook = self.answer
+        sys.displayhook = self.show_result
         sys.stdout, sys.stderr = self.streams = Stream("stdout", emit), Stream("stderr", emit)
-        shell.emit = self.say
+        shell.emit = self.emit_in_order
         builtins.input = no_input
-        gc.set_threshold(RINGS)
-        warnings.filterwarnings("ignore", message="tqdm:disabling monitor")  # browsers have no threads for it
-        logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it says that it makes a list
+        gc.set_threshold(GC_THRESHOLD)
+        warnings.filterwarnings("ignore", message="tqdm:disabling monitor")  # browsers have no threads
+        logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # it reports that it builds its cache
 
-    def say(self, output):
-        """Emit an output, after all that was printed before it."""
+    def emit_in_order(self, output):
+        """Emit an output after all text that was printed before it."""
         for stream in self.streams:
             stream.flush()
         self.emit(output)
 
     def run(self, source):
-        """Run a cell; return whether it came to its end."""
+        """Run a cell; return whether it ended without an error."""
         self.number += 1
         name = f"Cell In[{self.number}]"
         linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
         self.main.In.append(source)
         try:
-            *statements, last = [*parsed(source, name), None]
+            *statements, last = [*compile_cell(source, name), None]
             for code in statements:
                 exec(code, self.main.__dict__)
             if last is not None:
@@ -70,32 +70,33 @@ class Session:
             return True
         except BaseException as error:
             if isinstance(error, MemoryError):
-                sys.last_value = None  # what filled the memory is not kept
+                sys.last_value = None  # free the memory that the traceback holds
             shell.end_cell()
-            self.say(
-                {"output_type": "error", "ename": type(error).__name__, "evalue": str(error), "traceback": told(error)}
+            lines = traceback_lines(error)
+            self.emit_in_order(
+                {"output_type": "error", "ename": type(error).__name__, "evalue": str(error), "traceback": lines}
             )
             return False
         finally:
             for stream in self.streams:
                 stream.flush()
 
-    def answer(self, value):
-        """What a cell's last line gives."""
+    def show_result(self, value):
+        """Show the value of a cell's last line, and store it in _ and Out."""
         if value is None:
             return
         builtins._ = self.main.Out[self.number] = value
         show(value, "execute_result", execution_count=self.number)
 
     def change(self, name, values):
-        """What a reader moves in a figure: `name` is what it was shown under, values: trait → value, as JSON."""
-        ipywidgets.shown[name].take(json.loads(values))
+        """Set values that a reader changed in a figure. name: the figure's model_id. values: trait → value, as JSON."""
+        ipywidgets.shown[name].receive(json.loads(values))
 
 
-def parsed(source, name):
-    """A cell as code: all statements, and apart from them the last one if its value is to be shown."""
+def compile_cell(source, name):
+    """Yield the compiled statements of a cell, and separately the last one if its value is to be shown."""
     for number, line in enumerate(source.splitlines(), 1):
-        if line.lstrip().startswith(("%", "!")) and not inside_a_string(source, number):
+        if line.lstrip().startswith(("%", "!")) and not is_continuation(source, number):
             raise SyntaxError("lines with % or ! are Jupyter's own: run the notebook for them", (name, number, 1, line))
     tree = ast.parse(source, name)
     lines = source.rstrip()
@@ -106,8 +107,8 @@ def parsed(source, name):
         yield compile(ast.Interactive(last), name, "single")
 
 
-def inside_a_string(source, number):
-    """Whether this line begins within a text of several lines, or goes on with the line before it."""
+def is_continuation(source, number):
+    """Return whether a line continues the one before, for example in a string of several lines."""
     before = "\n".join(source.splitlines()[: number - 1])
     try:
         ast.parse(before)
@@ -117,11 +118,11 @@ def inside_a_string(source, number):
 
 
 class Stream(io.TextIOBase):
-    """What is printed, on its way to the page: as few pieces as do not let a reader wait."""
+    """Standard output that sends text to the page in few pieces, none of them later than MAX_DELAY."""
 
     def __init__(self, name, emit):
         self.name, self.emit = name, emit
-        self.waiting, self.size, self.last = [], 0, time.monotonic()
+        self.buffer, self.size, self.last = [], 0, time.monotonic()
 
     encoding = "utf-8"
 
@@ -131,16 +132,16 @@ class Stream(io.TextIOBase):
     def write(self, text):
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        self.waiting.append(text)
+        self.buffer.append(text)
         self.size += len(text)
-        if self.size > MOST or time.monotonic() - self.last > QUIET:
+        if self.size > MAX_BUFFERED or time.monotonic() - self.last > MAX_DELAY:
             self.flush()
         return len(text)
 
     def flush(self):
-        if self.waiting:
-            text = "".join(self.waiting)
-            self.waiting, self.size = [], 0
+        if self.buffer:
+            text = "".join(self.buffer)
+            self.buffer, self.size = [], 0
             self.emit({"output_type": "stream", "name": self.name, "text": text})
         self.last = time.monotonic()
 
@@ -149,24 +150,24 @@ def no_input(prompt="", /):
     raise RuntimeError("a page's cell cannot ask for input: write the answer into the cell instead")
 
 
-def told(error):
-    """A traceback as Jupyter shows one, line by line: from the cell on, with the code around each place."""
+def traceback_lines(error):
+    """Return a traceback in Jupyter's form, line by line: from the cell on, with code around each failed line."""
     head = f"{RED}{type(error).__name__}{PLAIN}"
-    told_last = "".join(traceback.format_exception_only(error)).rstrip("\n")
+    last_lines = "".join(traceback.format_exception_only(error)).rstrip("\n")
     if isinstance(error, SyntaxError):
-        return [f"  {part}" if k else part for k, part in enumerate(told_last.split("\n"))]
+        return [f"  {part}" if k else part for k, part in enumerate(last_lines.split("\n"))]
     lines = [
         f"{RED}{'-' * 75}{PLAIN}",
         f"{head}{'Traceback (most recent call last)':>{75 - len(type(error).__name__)}}",
     ]
     for cause, link in causes(error):
         lines += ["", *frames(cause.__traceback__), f"{RED}{type(cause).__name__}{PLAIN}: {cause}", "", link, ""]
-    _, _, message = told_last.partition(": ")
+    _, _, message = last_lines.partition(": ")
     return [*lines, *frames(error.__traceback__), f"{head}: {message}"]
 
 
 def causes(error):
-    """The errors before this one, the first one first, each with how it led to the next."""
+    """Return the errors that led to this one, oldest first, each with the sentence that links it to the next."""
     if error.__cause__:
         return [
             *causes(error.__cause__),
@@ -180,17 +181,17 @@ def causes(error):
     return []
 
 
-def frames(place):
-    """The places that led to an error, without those of this file."""
+def frames(tb):
+    """Return the lines for the frames of a traceback, without those of this file."""
     lines = []
-    for frame, number in traceback.walk_tb(place):
+    for frame, number in traceback.walk_tb(tb):
         code = frame.f_code
         if code.co_filename == __file__:
             continue
         where = code.co_filename if code.co_filename.startswith("Cell In") else f"File {code.co_filename}"
         inside = "" if code.co_name == "<module>" else f", in {CYAN}{code.co_qualname}{PLAIN}"
         lines.append(f"{GREEN}{where}{PLAIN}, line {number}{inside}")
-        before, after = AROUND
+        before, after = CONTEXT
         for k in range(max(1, number - before), number + after):
             line = linecache.getline(code.co_filename, k).rstrip()
             if k == number:

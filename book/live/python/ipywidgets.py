@@ -1,42 +1,42 @@
-"""What of ipywidgets the figures need: a state that the page has as well, and that both can change."""
+"""Stand-in for ipywidgets on pages: a state that Python and the page share and can both change."""
 
 import itertools
 
 from traitlets import HasTraits
 from traitlets.traitlets import TraitError
 
-shown = {}  # what the page calls a figure → the figure
+shown = {}  # model_id → figure, for changes that the page reports
 numbers = itertools.count(1)
 
 
 class DOMWidget(HasTraits):
-    """Its traits with `sync=True` are the state."""
+    """A widget whose state is its traits with `sync=True`."""
 
     def __init__(self, **values):
         super().__init__(**values)
         self.model_id = str(next(numbers))
-        self.on_page, self.taking = False, None
-        self.observe(self.tell, names=[*self.traits(sync=True)])
+        self.on_page, self.received = False, None
+        self.observe(self.send_change, names=[*self.traits(sync=True)])
 
     def get_state(self):
         return {name: getattr(self, name) for name in self.traits(sync=True)}
 
-    def take(self, values):
-        """Values from the page. One that the figure cannot have goes back to what it was, on the page too."""
+    def receive(self, values):
+        """Set values that the page sent; send the old value back for one that the figure rejects."""
         for name, value in values.items():
             if name not in self.traits(sync=True):
                 continue
-            self.taking = name, value
+            self.received = name, value
             try:
                 setattr(self, name, value)
             except TraitError:
                 self.emit({name: getattr(self, name)})
             finally:
-                self.taking = None
+                self.received = None
 
-    def tell(self, change):
-        """Tell the page what Python has changed."""
-        if self.on_page and self.taking != (change["name"], change["new"]):
+    def send_change(self, change):
+        """Send the page a value that Python has changed."""
+        if self.on_page and self.received != (change["name"], change["new"]):
             self.emit({change["name"]: change["new"]})
 
     def emit(self, state):
@@ -45,4 +45,4 @@ class DOMWidget(HasTraits):
         shell.emit({"output_type": "figure", "id": self.model_id, "state": state})
 
     def on_msg(self, callback):
-        """Files that a figure asks for the page has itself: there is nothing to answer."""
+        """Ignore requests for files, which the page answers itself."""

@@ -1,4 +1,4 @@
-"""Downloads: a page makes none."""
+"""Stand-in for pooch on pages, which download nothing."""
 
 from logging import getLogger as get_logger  # noqa: F401
 

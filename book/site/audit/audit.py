@@ -1,4 +1,6 @@
-"""Measure the site with Lighthouse as a phone on a slow network: python -m book.site.audit.audit
+"""Measure the site with Lighthouse as a phone on a slow network.
+
+    python -m book.site.audit.audit [options]
 
     --edition ja     only this edition; may be repeated
     --page lstm      only this page; may be repeated

@@ -1,6 +1,6 @@
-"""What of IPython a page's cells need: `display`, and a shell that knows how to show an object.
+"""Stand-in for IPython on pages: `display`, and a shell that formats objects.
 
-The package itself is made for terminals and kernels, and large. `IPython.lib.pretty` is its own, unchanged.
+The real package is large and made for terminals and kernels. `IPython.lib.pretty` is taken from it, unchanged.
 """
 
 from . import display

@@ -1,4 +1,4 @@
-"""Outputs beside what is printed: `display`, and texts that say in which form they are."""
+"""Display objects on pages: `display`, and classes of text such as Markdown and HTML."""
 
 import itertools
 
@@ -8,14 +8,14 @@ numbers = itertools.count(1)
 
 
 def show(value, output_type, raw=False, metadata=None, transient=None, **more):
-    """Emit an object in all its forms; raw: it is a dict of them already."""
+    """Emit an object in all its MIME types. raw: `value` is a dictionary of them already."""
     data, own = (value, {}) if raw else shell.format(value)
     output = {"output_type": output_type, "data": data, "metadata": own | (metadata or {})} | more
     shell.emit(output | ({"transient": transient} if transient else {}))
 
 
 def display(*objs, raw=False, metadata=None, display_id=None, clear=False, **unused):
-    """Show objects; with display_id=True or a name, return a handle by which the last one can be shown anew."""
+    """Show objects; with display_id=True or a name, return a handle that can replace the last one."""
     if clear:
         clear_output(wait=True)
     name = f"display-{next(numbers)}" if display_id is True else display_id
@@ -25,7 +25,7 @@ def display(*objs, raw=False, metadata=None, display_id=None, clear=False, **unu
 
 
 class DisplayHandle:
-    """What was shown under a name."""
+    """Handle of an output that can be replaced."""
 
     def __init__(self, display_id):
         self.display_id = display_id
@@ -36,12 +36,12 @@ class DisplayHandle:
 
 
 def clear_output(wait=False):
-    """Take the cell's outputs away: at once, or with the next one."""
+    """Remove the cell's outputs, at once or (wait=True) when the next one comes."""
     shell.emit({"output_type": "clear_output", "wait": wait})
 
 
 class Text:
-    """A text in a form, or a file's."""
+    """Base of texts of one MIME type, from a string or a file."""
 
     def __init__(self, data=None, filename=None):
         if data is None and filename is not None:

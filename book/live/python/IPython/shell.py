@@ -1,5 +1,4 @@
-"""The notebook's shell, as far as a page has one: it knows how to show objects, and what is to be done at a cell's
-end."""
+"""The part of IPython's shell that pages need: it formats objects and shows open drawings at the end of a cell."""
 
 import io
 import sys
@@ -9,20 +8,20 @@ from .lib.pretty import pretty
 
 
 class Formatter:
-    """How objects are shown in one form: by a function for their type, or by a method of their own."""
+    """Format objects as one MIME type: by a function for their type, or by a method of their own."""
 
     def __init__(self, method):
-        self.method, self.of_type = method, {}
+        self.method, self.functions = method, {}
 
     def for_type(self, kind, function=None):
         if function is None:
-            return self.of_type.get(kind)
-        self.of_type[kind] = function
+            return self.functions.get(kind)
+        self.functions[kind] = function
 
     def __call__(self, value):
         for kind in type(value).__mro__:
-            if kind in self.of_type:
-                return self.of_type[kind](value)
+            if kind in self.functions:
+                return self.functions[kind](value)
         method = getattr(value, self.method, None)
         return None if method is None or isinstance(value, type) else method()
 
@@ -38,7 +37,7 @@ METHODS = {
 
 
 class Shell:
-    """`emit` is the session's, which takes each output; `kernel` is there, as in every notebook."""
+    """Stand-in for IPython's shell. The session sets `emit`, which receives each output."""
 
     def __init__(self):
         self.kernel = SimpleNamespace()
@@ -48,18 +47,18 @@ class Shell:
         )
 
     def format(self, value):
-        """All forms of an object: (data, metadata), each a dict with the form's name as key."""
+        """Return (data, metadata) of an object in all its MIME types, each a dictionary by MIME type."""
         data, metadata = {}, {}
         if not isinstance(value, type) and hasattr(value, "_repr_mimebundle_"):
             bundle = value._repr_mimebundle_(include=None, exclude=None)
             data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         for kind, formatter in self.display_formatter.formatters.items():
-            if kind not in data and (found := formatter(value)) is not None:
-                data[kind] = found
+            if kind not in data and (formatted := formatter(value)) is not None:
+                data[kind] = formatted
         return {"text/plain": pretty(value)} | data, metadata
 
     def end_cell(self):
-        """Show the drawings that were begun and not shown."""
+        """Show the drawings that are open at the end of a cell."""
         if "matplotlib.pyplot" in sys.modules:
             from matplotlib_inline.backend_inline import show
 
@@ -67,7 +66,7 @@ class Shell:
 
 
 def svg(figure):
-    """A drawing as Jupyter shows one if nobody says how: with as much paper as it needs."""
+    """Return a drawing as SVG, cropped as Jupyter does by default."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", bbox_inches="tight")
     return buffer.getvalue()

@@ -1,1 +1,1 @@
-"""What shows matplotlib's drawings under a cell; the package of this name belongs to IPython."""
+"""Stand-in for matplotlib_inline on pages: it shows drawings under a cell."""

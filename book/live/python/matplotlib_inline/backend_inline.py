@@ -1,4 +1,4 @@
-"""matplotlib's way to a page: drawings are shown where `plt.show` asks for them, and at a cell's end."""
+"""Backend of matplotlib that shows drawings on the page at `plt.show` and at the end of a cell."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,19 +9,19 @@ from matplotlib.backend_bases import FigureManagerBase as FigureManager  # noqa:
 from matplotlib.backends.backend_svg import FigureCanvasSVG as FigureCanvas  # noqa: F401
 from matplotlib.figure import Figure
 
-as_array = cbook._unpack_to_numpy
-# matplotlib knows tensors from 3.10 on
-cbook._unpack_to_numpy = lambda values: np.asarray(values) if hasattr(values, "grad_fn") else as_array(values)
+unpack = cbook._unpack_to_numpy
+# needed before matplotlib 3.10, which converts tensors itself
+cbook._unpack_to_numpy = lambda values: np.asarray(values) if hasattr(values, "grad_fn") else unpack(values)
 
 shell.display_formatter.formatters["image/svg+xml"].for_type(Figure, svg)
 
 
 def set_matplotlib_formats(*formats, **unused):
-    """A page's drawings are SVG: they grow with the letters, and know dark and light."""
+    """Do nothing: drawings on pages are always SVG."""
 
 
 def show(*unused, **too):
-    """Show the drawings that were begun, and begin anew."""
+    """Show all open drawings and close them."""
     for number in plt.get_fignums():
         display(plt.figure(number))
     plt.close("all")

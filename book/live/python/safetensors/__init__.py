@@ -1,13 +1,10 @@
-"""Weights in a file, in the form of the package of this name: a table of contents in JSON, and then the numbers.
-
-The package itself is a compiled one, which no page can load.
-"""
+"""Stand-in for the compiled package safetensors: it reads files of a JSON table of contents and then the numbers."""
 
 import json
 import struct
 
 import numpy
-from torch import tensor as as_tensor  # `torch` is the name of a part of this package
+from torch import tensor as as_tensor  # not `import torch`: safetensors.torch would hide it
 
 TYPES = {
     "F64": "float64",
@@ -21,11 +18,11 @@ TYPES = {
 
 
 class SafetensorError(Exception):
-    """What is not such a file."""
+    """A file is not in the format of safetensors."""
 
 
 class safe_open:
-    """`with safe_open(path, framework="pt") as file`: `file.keys()`, `file.metadata()`, `file.get_tensor(name)`."""
+    """Open a file: `with safe_open(path, framework="pt") as file`: `file.keys()`, `file.metadata()`, `file.get_tensor(name)`."""
 
     def __init__(self, filename, framework="pt", device="cpu"):
         with open(filename, "rb") as file:
@@ -48,7 +45,7 @@ class safe_open:
         return self.table.get("__metadata__")
 
     def get_tensor(self, name):
-        """A copy, as a tensor. SafetensorError for a name that is not there."""
+        """Return a copy of a tensor; raise SafetensorError for an unknown name."""
         if name not in self.keys():
             raise SafetensorError(f"File does not contain tensor {name}")
         entry = self.table[name]

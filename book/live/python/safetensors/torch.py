@@ -1,4 +1,4 @@
-"""Files of weights, from tensors and as tensors."""
+"""Save tensors to a file and load them."""
 
 import json
 import struct
@@ -7,7 +7,7 @@ from . import TYPES, safe_open
 
 
 def save_file(tensors, filename, metadata=None):
-    """Write name → tensor, and name → text."""
+    """Write name → tensor to a file. metadata: name → text."""
     names = {array: name for name, array in TYPES.items()}
     table, parts, begin = {"__metadata__": metadata} if metadata else {}, [], 0
     for name, tensor in tensors.items():
@@ -26,6 +26,6 @@ def save_file(tensors, filename, metadata=None):
 
 
 def load_file(filename, device="cpu"):
-    """Name → tensor."""
+    """Return name → tensor of all tensors in a file."""
     with safe_open(filename) as file:
         return {name: file.get_tensor(name) for name in file.keys()}

@@ -1,1 +1,1 @@
-"""What matplotlib looks for in IPython."""
+"""Modules of IPython.core that matplotlib imports."""

@@ -1,3 +1,3 @@
-"""Windows that drawings could have: on a page there are none."""
+"""Backends with windows, of which a page has none."""
 
 backend2gui = {}
