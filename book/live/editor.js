@@ -1,4 +1,4 @@
-/* The field in which a cell's code is changed: CodeMirror, with Python's indentation, in the colours of the page. */
+/* The editor of a cell's code: CodeMirror with Python's indentation, in the colours of the page. */
 
 import { defaultKeymap, history, historyKeymap, indentLess, insertTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
@@ -7,7 +7,7 @@ import { EditorState, Prec } from "@codemirror/state";
 import { drawSelection, EditorView, keymap } from "@codemirror/view";
 import { tagHighlighter, tags } from "@lezer/highlight";
 
-// Pygments' classes, which the page's style sheet has colours for
+// the classes of Pygments, which the page's style sheet colours
 const colours = tagHighlighter([
   { tag: tags.comment, class: "c1" },
   { tag: [tags.string, tags.escape], class: "s2" },
@@ -18,9 +18,9 @@ const colours = tagHighlighter([
   { tag: tags.definition(tags.className), class: "nc" },
 ]);
 
-/* parent: where it stands. doc: the code. label: what it is called for those who listen. dark: on a dark page.
- * onChange, onRun, onRunNext, onLeave: what happens when the code changes, and when the reader presses Ctrl+Enter,
- * Shift+Enter and Escape. Returns text(), setText(text), focus() and destroy(). */
+/* Return an editor with text(), setText(text), focus() and destroy(). parent: its element. doc: the code. label: its name
+ * for screen readers. dark: whether the page is dark. onChange: called when the code changes. onRun, onRunNext, onLeave:
+ * called when the reader presses Ctrl+Enter, Shift+Enter or Escape. */
 export const createEditor = ({ parent, doc, label, dark, onChange, onRun, onRunNext, onLeave }) => {
   const does = (action) => () => (action(), true);
   const keys = Prec.highest(

@@ -1,19 +1,20 @@
-/* Python for a page: begins a worker that runs cells, hands it their code, and ends it when it is to stop. */
+/* The page's side of Python: starts a worker that runs cells, sends it their code, and terminates it to stop. */
 
 const here = new URL(".", import.meta.url);
 
-/* onProgress(done, total, what) hears how many bytes are there. Returns the kernel: `ready` is a promise that is kept when
- * cells can run; run(source, { cell, onOutput }) promises { status: "ok" or "error" } and hands on each output, a message as
- * Jupyter's; change(figure, values) tells Python what a reader has moved; stop() ends everything, and begins anew. */
+/* Start Python and return the kernel. onProgress(done, total, name): called with the bytes loaded so far and a file's name.
+ * kernel.ready: promise, resolved when cells can run. kernel.run(source, { cell, onOutput }): promise of { status: "ok" or
+ * "error" }; onOutput gets each output as a message of Jupyter. kernel.change(figure, values): tell Python what a reader has
+ * changed in a figure. kernel.stop(): terminate Python and start it again. */
 export const start = ({ base, onProgress }) => {
   let worker = null,
     current = null,
     runs = 0;
 
   const begin = async () => {
-    const answer = await fetch(new URL("manifest.json", base));
-    if (!answer.ok) throw new Error(`manifest.json: ${answer.status}`);
-    const { files, size } = await answer.json();
+    const response = await fetch(new URL("manifest.json", base));
+    if (!response.ok) throw new Error(`manifest.json: ${response.status}`);
+    const { files, size } = await response.json();
     return new Promise((resolve, reject) => {
       const own = (worker = new Worker(new URL("worker.js", here), { type: "module" }));
       const fail = (message) => {
@@ -27,18 +28,18 @@ export const start = ({ base, onProgress }) => {
         if ("loaded" in data) onProgress(Math.min(data.loaded[0], size), size, data.loaded[1]);
         else if ("ready" in data) resolve();
         else if ("failed" in data) fail(data.failed);
-        else if ("output" in data) heard(data.output);
+        else if ("output" in data) deliver(data.output);
         else if (data.done === current?.number) finish(null, data.good);
       };
       own.postMessage({ start: files });
     });
   };
 
-  const heard = (output) => {
+  const deliver = (output) => {
     if (current) current.onOutput(output);
-    else late?.(output);
+    else lastOnOutput?.(output);
   };
-  let late = null; // what comes between cells, as from a figure that a reader moves, is the last cell's
+  let lastOnOutput = null; // outputs between runs, as from a figure that a reader changes, belong to the last cell
 
   const finish = (error, good) => {
     const { resolve, reject } = current ?? {};
@@ -50,9 +51,9 @@ export const start = ({ base, onProgress }) => {
   const kernel = {
     ready: begin(),
     async run(source, { onOutput }) {
-      await kernel.ready; // after a stop it is not yet
+      await kernel.ready; // after a stop Python starts again
       return new Promise((resolve, reject) => {
-        late = onOutput;
+        lastOnOutput = onOutput;
         current = { number: ++runs, onOutput, resolve, reject };
         worker.postMessage({ run: runs, source });
       });

@@ -1,5 +1,5 @@
-// A button at each cell. All that runs it is loaded when one is pressed for the first time, or at once if the reader has
-// changed this page's code before. The build puts words, style and version in the place of their names.
+// Puts a button at each cell. The first click loads running.js, which runs cells; if the reader has changed this page's
+// code before, it is loaded at the first scroll, key or click. The build replaces "WORDS", "STYLE" and VERSION.
 (() => {
   const words = "WORDS",
     script = document.currentScript,
@@ -38,7 +38,7 @@
         .catch(() => (button.textContent = words.unloaded)),
     );
 
-  // A classic script: a page that is a file may load these, and must be able to say why nothing runs there.
+  // A classic script, which also loads on pages opened as files: there it says why nothing runs.
   let loading = null;
   const load = () =>
     (loading ??= new Promise((resolve, reject) => {
@@ -48,13 +48,13 @@
       file.onerror = reject;
       document.head.append(file);
     })
-      .then((page) => page.told)
+      .then((page) => page.prepared)
       .catch((error) => {
-        loading = null; // the next press tries again
+        loading = null; // the next click tries again
         throw error;
       }));
   const key = `code:${location.pathname}`;
   try {
     if (localStorage.getItem(key)) addEventListener("begin", () => load().catch(() => {}), { once: true });
-  } catch {} // private: nothing was kept
+  } catch {} // private browsing: nothing is stored
 })();

@@ -1,24 +1,24 @@
-/* Python, on a thread of its own: it loads what the site has of it, and runs cells one after another.
- * It hears { start: sizes }, { run: id, source } and { change: [figure, values] }; it says { loaded }, { ready }, { output },
- * { done: id, good } and { failed }. kernel.js is the page's side. */
+/* The worker with Python: loads Pyodide and packages from the site, and runs cells one after another.
+ * It receives { start: sizes }, { run: id, source } and { change: [figure, values] }; it sends { loaded }, { ready },
+ * { output }, { done: id, good } and { failed }. kernel.js is the page's side. */
 
 const here = new URL(".", import.meta.url);
 let session = null;
 
-/* A part of what is loaded, and the page told how far it is. What was compressed is made whole. */
-const part = async (name, sizes, loaded) => {
+/* Fetch a file, decompressed if the site has it compressed. loaded(name, bytes): called with each piece. */
+const fetchPart = async (name, sizes, loaded) => {
   const packed = `${name}.gz` in sizes;
-  const answer = await fromNetwork(new URL(packed ? `${name}.gz` : name, here));
-  if (!answer.ok) throw new Error(`${name}: ${answer.status}`);
+  const response = await fromNetwork(new URL(packed ? `${name}.gz` : name, here));
+  if (!response.ok) throw new Error(`${name}: ${response.status}`);
   const counting = new TransformStream({
     transform(chunk, controller) {
       loaded(name, chunk.byteLength);
       controller.enqueue(chunk);
     },
   });
-  let body = answer.body.pipeThrough(counting);
+  let body = response.body.pipeThrough(counting);
   if (packed) body = body.pipeThrough(new DecompressionStream("gzip"));
-  const type = name.endsWith(".wasm") ? "application/wasm" : (answer.headers.get("Content-Type") ?? "");
+  const type = name.endsWith(".wasm") ? "application/wasm" : (response.headers.get("Content-Type") ?? "");
   return new Response(body, { headers: { "Content-Type": type } });
 };
 
@@ -29,7 +29,7 @@ const start = async (sizes) => {
   const loaded = (name, bytes) => self.postMessage({ loaded: [(done += bytes), name] });
   self.fetch = (resource, options) => {
     const name = `${resource.url ?? resource}`.split("/").pop();
-    return name in sizes || `${name}.gz` in sizes ? part(name, sizes, loaded) : fromNetwork(resource, options);
+    return name in sizes || `${name}.gz` in sizes ? fetchPart(name, sizes, loaded) : fromNetwork(resource, options);
   };
   const archive = async (name) => (await fetch(name)).arrayBuffer();
   const core = import(new URL("pyodide.mjs", here)).then(({ loadPyodide }) =>
@@ -45,7 +45,7 @@ const start = async (sizes) => {
   );
   const [python, ...archives] = await Promise.all([core, archive("packages.zip"), archive("book.zip")]);
   const site = python.runPython("import site; site.getsitepackages()[0]");
-  for (const one of archives) python.unpackArchive(one, "zip", { extractDir: site });
+  for (const packed of archives) python.unpackArchive(packed, "zip", { extractDir: site });
   const emit = (output) => self.postMessage({ output: JSON.parse(output) });
   session = python.runPython(`
 import importlib, json

@@ -140,7 +140,7 @@ def finish(site, language, pdf, archive, with_cards):
 
 
 def listen(port, handler):
-    """A server for this computer alone, at this port or the next free one."""
+    """Return a server that only this computer can reach, at this port or the next free one."""
     for candidate in range(port, port + 20):
         try:
             server = http.server.ThreadingHTTPServer(("127.0.0.1", candidate), handler)

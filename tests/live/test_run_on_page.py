@@ -176,7 +176,7 @@ def test_what_never_ends_is_stopped(browser, offered):
 @pytest.mark.heavy
 def test_what_cannot_be_loaded_is_named_and_tried_again(browser, offered):
     with notebook(browser, offered, "window.unreachable = true") as book:
-        broken = "window.unrolledRunning = () => ({ told: Promise.reject(new Error('cells')) })"
+        broken = "window.unrolledRunning = () => ({ prepared: Promise.reject(new Error('cells')) })"
         book.page.route("**/running.js*", lambda route: route.fulfill(body=broken, content_type="text/javascript"))
         book.run(0)
         book.button(0, page_scripts.words("en")["unloaded"]).wait_for()

@@ -1,10 +1,10 @@
-/* The bar at the foot of the window: asks before anything is loaded, shows how far it is, and what Python does. */
+/* The bar at the bottom of the window: it asks before anything is loaded, and shows progress and what Python does. */
 
 import { element } from "./code.js";
 import { inline } from "./markdown.js";
 
 export class Bar {
-  /* words: of the page. actions: name → what its button does. */
+  /* words: key → words of the interface. actions: name → function that its button calls. */
   constructor(words, actions) {
     Object.assign(this, { words, actions });
     this.text = element("p", { className: "run-said" });
@@ -19,7 +19,7 @@ export class Bar {
     document.documentElement.classList.add("run-open");
     const { style } = document.documentElement;
     this.watch = new ResizeObserver(() => style.setProperty("--run-bar", `${this.place.offsetHeight}px`));
-    this.watch.observe(this.place); // so that the page's end can be scrolled above it
+    this.watch.observe(this.place); // so that the end of the page can be scrolled above the bar
   }
 
   close() {
@@ -28,10 +28,10 @@ export class Bar {
     document.documentElement.classList.remove("run-open");
   }
 
-  /* Say this, in Markdown of one line, and offer these actions, by their names. */
+  /* Show a line of Markdown and buttons for these actions. */
   say(text, ...names) {
-    if (this.said !== text) this.text.replaceChildren(...inline(text));
-    this.said = text;
+    if (this.shown !== text) this.text.replaceChildren(...inline(text));
+    this.shown = text;
     this.track.hidden = true;
     if (`${names}` === this.names) return;
     this.names = `${names}`;
@@ -46,7 +46,7 @@ export class Bar {
     if (focused) this.buttons.firstChild?.focus();
   }
 
-  /* How much is loaded, from 0 to 1. */
+  /* Show how much is loaded, from 0 to 1. */
   progress(part) {
     this.track.hidden = false;
     this.track.setAttribute("aria-valuenow", Math.round(100 * part));

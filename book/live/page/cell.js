@@ -1,20 +1,20 @@
-/* A code cell of the page: its code, which the reader may change, and its output, which may become the reader's. */
+/* A code cell of the page: its code, which the reader may change, and its output, the book's or the reader's. */
 
 import { coloured, element } from "./code.js";
 import { Outputs } from "./outputs.js";
 
 export class Cell {
-  /* row: what run.js found and made. told: id, source, alt, solution and why (nothing, "slow", …) of the cell. */
-  constructor(row, told, page) {
-    Object.assign(this, row, told, { page, text: told.source, state: "new" });
+  /* row: elements of the cell, from run.js. data: id, source, alt, why and checks, from page_scripts.py. */
+  constructor(row, data, page) {
+    Object.assign(this, row, data, { page, text: data.source, state: "new" });
     this.code = this.input.querySelector("[class*='highlight-']");
     this.stored = this.cell.querySelector(".cell_output");
     this.editor = null;
     this.forget();
-    this.dress();
+    this.addButtons();
   }
 
-  /* Python has begun anew: nothing has run. */
+  /* Forget that the cell ran: Python starts again. */
   forget() {
     this.ranText = null;
     this.ranAt = this.changedAt = 0;
@@ -29,21 +29,21 @@ export class Cell {
     return this.cell.checkVisibility() && this.input.checkVisibility();
   }
 
-  /* The buttons beside the first one, and what is said under an output. */
-  dress() {
+  /* Add the buttons beside the first one, hidden until Python runs. */
+  addButtons() {
     const { words } = this.page;
     const button = (name, action) => {
-      const made = element("button", { type: "button", hidden: true, textContent: words[name] });
-      made.addEventListener("click", action);
-      this.row.append(made);
-      return made;
+      const node = element("button", { type: "button", hidden: true, textContent: words[name] });
+      node.addEventListener("click", action);
+      this.row.append(node);
+      return node;
     };
     this.label = this.button.lastChild;
     this.sign = element("span", { className: "run-sign" });
     this.sign.setAttribute("aria-hidden", "true");
     this.button.append(this.sign);
-    this.editing = button("edit", () => (this.editor ? this.leave() : this.edit()));
-    this.restoring = button("restore", () => this.restore());
+    this.editButton = button("edit", () => (this.editor ? this.leave() : this.edit()));
+    this.restoreButton = button("restore", () => this.restore());
     this.more = button("more", () => this.page.menu(this));
     this.more.setAttribute("aria-haspopup", "menu");
     this.more.setAttribute("aria-label", words.more_label);
@@ -53,12 +53,12 @@ export class Cell {
     });
   }
 
-  /* The buttons that only a page on which Python runs has. */
+  /* Show the buttons that need a running Python. */
   start() {
-    this.editing.hidden = this.more.hidden = false;
+    this.editButton.hidden = this.more.hidden = false;
   }
 
-  /* Shift+Enter runs and goes on, Ctrl+Enter runs; an editor sees to its own keys. */
+  /* Run on Ctrl+Enter; run and go to the next cell on Shift+Enter. An editor handles these keys itself. */
   key(event) {
     if (event.key !== "Enter" || event.defaultPrevented || !(event.shiftKey || event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
@@ -83,12 +83,12 @@ export class Cell {
         onLeave: () => this.button.focus(),
       });
       this.editor.parent = parent;
-      this.editing.textContent = this.page.words.leave;
+      this.editButton.textContent = this.page.words.leave;
     }
     this.editor.focus();
   }
 
-  /* Take the editor away, and show the code as the page shows code. */
+  /* Close the editor and show the code as the page shows code. */
   leave() {
     if (!this.editor) return;
     this.write(this.editor.text());
@@ -96,25 +96,25 @@ export class Cell {
     this.editor.parent.remove();
     this.editor = null;
     this.code.hidden = false;
-    this.editing.textContent = this.page.words.edit;
+    this.editButton.textContent = this.page.words.edit;
     this.show();
   }
 
-  /* The code is this now. */
+  /* Change the code. */
   write(text) {
     if (text === this.text) return;
     this.text = text;
-    this.unkept = true;
-    this.restoring.hidden = !this.changed;
+    this.unsaved = true;
+    this.restoreButton.hidden = !this.changed;
     this.input.classList.toggle("run-changed", this.changed);
-    this.page.keep();
+    this.page.storeSoon();
   }
 
-  /* Show the code where the book's was. */
+  /* Show the changed code, or the book's. */
   show() {
     const pre = this.code.querySelector("pre");
-    this.book ??= [...pre.childNodes];
-    pre.replaceChildren(...(this.changed ? coloured(this.text) : this.book));
+    this.bookCode ??= [...pre.childNodes];
+    pre.replaceChildren(...(this.changed ? coloured(this.text) : this.bookCode));
   }
 
   restore() {
@@ -126,7 +126,7 @@ export class Cell {
     this.page.say("restored");
   }
 
-  /* state: new, waiting, running, done, failed. */
+  /* Set the state: new, waiting, running, done or failed. */
   mark(state) {
     const { words } = this.page;
     this.state = state;
@@ -134,13 +134,13 @@ export class Cell {
     const busy = state === "running";
     this.label.textContent = busy ? words.stop : words[this.kind ?? "run"];
     this.sign.textContent = { waiting: "…", done: "✓", failed: "✗" }[state] ?? "";
-    const said = { waiting: words.waits, done: words.ran, failed: words.failed }[state];
-    if (said) this.button.setAttribute("aria-label", `${this.label.textContent} (${said})`);
+    const spoken = { waiting: words.waits, done: words.ran, failed: words.failed }[state];
+    if (spoken) this.button.setAttribute("aria-label", `${this.label.textContent} (${spoken})`);
     else this.button.removeAttribute("aria-label");
     this.cell.setAttribute("aria-busy", busy);
   }
 
-  /* Where this run's outputs go. What stands there stays until the first of them comes, so that the page does not jump. */
+  /* Return the receiver of a run's outputs. The old output stays until the first new one, so that the page does not jump. */
   receive() {
     const place = element("div", { className: "cell_output run-output" });
     const outputs = new Outputs(place, {
@@ -149,10 +149,10 @@ export class Cell {
       figure: this.page.figure,
     });
     const last = this.yours;
-    let there = false;
-    const arrive = () => {
-      if (there) return;
-      there = true;
+    let inserted = false;
+    const insert = () => {
+      if (inserted) return;
+      inserted = true;
       if (last) last.replaceWith(place);
       else (this.stored ?? this.input).after(place);
       this.yours = place;
@@ -161,10 +161,10 @@ export class Cell {
     return {
       add: (output) => {
         outputs.add(output);
-        if (!outputs.empty) arrive();
+        if (!outputs.empty) insert();
       },
       end: () => {
-        if (outputs.empty && (this.stored || last)) arrive(); // it gives nothing now
+        if (outputs.empty && (this.stored || last)) insert(); // this run has no output
       },
     };
   }
@@ -189,18 +189,18 @@ export class Cell {
         });
         this.under.append(button);
       }
-      this.input.parentElement.append(this.under); // in the gap below: nothing moves
+      this.input.parentElement.append(this.under); // in the gap below, so that nothing moves
     }
   }
 
-  /* Say whether a cell above has changed since this one ran. */
-  age(older) {
+  /* Show whether a cell above has changed since this one ran. */
+  setOlder(older) {
     if (this.older === older) return;
     this.older = older;
     if (this.under && !this.yours.hidden) this.showYours(true);
   }
 
-  /* The book's output again. */
+  /* Show the book's output again and delete the reader's. */
   withdraw() {
     this.yours?.remove();
     this.under?.remove();

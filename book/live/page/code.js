@@ -1,4 +1,4 @@
-/* Python in the colours of the book, and the colours that terminals know: for what was not there when the page was built. */
+/* Python in the colours of the book, and text in terminal colours, for code and outputs made after the build. */
 
 const KEYWORDS = new Set(
   `and as assert async await break class continue def del elif else except finally for from global if import in is lambda
@@ -29,7 +29,7 @@ const TOKEN = new RegExp(
   "giu",
 );
 
-/* The class of a token, as Pygments calls it, or nothing for what has the colour of plain text. */
+/* Return the class of Pygments for a token, or "" for plain text. */
 const kind = ([_text, comment, string, number, name, sign], before) => {
   if (comment) return "c1";
   if (string) return "s2";
@@ -40,7 +40,7 @@ const kind = ([_text, comment, string, number, name, sign], before) => {
   return CLASSES[name] ?? (KEYWORDS.has(name) ? "k" : BUILT_IN.has(name) ? "nb" : "");
 };
 
-/* Nodes that show Python code in colours. */
+/* Return nodes that show Python code in colours. */
 export const coloured = (code) => {
   const nodes = [];
   let end = 0,
@@ -58,7 +58,7 @@ export const coloured = (code) => {
 const ANSI = /\x1b\[([\d;]*)([A-Za-z])/;
 const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-/* Nodes that show text with a terminal's colours: ESC [ 1 ; 31 m. */
+/* Return nodes that show text with terminal colours such as ESC [ 1 ; 31 m. */
 export const terminal = (text) => {
   const nodes = [],
     style = new Set();
@@ -71,17 +71,17 @@ export const terminal = (text) => {
       if (code >= 30 && code <= 39) for (const colour of COLOURS) style.delete(colour);
       if (code >= 30 && code <= 37) style.add(COLOURS[code - 30]);
     }
-    const said = parts[k + 2];
+    const piece = parts[k + 2];
     nodes.push(
-      style.size ? element("span", { className: [...style].map((name) => `ansi-${name}`).join(" ") }, said) : said,
+      style.size ? element("span", { className: [...style].map((name) => `ansi-${name}`).join(" ") }, piece) : piece,
     );
   }
   return nodes.filter((node) => node !== "");
 };
 
-/* An element with these properties and children. */
+/* Return an element with these properties and children. */
 export const element = (name, properties = {}, ...children) => {
-  const made = Object.assign(document.createElement(name), properties);
-  made.append(...children);
-  return made;
+  const node = Object.assign(document.createElement(name), properties);
+  node.append(...children);
+  return node;
 };

@@ -1,17 +1,17 @@
-/* Markdown as cells give it: paragraphs, lists, tables, code. What it does not know it shows as it is written. */
+/* Turn the Markdown of outputs into nodes: paragraphs, lists, tables, code. Anything else is shown as it is written. */
 
 import { coloured, element } from "./code.js";
 
 const INLINE = /(`+)(.+?)\1(?!`)|\*\*(.+?)\*\*|\*([^*\s][^*]*)\*|\[([^\]]+)\]\(([^)\s]+)\)|\\([^\w\s])| {2,}\n/g;
 
-/* Nodes for what stands in a line. */
+/* Return nodes for Markdown within a line. */
 export const inline = (text) => {
   const nodes = [];
   let end = 0;
-  for (const found of text.matchAll(INLINE)) {
-    const [whole, , code, strong, em, link, target, escaped] = found;
-    nodes.push(text.slice(end, found.index));
-    end = found.index + whole.length;
+  for (const match of text.matchAll(INLINE)) {
+    const [whole, , code, strong, em, link, target, escaped] = match;
+    nodes.push(text.slice(end, match.index));
+    end = match.index + whole.length;
     if (code) nodes.push(element("code", {}, code));
     else if (strong) nodes.push(element("strong", {}, ...inline(strong)));
     else if (em) nodes.push(element("em", {}, ...inline(em)));
@@ -30,8 +30,8 @@ const cells = (line) =>
     .map((cell) => cell.trim().replaceAll("\\|", "|"));
 
 const table = ([head, rule, ...rows]) => {
-  const sides = cells(rule).map((one) =>
-    /^:?-+:$/.test(one) ? (one[0] === ":" ? "text-center" : "text-right") : "text-left",
+  const sides = cells(rule).map((dashes) =>
+    /^:?-+:$/.test(dashes) ? (dashes[0] === ":" ? "text-center" : "text-right") : "text-left",
   );
   const row = (line, name) =>
     element("tr", {}, ...cells(line).map((cell, k) => element(name, { className: sides[k] ?? "" }, ...inline(cell))));
@@ -49,7 +49,7 @@ const list = (lines) => {
   return element(/^\d/.test(lines[0]) ? "ol" : "ul", {}, ...items.map((item) => element("li", {}, ...inline(item))));
 };
 
-/* Nodes for a text. */
+/* Return nodes for a text. */
 export const markdown = (text) => {
   const nodes = [],
     lines = text.replaceAll("\r\n", "\n").split("\n");
@@ -63,7 +63,7 @@ export const markdown = (text) => {
     if (!line.trim()) lines.shift();
     else if (line.startsWith("```")) {
       const [mark] = /^`+/.exec(lines.shift());
-      const code = take((one) => !one.startsWith(mark)).join("\n");
+      const code = take((line) => !line.startsWith(mark)).join("\n");
       lines.shift();
       const shown = /python|^`+\s*py\b/.test(line) ? coloured(code) : [code];
       nodes.push(
@@ -74,9 +74,9 @@ export const markdown = (text) => {
         ),
       );
     } else if (line.includes("|") && /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/.test(next) && next.includes("-"))
-      nodes.push(table(take((one) => one.includes("|"))));
+      nodes.push(table(take((row) => row.includes("|"))));
     else if (/^(?:[-*+]|\d+[.)])\s/.test(line))
-      nodes.push(list(take((one, k) => k === 0 || /^(?:[-*+]|\d+[.)]|\s)\s*\S/.test(one))));
+      nodes.push(list(take((item, k) => k === 0 || /^(?:[-*+]|\d+[.)]|\s)\s*\S/.test(item))));
     else if (/^#{1,6}\s/.test(line))
       nodes.push(element("p", {}, element("strong", {}, ...inline(lines.shift().replace(/^#+\s+/, "")))));
     else if (line.startsWith(">"))
@@ -85,8 +85,8 @@ export const markdown = (text) => {
           "blockquote",
           {},
           ...markdown(
-            take((one) => one.startsWith(">"))
-              .map((one) => one.replace(/^> ?/, ""))
+            take((quoted) => quoted.startsWith(">"))
+              .map((quoted) => quoted.replace(/^> ?/, ""))
               .join("\n"),
           ),
         ),
@@ -96,7 +96,9 @@ export const markdown = (text) => {
         element(
           "p",
           {},
-          ...inline(take((one, k) => one.trim() && (k === 0 || !/^(?:```|[-*+]\s|>|#{1,6}\s)/.test(one))).join("\n")),
+          ...inline(
+            take((text, k) => text.trim() && (k === 0 || !/^(?:```|[-*+]\s|>|#{1,6}\s)/.test(text))).join("\n"),
+          ),
         ),
       );
   }

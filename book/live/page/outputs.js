@@ -1,30 +1,30 @@
-/* What a cell gave, as the page shows it: messages as Jupyter's, one after another while the cell runs. */
+/* The outputs of a cell: show Jupyter's messages, one after another while the cell runs. */
 
 import { element, terminal } from "./code.js";
 import { markdown } from "./markdown.js";
 import { picture } from "./picture.js";
 
-const MOST_SIGNS = 100_000,
-  MOST_LINES = 2_000,
-  MOST_OUTPUTS = 200;
-const RULE = /^(\x1b\[[\d;]*m)*-{9,}(\x1b\[[\d;]*m)*\n/; // IPython's, as long as a terminal is wide: a phone breaks it
+const MAX_CHARACTERS = 100_000,
+  MAX_LINES = 2_000,
+  MAX_OUTPUTS = 200;
+const RULE = /^(\x1b\[[\d;]*m)*-{9,}(\x1b\[[\d;]*m)*\n/; // IPython's line of dashes, too long for a phone
 const FIGURE = "application/vnd.unrolled.figure+json";
 
-/* Text as the stored outputs have it. */
-const printed = (kind, nodes) =>
+/* Return an element of text like those of the stored outputs. */
+const textOutput = (kind, nodes) =>
   element(
     "div",
     { className: `output ${kind} highlight-myst-ansi notranslate` },
     element("div", { className: "highlight" }, element("pre", {}, ...nodes)),
   );
 
-const joined = (value) => (Array.isArray(value) ? value.join("") : `${value}`);
+const joinLines = (value) => (Array.isArray(value) ? value.join("") : `${value}`);
 
-/* HTML of the reader's own. Its styles hold within it, and it brings no scripts. */
-const hypertext = (source) => {
+/* Return an element of HTML from the reader's code, without scripts and with styles limited to it. */
+const htmlOutput = (source) => {
   const parsed = new DOMParser().parseFromString(source, "text/html");
-  for (const one of parsed.querySelectorAll("script, link, meta, base, iframe, object, embed")) one.remove();
-  for (const one of parsed.querySelectorAll("style")) one.textContent = `@scope { ${one.textContent} }`;
+  for (const node of parsed.querySelectorAll("script, link, meta, base, iframe, object, embed")) node.remove();
+  for (const style of parsed.querySelectorAll("style")) style.textContent = `@scope { ${style.textContent} }`;
   const styles = [...parsed.head.querySelectorAll("style")];
   const shown = element("div", { className: "output text_html" }, ...styles, ...parsed.body.childNodes);
   for (const table of shown.querySelectorAll("table")) {
@@ -36,7 +36,7 @@ const hypertext = (source) => {
 };
 
 export class Outputs {
-  /* place: an empty element. alt: what a picture shows. words: of the page. figure(place, data): shows a figure that answers. */
+  /* place: an empty element. alt: description of pictures. words: of the interface. figure(place, data): shows a figure. */
   constructor(place, { alt, words, figure }) {
     Object.assign(this, { place, alt, words, figure });
     this.clear();
@@ -44,9 +44,9 @@ export class Outputs {
 
   clear() {
     this.place.replaceChildren();
-    this.named = new Map(); // what may be shown anew, by its name
+    this.named = new Map(); // display_id → output that can be replaced
     this.stream = null;
-    this.count = this.signs = this.lines = this.left = 0;
+    this.count = this.characters = this.lines = this.omitted = 0;
     this.note = null;
     this.waiting = false;
   }
@@ -57,48 +57,48 @@ export class Outputs {
 
   add(output) {
     if (output.output_type === "clear_output") {
-      this.waiting = true; // for what comes next: clearing at once would let the page jump
+      this.waiting = true; // clear when the next output comes, so that the page does not jump
       return;
     }
     if (this.waiting) this.clear();
     const name = output.transient?.display_id;
-    if (output.output_type === "update_display_data") return this.renew(name, output);
-    if (output.output_type === "stream") return this.print(output.name, joined(output.text));
+    if (output.output_type === "update_display_data") return this.replace(name, output);
+    if (output.output_type === "stream") return this.print(output.name, joinLines(output.text));
     this.stream = null;
-    if (++this.count > MOST_OUTPUTS) return this.leave(1);
+    if (++this.count > MAX_OUTPUTS) return this.omit(1);
     const node =
-      output.output_type === "error" ? this.error(output) : this.shown(output.data ?? {}, output.metadata ?? {});
+      output.output_type === "error" ? this.error(output) : this.render(output.data ?? {}, output.metadata ?? {});
     if (name) this.named.set(name, node);
     this.place.append(node);
   }
 
-  /* Another output in the place of one with a name, as a bar that grows. */
-  renew(name, { data = {}, metadata = {} }) {
+  /* Replace the output with this display_id, for example a progress bar. */
+  replace(name, { data = {}, metadata = {} }) {
     const last = this.named.get(name);
     if (!last) return;
-    const node = this.shown(data, metadata);
+    const node = this.render(data, metadata);
     last.replaceWith(node);
     this.named.set(name, node);
   }
 
-  /* What is printed goes on where it ended. A million lines would hold up any page: all but the first are counted only. */
+  /* Append printed text. Beyond the limits lines are only counted, because a million of them would block the page. */
   print(name, text) {
-    const whole = text.split(/(?<=\n)/).length;
-    if (this.left) return this.leave(whole);
+    const count = text.split(/(?<=\n)/).length;
+    if (this.omitted) return this.omit(count);
     const lines = text
-      .slice(0, MOST_SIGNS - this.signs)
+      .slice(0, MAX_CHARACTERS - this.characters)
       .split(/(?<=\n)/)
-      .slice(0, MOST_LINES - this.lines);
+      .slice(0, MAX_LINES - this.lines);
     const kept = lines.join("");
-    this.signs += kept.length;
+    this.characters += kept.length;
     this.lines += kept.split("\n").length - 1;
     if (this.stream?.name !== name) {
-      const block = printed(`stream ${name}`, []);
+      const block = textOutput(`stream ${name}`, []);
       this.place.append(block);
       this.stream = { name, block, pre: block.querySelector("pre"), text: "", drawing: false };
     }
     const stream = this.stream;
-    stream.text = (stream.text + kept).replace(/[^\n]*\r(?!\n)(?=.)/g, ""); // a line that is written again
+    stream.text = (stream.text + kept).replace(/[^\n]*\r(?!\n)(?=.)/g, ""); // drop what a carriage return overwrites
     if (!stream.drawing) {
       stream.drawing = true;
       requestAnimationFrame(() => {
@@ -107,26 +107,29 @@ export class Outputs {
         stream.block.classList.toggle("no-columns", !stream.text.trimEnd().includes("\n"));
       });
     }
-    if (kept.length < text.length) this.leave(Math.max(1, whole - lines.length));
+    if (kept.length < text.length) this.omit(Math.max(1, count - lines.length));
   }
 
-  /* Say how much more there was. */
-  leave(more) {
-    this.left += more;
+  /* Count omitted lines or outputs, and say how many there are. */
+  omit(count) {
+    this.omitted += count;
     if (!this.note) this.place.append((this.note = element("p", { className: "run-cut" })));
-    this.note.textContent = this.words.cut.replace("{lines}", this.left.toLocaleString(document.documentElement.lang));
+    this.note.textContent = this.words.cut.replace(
+      "{lines}",
+      this.omitted.toLocaleString(document.documentElement.lang),
+    );
   }
 
-  shown(data, metadata) {
-    const text = (type) => (type in data ? joined(data[type]) : null);
+  render(data, metadata) {
+    const text = (type) => (type in data ? joinLines(data[type]) : null);
     if (FIGURE in data) {
       const place = element("div");
       this.figure(place, data[FIGURE]).catch((error) =>
-        place.replaceWith(printed("text_plain", [`${text("text/plain") ?? ""}\n${error.message}`])),
+        place.replaceWith(textOutput("text_plain", [`${text("text/plain") ?? ""}\n${error.message}`])),
       );
       return place;
     }
-    if ("text/html" in data) return hypertext(text("text/html"));
+    if ("text/html" in data) return htmlOutput(text("text/html"));
     const alt = metadata.alt ?? this.alt;
     const drawing = "image/svg+xml" in data && picture(text("image/svg+xml"), alt);
     if (drawing) return element("div", { className: "output image_svg" }, drawing);
@@ -140,11 +143,11 @@ export class Outputs {
     if ("text/markdown" in data)
       return element("div", { className: "output text_markdown" }, ...markdown(text("text/markdown")));
     const plain = text("text/plain") ?? text("application/json") ?? "";
-    return printed(plain.includes("\n") ? "text_plain" : "text_plain no-columns", terminal(plain));
+    return textOutput(plain.includes("\n") ? "text_plain" : "text_plain no-columns", terminal(plain));
   }
 
   error({ ename, evalue, traceback = [] }) {
     const lines = (traceback.length ? traceback.join("\n") : `${ename}: ${evalue}`).replace(RULE, "");
-    return printed("traceback error", terminal(lines));
+    return textOutput("traceback error", terminal(lines));
   }
 }

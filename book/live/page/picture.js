@@ -1,5 +1,5 @@
-/* A drawing that a cell made, as a part of the page: in the page's ink and on its paper, as the stored ones are
- * (book/site/extension/figures/pictures.py does the same when the page is built). */
+/* Turn a cell's drawing into an element in the colours of the page, as book/site/extension/figures/pictures.py does with
+ * stored drawings when the page is built. */
 
 const UNUSED = "metadata, title, script, foreignObject";
 const THEME = {
@@ -14,17 +14,17 @@ let drawn = 0;
 const recolour = (value) => value.replace(/#[0-9a-f]{6}\b/gi, (colour) => THEME[colour.toLowerCase()] ?? colour);
 
 const pixels = (length) => {
-  const found = /^([\d.]+)\s*([a-z]*)$/.exec(length ?? "");
-  return found && found[2] in PIXELS ? found[1] * PIXELS[found[2]] : null;
+  const match = /^([\d.]+)\s*([a-z]*)$/.exec(length ?? "");
+  return match && match[2] in PIXELS ? match[1] * PIXELS[match[2]] : null;
 };
 
-/* matplotlib's white rectangle behind a figure or its axes; a legend's has an outline */
+/* Whether this is matplotlib's white rectangle behind a figure or axes (that of a legend has an outline). */
 const isBackground = (path) => {
   const style = path.getAttribute("style") ?? "";
   return style.includes("fill: #ffffff") && !style.replace("stroke: none", "").includes("stroke:");
 };
 
-/* An SVG document as an element; nothing if it is none. Its ids become its own. */
+/* Return an SVG document as an element with unique ids, or null if it is not SVG. */
 export const picture = (source, alt) => {
   const root = document.adoptNode(new DOMParser().parseFromString(source, "image/svg+xml").documentElement);
   if (root.localName !== "svg" || root.querySelector("parsererror")) return null;
@@ -32,19 +32,19 @@ export const picture = (source, alt) => {
     [width, height] = ["width", "height"].map((side) => pixels(root.getAttribute(side)));
   for (const side of ["width", "height"]) root.removeAttribute(side);
   if (!root.hasAttribute("viewBox")) root.setAttribute("viewBox", `0 0 ${width ?? 300} ${height ?? 150}`);
-  for (const one of root.querySelectorAll(UNUSED)) one.remove();
-  for (const one of root.querySelectorAll('[id^="patch_"] > *')) if (isBackground(one)) one.remove();
-  const ids = new Set([...root.querySelectorAll("[id]")].map((one) => one.id));
-  const own = (value) =>
+  for (const node of root.querySelectorAll(UNUSED)) node.remove();
+  for (const path of root.querySelectorAll('[id^="patch_"] > *')) if (isBackground(path)) path.remove();
+  const ids = new Set([...root.querySelectorAll("[id]")].map((node) => node.id));
+  const adapt = (value) =>
     recolour(value).replace(/url\(#([^)]+)\)/g, (whole, id) => (ids.has(id) ? `url(#${name}-${id})` : whole));
-  for (const one of [root, ...root.querySelectorAll("*")]) {
-    if (one.localName === "style") one.textContent = `#${name} { ${own(one.textContent)} }`;
-    for (const { name: key, value } of [...one.attributes]) {
-      if (key === "id") one.id = `${name}-${value}`;
+  for (const node of [root, ...root.querySelectorAll("*")]) {
+    if (node.localName === "style") node.textContent = `#${name} { ${adapt(node.textContent)} }`;
+    for (const { name: key, value } of [...node.attributes]) {
+      if (key === "id") node.id = `${name}-${value}`;
       else if (/^(xlink:)?href$/.test(key) && ids.has(value.slice(1))) {
-        one.removeAttribute(key);
-        one.setAttribute("href", `#${name}-${value.slice(1)}`);
-      } else if (!key.startsWith("xmlns")) one.setAttribute(key, own(value));
+        node.removeAttribute(key);
+        node.setAttribute("href", `#${name}-${value.slice(1)}`);
+      } else if (!key.startsWith("xmlns")) node.setAttribute(key, adapt(value));
     }
   }
   root.id = name;

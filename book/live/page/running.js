@@ -1,14 +1,14 @@
-/* What a page with running cells does: it loads Python when it may, runs cells in their order as far as needed, and keeps
- * what the reader writes. run.js calls it once. */
+/* The controller of a page with cells: it asks before it loads Python, runs cells with those above that they need, and
+ * stores the reader's code. run.js calls it once. */
 
 import { Bar } from "./bar.js";
 import { Cell } from "./cell.js";
 import { element } from "./code.js";
-import { changeFigure, shownFigure } from "./figure.js";
+import { changeFigure, showFigure } from "./figure.js";
 import { inline } from "./markdown.js";
 import { saveNotebook } from "./notebook.js";
 
-// the build puts them in
+// the build inserts their values
 const WORDS = "WORDS",
   STYLE = "STYLE",
   TESTS = "TESTS";
@@ -18,8 +18,8 @@ const megabytes = (bytes) => Math.max(1, Math.round(bytes / 1e6));
 class Page {
   constructor(rows, script) {
     this.words = WORDS;
-    this.honest = WORDS.honest.replace("{tests}", TESTS);
-    if (document.querySelector(".hand-in")) this.honest = this.honest.replace("`compare`", "`check`");
+    this.notice = WORDS.honest.replace("{tests}", TESTS);
+    if (document.querySelector(".hand-in")) this.notice = this.notice.replace("`compare`", "`check`");
     this.rows = rows;
     this.cells = [];
     this.phase = "new"; // asking, starting, running, failed
@@ -27,14 +27,14 @@ class Page {
     this.script = script;
     this.base = new URL(`${document.documentElement.dataset.content_root}../live/`, location.href);
     this.queue = [];
-    this.clock = 0; // counts the cells that have run
-    this.turn = 0; // counts the beginnings and ends of Python: what a former one says is not heard
+    this.clock = 0; // the number of runs
+    this.turn = 0; // the number of starts and stops of Python: outputs of earlier ones are ignored
     document.head.append(element("style", { textContent: STYLE }));
-    this.figure = (place, data) => shownFigure(place, data, this);
-    this.told = this.prepare().then(() => this);
+    this.figure = (place, data) => showFigure(place, data, this);
+    this.prepared = this.prepare().then(() => this);
   }
 
-  /* Read what the cells hold, and put there what the reader wrote at an earlier visit. */
+  /* Load the data of the cells, and restore the code that the reader wrote at an earlier visit. */
   async prepare() {
     const name =
       location.pathname
@@ -42,69 +42,69 @@ class Page {
         .pop()
         .replace(/\.html$/, "") || "index";
     this.notebook = `_sources/${name}.ipynb`;
-    const told = location.protocol === "file:" ? [] : await this.fetched(new URL(`cells/${name}.json`, this.script));
+    const data = location.protocol === "file:" ? [] : await this.fetchJSON(new URL(`cells/${name}.json`, this.script));
     const rows = new Map(this.rows.map((row) => [row.id, row]));
-    this.cells = told.filter(({ id }) => rows.has(id)).map((one) => new Cell(rows.get(one.id), one, this));
-    const kept = this.kept();
+    this.cells = data.filter(({ id }) => rows.has(id)).map((cell) => new Cell(rows.get(cell.id), cell, this));
+    const stored = this.readStored();
     for (const cell of this.cells) {
-      if (!(cell.id in kept)) continue;
-      cell.write(kept[cell.id]);
+      if (!(cell.id in stored)) continue;
+      cell.write(stored[cell.id]);
       cell.show();
     }
-    addEventListener("pagehide", () => this.keepNow());
+    addEventListener("pagehide", () => this.store());
     addEventListener("mode", () => this.recolour());
   }
 
-  /* The address of a script of what runs cells. */
-  part(name) {
+  /* Return the address of a file in the site's folder live/. */
+  liveFile(name) {
     return new URL(this.manifest.folder + name, this.base);
   }
 
-  async fetched(url) {
-    const answer = await fetch(url);
-    if (!answer.ok) throw new Error(`${url.pathname}: ${answer.status}`);
-    return answer.json();
+  async fetchJSON(url) {
+    const response = await fetch(url);
+    if (!response.ok) throw new Error(`${url.pathname}: ${response.status}`);
+    return response.json();
   }
 
-  // --- what the reader writes
+  // --- storing the reader's code
 
-  kept() {
+  readStored() {
     try {
       return JSON.parse(localStorage.getItem(this.key)) ?? {};
     } catch {
-      return {}; // private, or not ours
+      return {}; // private browsing, or not the format of this script
     }
   }
 
-  keep() {
-    clearTimeout(this.keeping);
-    this.keeping = setTimeout(() => this.keepNow(), 300);
+  storeSoon() {
+    clearTimeout(this.storing);
+    this.storing = setTimeout(() => this.store(), 300);
   }
 
-  keepNow() {
-    clearTimeout(this.keeping);
-    const kept = this.kept(); // with what the reader has written meanwhile in another window
-    for (const cell of this.cells.filter((one) => one.unkept)) {
-      cell.unkept = false;
-      if (cell.changed) kept[cell.id] = cell.text;
-      else delete kept[cell.id];
+  store() {
+    clearTimeout(this.storing);
+    const stored = this.readStored(); // read again, because another window may have written
+    for (const cell of this.cells.filter((cell) => cell.unsaved)) {
+      cell.unsaved = false;
+      if (cell.changed) stored[cell.id] = cell.text;
+      else delete stored[cell.id];
     }
     try {
-      if (Object.keys(kept).length) localStorage.setItem(this.key, JSON.stringify(kept));
+      if (Object.keys(stored).length) localStorage.setItem(this.key, JSON.stringify(stored));
       else localStorage.removeItem(this.key);
-    } catch {} // then only this page has it
+    } catch {} // then the code lasts as long as the page
   }
 
-  /* The notebook of an assignment with the reader's answers, as a file. */
+  /* Save the notebook of an assignment with the reader's answers as a file. */
   handIn(button) {
-    this.keepNow();
-    if (location.protocol === "file:") return this.offer("file", {}, "close");
+    this.store();
+    if (location.protocol === "file:") return this.ask("file", {}, "close");
     return saveNotebook(new URL(button.dataset.notebook, location.href), this.cells);
   }
 
   // --- loading
 
-  /* What the bar says, in the page's language, and the buttons that it has. */
+  /* Show words in the bar, with values filled in, and buttons for these actions. */
   say(name, values = {}, ...actions) {
     const text = Object.entries(values).reduce(
       (text, [key, value]) => text.replaceAll(`{${key}}`, value),
@@ -116,30 +116,30 @@ class Page {
 
   actions = {
     load: () => this.agree(),
-    again: () => (this.manifest ? this.begin() : this.ask()),
+    again: () => (this.manifest ? this.begin() : this.askToLoad()),
     not_now: () => this.close(),
     close: () => this.close(),
     stop: () => this.stop(),
-    anyway: () => this.run(this.asker),
+    anyway: () => this.run(this.pressed),
     run_all: () => this.enqueue(this.cells.filter((cell) => cell.kind !== "elsewhere")),
     anew: () => this.anew(),
   };
 
-  /* The bar goes, and with it what waits for an answer. */
+  /* Close the bar, and drop the cells that wait. */
   close() {
     this.queue = [];
     this.bar?.close();
     this.bar = null;
-    this.asker?.button.focus();
+    this.pressed?.button.focus();
     if (this.phase !== "running") this.phase = "new";
   }
 
-  /* Ask, once a site, whether to load so much. */
-  async ask() {
+  /* Ask whether to load Python, unless the reader has agreed before. */
+  async askToLoad() {
     this.phase = "asking";
-    if (location.protocol === "file:") return this.offer("file", {}, "close");
+    if (location.protocol === "file:") return this.ask("file", {}, "close");
     try {
-      this.manifest = await this.fetched(new URL("manifest.json", this.base));
+      this.manifest = await this.fetchJSON(new URL("manifest.json", this.base));
     } catch (error) {
       return this.fail(error);
     }
@@ -148,17 +148,17 @@ class Page {
       loaded = localStorage.getItem("live");
     } catch {}
     if (loaded === this.manifest.version) this.begin();
-    else this.offer("ask", { size: megabytes(this.manifest.size), honest: this.honest }, "load", "not_now");
+    else this.ask("ask", { size: megabytes(this.manifest.size), honest: this.notice }, "load", "not_now");
   }
 
-  /* Say it, and put the reader before the answers. */
-  offer(...said) {
-    this.say(...said);
+  /* Show a question in the bar and move the focus to the answers. */
+  ask(...question) {
+    this.say(...question);
     this.bar.focus();
   }
 
   agree() {
-    this.asker?.button.focus();
+    this.pressed?.button.focus();
     this.begin();
   }
 
@@ -169,10 +169,10 @@ class Page {
     for (const cell of this.queue) cell.mark("waiting");
     this.say("starting", {}, "stop");
     try {
-      const { start } = await import(this.part("kernel.js"));
+      const { start } = await import(this.liveFile("kernel.js"));
       this.kernel ??= start({
         base: this.base.href,
-        onProgress: (...far) => this.phase === "starting" && this.progress(...far),
+        onProgress: (...progress) => this.phase === "starting" && this.progress(...progress),
       });
       await this.kernel.ready;
     } catch (error) {
@@ -184,7 +184,7 @@ class Page {
       localStorage.setItem("live", this.manifest.version);
     } catch {}
     this.phase = "running";
-    this.welcome();
+    this.enableEditing();
     this.pump();
   }
 
@@ -199,27 +199,28 @@ class Page {
     this.phase = "failed";
     this.pumping = false;
     for (const cell of this.cells) cell.forget();
-    this.offer("unloadable", { what: error.message ?? error }, "again", "close");
+    this.ask("unloadable", { what: error.message ?? error }, "again", "close");
   }
 
-  /* Python runs: every cell can be changed, and the page says what it is that runs. */
-  welcome() {
+  /* Make all cells editable, and say on the page that small_torch stands in for torch. */
+  enableEditing() {
     if (this.started) return;
     this.started = true;
     for (const cell of this.cells) cell.start();
     this.cells[0]?.cell.previousElementSibling.before(
-      element("p", { className: "run-honest" }, ...inline(this.honest)),
+      element("p", { className: "run-honest" }, ...inline(this.notice)),
     );
   }
 
-  /* What else can be done with a cell: a menu at its last button. */
+  /* Open a menu with more ways to run a cell. */
   menu(cell) {
     const { cells } = this,
       place = cells.indexOf(cell);
-    const here = cells.filter((one) => one.kind !== "elsewhere" || one === cell);
+    const runnable = cells.filter((other) => other.kind !== "elsewhere" || other === cell);
     const actions = {
-      run_above: () => this.enqueue(here.filter((one) => cells.indexOf(one) < place)),
-      run_below: () => this.enqueue([...this.needed(cell), ...here.filter((one) => cells.indexOf(one) >= place)]),
+      run_above: () => this.enqueue(runnable.filter((other) => cells.indexOf(other) < place)),
+      run_below: () =>
+        this.enqueue([...this.needed(cell), ...runnable.filter((other) => cells.indexOf(other) >= place)]),
       run_alone: () => this.enqueue([cell]),
     };
     this.open?.remove();
@@ -252,12 +253,12 @@ class Page {
   }
 
   async editors() {
-    const { createEditor } = await import(this.part("editor.js"));
+    const { createEditor } = await import(this.liveFile("editor.js"));
     return createEditor;
   }
 
   recolour() {
-    for (const cell of this.cells.filter((one) => one.editor)) {
+    for (const cell of this.cells.filter((cell) => cell.editor)) {
       const focused = cell.cell.contains(document.activeElement);
       cell.leave();
       cell.edit().then(() => focused || document.activeElement.blur());
@@ -266,16 +267,16 @@ class Page {
 
   // --- running
 
-  /* A cell's button was pressed. */
+  /* Run a cell whose button was pressed, stop it if it runs, or ask if it should not run on a page. */
   press(id) {
-    const cell = this.cells.find((one) => one.id === id) ?? this.rows.find((one) => one.id === id);
-    this.asker = cell;
+    const cell = this.cells.find((cell) => cell.id === id) ?? this.rows.find((row) => row.id === id);
+    this.pressed = cell;
     if (cell.state === "running") this.stop();
-    else if (cell.kind === "elsewhere") this.offer(cell.why, { notebook: this.notebook }, "anyway", "close");
+    else if (cell.kind === "elsewhere") this.ask(cell.why, { notebook: this.notebook }, "anyway", "close");
     else this.run(cell);
   }
 
-  /* The cells above this one that have to run before it does, in their order: from the first on that has not run as it is. */
+  /* Return the cells above that must run before this one: all from the first that is stale, failed or has not run. */
   needed(target) {
     const above = this.cells
       .slice(0, this.cells.indexOf(target))
@@ -293,11 +294,11 @@ class Page {
     this.enqueue([...this.needed(cell), cell]);
   }
 
-  /* Run it, and go on to the next. */
+  /* Run a cell and go to the next one. */
   runNext(cell) {
     this.press(cell.id);
     if (this.phase !== "running") return;
-    const next = this.cells.slice(this.cells.indexOf(cell) + 1).find((one) => one.visible);
+    const next = this.cells.slice(this.cells.indexOf(cell) + 1).find((other) => other.visible);
     if (!next) return;
     if (next.editor) next.editor.focus();
     else next.button.focus();
@@ -309,13 +310,13 @@ class Page {
       (cell) => !this.queue.includes(cell) && !(cell.state === "running" && cell.runs === cell.text),
     );
     this.queue.push(...fresh);
-    if (this.phase === "new" || this.phase === "failed") return this.ask();
+    if (this.phase === "new" || this.phase === "failed") return this.askToLoad();
     if (this.phase === "asking") return this.bar?.focus();
     for (const cell of fresh) if (cell.state !== "running") cell.mark("waiting");
     this.pump();
   }
 
-  /* Run what waits, one cell after another. */
+  /* Run the waiting cells, one after another. */
   async pump() {
     if (this.pumping || this.phase !== "running") return;
     this.pumping = true;
@@ -324,7 +325,7 @@ class Page {
       const cell = this.queue.shift();
       this.say(cell.kind === "slow" ? "runs_slow" : "runs", { k, all: k + this.queue.length }, "stop");
       const good = await this.runOne(cell, turn);
-      if (turn !== this.turn) return; // stopped, or lost: what comes then has begun already
+      if (turn !== this.turn) return; // stopped or failed: another call handles what follows
       if (!good) break;
     }
     this.pumping = false;
@@ -334,7 +335,7 @@ class Page {
     }
   }
 
-  /* Run one cell; true if it came to its end without an error. */
+  /* Run one cell; return whether it ended without an error. */
   async runOne(cell, turn) {
     const { text } = cell,
       receiver = cell.receive();
@@ -356,22 +357,22 @@ class Page {
     cell.ranText = text;
     cell.ranAt = this.clock;
     cell.mark(status === "ok" ? "done" : "failed");
-    this.age();
+    this.markOlder();
     if (status !== "ok") this.say("broke");
     else if (!this.queue.length) this.say("ready");
     return status === "ok";
   }
 
-  /* Say which outputs are older than a change above them. */
-  age() {
+  /* Mark the outputs that are older than a change above them. */
+  markOlder() {
     let changedAt = 0;
     for (const cell of this.cells) {
-      if (cell.ranAt) cell.age(changedAt > cell.ranAt);
+      if (cell.ranAt) cell.setOlder(changedAt > cell.ranAt);
       changedAt = Math.max(changedAt, cell.changedAt);
     }
   }
 
-  /* End what runs. Python cannot be asked to: its worker is ended, and the next one knows nothing. */
+  /* Stop what runs. Python cannot be interrupted: its worker is terminated, and the next one has no variables. */
   stop() {
     this.turn++;
     this.pumping = false;
@@ -382,7 +383,7 @@ class Page {
     else this.close();
   }
 
-  /* Python and outputs as at the beginning; what the reader wrote stays. */
+  /* Restart Python and show the book's outputs; the reader's code stays. */
   anew() {
     this.stop();
     for (const cell of this.cells) cell.withdraw();

@@ -1,68 +1,68 @@
-// The book without a network. What was read is kept; once a reader has begun to read, so is the rest of the edition.
-// _VERSION changes with every page: so browsers take the new worker.
+// Service worker for reading offline. It caches what was read and, once the reader has begun, the rest of the edition.
+// root_files.py inserts the values. _VERSION changes with every page, so that browsers install the new worker.
 const _VERSION = "VERSION",
   EDITIONS = "EDITIONS",
   CACHE = "unrolled";
-// What runs cells lies in a folder named after its contents: it never changes, and is large.
+// The files that run cells are large and in a folder named by their hash, so they never change.
 const LIVE = "LIVE",
-  LASTING = /\/live\/[0-9a-f]{12}\//;
+  IMMUTABLE = /\/live\/[0-9a-f]{12}\//;
 
 self.addEventListener("install", () => self.skipWaiting());
 
-// Of an older book: what is kept is fetched again, what is gone is forgotten.
+// Update the cache of an older version: fetch its files again, and delete those that are gone.
 self.addEventListener("activate", (event) =>
   event.waitUntil(
     (async () => {
       await self.clients.claim();
       const cache = await caches.open(CACHE);
       for (const request of await cache.keys()) {
-        if (LASTING.test(request.url)) {
+        if (IMMUTABLE.test(request.url)) {
           if (!request.url.includes(`/live/${LIVE}/`)) await cache.delete(request);
           continue;
         }
-        const answer = await fetch(request, { cache: "no-cache" }).catch(() => null);
-        if (answer?.ok) await cache.put(request, answer);
-        else if (answer) await cache.delete(request);
+        const response = await fetch(request, { cache: "no-cache" }).catch(() => null);
+        if (response?.ok) await cache.put(request, response);
+        else if (response) await cache.delete(request);
       }
     })(),
   ),
 );
 
 self.addEventListener("message", (event) => {
-  if (event.data in EDITIONS) event.waitUntil(keep(EDITIONS[event.data]));
+  if (event.data in EDITIONS) event.waitUntil(store(EDITIONS[event.data]));
 });
 
-async function keep(files) {
+async function store(files) {
   const cache = await caches.open(CACHE);
   for (const file of files) {
     const url = new URL(file, self.registration.scope);
     if (await cache.match(url, { ignoreSearch: true })) continue;
-    const answer = await fetch(url).catch(() => null);
-    if (!answer) return; // no network: the rest another time
-    if (answer.ok) await cache.put(url, answer);
+    const response = await fetch(url).catch(() => null);
+    if (!response) return; // no network: the rest another time
+    if (response.ok) await cache.put(url, response);
   }
 }
 
 self.addEventListener("fetch", (event) => {
   const { request } = event;
-  if (request.method === "GET" && new URL(request.url).origin === location.origin) event.respondWith(answer(event));
+  if (request.method === "GET" && new URL(request.url).origin === location.origin) event.respondWith(respond(event));
 });
 
-// From the network, and kept; without one, or if it takes longer than a reader waits, from what is kept.
-async function answer(event) {
+// Respond from the network and cache the response; without a network, or after 3 seconds, respond from the cache.
+async function respond(event) {
   const { request } = event;
   const cache = await caches.open(CACHE);
-  if (LASTING.test(request.url)) {
-    const lasting = await cache.match(request);
-    if (lasting) return lasting;
+  if (IMMUTABLE.test(request.url)) {
+    const cached = await cache.match(request);
+    if (cached) return cached;
   }
-  const fresh = fetch(request).then((found) => {
-    if (found.status === 200) event.waitUntil(cache.put(request, found.clone()));
-    return found;
+  const fresh = fetch(request).then((response) => {
+    if (response.status === 200) event.waitUntil(cache.put(request, response.clone()));
+    return response;
   });
   fresh.catch(() => {});
-  const kept = await cache.match(request, { ignoreSearch: true });
-  if (!kept) return fresh;
-  const late = new Promise((done) => setTimeout(done, 3000, kept));
-  return Promise.race([fresh.catch(() => kept), late]);
+  const cached = await cache.match(request, { ignoreSearch: true });
+  if (!cached) return fresh;
+  const late = new Promise((done) => setTimeout(done, 3000, cached));
+  return Promise.race([fresh.catch(() => cached), late]);
 }

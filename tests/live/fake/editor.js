@@ -1,4 +1,4 @@
-/* Stands in for the editor: a plain field with the same keys. */
+/* Stand-in for the editor: a textarea with the same keys. */
 
 export const createEditor = ({ parent, doc, label, onChange, onRun, onRunNext, onLeave }) => {
   const field = document.createElement("textarea");

@@ -1,13 +1,13 @@
-/* Stands in for Python where tests look at the page alone: it knows a few forms of a line, and says what it was asked. */
+/* Stand-in for the kernel in tests of the page: it knows a few forms of lines, and logs the calls in window.asked. */
 
-const said = (type, text) => (type.endsWith("json") ? JSON.parse(text) : text.replaceAll("\\n", "\n"));
+const decode = (type, text) => (type.endsWith("json") ? JSON.parse(text) : text.replaceAll("\\n", "\n"));
 const FORMS = [
   [/^print\((\d+) lines\)$/, (n) => [{ output_type: "stream", name: "stdout", text: "a line\n".repeat(+n) }]],
   [/^print\("(.*)"\)$/, (text) => [{ output_type: "stream", name: "stdout", text: `${text}\n` }]],
   [/^say (.*)$/, (text) => [JSON.parse(text)]],
   [
     /^show (\S+) (.*)$/,
-    (type, text) => [{ output_type: "display_data", data: { [type]: said(type, text) }, metadata: {} }],
+    (type, text) => [{ output_type: "display_data", data: { [type]: decode(type, text) }, metadata: {} }],
   ],
 ];
 
@@ -35,8 +35,8 @@ export const start = ({ onProgress }) => {
           return { status: "error" };
         }
         for (const [form, outputs] of FORMS) {
-          const found = form.exec(line);
-          if (found) for (const output of outputs(...found.slice(1))) onOutput(output);
+          const match = form.exec(line);
+          if (match) for (const output of outputs(...match.slice(1))) onOutput(output);
         }
       }
       return { status: "ok" };

@@ -1,5 +1,5 @@
-/* Stands in for Python's thread, where tests look at the page's side of it alone: it says each word of a cell, and goes on to
- * say the last one for ever where that is "on". */
+/* Stand-in for the worker in tests of kernel.js: it outputs each word of a cell, and repeats the last one for ever if it
+ * is "on". */
 
 self.onmessage = ({ data }) => {
   if ("start" in data) {

@@ -22,7 +22,7 @@ class SafetensorError(Exception):
 
 
 class safe_open:
-    """Open a file: `with safe_open(path, framework="pt") as file`: `file.keys()`, `file.metadata()`, `file.get_tensor(name)`."""
+    """Open a file: `with safe_open(path) as file`, then `file.keys()`, `file.metadata()`, `file.get_tensor(name)`."""
 
     def __init__(self, filename, framework="pt", device="cpu"):
         with open(filename, "rb") as file:

@@ -1,37 +1,37 @@
-/* What stands in for a notebook's kernel on a page: a model that keeps its state and tells who listens, with the methods
- * that anywidget's has. `answer(name)` promises the bytes of a file that a figure asks for by `send({ want: name })`; they
- * come as a message { have: name } with the bytes as its buffer. `changed(state)`, if there is one, hears of what is moved. */
-const staticModel = (state, answer, changed) => {
+/* Return a model with the methods of anywidget's, for pages without a kernel. fetchBytes(name): promise of the bytes of a
+ * file that a figure requests by `send({ want: name })`; they arrive as a message { have: name } with the bytes as its
+ * buffer. onChange(values), optional: called with the values that the reader has changed. */
+const staticModel = (state, fetchBytes, onChange) => {
   const listeners = {},
-    moved = new Set();
+    changedNames = new Set();
   const same = (a, b) => a === b || JSON.stringify(a) === JSON.stringify(b);
-  const tell = (event, ...what) => [...(listeners[event] || [])].forEach((listener) => listener(...what));
+  const notify = (event, ...values) => [...(listeners[event] || [])].forEach((listener) => listener(...values));
   return {
     get: (name) => state[name],
     set(name, value) {
       if (same(state[name], value)) return;
       state[name] = value;
-      moved.add(name);
-      tell(`change:${name}`);
+      changedNames.add(name);
+      notify(`change:${name}`);
     },
     save_changes() {
-      changed?.(Object.fromEntries([...moved].map((name) => [name, state[name]])));
-      moved.clear();
+      onChange?.(Object.fromEntries([...changedNames].map((name) => [name, state[name]])));
+      changedNames.clear();
     },
     on: (event, listener) => (listeners[event] ??= new Set()).add(listener),
     off: (event, listener) => listeners[event]?.delete(listener),
     send({ want }) {
-      answer(want).then(
-        (bytes) => tell("msg:custom", { have: want }, [new DataView(bytes)]),
-        (error) => tell("msg:custom", { lacks: want, why: `${error.message || error}` }, []),
+      fetchBytes(want).then(
+        (bytes) => notify("msg:custom", { have: want }, [new DataView(bytes)]),
+        (error) => notify("msg:custom", { lacks: want, why: `${error.message || error}` }, []),
       );
     },
   };
 };
 
-/* The bytes of a file beside this script. A page that is a file may not read others, but it may run them: there the bytes
- * come as text in a script of the same name. */
-const beside = (script) => async (name) => {
+/* Return the function that fetches a file beside this script. A page opened as a file cannot read other files but can run
+ * scripts: there the bytes come as base64 in a script of the same name. */
+const fetchBeside = (script) => async (name) => {
   const url = new URL(name, script.src);
   if (location.protocol !== "file:") {
     const response = await fetch(url);
@@ -47,23 +47,23 @@ const beside = (script) => async (name) => {
   });
 };
 
-/* kind → function that shows such a figure in an element, and returns its model */
+/* Name of a figure → function that shows it in an element and returns its model. */
 const kinds = {};
 
-/* Put the figure in the place of its picture. The script stands in that place, so the browser has not read what follows:
- * nothing moves when the figure grows, and a link to a later section leads to it. */
+/* Replace the picture by the figure. The script is in the picture's element, so the browser has not laid out what follows:
+ * nothing moves when the figure grows, and links to later sections lead to the right place. */
 // biome-ignore lint/correctness/noUnusedVariables: the pages call it, as unrolledFigures.mount
 const mount = (name, { render }) => {
   const script = document.currentScript,
-    place = script.closest("[data-figure]");
-  const answer = beside(script);
-  kinds[name] = (el, state, changed) => {
-    const model = staticModel(state, answer, changed);
+    element = script.closest("[data-figure]");
+  const fetchBytes = fetchBeside(script);
+  kinds[name] = (el, state, onChange) => {
+    const model = staticModel(state, fetchBytes, onChange);
     render({ model, el });
     return model;
   };
-  if (!place) return; // the script was loaded for a cell that the reader runs
-  const state = JSON.parse(place.querySelector("script").textContent);
-  place.replaceChildren();
-  kinds[name](place, state);
+  if (!element) return; // the script was loaded for a cell that the reader runs
+  const state = JSON.parse(element.querySelector("script").textContent);
+  element.replaceChildren();
+  kinds[name](element, state);
 };

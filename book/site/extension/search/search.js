@@ -1,5 +1,5 @@
-/* The browser's half of search.py, which puts the patterns in. Sphinx's search loads it last, and asks the
- * functions of Sphinx that are replaced here. What is not replaced is Sphinx's: the page, the index, the headings. */
+/* The browser's part of the search: splits queries like index.py, which inserts the patterns, and ranks the pages. It
+ * replaces some functions of Sphinx's search, which loads it last; the page, the index and the headings are Sphinx's. */
 
 const unrolled = { patterns: PATTERNS, endings: ENDINGS, camel: CAMEL, query: "", terms: null };
 
@@ -32,31 +32,31 @@ var splitQuery = (text) => {
     .filter((word) => !skip.test(word));
 };
 
-/* The pieces of a query that `has` accepts, each as long as can be: what is marked on a page. */
+/* Return the longest pieces of a query that `has` accepts, to be marked on a page. */
 unrolled.pieces = (query, has) => {
   const stemmer = new Stemmer();
-  const found = new Set();
+  const pieces = new Set();
   for (const word of unrolled.words(query.toLowerCase())) {
     if (!unrolled.isCJK(word)) {
       const stem = stemmer.stemWord(word);
       if (stopwords.includes(word)) continue;
-      if (has(word)) found.add(word);
-      else if (stem.length > 2 && has(stem)) found.add(stem);
+      if (has(word)) pieces.add(word);
+      else if (stem.length > 2 && has(stem)) pieces.add(stem);
       continue;
     }
     for (let start = 0; start < word.length; ) {
       let end = word.length;
       while (end > start && !has(word.slice(start, end))) end--;
       const piece = word.slice(start, end);
-      if (splitQuery(piece).length && (piece.length > 1 || word.length === 1)) found.add(piece);
+      if (splitQuery(piece).length && (piece.length > 1 || word.length === 1)) pieces.add(piece);
       start = Math.max(end, start + 1);
     }
   }
-  return [...found].sort((a, b) => b.length - a.length);
+  return [...pieces].sort((a, b) => b.length - a.length);
 };
 
-/* How much each page has to say about a word: a map from its number to a weight. A Latin word that stands nowhere may
- * be a part of others, and so may a single CJK character. Both weigh half. */
+/* Return a map from the number of a page to its weight for a word. A word of letters that is not in the index, or a single
+ * CJK character, may be a part of other words; it then has half their weight. */
 unrolled.lookUp = (word) => {
   const weights = new Map();
   const add = (pages, factor) => {
@@ -70,7 +70,7 @@ unrolled.lookUp = (word) => {
   return weights;
 };
 
-/* Does a heading say the whole query? Spaces do not matter: Korean is written with and without. */
+/* Return the pages with a heading that contains the whole query, without spaces, whose use varies in Korean. */
 unrolled.inHeading = () => {
   const squeeze = (text) =>
     unrolled
@@ -84,9 +84,9 @@ unrolled.inHeading = () => {
   return pages;
 };
 
-/* Sphinx would count each word once, and sort equal pages by name. Here the rarer word counts more, and so does the
- * page that says it more often. A word that no page has is not asked for. A page that lacks what another has is left
- * out, unless it has most of it. */
+/* Rank the pages. Sphinx would count each word once and sort equal pages by name. Here rare words count more, and so do
+ * pages with a high weight for a word. Words that are on no page are ignored. A page is left out if it has at most half
+ * of the words (weighted by rarity) that the best page has. */
 Search.performTermsSearch = (searchTerms) => {
   const { terms, docnames, filenames, titles } = Search._index;
   unrolled.terms ||= new Map(Object.entries(terms));
@@ -103,7 +103,7 @@ Search.performTermsSearch = (searchTerms) => {
     return pages.filter((page) => page.score);
   };
   let pages = rank(searchTerms);
-  // 埋込 for 埋め込み: no pair in common, but each of its characters
+  // 埋込 and 埋め込み have no pair of characters in common, but single ones
   if (!pages.length) pages = rank(new Set([...searchTerms].filter(unrolled.isCJK).join("")));
   const most = Math.max(...pages.map((page) => page.has));
   const headings = unrolled.inHeading();
@@ -116,7 +116,7 @@ Search.performTermsSearch = (searchTerms) => {
       titles[page],
       "",
       null,
-      (Scorer.title * score) / best, // as high as a heading can score in Sphinx
+      (Scorer.title * score) / best, // the maximum score of a heading in Sphinx
       filenames[page],
     ]);
 };
@@ -128,16 +128,16 @@ Search._parseQuery = (query) => {
     .replace(/[?!。\s]+$/, "")
     .trim();
   const [, searchTerms, excludedTerms, , objectTerms] = unrolled.parseQuery(unrolled.query);
-  // marked on the page that the reader chooses: pieces whose words are all in the index
+  // mark pieces whose words are all in the index on the page that the reader opens
   const terms = Search._index.terms;
   const stemmer = new Stemmer();
-  const known = (piece) => splitQuery(piece).every((word) => Object.hasOwn(terms, stemmer.stemWord(word)));
-  const marks = unrolled.pieces(unrolled.query, known);
+  const inIndex = (piece) => splitQuery(piece).every((word) => Object.hasOwn(terms, stemmer.stemWord(word)));
+  const marks = unrolled.pieces(unrolled.query, inIndex);
   localStorage.setItem("sphinx_highlight_terms", marks.join(" "));
   return [unrolled.query, searchTerms, excludedTerms, new Set(marks), objectTerms];
 };
 
-/* The part of a page, or of a section, where most of the query stands, marked. */
+/* Return the part of a page or section that has most of the query, with the query marked. */
 Search.makeSearchSummary = (html, _keywords, anchor) => {
   const page = new DOMParser().parseFromString(html, "text/html");
   const part = page.getElementById(anchor.slice(1)) || page.querySelector("article");
@@ -145,7 +145,7 @@ Search.makeSearchSummary = (html, _keywords, anchor) => {
   part
     .querySelectorAll(".headerlink, .begin, h1, pre, script, style, svg, annotation")
     .forEach((element) => element.remove());
-  // each begins anew
+  // separate the texts of these elements
   part.querySelectorAll("dt, dd, li, p, tr, th, td").forEach((element) => element.append(" "));
   part.querySelectorAll("h2, h3, h4").forEach((element) => element.append(" · "));
   const text = part.textContent.replace(/\s+/g, " ").trim();
@@ -155,21 +155,21 @@ Search.makeSearchSummary = (html, _keywords, anchor) => {
   let [start, most] = [0, 0];
   for (const mark of marks)
     for (let at = lower.indexOf(mark); at >= 0; at = lower.indexOf(mark, at + 1)) {
-      const around = lower.slice(Math.max(at - 60, 0), at + 180);
-      const has = marks.filter((other) => around.includes(other)).join("").length;
+      const excerpt = lower.slice(Math.max(at - 60, 0), at + 180);
+      const has = marks.filter((other) => excerpt.includes(other)).join("").length;
       if (has > most) [start, most] = [Math.max(at - 60, 0), has];
     }
   const summary = document.createElement("p");
   summary.classList.add("context");
   const end = start + 240;
-  let said = text.slice(start, end);
-  // no half word at its ends
-  if (start) said = `…${said.replace(/^[\p{Script=Latin}\d_’-]*[ ,.;:)]+/u, "")}`;
-  if (end < text.length) said = `${said.replace(/[ (]+[\p{Script=Latin}\d_’-]*$/u, "")}…`;
-  summary.textContent = said;
+  let shown = text.slice(start, end);
+  // remove half words at the ends
+  if (start) shown = `…${shown.replace(/^[\p{Script=Latin}\d_’-]*[ ,.;:)]+/u, "")}`;
+  if (end < text.length) shown = `${shown.replace(/[ (]+[\p{Script=Latin}\d_’-]*$/u, "")}…`;
+  summary.textContent = shown;
   marks.forEach((mark) => _highlightText(summary, mark, "highlighted"));
   return summary;
 };
 
-// A page that is a file may not read other pages: there are no summaries then.
+// A page opened as a file cannot read other pages, so it shows no summaries.
 if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;

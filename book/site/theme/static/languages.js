@@ -1,25 +1,25 @@
-// The language switcher leads to the place that is being read, and what is chosen there is remembered.
+// Lets the language switcher lead to the place that is being read, and stores the chosen language.
 (() => {
   const menu = document.querySelector(".languages details");
   if (!menu) return;
   const links = menu.querySelectorAll("a");
 
-  const aim = () => {
+  const updateLinks = () => {
     let hash = "";
-    // The first place is the page's title: from there the link leads to the page.
+    // The first place is the page's title, which needs no hash.
     for (const place of [...document.querySelectorAll("article .place")].slice(1))
       if (place.getBoundingClientRect().top < innerHeight / 4) hash = place.id;
     for (const link of links) if ("samePage" in link.dataset) link.hash = hash;
   };
 
-  menu.addEventListener("toggle", aim);
-  menu.addEventListener("pointerover", aim); // the page may have moved under the open menu
-  menu.addEventListener("focusin", aim);
+  menu.addEventListener("toggle", updateLinks);
+  menu.addEventListener("pointerover", updateLinks); // the page may have been scrolled under the open menu
+  menu.addEventListener("focusin", updateLinks);
   for (const link of links)
     link.addEventListener("click", () => {
       try {
         localStorage.setItem("language", link.hreflang);
-      } catch {} // where nothing may be stored, nothing is remembered
+      } catch {} // storage may be disabled
     });
 
   document.addEventListener("click", (event) => {
