@@ -7,17 +7,17 @@ import sys
 
 import pytest
 
-# Models in tests are small: more threads take four times the processor's time. Set before torch is imported.
+# Models in tests are small: more threads take four times the processor time. Set before torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# what tests share says as clearly as they do what an assertion found
+# assertions in helpers of tests report values as those in tests do
 pytest.register_assert_rewrite("tests", "both_torches")
 
-# A shell lets what it starts in the background ignore Ctrl+C, and so would all programs that tests start and interrupt.
+# A shell makes background programs ignore Ctrl+C, and programs that tests start and interrupt would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# jsonschema, which nbformat imports, would compile 39 grammars for a kind of address that no notebook has: some seconds
+# jsonschema, which nbformat imports, would spend some seconds on grammars for addresses that no notebook has
 sys.modules.setdefault("rfc3987_syntax", None)
 
 pytest_plugins = ["nbval.plugin"] + [
@@ -27,8 +27,7 @@ pytest_plugins = ["nbval.plugin"] + [
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
-    """What is there before the first test stays to the end: it is not looked through again whenever tests leave
-    garbage."""
+    """Exempt the objects that exist before the first test from garbage collection, which saves time."""
     gc.disable()
     try:
         return (yield)
@@ -38,7 +37,9 @@ def pytest_collection():
 
 
 def pytest_xdist_auto_num_workers():
-    """How many processes `--numprocesses auto` is: as many as there are cores. One more would wait less for browsers,
-    and take longer in all; and there are limits of time that a crowded machine misses."""
+    """Return the number of processes for `--numprocesses auto`: one per core, and at least 2.
+
+    More processes take longer in all, and some tests would miss their time limits.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(2, cores)

@@ -1,10 +1,10 @@
-"""Fixtures that several rooms use: the browser, the built site, and the Python of the pages."""
+"""Fixtures that several rooms use: the browser, the built site, the parts of live pages, and a grading worker."""
 
 import sys
 
 import pytest
 
-STARTED = []
+WORKERS = []
 
 
 @pytest.fixture(scope="session")
@@ -17,24 +17,24 @@ def browser():
 
 @pytest.fixture(scope="session")
 def site():
-    """The whole book, built by build.py."""
+    """Return the folder of the whole book, built by build.py."""
     from tests.site import whole_site
 
-    return whole_site.built()
+    return whole_site.build_site()
 
 
 @pytest.fixture(scope="session")
 def address(site):
-    """Where the site is served while the tests run."""
+    """Serve the site while the tests run; return its address."""
     from tests.site import whole_site
 
-    with whole_site.serving(site) as (address, _):
+    with whole_site.serve(site) as (address, _):
         yield address
 
 
 @pytest.fixture(scope="session")
 def live_parts():
-    """The folder of what runs cells on pages."""
+    """Return the folder of the fetched parts that run cells on pages."""
     from book.live import fetch
 
     assert fetch.fetched(), "run `make live`: it fetches what runs cells on pages"
@@ -43,17 +43,19 @@ def live_parts():
 
 @pytest.fixture
 def worker(tmp_path_factory):
-    """One for all tests, since it starts slowly. It ends with the process. `secret`: a folder that it may not see,
-    though it lies among Python's packages, which can be seen."""
+    """Return a worker that all tests share, because it starts slowly; it ends with the process.
+
+    `worker.secret`: a folder that the worker may not see, inside a folder of Python packages, which it may see.
+    """
     from assignments.sandbox import pool
 
-    if not STARTED:
+    if not WORKERS:
         packages = tmp_path_factory.mktemp("site-packages")
-        packages.chmod(0o755)  # nobody's rights would do otherwise, and prove nothing
+        packages.chmod(0o755)  # otherwise file permissions would hide it, not the sandbox
         sys.path.append(str(packages))
         secret = packages / "others"
         secret.mkdir()
         (secret / "answer.txt").write_text("another student's answer")
-        STARTED.append(pool.Worker([str(secret)]))
-        STARTED[0].secret = str(secret)
-    return STARTED[0]
+        WORKERS.append(pool.Worker([str(secret)]))
+        WORKERS[0].secret = str(secret)
+    return WORKERS[0]

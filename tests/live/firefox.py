@@ -1,4 +1,4 @@
-"""Firefox, through the protocol that it speaks itself (WebDriver BiDi): as much as a test of one page needs."""
+"""Control Firefox through its own protocol, WebDriver BiDi, as far as a test of one page needs it."""
 
 import itertools
 import json
@@ -14,8 +14,8 @@ import websocket
 PROGRAMS = "firefox", "firefox-esr"
 
 
-def program():
-    """The path of Firefox, or nothing."""
+def find_firefox():
+    """Return the path of Firefox, or None."""
     return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
@@ -24,51 +24,51 @@ class Page:
 
     def __init__(self, socket):
         self.socket, self.numbers = socket, itertools.count(1)
-        self.ask("session.new", {"capabilities": {}})
-        self.context = self.ask("browsingContext.getTree", {})["contexts"][0]["context"]
+        self.call("session.new", {"capabilities": {}})
+        self.context = self.call("browsingContext.getTree", {})["contexts"][0]["context"]
 
-    def ask(self, method, params):
+    def call(self, method, params):
         number = next(self.numbers)
         self.socket.send(json.dumps({"id": number, "method": method, "params": params}))
         while True:
-            answer = json.loads(self.socket.recv())
-            if answer.get("id") == number:
-                assert answer["type"] == "success", answer
-                return answer["result"]
+            response = json.loads(self.socket.recv())
+            if response.get("id") == number:
+                assert response["type"] == "success", response
+                return response["result"]
 
     def goto(self, url):
-        self.ask("browsingContext.navigate", {"context": self.context, "url": url, "wait": "complete"})
+        self.call("browsingContext.navigate", {"context": self.context, "url": url, "wait": "complete"})
 
     def evaluate(self, expression):
-        """What an expression gives; it and its parts as JSON."""
-        source = f"Promise.resolve({expression}).then(found => JSON.stringify(found) ?? 'null')"
-        answer = self.ask(
+        """Return the value of an expression, which must be JSON."""
+        source = f"Promise.resolve({expression}).then(value => JSON.stringify(value) ?? 'null')"
+        response = self.call(
             "script.evaluate", {"expression": source, "target": {"context": self.context}, "awaitPromise": True}
         )
-        assert answer["type"] == "success", answer["exceptionDetails"]["text"]
-        return json.loads(answer["result"]["value"])
+        assert response["type"] == "success", response["exceptionDetails"]["text"]
+        return json.loads(response["result"]["value"])
 
     def wait_for(self, expression, seconds=60):
         end = time.monotonic() + seconds
-        while not (found := self.evaluate(expression)):
+        while not (value := self.evaluate(expression)):
             assert time.monotonic() < end, f"not within {seconds} s: {expression}"
             time.sleep(0.1)
-        return found
+        return value
 
     def press(self, name, within="document"):
-        """Press the first button with this name."""
-        found = (
-            f"[...{within}.querySelectorAll('button')].find(one =>"
-            f" one.textContent.trim().startsWith({json.dumps(name)}))"
+        """Press the first button whose text begins with `name`."""
+        button = (
+            f"[...{within}.querySelectorAll('button')].find(button =>"
+            f" button.textContent.trim().startsWith({json.dumps(name)}))"
         )
-        self.wait_for(f"Boolean({found})")
-        self.evaluate(f"{found}.click()")
+        self.wait_for(f"Boolean({button})")
+        self.evaluate(f"{button}.click()")
 
 
 @contextmanager
 def firefox():
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [program(), "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"]
+        command = [find_firefox(), "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
             try:
                 address = next(

@@ -1,4 +1,4 @@
-"""A page that runs its cells on a stand-in for Python, as a reader uses it."""
+"""Helpers for tests of a page whose cells run on a stand-in for Python."""
 
 from contextlib import contextmanager
 
@@ -10,21 +10,21 @@ NOTEBOOK = editions.BOOK / "en/first_network.ipynb"
 
 
 class Notebook(Reader):
-    """The page with the stand-in, which keeps what it was asked."""
+    """The page with the stand-in, which logs its calls."""
 
-    def asked(self):
-        """What Python was asked since the last time."""
+    def calls(self):
+        """Return the calls of Python since the last time."""
         return self.page.evaluate("asked.splice(0)")
 
     def ran(self):
-        """Which cells Python was asked to run since the last time, when all have run."""
+        """Wait until no cell runs; return the numbers of the cells that Python has run since the last time."""
         self.done()
-        return [self.cells.index(one.removeprefix("run ")) for one in self.asked() if one.startswith("run ")]
+        return [self.cells.index(call.removeprefix("run ")) for call in self.calls() if call.startswith("run ")]
 
 
 @contextmanager
 def notebook(browser, address, script="", **options):
-    """The page, opened. script: what runs before it does. options: of playwright's new_context."""
+    """Open the page. script: run before the page's scripts. options: of playwright's new_context."""
     with browser.new_context(service_workers="block", **options) as context:
         context.add_init_script(f"navigator.serviceWorker.register = async () => {{}};{script}")
         with opened(context, f"{address}/en/first_network.html") as page:

@@ -1,4 +1,4 @@
-"""A page whose cells run, as a reader uses it."""
+"""Use a page whose cells run as a reader does."""
 
 from book.live import page_scripts
 
@@ -6,12 +6,11 @@ DONE = "!document.querySelector('[data-run=waiting], [data-run=running]')"
 
 
 class Reader:
-    """The page of a notebook. Its cells go by their number or their id, its buttons by what they say or by the key of
-    that."""
+    """The page of a notebook. Cells are given by number or id, buttons by their text or by its key in the words."""
 
     def __init__(self, page, notebook, language="en"):
         self.page, self.words = page, page_scripts.words(language)
-        self.cells = [one["id"] for one in page_scripts.read_cells(notebook)]
+        self.cells = [cell["id"] for cell in page_scripts.read_cells(notebook)]
 
     def cell(self, which):
         return self.page.locator(f"#{which if isinstance(which, str) else self.cells[which]} + .cell")
@@ -20,7 +19,7 @@ class Reader:
         return self.cell(which).get_by_role("button", name=self.words.get(name, name)).first
 
     def bar(self, name):
-        """Return a button of the bar at the foot of the window."""
+        """Return a button of the bar at the bottom of the window."""
         return self.page.locator(".run-bar").get_by_role("button", name=self.words.get(name, name))
 
     def outputs(self, which):
@@ -32,15 +31,14 @@ class Reader:
     def alone(self, which):
         """Run one cell and no other, to its end."""
         cell = self.cell(which).element_handle()
-        cell.evaluate("one => { delete one.dataset.run; }")  # how it ended before does not count
+        cell.evaluate("cell => { delete cell.dataset.run; }")  # the state of an earlier run
         self.button(which, "more_label").click()
         self.page.get_by_role("menuitem", name=self.words["run_alone"]).click()
         self.ended(cell)
 
     def ended(self, cell):
-        """Wait until a cell, as an element handle, has run, and its last output is drawn: that is, in the next
-        frame."""
-        self.page.wait_for_function("one => ['done', 'failed'].includes(one.dataset.run)", arg=cell)
+        """Wait until a cell (an element handle) has run and its last output is drawn, which is in the next frame."""
+        self.page.wait_for_function("cell => ['done', 'failed'].includes(cell.dataset.run)", arg=cell)
         self.page.evaluate("new Promise(requestAnimationFrame)")
 
     def code(self, which):
@@ -64,6 +62,6 @@ class Reader:
         self.says(self.words["ready"])
         self.ended(self.cell(which).element_handle())
 
-    def done(self, **patience):
+    def done(self, **options):
         """Wait until no cell runs or waits."""
-        self.page.wait_for_function(DONE, **patience)
+        self.page.wait_for_function(DONE, **options)

@@ -1,5 +1,4 @@
-"""The checker of the assignments where `torch` is the pages' small_torch: it says of an answer what it says on the real
-one."""
+"""Test that the checker gives the same results on small_torch as on torch."""
 
 import json
 import os
@@ -15,13 +14,13 @@ from book import editions
 from companion.check.engine.diagnosis import alike
 from companion.check.engine.probe import Outcome
 from companion.check.engine.question import ASSIGNMENTS, all_questions
-from tests.live.checking import made, said
+from tests.live.run_checker import outcomes, run_checks
 from tests.project.paths import ROOT
 from tests.project.sampling import chosen
 
 FINISHED = [edition.language for edition in editions.finished()]
-# One wrong answer of each kind: the kind, a piece of a right answer, and what stands in its place. tests/check has a
-# program for each mistake that the checker knows.
+# assignment → kind → (a text in a correct answer, its replacement by a mistake). tests/check has a program for each
+# mistake that the checker knows.
 WRONG = {
     "rnn": {
         "numbers": (" + bias_hh", ""),
@@ -50,84 +49,86 @@ WRONG = {
 
 @contextmanager
 def pages_python(tmp_path):
-    """Ask a Python whose torch is the small one."""
+    """Start run_checker.py with small_torch as torch; yield a function that sends it a request."""
     (tmp_path / "torch").symlink_to(ROOT / "small_torch/src/small_torch", target_is_directory=True)
     path = os.pathsep.join(map(str, (tmp_path, ROOT, ROOT / "tests")))
-    command = [sys.executable, str(ROOT / "tests/live/checking.py")]
+    command = [sys.executable, str(ROOT / "tests/live/run_checker.py")]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": path}
     ) as process:
 
-        def ask(question):
-            print(json.dumps(question), file=process.stdin, flush=True)
+        def ask(request):
+            print(json.dumps(request), file=process.stdin, flush=True)
             return json.loads(process.stdout.readline())
 
         yield ask
         process.stdin.close()
 
 
-def cells_of(path):
-    """All code but what a page says takes long: the networks that are trained."""
+def quick_cells(path):
+    """Return the code cells without those that train networks."""
     cells = nbformat.read(path, as_version=4).cells
     return [cell.source for cell in cells if cell.cell_type == "code" and "slow" not in cell.metadata.get("tags", ())]
 
 
 def released(notebook, folder):
-    """The cells of an assignment as students get it, with answers yet to be written."""
+    """Return the cells of an assignment's student version."""
     student_version.release(notebook, folder / "released.ipynb")
-    return cells_of(folder / "released.ipynb")
+    return quick_cells(folder / "released.ipynb")
 
 
-def changed(cells, old, new):
-    """The cells up to a check, where a piece of the answer before it is another; only this check is left."""
-    place = next(number for number, cell in enumerate(cells) if old in cell)
-    above = [cell for cell in cells[:place] if not cell.startswith("check(")]
-    return [*above, cells[place].replace(old, new), cells[place + 1]]
+def with_mistake(cells, old, new):
+    """Return the cells up to the check of the answer in which `old` is replaced, without the earlier checks."""
+    index = next(number for number, cell in enumerate(cells) if old in cell)
+    above = [cell for cell in cells[:index] if not cell.startswith("check(")]
+    return [*above, cells[index].replace(old, new), cells[index + 1]]
 
 
-# Of all, these reach most for their time.
+# The assignments for `make test`, which test most for their time.
 QUICK = "rnn", "training"
 
 
 @pytest.mark.parametrize("assignment", chosen(ASSIGNMENTS, *QUICK))
-def test_answers_are_told_what_the_real_torch_tells_them(assignment, tmp_path):
-    """The right ones, and in English one wrong answer of each kind, word by word."""
-    right = cells_of(editions.ASSIGNMENTS / editions.ORIGINAL / f"{assignment}.ipynb")
-    asked = [one for one in all_questions().values() if one.assignment == assignment and not one.reach]
+def test_results_are_those_of_the_real_torch(assignment, tmp_path):
+    """Compare the texts for correct answers and for one wrong answer of each kind, in English."""
+    right = quick_cells(editions.ASSIGNMENTS / editions.ORIGINAL / f"{assignment}.ipynb")
+    checked = [
+        question for question in all_questions().values() if question.assignment == assignment and not question.reach
+    ]
     with pages_python(tmp_path) as ask:
-        told = ask(right)
-        assert [mistakes for mistakes, *_ in told] == [[]] * len(asked) and told == said(right)
+        results = ask(right)
+        assert [mistakes for mistakes, *_ in results] == [[]] * len(checked) and results == run_checks(right)
         for kind, (old, new) in WRONG.get(assignment, {}).items():
-            wrong = changed(right, old, new)
-            told = said(wrong)
-            assert told[-1][0] and ask(wrong) == told, kind
+            wrong = with_mistake(right, old, new)
+            results = run_checks(wrong)
+            assert results[-1][0] and ask(wrong) == results, kind
 
 
 @pytest.mark.parametrize("language", chosen(FINISHED, editions.ORIGINAL))
-def test_words(language, tmp_path):
-    """In each language an answer that is yet to be written, and one with two mistakes."""
+def test_words_of_the_results(language, tmp_path):
+    """Compare the results for unwritten answers and for an answer with two mistakes in each language."""
     notebook = editions.ASSIGNMENTS / language / "rnn.ipynb"
     unwritten = released(notebook, tmp_path)
-    wrong = changed(cells_of(notebook), *WRONG["rnn"]["two mistakes"])
+    wrong = with_mistake(quick_cells(notebook), *WRONG["rnn"]["two mistakes"])
     with pages_python(tmp_path) as ask:
-        told = ask(unwritten)
-        assert {one for mistakes, *_ in told for one in mistakes} == {"not_written"} and told == said(unwritten)
-        told = ask(wrong)
-        assert len(told[-1][0]) == 2 and told == said(wrong)
+        results = ask(unwritten)
+        assert {mistake for mistakes, *_ in results for mistake in mistakes} == {"not_written"}
+        assert results == run_checks(unwritten)
+        results = ask(wrong)
+        assert len(results[-1][0]) == 2 and results == run_checks(wrong)
 
 
 @pytest.mark.heavy
-def test_every_mistake_does_the_same(tmp_path):
-    """Each mistake that the checker makes to name it has the same values, gradients, notes and errors on both
-    torches."""
+def test_every_mistake_has_the_same_outcome(tmp_path):
+    """Compare the values, gradients, notes and errors of each mistake that the checker knows on both torches."""
     with pages_python(tmp_path) as ask:
         different = []
-        for question in (name for name, one in all_questions().items() if not one.reach):
-            theirs, ours = made(question), ask(question)
+        for question in (name for name, definition in all_questions().items() if not definition.reach):
+            theirs, ours = outcomes(question), ask(question)
             assert theirs.keys() == ours.keys()
             different += [(question, name) for name in theirs if not same(theirs[name], ours[name])]
     assert different == []
 
 
-def same(*outcomes):
-    return alike(*map(Outcome.from_json, outcomes))
+def same(*encoded):
+    return alike(*map(Outcome.from_json, encoded))

@@ -1,8 +1,6 @@
-"""The cells of the pages, run by the Python that readers get, in real browsers: what stands there afterwards is what
-was stored.
+"""Test cells on pages with the real Python for browsers: their outputs are the stored ones.
 
-It needs what `make live` fetches; where that cannot be had, these tests are left out, and
-tests/project/selection.py says so.
+The tests need the parts that `make live` fetches; without them they are skipped by tests/project/selection.py.
 """
 
 import json
@@ -15,35 +13,36 @@ import pytest
 from book import editions
 from book.live import fetch, page_scripts
 from book.site import root_files
-from tests.live.firefox import firefox, program
+from tests.live.firefox import find_firefox, firefox
 from tests.live.reader import DONE, Reader
 from tests.site.browsing import begin
-from tests.site.whole_site import serving
+from tests.site.whole_site import serve
 
-# What differs on these pages: pictures and a figure; coloured text, and a trained network that is read from a file.
-# test_on_small_torch.py runs all chapters with the same small torch, Firefox another page below.
+# Pages with pictures and a figure; with coloured text and a trained network from a file. test_on_small_torch.py runs
+# all chapters on small_torch, and Firefox runs another page below.
 WHOLE = [("en", "lstm"), ("en", "embedding")]
 ASSIGNMENT = "ko", "assignment_rnn"
 NOTEBOOKS = {page: editions.BOOK / f"{'/'.join(page)}.ipynb" for page in (*WHOLE, ("en", "rnn"))}
 NOTEBOOKS[ASSIGNMENT] = editions.ASSIGNMENTS / "ko/rnn.ipynb"
-# What each cell's stored output and the reader's say, and how many pictures and figures they have.
-SAID = """() => {
-    const said = (output) => {
+# Returns for each cell that has run its state, and the text and numbers of pictures and figures in the stored output
+# and in the new one.
+OUTPUTS = """() => {
+    const summary = (output) => {
         if (!output) return ["", 0, 0];
         const own = output.cloneNode(true);
         const count = ["svg.picture", "figure"].map(kind => own.querySelectorAll(kind).length);
-        own.querySelectorAll("svg, figure, style, script, noscript").forEach(one => one.remove());
+        own.querySelectorAll("svg, figure, style, script, noscript").forEach(node => node.remove());
         return [own.textContent.replace(/\\s+/g, ""), ...count];
     };
     return [...document.querySelectorAll(".cell[data-run]")].map(cell => [
-        cell.dataset.run, said(cell.querySelector(".cell_output:not(.run-output)")), said(cell.querySelector(".run-output"))]);
+        cell.dataset.run, summary(cell.querySelector(".cell_output:not(.run-output)")), summary(cell.querySelector(".run-output"))]);
 }"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")
 def live_site(live_parts, site, tmp_path_factory):
-    """A site of these pages, whose cells run."""
-    folder = tmp_path_factory.mktemp("alive")
+    """Return the folder of a site of these pages with the live parts."""
+    folder = tmp_path_factory.mktemp("live")
     for language in {language for language, _ in NOTEBOOKS}:
         for name in ("_static", "assignments"):
             shutil.copytree(site / language / name, folder / language / name)
@@ -56,14 +55,14 @@ def live_site(live_parts, site, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def alive(live_site):
-    """Where it is served."""
-    with serving(live_site) as (address, _):
+def live_address(live_site):
+    """Serve the site; return its address."""
+    with serve(live_site) as (address, _):
         yield address
 
 
-def reader_of(page, address, language, name):
-    """Open a page as a reader does."""
+def open_reader(page, address, language, name):
+    """Open a page and begin to read it; return its Reader."""
     page.set_default_timeout(30_000)
     page.goto(f"{address}/{language}/{name}.html")
     begin(page)
@@ -74,30 +73,30 @@ def reader_of(page, address, language, name):
     ("language", "name"),
     [pytest.param(*WHOLE[0], marks=pytest.mark.heavy), pytest.param(*WHOLE[1], marks=pytest.mark.deep)],
 )
-def test_every_cell_gives_what_is_stored(browser, alive, language, name):
-    """And nothing is asked of any other site, which needs no leave to share memory either."""
+def test_every_cell_has_its_stored_output(browser, live_address, language, name):
+    """Check also that nothing is requested from other sites, and that the page is not cross-origin isolated."""
     with browser.new_page() as page:
-        asked = []
-        page.on("request", lambda request: asked.append(request.url))
-        reader = reader_of(page, alive, language, name)
+        requests = []
+        page.on("request", lambda request: requests.append(request.url))
+        reader = open_reader(page, live_address, language, name)
         reader.load()
         reader.bar("run_all").click()
-        reader.done(timeout=120_000)  # of a chapter, beside whatever else the machine does
-        found = page.evaluate(SAID)
-        assert len(found) == len(reader.cells)
-        for number, (state, stored, fresh) in enumerate(found):
+        reader.done(timeout=120_000)  # the machine may be busy
+        outputs = page.evaluate(OUTPUTS)
+        assert len(outputs) == len(reader.cells)
+        for number, (state, stored, fresh) in enumerate(outputs):
             assert (number, state, fresh) == (number, "done", stored)
-        assert {urlsplit(url).netloc for url in asked if not url.startswith(("data:", "blob:"))} == {
-            urlsplit(alive).netloc
+        assert {urlsplit(url).netloc for url in requests if not url.startswith(("data:", "blob:"))} == {
+            urlsplit(live_address).netloc
         }
         assert page.evaluate("crossOriginIsolated") is False
 
 
 @pytest.mark.heavy
-def test_a_cell_is_changed_broken_and_stopped(browser, alive):
-    """Python goes on after an error, and begins anew after what never ends; figures and Python hear of each other."""
+def test_a_cell_can_be_changed_can_fail_and_can_be_stopped(browser, live_address):
+    """Check that Python goes on after an error and restarts after a stop, and that figures and Python share values."""
     with browser.new_page() as page:
-        reader = reader_of(page, alive, "en", "lstm")
+        reader = open_reader(page, live_address, "en", "lstm")
         reader.load()
         reader.write(0, "import torch\nfor k in range(2):\n    print(torch.arange(6).view(2, 3) * k)")
         reader.alone(0)
@@ -107,8 +106,7 @@ def test_a_cell_is_changed_broken_and_stopped(browser, alive):
         )
         reader.write(0, "def broken(n):\n    return torch.ones(n) @ torch.ones(n + 1)\n\nbroken(3)")
         reader.run(0)
-        said = reader.outputs(0).get_by_text("RuntimeError: inconsistent tensor size")
-        said.wait_for()
+        reader.outputs(0).get_by_text("RuntimeError: inconsistent tensor size").wait_for()
         assert "----> 2     return torch.ones(n) @ torch.ones(n + 1)" in reader.outputs(0).inner_text()
         reader.write(0, "torch.no_such_thing")
         reader.run(0)
@@ -129,23 +127,23 @@ def test_a_cell_is_changed_broken_and_stopped(browser, alive):
         assert reader.outputs(1).inner_text().strip() == "5"
         reader.write(1, "gates.shown = 2")
         reader.alone(1)
-        page.wait_for_function("one => one.value === '2'", arg=slider.element_handle())
+        page.wait_for_function("slider => slider.value === '2'", arg=slider.element_handle())
 
 
 @pytest.mark.heavy
-def test_python_is_kept_for_reading_without_a_network(browser, live_site):
-    with serving(live_site) as (address, server), browser.new_context() as context, context.new_page() as page:
-        reader = reader_of(page, address, "en", "rnn")
+def test_python_is_cached_for_reading_offline(browser, live_site):
+    with serve(live_site) as (address, server), browser.new_context() as context, context.new_page() as page:
+        reader = open_reader(page, address, "en", "rnn")
         page.evaluate("navigator.serviceWorker.register('../worker.js').then(() => navigator.serviceWorker.ready)")
         page.wait_for_function("navigator.serviceWorker.controller !== null")
         page.reload()
         reader.load()
         manifest = json.loads((live_site / "live" / "manifest.json").read_text(encoding="utf-8"))
-        kept = page.evaluate(
+        cached = page.evaluate(
             "caches.open('unrolled').then(cache => cache.keys()).then(keys => keys.map(key =>"
             " key.url.split('/').pop()))"
         )
-        assert {*manifest["files"]} - {"editor.js"} <= {*kept}
+        assert {*manifest["files"]} - {"editor.js"} <= {*cached}
         server.shutdown()
         server.server_close()
         page.reload()
@@ -154,38 +152,38 @@ def test_python_is_kept_for_reading_without_a_network(browser, live_site):
 
 
 @pytest.mark.heavy
-def test_the_checker_speaks_to_students_on_the_page(browser, alive):
-    """A solution is right, and two mistakes at once are named. test_checker.py has all languages."""
+def test_the_checker_works_on_the_page(browser, live_address):
+    """Check a solution and an answer with two mistakes; test_checker.py tests all languages."""
     cells = {cell.id: cell for cell in nbformat.read(NOTEBOOKS[ASSIGNMENT], as_version=4).cells}
     right = cells["rnn_step"].source
     praise = cells["rnn-step-check"].outputs[0].data["text/plain"].replace("`", "")
     with browser.new_page() as page:
-        reader = reader_of(page, alive, *ASSIGNMENT)
+        reader = open_reader(page, live_address, *ASSIGNMENT)
         reader.load("imports")
 
-        def told(answer):
+        def result(answer):
             reader.write("rnn_step", answer)
             reader.run("rnn-step-check")
             reader.done(timeout=60_000)
             return reader.outputs("rnn-step-check").inner_text()
 
-        first = told(right.replace("tanh(", "sigmoid(").replace(" + bias_hh", ""))
+        first = result(right.replace("tanh(", "sigmoid(").replace(" + bias_hh", ""))
         assert "bias_hh_missing" in first and "sigmoid_for_tanh" in first
-        assert told(right).strip() == praise
+        assert result(right).strip() == praise
 
 
 @pytest.mark.heavy
-@pytest.mark.skipif(program() is None, reason="Firefox is not installed")
-def test_firefox_does_the_same(alive):
-    said = page_scripts.words("en")
+@pytest.mark.skipif(find_firefox() is None, reason="Firefox is not installed")
+def test_outputs_in_firefox_are_the_stored_ones(live_address):
+    words = page_scripts.words("en")
     with firefox() as page:
-        page.goto(f"{alive}/en/rnn.html")
-        page.press(said["run"])
-        page.press(said["load"])
+        page.goto(f"{live_address}/en/rnn.html")
+        page.press(words["run"])
+        page.press(words["load"])
         page.wait_for("document.querySelector('[data-run=done]') !== null")
-        page.press(said["run_all"])
+        page.press(words["run_all"])
         page.wait_for(DONE)
-        found = page.evaluate(f"({SAID})()")
-        assert len(found) == len(page_scripts.read_cells(NOTEBOOKS["en", "rnn"]))
-        for number, (state, stored, fresh) in enumerate(found):
+        outputs = page.evaluate(f"({OUTPUTS})()")
+        assert len(outputs) == len(page_scripts.read_cells(NOTEBOOKS["en", "rnn"]))
+        for number, (state, stored, fresh) in enumerate(outputs):
             assert (number, state, fresh) == (number, "done", stored)

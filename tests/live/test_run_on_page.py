@@ -1,6 +1,6 @@
-"""Running and changing the cells of a page, as a reader does: what the page asks, shows, says and keeps.
+"""Test how a page runs cells: its questions, buttons, outputs, keys and the storage of the reader's code.
 
-A stand-in for Python (tests/live/fake) answers here at once; what the real one gives is in test_python_on_page.py.
+Cells run on a stand-in for Python (tests/live/fake); test_python_on_page.py tests the real one.
 """
 
 import json
@@ -15,10 +15,10 @@ from companion.figures.figure import own
 from tests.live.notebook import NOTEBOOK, Notebook, notebook
 from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
 
-SPOKEN = [edition.language for edition in editions.editions()]
-# Where the stand-in is slower than it could be, so that one can look meanwhile.
+LANGUAGES = [edition.language for edition in editions.editions()]
+# Slows the stand-in down, so that tests can look at the page while it loads.
 SLOWLY = "window.slowly = 150"
-# As a page that comes back where it was read: it is scrolled before all of its scripts have run.
+# Scrolls the page before all of its scripts have run, as browsers do when they restore the scroll position.
 SCROLLED = """const listen = addEventListener; window.addEventListener = (kind, ...more) => {
     listen(kind, ...more);
     if (kind === "pointerdown") dispatchEvent(new Event("scroll"));
@@ -26,27 +26,27 @@ SCROLLED = """const listen = addEventListener; window.addEventListener = (kind, 
 
 
 @pytest.mark.heavy
-def test_nothing_is_loaded_before_a_cell_is_run(browser, offered):
-    """Then it is said how much, and asked; where it was agreed once, it is not asked again."""
-    with notebook(browser, offered, SLOWLY) as book:
+def test_nothing_is_loaded_before_the_reader_agrees(browser, fake_live_address):
+    """Check the question with the size, the progress, and that the reader is not asked again after a reload."""
+    with notebook(browser, fake_live_address, SLOWLY) as book:
         page, requests = book.page, []
         begin(page)
-        page.on("request", lambda request: requests.append(request.url.removeprefix(offered)))
+        page.on("request", lambda request: requests.append(request.url.removeprefix(fake_live_address)))
         assert page.locator(".run-row button").count() == len(book.cells) and not [
-            one for one in requests if "live" in one
+            url for url in requests if "live" in url
         ]
         book.run(2)
         book.says("loads Python: 18 MB")
-        assert book.bar("Load and run").evaluate("one => one === document.activeElement")
+        assert book.bar("Load and run").evaluate("button => button === document.activeElement")
         book.bar("Not now").click()
         assert not page.locator(".run-bar").count() and not page.evaluate("window.asked")
-        assert book.button(2).evaluate("one => one === document.activeElement")
+        assert book.button(2).evaluate("button => button === document.activeElement")
         assert page.locator(".run-honest").count() == 0
         book.run(2)
-        assert not [one for one in requests if "kernel" in one]
+        assert not [url for url in requests if "kernel" in url]
         book.bar("Load and run").click()
-        for said in ("Loading numpy: 2.0 of 8 MB", "Loading numpy: 6.0 of 8 MB"):  # looked for at every frame
-            page.wait_for_function("text => document.querySelector('.run-said').textContent.includes(text)", arg=said)
+        for text in ("Loading numpy: 2.0 of 8 MB", "Loading numpy: 6.0 of 8 MB"):  # looked for at every frame
+            page.wait_for_function("text => document.querySelector('.run-said').textContent.includes(text)", arg=text)
         assert page.locator("[role=progressbar]").get_attribute("aria-valuenow") in ("75", "100")
         assert book.ran() == [0, 1, 2]
         assert f"held to the real one by {page_scripts.count_tests()} tests" in page.locator(".run-honest").inner_text()
@@ -56,15 +56,15 @@ def test_nothing_is_loaded_before_a_cell_is_run(browser, offered):
         assert book.ran() == [0]
 
 
-def test_cells_run_in_their_order_as_far_as_needed(browser, offered):
-    with notebook(browser, offered) as book:
+def test_cells_above_run_first_if_they_are_stale(browser, fake_live_address):
+    with notebook(browser, fake_live_address) as book:
         book.load(3)
         assert book.ran() == [0, 1, 2, 3]
         book.run(3)
         assert book.ran() == [3]
         book.write(1, 'print("other")')
         book.run(4)
-        assert book.ran() == [1, 2, 3, 4]  # what follows a change runs again
+        assert book.ran() == [1, 2, 3, 4]  # cells after a change run again
         book.write(0, 'print("first")')
         book.run(0)
         book.outputs(0).wait_for()
@@ -84,9 +84,9 @@ def test_cells_run_in_their_order_as_far_as_needed(browser, offered):
         assert book.ran() == [*range(len(book.cells))]
 
 
-def test_what_the_reader_writes_is_kept(browser, offered):
-    """It is there at the next visit, before anything runs, and the book's code is had back."""
-    with notebook(browser, offered, SCROLLED) as book:
+def test_code_of_the_reader_is_stored(browser, fake_live_address):
+    """Check that it is restored at the next visit before anything runs, and that the book's code can be restored."""
+    with notebook(browser, fake_live_address, SCROLLED) as book:
         page = book.page
         book.load()
         stored = book.cell(2).locator(".cell_input pre").inner_text()
@@ -109,10 +109,10 @@ def test_what_the_reader_writes_is_kept(browser, offered):
 
 
 @pytest.mark.heavy
-def test_two_windows_keep_what_is_written_in_either(browser, offered):
-    with notebook(browser, offered) as book:
+def test_code_written_in_two_windows_is_stored(browser, fake_live_address):
+    with notebook(browser, fake_live_address) as book:
         book.load()
-        with opened(book.page.context, f"{offered}/en/first_network.html") as page:
+        with opened(book.page.context, f"{fake_live_address}/en/first_network.html") as page:
             other = Notebook(page, NOTEBOOK)
             other.run(1)
             other.says("Python is ready")
@@ -126,17 +126,17 @@ def test_two_windows_keep_what_is_written_in_either(browser, offered):
 
 
 @pytest.mark.heavy
-def test_where_nothing_can_be_kept_all_else_works(browser, offered):
+def test_pages_work_without_local_storage(browser, fake_live_address):
     forbidden = "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('private') } });"
-    with notebook(browser, offered, forbidden) as book:
+    with notebook(browser, fake_live_address, forbidden) as book:
         book.load(1)
         book.write(1, 'print("mine")')
         book.run(1)
         book.outputs(1).get_by_text("mine").wait_for()
 
 
-def test_an_error_ends_the_round(browser, offered):
-    with notebook(browser, offered) as book:
+def test_an_error_stops_the_cells_that_wait(browser, fake_live_address):
+    with notebook(browser, fake_live_address) as book:
         book.load()
         book.write(1, 'raise ValueError("no")')
         book.run(3)
@@ -150,9 +150,9 @@ def test_an_error_ends_the_round(browser, offered):
         assert book.ran() == [1, 2]
 
 
-def test_what_never_ends_is_stopped(browser, offered):
-    """The page says that everything begins anew, and everything does."""
-    with notebook(browser, offered) as book:
+def test_an_endless_cell_can_be_stopped(browser, fake_live_address):
+    """Check that Python restarts without variables, and that the reader can get back the book's outputs."""
+    with notebook(browser, fake_live_address) as book:
         book.load(1)
         book.write(1, "while True:\n    pass")
         book.run(2)
@@ -160,7 +160,7 @@ def test_what_never_ends_is_stopped(browser, offered):
         assert book.cell(1).get_attribute("aria-busy") == "true"
         book.button(1, "Stop").click()
         book.says("Python begins anew")
-        assert book.asked()[-1:] == ["start"] and book.code(1).input_value().startswith("while True")
+        assert book.calls()[-1:] == ["start"] and book.code(1).input_value().startswith("while True")
         book.button(1, "Restore").click()
         book.run(2)
         assert book.ran() == [0, 1, 2]
@@ -170,12 +170,12 @@ def test_what_never_ends_is_stopped(browser, offered):
         book.bar("Start anew").click()
         book.says("the book’s outputs are back")
         assert not book.page.locator(".run-output").count() and book.code(1).input_value() == 'print("mine")'
-        assert all(one.is_visible() for one in book.page.locator(".cell_output").all()[:2])
+        assert all(output.is_visible() for output in book.page.locator(".cell_output").all()[:2])
 
 
 @pytest.mark.heavy
-def test_what_cannot_be_loaded_is_named_and_tried_again(browser, offered):
-    with notebook(browser, offered, "window.unreachable = true") as book:
+def test_a_failed_load_is_reported_and_can_be_repeated(browser, fake_live_address):
+    with notebook(browser, fake_live_address, "window.unreachable = true") as book:
         broken = "window.unrolledRunning = () => ({ prepared: Promise.reject(new Error('cells')) })"
         book.page.route("**/running.js*", lambda route: route.fulfill(body=broken, content_type="text/javascript"))
         book.run(0)
@@ -190,8 +190,8 @@ def test_what_cannot_be_loaded_is_named_and_tried_again(browser, offered):
 
 
 @pytest.mark.heavy
-def test_outputs(browser, offered):
-    """Each kind as the stored ones look, and none that breaks the page."""
+def test_outputs_of_all_kinds(browser, fake_live_address):
+    """Check that each kind looks like the stored outputs, and that none changes the rest of the page."""
     shown = {
         "text/markdown": r"| a | b |\n|:--|--:|\n| `x` | 1 |",
         "text/html": r"<style>body { display: none }</style><script>document.title = 'no'</script><b>bold</b>",
@@ -204,7 +204,7 @@ def test_outputs(browser, offered):
             {"name": "unrolling", "id": 7, "state": own(Unrolling().get_state())}
         ),
     }
-    with notebook(browser, offered) as book:
+    with notebook(browser, fake_live_address) as book:
         page = book.page
         book.load()
         title = page.title()
@@ -222,23 +222,23 @@ def test_outputs(browser, offered):
         assert output.get_by_role("img", name="A picture drawn by your code").count() == 1
         assert output.locator(".text_plain.no-columns").inner_text().strip() == "tensor([1., 2.])"
         output.locator("figure svg.drawing").first.wait_for()
-        book.asked()
+        book.calls()
         output.locator("input[type=range]").first.press("ArrowRight")
-        (asked,) = book.asked()
-        assert asked.startswith("change 7 {")
-        back = dict.fromkeys(json.loads(asked.removeprefix("change 7 ")), 0.5)
+        (call,) = book.calls()
+        assert call.startswith("change 7 {")
+        state = dict.fromkeys(json.loads(call.removeprefix("change 7 ")), 0.5)
         streams = [
             {"output_type": "stream", "name": "stdout", "text": text} for text in ("gone\n", "10%\r", "20%\rall\n")
         ]
         first, second = (
             {"data": {"text/plain": text}, "transient": {"display_id": "one"}} for text in ("first", "second")
         )
-        said = [
+        messages = [
             streams[0], {"output_type": "clear_output", "wait": True}, *streams[1:],
             {"output_type": "display_data"} | first,
-            {"output_type": "update_display_data"} | second, {"output_type": "figure", "id": 7, "state": back},
+            {"output_type": "update_display_data"} | second, {"output_type": "figure", "id": 7, "state": state},
         ]  # fmt: skip
-        book.write(3, "\n".join(f"say {json.dumps(one)}" for one in said))
+        book.write(3, "\n".join(f"say {json.dumps(message)}" for message in messages))
         book.run(3)
         book.outputs(3).get_by_text("second").wait_for()
         page.wait_for_function("document.querySelector('.run-output .stream')?.textContent.trim() === 'all'")
@@ -251,10 +251,9 @@ def test_outputs(browser, offered):
         assert "998,001 more lines are left out" in book.outputs(2).inner_text()
 
 
-def test_keys(browser, offered):
-    """Shift+Enter runs and goes on, Ctrl+Enter runs and stays, Escape leaves the editor, and from there Tab the
-    cell."""
-    with notebook(browser, offered) as book:
+def test_keys(browser, fake_live_address):
+    """Check Shift+Enter, Ctrl+Enter and Escape in cells and editors, and the keys of the menu."""
+    with notebook(browser, fake_live_address) as book:
         page = book.page
         book.load()
         book.button(0, "Edit").focus()
@@ -262,11 +261,11 @@ def test_keys(browser, offered):
         page.locator("textarea").wait_for()
         book.code(0).press("Control+Enter")
         book.says("Python is ready")
-        assert book.code(0).evaluate("one => one === document.activeElement")
+        assert book.code(0).evaluate("button => button === document.activeElement")
         book.code(0).press("Shift+Enter")
-        assert book.button(1).evaluate("one => one === document.activeElement")
+        assert book.button(1).evaluate("button => button === document.activeElement")
         page.keyboard.press("Shift+Enter")
-        assert book.button(2).evaluate("one => one === document.activeElement")
+        assert book.button(2).evaluate("button => button === document.activeElement")
         assert book.ran() == [0, 0, 0, 1]
         book.code(1).press("Escape")
         focused = page.evaluate(
@@ -282,9 +281,9 @@ def test_keys(browser, offered):
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
-def test_it_is_accessible(browser, offered, width, scheme):
-    """While it asks, and with cells that have run, failed, were changed and wait."""
-    with notebook(browser, offered, color_scheme=scheme, viewport={"width": width, "height": 800}) as book:
+def test_page_is_accessible(browser, fake_live_address, width, scheme):
+    """Check it with the question, and with cells that have run, failed, been changed or wait."""
+    with notebook(browser, fake_live_address, color_scheme=scheme, viewport={"width": width, "height": 800}) as book:
         page = book.page
         begin(page)
         height = page.evaluate("document.documentElement.scrollHeight")
@@ -311,31 +310,31 @@ def test_it_is_accessible(browser, offered, width, scheme):
 
 KERNEL = """
 async ([address, base]) => {
-  const { start } = await import(address), loaded = [], heard = { a: [], b: [], c: [] }, stopped = [];
-  const run = (name, source) => kernel.run(source, { onOutput: (output) => heard[name].push(output) }).then(({ status }) => status);
-  const kernel = start({ base, onProgress: (...far) => loaded.push(far) });
+  const { start } = await import(address), loaded = [], outputs = { a: [], b: [], c: [] }, stopped = [];
+  const run = (name, source) => kernel.run(source, { onOutput: (output) => outputs[name].push(output) }).then(({ status }) => status);
+  const kernel = start({ base, onProgress: (...progress) => loaded.push(progress) });
   const ended = [await run("a", "1 2"), await run("b", "3 bad")];
   kernel.change(7, "late");
-  for (let k = 0; k < 999 && heard.b.length < 3; k++) await new Promise((done) => setTimeout(done));
+  for (let k = 0; k < 999 && outputs.b.length < 3; k++) await new Promise((done) => setTimeout(done));
   const endless = run("c", "4 on").catch((error) => stopped.push(error.message));
-  for (let k = 0; k < 999 && heard.c.length < 9; k++) await new Promise((done) => setTimeout(done));
+  for (let k = 0; k < 999 && outputs.c.length < 9; k++) await new Promise((done) => setTimeout(done));
   kernel.stop();
   await endless;
-  const first = heard.c.length;
+  const first = outputs.c.length;
   ended.push(await run("a", "5"));
-  return { loaded, ended, stopped, heard: [heard.a, heard.b, heard.c.slice(0, 4)], silent: heard.c.length === first };
+  return { loaded, ended, stopped, outputs: [outputs.a, outputs.b, outputs.c.slice(0, 4)], silent: outputs.c.length === first };
 }
 """  # noqa: E501
 
 
-def test_the_kernel(browser, offered):
-    """What runs is told what it is, its outputs come to it and to nobody else, and what is stopped is gone."""
-    with opened(browser, f"{offered}/en/first_network.html") as page:
-        address = [f"{offered}/live/thread/kernel.js", f"{offered}/live/thread/"]
-        found = page.evaluate(KERNEL, address)
-        assert found["loaded"] == [[2, 2, "numpy"]] * 2 and found["ended"] == ["ok", "error", "ok"]
-        assert found["heard"] == [["1", "2", "5"], ["3", "bad", [7, "late"]], ["4", "on", "on", "on"]]
-        assert found["stopped"] == ["stopped"] and found["silent"] and len(page.workers) == 1
+def test_the_kernel(browser, fake_live_address):
+    """Check that each run gets its own outputs, that a stopped run gets no more, and that a failed start rejects."""
+    with opened(browser, f"{fake_live_address}/en/first_network.html") as page:
+        address = [f"{fake_live_address}/live/thread/kernel.js", f"{fake_live_address}/live/thread/"]
+        result = page.evaluate(KERNEL, address)
+        assert result["loaded"] == [[2, 2, "numpy"]] * 2 and result["ended"] == ["ok", "error", "ok"]
+        assert result["outputs"] == [["1", "2", "5"], ["3", "bad", [7, "late"]], ["4", "on", "on", "on"]]
+        assert result["stopped"] == ["stopped"] and result["silent"] and len(page.workers) == 1
         (begin,) = page.evaluate(
             """([address, base]) => import(address).then(({ start }) => {
             return Promise.allSettled([start({ base: base + "lost/", onProgress() {} }).ready]);
@@ -345,26 +344,28 @@ def test_the_kernel(browser, offered):
         assert begin["status"] == "rejected"
 
 
-def test_a_file_says_why_nothing_runs(browser, offering_site):
-    with opened(browser, (offering_site / "en/first_network.html").as_uri()) as page:
+def test_page_opened_as_a_file_says_why_nothing_runs(browser, fake_live_site):
+    with opened(browser, (fake_live_site / "en/first_network.html").as_uri()) as page:
         page.locator(".run-row button").first.click()
         page.locator(".run-said", has_text="This page is a file").wait_for()
         page.get_by_role("button", name="Close").click()
 
 
-@pytest.mark.parametrize("language", SPOKEN)
-def test_words_are_there_in_every_language(language):
-    """The same keys, with the same to put in; and none that nothing says."""
-    said, original = (
-        page_scripts.tomllib.loads(page_scripts.read(f"words/{one}.toml")) for one in (language, editions.ORIGINAL)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_words_are_translated(language):
+    """Check that all languages have the same keys and placeholders, and that the scripts use every key."""
+    translated, original = (
+        page_scripts.tomllib.loads(page_scripts.read(f"words/{source}.toml"))
+        for source in (language, editions.ORIGINAL)
     )
-    holes = [
-        {key: sorted(re.findall(r"\{\w+\}|`\w+`", text)) for key, text in words.items()} for words in (said, original)
+    placeholders = [
+        {key: sorted(re.findall(r"\{\w+\}|`\w+`", text)) for key, text in words.items()}
+        for words in (translated, original)
     ]
-    assert holes[0] == holes[1]
+    assert placeholders[0] == placeholders[1]
     scripts = page_scripts.read("run.js") + "".join(
         path.read_text(encoding="utf-8") for path in (page_scripts.HERE / "page").glob("*.js")
     )
     named = set(re.findall(r"[\w-]+", scripts)) | set(page_scripts.REASONS) | set(page_scripts.PRACTICE)
-    assert set(said) <= named
-    assert set(re.findall(r"\bwords\.(\w+)", scripts)) - {"cut"} <= set(said)
+    assert set(translated) <= named
+    assert set(re.findall(r"\bwords\.(\w+)", scripts)) - {"cut"} <= set(translated)

@@ -49,14 +49,14 @@ AREAS = {
     "grader": ["tests/assignments"],
 }
 PYTEST = ["-m", "pytest", "--nbval", "-x", "-q", "--numprocesses", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
-SECONDS = 4 * 3600  # a fault may make a test run for ever
+TIMEOUT = 4 * 3600  # seconds; a fault may make a test run for ever
 
 
 def change(fault, data):
     """Return the bytes of the fault's file with the fault in it. Raise ValueError if it cannot be planted."""
     if "flip" in fault:
-        place = fault["flip"]
-        return data[:place] + bytes([data[place] ^ 255]) + data[place + 1 :]
+        offset = fault["flip"]
+        return data[:offset] + bytes([data[offset] ^ 255]) + data[offset + 1 :]
     text, old, new = data.decode("utf-8"), fault["old"], fault["new"]
     if "cell" not in fault:
         return replace_once(text, old, new).encode("utf-8")
@@ -82,7 +82,7 @@ def replace_all(value, old, new):
         return text.splitlines(keepends=True), count
     if isinstance(value, list | dict):
         parts = value if isinstance(value, dict) else dict(enumerate(value))
-        edited = {key: replace_all(one, old, new) for key, one in parts.items()}
+        edited = {key: replace_all(part, old, new) for key, part in parts.items()}
         texts, count = {key: text for key, (text, _) in edited.items()}, sum(count for _, count in edited.values())
         return (texts if isinstance(value, dict) else list(texts.values())), count
     return value, 0
@@ -125,7 +125,7 @@ def copy_repository():
 
 @contextmanager
 def plant(fault, tree):
-    """Put a fault into the copy, and take it out afterwards."""
+    """Put a fault into the copy, and remove it afterwards."""
     path = tree / fault["path"]
     data = path.read_bytes() if path.exists() else None
     try:
@@ -146,28 +146,31 @@ def plant(fault, tree):
 def run(tree, patterns, *options):
     """Run tests in the copy. Return the first that fails, or None if all pass."""
     paths = [
-        name for one in patterns for name in (sorted(map(str, tree.glob(one))) if "*" in one else [str(tree / one)])
+        name
+        for pattern in patterns
+        for name in (sorted(map(str, tree.glob(pattern))) if "*" in pattern else [str(tree / pattern)])
     ]
     command = [sys.executable, *PYTEST, *options, *paths]
     environment = {key: value for key, value in os.environ.items() if key != "CI"} | {
         "PYTHONPATH": os.pathsep.join([str(tree), str(tree / "small_torch" / "src")])
     }
     try:
-        done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=SECONDS)
+        process = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=TIMEOUT)
     except subprocess.TimeoutExpired:
         return "timeout"
-    if done.returncode in (0, 5):  # 5: there was no such test
+    if process.returncode in (0, 5):  # 5: no test was collected
         return None
-    summary = done.stdout.rpartition("short test summary info")[2]
+    summary = process.stdout.rpartition("short test summary info")[2]
     failed = re.search(r"^(?:FAILED|ERROR) (\S.*?)(?: - |$)", summary, re.MULTILINE)
-    return failed[1] if failed else f"pytest ended with {done.returncode}: {(done.stdout + done.stderr)[-300:]}"
+    return (
+        failed[1] if failed else f"pytest ended with {process.returncode}: {(process.stdout + process.stderr)[-300:]}"
+    )
 
 
 def find_catcher(fault, tree):
-    """Return a dictionary that says which tests catch a fault: its area's quick ones, its area's heavy ones, or
-    others."""
+    """Return a dictionary with the first test that catches a fault, and the stage in which it runs."""
     area = AREAS[fault["area"]]
-    quick = [one.replace("/*/", "/en/") if one in NOTEBOOKS else one for one in area]
+    quick = [pattern.replace("/*/", "/en/") if pattern in NOTEBOOKS else pattern for pattern in area]
     result = {"name": fault["name"], "area": fault["area"], "stage": None, "test": None}
     with plant(fault, tree):
         for stage, patterns, options in (
@@ -189,15 +192,18 @@ def main():
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     faults = tomllib.loads(arguments.list.read_text(encoding="utf-8"))["fault"]
-    faults = [one for one in faults if arguments.area in (None, one["area"]) and arguments.name in (None, one["name"])]
-    obstacles = {one["name"]: why for one in faults if (why := find_obstacle(one))}
-    for name, why in obstacles.items():
-        print(f"{name}: {why}")
+    faults = [
+        fault for fault in faults if arguments.area in (None, fault["area"]) and arguments.name in (None, fault["name"])
+    ]
+    obstacles = {fault["name"]: obstacle for fault in faults if (obstacle := find_obstacle(fault))}
+    for name, obstacle in obstacles.items():
+        print(f"{name}: {obstacle}")
     if arguments.check:
         return bool(obstacles)
     done = {}
     if arguments.output and arguments.output.exists():
-        done = {one["name"]: one for one in map(json.loads, arguments.output.read_text(encoding="utf-8").splitlines())}
+        lines = arguments.output.read_text(encoding="utf-8").splitlines()
+        done = {result["name"]: result for result in map(json.loads, lines)}
     missed = 0
     with copy_repository() as tree:
         for fault in faults:

@@ -5,20 +5,20 @@ import contextlib
 
 import psutil
 
-this = psutil.Process()
+current = psutil.Process()
 
 
 def processor_seconds():
     """Return the processor seconds of this process and all its descendants, including those that have ended."""
     total = 0.0
-    for process in [this, *this.children(recursive=True)]:
-        with contextlib.suppress(psutil.Error):  # it ended meanwhile
+    for process in [current, *current.children(recursive=True)]:
+        with contextlib.suppress(psutil.Error):  # the process has ended
             total += sum(process.cpu_times()[:4])  # user, system and the same of children that were waited for
     return total
 
 
 class Recorder:
-    """Records the processor seconds between the first test of a folder's file and the first of the next file."""
+    """Record the processor seconds between the first test of a folder's file and the first of the next file."""
 
     def __init__(self, config):
         self.config, self.folder, self.before = config, "collection", 0.0
@@ -41,7 +41,7 @@ class Recorder:
 
 
 class Summary:
-    """Adds what the workers of pytest-xdist recorded to what this process recorded, and prints the sum."""
+    """Add up the records of this process and of the workers of pytest-xdist, and print the sum."""
 
     def __init__(self, recorder):
         self.seconds = recorder.seconds if recorder else collections.Counter()

@@ -10,7 +10,7 @@ import pytest
 from tests.project.paths import ROOT
 
 PROVING = "PROVE" in os.environ
-# Seconds for which several mistakes are tried where none is expected to be found. One test tries 30.
+# Time limit in seconds for the search for several mistakes in tests that expect none. One test allows 30.
 UNKNOWN = 0.15
 
 
@@ -21,19 +21,19 @@ def sample(cases, every=8, mark=pytest.mark.heavy):
 
 
 def chosen(cases, *quick, mark=pytest.mark.heavy):
-    """Return cases for `parametrize`: those that are named as they are, the others with a mark."""
+    """Return cases for `parametrize`: those in `quick` as they are, the others with a mark."""
     assert all(case in cases for case in quick)
     return [pytest.param(case, marks=[mark] * (case not in quick)) for case in cases]
 
 
 @functools.cache
 def tree():
-    """Return the hash of the committed files, or an empty text where there is no git."""
+    """Return the hash of the committed files, or an empty string without git."""
     try:
-        found = subprocess.run(["git", "rev-parse", "HEAD:"], cwd=ROOT, capture_output=True, text=True)
+        process = subprocess.run(["git", "rev-parse", "HEAD:"], cwd=ROOT, capture_output=True, text=True)
     except OSError:
         return ""
-    return found.stdout.strip()
+    return process.stdout.strip()
 
 
 def in_quarter(name, tree):

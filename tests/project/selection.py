@@ -1,4 +1,4 @@
-"""Choose which tests run: by the command line, the marks, and what this machine has."""
+"""Choose which tests run: by the command line, the marks, and the programs of this machine."""
 
 import functools
 import os
@@ -8,7 +8,7 @@ from hypothesis import settings
 
 from tests.project import sampling
 
-# In `make test` the same examples on every run: a failure is a finding, never a matter of luck. `make fuzz` draws anew.
+# `make test` tries the same examples on every run, so that failures can be repeated; `make fuzz` draws new ones.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("fuzz", deadline=None, print_blob=True)
 settings.load_profile("fuzz" if "FUZZ" in os.environ else "repeatable")
@@ -33,19 +33,19 @@ def proves(config):
 def pytest_configure(config):
     if proves(config):
         os.environ["PROVE"] = "1"
-    if config.getoption("--device") != "cpu":  # the default without being set, and setting it costs a mode
+    if config.getoption("--device") != "cpu":  # setting the default explicitly would slow down every call
         import torch
 
         torch.set_default_device(config.getoption("--device"))
-    # torch says so once a process, whenever its own float32 LSTM has a projection
+    # a warning of torch's own float32 LSTM with a projection, once a process
     config.addinivalue_line("filterwarnings", "ignore:LSTM with projections is not supported with oneDNN")
-    # torch.compile says so on Python 3.13.0 alone
+    # a warning of torch.compile on Python 3.13.0 only
     config.addinivalue_line("filterwarnings", "ignore:Guards may run slower on Python")
 
 
 @functools.cache
 def no_browser():
-    """Whether there is nothing to open pages in. CI must have it: there the tests fail without."""
+    """Return whether no browser is installed. In CI return False, so that the tests fail without one."""
     from book.site.browser import find_chromium, open_browser
 
     if find_chromium() or "CI" in os.environ:
@@ -59,14 +59,13 @@ def no_browser():
 
 @functools.cache
 def no_python():
-    """Whether there is not what runs cells on pages, which `make live` fetches. Where LIVE is set, tests fail
-    without."""
+    """Return whether `make live` has not fetched the parts. If LIVE is set return False, so that the tests fail."""
     from book.live import fetch
 
     return not fetch.fetched() and "LIVE" not in os.environ
 
 
-# The chapters that train and measure: a processor needs much longer for these than for all others.
+# The chapters that train and measure, which take much longer than the others.
 LONG = (
     "attention",
     "first_network",
@@ -87,7 +86,7 @@ def long(item):
 
 def named(item, config):
     """Return whether the command line names the file of an item."""
-    return any(Path(one.partition("::")[0]).name == item.path.name for one in config.args)
+    return any(Path(argument.partition("::")[0]).name == item.path.name for argument in config.args)
 
 
 def heavy(item):
@@ -96,16 +95,14 @@ def heavy(item):
 
 
 def quick(item):
-    """Return whether `make test` runs an item: all English notebooks but the long ones, and all tests that are not
-    heavy."""
+    """Return whether `make test` runs an item: English notebooks that are not long, and tests that are not heavy."""
     if item.path.suffix == ".ipynb":
         return item.path.parent.name == "en" and not long(item)
     return not heavy(item)
 
 
-def drawn(item):
-    """Return whether a test that is marked deep is in the quarter of this tree. Tests with one argument of the mark
-    stay together."""
+def in_sample(item):
+    """Return False for a deep test that is not in this tree's quarter; marks with one name stay together."""
     mark = item.get_closest_marker("deep")
     return mark is None or sampling.in_quarter(mark.args[0] if mark.args else item.nodeid, sampling.tree())
 
@@ -113,7 +110,7 @@ def drawn(item):
 def left_out(item, config):
     """Return whether the options leave an item out, or a program that it needs is missing."""
     if config.getoption("--rest"):
-        if quick(item) and not item.get_closest_marker("twice") or not drawn(item):
+        if quick(item) and not item.get_closest_marker("twice") or not in_sample(item):
             return True
     elif not config.getoption("--prove") and (heavy(item) or long(item) and not named(item, config)):
         return True
@@ -123,12 +120,12 @@ def left_out(item, config):
 
 
 def pytest_collection_modifyitems(config, items):
-    kept, leaving = [], []
+    kept, deselected = [], []
     for item in items:
-        (leaving if left_out(item, config) else kept).append(item)
-    if leaving:
+        (deselected if left_out(item, config) else kept).append(item)
+    if deselected:
         items[:] = kept
-        config.hook.pytest_deselected(items=leaving)
+        config.hook.pytest_deselected(items=deselected)
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -136,7 +133,7 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.write_line(
             "Not run, because there is no Chromium or Chrome here: every test of pages and figures in a browser."
         )
-    if any(Path(one).name == "en" for one in config.args) and not proves(config):
+    if any(Path(argument).name == "en" for argument in config.args) and not proves(config):
         terminalreporter.write_line(
             f"Left to `make prove`, or to you by name: what is heavy, and the chapters {', '.join(LONG)}."
         )

@@ -1,5 +1,4 @@
-"""`.ci/environment` finds a fitting Python or says what is missing, and never takes half an environment for a whole
-one."""
+"""Test `.ci/environment`: it finds a suitable Python or says what is missing, and repeats interrupted installations."""
 
 import os
 import re
@@ -32,12 +31,12 @@ MADE = ["python3 -m venv .venv", "python3 -m pip install --disable-pip-version-c
 
 
 class Machine:
-    """A copy of the script, and a PATH on which only stand-ins are Python or uv."""
+    """A copy of the script, and a PATH whose Python and uv are stand-ins."""
 
     def __init__(self, folder):
         self.book, self.path, self.log = folder / "本 book", folder / "bin", folder / "log"
-        for each in (self.path, self.book / ".ci"):
-            each.mkdir(parents=True)
+        for folder in (self.path, self.book / ".ci"):
+            folder.mkdir(parents=True)
         for name in (".ci/environment", "requirements.txt", "pyproject.toml"):
             shutil.copy(ROOT / name, self.book / name)
         for tool in ("sh", "cat", "cksum", "cp", "dirname", "mkdir", "rm", "sed", "touch", "uname"):
@@ -51,11 +50,11 @@ class Machine:
         return path
 
     def run(self, **settings):
-        """Run the script; return whether it succeeded, what it said, and what the stand-ins were asked for."""
+        """Run the script; return whether it succeeded, its output, and the calls of the stand-ins."""
         self.log.write_text("")
         command, environment = [self.path / "sh", self.book / ".ci/environment"], {"PATH": str(self.path), **settings}
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        return done.returncode == 0, done.stdout, self.log.read_text().splitlines()
+        process = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return process.returncode == 0, process.stdout, self.log.read_text().splitlines()
 
 
 @pytest.fixture
@@ -63,7 +62,7 @@ def machine(tmp_path):
     return Machine(tmp_path)
 
 
-def test_versions_are_those_of_the_package():
+def test_script_readme_workflow_and_package_name_the_same_versions():
     oldest, newest = map(
         int, re.search(r"\(3, (\d+)\) <= .* <= \(3, (\d+)\)", (ROOT / ".ci/environment").read_text()).groups()
     )
@@ -73,8 +72,8 @@ def test_versions_are_those_of_the_package():
     )
     assert f"Python 3.{oldest} to 3.{newest}" in (ROOT / "README.md").read_text(encoding="utf-8")
     jobs = yaml.safe_load((ROOT / ".github/workflows/book.yml").read_text(encoding="utf-8"))["jobs"]
-    tried = {*jobs["pythons"]["strategy"]["matrix"]["python"], jobs["prove"]["steps"][1]["with"]["python-version"]}
-    assert tried == {f"3.{minor}" for minor in range(oldest, newest + 1)}
+    versions = {*jobs["pythons"]["strategy"]["matrix"]["python"], jobs["prove"]["steps"][1]["with"]["python-version"]}
+    assert versions == {f"3.{minor}" for minor in range(oldest, newest + 1)}
 
 
 def test_installs_once_and_again_for_new_pins_another_place_or_another_python(machine):
@@ -103,15 +102,17 @@ def test_installs_once_and_again_for_new_pins_another_place_or_another_python(ma
 )
 def test_says_what_is_missing_or_takes_the_next_python(machine, stand_in, words):
     machine.add(**stand_in)
-    succeeded, said, asked = machine.run()
-    assert not succeeded and "needs Python 3.11 to 3.14" in said and words in said and "uv" in said and asked == []
+    succeeded, output, calls = machine.run()
+    assert (
+        not succeeded and "needs Python 3.11 to 3.14" in output and words in output and "uv" in output and calls == []
+    )
     machine.add("python3.12", (3, 12))
     assert machine.run()[2][0] == "python3.12 -m venv .venv"
     assert "python3.19 does not run" in machine.run(PYTHON="python3.19")[1]
 
 
 @pytest.mark.parametrize("install", ["exit 1", "kill -9 $PPID"])
-def test_an_interrupted_install_is_not_taken_for_a_finished_one(machine, install):
+def test_an_interrupted_installation_is_repeated(machine, install):
     machine.add(install=install)
     assert not machine.run()[0] and not (machine.book / ".venv/stamp").exists()
     machine.add()
@@ -122,14 +123,14 @@ def test_an_interrupted_install_is_not_taken_for_a_finished_one(machine, install
 def test_uv_installs_where_it_is_and_brings_a_python(machine):
     machine.add("hidden").rename(machine.path.parent / "uv_python")
     machine.add("uv", script=UV)
-    asked = [
+    calls = [
         "uv venv --quiet --python 3.13 .venv",
         "uv pip install --python .venv/bin/python --requirement requirements.txt",
     ]
-    assert machine.run()[2] == [asked[0], f"{asked[1]} --torch-backend cpu"]
+    assert machine.run()[2] == [calls[0], f"{calls[1]} --torch-backend cpu"]
     machine.add("uv", script=UV, status=2)
     (machine.book / "requirements.txt").write_text("torch==9\n")
-    assert machine.run(UV_TORCH_BACKEND="auto")[2] == [f"{asked[1]} --torch-backend auto", asked[1]]
+    assert machine.run(UV_TORCH_BACKEND="auto")[2] == [f"{calls[1]} --torch-backend auto", calls[1]]
     (machine.book / "requirements.txt").write_text("torch==8\n")
     machine.add()
     assert machine.run(UV="")[2] == MADE

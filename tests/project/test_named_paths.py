@@ -1,4 +1,4 @@
-"""Every path that a text of the project names exists."""
+"""Test that every path which a text of the project names exists."""
 
 import re
 from pathlib import Path
@@ -9,9 +9,9 @@ import pytest
 from book import editions
 from tests.project.paths import ROOT
 
-# Where a path is said from: the project, or a folder that the text is about.
-FROM = ROOT, ROOT / "companion/figures", ROOT / "assignments/source", ROOT / "assignments/source/en"
-MADE = {"_build", ".venv", "grades"}  # is not there before it is built
+# Folders to which paths are relative: the repository, or a folder that the text is about.
+BASES = ROOT, ROOT / "companion/figures", ROOT / "assignments/source", ROOT / "assignments/source/en"
+GENERATED = {"_build", ".venv", "grades"}  # need not exist
 PATH = re.compile(r"`((?:[\w.-]+|<\w+>)?(?:/(?:[\w.*-]+|<\w+>(?:\.\w+)?))+/?)`|\]\((?!https?:|#)([^)#]+)[^)]*\)")
 
 CODE = re.compile(r"(?ms)^```[^\n]*\n(.*?)^```|`([^`\n]+)`")  # a block, or a span in a line
@@ -19,11 +19,11 @@ FILE = re.compile(
     r"(?<![\w./-])(?:assignments|benchmarks|book|companion|tests)(?:/(?:[\w.*-]+|<\w+>))+\.(?:py|ipynb)\b"
 )
 MODULE = re.compile(r"-m (companion[\w.]*)")
-EXAMPLE = "book/es/"  # the edition that CONTRIBUTING begins
+EXAMPLE = "book/es/"  # the example of a new edition in CONTRIBUTING
 
 
 def pages():
-    """Every text of the project that names its files: one for each language, and those for who works on it."""
+    """Return the texts in all languages and those at the root of the repository, in Markdown and notebooks."""
     folders = [
         folder / edition.language
         for edition in editions.editions()
@@ -46,8 +46,7 @@ def prose(path):
 
 
 def files_in_commands(text):
-    """Yield every Python file, notebook and module of the project that stands in code: `python -m book.tools.draw
-    gates` names one."""
+    """Yield the Python files, notebooks and modules of the project in code such as `python -m companion.check`."""
     for code in map("".join, CODE.findall(text)):
         yield from (name for name in FILE.findall(code) if not name.startswith(EXAMPLE))
         for module in MODULE.findall(code):
@@ -55,28 +54,31 @@ def files_in_commands(text):
             yield file if (ROOT / file).is_file() else file.replace(".py", "/__main__.py")
 
 
-def lacking(path):
+def english_folder(path):
+    """Return the folder of the English texts in a list if the text belongs to a draft, else an empty list."""
     language = path.parent.name
     return (
         [path.parent.with_name(editions.ORIGINAL)]
-        if any(one.draft and one.language == language for one in editions.editions())
+        if any(edition.draft and edition.language == language for edition in editions.editions())
         else []
     )
 
 
 @pytest.mark.parametrize("path", pages(), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_every_path_that_is_named_is_there(path):
-    for said, link in PATH.findall(prose(path)):
-        # what an edition has not got yet, its pages lead to in English
+def test_named_paths_exist(path):
+    for named, link in PATH.findall(prose(path)):
+        # pages of a draft name English files that it lacks
         places = (
-            [folder / link for folder in (path.parent, *lacking(path))] if link else [start / said for start in FROM]
+            [folder / link for folder in (path.parent, *english_folder(path))]
+            if link
+            else [base / named for base in BASES]
         )
-        if said.split("/")[0] in MADE:
+        if named.split("/")[0] in GENERATED:
             continue
-        # `book/<language>/` stands for each of them
+        # `book/<language>/` stands for any language
         patterns = [re.sub(r"<\w+>", "*", str(place)) for place in places]
         assert any(
             Path(pattern).exists() or [*ROOT.glob(str(Path(pattern).relative_to(ROOT)))] for pattern in patterns
-        ), said or link
+        ), named or link
     for name in files_in_commands(markdown(path)):
         assert [*ROOT.glob(re.sub(r"<\w+>", "*", name))], name

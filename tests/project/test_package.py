@@ -1,4 +1,4 @@
-"""What others take from here: the package that pip installs, and the files that git checks out."""
+"""Test the files that others get: those of the installed package, and those that git checks out."""
 
 import shutil
 import subprocess
@@ -9,8 +9,7 @@ import pytest
 from tests.project.paths import ROOT
 
 
-def test_the_package_has_all_its_files():
-    """Texts, weights, scripts, styles and words are none of Python's, so pyproject.toml must name them."""
+def test_package_data_names_all_files_that_are_not_python():
     package = ROOT / "companion"
     patterns = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"][
         "package-data"
@@ -34,11 +33,11 @@ def test_files_are_checked_out_alike_on_every_system(tmp_path):
         "book/pictures/site.png",
         "companion/learning/writers/en.safetensors",
     ]
-    said = subprocess.run(
+    process = subprocess.run(
         ["git", "check-attr", "text", "eol", "--", *names], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    found = {}
-    for line in said.stdout.splitlines():
+    attributes = {}
+    for line in process.stdout.splitlines():
         name, attribute, value = line.split(": ")
-        found.setdefault(name, {})[attribute] = value
-    assert found == {name: {"text": "unset" if name.endswith(".png") else "auto", "eol": "lf"} for name in names}
+        attributes.setdefault(name, {})[attribute] = value
+    assert attributes == {name: {"text": "unset" if name.endswith(".png") else "auto", "eol": "lf"} for name in names}

@@ -1,4 +1,4 @@
-"""The table at the end of `make prove` counts the processor seconds of each folder, in all processes."""
+"""Test the table of processor seconds at the end of `make prove`: each folder's seconds in all processes."""
 
 import subprocess
 import sys

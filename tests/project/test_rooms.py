@@ -1,4 +1,4 @@
-"""The rooms of the repository: which imports which, without a circle, and how large files and folders may be."""
+"""Test the structure of the repository: imports between its rooms (packages), and the size of files and folders."""
 
 import ast
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 
 from tests.project.paths import ROOT
 
-# Each room, and the other rooms that it may import. Nothing imports what stands above it.
+# Each room → the other rooms that it may import.
 ROOMS = {
     "companion.layers": set(),
     "companion.proof": set(),
@@ -36,7 +36,7 @@ ROOMS["assignments"] = ROOMS["assignments.lms"] | {"assignments.lms"}
 ROOMS["book.live"] = {"book.editions", "book.npm", "book.styles", "companion.figures"}
 ROOMS["book.site"] = ROOMS["book.live"] | {"book.live", "companion.learning", "assignments"}
 ROOMS["book.tools"] = {"book.editions", "book.npm", "book.site", "companion.check", "companion.figures"}
-# What a room may import from outside the repository, besides Python's own modules.
+# The packages from outside that a room may import, besides the standard library. Rooms not listed may import any.
 OUTSIDE = {
     "companion.layers": {"torch"},
     "companion.proof": {"torch"},
@@ -45,7 +45,7 @@ OUTSIDE = {
     "small_torch": {"numpy"},
 }
 LINES, FILES = 400, 12
-# Folders of files that are alike: a question, a layer, a figure each.
+# Folders with more files, because each holds one question, layer, figure or the like.
 LARGE = ("companion/check/questions", "companion/layers", "companion/learning", "companion/figures", "benchmarks")
 LARGE += ("small_torch/src", "small_torch/tests", "tests")
 
@@ -56,7 +56,7 @@ def files():
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py", "*.js"]
     try:
         names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    except (OSError, subprocess.CalledProcessError):  # a copy without git
+    except (OSError, subprocess.CalledProcessError):  # no git
         names = [path.relative_to(ROOT).as_posix() for end in ("py", "js") for path in ROOT.rglob(f"*.{end}")]
         names = [name for name in names if not {"_build", ".venv", "node_modules"} & {*PurePath(name).parts}]
     return [PurePath(name) for name in names if (ROOT / name).is_file()]
@@ -64,30 +64,30 @@ def files():
 
 @cache
 def modules():
-    """Return {module: its path} of the rooms."""
-    found = {}
+    """Return module → path of all modules in the rooms."""
+    paths = {}
     for path in files():
         parts = path.parts[2:] if path.parts[:2] == ("small_torch", "src") else path.parts
         if path.suffix == ".py" and parts[0] in {room.split(".")[0] for room in ROOMS} and "tests" not in parts:
-            if path.is_relative_to("book/live/python"):  # modules of the pages' Python, which replace others there
+            if path.is_relative_to("book/live/python"):  # stand-ins for packages on pages
                 continue
-            found[".".join(parts).removesuffix(".py").removesuffix(".__init__")] = path
-    return found
+            paths[".".join(parts).removesuffix(".py").removesuffix(".__init__")] = path
+    return paths
 
 
 def imports(module):
     """Return the modules that a module imports, anywhere in it, by their full names."""
-    path, found = modules()[module], set()
+    path, imported = modules()[module], set()
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             parents = package[: len(package) - node.level + 1] if node.level else []
             base = ".".join(filter(None, [*parents, node.module]))
             names = {f"{base}.{alias.name}" for alias in node.names}
-            found |= (names & modules().keys()) | ({base} if names - modules().keys() else set())
-    return found - {module}
+            imported |= (names & modules().keys()) | ({base} if names - modules().keys() else set())
+    return imported - {module}
 
 
 def room_of(module):
@@ -96,7 +96,7 @@ def room_of(module):
 
 
 @pytest.mark.parametrize("module", sorted(modules()))
-def test_no_import_runs_upward(module):
+def test_imports_stay_within_the_allowed_rooms(module):
     room = room_of(module)
     for name in imports(module):
         first = name.split(".")[0]
@@ -106,16 +106,16 @@ def test_no_import_runs_upward(module):
             assert first in OUTSIDE.get(room, {first}), f"{room} must not need {name}"
 
 
-def test_no_circle_of_imports():
+def test_imports_have_no_cycle():
     left = {module: imports(module) & modules().keys() for module in modules()}
     while free := [module for module, needed in left.items() if not needed]:
         for module in free:
             del left[module]
         left = {module: needed - {*free} for module, needed in left.items()}
-    assert not left, f"these import each other, or what does: {', '.join(sorted(left))}"
+    assert not left, f"these modules are part of a cycle of imports, or import one that is: {', '.join(sorted(left))}"
 
 
-def test_every_file_can_be_read_in_one_sitting():
+def test_no_file_has_too_many_lines():
     lines = {path.as_posix(): len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path in files()}
     assert {name: count for name, count in lines.items() if count > LINES} == {}
 
@@ -125,5 +125,5 @@ def test_no_folder_has_too_many_files():
     assert {name: count for name, count in folders.items() if count > FILES and not name.startswith(LARGE)} == {}
 
 
-def test_only_the_conftest_lies_in_tests():
+def test_the_folder_tests_has_only_conftest():
     assert [path.name for path in files() if path.parent == PurePath("tests")] == ["conftest.py"]

@@ -1,5 +1,4 @@
-"""Translated notebooks are compared with the run of the English one, and run by themselves where that does not
-suffice."""
+"""Test how translated notebooks are proved: compared with the run of the English one, or run themselves."""
 
 import contextlib
 from types import SimpleNamespace
@@ -15,18 +14,20 @@ ENGLISH, JAPANESE = (ROOT / "book" / language / "rnn.ipynb" for language in ("en
 
 
 @pytest.mark.parametrize(
-    ("said", "error"),
+    ("printed", "error"),
     [
         ("loss 1.5\n", None),
         ("loss 1.6\n", "The outputs do not follow from those of the English cell"),
         (None, "The English cell has not run"),
     ],
 )
-def test_a_cell_is_compared_with_the_english_run(monkeypatch, said, error):
+def test_a_cell_is_compared_with_the_english_run(monkeypatch, printed, error):
     fresh = {
-        (ENGLISH, "loss"): new_code_cell('print("loss", x)', id="loss", outputs=[new_output("stream", text=said or "")])
+        (ENGLISH, "loss"): new_code_cell(
+            'print("loss", x)', id="loss", outputs=[new_output("stream", text=printed or "")]
+        )
     }
-    monkeypatch.setattr(translated_notebooks, "fresh", fresh if said else {})
+    monkeypatch.setattr(translated_notebooks, "fresh", fresh if printed else {})
     errors = []
 
     def fail(*words):
@@ -40,7 +41,7 @@ def test_a_cell_is_compared_with_the_english_run(monkeypatch, said, error):
     assert errors == ([error] if error else [])
 
 
-OTHER = JAPANESE.with_name("language_model.ipynb")  # its outputs are its own
+OTHER = JAPANESE.with_name("language_model.ipynb")  # its outputs differ from the English ones
 
 
 @pytest.mark.parametrize(
@@ -85,8 +86,8 @@ def test_which_notebooks_need_no_kernel():
         ("tests/layers/test_proof.py::test_it", None, "tests/layers/test_proof.py"),
     ],
 )
-def test_a_worker_gets_a_chapter_in_all_its_languages(test, option, scope):
-    """Unless nothing is compared with a run."""
+def test_a_worker_gets_translations_with_the_english_chapter(test, option, scope):
+    """Check also that files are scheduled alone if nothing is compared with a run."""
     scheduling = object.__new__(ChapterScheduling)
     scheduling.config = SimpleNamespace(rootpath=ROOT, getoption=lambda name, default=False: name == option)
     assert scheduling._split_scope(test) == scope

@@ -1,4 +1,4 @@
-"""The types of `companion`: mypy accepts a right program that uses it, and finds wrong calls."""
+"""Test the types of `companion`: mypy accepts a correct program that uses it, and finds wrong calls."""
 
 import re
 import subprocess
@@ -50,6 +50,6 @@ def test_mypy_accepts_right_calls_and_finds_wrong_ones(tmp_path):
     program.write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--config-file", "pyproject.toml", "--hide-error-context", str(program)]
     output = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
-    found = re.findall(r"program\.py:(\d+): error: (.*)", output)
-    assert [lines[int(number) - 1] for number, _ in found] == [*WRONG], output
-    assert all(part in message for part, (_, message) in zip(WRONG.values(), found, strict=True)), output
+    errors = re.findall(r"program\.py:(\d+): error: (.*)", output)
+    assert [lines[int(number) - 1] for number, _ in errors] == [*WRONG], output
+    assert all(part in message for part, (_, message) in zip(WRONG.values(), errors, strict=True)), output

@@ -22,7 +22,7 @@ def pytest_addoption(parser):
 
 
 def start_kernel(*arguments, **options):
-    """Start a kernel as nbval does, and once more if another program took its port in the moment before."""
+    """Start a kernel as nbval does; try once more if another program has taken its port meanwhile."""
     try:
         return start_kernel_once(*arguments, **options)
     except RuntimeError as error:
@@ -68,6 +68,8 @@ class TranslatedNotebook(nbval.plugin.IPyNbFile):
 
 
 class TranslatedCell(nbval.plugin.IPyNbCell):
+    """A cell that is compared with the run of the English cell, if there is one."""
+
     def runtest(self):
         if self.parent.english is None:
             super().runtest()
@@ -80,7 +82,7 @@ class TranslatedCell(nbval.plugin.IPyNbCell):
             self.raise_cell_error("The outputs do not follow from those of the English cell", shown)
 
 
-fresh = {}  # (path, id) → each English cell with the outputs that it has just given
+fresh = {}  # (path, id) → English cell with the outputs of this run
 
 
 @pytest.hookimpl(wrapper=True)
@@ -101,13 +103,15 @@ def pytest_collect_file(file_path, parent):
     if parent.config.getoption("--own-kernels") or file_path.parent.name == ORIGINAL:
         return collectors
     return [
-        TranslatedNotebook.from_parent(parent, path=file_path) if isinstance(one, nbval.plugin.IPyNbFile) else one
-        for one in collectors
+        TranslatedNotebook.from_parent(parent, path=file_path)
+        if isinstance(collector, nbval.plugin.IPyNbFile)
+        else collector
+        for collector in collectors
     ]
 
 
 class ChapterScheduling(LoadFileScheduling):
-    """Give a worker whole files, and with an English notebook those that are compared with it."""
+    """Give workers whole files, and each English notebook together with its translations."""
 
     def _split_scope(self, nodeid):
         file = super()._split_scope(nodeid)

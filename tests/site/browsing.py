@@ -1,63 +1,63 @@
-"""Pages in a real browser."""
+"""Helpers for tests that open pages in a real browser."""
 
 from contextlib import contextmanager
 
 from axe_playwright_python.sync_playwright import Axe
 
-# What stands out of the page to the right, and neither scrolls nor lies in what does.
-WIDE = """() => [...document.querySelectorAll("body *")].filter(one => {
-    if (one.getBoundingClientRect().right <= innerWidth + 1 || !one.checkVisibility()) return false;
-    for (let up = one; up; up = up.parentElement)
+# Returns the elements that extend beyond the page on the right and are not inside an element that scrolls.
+WIDE = """() => [...document.querySelectorAll("body *")].filter(element => {
+    if (element.getBoundingClientRect().right <= innerWidth + 1 || !element.checkVisibility()) return false;
+    for (let up = element; up; up = up.parentElement)
         if (/auto|scroll|hidden|clip/.test(getComputedStyle(up).overflowX) || up.closest(".skip, [popover], svg, math")) return false;
     return true;
-}).map(one => one.outerHTML.slice(0, 120))"""  # noqa: E501
-# Marks one text of each kind: its colour, its letters, and what lies behind it. axe needs seconds for all of a long
-# page.
+}).map(element => element.outerHTML.slice(0, 120))"""  # noqa: E501
+# Marks one element for each combination of text colour, font and backgrounds. axe needs seconds for all elements of a
+# long page.
 MARK_KINDS = """() => {
     const seen = new Set();
-    for (const one of document.querySelectorAll("body *")) {
-        delete one.dataset.kind;
-        if (![...one.childNodes].some(node => node.nodeType === 3 && node.data.trim()) || !one.checkVisibility()) continue;
-        const style = getComputedStyle(one), kind = [style.color, style.fontSize, style.fontWeight];
-        for (let up = one; up; up = up.parentElement) {
+    for (const element of document.querySelectorAll("body *")) {
+        delete element.dataset.kind;
+        if (![...element.childNodes].some(node => node.nodeType === 3 && node.data.trim()) || !element.checkVisibility()) continue;
+        const style = getComputedStyle(element), kind = [style.color, style.fontSize, style.fontWeight];
+        for (let up = element; up; up = up.parentElement) {
             const { backgroundColor, backgroundImage, opacity } = getComputedStyle(up);
             kind.push(backgroundColor, backgroundImage, opacity);
             if (/^rgb\\(/.test(backgroundColor)) break;
         }
-        if (seen.size < seen.add(kind.join()).size) one.dataset.kind = "";
+        if (seen.size < seen.add(kind.join()).size) element.dataset.kind = "";
     }
     return seen.size;
 }"""  # noqa: E501
 
 
 def begin(page):
-    """What a reader does first, whatever it is. Until then a page does only what is needed for what is seen."""
+    """Press a key, which tells the page that the reader has begun, and wait until all of the page is laid out."""
     page.keyboard.press("Shift")
     page.wait_for_function("!('steps' in document.documentElement.dataset)")
 
 
 @contextmanager
 def opened(browser, url, **options):
-    """A page, which must have nothing to complain of, now or while it is used. options: of playwright's new_page."""
-    complaints = []
+    """Open a page, and fail if it logs an error or a warning meanwhile. options: of playwright's new_page."""
+    messages = []
 
     def listen(message):
         if message.type in ("error", "warning") and not message.location["url"].endswith("/favicon.ico"):
-            complaints.append(message.text)
+            messages.append(message.text)
 
     with browser.new_page(**options) as page:
-        page.set_default_timeout(30_000)  # beside whatever else the machine does
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.set_default_timeout(30_000)  # the machine may be busy
+        page.on("pageerror", lambda error: messages.append(str(error)))
         page.on("console", listen)
         page.goto(url)
         yield page
-        assert complaints == []
+        assert messages == []
 
 
 def accessible(page, place=None, **options):
-    """What axe says of a page or of a place on it: (the rules that hold, what it is not sure of). It must find nothing.
+    """Fail if axe finds a violation on a page or in an element; return (the rules that hold, the incomplete results).
 
-    options: of axe.run. Of what holds axe describes one place a rule: describing all takes most of its time.
+    options: of axe.run. axe lists one element for each rule that holds, because listing all takes most of its time.
     """
     results = Axe().run(page, place, {"resultTypes": ["violations", "incomplete"], **options})
     assert results.violations_count == 0, results.generate_report()

@@ -1,5 +1,4 @@
-"""A made-up book of a page or two, with the real configuration, extension and build: what is built in a second or
-two."""
+"""Build a made-up book of one or two pages with the real configuration and extension, which takes a second or two."""
 
 import atexit
 import functools
@@ -18,7 +17,7 @@ from tests.project.paths import ROOT
 SHARED = ["_config.yml", "requirements.txt"]
 SHARED += [*(f"book/{path.name}" for path in (ROOT / "book").glob("*.py")), "book/live", "book/site"]
 
-# As matplotlib writes it: a prolog, metadata, a rule for every element, a white background, ids used twice.
+# Like matplotlib's: a prolog, metadata, a rule for every element, a white background, ids that other figures use too.
 FIGURE = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
 <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
 <svg xmlns:xlink="http://www.w3.org/1999/xlink" width="72pt" height="36pt" viewBox="0 0 72 36"
@@ -75,7 +74,7 @@ def write_chapter(tree, *cells):
 
 
 def copy_shared(tree):
-    """Copy what all editions share."""
+    """Copy the files that all editions share."""
     for name in SHARED:
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
@@ -83,7 +82,7 @@ def copy_shared(tree):
 
 
 def copy_edition(tree, language):
-    """What the real book says of an edition, but for its drafts: the small one has none."""
+    """Copy an edition's edition.yml without `drafts`, since the small book has none."""
     folder = tree / "book" / language
     folder.mkdir(parents=True, exist_ok=True)
     text = (ROOT / "book" / language / "edition.yml").read_text(encoding="utf-8")
@@ -96,9 +95,9 @@ def write_table(tree):
     (tree / "_toc.yml").write_text(toc + "chapters:\n  - file: book/en/chapter\n", encoding="utf-8")
 
 
-# Reads trees and arguments, a line each, and answers each with what came of a build in a process of its own.
-# It has imported what a build imports, which takes longer than most of these builds.
-FORGE = """
+# A fork server for builds. It imports what a build imports, which takes longer than most of these builds. For each line
+# of JSON (tree, arguments, environment) it forks, builds, and prints the status and the messages.
+FORK_SERVER = """
 import gc, json, os, runpy, sys, tempfile, traceback
 sys.modules.setdefault("rfc3987_syntax", None)  # as build.py does
 import jupyter_book.sphinx, sphinx_copybutton, sphinx_external_toc, sphinx.search, sphinx.builders.html
@@ -123,41 +122,44 @@ def build(arguments):
 gc.freeze()  # as build.py does
 for line in sys.stdin:
     tree, arguments, environment = json.loads(line)
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as errors:
         child = os.fork()
         if child == 0:
             os.chdir(tree)
             os.environ.update(environment)
             os.dup2(os.open(os.devnull, os.O_RDWR), 0)
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            os.dup2(said.fileno(), 2)
+            os.dup2(errors.fileno(), 2)
             status = build(arguments)
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(status)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        said.seek(0)
-        print(json.dumps([status, said.read().decode()]), flush=True)
+        errors.seek(0)
+        print(json.dumps([status, errors.read().decode()]), flush=True)
 """  # noqa: E501
 
 
 @functools.cache
-def forge():
+def fork_server():
     process = subprocess.Popen(
-        [sys.executable, "-W", "ignore", "-c", FORGE], stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+        [sys.executable, "-W", "ignore", "-c", FORK_SERVER],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
     )
     atexit.register(process.communicate)
     return process
 
 
 def build(tree, *arguments):
-    """Run build.py as a reader would; return its status and what it complains of, without colours."""
+    """Run build.py in a tree; return its status and its error output without colours."""
     if sys.platform == "linux":
-        process = forge()
+        process = fork_server()
         print(json.dumps([str(tree), arguments, dict(os.environ)]), file=process.stdin, flush=True)
-        status, said = json.loads(process.stdout.readline())
+        status, errors = json.loads(process.stdout.readline())
     else:
         command = [sys.executable, "-W", "ignore", "-m", "book.site.build", *arguments]
-        done = subprocess.run(command, cwd=tree, capture_output=True, text=True, encoding="utf-8")
-        status, said = done.returncode, done.stderr
-    return status, re.sub(r"\x1b\[[\d;]*m", "", said).strip()
+        process = subprocess.run(command, cwd=tree, capture_output=True, text=True, encoding="utf-8")
+        status, errors = process.returncode, process.stderr
+    return status, re.sub(r"\x1b\[[\d;]*m", "", errors).strip()

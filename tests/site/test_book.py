@@ -1,5 +1,4 @@
-"""The chapters as they are stored: run, complete, the same on every machine, and readable without seeing the
-figures."""
+"""Test the stored notebooks: run, complete, the same on every machine, with descriptions of all pictures."""
 
 import copy
 import functools
@@ -34,7 +33,7 @@ def code(path):
 
 
 def texts(output):
-    """All that one output says, as text."""
+    """Return all texts of an output."""
     if output.output_type == "stream":
         return [output.text]
     data = {kind: value for kind, value in output.get("data", {}).items() if kind not in (PICTURE, FIGURE)}
@@ -49,8 +48,7 @@ each = pytest.mark.parametrize("path", NOTEBOOKS, ids=name)
 each_stored = pytest.mark.parametrize("path", NOTEBOOKS + ASSIGNMENTS, ids=name)
 
 
-def test_the_chapters_are_there():
-    """Every notebook is in the table of contents, and the other way round. What is marked as a draft is there, too."""
+def test_table_of_contents_and_drafts_name_the_existing_pages():
     assert {path.stem for path in BOOK.glob("en/*.*") if path.suffix in (".ipynb", ".md")} == {*PAGES, "index"}
     for edition in editions.editions():
         assert edition.draft or all(edition.has(page) for page in edition.drafts), (
@@ -61,8 +59,8 @@ def test_the_chapters_are_there():
 
 
 @each_stored
-def test_stored_as_run(path):
-    """Every cell has run, from top to bottom, without an error; the file is in the form that execute.py writes."""
+def test_notebook_is_stored_as_execute_writes_it(path):
+    """Check that all cells have run in order without an error, and that the file has the form of execute.py."""
     notebook = stored(path)
     nbformat.validate(notebook)
     counts = [cell.execution_count for cell in code(path)]
@@ -80,7 +78,7 @@ def test_stored_as_run(path):
 
 
 @each_stored
-def test_compared_strictly(path):
+def test_no_cell_is_excluded_from_nbval(path):
     for cell in code(path):
         assert "NBVAL" not in cell.source.upper(), cell.id
         assert not any("nbval" in tag for tag in cell.metadata.get("tags", [])), cell.id
@@ -88,7 +86,7 @@ def test_compared_strictly(path):
 
 @each_stored
 def test_outputs_are_the_same_everywhere(path):
-    """No path, address, time or name of a gradient function: they differ from machine to machine or run to run."""
+    """Check for paths, addresses, times and names of gradient functions, which differ between machines or runs."""
     unstable = re.compile(
         r"0x[0-9a-f]{6,}|/tmp/|/home/|\\Users\\|grad_fn=|<ipython|\bCPU times\b|\bWall time\b|\d ms\b"
     )
@@ -96,7 +94,7 @@ def test_outputs_are_the_same_everywhere(path):
         for output in cell.outputs:
             for text in texts(output):
                 assert not unstable.search(text), f"{cell.id}: {unstable.search(text)}"
-            # pixels are not compared, lines and letters are
+            # comparing pixels would be unreliable; SVG is text
             assert not {"image/png", "image/jpeg"} & set(output.get("data", {})), cell.id
 
 
@@ -104,7 +102,7 @@ def test_outputs_are_the_same_everywhere(path):
 def test_pictures_are_described(path):
     for cell in code(path):
         data = [output.get("data", {}) for output in cell.outputs]
-        if any(PICTURE in one and FIGURE not in one for one in data):  # an interactive figure says itself what it shows
+        if any(PICTURE in kinds and FIGURE not in kinds for kinds in data):  # an interactive figure describes itself
             alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
             assert len(alt) > 30, f"{cell.id}: the picture needs a text that says what it shows"
     for cell in stored(path).cells:
@@ -113,12 +111,12 @@ def test_pictures_are_described(path):
 
 
 @each
-def test_one_idea_a_cell(path):
+def test_cells_are_short_and_have_names(path):
     for cell in stored(path).cells:
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", cell.id), f"{cell.id}: name the cell by what it says"
         if cell.cell_type == "code":
             assert len(cell.source.splitlines()) <= 24, cell.id
-            assert max(map(len, cell.source.splitlines())) <= 88, cell.id  # what a page shows
+            assert max(map(len, cell.source.splitlines())) <= 88, cell.id  # the width of a page
         else:
             assert cell.source.count("\n#") <= 1, f"{cell.id}: one heading a cell"
 
@@ -133,9 +131,8 @@ def test_shown_source_fits(path):
 
 
 @each
-def test_order_of_a_chapter(path):
-    """The proof against torch, then exercises with solutions that fold open, then what the reader can do now. A draft
-    need not have them yet."""
+def test_chapter_has_proof_exercises_and_summary_in_order(path):
+    """Check for the proof against torch, then exercises with solutions, then what the reader can do; not in drafts."""
     if path.stem not in CHAPTERS:
         return
     ids = [cell.id for cell in stored(path).cells]
@@ -156,21 +153,20 @@ def test_order_of_a_chapter(path):
 
 
 @each
-def test_chapters_read_from_the_companion(path):
-    lacks = path.stem not in CHAPTERS or editions.read(path.parent).is_draft(path.stem)
-    assert lacks or any(re.search(r"^(?:import|from) companion\b", cell.source, re.MULTILINE) for cell in code(path)), (
-        "a chapter reads from the companion: import companion"
-    )
+def test_chapters_import_the_companion(path):
+    exempt = path.stem not in CHAPTERS or editions.read(path.parent).is_draft(path.stem)
+    assert exempt or any(
+        re.search(r"^(?:import|from) companion\b", cell.source, re.MULTILINE) for cell in code(path)
+    ), "a chapter reads from the companion: import companion"
 
 
 def notebook(**cells):
-    """A notebook of code cells: id → source."""
+    """Return a notebook of code cells: id → source."""
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source, id=id) for id, source in cells.items()])
 
 
 @pytest.mark.heavy
-def test_nbval_really_compares(tmp_path):
-    """A stored output that is wrong by one character fails."""
+def test_nbval_fails_for_an_output_that_differs_by_one_character(tmp_path):
     sums = notebook(right="1 + 2", wrong="1 + 2")
     for k, (cell, output) in enumerate(zip(sums.cells, "34", strict=True), 1):
         cell.execution_count = k
@@ -178,17 +174,16 @@ def test_nbval_really_compares(tmp_path):
     sums.metadata["kernelspec"] = execute.KERNEL
     nbformat.write(sums, tmp_path / "sums.ipynb")
     command = [sys.executable, "-m", "pytest", "--nbval", "-p", "no:cacheprovider", "-rA", "sums.ipynb"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert run.returncode == 1, run.stdout
-    assert re.findall("^(?:PASSED|FAILED) .*::Cell .", run.stdout, re.M) == [
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert process.returncode == 1, process.stdout
+    assert re.findall("^(?:PASSED|FAILED) .*::Cell .", process.stdout, re.M) == [
         "PASSED sums.ipynb::Cell 0",
         "FAILED sums.ipynb::Cell 1",
     ]
 
 
-def test_execute_stores_what_it_finds(tmp_path, monkeypatch, capsys):
-    """Running a notebook twice changes nothing; one that fails is left as it was, and others are run all the same. What
-    JupyterLab leaves out when it saves, comes back."""
+def test_execute_is_repeatable_and_leaves_failing_notebooks_alone(tmp_path, monkeypatch, capsys):
+    """Check also that other notebooks are run, and that metadata which JupyterLab drops is restored."""
     page, fails = tmp_path / "page.ipynb", tmp_path / "fails.ipynb"
     nbformat.write(notebook(**{"prints": "print(1)\nprint(2)", "solution-sum": "1 + 2"}), page)
     nbformat.write(notebook(prints="print(1)", fails="1 / 0"), fails)
@@ -196,9 +191,9 @@ def test_execute_stores_what_it_finds(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["execute.py", str(fails), str(page)])
     assert execute.main() == 1 and "ZeroDivisionError" in capsys.readouterr().out
     assert fails.read_bytes() == before
-    once = page.read_bytes()
+    after = page.read_bytes()
     assert read(page).cells[0].outputs[0].text == "1\n2\n"
     folded = {"tags": ["hide-cell"], "jupyter": {"outputs_hidden": True, "source_hidden": True}}
     assert [cell.metadata for cell in read(page).cells] == [{}, folded]
     monkeypatch.setattr(sys, "argv", ["execute.py", str(page)])
-    assert execute.main() == 0 and page.read_bytes() == once
+    assert execute.main() == 0 and page.read_bytes() == after

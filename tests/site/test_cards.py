@@ -1,4 +1,4 @@
-"""The pictures that a link to a page is shown with."""
+"""Test the cards: pictures in previews of links to pages."""
 
 import shutil
 import struct
@@ -7,10 +7,10 @@ import pytest
 
 from book import editions
 from book.site import cards
-from tests.project.paths import frame, soup
+from tests.project.paths import light_soup, soup
 
 BASE = "https://example.org/unrolled/"
-# Three cards of each edition are drawn; whether there is room on a card is asked of all pages.
+# The pages whose cards are drawn; the layout is checked for all pages.
 SOME = {"index", "lstm", "glossary"}
 ALL = [
     pytest.param(edition, id=edition.language, marks=[pytest.mark.deep] * (edition.language != "en"))
@@ -21,7 +21,7 @@ CASES = [pytest.param((case.values[0], SOME), id=case.id, marks=case.marks) for 
 
 @pytest.fixture(scope="module", params=CASES)
 def drawn(request, site, browser, tmp_path_factory):
-    """(folder, edition, names of pages): a site of these pages with their cards."""
+    """Return (folder, edition, names of pages) of a site of these pages with their cards."""
     folder, (edition, names) = tmp_path_factory.mktemp("cards"), request.param
     (folder / edition.language).mkdir()
     for name in names:
@@ -32,13 +32,13 @@ def drawn(request, site, browser, tmp_path_factory):
     return folder, edition, names
 
 
-def test_every_page_names_a_picture_of_its_own(drawn):
+def test_every_page_names_its_own_card(drawn):
     folder, edition, names = drawn
     seen = set()
     for name in names:
         head = {
             meta.get("property") or meta.get("name"): meta["content"]
-            for meta in frame(folder / edition.language / f"{name}.html").select("meta[content]")
+            for meta in light_soup(folder / edition.language / f"{name}.html").select("meta[content]")
         }
         url = f"{BASE}{edition.language}/cards/{name}.png"
         assert head["og:image"] == url and head["twitter:card"] == "summary_large_image"
@@ -51,14 +51,14 @@ def test_every_page_names_a_picture_of_its_own(drawn):
         assert 3_000 < len(data) < 300_000
         seen.add(data)
     assert len(seen) == len(names)
-    front = frame(folder / "index.html")
+    front = light_soup(folder / "index.html")
     assert front.select_one("meta[property='og:image']")["content"] == f"{BASE}en/cards/index.png"
     assert len(front.select_one("meta[name=description]")["content"]) > 20
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("edition", ALL)
-def test_what_stands_on_a_card_has_room(browser, site, edition):
+def test_contents_fit_on_the_card(browser, site, edition):
     folder, names = site, edition.pages - {"genindex", "search"}
     cover = soup(folder / edition.language / "index.html").select_one(cards.PICTURE)
     with browser.new_page(viewport={"width": cards.WIDTH, "height": cards.HEIGHT}) as page:
@@ -72,6 +72,6 @@ def test_what_stands_on_a_card_has_room(browser, site, edition):
             assert page.evaluate("document.documentElement.scrollWidth") == cards.WIDTH, name
 
 
-def test_without_an_address_there_is_none(site):
+def test_a_site_without_an_address_has_no_cards(site):
     assert not list(site.rglob("cards"))
     assert "og:image" not in (site / "en/lstm.html").read_text(encoding="utf-8")

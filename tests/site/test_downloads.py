@@ -1,4 +1,4 @@
-"""The book to take along: what the archive holds, and what the printed editions are."""
+"""Test the downloads: the archive of the site and the printed editions."""
 
 import dataclasses
 import re
@@ -13,23 +13,23 @@ import pytest
 from book import editions
 from book.site import downloads, printing
 from book.site.browser import can_draw
-from tests.project.paths import frame, soup
+from tests.project.paths import light_soup, soup
 from tests.site.browsing import opened
 from tests.site.links import broken_links
 
 ALL = editions.editions()
 
 
-def only(edition, *names):
-    """An edition of these pages alone."""
+def with_pages(edition, *names):
+    """Return a copy of an edition with only these pages."""
     short = dataclasses.replace(edition)
     short.__dict__["table"] = editions.prune(edition.table, {*names}.__contains__)
     return short
 
 
-# Printing the English book takes half a minute, so it is deep. Two Chinese chapters, which are always printed, show
-# that other letters come out, too.
-SHORT = only(editions.read(editions.BOOK / "zh"), "rnn", "gru")
+# Printing the English book takes half a minute, so its tests are deep. Two Chinese chapters are always printed, to test
+# other characters.
+SHORT = with_pages(editions.read(editions.BOOK / "zh"), "rnn", "gru")
 ENGLISH = editions.read(editions.BOOK / editions.ORIGINAL)
 each_printed = pytest.mark.parametrize(
     "edition",
@@ -38,19 +38,19 @@ each_printed = pytest.mark.parametrize(
         pytest.param(SHORT, id="zh", marks=pytest.mark.heavy),
     ],
 )
-# English is laid out for paper each time, of the others a quarter.
+# The layout for paper is heavy for English and deep for the others.
 each = pytest.mark.parametrize(
     "edition",
     [
-        pytest.param(one, id=one.language, marks=pytest.mark.heavy if one == ENGLISH else pytest.mark.deep)
-        for one in ALL
+        pytest.param(edition, id=edition.language, marks=pytest.mark.heavy if edition == ENGLISH else pytest.mark.deep)
+        for edition in ALL
     ],
 )
 
 
 @pytest.fixture(scope="module")
 def packed(site, tmp_path_factory):
-    """A site with its archive."""
+    """Return a copy of the site with its archive and a made-up PDF."""
     copy = tmp_path_factory.mktemp("packed") / "site"
     shutil.copytree(site, copy)
     downloads.write_archive(copy)
@@ -77,43 +77,43 @@ def test_archive_is_the_site(site, packed, browser, tmp_path):
 
 
 @pytest.mark.heavy
-def test_pages_lead_to_what_there_is(packed):
+def test_pages_link_to_the_downloads_that_exist(packed):
     assert broken_links(packed) == []
     size = (packed / "unrolled.zip").stat().st_size
     for edition in ALL:
         for path in (packed / edition.language).glob("*.html"):
-            links = {link["href"]: link.get_text() for link in frame(path).select(".downloads a")}
+            links = {link["href"]: link.get_text() for link in light_soup(path).select(".downloads a")}
             assert f"{size / 1e6:.1f} MB" in links.pop("../unrolled.zip")
             assert list(links.items()) == ([("unrolled-ja.pdf", "PDF（3.1 MB）")] if edition.language == "ja" else [])
-    (packed / "unrolled.zip").rename(packed / "kept")
+    (packed / "unrolled.zip").rename(packed / "moved")
     downloads.link_downloads(packed)
-    assert not frame(packed / "en/lstm.html").select(".downloads")
-    (packed / "kept").rename(packed / "unrolled.zip")
+    assert not light_soup(packed / "en/lstm.html").select(".downloads")
+    (packed / "moved").rename(packed / "unrolled.zip")
 
 
 @pytest.fixture(scope="module")
 def printed(site, browser, tmp_path_factory):
-    """Edition → its PDF, printed when it is asked for."""
-    folder, there = tmp_path_factory.mktemp("printed"), {}
+    """Return a function from an edition to its PDF, which is printed at the first call."""
+    folder, readers = tmp_path_factory.mktemp("printed"), {}
 
     def get(edition):
         names = edition.language, *editions.page_names(edition.table)
-        if names not in there:
-            path = folder / f"{len(there)}.pdf"
+        if names not in readers:
+            path = folder / f"{len(readers)}.pdf"
             printing.print_edition(browser, site, edition, path)
-            there[names] = pypdf.PdfReader(path)
-        return there[names]
+            readers[names] = pypdf.PdfReader(path)
+        return readers[names]
 
     return get
 
 
 def plain(text):
-    """Text without spaces, of which a PDF has others, and with the usual one of signs that look alike."""
+    """Return a text without spaces, which a PDF changes, and with compatibility characters normalised."""
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
 
 
 @each_printed
-def test_outline_is_the_chapters_and_their_sections(site, printed, edition):
+def test_outline_has_the_chapters_and_their_sections(site, printed, edition):
     reader = printed(edition)
     names = editions.page_names(edition.table)
     expected = [[plain(edition.words.get("Contents", "Contents")), []]]
@@ -122,41 +122,41 @@ def test_outline_is_the_chapters_and_their_sections(site, printed, edition):
         expected.append(
             [plain(printing.heading(article.h1)), [plain(printing.heading(h2)) for h2 in article.select("h2")]]
         )
-    found, outline = [], list(reader.outline)
+    entries, outline = [], list(reader.outline)
     for entry in outline:
         if isinstance(entry, list):
-            found[-1][1] = [plain(inner.title) for inner in entry if not isinstance(inner, list)]
+            entries[-1][1] = [plain(inner.title) for inner in entry if not isinstance(inner, list)]
         else:
-            found.append([plain(entry.title), []])
-    assert found == expected
+            entries.append([plain(entry.title), []])
+    assert entries == expected
 
 
 @each_printed
-def test_contents_name_the_pages(printed, edition):
-    """Each line of the contents leads to a page, and its number is that page's."""
+def test_contents_have_the_right_page_numbers(printed, edition):
+    """Compare the number in each line of the contents with the page to which its link leads."""
     reader = printed(edition)
-    wanted, said = [], []
+    targets, shown = [], []
     for number, page in enumerate(reader.pages[1:8], start=1):
         links = [link.get_object() for link in page.get("/Annots", [])]
-        if not links or re.search(r"^\s*Unrolled\s*$", page.extract_text(), re.MULTILINE):  # the contents are over
+        if not links or re.search(r"^\s*Unrolled\s*$", page.extract_text(), re.MULTILINE):  # the contents have ended
             break
-        wanted += [reader.get_destination_page_number(reader.named_destinations[link["/Dest"]]) + 1 for link in links]
+        targets += [reader.get_destination_page_number(reader.named_destinations[link["/Dest"]]) + 1 for link in links]
         own, *numbers = map(int, re.findall(r"(\d+)\s*$", page.extract_text(), re.MULTILINE))
         assert own == number + 1
-        said += numbers
-    assert len(wanted) > (90 if edition.language == editions.ORIGINAL else 20) and wanted == sorted(wanted)
-    assert said == wanted
+        shown += numbers
+    assert len(targets) > (90 if edition.language == editions.ORIGINAL else 20) and targets == sorted(targets)
+    assert shown == targets
 
 
 @each_printed
-def test_no_link_leaves_the_document_for_a_file(printed, edition):
+def test_links_lead_into_the_document_or_to_websites(printed, edition):
     reader = printed(edition)
-    places, inside = reader.named_destinations, 0
+    destinations, inside = reader.named_destinations, 0
     for page in reader.pages:
         for link in page.get("/Annots", []):
             link = link.get_object()
             if "/Dest" in link:
-                assert link["/Dest"] in places
+                assert link["/Dest"] in destinations
                 inside += 1
             else:
                 assert link["/A"]["/URI"].startswith("https://"), link["/A"]["/URI"]
@@ -164,7 +164,7 @@ def test_no_link_leaves_the_document_for_a_file(printed, edition):
 
 
 def solutions(edition):
-    """(chapter, cell, a line of it) of each solution."""
+    """Yield (chapter, cell, a line of its code) of each solution."""
     for name in editions.page_names(edition.table):
         path = edition.folder / f"{name}.ipynb"
         for cell in nbformat.read(path, as_version=4).cells if path.is_file() else ():
@@ -179,19 +179,20 @@ def solutions(edition):
 
 @pytest.mark.heavy
 def test_solutions_are_printed(printed):
-    """On the pages they are folded."""
+    """Check that solutions, which are folded on pages, are in the PDF."""
     text = plain("".join(page.extract_text() for page in printed(SHORT).pages))
     wanted = [*solutions(SHORT)]
-    assert len(wanted) > 5 and [one for one in wanted if one[2] not in text] == []
+    assert len(wanted) > 5 and [solution for solution in wanted if solution[2] not in text] == []
 
 
 @each
-def test_every_solution_is_unfolded_and_nothing_is_wider_than_the_paper(site, browser, edition, tmp_path):
+def test_solutions_are_unfolded_and_nothing_is_wider_than_the_paper(site, browser, edition, tmp_path):
     articles = printing.prepare_articles(site, edition)
     assert not any(article.select("details") for article in articles.values())
     texts = {name: plain(article.get_text()) for name, article in articles.items()}
     wanted = [*solutions(edition)]
-    assert len(wanted) > 10 and [one for one in wanted if one[2] not in texts[one[0]]] == []
+    assert len(wanted) > 10
+    assert [solution for solution in wanted if solution[2] not in texts[solution[0]]] == []
     text = tmp_path / "whole.html"
     text.write_text(printing.join_articles(site, edition, articles, {}), encoding="utf-8")
     width = round((210 - 2 * 24) / 25.4 * 96)  # printing.css
@@ -200,20 +201,20 @@ def test_every_solution_is_unfolded_and_nothing_is_wider_than_the_paper(site, br
         page.goto(text.as_uri())
         wide = page.evaluate(
             """width => [...document.querySelectorAll("body *")]
-                .filter(one => !one.closest("svg, math") && one.getBoundingClientRect().right > width + 1)
-                .map(one => one.outerHTML.slice(0, 200))""",
+                .filter(element => !element.closest("svg, math") && element.getBoundingClientRect().right > width + 1)
+                .map(element => element.outerHTML.slice(0, 200))""",
             width,
         )
         assert wide == []
 
 
-def test_a_font_that_lacks_signs_is_noticed(browser):
+def test_can_draw_notices_missing_characters(browser):
     with browser.new_page() as page:
         assert can_draw(page, "English")
-        assert not can_draw(page, "English \u0378")  # which nobody has
+        assert not can_draw(page, "English \u0378")  # an unassigned character
 
 
-def test_each_way_to_say_it_is_in_every_language():
+def test_words_of_the_downloads_are_translated():
     for edition in editions.finished():
         if edition.language != editions.ORIGINAL:
             for words in (

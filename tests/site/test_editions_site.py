@@ -1,4 +1,4 @@
-"""The editions as one site: builds of small made-up ones, the interface of each, and the ways between them."""
+"""Test a site of several small made-up editions: the interface of each, and the links between them."""
 
 import json
 import re
@@ -19,12 +19,12 @@ from tests.site.small_book import build, copy_edition, copy_shared, svg_cell, wr
 TAGS = {"en": "en", "eo": "eo", "ja": "ja", "ko": "ko", "zh": "zh-Hans"}
 TRANSLATED = ["ja", "ko", "zh"]
 PAGES = ["index", "chapter", "genindex", "search"]
-# One that Sphinx knows, that the repository does not have, and of which one page is there.
+# A draft with one page, in a language that Sphinx knows and the repository lacks.
 ESPERANTO = {
     "name": "Esperanto", "sphinx": "eo", "html": "eo", "about": "Retoj.", "words": {"Languages": "Lingvoj",
     "draft": "malneto"}, "drafts": "all",
 }  # fmt: skip
-# A title, a heading, a text.
+# language → title, heading, text
 TEXTS = {
     "en": ("Chapter", "What is kept", "Here is the text."),
     "ja": ("章", "何を残すか", "ここに文章があります。"),
@@ -86,7 +86,7 @@ def write_tree(tree, *languages):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Four editions, a fifth that is a draft of one page, and one that is announced but has no page yet."""
+    """Build four editions, a draft of one page, and a folder with an edition.yml but no page."""
     tree = tmp_path_factory.mktemp("editions") / "tree"
     write_tree(tree, *TEXTS)
     for language in ("eo", "fr"):
@@ -99,32 +99,34 @@ def site(tmp_path_factory):
 
 
 def words(page):
-    """All that a reader can see or hear of a page that is not code, formula or name of an edition."""
+    """Return the texts of a page for eyes and screen readers, without code, formulas and names of editions."""
     for element in page.select("script, style, pre, code, math, .math, svg title, .languages a, head link"):
         element.decompose()
-    found = [element.get(key) for key in ("title", "aria-label", "placeholder", "alt", "data-tooltip")
+    attributes = [element.get(key) for key in ("title", "aria-label", "placeholder", "alt", "data-tooltip")
              for element in page.select(f"[{key}]")]  # fmt: skip
-    return found + [text for text in page.find_all(string=True) if type(text) is NavigableString]
+    return attributes + [text for text in page.find_all(string=True) if type(text) is NavigableString]
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
 @pytest.mark.parametrize("name", PAGES)
-def test_interface_speaks_the_language(site, language, name):
+def test_interface_is_translated(site, language, name):
     english = [text.strip() for text in words(soup(site / language / f"{name}.html"))
                if set(re.findall("[A-Za-z]{2,}", text)) - MAY_STAY]  # fmt: skip
     assert english == []
 
 
 @pytest.mark.parametrize("language", ["en", "eo", *TRANSLATED])
-def test_no_edition_speaks_another_ones_language(site, language):
+def test_no_edition_has_characters_of_another_language(site, language):
     scripts = {"ja": "[\u3041-\u30ff]", "ko": "[\uac00-\ud7a3]"}
     text = " ".join(words(soup(site / language / "index.html")))
-    assert [other for other, signs in scripts.items() if re.search(signs, text)] == [language] * (language in scripts)
+    assert [other for other, characters in scripts.items() if re.search(characters, text)] == [language] * (
+        language in scripts
+    )
     assert bool(re.search("[\u4e00-\u9fff]", text)) == (language in ("ja", "zh"))
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
-def test_scripts_speak_the_language(site, language):
+def test_scripts_are_translated(site, language):
     static = site / language / "_static"
     for name, phrases in IN_SCRIPTS.items():
         script = (static / name).read_text(encoding="utf-8")
@@ -137,13 +139,13 @@ def test_scripts_speak_the_language(site, language):
         "var Documentation = {TRANSLATIONS: {}, addTranslations(c) { Object.assign(this.TRANSLATIONS, c.messages) }}"
     )
     page.eval((static / "translations.js").read_text(encoding="utf-8"))
-    spoken = json.loads(page.eval("JSON.stringify(Documentation.TRANSLATIONS)"))
-    said = "".join((static / name).read_text(encoding="utf-8") for name in ("searchtools.js", "sphinx_highlight.js"))
-    phrases = re.findall(r'\b_\(\s*"([^"]{6,})"', said)
+    translations = json.loads(page.eval("JSON.stringify(Documentation.TRANSLATIONS)"))
+    scripts = "".join((static / name).read_text(encoding="utf-8") for name in ("searchtools.js", "sphinx_highlight.js"))
+    phrases = re.findall(r'\b_\(\s*"([^"]{6,})"', scripts)
     assert len(phrases) >= 4
     phrases += ["Search finished, found ${resultCount} page(s) matching the search query."]
-    phrases += [phrase for phrase in spoken if phrase.startswith("Your search did not match")]
-    assert [phrase for phrase in phrases if not re.search("[^\\x00-\\xff]", spoken.get(phrase, ""))] == []
+    phrases += [phrase for phrase in translations if phrase.startswith("Your search did not match")]
+    assert [phrase for phrase in phrases if not re.search("[^\\x00-\\xff]", translations.get(phrase, ""))] == []
 
 
 def test_scripts_of_the_english_edition_are_intact(site):
@@ -157,7 +159,7 @@ def test_scripts_of_the_english_edition_are_intact(site):
 
 @pytest.mark.parametrize("language", ["en", *TRANSLATED])
 def test_words_of_an_edition(language):
-    """No empty word, and what stands for a number or a year is left standing."""
+    """Check that no translation is empty, and that placeholders are the same."""
     for english, translated in read(ROOT / "book" / language).words.items():
         assert translated.strip()
         marks = r"%\(\w+\)s|\$\{\w+\}"
@@ -173,8 +175,8 @@ def test_language_and_alternates(site, language, name):
     page = soup(site / language / f"{name}.html")
     assert page.html["lang"] == TAGS[language]
     links = {link["hreflang"]: link["href"] for link in page.select("head link[rel=alternate]")}
-    have = {tag: f"../{other}/{name}.html" for other, tag in TAGS.items() if other != "eo"}
-    assert links == have | {"x-default": f"../en/{name}.html"}
+    expected = {tag: f"../{other}/{name}.html" for other, tag in TAGS.items() if other != "eo"}
+    assert links == expected | {"x-default": f"../en/{name}.html"}
     assert all((site / language / href).is_file() for href in links.values())
 
 
@@ -197,7 +199,7 @@ def test_switcher(site, language, name):
     assert switcher[0].summary.text.strip() == NAMES[language].partition(" (")[0]
 
 
-def test_a_draft_says_so_and_leads_to_english(site):
+def test_a_draft_is_marked_and_links_to_english_pages(site):
     draft, other = soup(site / "eo/index.html"), soup(site / "ja/index.html")
     assert draft.select_one("article .draft") and not other.select_one(".draft")
     assert draft.select_one("meta[name=robots]")["content"] == "noindex" and not other.select_one("meta[name=robots]")
@@ -207,7 +209,7 @@ def test_a_draft_says_so_and_leads_to_english(site):
     ]
 
 
-def test_places_are_the_same_in_all_languages(site):
+def test_anchors_are_the_same_in_all_languages(site):
     for name, expected in (
         (
             "chapter",
@@ -226,7 +228,7 @@ def test_places_are_the_same_in_all_languages(site):
                 assert page.select_one("#equation-step")
                 contents = [link["href"] for link in page.select("#sections a")]
                 assert contents == ["#kept", "#equation--2", "#once-more"]
-                assert len(page.select("article .section-number")) == 1  # a number for the chapter alone
+                assert len(page.select("article .section-number")) == 1  # only the chapter has a number
 
 
 SWITCHING = """
@@ -248,7 +250,7 @@ var localStorage = {setItem: (key, value) => stored[key] = value};
 @pytest.mark.parametrize(
     ("tops", "hash_"), [([90, 500, 900], ""), ([-900, -20, 600], "place-1"), ([-9, -5, -1], "place-2")]
 )
-def test_switcher_leads_to_what_is_being_read(site, tops, hash_):
+def test_switcher_leads_to_the_section_being_read(site, tops, hash_):
     path = site / "en/_static/languages.js"
     assert path.stat().st_size < 2000
     page = quickjs.Context()
@@ -283,7 +285,7 @@ def test_front_page(site):
         (["zh-CN"], None, "zh"),
         (["zh-TW", "en"], None, "zh"),
         (["fr-FR", "ja"], None, "ja"),
-        (["EO"], None, None),  # a draft is for those who choose it
+        (["EO"], None, None),  # a draft must be chosen
         (["EO", "ja"], None, "ja"),
         (["ja"], "eo", "eo"),
         (["fr-FR"], None, None),  # then the reader chooses
@@ -292,7 +294,7 @@ def test_front_page(site):
         (["ko-KR"], "gone", "ko"),
     ],
 )
-def test_front_page_chooses(site, languages, chosen, leads_to):
+def test_front_page_leads_to_the_chosen_or_preferred_edition(site, languages, chosen, leads_to):
     page = quickjs.Context()
     page.eval(f"var address = null, navigator = {{languages: {json.dumps(languages)}}}")
     page.eval("var location = {replace: (url) => address = url}")
@@ -344,7 +346,7 @@ def test_addresses_with_a_base(tmp_path):
     assert front.select_one("link[hreflang=x-default]")["href"] == f"{base}/index.html"
     assert front.select_one("main a")["href"] == "en/index.html"
 
-    # An edition that does not say what it is.
+    # an edition.yml that lacks keys
     (tree / "book/ja/edition.yml").write_text("name: 日本語\n", encoding="utf-8")
     status, errors = build(tree)
     assert status == 1 and "edition.yml" in errors and "Traceback" not in errors

@@ -1,5 +1,4 @@
-"""Every page of the built site, as readers have it: on a phone, in the dark, with keys, with ears, behind a
-firewall."""
+"""Test every page of the built site: on a phone, in dark mode, by keyboard, with axe, and without other sites."""
 
 import functools
 import re
@@ -11,56 +10,56 @@ from bs4 import BeautifulSoup
 
 from book import editions
 from book.site.extension.metadata import ways_to_run
-from tests.project.paths import frame
+from tests.project.paths import light_soup
 from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
 from tests.site.links import broken_links
 
 ALL = [(edition, name) for edition in editions.editions() for name in sorted(edition.pages - {"genindex"})]
 PAGES = [f"{edition.language}/{name}" for edition, name in ALL]
-# In `make test`: a chapter, and one that is not written by hand. The others, and other languages, are in `make prove`.
+# Pages for `make test`: a chapter and a generated page. `make prove` tests the others.
 SAMPLE = {"en/rnn", "en/search"}
-# All editions have one structure, so axe reads every English page and of each other edition these: one with a figure,
-# one that is not written by hand, and one with a form of its own.
+# All editions have the same structure, so axe checks every English page and these of the other editions: one with a
+# figure, a generated one, and an assignment.
 FOR_AXE = {"lstm", "search", "assignment_gru"}
-READ_BY_AXE = [
+CHECKED_BY_AXE = [
     f"{edition.language}/{name}" for edition, name in ALL if edition.language == editions.ORIGINAL or name in FOR_AXE
 ]
 
 
-def some(names, mark):
-    """Return the decorator of a test of these pages: the sample runs in `make test`, and the others have a mark."""
+def parametrize_pages(names, mark):
+    """Return a decorator that runs a test on these pages; those that are not in SAMPLE have a mark."""
     return pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in SAMPLE else mark) for name in names])
 
 
-# All that is folded is open.
-UNFOLD = "() => { for (const one of document.querySelectorAll('article details')) one.open = true }"
-# The controls of a figure that stand out of its column.
+# Opens all folded elements.
+UNFOLD = "() => { for (const details of document.querySelectorAll('article details')) details.open = true }"
+# Returns the controls of a figure that extend beyond its column.
 CONTROLS_OUTSIDE = """place => [...place.querySelectorAll(".control, button, select, input")]
-    .filter(one => !one.closest("details:not([open]), [hidden]")).filter(one => {
-        const edge = place.getBoundingClientRect(), { left, right } = one.getBoundingClientRect();
+    .filter(control => !control.closest("details:not([open]), [hidden]")).filter(control => {
+        const edge = place.getBoundingClientRect(), { left, right } = control.getBoundingClientRect();
         return left < edge.left - 1 || left >= right || right > edge.right + 1;
-    }).map(one => one.outerHTML)"""
-# When the page has nothing else to do, it measures what scrolls.
+    }).map(control => control.outerHTML)"""
+# Whether the page has given a tab stop to each block that scrolls, which it does when it is idle.
 MEASURED = (
-    "[...document.querySelectorAll('.text pre')].every(one => one.scrollWidth <= one.clientWidth || one.tabIndex === 0)"
+    "[...document.querySelectorAll('.text pre')].every(pre => pre.scrollWidth <= pre.clientWidth || pre.tabIndex === 0)"
 )
 
 
 def unfold(page):
-    """Open all that is folded, and wait until all of the page is laid out and its figures are alive."""
+    """Open all folded elements, and wait until the whole page is laid out and its figures have started."""
     page.evaluate(UNFOLD)
     begin(page)
     for figure in page.locator("[data-figure]").all():
         figure.locator("figure[lang] svg.drawing").first.wait_for()
 
 
-@some(PAGES, pytest.mark.heavy)
-def test_a_page_as_readers_have_it(browser, address, name):
-    """Open a page and unfold all of it: it asks no other origin, has its fonts, and is no wider than any screen."""
-    asked = []
+@parametrize_pages(PAGES, pytest.mark.heavy)
+def test_page_fits_every_screen_and_loads_nothing_from_other_sites(browser, address, name):
+    """Unfold the page, scroll through it, and check its requests, its font, and its width on three screens."""
+    requests = []
     with browser.new_context(viewport={"width": 360, "height": 800}, color_scheme="light") as context:
         context.route(
-            lambda url: not url.startswith(address), lambda route: (asked.append(route.request.url), route.abort())
+            lambda url: not url.startswith(address), lambda route: (requests.append(route.request.url), route.abort())
         )
         with opened(context, f"{address}/{name}.html") as page:
             unfold(page)
@@ -68,20 +67,19 @@ def test_a_page_as_readers_have_it(browser, address, name):
             for figure in page.locator("[data-figure]").all():
                 assert figure.evaluate(CONTROLS_OUTSIDE) == []
             font = page.evaluate(
-                "document.fonts.load('16px \"Unrolled Math\"').then(fonts => fonts.map(one => one.status))"
+                "document.fonts.load('16px \"Unrolled Math\"').then(fonts => fonts.map(font => font.status))"
             )
             assert font == ["loaded"]
             for width in (360, 768, 1280):
                 page.set_viewport_size({"width": width, "height": 800})
                 assert page.evaluate("document.documentElement.scrollWidth") == width
                 assert page.evaluate(WIDE) == []
-            assert [url for url in asked if not url.startswith(("data:", "blob:"))] == []
+            assert [url for url in requests if not url.startswith(("data:", "blob:"))] == []
 
 
-@some(READ_BY_AXE, pytest.mark.deep)
+@parametrize_pages(CHECKED_BY_AXE, pytest.mark.deep)
 def test_axe_finds_nothing(browser, address, name):
-    """With all of a page unfolded. Colours, in light and dark, only in English: they are the theme's, the same in every
-    language."""
+    """Check the unfolded page; colours, which all editions share, only in English, in light and dark mode."""
     with opened(browser, f"{address}/{name}.html", viewport={"width": 1280, "height": 800}) as page:
         unfold(page)
         page.wait_for_function(MEASURED)
@@ -95,14 +93,14 @@ def test_axe_finds_nothing(browser, address, name):
 
 @pytest.mark.deep
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_one_text_of_each_kind_stands_for_all(browser, address, scheme):
+def test_axe_finds_nothing_among_all_texts_of_a_page(browser, address, scheme):
     with opened(browser, f"{address}/en/lstm.html", color_scheme=scheme) as page:
         unfold(page)
         assert "color-contrast" in accessible(page)[0]
 
 
-def test_frame_by_keys(browser, address):
-    """The first stop of the keys leads to the text. On a phone the chapters open and close by keys, and by a choice."""
+def test_page_can_be_used_by_keyboard(browser, address):
+    """Check the link to the text, and the menus of chapters and sections on a phone."""
     with opened(browser, f"{address}/en/rnn.html", viewport={"width": 360, "height": 800}) as page:
         page.keyboard.press("Tab")
         skip = page.locator(":focus")
@@ -120,7 +118,7 @@ def test_frame_by_keys(browser, address):
         page.locator("#sections a").last.click()
         assert not page.locator("#sections").is_visible()
         last = page.locator("#sections a").last.get_attribute("href")
-        assert page.locator(f"section{last} > h2").evaluate("one => one.getBoundingClientRect().top") < 800
+        assert page.locator(f"section{last} > h2").evaluate("heading => heading.getBoundingClientRect().top") < 800
     with opened(browser, f"{address}/en/rnn.html", viewport={"width": 1500, "height": 900}) as page:
         assert page.locator("#chapters").is_visible() and page.locator("#sections").is_visible()
 
@@ -131,7 +129,7 @@ STEPS = "'steps' in document.documentElement.dataset"
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", ["en/lstm", "ja/training"])
 def test_a_long_page_is_laid_out_in_steps(browser, address, name):
-    """First what is seen, all when the reader begins; and a place asked for is where it seems to be."""
+    """Check that only the visible part is laid out at first, and that links still lead to the right place."""
     late = "[...document.querySelectorAll('article > section > section')].at(-4)"
     top = f"{late}.getBoundingClientRect().top"
     with opened(browser, f"{address}/{name}.html", viewport={"width": 360, "height": 800}) as page:
@@ -141,22 +139,22 @@ def test_a_long_page_is_laid_out_in_steps(browser, address, name):
         page.wait_for_function(f"!({STEPS})")
         assert not page.evaluate(skipped)
         place = page.evaluate(f"{late}.id")
-    there = f"!({STEPS}) && Math.abs({top}) < 200"
+    arrived = f"!({STEPS}) && Math.abs({top}) < 200"
     for way in ("address", "link", "changed address", "again"):
         with opened(browser, f"{address}/{name}.html" + (f"#{place}" if way == "address" else "")) as page:
             if way == "link":
                 page.evaluate("place => document.querySelector(`#sections a[href='#${place}']`).click()", place)
             elif way != "address":
                 page.evaluate("place => { location.hash = place }", place)
-            page.wait_for_function(there)
-            if way == "again":  # a browser returns to where the page was seen, so it must have been seen there
+            page.wait_for_function(arrived)
+            if way == "again":  # a browser restores the scroll position
                 page.reload()
-                page.wait_for_function(there)
+                page.wait_for_function(arrived)
             page.wait_for_timeout(300)
             assert 40 < page.evaluate(top) < 120, way
 
 
-def test_colours_can_be_chosen_and_are_remembered(browser, address):
+def test_chosen_colours_are_stored(browser, address):
     context = browser.new_context(color_scheme="light")
     with opened(context, f"{address}/en/gru.html") as page:
         seen = []
@@ -174,7 +172,7 @@ def test_colours_can_be_chosen_and_are_remembered(browser, address):
     context.close()
 
 
-def test_code_is_copied_as_it_stands(browser, address):
+def test_copied_code_is_unchanged(browser, address):
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     with opened(context, f"{address}/en/gru.html") as page:
         code = page.locator(".cell_input pre").first
@@ -187,12 +185,12 @@ def test_code_is_copied_as_it_stands(browser, address):
 
 @pytest.fixture(scope="module")
 def parsed(site):
-    """(language, name) → the page, each read once."""
-    return functools.cache(lambda language, name: frame(site / language / f"{name}.html"))
+    """Return a cached function from (language, name) to the parsed page."""
+    return functools.cache(lambda language, name: light_soup(site / language / f"{name}.html"))
 
 
 @pytest.mark.parametrize(("edition", "name"), ALL, ids=PAGES)
-def test_what_a_page_says_of_itself(parsed, edition, name):
+def test_page_has_metadata_headings_and_neighbours(parsed, edition, name):
     page = parsed(edition.language, name)
     head = {meta.get("name") or meta.get("property"): meta["content"] for meta in page.select("head meta[content]")}
     title = page.title.get_text()
@@ -212,7 +210,7 @@ def test_what_a_page_says_of_itself(parsed, edition, name):
 
 
 def test_a_korean_particle_stays_with_its_word(site):
-    """Browsers would break a line between a bracket and what belongs to it."""
+    """Check for word joiners, since browsers would break lines between a bracket and a particle."""
     text = (site / "ko/lstm.html").read_text(encoding="utf-8")
     assert "\N{WORD JOINER}" in text and "\N{WORD JOINER}" not in (site / "ja/lstm.html").read_text(encoding="utf-8")
     outside = re.sub(r"<(pre|script|style)\b.*?</\1>|<head>.*?</head>", "", text, flags=re.DOTALL)
@@ -221,17 +219,16 @@ def test_a_korean_particle_stays_with_its_word(site):
 
 def test_descriptions_are_all_different(parsed):
     pages = [parsed(edition.language, name) for edition, name in ALL if name != "search" and not edition.is_draft(name)]
-    found = [page.select_one("meta[name=description]")["content"] for page in pages]
-    assert len(found) == len(set(found))
+    descriptions = [page.select_one("meta[name=description]")["content"] for page in pages]
+    assert len(descriptions) == len(set(descriptions))
 
 
-def test_every_link_leads_somewhere(site):
+def test_no_link_is_broken(site):
     assert broken_links(site) == []
 
 
 @pytest.mark.parametrize("edition", editions.finished(), ids=lambda edition: edition.language)
-def test_a_notebook_is_opened_elsewhere_in_its_language(edition):
-    """If _config.yml says where the repository is, and only then."""
+def test_links_to_colab_and_binder_need_a_repository(edition):
     config = SimpleNamespace(
         html_theme_options={
             "launch_buttons": {"colab_url": "https://colab.test", "binderhub_url": "https://binder.test/"}

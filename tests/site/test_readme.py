@@ -1,4 +1,4 @@
-"""The README says the same in four languages: the same commands, links and headings."""
+"""Test that the README has the same commands, links and headings in all languages."""
 
 import re
 
@@ -12,7 +12,7 @@ OTHERS = [ROOT / f"README.{e.language}.md" for e in editions.finished() if e.lan
 
 
 def skeleton(path):
-    """What does not depend on the language."""
+    """Return the parts of a README that do not depend on the language."""
     text = path.read_text(encoding="utf-8")
     blocks = re.findall(r"(?ms)^```.*?^```", text)
     prose = re.sub(r"(?ms)^```.*?^```", "", text)
@@ -31,7 +31,7 @@ def test_same_commands_links_and_headings(path):
 
 
 @pytest.mark.parametrize("path", [ORIGINAL, *OTHERS], ids=lambda path: path.name)
-def test_names_every_command_of_make(path):
+def test_readme_names_every_target_of_make(path):
     text = path.read_text(encoding="utf-8")
     for target in re.findall(r"(?m)^# make (\w+) ", (ROOT / "Makefile").read_text(encoding="utf-8")):
         assert target == "clean" or f"`make {target}`" in text, target

@@ -1,4 +1,4 @@
-"""The search of each edition, asked in a browser what a student would ask: tests/site/queries."""
+"""Test the search of each edition in a browser with queries of students, which are in tests/site/queries."""
 
 import gzip
 import json
@@ -29,8 +29,8 @@ def read_queries(name):
 
 QUERIES = {language: read_queries("all") + read_queries(language) for language in FINISHED}
 
-# Sphinx's search, without drawing its results: [page, address within it], the best first.
-ASK = """queries => queries.map(query => Search._performSearch(...Search._parseQuery(query))
+# Runs Sphinx's search without showing the results; returns [page, anchor], best first.
+SEARCH = """queries => queries.map(query => Search._performSearch(...Search._parseQuery(query))
     .reverse().map(([page, title, anchor]) => [page, anchor]))"""
 
 (PHRASES,) = [
@@ -38,18 +38,17 @@ ASK = """queries => queries.map(query => Search._performSearch(...Search._parseQ
 ]
 
 
-def test_a_language_of_sphinxs_is_searched_by_its_own_stems():
-    """As long as it is written in letters that need not be cut; one that Sphinx does not know takes the English
-    ones."""
+def test_languages_use_the_stemmer_of_sphinx_or_the_english_one():
+    """Check that CJK and languages unknown to Sphinx use the English stemmer."""
     stems = {language: search_class(language)({}) for language in ("es", "en", "ja", "zh", "eo")}
     assert stems["es"].stem("redes") == stems["es"].stem("red") and not stems["es"].word_filter("nosotros")
     assert all(stems[language].stem("redes") == stems["en"].stem("redes") for language in ("ja", "zh", "eo"))
-    assert all(one.split("隐状态") == ["隐状", "状态"] for one in stems.values())
+    assert all(search.split("隐状态") == ["隐状", "状态"] for search in stems.values())
 
 
 @pytest.fixture(scope="module")
 def in_javascript():
-    """splitQuery of search.js."""
+    """Return splitQuery of search.js as a Python function."""
     context = quickjs.Context()
     context.eval("var Search = {}, DOCUMENTATION_OPTIONS = {}, location = {}")
     context.eval(Search.js_splitter_code)
@@ -88,7 +87,7 @@ def test_python_and_javascript_split_alike(in_javascript, text):
 
 
 @pytest.mark.heavy
-def test_pages_are_split_alike(in_javascript):
+def test_python_and_javascript_split_all_chapters_alike(in_javascript):
     for path in ROOT.glob("book/*/*.ipynb"):
         for cell in nbformat.read(path, 4).cells:
             assert split(cell.source) == in_javascript(cell.source)
@@ -107,25 +106,25 @@ def test_every_edition_has_forty_queries():
         assert {page for _, page in queries} <= pages
 
 
-def held(language, quick):
+def language_case(language, quick):
     return pytest.param(language, marks=() if quick else pytest.mark.heavy)
 
 
-@pytest.mark.parametrize("language", [held(language, language in ("en", "ja")) for language in FINISHED])
+@pytest.mark.parametrize("language", [language_case(language, language in ("en", "ja")) for language in FINISHED])
 def test_queries_find_their_chapters(browser, address, language):
     queries = QUERIES[language]
     with opened(browser, f"{address}/{language}/search.html") as page:
-        answers = page.evaluate(ASK, [query for query, _ in queries])
+        results = page.evaluate(SEARCH, [query for query, _ in queries])
     missed = {
-        query: [wanted, *(f"{name}{anchor}" for name, anchor in found[:4])]
-        for (query, wanted), found in zip(queries, answers, strict=True)
-        if wanted not in [name for name, _ in found[:3]]
+        query: [wanted, *(f"{name}{anchor}" for name, anchor in pages[:4])]
+        for (query, wanted), pages in zip(queries, results, strict=True)
+        if wanted not in [name for name, _ in pages[:3]]
     }
     assert not missed, json.dumps(missed, ensure_ascii=False)
 
 
-@pytest.mark.parametrize("language", [held(language, language == "ja") for language in FINISHED])
-def test_results_show_and_mark_what_was_asked(browser, address, language):
+@pytest.mark.parametrize("language", [language_case(language, language == "ja") for language in FINISHED])
+def test_results_mark_the_query(browser, address, language):
     phrase = PHRASES[language]
     with opened(browser, f"{address}/{language}/search.html?q={quote(phrase)}") as page:
         mark = page.locator("ul.search p.context .highlighted").get_by_text(phrase, exact=True).first
@@ -135,11 +134,11 @@ def test_results_show_and_mark_what_was_asked(browser, address, language):
         page.locator("article .highlighted").first.wait_for()
 
 
-@pytest.mark.parametrize("language", [held(language, language == "zh") for language in FINISHED])
-def test_results_from_a_file(browser, site, language):
-    """Without summaries, which a file may not read, and without an error."""
+@pytest.mark.parametrize("language", [language_case(language, language == "zh") for language in FINISHED])
+def test_search_works_on_pages_opened_as_files(browser, site, language):
+    """Check that there are results without summaries, which need other files, and no error."""
     with opened(browser, f"{site.as_uri()}/{language}/search.html?q={quote(PHRASES[language])}") as page:
-        page.locator("p.search-summary:not(:empty)").wait_for()  # how many were found, said when all are listed
+        page.locator("p.search-summary:not(:empty)").wait_for()  # the number of results, shown when all are listed
         assert page.locator("p.context").count() == 0
         assert page.locator("ul.search a").first.get_attribute("href").startswith("lstm.html")
 
@@ -150,8 +149,8 @@ def test_only_the_search_page_loads_the_search(site):
 
 
 def test_index_is_small(site):
-    """What a phone loads for the first search is less than half of what all pages say, both compressed."""
+    """Check that the compressed index has less than half the size of the compressed text of all pages."""
     for path in site.glob("*/searchindex.js"):
         pages = (page.read_text(encoding="utf-8") for page in path.parent.glob("*.html"))
-        said = "".join(re.sub(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>", "", page) for page in pages)
-        assert len(gzip.compress(path.read_bytes())) < len(gzip.compress(said.encode())) / 2, path
+        text = "".join(re.sub(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>", "", page) for page in pages)
+        assert len(gzip.compress(path.read_bytes())) < len(gzip.compress(text.encode())) / 2, path

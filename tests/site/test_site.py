@@ -1,4 +1,4 @@
-"""The site: builds of a small made-up edition, and what its pages must be."""
+"""Test builds of a small made-up edition: formulas, pictures, outputs, links and warnings."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ from tests.site.small_book import FIGURE, INDEX, build, copy_edition, copy_share
 
 @pytest.fixture(scope="module")
 def pristine(tmp_path_factory):
-    """A tree with the real configuration, extension and build, a small edition, and its site."""
+    """Return a tree with the real configuration and extension and a small edition, built."""
     tree = tmp_path_factory.mktemp("site") / "tree"
     copy_shared(tree)
     write_table(tree)
@@ -35,7 +35,7 @@ def pristine(tmp_path_factory):
 
 @pytest.fixture
 def tree(pristine, tmp_path):
-    """A copy to break."""
+    """Return a copy of the tree that a test may change."""
     return shutil.copytree(pristine, tmp_path / "tree")
 
 
@@ -66,18 +66,18 @@ def test_formulas_are_mathml(page):
         r"\mathrm{new} \mathbf{W} \boldsymbol{\theta} \mathcal{L} \lfloor n/2 \rfloor",
     ],
 )
-def test_notation_of_the_chapters(tex):
+def test_notation_of_the_chapters_becomes_mathml(tex):
     assert "merror" not in to_mathml(tex, display=True)
 
 
 @pytest.mark.parametrize("tex", [r"\nosuch", r"\frac{a", r"a & b", r"\begin{aligned} a", r"a}", r"\left( a"])
-def test_wrong_formulas_are_refused(tex):
+def test_wrong_formulas_are_rejected(tex):
     with pytest.raises(ValueError, match="ParseError"):
         to_mathml(tex)
 
 
-def test_columns_and_alphabets_need_no_old_attributes():
-    """Browsers read neither columnalign nor mathvariant."""
+def test_mathml_has_no_attributes_that_browsers_ignore():
+    """Check that columnalign and mathvariant are replaced by CSS and by Unicode letters."""
     table = to_mathml(r"\begin{aligned} a &= b \\ c &= d \end{aligned}", display=True)
     cells = re.findall(r'<mtd style="text-align:(\w+)', table)
     assert cells == ["right", "left"] * 2 and "columnalign" not in table
@@ -110,8 +110,8 @@ def test_pictures_follow_the_theme():
     svg = inline(FIGURE, "pic", 'Says "hello"')
     assert not re.search("#ffffff|#1f2328|#d0d7de|metadata|DOCTYPE|xml version", svg, re.I)
     assert "#2f7fc1" in svg and "stroke: currentColor" in svg and "var(--unrolled-grid)" in svg
-    assert svg.count("var(--unrolled-paper)") == 1  # the legend's; the figure's own background is gone
-    assert "#pic { *{stroke-linejoin: round} }" in svg  # and not every element of the page
+    assert svg.count("var(--unrolled-paper)") == 1  # only the legend's; the figure's background is removed
+    assert "#pic { *{stroke-linejoin: round} }" in svg  # limited to this picture
     assert "max-width:96px" in svg and 'viewBox="0 0 72 36"' in svg
     assert 'aria-label="Says &quot;hello&quot;"' in svg
 
@@ -123,10 +123,10 @@ def test_outputs_are_tables_and_code(page):
     assert "<Markdown>" not in page.text and "<Figure>" not in page.text
     assert all(
         output.text.strip() for output in cells[-1].select(".output")
-    )  # where a progress bar was, nothing is left
+    )  # the empty output of the progress bar is removed
 
 
-def test_pages_load_nothing_from_elsewhere(pristine):
+def test_pages_load_nothing_from_other_sites(pristine):
     site = pristine / "_build/html"
     pages = list(site.rglob("*.html"))
     assert len(pages) > 4
@@ -150,35 +150,35 @@ def test_links_and_files_of_pages_exist(pristine):
 
 
 @pytest.mark.heavy
-def test_the_same_table_serves_jupyter_book(tree, page):
+def test_jupyter_book_builds_the_same_chapter(tree, page):
     jupyter_book = Path(sys.executable).with_name("jupyter-book")
     command = [jupyter_book, "build", ".", "-W", "--keep-going", "-n"]
-    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, cwd=tree, capture_output=True, text=True, encoding="utf-8")
+    assert process.returncode == 0, process.stderr
     article = soup(tree / "_build/html/book/en/chapter.html").article
     assert article.text == page.article.text
     assert len(article.select("svg.picture")) == len(page.select("svg.picture"))
 
 
 @pytest.mark.parametrize(
-    ("cells", "complaint"),
+    ("cells", "warning"),
     [
         ([new_markdown_cell(r"Here $\nosuch{x}$ is wrong")], r"Undefined control sequence: \nosuch"),
         pytest.param([svg_cell(None)], "picture without a description", marks=pytest.mark.heavy),
         pytest.param([new_markdown_cell("[](nowhere.ipynb)")], "nowhere.ipynb", marks=pytest.mark.heavy),
     ],
 )
-def test_a_fault_fails_the_build_and_leaves_the_site(tree, cells, complaint):
+def test_a_warning_fails_the_build_and_keeps_the_old_site(tree, cells, warning):
     before = (tree / "_build/html/en/chapter.html").read_bytes()
     write_chapter(tree, *cells)
-    for _attempt in range(2):  # Sphinx itself forgets a warning once the page is written
+    for _attempt in range(2):  # Sphinx itself does not repeat warnings
         status, errors = build(tree)
         assert status == 1
-        assert complaint in errors and "build.py: failed: en" in errors
+        assert warning in errors and "build.py: failed: en" in errors
     assert (tree / "_build/html/en/chapter.html").read_bytes() == before
 
 
-def test_what_is_gone_leaves_the_site(tree):
+def test_removed_pages_are_deleted_from_the_site(tree):
     (tree / "book/en/chapter.ipynb").unlink()
     (tree / "book/en/other.md").write_text("# Other\n\n$$x$$ (step)\n", encoding="utf-8")
     for name, old, new in (
@@ -197,7 +197,7 @@ def test_what_is_gone_leaves_the_site(tree):
 
 @pytest.mark.heavy
 def test_building_again_keeps_the_search_index(tree):
-    """Sphinx makes none where no page has changed, and renews one page's entries where one has."""
+    """Build without a change, when Sphinx writes no index, and with a changed page, when it updates the entries."""
     index, before = tree / "_build/html/en/searchindex.js", (tree / "_build/html/en/searchindex.js").read_bytes()
     for change in ("", "\n"):
         page = tree / "book/en/index.md"
@@ -216,7 +216,7 @@ def test_requirements_are_pinned_and_name_no_host():
 
 
 @pytest.mark.parametrize(
-    ("after", "kept"),
+    ("after", "marks"),
     [
         (", and", ","),
         ("。", "。"),
@@ -227,6 +227,6 @@ def test_requirements_are_pinned_and_name_no_host():
         ("(a)", ""),
     ],
 )
-def test_a_formula_keeps_what_no_line_may_begin_with(after, kept):
+def test_marks_after_a_formula(after, marks):
     match = MARKS.match(after)
-    assert (match[0] if match else "") == kept
+    assert (match[0] if match else "") == marks

@@ -1,4 +1,4 @@
-"""`make watch` builds what is saved, reloads the open page, and keeps the last good page after a fault."""
+"""Test `make watch`: it builds saved files, reloads the open page, and keeps the last good page after an error."""
 
 import os
 import re
@@ -16,16 +16,16 @@ from nbformat.v4 import new_markdown_cell
 from tests.project.paths import ROOT
 from tests.site.small_book import copy_edition, copy_shared, write_chapter, write_table
 
-PATIENCE = 90  # seconds, on a busy machine
+TIMEOUT = 90  # seconds, on a busy machine
 
 
 def wait_for(condition):
     """Return the first true value of a condition; fail if there is none in time."""
-    deadline = time.monotonic() + PATIENCE
-    while not (found := condition()):
+    deadline = time.monotonic() + TIMEOUT
+    while not (value := condition()):
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    return found
+    return value
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def tree(tmp_path):
 
 
 @pytest.mark.heavy
-def test_a_saved_page_reaches_the_open_browser(tree, browser):
+def test_a_saved_page_is_built_and_reloaded(tree, browser):
     log = tree / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -55,19 +55,19 @@ def test_a_saved_page_reaches_the_open_browser(tree, browser):
         url = f"{address}en/chapter.html"
         with browser.new_page() as page:
             page.goto(url)
-            page.wait_for_function("window.LiveReload?.connector?.protocol", timeout=1000 * PATIENCE)
+            page.wait_for_function("window.LiveReload?.connector?.protocol", timeout=1000 * TIMEOUT)
             write_chapter(tree, new_markdown_cell("Saved at last."))
-            page.get_by_text("Saved at last.").wait_for(timeout=1000 * PATIENCE)  # by itself
+            page.get_by_text("Saved at last.").wait_for(timeout=1000 * TIMEOUT)  # reloaded by the server
 
         write_chapter(tree, new_markdown_cell(r"Bad: $\nosuch{x}$"))
         wait_for(lambda: "build.py: failed: en" in log.read_text(encoding="utf-8"))
         assert r"Undefined control sequence: \nosuch" in log.read_text(encoding="utf-8")
-        with urllib.request.urlopen(url) as answer:
-            assert b"Saved at last." in answer.read() and answer.headers["Cache-Control"] == "no-store"
+        with urllib.request.urlopen(url) as response:
+            assert b"Saved at last." in response.read() and response.headers["Cache-Control"] == "no-store"
 
         wait_for(lambda: not psutil.Process(process.pid).children())  # the build has ended
         os.killpg(process.pid, signal.SIGINT)  # as Ctrl+C in a terminal does
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT) == 0
         assert "Traceback" not in log.read_text(encoding="utf-8")
     finally:
         if process.poll() is None:

@@ -1,5 +1,4 @@
-"""The whole book, built once for all tests of a run, in a tree of its own; the next run builds anew what has
-changed."""
+"""Build the whole book in a copy of the repository, once for all tests; a later run builds only what has changed."""
 
 import functools
 import http.server
@@ -15,13 +14,15 @@ from tests.site.small_book import build
 PROOF = ROOT / "_build" / "proof"
 TREE = PROOF / "tree"
 SITE = TREE / "_build" / "html"
-PARTS = "_config.yml", "_toc.yml", "requirements.txt", "book", "companion", "assignments", "small_torch"
+COPIED = "_config.yml", "_toc.yml", "requirements.txt", "book", "companion", "assignments", "small_torch"
 NOT_COPIED = {"_build", "__pycache__", "node_modules", ".ipynb_checkpoints"}
 
 
 def mirror(source, target):
-    """Make a tree like another, and return whether it was not. What is equal is left alone: Sphinx goes by the times of
-    files."""
+    """Make the tree `target` equal to `source`; return whether anything has changed.
+
+    Equal files keep their times, by which Sphinx detects changes.
+    """
     if not source.is_dir():
         data = source.read_bytes()
         if target.is_file() and target.read_bytes() == data:
@@ -39,22 +40,24 @@ def mirror(source, target):
     return changed
 
 
-def built():
-    """The site, built of what there is."""
+def build_site():
+    """Build the site if any copied file has changed; return its folder."""
     TREE.mkdir(parents=True, exist_ok=True)
     stamp = PROOF / "built"
     with FileLock(PROOF / "lock"):
-        for name in PARTS:
+        for name in COPIED:
             if mirror(ROOT / name, TREE / name):
                 stamp.unlink(missing_ok=True)
         if not stamp.exists():
-            status, said = build(TREE)
-            assert not status and not said, f"the site does not build:\n{said}"
+            status, errors = build(TREE)
+            assert not status and not errors, f"the site does not build:\n{errors}"
             stamp.touch()
     return SITE
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    """Serve files without a log."""
+
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *arguments):
@@ -63,13 +66,13 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
     def handle(self):
         try:
             super().handle()
-        except (BrokenPipeError, ConnectionResetError):  # a page that is closed before it has all
+        except (BrokenPipeError, ConnectionResetError):  # the page was closed before it had loaded everything
             self.close_connection = True
 
 
 @contextmanager
-def serving(folder, handler=Quiet):
-    """The address at which a folder is served, and the server."""
+def serve(folder, handler=QuietHandler):
+    """Serve a folder; yield its address and the server."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(handler, directory=folder)) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:

@@ -1,4 +1,4 @@
-"""Where the checker says that something is explained, in the words of the book's headings."""
+"""Test the stored headings to which the checker sends students."""
 
 import json
 import shutil
@@ -14,22 +14,24 @@ FINISHED = [edition.language for edition in finished()]
 
 
 @pytest.mark.parametrize("language", FINISHED)
-def test_headings_are_those_of_the_book(language):
+def test_stored_headings_are_up_to_date(language):
     path = headings.PLACES / f"{language}.json"
-    said = path.read_text(encoding="utf-8") if path.is_file() else ""
-    same = said == headings.text(language)
+    stored = path.read_text(encoding="utf-8") if path.is_file() else ""
+    same = stored == headings.text(language)
     assert same, "a heading or place has changed: run `python -m book.tools.headings`"
 
 
-def test_an_edition_that_is_begun_has_the_headings_of_its_chapters(tmp_path, monkeypatch):
+def test_a_draft_has_the_headings_of_its_cells(tmp_path, monkeypatch):
     (tmp_path / "book" / "xx").mkdir(parents=True)
     shutil.copy("_config.yml", tmp_path)
     chapter = json.loads(Path("book/ja/lstm.ipynb").read_text(encoding="utf-8"))
     chapter["cells"] = [cell for cell in chapter["cells"] if cell["id"] != "forget-bias"]
     (tmp_path / "book" / "xx" / "lstm.ipynb").write_text(json.dumps(chapter), encoding="utf-8")
     monkeypatch.setattr(headings, "ROOT", tmp_path)
-    known = messages.places("ja")["places"]
-    here = {place: words for place, words in known.items() if place.startswith("lstm#") and place != "lstm#forget-bias"}
-    assert "lstm#forget-bias" in known and headings.table("xx")["places"] == here
+    places = messages.places("ja")["places"]
+    expected = {
+        place: words for place, words in places.items() if place.startswith("lstm#") and place != "lstm#forget-bias"
+    }
+    assert "lstm#forget-bias" in places and headings.table("xx")["places"] == expected
     with pytest.raises(ValueError, match="companion/check/questions/ lead to cells that no chapter has: .*embedding#"):
         headings.table("en")

@@ -1,4 +1,4 @@
-"""A translated cell's outputs follow from the English ones if, and only if, nothing but its labels is replaced."""
+"""Test that a translated cell's outputs follow from the English ones exactly if only labels are replaced."""
 
 import pytest
 from nbformat.v4 import new_code_cell, new_output
@@ -13,8 +13,8 @@ EPOCHS_JA = (
     .replace("held out: ", "検証：")
     .replace(" right", "が正解")
 )
-EPOCHS_SAY = "epoch 0: 0.0  epoch 1: 0.5  \nheld out: 50% right\n"
-EPOCHS_SAY_JA = "エポック0：0.0  エポック1：0.5  \n検証：50%が正解\n"
+EPOCHS_OUTPUT = "epoch 0: 0.0  epoch 1: 0.5  \nheld out: 50% right\n"
+EPOCHS_OUTPUT_JA = "エポック0：0.0  エポック1：0.5  \n検証：50%が正解\n"
 ROWS = 'for name, x in (("new", 1), ("trained", 2)):\n    print(f"{name:8} loss {x}", x)'
 ROWS_JA = ROWS.replace("new", "学習前").replace("trained", "学習済み").replace(" loss ", " 損失 ")
 HEADER = 'print("steps  kept")\nprint(1, 2)'
@@ -49,8 +49,14 @@ CASES = {
         False,
     ),
     "no padding": (ROWS, ROWS_JA, "new      loss 1 1\n", "学習前 損失 1 1\n", False),
-    "several prints on a line": (EPOCHS, EPOCHS_JA, EPOCHS_SAY, EPOCHS_SAY_JA, True),
-    "one of them in English": (EPOCHS, EPOCHS_JA, EPOCHS_SAY, EPOCHS_SAY_JA.replace("エポック1", "epoch 1"), False),
+    "several prints on a line": (EPOCHS, EPOCHS_JA, EPOCHS_OUTPUT, EPOCHS_OUTPUT_JA, True),
+    "one of them in English": (
+        EPOCHS,
+        EPOCHS_JA,
+        EPOCHS_OUTPUT,
+        EPOCHS_OUTPUT_JA.replace("エポック1", "epoch 1"),
+        False,
+    ),
     "a header of more lines": (HEADER, HEADER_JA, "steps  kept\n1 2\n", "　　　数\n長さ　残る\n1 2\n", True),
     "a line too many": (HEADER, HEADER_JA, "steps  kept\n1 2\n", "　　　数\n長さ　残る\n1 2\n1 2\n", False),
     "a table of values": ('print("a\\n", x)', 'print("あ\\n", x)', "a\n [[1]\n [2]]\n", "あ\n [[1]\n [2]]\n", True),
@@ -66,13 +72,13 @@ def follows(english, own, language="ja"):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_printed_text(case):
+def test_printed_text_follows(case):
     english, translated, text, own, expected = CASES[case]
-    cells = ((source, [new_output("stream", text=said)]) for source, said in ((english, text), (translated, own)))
+    cells = ((source, [new_output("stream", text=printed)]) for source, printed in ((english, text), (translated, own)))
     assert follows(*cells) is expected
 
 
-def test_values_and_their_kinds_are_equal():
+def test_values_and_their_mime_types_must_be_equal():
     def result(**data):
         return "x", [new_output("execute_result", data, execution_count=len(data))]
 
@@ -96,7 +102,7 @@ def test_a_figure_has_the_picture_of_its_language():
     assert not follows(figure("en", english), figure("ko", own))
 
 
-def test_most_chapters_need_no_run_of_their_own():
+def test_only_some_chapters_need_their_own_run():
     chapters = {
         page
         for page, path in translations.pages("ja").items()

@@ -1,4 +1,4 @@
-"""The editions say what the English one says: nothing missing, stale or different. And whatever drifts is named."""
+"""Test that translations are complete and up to date, and that differences from the English edition are reported."""
 
 import copy
 import shutil
@@ -18,7 +18,7 @@ STALE = "stale: the English cell has changed"
 
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_nothing_to_do(edition):
-    """Nothing of what is finished. What is still missing in a draft is listed by `make status`."""
+    """Check that there are no findings except in drafts; `make status` lists those."""
     todo = "\n".join(str(finding) for finding in findings(edition) if finding.held)
     assert not todo, (
         "translate; or, having read both, renew what says the same; or leave it to a maintainer (CONTRIBUTING.md, Mend"
@@ -26,14 +26,14 @@ def test_nothing_to_do(edition):
     )
 
 
-# ---- What drifts is named: in a small finished book, so that these hold whatever the real one has become ----
+# ---- Differences are reported: tests with a small finished book, independent of the real one ----
 
 PICTURE = {"mystnb": {"image": {"alt": "A line that falls."}}}
 OTHERS = ["ja", "ko"]
-SAID = "Say it in `code` and $x_t$. Read [more](other.ipynb)."
+SENTENCES = "Say it in `code` and $x_t$. Read [more](other.ipynb)."
 CELLS = [
     new_markdown_cell("# Chapter\n\nTwo jobs, said before `(h_n, c_n)`.", id="title"),
-    new_markdown_cell(f"## Kept\n\n{SAID}\n\n$$c = f \\odot c$$", id="said"),
+    new_markdown_cell(f"## Kept\n\n{SENTENCES}\n\n$$c = f \\odot c$$", id="said"),
     new_code_cell(
         "0.99 + 1",
         id="keep",
@@ -43,7 +43,7 @@ CELLS = [
     new_code_cell("draw()", id="picture", metadata=PICTURE),
     new_code_cell("1", id="solution-count", metadata={"tags": ["hide-cell"]}),
 ]
-ASKED = [
+ASSIGNMENT = [
     new_markdown_cell("# First\n\nWrite it for a batch.", id="task-step"),
     new_code_cell("def step(x):\n    return x + bias", id="step"),
     new_code_cell(
@@ -56,14 +56,18 @@ ASKED = [
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    """Three editions of a page, two chapters and an assignment."""
+    """Return a book of three editions with a page, two chapters and an assignment."""
     tmp_path = tmp_path_factory.mktemp("finished")
     for language in ["en", *OTHERS]:
         folder = tmp_path / "book" / language
         folder.mkdir(parents=True)
         (folder / "edition.yml").write_text(f"name: {language}\nsphinx: {language}\nhtml: {language}\nabout: Nets.\n")
     (tmp_path / "book/en/index.md").write_text("# Book\n\nOne sentence.\n")
-    for name, cells in (("book/en/chapter", CELLS), ("book/en/other", CELLS), ("assignments/source/en/first", ASKED)):
+    for name, cells in (
+        ("book/en/chapter", CELLS),
+        ("book/en/other", CELLS),
+        ("assignments/source/en/first", ASSIGNMENT),
+    ):
         path = tmp_path / f"{name}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         store(new_notebook(cells=copy.deepcopy(cells)), path)
@@ -71,13 +75,13 @@ def finished(tmp_path_factory):
         for page in ("index", "chapter", "other", "assignments/first"):
             translations.draft(language, page, tmp_path)
             translations.renew(language, page, [], tmp_path)
-    assert everything(tmp_path) == []
+    assert all_findings(tmp_path) == []
     return tmp_path
 
 
 @pytest.fixture
 def book(finished, tmp_path):
-    """The same, to be changed."""
+    """Return a copy that a test may change."""
     return shutil.copytree(finished, tmp_path / "book")
 
 
@@ -85,12 +89,14 @@ def change(book, edition, page, cell, edit):
     """Edit one cell of a notebook in place."""
     path = translations.pages(edition, book)[page]
     notebook = nbformat.read(path, as_version=4)
-    (found,) = [c for c in notebook.cells if c.id == cell]
-    edit(found)
+    (target,) = [candidate for candidate in notebook.cells if candidate.id == cell]
+    edit(target)
     store(notebook, path)
 
 
-def replaced(old, new):
+def replace(old, new):
+    """Return a function that replaces a text in a cell once."""
+
     def edit(cell):
         assert old in cell.source
         cell.source = cell.source.replace(old, new, 1)
@@ -98,32 +104,32 @@ def replaced(old, new):
     return edit
 
 
-def everything(book):
+def all_findings(book):
     return [finding for edition in OTHERS for finding in findings(edition, book)]
 
 
 def test_a_changed_paragraph_makes_its_translations_stale(book):
-    change(book, "en", "chapter", "title", replaced("Two jobs", "Two different jobs"))
-    assert everything(book) == [Finding(edition, "chapter", "title", STALE) for edition in OTHERS]
+    change(book, "en", "chapter", "title", replace("Two jobs", "Two different jobs"))
+    assert all_findings(book) == [Finding(edition, "chapter", "title", STALE) for edition in OTHERS]
     for edition in OTHERS:
         translations.renew(edition, "chapter", ["title"], book)
-    assert everything(book) == []
+    assert all_findings(book) == []
 
 
-def test_a_changed_description_of_a_picture_too(book):
+def test_a_changed_description_makes_its_translations_stale(book):
     def edit(cell):
         cell.metadata["mystnb"]["image"]["alt"] += " More."
 
     change(book, "en", "chapter", "picture", edit)
-    assert {finding.cell for finding in everything(book)} == {"picture"}
+    assert {finding.cell for finding in all_findings(book)} == {"picture"}
 
 
-def test_a_changed_page_in_markdown_too(book):
+def test_a_changed_markdown_page_makes_its_translations_stale(book):
     path = book / "book" / "en" / "index.md"
     path.write_text(path.read_text(encoding="utf-8") + "\nOne more sentence.\n", encoding="utf-8")
-    assert [finding.page for finding in everything(book)] == ["index"] * 2
+    assert [finding.page for finding in all_findings(book)] == ["index"] * 2
     translations.renew("ja", "index", [], book)
-    assert [finding.edition for finding in everything(book)] == ["ko"]
+    assert [finding.edition for finding in all_findings(book)] == ["ko"]
 
 
 def drop_output(cell):
@@ -135,22 +141,22 @@ def drop_tags(cell):
 
 
 DRIFTS = {
-    "code": ("keep", replaced("0.99", "0.98"), "the code differs"),
+    "code": ("keep", replace("0.99", "0.98"), "the code differs"),
     "output": ("keep", drop_output, "the outputs differ"),
     "tags": ("solution-count", drop_tags, "the tags differ"),
-    "formula": ("said", replaced("\\odot", "\\cdot"), "lacks formula"),
-    "inline formula": ("said", replaced("$x_t$", "$h_t$"), "lacks inline formula $x_t$"),
-    "inline code": ("title", replaced("`(h_n, c_n)`", "`(c_n, h_n)`"), "lacks code `(h_n, c_n)`"),
-    "link": ("said", replaced("other.ipynb", "index.md"), "lacks link"),
-    "heading": ("said", replaced("## ", ""), "lacks heading"),
+    "formula": ("said", replace("\\odot", "\\cdot"), "lacks formula"),
+    "inline formula": ("said", replace("$x_t$", "$h_t$"), "lacks inline formula $x_t$"),
+    "inline code": ("title", replace("`(h_n, c_n)`", "`(c_n, h_n)`"), "lacks code `(h_n, c_n)`"),
+    "link": ("said", replace("other.ipynb", "index.md"), "lacks link"),
+    "heading": ("said", replace("## ", ""), "lacks heading"),
 }
 
 
 @pytest.mark.parametrize("kind", DRIFTS)
-def test_what_drifts_in_one_edition_is_named(book, kind):
+def test_differences_of_one_edition_are_reported(book, kind):
     cell, edit, what = DRIFTS[kind]
     change(book, "ja", "chapter", cell, edit)
-    (finding,) = [f for f in everything(book) if not f.what.startswith("has, unlike")]
+    (finding,) = [f for f in all_findings(book) if not f.what.startswith("has, unlike")]
     assert finding[:3] == ("ja", "chapter", cell) and finding.held
     assert finding.what.startswith(what)
 
@@ -170,8 +176,8 @@ def printing(source, text):
         ('print(f"損失 {x:.1f}", "same")', "損失 1.5 True\n", ["the code differs", "the outputs differ"]),
     ],
 )
-def test_printed_labels_are_the_editions_own(source, text, what):
-    """Words in a print may be translated. Numbers and truth values are still those of the English cell."""
+def test_printed_labels_may_be_translated(source, text, what):
+    """Check that words in a print may be translated, while numbers and truth values must be the English ones."""
     english = printing('print(f"loss {x:.1f}", same)', "loss 1.5 True\n")
     assert list(translated_cells.differences("page", english, printing(source, text), "ja")) == what
 
@@ -185,7 +191,7 @@ def test_printed_labels_are_the_editions_own(source, text, what):
         ('("全部", 3)', "print(n)", ["the code differs", "the outputs differ"]),
     ],
 )
-def test_so_are_labels_in_a_list_that_is_printed(row, loop, what):
+def test_labels_in_a_list_that_is_printed_may_be_translated(row, loop, what):
     rows = {'("all", 3)': "all 3\nhalf 1\n", row: "全部 3\nhalf 1\n"}
     english, other = (
         printing(f"for name, n in ({first}, ('half', 1)):\n    {loop}", text) for first, text in rows.items()
@@ -193,7 +199,7 @@ def test_so_are_labels_in_a_list_that_is_printed(row, loop, what):
     assert list(translated_cells.differences("page", english, other, "ja")) == what
 
 
-def test_an_edition_may_add_what_there_is_to_read():
+def test_an_edition_may_add_further_reading():
     english, more = (
         new_markdown_cell(f"## More\n\n- [a](a.html)\n{rest}", id="further-reading") for rest in ("", "- [b](b.html)\n")
     )
@@ -201,7 +207,7 @@ def test_an_edition_may_add_what_there_is_to_read():
     assert list(translated_cells.differences("page", more, english, "ja")) == ["lacks item, link (b.html)"]
 
 
-def test_a_number_in_a_table_is_named():
+def test_a_changed_number_in_a_table_is_reported():
     english = new_markdown_cell("| units | weights |\n|:--|:--|\n| 64 | 1,024 |", id="table")
     translated = new_markdown_cell("| 数 | 重み |\n|:--|:--|\n| 64 | 1,042 |", id="table")
     translated.metadata[translations.KEY] = translations.digest(english)
@@ -210,7 +216,7 @@ def test_a_number_in_a_table_is_named():
     assert ("table", "has, unlike the English cell, number in a table 1,042") in found
 
 
-def test_comments_may_be_translated_and_not_dropped():
+def test_comments_may_be_translated_but_not_dropped():
     english = new_code_cell('def f():\n    """One."""\n    return 1  # two', id="f")
     for source, expected in (
         ('def f():\n    """一つ。"""\n    return 1  # 二つ', []),
@@ -221,20 +227,20 @@ def test_comments_may_be_translated_and_not_dropped():
         assert list(translated_cells.differences("page", english, translated, "ja")) == expected
 
 
-def test_missing_and_extra(book):
+def test_missing_and_extra_pages_and_cells_are_reported(book):
     folder = book / "book" / "ja"
     shutil.copy(folder / "other.ipynb", folder / "transformer.ipynb")
     (folder / "other.ipynb").unlink()
     path = folder / "chapter.ipynb"
     notebook = nbformat.read(path, as_version=4)
-    gone, moved = notebook.cells.pop(1), notebook.cells.pop(2)
+    removed, moved = notebook.cells.pop(1), notebook.cells.pop(2)
     notebook.cells.insert(0, moved)
     notebook.cells.append(new_markdown_cell("More.", id="more"))
     store(notebook, path)
     assert {finding[1:4] for finding in findings("ja", book)} == {
         ("other", "", "the page is missing"),
         ("transformer", "", "there is no such English page"),
-        ("chapter", gone.id, "the cell is missing"),
+        ("chapter", removed.id, "the cell is missing"),
         ("chapter", "", "the cells stand in another order"),
         ("chapter", "more", "there is no such English cell"),
     }
@@ -250,8 +256,8 @@ def test_a_draft_is_untranslated_until_it_is_renewed(book):
         assert findings("ja", book) == []
 
 
-def test_a_draft_adds_to_what_is_begun_what_it_lacks(book):
-    """In its place, and untranslated; what is there stays as it is."""
+def test_draft_adds_missing_cells_to_a_begun_translation(book):
+    """Check that they are added in order and untranslated, and that other cells stay the same."""
     path = translations.pages("ja", book)["assignments/first"]
     notebook = nbformat.read(path, as_version=4)
     notebook.cells[0].source = "# 最初\n\nバッチで書きます。"
@@ -260,7 +266,10 @@ def test_a_draft_adds_to_what_is_begun_what_it_lacks(book):
     before = [cell.source for cell in notebook.cells]
     translations.draft("ja", "assignments/first", book)
     cells = nbformat.read(path, as_version=4).cells
-    assert [cell.id for cell in cells] == [cell.id for cell in ASKED] and [cells[0].source, cells[4].source] == before
+    assert [cell.id for cell in cells] == [cell.id for cell in ASSIGNMENT] and [
+        cells[0].source,
+        cells[4].source,
+    ] == before
     assert [cell.source for cell in cells[2:4]] == ['check("step", step, lang="ja")', 'student("", lang="ja")  # who']
     added = "step", "step-check", "student"
     assert {finding[2:4] for finding in findings("ja", book)} == {(name, translations.UNTRANSLATED) for name in added}
@@ -273,11 +282,11 @@ def mark(book, language, drafts):
 
 
 @pytest.mark.parametrize(("marked", "drafts"), [("ja", "all"), ("ja", "[chapter]"), ("en", "[chapter]")])
-def test_of_a_draft_only_what_is_there_is_held(book, marked, drafts):
-    """What is missing or untranslated is listed; what has drifted is held, as is every other page."""
+def test_missing_parts_of_a_draft_do_not_fail_tests(book, marked, drafts):
+    """Check that missing or untranslated cells are only listed, while differences and other pages still fail tests."""
     mark(book, marked, drafts)
-    change(book, "ja", "chapter", "keep", replaced("0.99", "0.98"))
-    change(book, "en", "chapter", "title", replaced("Two jobs", "Two different jobs"))
+    change(book, "ja", "chapter", "keep", replace("0.99", "0.98"))
+    change(book, "en", "chapter", "title", replace("Two jobs", "Two different jobs"))
     path = translations.pages("ja", book)["chapter"]
     notebook = nbformat.read(path, as_version=4)
     notebook.cells[1].metadata[translations.KEY] = ""
@@ -295,30 +304,30 @@ def test_of_a_draft_only_what_is_there_is_held(book, marked, drafts):
 
 
 ASSIGNMENT_DRIFTS = {
-    "answer": ("step", replaced("x + bias", "x - bias"), "the code differs"),
-    "question": ("step-check", replaced('"step"', '"cell"'), "the code differs"),
-    "option": ("step-check", replaced("lang=", "seed="), "the code differs"),
+    "answer": ("step", replace("x + bias", "x - bias"), "the code differs"),
+    "question": ("step-check", replace('"step"', '"cell"'), "the code differs"),
+    "option": ("step-check", replace("lang=", "seed="), "the code differs"),
     "verdict": ("step-check", drop_output, "the outputs differ"),
     "example": ("example", drop_output, "the outputs differ"),
 }
 
 
 @pytest.mark.parametrize("kind", ASSIGNMENT_DRIFTS)
-def test_what_drifts_in_an_assignment_is_named(book, kind):
-    """Its checks speak the edition's language, from the draft on, and nothing else may differ."""
+def test_differences_of_an_assignment_are_reported(book, kind):
+    """Check that only the language and the outputs of the checker may differ."""
 
-    def speak(cell):
+    def translate_verdict(cell):
         assert cell.source == 'check("step", step, lang="ja")'
         cell.outputs[0].data["text/plain"] = "正しい。"
 
-    change(book, "ja", "assignments/first", "step-check", speak)
-    assert everything(book) == []
+    change(book, "ja", "assignments/first", "step-check", translate_verdict)
+    assert all_findings(book) == []
     cell, edit, what = ASSIGNMENT_DRIFTS[kind]
     change(book, "ja", "assignments/first", cell, edit)
-    assert [finding[:4] for finding in everything(book)] == [("ja", "assignments/first", cell, what)]
+    assert [finding[:4] for finding in all_findings(book)] == [("ja", "assignments/first", cell, what)]
 
 
-def test_the_cells_that_may_differ_exist():
+def test_cells_that_may_differ_exist():
     for own in (translated_cells.OWN_OUTPUTS, translated_cells.OWN_CODE):
         for page, cells in own.items():
             assert cells <= {cell.id for cell in translations.read(translations.pages("en")[page])}

@@ -1,4 +1,4 @@
-"""Links to sections: readers see the section that they asked for, however they come and whatever stands above it."""
+"""Test links to sections: the section is in view, however the reader follows the link and whatever is above it."""
 
 import pytest
 
@@ -15,38 +15,37 @@ PAGES += [
     if edition != ENGLISH
     for name in ("lstm", "through_time")
 ]
-SAMPLE = "en/lstm"  # for `make test`: a high figure stands above half of its sections
+SAMPLE = "en/lstm"  # for `make test`: a high figure is above half of its sections
 
-# Some browsers keep what is seen in its place when something above it grows. Safari does not: here no browser may.
-# Heights are noted when the page has loaded, as then browsers go to the section for the last time.
+# Turns off scroll anchoring, which Safari lacks, and records the heights of the figures when the page has loaded, since
+# browsers then scroll to the section for the last time.
 PREPARE = """
 const sheet = new CSSStyleSheet();
 sheet.replaceSync("* { overflow-anchor: none !important }");
 document.adoptedStyleSheets = [sheet];
-window.figureHeights = () => [...document.querySelectorAll("[data-figure]")].map(one => [one.dataset.figure, one.offsetHeight]);
+window.figureHeights = () => [...document.querySelectorAll("[data-figure]")].map(figure => [figure.dataset.figure, figure.offsetHeight]);
 addEventListener("load", () => { window.heightsAtFirst = figureHeights() });
 """  # noqa: E501
-# The ids of all sections, and the last figure's next one, or the last of all: whatever grows on the page moves it.
+# Returns the ids of all sections, and that of the first section below all figures (or of the last section).
 SECTIONS = """() => {
     const sections = [...document.querySelectorAll("article section section[id]")], figure = [...document.querySelectorAll("[data-figure]")].at(-1);
-    const next = sections.find(one => figure && figure.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING);
-    return [sections.map(one => one.id), (next ?? sections.at(-1))?.id];
+    const next = sections.find(section => figure && figure.compareDocumentPosition(section) & Node.DOCUMENT_POSITION_FOLLOWING);
+    return [sections.map(section => section.id), (next ?? sections.at(-1))?.id];
 }"""  # noqa: E501
 WHOLE = """() => window.heightsAtFirst && !("steps" in document.documentElement.dataset) && document.fonts.status === "loaded"
-    && [...document.querySelectorAll("[data-figure]")].every(one => one.querySelector("figure[lang]"))"""  # noqa: E501
-# Of these sections those that are not where they should be: [id, top], unless the page ends before they can be at the
-# top.
+    && [...document.querySelectorAll("[data-figure]")].every(figure => figure.querySelector("figure[lang]"))"""  # noqa: E501
+# Returns [id, top] of the sections that are not near the top of the window, unless the page ends before they can be.
 AWAY = """([ids, near, go]) => ids.map(id => {
     if (go) location.replace(`#${id}`);
     const top = Math.round(document.getElementById(id).getBoundingClientRect().top);
     const rest = document.documentElement.scrollHeight - innerHeight - scrollY;
     return [id, top, top < -near || top > (rest < 5 ? innerHeight : near)];
-}).filter(one => one.pop())"""
+}).filter(section => section.pop())"""
 
 
 @pytest.fixture
 def visitor(browser):
-    """Give each test a page of its own: Chromium ignores more than 200 changes of an address within ten seconds."""
+    """Open a new page for each test: Chromium ignores more than 200 changes of an address within ten seconds."""
     with browser.new_context(viewport={"width": WIDTHS[0], "height": 800}) as context:
         context.add_init_script(PREPARE)
         with context.new_page() as page:
@@ -54,7 +53,7 @@ def visitor(browser):
 
 
 def arrive(page, url=None):
-    """Open an address, if one is given, and wait until the page is as it stays."""
+    """Open an address, if one is given, and wait until the page no longer moves."""
     if url:
         page.goto(url)
     page.wait_for_function(WHOLE)
@@ -65,8 +64,7 @@ def arrive(page, url=None):
     "name", [pytest.param(name, marks=() if name == SAMPLE else pytest.mark.heavy) for name in PAGES]
 )
 def test_a_link_leads_to_its_section(visitor, address, name):
-    """A section below all figures is opened by its address. As no figure grows after that, the others can be visited in
-    turn."""
+    """Open a section below all figures by its address, then visit the others, since no figure grows after that."""
     url = f"{address}/{name}.html"
     visitor.goto(url)
     ids, late = visitor.evaluate(SECTIONS)
@@ -122,7 +120,7 @@ def by_searching(page, url, place):
 
 
 def by_words(page, url, place):
-    """As search engines link to a passage."""
+    """Open the page by a text fragment, as search engines link to a passage."""
     heading = page.evaluate(
         "place => document.getElementById(place).querySelector('h2').firstChild.textContent.trim()", place
     )
@@ -137,11 +135,11 @@ WAYS = from_the_list, from_another_page, by_a_changed_address, back, again, by_s
     [pytest.param(way, marks=() if way is back else pytest.mark.heavy) for way in WAYS],
     ids=lambda way: way.__name__,
 )
-def test_every_way_leads_there(visitor, address, way):
+def test_every_way_of_following_a_link_leads_to_the_section(visitor, address, way):
     url = f"{address}/en/lstm.html"
     arrive(visitor, f"{url}#title")
     place = visitor.evaluate(SECTIONS)[0][-4]
     way(visitor, url, place)
     arrive(visitor)
-    # a passage is shown in the middle
+    # browsers show a text fragment in the middle
     assert visitor.evaluate(AWAY, [[place], 500 if way is by_words else NEAR, False]) == []
