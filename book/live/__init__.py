@@ -1,1 +1,1 @@
-"""Run cells on pages: what is fetched, what each page loads, and the Python files that replace packages there."""
+"""Run the code cells of pages: the parts that are fetched, the scripts of a page, and stand-ins for packages."""

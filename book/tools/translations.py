@@ -2,9 +2,8 @@
 
     python -m book.tools.translations                       all findings; the exit status says whether there are any
     python -m book.tools.translations status ja             those of one edition
-    python -m book.tools.translations draft ja lstm         begin a chapter: the English one, every cell marked as
-                                                            untranslated;
-                                                      in one that is begun, add the cells that it lacks
+    python -m book.tools.translations draft ja lstm         begin a chapter with the English cells, marked as
+                                                            untranslated; add missing cells to a begun chapter
     python -m book.tools.translations renew ja lstm gates   record that this cell says what the English one says now
     python -m book.tools.translations renew ja lstm         the same for every cell of the chapter
     python -m book.tools.translations renew ja index        the same for a page in Markdown
@@ -94,19 +93,20 @@ def read(path):
 
 def findings(edition, root=ROOT):
     """Return the findings of one edition. Assignments are left out if the edition has no folder for them."""
-    found = []
+    all_findings = []
     original, own = (edition_at(root / "book" / language) for language in (ORIGINAL, edition))
     begun = [prefix for prefix, folder in FOLDERS.items() if (root / folder / edition).is_dir()]
     originals, translated = pages(ORIGINAL, root, begun), pages(edition, root, begun)
     for page in originals:
         draft = own.is_draft(page) or original.is_draft(page)
         if page not in translated:
-            found.append(Finding(edition, page, "", MISSING, not draft))
+            all_findings.append(Finding(edition, page, "", MISSING, not draft))
         else:
             for cell, what in page_findings(page, read(originals[page]), read(translated[page]), edition):
-                found.append(Finding(edition, page, cell, what, not draft or what not in (NO_CELL, UNTRANSLATED)))
+                held = not draft or what not in (NO_CELL, UNTRANSLATED)
+                all_findings.append(Finding(edition, page, cell, what, held))
     extra = translated.keys() - originals.keys()
-    return found + [Finding(edition, page, "", "there is no such English page") for page in sorted(extra)]
+    return all_findings + [Finding(edition, page, "", "there is no such English page") for page in sorted(extra)]
 
 
 def page_findings(page, originals, cells, edition):

@@ -211,9 +211,9 @@ def test_a_changed_number_in_a_table_is_reported():
     english = new_markdown_cell("| units | weights |\n|:--|:--|\n| 64 | 1,024 |", id="table")
     translated = new_markdown_cell("| 数 | 重み |\n|:--|:--|\n| 64 | 1,042 |", id="table")
     translated.metadata[translations.KEY] = translations.digest(english)
-    found = list(translations.page_findings("page", [english], [translated], "ja"))
-    assert ("table", "lacks number in a table 1,024") in found
-    assert ("table", "has, unlike the English cell, number in a table 1,042") in found
+    page_findings = list(translations.page_findings("page", [english], [translated], "ja"))
+    assert ("table", "lacks number in a table 1,024") in page_findings
+    assert ("table", "has, unlike the English cell, number in a table 1,042") in page_findings
 
 
 def test_comments_may_be_translated_but_not_dropped():
@@ -250,8 +250,8 @@ def test_a_draft_is_untranslated_until_it_is_renewed(book):
     for page in ("chapter", "index"):
         translations.pages("ja", book)[page].unlink()
         translations.draft("ja", page, book)
-        found = findings("ja", book)
-        assert found and all(f.page == page and f.what == translations.UNTRANSLATED for f in found)
+        drafted = findings("ja", book)
+        assert drafted and all(f.page == page and f.what == translations.UNTRANSLATED for f in drafted)
         translations.renew("ja", page, [], book)
         assert findings("ja", book) == []
 
@@ -292,8 +292,8 @@ def test_missing_parts_of_a_draft_do_not_fail_tests(book, marked, drafts):
     notebook.cells[1].metadata[translations.KEY] = ""
     notebook.cells.pop()
     store(notebook, path)
-    found = {finding[2:] for finding in findings("ja", book)}
-    assert found == {
+    listed = {finding[2:] for finding in findings("ja", book)}
+    assert listed == {
         ("title", STALE, True), ("said", translations.UNTRANSLATED, False),
         ("keep", "the code differs", True), ("solution-count", translations.NO_CELL, False),
     }  # fmt: skip
