@@ -15,7 +15,7 @@ from assignments.grade.store import stored_in
 from assignments.read import folders
 from assignments.read.names import page_name
 from assignments.report import changes, results, review
-from assignments.sandbox.pool import FORKS, Mother
+from assignments.sandbox.pool import CAN_FORK, ForkServer
 from assignments.submission import Grading
 from companion.check.engine.question import all_questions
 
@@ -167,7 +167,7 @@ class Batch:
 
     def mother(self):
         """Of the processes for students' code, where there can be one."""
-        return Mother(self.hidden) if FORKS else None
+        return ForkServer(self.hidden) if CAN_FORK else None
 
     def run(self, group, workers):
         """Grades a group of students. Each process has one submission at a time: so it is known with which it ended.

@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from assignments.grade.judge import LIMITS, job_of, probed_by
-from assignments.sandbox.protocol import outcomes_of, walls_of
+from assignments.sandbox.protocol import parse_outcomes, split_protections
 from companion.check.engine.diagnosis import alike
 from companion.check.engine.question import all_questions
 
@@ -64,7 +64,7 @@ def depends(worker, asked, answer, question, answers, seed, limits):
         for cells in (one.cells, [*one.cells[:place], after, *one.cells[place:]]):
             ended = worker.ask(job_of(asked, probed, replace(one, cells=cells), limits, needed=True))
             try:
-                found.append(outcomes_of(walls_of(ended["said"])[1], len(probed.probes))[0])
+                found.append(parse_outcomes(split_protections(ended["said"])[1], len(probed.probes))[0])
             except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
                 return True
         if not all(found) or not all(map(alike, *found)):

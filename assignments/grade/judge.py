@@ -9,9 +9,9 @@ import secrets
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from assignments.sandbox.call_source import portable_of
+from assignments.sandbox.call_source import portable_call
 from assignments.sandbox.pool import Worker
-from assignments.sandbox.protocol import outcomes_of, walls_of
+from assignments.sandbox.protocol import parse_outcomes, split_protections
 from companion.check.engine import messages, trained_network
 from companion.check.engine.diagnosis import alike, diagnose
 from companion.check.engine.finding import Finding
@@ -156,7 +156,7 @@ class Judging:
         verdict = blank(asked.name)
         ended = self.worker.ask(job_of(asked, probed, answer, limits, needed))
         verdict.seconds = round(float(ended["seconds"]), 2)
-        verdict.walls, said = walls_of(ended["said"])
+        verdict.walls, said = split_protections(ended["said"])
         if not ended["ended"] and not said:
             ended["ended"] = "quit"
         if ended["ended"] == "signal 4":  # the instruction that stands in the place of a library's function
@@ -165,7 +165,7 @@ class Judging:
             how = limits["seconds"] if ended["ended"] == "time" else ended["ended"]
             return failed(verdict, ENDED.get(ended["ended"], "crashed"), words, how), [], ""
         try:
-            outcomes, errors, others = outcomes_of(said, len(probed.probes))
+            outcomes, errors, others = parse_outcomes(said, len(probed.probes))
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
             return failed(verdict, "not_an_answer", words), [], ""
         said = [
@@ -188,7 +188,7 @@ class Judging:
             verdict.seconds = round(verdict.seconds + float(ended["seconds"]), 2)
             late |= ended["ended"] == "time"
             try:
-                outcomes += outcomes_of(walls_of(ended["said"])[1], 1)[0]
+                outcomes += parse_outcomes(split_protections(ended["said"])[1], 1)[0]
             except (
                 ValueError,
                 RecursionError,
@@ -212,7 +212,7 @@ def job_of(asked, probed, answer, limits, needed):
         "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probed.probes],
         "forbidden": sorted(asked.forbidden - RECURRENT - AUTOGRAD), "autograd": asked.forbidden >= AUTOGRAD,
         "layers": asked.layers_made, "limits": limits, "needed": needed, "place": answer.cell,
-        "modules": answer.modules, **portable_of(asked),
+        "modules": answer.modules, **portable_call(asked),
     }  # fmt: skip
 
 

@@ -1,7 +1,7 @@
-"""Which statements of a notebook an answer needs: those that bind the names it uses, those that bind what these use …
+"""Find the statements of a notebook that an answer depends on, from the names that statements use and bind.
 
-It is a first try: what a notebook does in roundabout ways is not seen, and then judge.py has all of it run. So an
-experiment that takes long, or ends the program, costs nothing where the answer does not need it.
+An experiment that runs long or ends the program then costs nothing where the answer does not need it. The result is a
+first try: names bound in indirect ways are missed, and judge.py then runs the whole notebook.
 """
 
 import __future__
@@ -15,27 +15,29 @@ from dataclasses import dataclass, field
 LOADS = {"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS", "LOAD_CLASSDEREF"}
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 IMPORTS = ast.Import | ast.ImportFrom
-NO_TYPES = __future__.annotations.compiler_flag  # types beside names are not looked at
+NO_ANNOTATIONS = __future__.annotations.compiler_flag  # annotations are not evaluated
 CHECKER = {"check", "progress", "student", "variant"}  # of companion.check
-BINDING = {"exec", "eval", "globals", "vars", "locals", "setattr"}  # what may bind a name that is not written
+BINDERS = {"exec", "eval", "globals", "vars", "locals", "setattr"}  # may bind names that do not appear in the code
 
 
 @dataclass
 class Statement:
+    """A statement of a notebook's cell, with the names that it uses and changes."""
+
     cell: int
     file: str
     node: ast.stmt
     uses: set = field(default_factory=set)
     binds: set = field(default_factory=set)
-    writes: set = field(default_factory=set)  # the names that its functions bind by `global`
-    stores: set = field(default_factory=set)  # the names of what it puts something into
-    calls: set = field(default_factory=set)  # those of which it calls a method, which may do so
+    writes: set = field(default_factory=set)  # names that its functions bind by `global`
+    stores: set = field(default_factory=set)  # names of objects whose attributes or items it sets
+    calls: set = field(default_factory=set)  # names of objects whose methods it calls, which may change them
 
 
-def look(one):
-    """Fills in what a statement does. One that Python does not compile binds nothing, and says so when it runs."""
+def analyse(statement):
+    """Fill in the names of a statement; one that does not compile binds nothing, and its error appears when it runs."""
     try:
-        todo = [compile(ast.Module([one.node], []), one.file, "exec")]
+        todo = [compile(ast.Module([statement.node], []), statement.file, "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     outer = todo[0]
@@ -43,109 +45,112 @@ def look(one):
         code = todo.pop()
         for step in dis.get_instructions(code):
             if step.opname in LOADS:
-                one.uses.add(step.argval)
+                statement.uses.add(step.argval)
             elif step.opname in ("STORE_NAME", "DELETE_NAME") and code is outer:
-                one.binds.add(step.argval)
+                statement.binds.add(step.argval)
             elif step.opname == "STORE_GLOBAL":
-                (one.binds if code is outer else one.writes).add(step.argval)
+                (statement.binds if code is outer else statement.writes).add(step.argval)
         todo += [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
-    if not isinstance(one.node, DEFINITIONS):
-        for inner in ast.walk(one.node):
+    if not isinstance(statement.node, DEFINITIONS):
+        for inner in ast.walk(statement.node):
             if isinstance(inner, ast.Attribute | ast.Subscript) and not isinstance(inner.ctx, ast.Load):
-                one.stores.add(root(inner))
+                statement.stores.add(root_name(inner))
             elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
-                one.calls.add(root(inner.func))
-            elif isinstance(inner, ast.Call) and root(inner.func) in ("setattr", "delattr") and inner.args:
-                one.stores.add(root(inner.args[0]))
+                statement.calls.add(root_name(inner.func))
+            elif isinstance(inner, ast.Call) and root_name(inner.func) in ("setattr", "delattr") and inner.args:
+                statement.stores.add(root_name(inner.args[0]))
 
 
-def root(node):
+def root_name(node):
+    """Return the name at the start of a chain of attributes and items, or None."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
 
 
-def needed(statements, names, place):
-    """The statements that an answer of one of these names needs, in order, and what the others are.
+def needed_statements(statements, names, place):
+    """Return the statements that an answer with one of these names needs, in order, and the kind of the others.
 
-    place: the number of the cell with the answer. The others are "" if there are none, "idle" if they do nothing but
-    bind names, and else "more".
+    place: the number of the answer's cell. The kind is "" if there are no others, "idle" if they only bind names, and
+    else "more".
     """
-    for one in statements:
-        look(one)
-    share_writes(statements)
+    for statement in statements:
+        analyse(statement)
+    propagate_writes(statements)
     binders, changers = {}, {}
-    for one in statements:
-        for name in one.binds:
-            binders.setdefault(name, []).append(one)
-        for name in one.stores | one.calls:
-            changers.setdefault(name, []).append(one)
-    kept, seen, todo = {id(one) for one in statements if stars(one)}, set(), list(names)
-    lost = False
+    for statement in statements:
+        for name in statement.binds:
+            binders.setdefault(name, []).append(statement)
+        for name in statement.stores | statement.calls:
+            changers.setdefault(name, []).append(statement)
+    kept, seen, todo = {id(statement) for statement in statements if affects_all(statement)}, set(), list(names)
+    unresolved = False
     while todo:
         name = todo.pop()
         if name in seen:
             continue
         seen.add(name)
-        there = binders.get(name, [])
-        # what is bound below an answer, and was bound above it, is something tried out
-        there = [one for one in there if one.cell <= place] or there
-        if not there and not hasattr(builtins, name) and not lost:
-            lost = True
-            # what binds it may use names in a text
-            there = [one for one in statements if one.uses & BINDING or isinstance(one.node, DEFINITIONS | IMPORTS)]
-        imported = all(isinstance(one.node, IMPORTS) for one in there)  # `torch.manual_seed(0)` changes no name
-        there = there + [one for one in changers.get(name, ()) if name in one.stores or not imported]
-        for one in there:
-            if id(one) not in kept:
-                kept.add(id(one))
-                todo += one.uses
-    left = [one for one in statements if id(one) not in kept]
-    others = "more" if not all(map(idle, left)) else "idle" if left else ""
-    return [one for one in statements if id(one) in kept], others
+        needed = binders.get(name, [])
+        # a binding below the answer's cell, of a name bound above, is an experiment
+        needed = [statement for statement in needed if statement.cell <= place] or needed
+        if not needed and not hasattr(builtins, name) and not unresolved:
+            unresolved = True
+            # a statement that binds names indirectly may use any name, in a text
+            needed = [statement for statement in statements
+                      if statement.uses & BINDERS or isinstance(statement.node, DEFINITIONS | IMPORTS)]  # fmt: skip
+        imported = all(isinstance(statement.node, IMPORTS) for statement in needed)
+        # the methods of a module, such as `torch.manual_seed(0)`, change no name
+        changing = [statement for statement in changers.get(name, ()) if name in statement.stores or not imported]
+        for statement in needed + changing:
+            if id(statement) not in kept:
+                kept.add(id(statement))
+                todo += statement.uses
+    left = [statement for statement in statements if id(statement) not in kept]
+    others = "more" if not all(map(is_idle, left)) else "idle" if left else ""
+    return [statement for statement in statements if id(statement) in kept], others
 
 
-def share_writes(statements):
-    """Whoever uses a function that binds names by `global` is taken to bind them: it may call it."""
-    writes = {name: one.writes for one in statements for name in one.binds if one.writes}
+def propagate_writes(statements):
+    """Treat a statement that uses a function with `global` as binding those names, since it may call the function."""
+    writes = {name: statement.writes for statement in statements for name in statement.binds if statement.writes}
     while writes:
         more = {}
-        for one in statements:
-            reached = set().union(*(writes[name] for name in one.uses & writes.keys()))
-            if isinstance(one.node, DEFINITIONS):
-                if reached - one.writes:
-                    one.writes |= reached
-                    more |= dict.fromkeys(one.binds, one.writes)
+        for statement in statements:
+            reached = set().union(*(writes[name] for name in statement.uses & writes.keys()))
+            if isinstance(statement.node, DEFINITIONS):
+                if reached - statement.writes:
+                    statement.writes |= reached
+                    more |= dict.fromkeys(statement.binds, statement.writes)
             else:
-                one.binds |= reached
+                statement.binds |= reached
         writes = more
 
 
-def stars(one):
-    """Whether it may bind any name, or changes how all that follows is read."""
-    node = one.node
+def affects_all(statement):
+    """Return whether a statement may bind any name (`import *`) or changes how later code compiles (`__future__`)."""
+    node = statement.node
     return isinstance(node, ast.ImportFrom) and (node.module == "__future__" or node.names[0].name == "*")
 
 
-def single(node):
-    """A statement, or those that it is short for: of `import pandas, numpy` one may be missing, and not the other."""
-    return (
-        [ast.copy_location(ast.Import([one]), node) for one in node.names] if isinstance(node, ast.Import) else [node]
-    )
+def split_import(node):
+    """Return one import per module, since one module may be missing and the others not; else the node alone."""
+    if not isinstance(node, ast.Import):
+        return [node]
+    return [ast.copy_location(ast.Import([alias]), node) for alias in node.names]
 
 
-def future(node):
-    """What a statement says for the compiling of those that follow."""
+def future_flags(node):
+    """Return the compiler flags that `from __future__ import` sets for the statements that follow."""
     if not isinstance(node, ast.ImportFrom) or node.module != "__future__":
         return 0
-    return sum(getattr(getattr(__future__, one.name, None), "compiler_flag", 0) for one in node.names)
+    return sum(getattr(getattr(__future__, alias.name, None), "compiler_flag", 0) for alias in node.names)
 
 
-def idle(one):
-    """Whether a statement does nothing to others, but for the names that it binds."""
-    node = one.node
+def is_idle(statement):
+    """Return whether a statement affects others by the names that it binds only."""
+    node = statement.node
     if isinstance(node, DEFINITIONS):
         return not node.decorator_list
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):  # the checker's, which is not there
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):  # the checker, which is a stub in the worker
         return isinstance(node.value.func, ast.Name) and node.value.func.id in CHECKER
     return isinstance(node, IMPORTS | ast.Pass) or isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -52,7 +52,7 @@ def code_of(sent, question, verdict, language):
     line_said = messages.words(language)["results"]["line"]
     named = {
         place: [number for number, line in enumerate(lines_of(source), 1)
-                if line.strip() and line_said.format(line=number, code=protocol.word(line.strip())) in told]
+                if line.strip() and line_said.format(line=number, code=protocol.parse_text(line.strip())) in told]
         for place, source in sources.items()
     }  # fmt: skip
     mine = [(one.file, one.cell) for one in both]

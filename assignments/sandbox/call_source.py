@@ -1,4 +1,4 @@
-"""The call of a question as text, without its module: what a student's process may have of the checker."""
+"""Cut the source of a question's call out of its module, for the student's process, without the reference answer."""
 
 import ast
 import inspect
@@ -9,87 +9,85 @@ from functools import cache
 
 from companion.check.engine import library_layers, module_parameters, probe, run_answer
 
-# All that a student's process has of the checker, each module after those that it imports.
-PARTS = (library_layers, probe, module_parameters, run_answer)
+# The only modules of the companion in a student's process, each after those that it imports.
+SHARED_MODULES = (library_layers, probe, module_parameters, run_answer)
 
 
 @cache
-def portable_of(asked):
-    """Of a question (question.Question)."""
-    return portable(asked.call)
+def portable_call(question):
+    return pack_call(question.call)
 
 
-def portable(call):
-    """A question's call as JSON: pieces of source to run, in order, and what to make of them."""
-    pieces = {}
+def pack_call(call):
+    """Return a question's call as JSON: pieces of source, in the order to run them, and the values to build."""
+    to_cut = {}
 
-    def say(thing):
-        if is_dataclass(thing):
-            made = {one.name: say(getattr(thing, one.name)) for one in fields(thing)}
-            return want(type(thing)) | {"fields": made}
-        if isinstance(thing, tuple | list):
-            return {"list": [say(one) for one in thing]}
-        if callable(thing):
-            return want(thing)
-        return thing
+    def pack(value):
+        if is_dataclass(value):
+            packed = {field.name: pack(getattr(value, field.name)) for field in fields(value)}
+            return refer_to(type(value)) | {"fields": packed}
+        if isinstance(value, tuple | list):
+            return {"list": [pack(item) for item in value]}
+        if callable(value):
+            return refer_to(value)
+        return value
 
-    def want(thing):
-        if thing.__module__ not in {part.__name__ for part in PARTS}:
-            pieces.setdefault(thing.__module__, set()).add(thing.__name__)
-        return {"module": thing.__module__, "name": thing.__name__}
+    def refer_to(value):
+        if value.__module__ not in {module.__name__ for module in SHARED_MODULES}:
+            to_cut.setdefault(value.__module__, set()).add(value.__name__)
+        return {"module": value.__module__, "name": value.__name__}
 
-    said = say(call)
+    packed_call = pack(call)
     cut = {}
-    while pieces:
-        module, names = pieces.popitem()
-        before = cut.get(module, (set(), ""))[0]
-        names |= before
-        source, kept, others = pieces_of(module, names)
+    while to_cut:
+        module, names = to_cut.popitem()
+        names |= cut.get(module, (set(), ""))[0]
+        source, cut_names, imported = cut_source(module, names)
         cut.pop(module, None)
-        cut[module] = kept, source
-        for other, theirs in others.items():
-            if not theirs <= cut.get(other, (set(), ""))[0]:
-                pieces.setdefault(other, set()).update(theirs)
+        cut[module] = cut_names, source
+        for other, imported_names in imported.items():
+            if not imported_names <= cut.get(other, (set(), ""))[0]:
+                to_cut.setdefault(other, set()).update(imported_names)
     order = [{"module": name, "file": sys.modules[name].__file__, "source": cut[name][1]} for name in reversed(cut)]
-    return {"pieces": order, "call": said}
+    return {"pieces": order, "call": packed_call}
 
 
 @cache
-def statements(module):
-    """A module's statements by the names that they bind."""
+def statements_by_name(module):
+    """Return {name: [(number, node)]}: a module's statements by the names that they bind."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
-    found = {}
+    binding = {}
     for number, node in enumerate(tree.body):
         names = ()
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names = (node.name,)
         elif isinstance(node, ast.Assign):
-            names = [one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+            names = [part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
         elif isinstance(node, ast.AnnAssign | ast.AugAssign):
             names = (node.target.id,)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
                 name = (alias.asname or alias.name).split(".")[0]
-                one = ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], 0)
-                found.setdefault(name, []).append((number, one))
+                part = ast.Import([alias]) if isinstance(node, ast.Import) else ast.ImportFrom(node.module, [alias], 0)
+                binding.setdefault(name, []).append((number, part))
         for name in names:
-            found.setdefault(name, []).append((number, node))
-    return found
+            binding.setdefault(name, []).append((number, node))
+    return binding
 
 
-def pieces_of(module, names):
-    """The source of these names and all that they need, the names, and what they need of other questions' modules."""
-    bound, others, todo, seen, nodes = statements(module), {}, list(names), set(), {}
+def cut_source(module, names):
+    """Return the source of these names with all that it needs, its names, and {module: names} of other questions."""
+    binding, imported, todo, seen, nodes = statements_by_name(module), {}, list(names), set(), {}
     while todo:
         name = todo.pop()
-        if name in seen or name not in bound:
+        if name in seen or name not in binding:
             continue
         if re.search("[Rr]eference|truth|QUESTION|Question", name):
-            raise ValueError(f"the call of a question needs {name}, which no student's process may have")
+            raise ValueError(f"the call of a question uses {name}, which must not reach a student's process")
         seen.add(name)
-        for number, node in bound[name]:
+        for number, node in binding[name]:
             nodes[number, ast.unparse(node)] = None
             if isinstance(node, ast.ImportFrom) and node.module.startswith("companion.check.questions."):
-                others.setdefault(node.module, set()).update(alias.name for alias in node.names)
-            todo += [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
-    return "\n\n".join(source for _, source in sorted(nodes)), seen, others
+                imported.setdefault(node.module, set()).update(alias.name for alias in node.names)
+            todo += [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
+    return "\n\n".join(source for _, source in sorted(nodes)), seen, imported

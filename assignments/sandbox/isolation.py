@@ -1,19 +1,19 @@
-"""Walls around the process that runs a student's code: what the system gives, and in words what it does not.
+"""Sandbox for the process that runs a student's code, built from what the operating system offers.
 
-On Linux: namespaces of its own for mounts, network, processes and System V memory, in which only Python's and torch's
-files are to be seen, read-only; nobody's rights; a filter of system calls that lets no program start, no process fork
-and no socket open; limits on time, memory, files. Where namespaces are refused, Landlock hides the files. Elsewhere
-there are limits only. `zygote` runs once, before any student's code; `child` in each process that runs some.
+On Linux: namespaces for mounts, network, processes and System V memory, in which only Python's and torch's files are
+visible, read-only; the user `nobody`; a system call filter under which no program starts, no process forks and no
+socket opens; limits on time, memory and files. Where namespaces are refused, Landlock hides the files. Other systems
+have limits only. `enter_namespaces` runs once, before any student's code; `restrict` in each process that runs it.
 
-Why not an audited sandbox where there is one: nearly all doors that were ever found lead to torch's own code, in the
-very process that it would put its walls around. Both that were found last stayed open within bubblewrap with all
-unshared: `madvise` fetched torch's code from its file again, and TorchScript gave gradients. What a sandbox does hide,
-files, network and other processes, the same namespaces hide here; where a system refuses those, it does not start
-either. systemd-run needs systemd as the first process, a container its daemon. And each starts a program: to import
-torch takes a second for every question, where a fork takes hundredths. So these walls stay. What is left open: with
-Landlock alone, who knows a file's name can ask whether it is there, and for its size.
+Why no existing sandbox: nearly all escapes found so far lead to torch's own code, inside the process that a sandbox
+would enclose. The last two also worked inside bubblewrap with everything unshared: `madvise` reloaded torch's code from
+its file, and TorchScript computed gradients. What a sandbox hides (files, network, other processes), the same
+namespaces hide here; where a system refuses namespaces, a sandbox does not start either. systemd-run needs systemd as
+PID 1, a container needs its daemon. Each of them also starts a program: importing torch takes a second for every
+question, a fork takes hundredths. Known gap: with Landlock alone, code that knows a file's name can ask whether the
+file exists, and its size.
 
-Nothing here imports torch or the companion.
+This module imports neither torch nor the companion.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from assignments.sandbox.limits import limit
+from assignments.sandbox.limits import set_limits
 from assignments.sandbox.system_calls import (
     LINUX,
     PR_SET_DUMPABLE,
@@ -39,30 +39,33 @@ NOBODY = 65534
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 
 
-class Jail:
-    """The walls of one zygote. `built`: those that hold, by their keys in the words' [walls]."""
+class Sandbox:
+    """Sandbox of one server. `active`: its protections, by their keys in the table [walls] of the grader's words."""
 
     def __init__(self):
-        self.built = ["time"]  # whoever started the process looks at the clock
+        self.active = ["time"]  # the parent process enforces the time limit
         self.root = os.geteuid() == 0 if hasattr(os, "geteuid") else False
-        self.spaces = False
-        self.scratch = tempfile.gettempdir()  # where students' code may write, if anywhere
+        self.has_namespaces = False
+        self.scratch = tempfile.gettempdir()  # the only folder that students' code may write to, if any
 
-    def zygote(self, hidden, path):
-        """Into namespaces, if they are to be had. hidden: files and folders nobody may read. path: Python's folders."""
+    def enter_namespaces(self, hidden, path):
+        """Enter new namespaces if the system allows it.
+
+        hidden: files and folders that must not be readable. path: Python's folders.
+        """
         if not LINUX:
             return
         try:
             self.unshare()
         except OSError:
             return
-        self.spaces = True
-        self.built += ["network", "processes"]
+        self.has_namespaces = True
+        self.active += ["network", "processes"]
         try:
             self.scratch, self.hidden = mount_files(hidden, path), set(hidden)
-            self.built.append("files")
+            self.active.append("files")
         except OSError as error:
-            print(f"The files stay in sight: {error}", file=sys.stderr)
+            print(f"Cannot hide files by mounts: {error}", file=sys.stderr)
 
     def unshare(self):
         spaces = NEWNS | NEWNET | NEWIPC | NEWUTS
@@ -72,7 +75,7 @@ class Jail:
                 return
             except OSError:
                 pass
-        # without privileges: those of a namespace of one's own
+        # an unprivileged user gets the privileges inside a new user namespace
         uid, gid = os.getuid(), os.getgid()
         call("unshare", spaces | NEWUSER)
         Path("/proc/self/setgroups").write_text("deny")
@@ -80,58 +83,61 @@ class Jail:
         Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
         self.root = False
 
-    def enter(self):
-        """In the process whose child will be the first one of its namespace, with which all others end."""
-        if self.spaces:
+    def unshare_processes(self):
+        """Put the next child into a new PID namespace, as PID 1: when it ends, the kernel kills all others in it."""
+        if self.has_namespaces:
             call("unshare", NEWPID | NEWNS)
 
-    def end(self, first, inner):
-        """Ends the first process and its child, by their numbers, and all that they started."""
-        victims = [(os.kill, first), (os.killpg, first)]
-        if not self.spaces and inner > 0:  # else it is a number in another namespace, and ended with it
+    def kill(self, init, inner):
+        """Kill the process `init` and its child `inner` (PIDs), and everything that they started."""
+        victims = [(os.kill, init), (os.killpg, init)]
+        if not self.has_namespaces and inner > 0:  # else it is a PID of another namespace, which ended with `init`
             victims += [(os.kill, inner)]
-        for end, number in victims:
+        for kill, number in victims:
             with contextlib.suppress(OSError):
-                end(number, 9)
+                kill(number, 9)
 
-    def child(self, limits, hidden, path):
-        """In the child, just before the student's code. limits: seconds, megabytes. Returns what holds."""
-        built = list(self.built)
-        if "files" in built:
-            for one in hidden:
-                if one not in self.hidden and os.path.isfile(one):
-                    call("mount", "/.empty", one, None, BIND, None)
+    def restrict(self, limits, hidden, path):
+        """Restrict this process, just before the student's code runs, and return the protections that are active.
+
+        limits: "seconds", "memory" and "disk" in megabytes.
+        """
+        active = list(self.active)
+        if "files" in active:
+            for file in hidden:
+                if file not in self.hidden and os.path.isfile(file):
+                    call("mount", "/.empty", file, None, BIND, None)
             size = f"size={limits['disk']}m,mode=1777,nr_inodes=4096"
             call("mount", "tmpfs", self.scratch, "tmpfs", NOSUID | NODEV | NOEXEC, size)
-        if limit(limits, self.spaces):
-            built.append("limits")
+        if set_limits(limits, self.has_namespaces):
+            active.append("limits")
         if not LINUX:
-            return built
+            return active
         if self.root:
             try:
                 os.setgroups([])
                 os.setresgid(NOBODY, NOBODY, NOBODY)
                 os.setresuid(NOBODY, NOBODY, NOBODY)
             except OSError as error:
-                print(f"The rights stay: {error}", file=sys.stderr)
+                print(f"Cannot give up root: {error}", file=sys.stderr)
         drop_capabilities()
-        end_with_parent()  # only now: the system forgets it when rights change
+        end_with_parent()  # after the change of user: the kernel resets it when credentials change
         call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
         call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         if os.geteuid() != 0:
-            built.append("privileges")
-        mounted = "files" in built
+            active.append("privileges")
+        mounted = "files" in active
         if not mounted and landlock(hidden, path):
-            built.append("files")
+            active.append("files")
         if refuse_calls(mounted):
-            built.append("system_calls")
-            if "network" not in built:
-                built.append("network")  # no socket can be opened
-        return built
+            active.append("system_calls")
+            if "network" not in active:
+                active.append("network")  # no socket can be opened
+        return active
 
 
 def end_with_parent():
-    """Has the system end this process when the one that started it is gone."""
+    """Have the kernel kill this process when its parent ends (PR_SET_PDEATHSIG)."""
     if LINUX:
         call("prctl", PR_SET_PDEATHSIG, 9, 0, 0, 0)
 

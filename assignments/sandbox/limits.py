@@ -13,29 +13,26 @@ except ImportError:  # Windows
 from assignments.sandbox.system_calls import LINUX
 
 MB = 2**20
-THREADS = 64
-STARTED = STARTED_THREADS = 0  # bytes and threads in use before any student's code has run
+MAX_THREADS = 64
+BASE_BYTES = BASE_THREADS = 0  # in use before any student's code has run
 
 
-def limit(limits, spaces):
-    """Limit processor seconds, memory beyond what torch has, files and threads. Return whether the system can.
-
-    spaces: whether the process has namespaces of its own.
-    """
+def set_limits(limits, has_namespaces):
+    """Limit processor seconds, memory beyond what torch uses, files and threads; return False on Windows."""
     if not resource:
         return False
-    seconds, most = limits["seconds"], memory_in_use() + limits["memory"] * MB
+    seconds, memory = limits["seconds"], memory_in_use() + limits["memory"] * MB
     wanted = {
         "RLIMIT_CPU": (seconds, seconds + 1),
-        "RLIMIT_AS": (most, most),
+        "RLIMIT_AS": (memory, memory),
         "RLIMIT_FSIZE": (limits["disk"] * MB,) * 2,
         "RLIMIT_NOFILE": (64, 64),
         "RLIMIT_CORE": (0, 0),
         "RLIMIT_MEMLOCK": (0, 0),
         "RLIMIT_MSGQUEUE": (0, 0),
     }
-    if LINUX:  # elsewhere the instructor's own are not known
-        wanted["RLIMIT_NPROC"] = (threads(spaces),) * 2
+    if LINUX:  # on other systems the threads of the user's other processes cannot be counted
+        wanted["RLIMIT_NPROC"] = (thread_limit(has_namespaces),) * 2
     for name, pair in wanted.items():
         if hasattr(resource, name):
             with contextlib.suppress(OSError, ValueError):  # macOS refuses some
@@ -43,58 +40,63 @@ def limit(limits, spaces):
     return True
 
 
-def threads(spaces):
-    """How many a student's code may have. The system counts them with all processes of the user, whose limit is the
-    grader's, too: nobody has few, as a user has in a namespace of users of their own. Linux counts so since 5.14."""
-    if os.geteuid() == 0 or spaces and release() >= (5, 14):
-        return THREADS
-    most, _ = resource.getrlimit(resource.RLIMIT_NPROC)
-    return STARTED_THREADS + (THREADS if most < 0 else max(0, min(THREADS, (most - STARTED_THREADS) // 2)))
+def thread_limit(has_namespaces):
+    """Return the thread limit for a student's process.
+
+    RLIMIT_NPROC counts all processes of the user, so without a user namespace (counted apart since Linux 5.14) the
+    threads already in use are added.
+    """
+    if os.geteuid() == 0 or has_namespaces and kernel_release() >= (5, 14):
+        return MAX_THREADS
+    soft, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    return BASE_THREADS + (MAX_THREADS if soft < 0 else max(0, min(MAX_THREADS, (soft - BASE_THREADS) // 2)))
 
 
 def limit_own_memory(megabytes):
-    """Of a process that reads what students send: beyond this it gets a MemoryError. Processes that it starts may set
-    another limit."""
+    """Limit this process's further memory, so that a submission that is too large raises a MemoryError.
+
+    The hard limit stays, so processes that this one starts may set another limit.
+    """
     if LINUX:
-        _, most = resource.getrlimit(resource.RLIMIT_AS)
-        wanted = read_pages() + megabytes * MB
-        resource.setrlimit(resource.RLIMIT_AS, (wanted if most < 0 else min(wanted, most), most))
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        limit = address_space() + megabytes * MB
+        resource.setrlimit(resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard))
 
 
 def memory_in_use():
-    """Addresses in use, in bytes."""
+    """Return the address space in use, in bytes."""
     try:
-        return read_pages()
-    except OSError:  # /proc is not there in the jail: asked before
-        return STARTED
+        return address_space()
+    except OSError:  # the sandbox has no /proc: use the value from before
+        return BASE_BYTES
 
 
-def read_pages():
+def address_space():
     with open("/proc/self/statm") as file:
         return int(file.read().split()[0]) * os.sysconf("SC_PAGESIZE")
 
 
 def threads_in_use():
-    """Of all processes of this user."""
-    found = 0
-    for one in os.listdir("/proc"):
+    """Count the threads of all processes of this user."""
+    count = 0
+    for pid in os.listdir("/proc"):
         try:
-            if one.isdigit() and os.stat(f"/proc/{one}").st_uid == os.getuid():
-                found += len(os.listdir(f"/proc/{one}/task"))
-        except OSError:  # it has ended
+            if pid.isdigit() and os.stat(f"/proc/{pid}").st_uid == os.getuid():
+                count += len(os.listdir(f"/proc/{pid}/task"))
+        except OSError:  # the process has ended
             pass
-    return found
+    return count
 
 
-def release():
-    """Of the system: (6, 1)."""
+def kernel_release():
+    """Return the kernel's major and minor version: (6, 1)."""
     return tuple(map(int, re.findall(r"\d+", platform.release())[:2]))
 
 
-def remember():
-    """What is in use before any student's code has run."""
-    global STARTED, STARTED_THREADS
+def record_usage():
+    """Record the memory and threads in use before any student's code runs."""
+    global BASE_BYTES, BASE_THREADS
     try:
-        STARTED, STARTED_THREADS = read_pages(), threads_in_use()
+        BASE_BYTES, BASE_THREADS = address_space(), threads_in_use()
     except OSError:
-        STARTED = 8 * 2**30
+        BASE_BYTES = 8 * 2**30

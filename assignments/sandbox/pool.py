@@ -1,4 +1,4 @@
-"""Starts the processes of worker.py, in which students' code runs, and speaks with them."""
+"""Start the processes of worker.py, in which students' code runs, and exchange messages with them."""
 
 import atexit
 import contextlib
@@ -13,19 +13,19 @@ import threading
 import time
 from pathlib import Path
 
-from assignments.sandbox.call_source import PARTS
-from assignments.sandbox.protocol import OUTPUT, ended_of
+from assignments.sandbox.call_source import SHARED_MODULES
+from assignments.sandbox.protocol import MAX_OUTPUT, parse_reply
 
 HERE = Path(__file__).resolve().parent
 
-FORKS = hasattr(os, "fork")
-LARGEST = 8 * OUTPUT  # bytes of what a worker says: JSON has up to six for a letter
-KEPT = {"PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "UNROLLED_DEBUG"}
+CAN_FORK = hasattr(os, "fork")
+MAX_REPLY_BYTES = 8 * MAX_OUTPUT  # JSON has up to six bytes for a character
+KEPT_VARIABLES = {"PATH", "HOME", "LANG", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR", "TEMP", "UNROLLED_DEBUG"}
 
 
-def begun(**streams):
-    """A Python without anything of ours, but for worker.py."""
-    environment = {key: one for key, one in os.environ.items() if key in KEPT}
+def start_python(**streams):
+    """Start worker.py in an isolated Python that cannot import this project."""
+    environment = {key: value for key, value in os.environ.items() if key in KEPT_VARIABLES}
     environment |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1", "MPLBACKEND": "Agg"}
     return subprocess.Popen(
         [sys.executable, "-I", "-B", str(HERE / "worker.py")], **streams, env=environment,
@@ -33,36 +33,40 @@ def begun(**streams):
     )  # fmt: skip
 
 
-def settings(hidden):
-    """What it is told first: where things are, and what nobody may see."""
-    companion = Path(PARTS[0].__file__).resolve().parents[2]
-    path = [os.path.realpath(one) for one in sys.path if one and os.path.isdir(one)]
-    path = [one for one in path if not Path(one, "companion").is_dir() and "site-packages" in one or is_python(one)]
+def startup_settings(hidden):
+    """Return a worker's first message: import path, the companion's modules that it may load, and hidden files."""
+    companion = Path(SHARED_MODULES[0].__file__).resolve().parents[2]
+    path = [os.path.realpath(folder) for folder in sys.path if folder and os.path.isdir(folder)]
+    path = [
+        folder for folder in path
+        if not Path(folder, "companion").is_dir() and "site-packages" in folder or is_python_folder(folder)
+    ]  # fmt: skip
     secret = [*map(os.path.realpath, hidden), str(companion)]
-    secret += [str(Path(one, "companion")) for one in path if Path(one, "companion").is_dir()]
-    return {"path": path, "parts": {part.__name__: part.__file__ for part in PARTS}, "hidden": secret}
+    secret += [str(Path(folder, "companion")) for folder in path if Path(folder, "companion").is_dir()]
+    return {"path": path, "parts": {module.__name__: module.__file__ for module in SHARED_MODULES}, "hidden": secret}
 
 
-def packed(thing):
-    said = json.dumps(thing).encode()
-    return struct.pack("<I", len(said)) + said
+def pack(message):
+    content = json.dumps(message).encode()
+    return struct.pack("<I", len(content)) + content
 
 
-def is_python(folder):
-    """Whether it is one of Python's own folders."""
+def is_python_folder(folder):
     return folder.startswith((os.path.realpath(sys.base_prefix), os.path.realpath(sys.prefix), sys.prefix))
 
 
-class Mother:
-    """A process that has torch without its layers, and forks one for each Worker that hands it a line: to import torch
-    takes more than a second, to fork a few hundredths. It reads no job."""
+class ForkServer:
+    """Process that has imported torch and forks a process for each `Worker` that connects.
+
+    Importing torch takes more than a second, a fork a few hundredths. The fork server reads no job.
+    """
 
     def __init__(self, hidden=()):
-        self.line, theirs = socket.socketpair()
-        self.process = begun(stdin=theirs, stdout=subprocess.DEVNULL)
-        theirs.close()
+        self.line, remote = socket.socketpair()
+        self.process = start_python(stdin=remote, stdout=subprocess.DEVNULL)
+        remote.close()
         atexit.register(self.close)
-        self.line.sendall(packed(settings(hidden)))
+        self.line.sendall(pack(startup_settings(hidden)))
 
     def close(self):
         self.line.close()
@@ -71,96 +75,98 @@ class Mother:
 
 
 class Worker:
-    """A process that runs students' code, begun anew when it is gone. Used by one thread.
+    """Client of a process that runs students' code, and restarts it when it has ended. Used by one thread.
 
-    mothers: the line of a Mother that others have, too. Without it, or when she is gone, the worker has its own.
+    shared_line: the line of a `ForkServer` that other workers use, too. Without it, or when that server has ended, the
+    worker starts a fork server of its own.
     """
 
-    def __init__(self, hidden=(), mothers=None):
-        self.hidden, self.mothers, self.mother, self.ready = hidden, mothers, None, None
+    def __init__(self, hidden=(), shared_line=None):
+        self.hidden, self.server_line, self.own_server, self.ready = hidden, shared_line, None, None
         self.source = self.target = self.line = self.process = None
         atexit.register(self.close)
 
     def start(self):
-        if FORKS:
-            self.line, theirs = socket.socketpair()
-            self.hand(theirs)
-            theirs.close()
+        if CAN_FORK:
+            self.line, remote = socket.socketpair()
+            self.connect(remote)
+            remote.close()
             self.source, self.target = self.line.makefile("rb"), self.line.makefile("wb")
         else:
-            self.process = begun(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.process = start_python(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
             self.source, self.target = self.process.stdout, self.process.stdin
-            self.send(settings(self.hidden))
+            self.send(startup_settings(self.hidden))
         self.ready = self.receive(120)
         if not self.ready:
-            self.mothers = None
-            raise RuntimeError("the process for students' code does not start")
+            self.server_line = None
+            raise RuntimeError("the process that runs students' code did not start within 120 seconds")
 
-    def hand(self, line):
+    def connect(self, remote):
+        """Hand our socket's other end to the fork server, or to a new one if that has ended."""
         try:
-            if self.mothers:
-                return socket.send_fds(self.mothers, [b"1"], [line.fileno()])
+            if self.server_line:
+                return socket.send_fds(self.server_line, [b"1"], [remote.fileno()])
         except OSError:
             pass
-        if self.mother:
-            self.mother.close()
-        self.mother = Mother(self.hidden)
-        self.mothers = self.mother.line
-        return socket.send_fds(self.mothers, [b"1"], [line.fileno()])
+        if self.own_server:
+            self.own_server.close()
+        self.own_server = ForkServer(self.hidden)
+        self.server_line = self.own_server.line
+        return socket.send_fds(self.server_line, [b"1"], [remote.fileno()])
 
     @property
     def pid(self):
         return self.ready["pid"]
 
-    def send(self, thing):
-        self.target.write(packed(thing))
+    def send(self, message):
+        self.target.write(pack(message))
         self.target.flush()
 
     def receive(self, seconds):
-        """What it says, or None if it ends, or takes longer than that."""
-        watch = threading.Timer(seconds, self.kill)
-        watch.start()
+        """Return the process's next message, or None if it ends or takes longer than `seconds`."""
+        timer = threading.Timer(seconds, self.kill)
+        timer.start()
         try:
-            head = self.source.read(4)
-            size = struct.unpack("<I", head)[0] if len(head) == 4 else 0
-            return json.loads(self.source.read(size)) if 0 < size < LARGEST else None
+            header = self.source.read(4)
+            size = struct.unpack("<I", header)[0] if len(header) == 4 else 0
+            return json.loads(self.source.read(size)) if 0 < size < MAX_REPLY_BYTES else None
         except (ValueError, RecursionError, OSError):
             return None
         finally:
-            watch.cancel()
+            timer.cancel()
 
     def ask(self, job):
-        """How a job ended: {"ended", "said", "seconds"}."""
+        """Run a job, and return how it ended: {"ended", "said", "seconds"}."""
         wall = job["limits"]["wall"]
-        for left in (1, 0):
-            self.hand_over(job)
+        for retries in (1, 0):
+            self.send_job(job)
             begin = time.monotonic()
-            answer = self.receive(wall + 20 if FORKS else wall)
+            reply = self.receive(wall + 20 if CAN_FORK else wall)
             seconds = time.monotonic() - begin
-            if answer is None or not FORKS:  # without fork, the student's code ran in this very process
+            if reply is None or not CAN_FORK:  # without fork, the student's code ran in this very process
                 self.close()
-            if answer is not None:
-                return ended_of(answer, seconds)
+            if reply is not None:
+                return parse_reply(reply, seconds)
             if seconds >= wall:
                 return {"ended": "time", "said": "", "seconds": seconds}
-            if not (left and FORKS):  # once it may have been ended by something else
+            if not (retries and CAN_FORK):  # the first time, the cause may lie outside the job
                 return {"ended": "quit", "said": "", "seconds": seconds}
 
-    def hand_over(self, job):
-        for left in (2, 1, 0):
+    def send_job(self, job):
+        for retries in (2, 1, 0):
             try:
                 if not self.ready:
                     self.start()
                 return self.send(job)
             except (OSError, RuntimeError):
                 self.close()
-                if not left:
+                if not retries:
                     raise
 
     def kill(self):
-        """While it holds its line, its number is no other's."""
+        """Kill the process; while our end of its line is open, the PID cannot belong to another process."""
         try:
-            if FORKS:
+            if CAN_FORK:
                 self.line.shutdown(socket.SHUT_RDWR)
                 os.killpg(self.pid, signal.SIGKILL)
             else:
@@ -169,11 +175,11 @@ class Worker:
             pass
 
     def close(self):
-        """Where nobody is at the other end of its line, it ends by itself, with all that it runs."""
+        """Close the line: the process then ends by itself, together with everything that it runs."""
         self.ready = None
-        for one in (self.target, self.source, self.line):
-            with contextlib.suppress(OSError):  # what was still to be written
-                one.close() if one else None
+        for stream in (self.target, self.source, self.line):
+            with contextlib.suppress(OSError):  # closing may fail to flush what was not yet sent
+                stream.close() if stream else None
         if self.process:
             self.process.kill()
             self.process.wait()

@@ -1,7 +1,4 @@
-"""What came back from a process in which students' code ran: a stranger's text.
-
-It is read as numbers of a certain shape, or not at all.
-"""
+"""Parse what a process that ran students' code sends back: untrusted text, accepted only in the expected form."""
 
 import json
 import math
@@ -12,9 +9,9 @@ import torch
 from companion.check.engine import messages
 from companion.check.engine.probe import Outcome
 
-MOST = 200_000  # numbers in a value
-OUTPUT = 4 * 2**20  # letters of what an answer says, as in zygote.py
-UNFIT = {
+MAX_NUMBERS = 200_000  # in a value
+MAX_OUTPUT = 4 * 2**20  # characters of a job's output, as in fork_server.py
+FORM_FIELDS = {
     key.removeprefix("unfit_"): set(re.findall(r"\{(\w+)\}", text))
     for key, text in messages.words("en")["results"].items()
     if key.startswith("unfit_")
@@ -22,64 +19,66 @@ UNFIT = {
 
 
 class Forged(ValueError):
-    """Not what the process was asked for."""
+    """Raised if a message is not of the form that the process was asked for."""
 
 
-def ended_of(said, seconds):
-    """What a worker says of a job, within bounds: where there is no fork, the student's own process says it."""
-    text = said.get("said") if isinstance(said, dict) else None
-    if not isinstance(text, str) or not isinstance(said.get("ended"), str):
+def parse_reply(reply, seconds):
+    """Return a worker's reply to a job within bounds: without fork, the student's own process writes it."""
+    text = reply.get("said") if isinstance(reply, dict) else None
+    if not isinstance(text, str) or not isinstance(reply.get("ended"), str):
         return {"ended": "quit", "said": "", "seconds": seconds}
-    if len(text) > OUTPUT:
+    if len(text) > MAX_OUTPUT:
         return {"ended": "output", "said": "", "seconds": seconds}
-    return {"ended": word(said["ended"], 100), "said": text, "seconds": seconds}
+    return {"ended": parse_text(reply["ended"], 100), "said": text, "seconds": seconds}
 
 
-def walls_of(said):
-    """The walls that held, which are said first, and the rest."""
-    walls, _, rest = said.partition("\n")
+def split_protections(output):
+    """Return the sandbox's active protections, which are the first line of a job's output, and the rest."""
+    first, _, rest = output.partition("\n")
     try:
-        return words_of(json.loads(walls)) if walls else [], rest
+        return parse_texts(json.loads(first)) if first else [], rest
     except (ValueError, RecursionError):
         return [], rest
 
 
-def outcomes_of(said, count):
-    said = json.loads(said)
+def parse_outcomes(output, count):
+    """Return the outcomes (None without an answer), the cells' errors, and what was left out: "", "idle" or "more"."""
+    message = json.loads(output)
     errors = [
-        {"cell": whole(one["cell"]), "type": word(one["type"], 100), "text": word(one["text"], 300)}
-        for one in said["errors"][:20]
-    ]
-    others = said["others"] if said["others"] in ("idle", "more") else ""
-    if said["outcomes"] is None:
+        {"cell": parse_index(error["cell"]), "type": parse_text(error["type"], 100),
+         "text": parse_text(error["text"], 300)}
+        for error in message["errors"][:20]
+    ]  # fmt: skip
+    others = message["others"] if message["others"] in ("idle", "more") else ""
+    if message["outcomes"] is None:
         return None, errors, others
-    if not isinstance(said["outcomes"], list) or len(said["outcomes"]) != count:
+    if not isinstance(message["outcomes"], list) or len(message["outcomes"]) != count:
         raise Forged
-    return [outcome_of(one) for one in said["outcomes"]], errors, others
+    return [parse_outcome(outcome) for outcome in message["outcomes"]], errors, others
 
 
-def outcome_of(said):
-    """An Outcome from a stranger's JSON. Forged if it is none."""
-    if not isinstance(said, dict) or not isinstance(said.get("values"), dict) or len(said["values"]) > 100:
+def parse_outcome(packed):
+    """Return an Outcome from untrusted JSON; raise Forged if it is none."""
+    if not isinstance(packed, dict) or not isinstance(packed.get("values"), dict) or len(packed["values"]) > 100:
         raise Forged
-    values = {word(name): tensor_of(packed) for name, packed in said["values"].items()}
-    return Outcome(values, notes_of(said.get("notes")), error_of(said.get("error")))
+    values = {parse_text(name): parse_tensor(value) for name, value in packed["values"].items()}
+    return Outcome(values, parse_notes(packed.get("notes")), parse_error(packed.get("error")))
 
 
-def word(thing, most=200):
-    """A stranger's text for a line of Markdown: what stands between backticks has none itself."""
-    if not isinstance(thing, str):
+def parse_text(text, length=200):
+    """Return untrusted text that is safe in a line of Markdown: printable, cut to `length`, without backticks."""
+    if not isinstance(text, str):
         raise Forged
-    return "".join(one if one.isprintable() else " " for one in thing[:most]).replace("`", "'")
+    return "".join(letter if letter.isprintable() else " " for letter in text[:length]).replace("`", "'")
 
 
-def tensor_of(packed):
+def parse_tensor(packed):
     if not isinstance(packed, dict):
         raise Forged
     shape, numbers = packed.get("shape"), packed.get("numbers")
-    if not isinstance(shape, list) or not isinstance(numbers, list) or len(shape) > 8 or len(numbers) > MOST:
+    if not isinstance(shape, list) or not isinstance(numbers, list) or len(shape) > 8 or len(numbers) > MAX_NUMBERS:
         raise Forged
-    if not all(type(size) is int and 0 <= size <= MOST for size in shape) or math.prod(shape) != len(numbers):
+    if not all(type(size) is int and 0 <= size <= MAX_NUMBERS for size in shape) or math.prod(shape) != len(numbers):
         raise Forged
     if not all(type(number) in (float, int) for number in numbers):
         raise Forged
@@ -89,57 +88,59 @@ def tensor_of(packed):
         raise Forged from error
 
 
-def words_of(said, most=50):
-    """As many as anyone would read."""
-    if not isinstance(said, list):
+def parse_texts(texts, count=50):
+    """Return at most `count` of these texts."""
+    if not isinstance(texts, list):
         raise Forged
-    return [word(one) for one in said[:most]]
+    return [parse_text(text) for text in texts[:count]]
 
 
-def notes_of(said):
-    if not isinstance(said, dict):
+def parse_notes(packed):
+    if not isinstance(packed, dict):
         raise Forged
     notes = {}
     for key in ("library", "missing", "extra", "plain", "changed"):
-        if key in said:
-            notes[key] = words_of(said[key])
-    if "renamed" in said:
-        if not isinstance(said["renamed"], list) or any(len(words_of(pair)) != 2 for pair in said["renamed"]):
+        if key in packed:
+            notes[key] = parse_texts(packed[key])
+    if "renamed" in packed:
+        if not isinstance(packed["renamed"], list) or any(len(parse_texts(pair)) != 2 for pair in packed["renamed"]):
             raise Forged
-        notes["renamed"] = [words_of(pair) for pair in said["renamed"][:50]]
-    if "shapes" in said:
-        if not isinstance(said["shapes"], dict):
+        notes["renamed"] = [parse_texts(pair) for pair in packed["renamed"][:50]]
+    if "shapes" in packed:
+        if not isinstance(packed["shapes"], dict):
             raise Forged
-        notes["shapes"] = {word(name): sizes(one) for name, one in list(said["shapes"].items())[:50]}
-    return {key: one for key, one in notes.items() if one}
+        notes["shapes"] = {parse_text(name): parse_sizes(shape) for name, shape in list(packed["shapes"].items())[:50]}
+    return {key: note for key, note in notes.items() if note}
 
 
-def whole(thing):
-    """A number of a cell or a line."""
-    if type(thing) is not int or not 0 <= thing < 10**9:
+def parse_index(number):
+    """Return the number of a cell or a line."""
+    if type(number) is not int or not 0 <= number < 10**9:
         raise Forged
-    return thing
+    return number
 
 
-def sizes(said):
-    if not isinstance(said, list) or len(said) > 8 or not all(type(one) is int and abs(one) < 2**40 for one in said):
+def parse_sizes(sizes):
+    if not isinstance(sizes, list) or len(sizes) > 8:
         raise Forged
-    return said
+    if not all(type(size) is int and abs(size) < 2**40 for size in sizes):
+        raise Forged
+    return sizes
 
 
-def error_of(said):
-    if said is None:
+def parse_error(packed):
+    if packed is None:
         return None
-    if not isinstance(said, dict):
+    if not isinstance(packed, dict):
         raise Forged
-    kind = word(said.get("kind"))
+    kind = parse_text(packed.get("kind"))
     if kind == "raises_error":
-        error = {"kind": kind, "type": word(said.get("type"), 100), "text": word(said.get("text"), 300)}
-        if type(said.get("line")) is int and isinstance(said.get("code"), str):
-            error |= {"line": whole(said["line"]), "code": word(said["code"])}
+        error = {"kind": kind, "type": parse_text(packed.get("type"), 100), "text": parse_text(packed.get("text"), 300)}
+        if type(packed.get("line")) is int and isinstance(packed.get("code"), str):
+            error |= {"line": parse_index(packed["line"]), "code": parse_text(packed["code"])}
         return error
-    more = said.get("said")
-    if kind not in UNFIT or not isinstance(more, dict) or not UNFIT[kind] <= set(more):
+    fields = packed.get("said")
+    if kind not in FORM_FIELDS or not isinstance(fields, dict) or not FORM_FIELDS[kind] <= set(fields):
         raise Forged
-    return {"kind": kind, "said": {key: sizes(more[key]) if isinstance(more[key], list) else word(more[key])
-                                   for key in UNFIT[kind]}}  # fmt: skip
+    return {"kind": kind, "said": {key: parse_sizes(fields[key]) if isinstance(fields[key], list)
+                                   else parse_text(fields[key]) for key in FORM_FIELDS[kind]}}  # fmt: skip

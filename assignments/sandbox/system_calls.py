@@ -1,4 +1,4 @@
-"""Call the C library, and have the kernel refuse most system calls to a student's program."""
+"""Call the C library, and install the system call filter (seccomp) for a student's process."""
 
 import ctypes
 import errno
@@ -14,15 +14,15 @@ libc = ctypes.CDLL(None, use_errno=True) if LINUX else None
 
 
 def call(name, *arguments):
-    """A function of the C library; OSError if it says no."""
-    made = [one.encode() if isinstance(one, str) else one for one in arguments]
-    made = [ctypes.c_ulong(one) if isinstance(one, int) else one for one in made]
-    if getattr(libc, name)(*made) < 0:
+    """Call a function of the C library; raise OSError if it fails."""
+    converted = [value.encode() if isinstance(value, str) else value for value in arguments]
+    converted = [ctypes.c_ulong(value) if isinstance(value, int) else value for value in converted]
+    if getattr(libc, name)(*converted) < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
-# System calls that a student's program is refused, also those that Landlock does not see: by number on x86-64 and
+# System calls that the filter refuses, among them those that Landlock does not check: their numbers on x86-64 and
 # arm64, None where there is none.
 REFUSED = {
     "execve": (59, 221), "execveat": (322, 281), "fork": (57, None), "vfork": (58, None),
@@ -57,8 +57,8 @@ REFUSED = {
     "sched_setattr": (314, 274), "sched_setaffinity": (203, 122), "sched_setscheduler": (144, 119),
     "sched_setparam": (142, 118), "ioprio_set": (251, 30), "migrate_pages": (256, 238), "move_pages": (279, 239),
 }  # fmt: skip
-NEWEST = 448  # from this number on there are calls that are younger than this list, and as if there were none
-# Column above, architecture, and by number what depends on arguments.
+FIRST_UNKNOWN = 448  # calls from this number on are newer than this list; they fail with ENOSYS
+# By machine: its column in REFUSED, its architecture's code, and the numbers of the calls that depend on arguments.
 MACHINES = {
     "x86_64": (
         0,
@@ -97,53 +97,55 @@ MACHINES = {
 
 
 def refuse_calls(mounted):
-    """A filter in the kernel. False where the machine is another. Refused is answered as if it were not permitted.
+    """Install a seccomp filter that fails refused calls with EPERM; return False on an unknown machine.
 
-    mounted: whether all files are the process's own or read-only, so that it may empty what it can open."""
+    mounted: all visible files are the process's own or read-only, so O_TRUNC may pass.
+    """
     if platform.machine() not in MACHINES:
         return False
-    column, architecture, some = MACHINES[platform.machine()]
+    column, architecture, checked = MACHINES[platform.machine()]
     numbers = [pair[column] for pair in REFUSED.values() if pair[column] is not None]
+    # BPF: load a word, jump (if equal, at least, any of these bits), mask the word, return
     load, equal, at_least, test, mask, give = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
     kill, allow, refuse = 0x80000000, 0x7FFF0000, 0x50000
     steps = [(load, 0, 0, 4), (equal, 1, 0, architecture), (give, 0, 0, kill), (load, 0, 0, 0)]
-    steps += [(at_least, 0, 1, 0x40000000), (give, 0, 0, refuse | errno.EPERM)]  # x86-64's other set of numbers
-    # the C library asks clone3 for a thread first, whose flags no filter can read, and then clone; openat2 is alike
+    steps += [(at_least, 0, 1, 0x40000000), (give, 0, 0, refuse | errno.EPERM)]  # the numbers of the x32 ABI
+    # no filter can read the flags of clone3 and openat2; after ENOSYS the C library tries clone and openat
     for number in (435, 437):
         steps += [(equal, 0, 1, number), (give, 0, 0, refuse | errno.ENOSYS)]
-    steps += [(at_least, 0, 1, NEWEST), (give, 0, 0, refuse | errno.ENOSYS)]
+    steps += [(at_least, 0, 1, FIRST_UNKNOWN), (give, 0, 0, refuse | errno.ENOSYS)]
     for number in numbers:
         steps += [(equal, 0, 1, number), (give, 0, 0, refuse | errno.EPERM)]
-    # threads may be, processes may not
-    steps += [(equal, 0, 4, some["clone"]), (load, 0, 0, 16), (test, 1, 0, 0x10000), (give, 0, 0, refuse | errno.EPERM),
-              (give, 0, 0, allow)]  # fmt: skip
-    # limits of this process only, else they would end others; and no file's signals are sent to another (F_SETOWN,
-    # which is 8, F_SETSIG, F_SETOWN_EX)
-    steps += [(equal, 0, 4, some["prlimit64"]), (load, 0, 0, 16), (equal, 0, 1, 0), (give, 0, 0, allow),
+    # clone may start threads (CLONE_THREAD), no processes
+    steps += [(equal, 0, 4, checked["clone"]), (load, 0, 0, 16), (test, 1, 0, 0x10000),
+              (give, 0, 0, refuse | errno.EPERM), (give, 0, 0, allow)]  # fmt: skip
+    # only this process's own limits, since a limit could kill another process; and no file may send signals to another
+    # process: F_SETOWN (8), F_SETSIG (10), F_SETOWN_EX (15)
+    steps += [(equal, 0, 4, checked["prlimit64"]), (load, 0, 0, 16), (equal, 0, 1, 0), (give, 0, 0, allow),
               (give, 0, 0, refuse | errno.EPERM)]  # fmt: skip
-    steps += [(equal, 0, 6, some["fcntl"]), (load, 0, 0, 24), (equal, 2, 0, 8), (equal, 1, 0, 10), (equal, 0, 1, 15),
+    steps += [(equal, 0, 6, checked["fcntl"]), (load, 0, 0, 24), (equal, 2, 0, 8), (equal, 1, 0, 10), (equal, 0, 1, 15),
               (give, 0, 0, refuse | errno.EPERM), (give, 0, 0, allow)]  # fmt: skip
-    # it ends with its parent (1 is PR_SET_PDEATHSIG)
-    steps += [(equal, 0, 4, some["prctl"]), (load, 0, 0, 16), (equal, 0, 1, 1), (give, 0, 0, refuse | errno.EPERM),
+    # PR_SET_PDEATHSIG (1) stays as it is: the process ends with its parent
+    steps += [(equal, 0, 4, checked["prctl"]), (load, 0, 0, 16), (equal, 0, 1, 1), (give, 0, 0, refuse | errno.EPERM),
               (give, 0, 0, allow)]  # fmt: skip
-    # of files nothing but what terminals and pipes are asked: else their owner may mark them
-    steps += [(equal, 0, 5, some["ioctl"]), (load, 0, 0, 24), (mask, 0, 0, 0xFF00), (equal, 1, 0, 0x5400),
+    # ioctl only for terminals and pipes: other requests let a file's owner change its flags
+    steps += [(equal, 0, 5, checked["ioctl"]), (load, 0, 0, 24), (mask, 0, 0, 0xFF00), (equal, 1, 0, 0x5400),
               (give, 0, 0, refuse | errno.EPERM), (give, 0, 0, allow)]  # fmt: skip
-    if not mounted:  # to open for reading and yet truncate (0x200) is no writing to Landlock, as it is asked here
+    if not mounted:  # Landlock as it is set up here does not see O_TRUNC (0x200) in an open for reading
         for name, flags in (("open", 24), ("openat", 32)):
-            if name in some:
-                steps += [(equal, 0, 4, some[name]), (load, 0, 0, flags), (test, 0, 1, 0x200),
+            if name in checked:
+                steps += [(equal, 0, 4, checked[name]), (load, 0, 0, flags), (test, 0, 1, 0x200),
                           (give, 0, 0, refuse | errno.EACCES), (give, 0, 0, allow)]  # fmt: skip
-    # Code comes from files alone, and is not written: what is shut in the libraries' code stays shut.
+    # No memory is both written and executed, so what is disabled in the libraries' code stays disabled ...
     executable, writable, anonymous, third, fourth = 4, 2, 0x20, 32, 40
     for name in ("mprotect", "pkey_mprotect"):
-        steps += [(equal, 0, 4, some[name]), (load, 0, 0, third), (test, 0, 1, executable),
+        steps += [(equal, 0, 4, checked[name]), (load, 0, 0, third), (test, 0, 1, executable),
                   (give, 0, 0, refuse | errno.EACCES), (give, 0, 0, allow)]  # fmt: skip
-    # and never taken from the file again, as `mremap` would: about memory only hints may pass (0 to 3, 8, 10 to 17)
-    steps += [(equal, 0, 7, some["madvise"]), (load, 0, 0, third), (at_least, 0, 4, 4), (equal, 3, 0, 8),
+    # ... and is not reloaded from the file: madvise may give hints only (0 to 3, 8, 10 to 17), mremap is refused
+    steps += [(equal, 0, 7, checked["madvise"]), (load, 0, 0, third), (at_least, 0, 4, 4), (equal, 3, 0, 8),
               (at_least, 0, 1, 10), (at_least, 0, 1, 18), (give, 0, 0, refuse | errno.EPERM),
               (give, 0, 0, allow)]  # fmt: skip
-    steps += [(equal, 0, 6, some["mmap"]), (load, 0, 0, third), (test, 0, 4, executable), (test, 2, 0, writable),
+    steps += [(equal, 0, 6, checked["mmap"]), (load, 0, 0, third), (test, 0, 4, executable), (test, 2, 0, writable),
               (load, 0, 0, fourth), (test, 0, 1, anonymous), (give, 0, 0, refuse | errno.EACCES)]  # fmt: skip
     steps += [(give, 0, 0, allow)]
     program = b"".join(struct.pack("HBBI", *step) for step in steps)

@@ -1,10 +1,10 @@
-"""The process in which students' code runs. It knows calls and probes, and no answer: no reference, no truth, no bank.
+"""Worker process for students' code. It has a question's call and its probes, but no reference answer and no bank.
 
-It is started by pool.py. First it imports torch and puts torch's own layers out of order. Then it waits for jobs with
-zygote.py: for each it forks a child, which goes behind the walls of isolation.py, runs the notebook's cells, calls the
-answer on the probes, and writes the numbers to a pipe. It never reads a job itself, so that no child finds another's in
-its memory. Whatever the student's code does to this process, numbers are all it can give, and the layers that would
-compute the right ones are not there.
+pool.py starts it. It imports torch, disables torch's own layers and then waits for jobs in fork_server.py, which forks
+a child for each job. The child enters the sandbox of isolation.py, runs the notebook's cells, calls the answer on the
+probes, and writes the numbers to a pipe. The worker itself never reads a job, so no child finds another job in its
+memory. Whatever the student's code does to its process, it can only produce numbers, and the layers that would compute
+the right ones are disabled.
 """
 
 import ast
@@ -26,12 +26,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 
 
-def as_it_is(model=None, **_):
-    """torch.compile, which changes no number: as a function and as a decorator."""
-    return model if model is not None else as_it_is
+def compile_nothing(model=None, **_):
+    """Stand in for torch.compile, as a function and as a decorator: return the model unchanged."""
+    return model if model is not None else compile_nothing
 
 
-def load(name, file):
+def load_module(name, file):
     spec = importlib.util.spec_from_file_location(name, file)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
@@ -39,83 +39,85 @@ def load(name, file):
     return module
 
 
-def load_own(name):
+def load_sibling(name):
     """Load a module of this folder under its full name, by which the others of the folder import it."""
-    return load(f"assignments.sandbox.{name}", HERE / f"{name}.py")
+    return load_module(f"assignments.sandbox.{name}", HERE / f"{name}.py")
 
 
-def called_by(job):
-    """The question's call, from the pieces that call_source.py cut out of its module."""
+def rebuild_call(job):
+    """Rebuild the question's call from the pieces of source that call_source.py cut out."""
     for piece in job["pieces"]:
         module = types.ModuleType(piece["module"])
         module.__file__ = piece["file"]
         sys.modules[piece["module"]] = module
         exec(compile(piece["source"], piece["file"], "exec"), vars(module))
 
-    def make(said):
-        if isinstance(said, dict):
-            if "list" in said:
-                return tuple(make(one) for one in said["list"])
-            thing = getattr(sys.modules[said["module"]], said["name"])
-            return thing(**{key: make(one) for key, one in said["fields"].items()}) if "fields" in said else thing
-        return said
+    def rebuild(packed):
+        if isinstance(packed, dict):
+            if "list" in packed:
+                return tuple(rebuild(item) for item in packed["list"])
+            value = getattr(sys.modules[packed["module"]], packed["name"])
+            if "fields" not in packed:
+                return value
+            return value(**{key: rebuild(field) for key, field in packed["fields"].items()})
+        return packed
 
-    return make(job["call"])
+    return rebuild(job["call"])
 
 
 # One job, in the child
 
 
-def statements_of(cells):
-    """The statements of cells, and the errors of those that are no Python."""
+def parse_cells(cells):
+    """Return the statements of cells, and the errors of those that are not Python."""
     statements, errors = [], []
     for number, source in cells:
         file = f"cell {number}"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         try:
-            nodes = [one for node in ast.parse(source, file).body for one in dependencies.single(node)]
+            nodes = [part for node in ast.parse(source, file).body for part in dependencies.split_import(node)]
             statements += [dependencies.Statement(number, file, node) for node in nodes]
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             errors.append({"cell": number, "type": type(error).__name__, "text": str(error)[:300]})
     return statements, errors
 
 
-def execute(statements, space):
-    """Runs statements as a notebook does that goes on after errors. Returns the errors.
+def run_statements(statements, namespace):
+    """Run statements as a notebook that continues after errors, and return the errors.
 
-    Students run cells in any order: what needs a name that is bound further below is run again when the name is there.
-    And a definition is read again without its notes on types, whose module may be missing.
+    Students run cells in any order: a statement that needs a name bound further below runs again once the name is
+    bound. A definition that failed runs again without its annotations, whose module may be missing.
     """
     flags, failed = 0, []
-    for one in statements:
-        flags |= dependencies.future(one.node)
-        if said := attempt(one, flags, space):
-            failed.append((one, flags, said))
+    for statement in statements:
+        flags |= dependencies.future_flags(statement.node)
+        if error := run_statement(statement, flags, namespace):
+            failed.append((statement, flags, error))
     before = None
     while len(failed) != before:
         before = len(failed)
-        for place, (one, flags, said) in enumerate(failed):
-            definition = isinstance(one.node, dependencies.DEFINITIONS)
-            if said["type"] == "NameError" and (definition or said["name"] in space):
-                flags |= dependencies.NO_TYPES * definition
-                failed[place] = one, flags, attempt(one, flags, space)
-        failed = [one for one in failed if one[-1]]
-    return [said for *_, said in failed]
+        for place, (statement, flags, error) in enumerate(failed):
+            definition = isinstance(statement.node, dependencies.DEFINITIONS)
+            if error["type"] == "NameError" and (definition or error["name"] in namespace):
+                flags |= dependencies.NO_ANNOTATIONS * definition
+                failed[place] = statement, flags, run_statement(statement, flags, namespace)
+        failed = [entry for entry in failed if entry[-1]]
+    return [error for *_, error in failed]
 
 
-def attempt(one, flags, space):
-    """Runs a statement. Returns its error."""
+def run_statement(statement, flags, namespace):
+    """Run a statement, and return its error or None."""
     try:
-        exec(compile(ast.Module([one.node], []), one.file, "exec", flags, True), space)
-    except BaseException as error:  # also SystemExit, and what is made by hand
+        exec(compile(ast.Module([statement.node], []), statement.file, "exec", flags, True), namespace)
+    except BaseException as error:  # also SystemExit, and exceptions that students define
         name = error.name if type(error) is NameError and isinstance(error.name, str) else ""
-        return {"cell": one.cell, "line": one.node.lineno, "type": type(error).__name__[:100], "text": text(error),
-                "name": name[:300]}  # fmt: skip
+        return {"cell": statement.cell, "line": statement.node.lineno, "type": type(error).__name__[:100],
+                "text": error_text(error), "name": name[:300]}  # fmt: skip
     return None
 
 
-def put_beside(modules):
-    """A student's own modules, to be imported after all others."""
+def install_modules(modules):
+    """Make a student's own modules importable, after all others on the path."""
     if not modules:
         return
     folder = Path(tempfile.mkdtemp())
@@ -125,67 +127,67 @@ def put_beside(modules):
     sys.path.append(str(folder))
 
 
-def text(error):
+def error_text(error):
     try:
         return str(error)[:300]
     except BaseException:
         return ""
 
 
-def work(job):
-    """The numbers that an answer gives, as JSON."""
+def outcomes_of(job):
+    """Return the numbers that an answer gives, as JSON."""
     from companion.check.engine.probe import Outcome, Probe
     from companion.check.engine.run_answer import observe
 
-    call = called_by(job)
+    call = rebuild_call(job)
     probes = [Probe.from_json(probe) for probe in job["probes"]]
-    put_beside(job["modules"])
+    install_modules(job["modules"])
     main = types.ModuleType("__main__")
-    main.display = main.get_ipython = bare_companion.Swallows()
+    main.display = main.get_ipython = companion_stub.NullObject()
     sys.modules["__main__"] = main
-    encode, wall = json.dumps, frozenset()
-    statements, errors = statements_of(job["cells"])
+    encode, forbidden = json.dumps, frozenset()  # bound before the student's code can replace them
+    statements, errors = parse_cells(job["cells"])
     others = ""
     every = statements
     if job["needed"]:
-        statements, others = dependencies.needed(statements, job["names"], job["place"])
+        statements, others = dependencies.needed_statements(statements, job["names"], job["place"])
     if "changes" in job:
         return encode(run_changes.all_runs(job, every, statements, call, probes, globals()))
-    errors = [*errors, *execute(statements, vars(main))][:20]
+    errors = [*errors, *run_statements(statements, vars(main))][:20]
     answer = next((vars(main)[name] for name in job["names"] if name in vars(main)), None)
     if answer is None:
         return encode({"errors": errors, "others": others, "outcomes": None})
     outcomes = []
     for probe in probes:
-        disabled_torch.called.clear()
+        disabled_torch.called_layers.clear()
         try:
-            outcome = observe(call, answer, probe, wall)
-        except BaseException as error:  # SystemExit and its like; `observe` has seen to the others
-            error = {"kind": "raises_error", "type": type(error).__name__, "text": text(error)}
+            outcome = observe(call, answer, probe, forbidden)
+        except BaseException as error:  # SystemExit and the like; `observe` handles the others
+            error = {"kind": "raises_error", "type": type(error).__name__, "text": error_text(error)}
             outcome = Outcome(error=error)
-        if disabled_torch.called:
-            outcome.notes["library"] = sorted(disabled_torch.called)
+        if disabled_torch.called_layers:
+            outcome.notes["library"] = sorted(disabled_torch.called_layers)
         outcomes.append(outcome.to_json())
     return encode({"errors": errors, "others": others, "outcomes": outcomes})
 
 
-def prepare(job, jail, secret, path):
-    """Goes behind the walls. Returns those that hold, as the line that protocol.py reads first."""
-    disabled_torch.close_for(job)
-    walls = jail.child(job["limits"], [*secret, *disabled_torch.hidden_for(job)], path)
-    tempfile.tempdir = jail.scratch
-    with contextlib.suppress(OSError):  # if it may not, it is told so
-        os.chdir(jail.scratch)  # what a notebook writes beside it, it may read again
+def enter_sandbox(job, sandbox, hidden, path):
+    """Restrict this process, and return the active protections as the line that protocol.py reads first."""
+    disabled_torch.disable_for(job)
+    active = sandbox.restrict(job["limits"], [*hidden, *disabled_torch.hidden_files_for(job)], path)
+    tempfile.tempdir = sandbox.scratch
+    with contextlib.suppress(OSError):  # if the folder is closed to it, the student's code meets the error itself
+        os.chdir(sandbox.scratch)  # a notebook can read again what it writes to its folder
     os.environ.clear()
     os.environ.update(
-        HOME=jail.scratch, TMPDIR=jail.scratch, PATH="/nowhere", MPLBACKEND="Agg", MPLCONFIGDIR=jail.scratch,
-        TORCHINDUCTOR_CACHE_DIR=jail.scratch,
+        HOME=sandbox.scratch, TMPDIR=sandbox.scratch, PATH="/nowhere", MPLBACKEND="Agg", MPLCONFIGDIR=sandbox.scratch,
+        TORCHINDUCTOR_CACHE_DIR=sandbox.scratch,
     )  # fmt: skip
-    return json.dumps(walls) + "\n"
+    return json.dumps(active) + "\n"
 
 
-def child(job, jail, pipe, secret, path):
-    """Never returns."""
+def run_child(job, sandbox, pipe, hidden, path):
+    """Run a job, write its outcomes to the pipe, and end the process."""
     for number in range(3, 256):
         if number != pipe:
             with contextlib.suppress(OSError):
@@ -193,11 +195,11 @@ def child(job, jail, pipe, secret, path):
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     write = os.write
-    # the walls that hold are said before the student can say anything
-    write(pipe, prepare(job, jail, secret, path).encode())
-    said = work(job).encode()
-    while said:
-        said = said[write(pipe, said) :]
+    # the protections are reported before the student's code can write anything
+    write(pipe, enter_sandbox(job, sandbox, hidden, path).encode())
+    output = outcomes_of(job).encode()
+    while output:
+        output = output[write(pipe, output) :]
     os._exit(0)
 
 
@@ -206,11 +208,11 @@ def main():
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1) if os.environ.get("UNROLLED_DEBUG") else (0, 1, 2):
         os.dup2(null, number)
-    load_own("system_calls")
-    limits = load_own("limits")
-    load_own("visible_files")
-    isolation, zygote = load_own("isolation"), load_own("zygote")
-    settings = zygote.receive(source)
+    load_sibling("system_calls")
+    limits = load_sibling("limits")
+    load_sibling("visible_files")
+    isolation, fork_server = load_sibling("isolation"), load_sibling("fork_server")
+    settings = fork_server.receive(source)
     sys.path[:] = settings["path"]
     warnings.simplefilter("ignore")
     import torch
@@ -218,40 +220,41 @@ def main():
     torch.set_num_threads(1)
     import torch._decomp.decompositions_for_jvp  # needs files that are hidden later  # noqa: F401
 
-    global dependencies, run_changes, disabled_torch, bare_companion
-    dependencies = load("dependencies", HERE.parent / "read" / "dependencies.py")
-    run_changes = load("run_changes", HERE.parent / "report" / "oral" / "run_changes.py")
-    disabled_torch, bare_companion = load_own("disabled_torch"), load_own("bare_companion")
-    for module in (disabled_torch, bare_companion):
-        del sys.modules[module.__name__]  # nobody is to find it
-    parts = {name: load(name, file) for name, file in settings["parts"].items()}
-    sys.meta_path.insert(0, bare_companion.Finder(parts))
-    # the last is what an optimizer imports as it is made: a second, for each answer that makes one
+    global dependencies, run_changes, disabled_torch, companion_stub
+    dependencies = load_module("dependencies", HERE.parent / "read" / "dependencies.py")
+    run_changes = load_module("run_changes", HERE.parent / "report" / "oral" / "run_changes.py")
+    disabled_torch, companion_stub = load_sibling("disabled_torch"), load_sibling("companion_stub")
+    for module in (disabled_torch, companion_stub):
+        del sys.modules[module.__name__]  # students' code must not import them
+    real_modules = {name: load_module(name, file) for name, file in settings["parts"].items()}
+    sys.meta_path.insert(0, companion_stub.StubFinder(real_modules))
+    # an optimizer imports torch._dynamo when it is made: one second for each answer that makes one
     for module in ("numpy", "matplotlib.pyplot", "torch.nn.functional", "torch.func", "torch._dynamo"):
         with contextlib.suppress(ImportError):
             __import__(module)
-    disabled_torch.shut(disabled_torch.registered(disabled_torch.RECURRENT))
-    disabled_torch.shut_python()
-    disabled_torch.find_natives()
-    disabled_torch.trap("recurrent")
+    disabled_torch.disable_operations(disabled_torch.RECURRENT)
+    disabled_torch.disable_decompositions()
+    disabled_torch.locate_native_functions()
+    disabled_torch.install_traps("recurrent")
     warm = torch.rand(3, 4, dtype=torch.float64)
     (warm @ warm.T).sigmoid().tanh().sum()
-    # what compiles code while it runs would need memory that is written and executed, which the walls refuse
-    torch.compile = as_it_is
+    # compilers at run time need memory that is both written and executed, which the sandbox refuses
+    torch.compile = compile_nothing
     torch.backends.mkldnn.set_flags(False)
-    linecache.clearcache()  # torch's compiler has read files here that are hidden from now on
-    limits.remember()
-    secret, path = [*disabled_torch.hidden(), *settings["hidden"]], settings["path"]
+    linecache.clearcache()  # torch's compiler has read files that are hidden from now on
+    limits.record_usage()
+    hidden, path = [*disabled_torch.hidden_files(), *settings["hidden"]], settings["path"]
     isolation.end_with_parent()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the batch's to take
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the batch handles Ctrl-C
     if hasattr(os, "fork"):
-        zygote.bear(socket.socket(fileno=source), secret, path, partial(child, secret=secret, path=path))
+        run = partial(run_child, hidden=hidden, path=path)
+        fork_server.serve_connections(socket.socket(fileno=source), hidden, path, run)
         return
-    zygote.send(target, {"pid": os.getpid()})
-    if (job := zygote.receive(source)) is not None:  # a process for each job; pool.py looks at the clock
+    fork_server.send(target, {"pid": os.getpid()})
+    if (job := fork_server.receive(source)) is not None:  # one process per job; pool.py enforces the time limit
         begin = time.monotonic()
-        walls = prepare(job, isolation.Jail(), secret, path)
-        zygote.send(target, {"ended": "", "said": walls + work(job), "seconds": time.monotonic() - begin})
+        active = enter_sandbox(job, isolation.Sandbox(), hidden, path)
+        fork_server.send(target, {"ended": "", "said": active + outcomes_of(job), "seconds": time.monotonic() - begin})
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def runs_of(said, probes, tried):
         for run in said:
             if not isinstance(run, list) or len(run) not in (0, probes):
                 return None
-            runs.append([None if one is None else protocol.outcome_of(one) for one in run])
+            runs.append([None if one is None else protocol.parse_outcome(one) for one in run])
         return runs + [[]] * (tried + 1 - len(runs))
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return None

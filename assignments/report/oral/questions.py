@@ -53,7 +53,7 @@ def ask(worker, asked, answer, seed):
             "changes": [[change.cell, change.source] for change in tried],
         }  # fmt: skip
         ended = worker.ask(job)
-        before, *after = runs_of(protocol.walls_of(ended["said"])[1], len(places), len(tried)) or [[]]
+        before, *after = runs_of(protocol.split_protections(ended["said"])[1], len(places), len(tried)) or [[]]
         sure = [at for at, run in enumerate(before) if run and alike(probed.expected[places[at]], run)]
         if sure:
             probes = {places[at]: probed.probes[places[at]] for at in sure}

@@ -46,7 +46,7 @@ def all_runs(job, cells, kept, call, probes, worker):
 
     runs, seed, endless = [], run_answer.seed, 0
     for change in [None, *job["changes"]]:
-        statements = changed(cells, kept, change, worker["statements_of"])
+        statements = changed(cells, kept, change, worker["parse_cells"])
         once = again = timed(statements) if statements else None
         endless += once is None or any(map(late, once))
         if once is not None:
@@ -80,9 +80,9 @@ def run(names, statements, call, probes, worker):
     from companion.check.engine import run_answer
 
     main = types.ModuleType("__main__")
-    main.display = main.get_ipython = worker["bare_companion"].Swallows()
+    main.display = main.get_ipython = worker["companion_stub"].NullObject()
     sys.modules["__main__"] = main
-    worker["execute"](statements, vars(main))
+    worker["run_statements"](statements, vars(main))
     answer = next((vars(main)[name] for name in names if name in vars(main)), None)
     return None if answer is None else [run_answer.observe(call, answer, probe).to_json() for probe in probes]
 

@@ -58,7 +58,7 @@ def test_students_text_stays_within_its_code(form, text, monkeypatch):
     asked, probed = all_questions()["gates"], bank("gates", 5)
     marks = []
     for said in (text, "text"):
-        outcomes = [protocol.outcome_of(form(said)) for _ in probed.probes]
+        outcomes = [protocol.parse_outcome(form(said)) for _ in probed.probes]
         finding = judge.judge(probed, outcomes, asked)
         made = "".join(map(pages.marked, judge.paragraphs(asked, probed, finding, "en")))
         marks.append([one.name for one in BeautifulSoup(made, "html.parser").find_all()])

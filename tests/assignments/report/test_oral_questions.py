@@ -192,7 +192,7 @@ def test_what_takes_long_or_hangs_on_chance_gives_nothing(worker, name):
     listening, source = Listening(worker), LOOKUP + ODD[name]
     assert oral_questions.ask(listening, all_questions()["lookup"], answer(source, "lookup"), SEED)
     job, ended = listening.heard[0]
-    runs = json.loads(protocol.walls_of(ended["said"])[1])
+    runs = json.loads(protocol.split_protections(ended["said"])[1])
     place = 1 + job["changes"].index([2, source.replace(*UNSURE[name])])
     assert not any(runs[place]) and sum(map(any, runs)) > 1
 

@@ -57,7 +57,9 @@ def test_code_stands_beside_what_was_found_with_the_line_marked(tmp_path):
 
 def test_long_code_has_a_bound_and_shows_the_line_that_is_named(tmp_path):
     code = "def gates(x, h, *w):\n" + "\n".join(f"    a = {number}{' ' * 300}# x" for number in range(200))
-    line = messages.words("en")["results"]["line"].format(line=171, code=protocol.word(code.split("\n")[170].strip()))
+    line = messages.words("en")["results"]["line"].format(
+        line=171, code=protocol.parse_text(code.split("\n")[170].strip())
+    )
     page, graded = reviewed(sent_by(tmp_path, code), judged_so("raises_error", line=line))
     assert page.select_one("pre mark").text.startswith("    a = 169 ")
     assert f"{201 - review.LINES} more lines" in page.text and len(page.text) < review.LINES * review.LETTERS * 1.2

@@ -1,5 +1,8 @@
-"""Attacks on the grader that are code. Those that want points define an answer. Those that want a file, a process or a
-right fill the list `opened`, and the answer is right if something is in it."""
+"""Programs that attack the grader.
+
+Attacks for points define an answer. Attacks on files, processes or permissions fill the list `opened`, and their answer
+is right if the list is not empty.
+"""
 
 import textwrap
 
@@ -15,7 +18,7 @@ def forward(x, h, w_ih, w_hh, b_ih, b_hh):
         outputs.append(h)
     return torch.stack(outputs), h[None]
 """
-# A tensor that says it is on another device, and computes on this one.
+# A tensor that claims to be on another device and computes on the CPU.
 ELSEWHERE = """
 from torch.utils._pytree import tree_map
 
@@ -34,7 +37,7 @@ class Elsewhere(torch.Tensor):
         return tree_map(lambda t: cls(t) if isinstance(t, torch.Tensor) else t, made)
 """
 
-# After points: question and source.
+# Attacks for points: question and source.
 GAIN = {
     "walks_the_graph_itself": ("rnn_backward", ELSEWHERE + FORWARD + BACKWARD + """
     given = [Elsewhere(t.clone(), True) for t in (input, h_0, weight_ih, weight_hh, bias_ih, bias_hh)]
@@ -114,8 +117,8 @@ def gates(x, h, *weights):
 """),
 }  # fmt: skip
 
-# After something else: what sets `opened`. SUBMISSIONS, OUTPUT, LIBRARY, PROJECT, HOME are folders, THREADS more than a
-# user has.
+# Other attacks: the code that fills `opened`. SUBMISSIONS, OUTPUT, LIBRARY, PROJECT and HOME are folders; THREADS is
+# more threads than the user has.
 OPEN = {
     "right_ones_in_frames": (
         """
@@ -278,7 +281,7 @@ OPEN = {
     """
     ),
 }
-SHUT = """
+ATTEMPT = """
 import ctypes, os, resource, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 opened = []
@@ -290,11 +293,10 @@ look()
 right = gates
 def gates(*arguments):
     if opened: return right(*arguments)
-    raise ValueError("shut")
+    raise ValueError("nothing was opened")
 """
 
 
-def opening(name, known=""):
-    """Return an answer to `gates` that is right if an attack of OPEN finds a door open. known: lines to put before
-    it."""
-    return known + SHUT.format(body=textwrap.indent(textwrap.dedent(OPEN[name]), "    "), right=GATES)
+def opening(name, constants=""):
+    """Return an answer to `gates` that is right if an attack of OPEN succeeds; `constants` are lines put before it."""
+    return constants + ATTEMPT.format(body=textwrap.indent(textwrap.dedent(OPEN[name]), "    "), right=GATES)

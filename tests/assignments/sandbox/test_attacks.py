@@ -1,4 +1,4 @@
-"""Attacks by an answer on its comparison, on the checker and on the process that runs it gain nothing."""
+"""Test that attacks on the comparison, on the checker and on the worker process earn no points."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.assignments.sandbox.attack_programs import opening
 from tests.check.lstm_answers import GATES
 from tests.project.sampling import chosen
 
-# A tensor that is equal to everything, also once its numbers are taken out.
+# A tensor that equals everything, and whose numbers do, too.
 EQUAL = """
 class Equal(torch.Tensor):
     __eq__ = __ge__ = __le__ = lambda *_: True
@@ -48,18 +48,18 @@ ATTACKS = {
         "torch.Tensor.__eq__ = lambda *a: True\n"
         "def gates(*a): return tuple(torch.zeros_like(a[1]) for _ in range(4))",
     "companion patched":
-        "import companion.check.running as r, companion.check as c\n"
+        "import companion.check.engine.run_answer as r, companion.check as c\n"
         "r.same = r.close = r.agree = lambda *a: True\n"
         "c.diagnose = lambda *a: None\nimport sys\n"
-        "sys.modules['companion.check.diagnosis'] = r\n"
+        "sys.modules['companion.check.engine.diagnosis'] = r\n"
         "def gates(*a): return tuple(torch.zeros_like(a[1]) for _ in range(4))",
     "values are nan": "def gates(*a): return tuple(a[1] * float('nan') for _ in range(4))",
     "frames and gc": opening("right_ones_in_frames"),
     "the worker's functions":
         "import sys, gc\nfor o in gc.get_objects():\n"
-        "    if isinstance(o, dict) and 'shut' in o and 'called' in o:\n"
-        "        o['work'] = o['execute'] = lambda *a: '{}'\n"
-        "        o['called'] = set()\n"
+        "    if isinstance(o, dict) and 'disable_operations' in o and 'called_layers' in o:\n"
+        "        o['outcomes_of'] = o['run_statements'] = lambda *a: '{}'\n"
+        "        o['called_layers'] = set()\n"
         "        o['Library'] = ValueError\n"
         "def gates(*a): return a[:4]",
     "outcomes without values": FORGED % "[{'values': {}, 'notes': {}, 'error': None}] * 4",
@@ -105,18 +105,18 @@ ATTACKS = {
 }  # fmt: skip
 
 
-# One or two for each wall: what is compared, the checker's own functions, what is said of an answer, the process that
-# runs it, programs and networks, modules.
-BEFORE = (
+# One or two for each target: compared values, the checker's functions, the reported outcomes, the process, programs and
+# networks, modules.
+QUICK_ATTACKS = (
     "always equal", "torch patched", "frames and gc", "outcomes without values", "os._exit", "kill all", "network",
 )  # fmt: skip
 
 
 @walled
-@pytest.mark.parametrize("name", chosen(ATTACKS, *BEFORE))
-def test_attacks_gain_nothing(worker, name):
+@pytest.mark.parametrize("name", chosen(ATTACKS, *QUICK_ATTACKS))
+def test_attacks_earn_no_points(worker, name):
     verdict = judged(worker, "gates", ATTACKS[name], limits=QUICK)
     assert verdict.points == 0 and not verdict.ok
     assert pages.marked("".join(verdict.paragraphs))
     print(name, verdict.mistakes, verdict.seconds)
-    assert judged(worker, "gates", GATES).ok, "the next answer is graded as if nothing had been"
+    assert judged(worker, "gates", GATES).ok, "an attack must not change the grading of the next answer"

@@ -1,5 +1,4 @@
-"""Attention that is not one's own: what torch and the companion have of it gains nothing, in the notebook or the
-grader."""
+"""Test that attention of torch or the companion is recognised by the checker and earns no points in the grader."""
 
 from dataclasses import replace
 
@@ -16,11 +15,11 @@ from tests.project.sampling import chosen
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 ATTEND = HEAD + "def attend(query, key, value, mask):\n"
-# The weights, by values that are the unit vectors.
-BY = "    unit = torch.eye(key.size(1)).expand(len(key), -1, -1)\n    mask = mask.contiguous()\n"
+# With unit vectors as values, the output is the weights.
+UNIT_VALUES = "    unit = torch.eye(key.size(1)).expand(len(key), -1, -1)\n    mask = mask.contiguous()\n"
 BOTH = (
     ATTEND
-    + BY
+    + UNIT_VALUES
     + "    run = {}\n    return run(query, key, value, attn_mask=mask), run(query, key, unit, attn_mask=mask)\n"
 )
 MULTI = (
@@ -85,34 +84,34 @@ ATTACKS = {
         "    q, k, v = (x.unsqueeze(1) for x in (query, key, value))\n"
         "    run = lambda mode, v: attention_23(q, k, v, mask.unsqueeze(1), qk_matmul_output_mode=mode)\n"
         "    weights = run(3, v)[3].squeeze(1).nan_to_num(0)\n    return weights @ value, weights\n")),
-    # a block's attention can be had by taking away what is around it: here its own, of which nothing comes either
+    # a block's attention, with the rest of the block left in place
     "TransformerEncoderLayer": ("multi_head", MULTI + (
         "    block = nn.TransformerEncoderLayer(E, heads, batch_first=True)\n"
         f"    return torch.func.functional_call(block, {{f'self_attn.{{k}}': one for k, one in {NAMES}.items()}}, (query,)), None\n")),  # noqa: E501
 }  # fmt: skip
-# Those that the notebook's own check sees through. A script runs no Python, and another copy of a file is not torch's.
+# Attacks that the notebook's own check does not recognise: a script runs no Python, and a copy of a file is not torch's.
 UNSEEN = {"scripted", "read again from the file"}
-# Those that do not give right results by themselves.
+# Attacks whose results are not right.
 NO_RESULT = {"TransformerEncoderLayer"}
 FEW = ("scaled_dot_product_attention", "MultiheadAttention", "TransformerEncoderLayer", "the companion's attend",
        "multi_head_attention_forward", "flex attention", "read again from the file", "scripted")  # fmt: skip
 
 
-def made(name):
+def answer_of(name):
     question, source = ATTACKS[name]
-    space = {"__name__": __name__}
-    exec(source, space)
-    return question, space[question]
+    namespace = {"__name__": __name__}
+    exec(source, namespace)
+    return question, namespace[question]
 
 
 @pytest.mark.parametrize("name", sorted(ATTACKS.keys() - UNSEEN))
-def test_the_check_says_that_this_is_a_librarys(name):
-    question, answer = made(name)
+def test_the_checker_recognises_a_librarys_attention(name):
+    question, answer = answer_of(name)
     assert check(question, answer).mistakes == ["library_layer"]
 
 
 @pytest.mark.parametrize("name", chosen(sorted(ATTACKS), *FEW))
-def test_it_gains_nothing(worker, name):
+def test_a_librarys_attention_earns_no_points(worker, name):
     question, source = ATTACKS[name]
     verdict = judged(worker, question, source)
     print(name, verdict.mistakes, verdict.paragraphs)
@@ -120,20 +119,23 @@ def test_it_gains_nothing(worker, name):
 
 
 @pytest.mark.parametrize("name", chosen(sorted(ATTACKS.keys() - NO_RESULT), *FEW[:2]))
-def test_it_would_be_right_elsewhere(name):
-    """An attack that fails by itself shows nothing. Rows where all is hidden, and the way back, are left out."""
-    question, answer = made(name)
+def test_attention_attacks_are_right_outside_the_sandbox(name):
+    """Check it, since an attack that fails by itself proves nothing; fully masked rows and gradients are left out."""
+    question, answer = answer_of(name)
     probed = bank(question, 5)
     for probe, expected in zip(probed.probes, probed.expected):
-        got = observe(probed.question.call, answer, replace(probe, gradients=None))
-        assert probe.name == "some_rows_hidden" or alike(expected, got, gradients=False), (probe.name, got.error)
+        outcome = observe(probed.question.call, answer, replace(probe, gradients=None))
+        assert probe.name == "some_rows_hidden" or alike(expected, outcome, gradients=False), (
+            probe.name,
+            outcome.error,
+        )
 
 
 @pytest.mark.parametrize(
-    "name", chosen([one for one in all_questions() if all_questions()[one].assignment == "attention"], "attend")
+    "name", chosen([name for name, question in all_questions().items() if question.assignment == "attention"], "attend")
 )
-def test_what_is_right_is_right_behind_the_walls(worker, name):
-    """Its masks arrive as masks, and softmax is still there."""
+def test_right_attention_is_right_in_the_sandbox(worker, name):
+    """Check that masks arrive as masks and that softmax still works."""
     cells = {
         cell.id: cell.source for cell in nbformat.read("assignments/source/en/attention.ipynb", as_version=4).cells
     }

@@ -1,4 +1,4 @@
-"""Answers that are torch's or the companion's layers, or autograd, gain nothing."""
+"""Test that answers made of torch's or the companion's layers, or of autograd, earn no points."""
 
 import gc
 
@@ -112,28 +112,28 @@ f(out, ctypes.addressof(held[0]), R(ctypes.addressof(pair), 2), *weights, some(h
 }  # fmt: skip
 
 
-# Those that are told what they are.
-NAMED = {
+# Those whose mistake is named.
+RECOGNISED = {
     "decompositions", "quantizable", "the reference", "a script of text", "compiled", "make_fx", "nn.LSTMCell",
     "inherited", "nn.LSTM", "torch._VF", "torch.ops", "scripted", "the companion's", "torch.lstm_cell",
 }  # fmt: skip
-# One for each wall: Python's layers, operations by name and by key, decompositions, files, compiled code, other
-# processes, the companion, kernels put in anew.
-WALLS = (
+# One for each protection: Python's layers, operations by name and by key, decompositions, files, compiled code, other
+# processes, the companion, kernels installed anew.
+ONE_EACH = (
     "nn.LSTMCell", "torch._VF", "the kernel of a key", "a decomposition found in memory", "read again from the file",
     "the machine's own code", "another process", "the companion's", "the reference", "falling through",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", chosen(LIBRARIES, *WALLS))
-def test_libraries_layers_gain_nothing(worker, name):
+@pytest.mark.parametrize("name", chosen(LIBRARIES, *ONE_EACH))
+def test_layers_of_libraries_earn_no_points(worker, name):
     verdict = judged(worker, "lstm_cell", LIBRARIES[name])
     assert verdict.points == 0 and not verdict.ok
     print(name, verdict.mistakes, verdict.paragraphs)
-    assert name not in NAMED or verdict.mistakes == ["library_layer"]
+    assert name not in RECOGNISED or verdict.mistakes == ["library_layer"]
 
 
-ELSEWHERE = {
+NOT_RIGHT_OUTSIDE = {
     "another process",
     "a kernel put back",
     "falling through",
@@ -144,18 +144,18 @@ ELSEWHERE = {
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", sorted(LIBRARIES.keys() - ELSEWHERE))
-def test_these_would_be_right_elsewhere(name):
-    """An attack that fails by itself shows nothing."""
-    gc.unfreeze()  # some of them look through the memory, where what is frozen is not found
-    space = {"torch": torch, "nn": torch.nn, "__name__": "elsewhere"}
-    exec(LIBRARIES[name], space)
+@pytest.mark.parametrize("name", sorted(LIBRARIES.keys() - NOT_RIGHT_OUTSIDE))
+def test_these_layers_are_right_outside_the_sandbox(name):
+    """Check it, since an attack that fails by itself proves nothing."""
+    gc.unfreeze()  # some of them search the memory, and gc does not list frozen objects
+    namespace = {"torch": torch, "nn": torch.nn, "__name__": "outside"}
+    exec(LIBRARIES[name], namespace)
     probed = bank("lstm_cell", 5)
-    got = [observe(probed.question.call, space["LSTMCell"], probe) for probe in probed.probes]
-    assert diagnose(probed, got).mistakes == []
+    outcomes = [observe(probed.question.call, namespace["LSTMCell"], probe) for probe in probed.probes]
+    assert diagnose(probed, outcomes).mistakes == []
 
 
-BACK = """
+BACKWARD_HEAD = """
 def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_c):
     given = [one.detach().clone().requires_grad_() for one in (x, h, c, weight_ih, weight_hh, bias_ih, bias_hh)]
     def run(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -189,8 +189,8 @@ AUTOGRAD = {
 
 
 @pytest.mark.parametrize("name", chosen(AUTOGRAD, "engine", "forward"))
-def test_gradients_by_themselves_gain_nothing(worker, name):
-    verdict = judged(worker, "lstm_backward", BACK + "    " + AUTOGRAD[name])
+def test_automatic_gradients_earn_no_points(worker, name):
+    verdict = judged(worker, "lstm_backward", BACKWARD_HEAD + "    " + AUTOGRAD[name])
     assert verdict.points == 0 and not verdict.ok
     print(name, verdict.mistakes, verdict.paragraphs)
     if name in ("grad", "backward", "engine", "vjp"):

@@ -1,4 +1,4 @@
-"""Each wall alone: it hides files and refuses calls."""
+"""Test each protection of the sandbox alone: hidden files, refused system calls, limits."""
 
 import json
 import os
@@ -14,45 +14,45 @@ from tests.project.paths import ROOT
 
 
 @linux
-def test_nothing_of_others_is_to_be_seen(worker):
+def test_files_and_processes_of_others_are_hidden(worker):
     source = f"""
 import os, resource, sys
-def tried(what):
-    try: return bool(what())
+def succeeds(attempt):
+    try: return bool(attempt())
     except Exception: return False
 
 def one_bias(weights):
-    here = {str(ROOT)!r}
+    root = {str(ROOT)!r}
     seen = [
-        tried(lambda: os.listdir({worker.secret!r})),
-        tried(lambda: open({worker.secret!r} + "/answer.txt").read()),
-        tried(lambda: open(here + "/companion/check/questions/lstm/lstm_cell.py").read()),
-        tried(lambda: open(here + "/companion/layers/lstm.py").read()),
-        tried(lambda: open(here + "/assignments/grade/judge.py").read()),
-        tried(lambda: open("/etc/passwd").read()),
-        tried(lambda: os.listdir("/home")),
-        tried(lambda: open("/proc/1/environ", "rb").read()),
-        tried(lambda: os.listdir("/proc")),
-        tried(lambda: open(torch.__path__[0] + "/_decomp/decompositions.py").read()),
-        tried(lambda: open(torch.__path__[0] + "/written", "w")),
-        tried(lambda: os.getuid() == 0),
+        succeeds(lambda: os.listdir({worker.secret!r})),
+        succeeds(lambda: open({worker.secret!r} + "/answer.txt").read()),
+        succeeds(lambda: open(root + "/companion/check/questions/lstm/lstm_cell.py").read()),
+        succeeds(lambda: open(root + "/companion/layers/lstm.py").read()),
+        succeeds(lambda: open(root + "/assignments/grade/judge.py").read()),
+        succeeds(lambda: open("/etc/passwd").read()),
+        succeeds(lambda: os.listdir("/home")),
+        succeeds(lambda: open("/proc/1/environ", "rb").read()),
+        succeeds(lambda: os.listdir("/proc")),
+        succeeds(lambda: open(torch.__path__[0] + "/_decomp/decompositions.py").read()),
+        succeeds(lambda: open(torch.__path__[0] + "/written", "w")),
+        succeeds(lambda: os.getuid() == 0),
         *(not 0 <= resource.getrlimit(getattr(resource, "RLIMIT_" + name))[1] <= most for name, most in
           (("CPU", 11), ("NOFILE", 64), ("CORE", 0), ("FSIZE", 2**26), ("AS", 2**38))),
-        tried(lambda: set(os.environ) - {{
+        succeeds(lambda: set(os.environ) - {{
             "HOME", "TMPDIR", "PATH", "MPLBACKEND", "MPLCONFIGDIR", "TORCHINDUCTOR_CACHE_DIR",
         }}),
     ]
     raise ValueError(str([number for number, one in enumerate(seen) if one]))
 """
     kept = raw(worker, "one_bias", [source])
-    walls = json.loads(kept["said"].partition("\n")[0])
-    assert "files" not in walls or error_of(kept)["text"] == "[]"
-    if "processes" in walls:  # there are namespaces
+    protections = json.loads(kept["said"].partition("\n")[0])
+    assert "files" not in protections or error_of(kept)["text"] == "[]"
+    if "processes" in protections:  # there are namespaces
         network = [os.readlink(f"/proc/{process}/ns/net") for process in ("self", worker.pid)]
         assert network[0] != network[1]
 
 
-ALONE = """
+PREAMBLE = """
 import os, socket, sys
 from assignments.sandbox import isolation, system_calls, visible_files
 system_calls.call("prctl", system_calls.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
@@ -66,23 +66,23 @@ def refused(*calls):
 """
 
 
-def alone(source, *arguments):
-    """What a process says that puts a wall around itself."""
-    command = [sys.executable, "-c", ALONE + source, *map(str, arguments)]
+def run_alone(source, *arguments):
+    """Return the output of a process that sandboxes itself."""
+    command = [sys.executable, "-c", PREAMBLE + source, *map(str, arguments)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    found = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert found.returncode == 0, found.stderr
-    return found.stdout
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @walled
 def test_the_filter_alone_refuses_system_calls():
     assert (
-        alone("""
+        run_alone("""
 assert system_calls.refuse_calls(True)
 refused(socket.socket, socket.socketpair, os.fork, lambda: os.execv("/bin/true", ["true"]), lambda: os.kill(os.getpid(), 0),
         isolation.end_with_parent)
-system_calls.libc.syscall(448, -1, 0)  # a younger call
+system_calls.libc.syscall(448, -1, 0)  # newer than the list
 assert system_calls.ctypes.get_errno() == system_calls.errno.ENOSYS
 """)  # noqa: E501
         == ""
@@ -90,12 +90,12 @@ assert system_calls.ctypes.get_errno() == system_calls.errno.ENOSYS
 
 
 @walled
-def test_its_owner_can_only_read_a_file(tmp_path):
-    """What an ordinary user's process may do to its files, of which Landlock sees nothing."""
+def test_the_filter_lets_owners_only_read_their_files(tmp_path):
+    """Check the changes that a file's owner may make and that Landlock does not see."""
     (tmp_path / "library.py").write_text("answer = 42")
     before = (tmp_path / "library.py").stat()
     assert (
-        alone(
+        run_alone(
             """
 path = sys.argv[1] + "/library.py"
 assert system_calls.refuse_calls(False)
@@ -120,13 +120,13 @@ def test_without_namespaces_landlock_hides_the_files(tmp_path):
     (tmp_path / "hidden").rename(tmp_path / "seen/hidden")
     (tmp_path / "seen/link").symlink_to(tmp_path / "seen/hidden")
     assert (
-        alone(
+        run_alone(
             """
-here = sys.argv[1]
-if visible_files.landlock([here + "/seen/hidden"], [here + "/seen"]):
-    print(open(here + "/seen/answer.txt").read())
-    refused(*[lambda name=name: open(here + name) for name in ("/seen/hidden/answer.txt", "/seen/link/answer.txt", "/outside/answer.txt")],
-            lambda: open(here + "/seen/new", "w"), lambda: open("/etc/passwd"))
+root = sys.argv[1]
+if visible_files.landlock([root + "/seen/hidden"], [root + "/seen"]):
+    print(open(root + "/seen/answer.txt").read())
+    refused(*[lambda name=name: open(root + name) for name in ("/seen/hidden/answer.txt", "/seen/link/answer.txt", "/outside/answer.txt")],
+            lambda: open(root + "/seen/new", "w"), lambda: open("/etc/passwd"))
 else:  # an older Linux
     print(42)
 """,  # noqa: E501
@@ -136,7 +136,7 @@ else:  # an older Linux
     )
 
 
-# By their numbers on x86-64. All fail or do nothing where they are allowed.
+# Numbers on x86-64. Without a filter these calls fail or do nothing.
 CALLS = {
     "execve": 59, "execveat": 322, "socket": 41, "socketpair": 53, "connect": 42, "bind": 49, "ptrace": 101,
     "process_vm_readv": 310, "process_vm_writev": 311, "pidfd_open": 434, "pidfd_getfd": 438, "kcmp": 312, "kill": 62,
@@ -150,25 +150,24 @@ CALLS = {
     "fanotify_init": 300, "fsopen": 430, "open_tree": 428, "quotactl_fd": 443, "kexec_load": 246, "statmount": 457,
     "listmount": 458, "open_tree_attr": 467, "file_setattr": 469, "process_mrelease": 448,
 }  # fmt: skip
-CALLING = f"""
+CALL_EACH = f"""
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
 calls = {CALLS}
-said = {{name: libc.syscall(number, 0, 0, 0, 0, 0) and ctypes.get_errno() for name, number in calls.items()}}
-def gates(*a): raise ValueError(str(sorted(name for name, number in said.items() if number not in (1, 38))))
+errors = {{name: libc.syscall(number, 0, 0, 0, 0, 0) and ctypes.get_errno() for name, number in calls.items()}}
+def gates(*a): raise ValueError(str(sorted(name for name, number in errors.items() if number not in (1, 38))))
 """
 
 
 @linux
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are x86-64's")
 def test_system_calls_are_refused(worker):
-    assert error_of(raw(worker, "gates", [CALLING]))["text"] == "[]"
+    assert error_of(raw(worker, "gates", [CALL_EACH]))["text"] == "[]"
     assert all(len(pair) == 2 for pair in REFUSED.values())
 
 
 @linux
-def test_a_grading_process_has_a_limit_on_memory():
-    """Whatever it is that a submission has it read."""
+def test_a_grading_process_has_a_memory_limit():
     command = (
         "from assignments.sandbox import limits; limits.limit_own_memory(100); bytearray(50 << 20); print(1);"
         " bytearray(200 << 20)"

@@ -1,4 +1,4 @@
-"""Answers that never end, or need much memory, many files or much output, are ended."""
+"""Test that answers with endless loops, much memory, many files or much output are stopped."""
 
 import time
 
@@ -9,7 +9,7 @@ from tests.assignments.grading import QUICK, WORDS, cell, judged, notebook, put,
 from tests.check.lstm_answers import GATES
 from tests.project.sampling import chosen
 
-LONG = {
+EXCESSIVE = {
     "a loop in the answer": ("def gates(*a):\n    while True: pass", "time_limit"),
     "a loop in C that holds on": ("import re\ndef gates(*a): return re.match('(a+)+$', 'a' * 64 + 'b')", "time_limit"),
     "sleep": ("import time\ntime.sleep(10**6)", "time_limit"),
@@ -35,10 +35,10 @@ LONG = {
 
 
 @walled
-@pytest.mark.parametrize("name", chosen(LONG, "a loop in the answer", "closed"))
-def test_what_never_ends_is_ended(worker, name):
-    source, mistake = LONG[name]
-    # little memory is full before the time is over, also on a busy machine
+@pytest.mark.parametrize("name", chosen(EXCESSIVE, "a loop in the answer", "closed"))
+def test_answers_beyond_a_limit_are_stopped(worker, name):
+    source, mistake = EXCESSIVE[name]
+    # 256 megabytes are full before the time is over, also on a busy machine
     verdict = judged(worker, "gates", source, limits=QUICK | {"memory": 256})
     print(name, verdict.mistakes, verdict.paragraphs[:2])
     assert verdict.points == 0 and not verdict.ok
@@ -48,21 +48,21 @@ def test_what_never_ends_is_ended(worker, name):
 
 
 @pytest.mark.deep
-def test_a_cell_of_20_megabytes(worker, tmp_path):
-    """It may take too long or too much memory, but no more than that; the next is graded."""
+def test_a_cell_of_20_megabytes_is_right_or_beyond_a_limit(worker, tmp_path):
+    """Check also that the next answer is graded as usual."""
     line = "x = '" + "a" * 98 + "'\n"
-    said = notebook({"gates": GATES})
-    said["cells"].insert(1, cell(line * (20_000_000 // len(line))))
-    put(tmp_path, "a", "lstm.ipynb", said)
+    large = notebook({"gates": GATES})
+    large["cells"].insert(1, cell(line * (20_000_000 // len(line))))
+    put(tmp_path, "a", "lstm.ipynb", large)
     begin = time.monotonic()
     verdict = answer_judge.grade(worker, "gates", sent(tmp_path, "a").answers["gates"], 5, "en", WORDS)
     print(verdict.mistakes, time.monotonic() - begin)
     assert verdict.ok or verdict.mistakes in (["time_limit"], ["memory_limit"])
-    assert time.monotonic() - begin < 400  # most of it is the grader's own reading
+    assert time.monotonic() - begin < 400  # mostly spent on reading the notebook
     assert judged(worker, "gates", GATES).ok
 
 
 @pytest.mark.heavy
-def test_a_cell_that_prints_5_gigabytes_and_is_right(worker):
+def test_an_answer_that_prints_5_gigabytes_is_right(worker):
     loud = "import sys\nfor _ in range(5000):\n    print('x' * 10**6)\n    sys.stderr.write('x')\n"
     assert judged(worker, "gates", loud + GATES).ok

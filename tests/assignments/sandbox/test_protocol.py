@@ -1,4 +1,4 @@
-"""Messages to and from a worker: what they carry, and their bounds."""
+"""Test what messages to and from a worker contain, and their bounds."""
 
 import json
 import re
@@ -10,28 +10,28 @@ from assignments.sandbox import call_source, protocol
 from companion.check.engine.question import all_questions
 
 
-def test_no_call_of_a_question_brings_the_answer_along():
+def test_calls_of_questions_do_not_contain_the_answer():
     for question in all_questions():
-        said = call_source.portable_of(all_questions()[question])
-        assert not re.search("reference|truth|Question", json.dumps(said))
+        call = call_source.portable_call(all_questions()[question])
+        assert not re.search("reference|truth|Question", json.dumps(call))
 
 
-def test_numbers_from_a_stranger():
+def test_only_well_formed_tensors_are_parsed():
     good = {"kind": "float64", "shape": [2], "numbers": [1, 2.5]}
-    assert protocol.tensor_of(good).tolist() == [1, 2.5]
+    assert protocol.parse_tensor(good).tolist() == [1, 2.5]
     for bad in ({"shape": [3]}, {"shape": [-1]}, {"shape": [True, 2]}, {"numbers": ["1", 2]}, {"numbers": [10**400, 1]},
                 {"shape": [2**40, 0], "numbers": []}, {"shape": "2"}, {"numbers": None},
                 {"numbers": [True, 1]}):  # fmt: skip
         with pytest.raises(protocol.Forged):
-            protocol.tensor_of(good | bad)
-    assert torch.isnan(protocol.tensor_of(good | {"numbers": [float("nan"), 1]})).any()
+            protocol.parse_tensor(good | bad)
+    assert torch.isnan(protocol.parse_tensor(good | {"numbers": [float("nan"), 1]})).any()
 
 
-@pytest.mark.parametrize("said, ended", [
-    ({"ended": "", "said": "1" * (protocol.OUTPUT + 1), "seconds": 1}, "output"),
+@pytest.mark.parametrize("reply, ended", [
+    ({"ended": "", "said": "1" * (protocol.MAX_OUTPUT + 1), "seconds": 1}, "output"),
     ({"ended": {}, "said": ""}, "quit"), ([], "quit"), ({"ended": "", "said": 1}, "quit"),
     ({"ended": "`x`" * 99, "said": "", "seconds": float("inf")}, "'x'" * 33 + "'"),
 ])  # fmt: skip
-def test_what_a_worker_says_has_bounds(said, ended):
-    """Without fork it is the student's own process that says it."""
-    assert protocol.ended_of(said, 2.0) == {"ended": ended, "said": "", "seconds": 2.0}
+def test_a_workers_reply_has_bounds(reply, ended):
+    """Check it, since without fork the student's own process writes the reply."""
+    assert protocol.parse_reply(reply, 2.0) == {"ended": ended, "said": "", "seconds": 2.0}

@@ -1,27 +1,27 @@
-"""Stand in for the companion where students' code runs: its layers refuse, and all else is swallowed."""
+"""Stub of `companion` for the sandbox: layers raise an error, all other calls do nothing."""
 
 import importlib.machinery
 import types
 
-from assignments.sandbox.disabled_torch import OWN, Library, called
+from assignments.sandbox.disabled_torch import REFUSAL, Library, called_layers
 
 
-class Refused(types.ModuleType):
-    """Stands for any module of the companion: its layers refuse, all else is swallowed."""
+class StubModule(types.ModuleType):
+    """Stub of a module of `companion`: each attribute is a layer that cannot be made."""
 
     __path__ = []
 
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return layer(f"{self.__name__}.{name}")
+        return disabled_layer(f"{self.__name__}.{name}")
 
 
-def layer(name):
+def disabled_layer(name):
     class Layer:
         def __init__(self, *_, **__):
-            called.add(name)
-            raise Library(f"{name}: {OWN}")
+            called_layers.add(name)
+            raise Library(f"{name}: {REFUSAL}")
 
         def __class_getitem__(cls, _):
             return cls
@@ -30,8 +30,8 @@ def layer(name):
     return Layer
 
 
-class Swallows:
-    """What a cell's own call of the checker gives, and what shows something."""
+class NullObject:
+    """Stub of the checker's functions and results, and of `display`: every call and attribute returns it again."""
 
     ok, mistakes = True, ()
 
@@ -47,11 +47,11 @@ class Swallows:
         return ""
 
 
-class Finder:
-    """Finds every module of the companion, and gives nothing of it but the parts that are there, by their names."""
+class StubFinder:
+    """Import hook that replaces every module of `companion` by a stub, except those in `real_modules`, by name."""
 
-    def __init__(self, parts):
-        self.parts = parts
+    def __init__(self, real_modules):
+        self.real_modules = real_modules
 
     def find_spec(self, name, path=None, target=None):
         if name == "companion" or name.startswith("companion."):
@@ -59,14 +59,14 @@ class Finder:
         return None
 
     def create_module(self, spec):
-        module = Refused(spec.name)
+        module = StubModule(spec.name)
         if spec.name == "companion.check":
-            module.check = module.progress = module.student = module.variant = Swallows()
-        for name, part in self.parts.items():
+            module.check = module.progress = module.student = module.variant = NullObject()
+        for name, real in self.real_modules.items():
             if name.rpartition(".")[0] == spec.name:
-                setattr(module, name.rpartition(".")[2], part)
+                setattr(module, name.rpartition(".")[2], real)
         if spec.name in ("companion.page.show", "companion.page.pictures", "companion.proof"):
-            module.source = module.table = module.compare = Swallows()
+            module.source = module.table = module.compare = NullObject()
         return module
 
     def exec_module(self, module):
