@@ -39,7 +39,7 @@ from assignments.batch import Batch
 from assignments.grade.judge import lasting
 from assignments.lms import term as terms
 from assignments.read import folders
-from assignments.read.names import known, page_name
+from assignments.read.names import match_names, page_name
 from assignments.report import results
 from assignments.submission import on_ending
 from companion.check.engine import messages
@@ -98,16 +98,16 @@ def main():
     if arguments.again and arguments.question:
         parser.error("--again grades all of a student, --question one question of all: ask for one of the two")
     try:  # before anything is graded or written
-        again = known(arguments.again, folders.students(arguments.submissions), "submission of")
-        known(arguments.question, all_questions(), "question")
-        known(arguments.assignment, {one.assignment: None for one in all_questions().values()}, "assignment")
+        again = match_names(arguments.again, folders.students(arguments.submissions), "submission of")
+        match_names(arguments.question, all_questions(), "question")
+        match_names(arguments.assignment, {one.assignment: None for one in all_questions().values()}, "assignment")
         term = terms.of(arguments)
     except (ValueError, OSError) as error:
         parser.error(error)
     sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
     for line in messages.unspoken(arguments.lang or "en"):
         print(line)
-    if passed := folders.passed_over(arguments.submissions):
+    if passed := folders.skipped_entries(arguments.submissions):
         print(f"Not looked at, as links are not followed and hidden entries are nobody's: {', '.join(passed[:20])}")
     limits = lasting(arguments.seconds) if arguments.seconds else {}
     limits |= {"own_code": True} if arguments.own_code else {}

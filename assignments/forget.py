@@ -14,7 +14,7 @@ from pathlib import Path
 
 from assignments.grade import store
 from assignments.lms import term
-from assignments.read.names import known, page_name
+from assignments.read.names import match_names, page_name
 from assignments.report import results
 
 ENDINGS = "json", "html", "json.*part", "html.*part"  # part: a file that was being written when the grader was ended
@@ -69,7 +69,7 @@ def main():
     output = Path(arguments.grades)
     sys.stdout.reconfigure(errors="backslashreplace")
     try:  # before anything is deleted
-        students = known(arguments.student, dict.fromkeys(sorted(students_in(output))), "student")
+        students = match_names(arguments.student, dict.fromkeys(sorted(students_in(output))), "student")
     except ValueError as error:
         parser.error(error)
     for student in students:

@@ -84,12 +84,12 @@ class Submission:
 
     def read(self):
         """Read the files, and find out which questions they answer and in what language the result is written."""
-        sent = self.sent = answers.submission(self.student, self.path, self.wanted)
+        sent = self.sent = answers.read_submission(self.student, self.path, self.wanted)
         if not sent.answers:
             sent.remarks.append(("no_assignment", ""))
         assignments = list(self.wanted) or sent.assignments
         self.questions = [one for one in all_questions().values() if one.assignment in assignments]
-        self.name, remark = student_name.asked_as(self.student, sent.name, self.names, self.questions)
+        self.name, remark = student_name.name_for_variants(self.student, sent.name, self.names, self.questions)
         sent.remarks += [remark] if remark else []
         self.language = self.language or sent.language
         self.graded = {

@@ -1,13 +1,15 @@
-"""How long a class takes to grade, and what the time goes to: python -m benchmarks.grade_batch [75 150 300]
+"""Measure how long a class takes to grade, and on what the time is spent.
 
-A batch is what a class sends: notebooks of all assignments in all languages, whose answers are right, or make a mistake
-that students make, or two, or one that nobody has thought of, or are half-written, or stop, or never end; with outputs,
-zipped, in folders, under other names. It is made of the assignments' own solutions, the same for each size and run.
-For each size are told the seconds by the clock and of processors, submissions a minute, and of the processors' seconds
-how many went to what. A submission should take as long in a large batch as in a small one.
+    python -m benchmarks.grade_batch [75 150 300]
 
---workers N        how many processes grade (2)
---interrupted      also interrupts the largest batch twice and goes on, and says what that cost and whether all is there
+A batch has notebooks of all assignments in all languages. Answers are right, make one or two known mistakes or an
+unknown one, are unwritten, raise an error or never end; files have outputs, are zipped, in folders or renamed. It is
+made from the solutions, and is the same in each run. For each size the output has the seconds by the clock and of
+processors, the submissions per minute, and the processor seconds by task. A submission should take as long in a large
+batch as in a small one.
+
+--workers N        number of grading processes (2)
+--interrupted      also interrupt the largest batch twice and continue, to see the cost and that no submission is lost
 """
 
 import argparse
@@ -26,23 +28,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from assignments.batch import Batch
-from assignments.grade import (
-    carried_errors,
-    judge,
-    store,
-)
+from assignments.grade import carried_errors, judge, store
 from assignments.read import answers
-from assignments.report import (
-    pages,
-    results,
-    review,
-)
+from assignments.report import pages, results, review
 from assignments.sandbox import pool
 from companion.check.engine.question import ASSIGNMENTS, all_questions
 
 SOURCE = Path(__file__).resolve().parents[1] / "assignments" / "source"
-# Mistakes of the bank, as edits of the solutions. A question that has none here gets those of `slipped` only.
-KNOWN = {
+# Known mistakes as edits of the solutions. Questions that are not here get edits of SLIPS only.
+KNOWN_MISTAKES = {
     "one_hot": [
         ("torch.arange(num_embeddings)", "torch.arange(1, num_embeddings + 1)"),
         ("indices.uns", "indices.flatten().uns"),
@@ -83,30 +77,33 @@ KNOWN = {
 SLIPS = [(" - ", " + "), (" * ", " + "), (".T", ".T * 1.01"), (" + ", " - "), ("return ", "return 1.5 * ")]
 NAMES = ["ada", "Grace Hopper", "김하늘", "山田 太郎", "Łukasz", "王小明", "O'Brien", "josé", "Nguyễn Văn An", "Zoë"]
 PLOT = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "iVBOR" + "A" * 60_000}}
+EXPERIMENT = """weights = torch.rand(50, 50)
+for _ in range(2000):
+    weights = (weights @ weights).tanh()
+print(weights)"""
 
 
 # The class
 
 
-def answer(question, source, draw):
-    """A student's answer, made of the solution, and what is to be said of it."""
+def make_answer(question, source, draw):
+    """Return the kind of a student's answer, and the answer made from the solution."""
     head, indent, solution = re.match(r"(?s)(.*?)([ ]*)### BEGIN SOLUTION\n(.*)", source).groups()
     source = re.sub(r"[ ]*### (?:BEGIN|END) SOLUTION\n?", "", source)
-    kind = draw.choices(["right", "known", "two", "slip", "unwritten", "stops", "no Python"], [60, 18, 5, 5, 8, 2, 2])[
-        0
-    ]
-    known = KNOWN.get(question, [])
-    if kind in ("known", "two") and known:
-        first, *others = draw.sample(known, min(len(known), 1 + (kind == "two")))
+    kinds = ["right", "known", "two", "slip", "unwritten", "stops", "no Python"]
+    kind = draw.choices(kinds, [60, 18, 5, 5, 8, 2, 2])[0]
+    mistakes = KNOWN_MISTAKES.get(question, [])
+    if kind in ("known", "two") and mistakes:
+        first, *others = draw.sample(mistakes, min(len(mistakes), 1 + (kind == "two")))
         if first[0] not in source:
             raise ValueError(f"the solution of {question} has no {first[0]!r}")
         for old, new in (first, *others):
             source = source.replace(old, new)
     elif kind in ("known", "two", "slip"):
         kind, body = "slip", re.sub(r"[ ]*### (?:BEGIN|END) SOLUTION\n?", "", solution)
-        there = [pair for pair in SLIPS if pair[0] in body]
-        at = len(source) - len(body)
-        source = source[:at] + (body.replace(*draw.choice(there), 1) if there else body)
+        possible = [pair for pair in SLIPS if pair[0] in body]
+        start = len(source) - len(body)
+        source = source[:start] + (body.replace(*draw.choice(possible), 1) if possible else body)
     elif kind == "unwritten":
         source = head + f"{indent}raise NotImplementedError()\n"
     elif kind == "stops":
@@ -116,41 +113,38 @@ def answer(question, source, draw):
     return kind, source
 
 
-def notebook(assignment, language, draw, kinds):
-    """A student's notebook of an assignment."""
-    said = json.loads((SOURCE / language / f"{assignment}.ipynb").read_text(encoding="utf-8"))
-    for cell in said["cells"]:
+def make_notebook(assignment, language, draw, kinds):
+    """Return the text of a student's notebook, and count the kinds of its answers in `kinds`."""
+    notebook = json.loads((SOURCE / language / f"{assignment}.ipynb").read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
         source = cell["source"] = "".join(cell["source"])
         if cell["cell_type"] != "code":
             continue
         if cell["id"] in all_questions() and "BEGIN SOLUTION" in source:
-            kind, cell["source"] = answer(cell["id"], source, draw)
+            kind, cell["source"] = make_answer(cell["id"], source, draw)
             kinds[kind] += 1
             if draw.random() < 0.004:
                 kinds["endless"] += 1
                 cell["source"] += "\nwhile True: pass\n"
         cell["outputs"] = [PLOT] if draw.random() < 0.15 else []
-    if draw.random() < 0.3:  # what is tried out beside
-        tried = (
-            "weights = torch.rand(50, 50)\nfor _ in range(2000):\n    weights = (weights @"
-            " weights).tanh()\nprint(weights)"
-        )
-        said["cells"].append({"cell_type": "code", "metadata": {}, "source": tried, "outputs": []})
+    if draw.random() < 0.3:
+        notebook["cells"].append({"cell_type": "code", "metadata": {}, "source": EXPERIMENT, "outputs": []})
     if draw.random() < 0.1:
-        for cell in said["cells"]:
+        for cell in notebook["cells"]:
             cell.pop("id", None), cell["metadata"].clear()
-    return json.dumps(said, ensure_ascii=False)
+    return json.dumps(notebook, ensure_ascii=False)
 
 
-def send(folder, count):
-    """Writes the submissions of a class. Returns what they are made of."""
+def write_submissions(folder, count):
+    """Write the submissions of a class, and return how many answers of each kind they have."""
     kinds = Counter()
     languages = sorted(path.name for path in SOURCE.iterdir() if path.is_dir())
     for number in range(count):
         draw = random.Random(number)
-        there = [one for one in ASSIGNMENTS if (SOURCE / languages[number % len(languages)] / f"{one}.ipynb").is_file()]
-        assignment = there[number // len(languages) % len(there)]
-        text = notebook(assignment, languages[number % len(languages)], draw, kinds)
+        language = languages[number % len(languages)]
+        assignments = [name for name in ASSIGNMENTS if (SOURCE / language / f"{name}.ipynb").is_file()]
+        assignment = assignments[number // len(languages) % len(assignments)]
+        text = make_notebook(assignment, language, draw, kinds)
         student = f"{NAMES[number % len(NAMES)]} {number:04}"
         shape = draw.choices(["plain", "folder", "zip", "renamed", "cut off"], [40, 40, 10, 8, 2])[0]
         path = Path(folder, f"{student}.ipynb" if shape == "plain" else f"{student}/work/{assignment}.ipynb")
@@ -166,15 +160,14 @@ def send(folder, count):
     return kinds
 
 
-# The time
+# Timers
+
+TASKS = ["reading", "students' code", "messages", "judging", "review data", "batch", "gradebook", "pages"]
+spent = multiprocessing.Array("d", len(TASKS))  # seconds by task; grading processes are forks and add to it
 
 
-PARTS = ["reading", "students' code", "asking", "judging", "beside", "batch's own", "gradebook", "pages"]
-spent = multiprocessing.Array("d", len(PARTS))  # grading processes are forks, and add to it
-
-
-def processors(pid="self", children=False):
-    """Seconds that a process has had of processors, by the user's code and the system's."""
+def processor_seconds(pid="self", children=False):
+    """Return the processor seconds of a process, user and system time, with its finished children if asked."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -186,89 +179,92 @@ stack = []
 
 
 @contextmanager
-def counted(part):
-    """Adds what is spent until the end to a part, and takes it from the one around it."""
+def timed(task):
+    """Add the processor time of the block to a task, and subtract it from the task around it."""
     begin = time.process_time()
     stack.append(0.0)
     try:
         yield
     finally:
-        all_of_it = time.process_time() - begin
+        total = time.process_time() - begin
         inner = stack.pop()
         if stack:
-            stack[-1] += all_of_it
+            stack[-1] += total
         with spent.get_lock():
-            spent[PARTS.index(part)] += all_of_it - inner
+            spent[TASKS.index(task)] += total - inner
 
 
-def count(module, name, part):
+def time_function(module, name, task):
+    """Replace a function by a wrapper that adds its time to a task."""
     function = getattr(module, name)
 
-    def instead(*given, **named):
-        with counted(part):
-            return function(*given, **named)
+    def timed_function(*args, **kwargs):
+        with timed(task):
+            return function(*args, **kwargs)
 
-    setattr(module, name, instead)
+    setattr(module, name, timed_function)
 
 
-def ask(worker, job, plain=pool.Worker.ask):
-    """As Worker.ask, and counts what the worker has had of processors, with all that it has waited for."""
+def timed_ask(worker, job, ask=pool.Worker.ask):
+    """Run a job as `Worker.ask` does, and add the processor time of the worker and its children."""
     if not worker.ready:
         worker.start()
     pid = worker.pid
-    before = processors(pid, True)
-    with counted("asking"):
-        said = plain(worker, job)
+    before = processor_seconds(pid, True)
+    with timed("messages"):
+        reply = ask(worker, job)
+    after = processor_seconds(worker.ready and worker.pid or pid, True)
     with spent.get_lock():
-        spent[PARTS.index("students' code")] += max(0, processors(worker.ready and worker.pid or pid, True) - before)
-    return said
+        spent[TASKS.index("students' code")] += max(0, after - before)
+    return reply
 
 
-def watch():
-    pool.Worker.ask = ask
-    for module, name, part in (
-        (answers, "submission", "reading"), (store, "digest", "reading"), (judge, "grade", "judging"),
-        (carried_errors, "follow_through", "judging"), (review, "beside", "beside"), (results, "write", "pages"),
-        (Batch, "run", "batch's own"), (pages, "gradebook", "gradebook"),
+def install_timers():
+    pool.Worker.ask = timed_ask
+    for module, name, task in (
+        (answers, "read_submission", "reading"), (store, "digest", "reading"), (judge, "grade", "judging"),
+        (carried_errors, "follow_through", "judging"), (review, "beside", "review data"), (results, "write", "pages"),
+        (Batch, "run", "batch"), (pages, "gradebook", "gradebook"),
     ):  # fmt: skip
-        count(module, name, part)
+        time_function(module, name, task)
 
 
 def measure(size, workers, interruptions=0):
-    """Grades a batch of this size. Returns its seconds by the clock and of processors."""
+    """Grade a batch of this size, print its figures, and return its seconds by the clock and of processors."""
     with tempfile.TemporaryDirectory() as folder:
-        kinds = send(f"{folder}/sent", size)
-        spent[:] = [0.0] * len(PARTS)
-        begin, ends = time.monotonic(), [size * one // (interruptions + 1) for one in range(1, interruptions + 1)]
+        kinds = write_submissions(f"{folder}/sent", size)
+        spent[:] = [0.0] * len(TASKS)
+        begin = time.monotonic()
+        stops = [size * number // (interruptions + 1) for number in range(1, interruptions + 1)]
 
         def say(text):
-            if ends and text.startswith("[") and int(re.match(r"\[(\d+)/", text)[1]) >= ends[0]:
-                ends.pop(0)
+            if stops and text.startswith("[") and int(re.match(r"\[(\d+)/", text)[1]) >= stops[0]:
+                stops.pop(0)
                 raise KeyboardInterrupt
 
         graded = None
         while graded is None:
             with suppress(KeyboardInterrupt):
-                graded = Batch(f"{folder}/sent", f"{folder}/grades", say=say).grade(pool)
-        seconds, there = time.monotonic() - begin, len(list(Path(folder, "grades", "feedback").iterdir()))
-    verdicts = [one for each in graded.values() for one in each["verdicts"]]
-    right = sum(not one["mistakes"] for one in verdicts)
-    unnamed = sum(bool({"wrong_values", "wrong_gradient", "wrong_shape"} & set(one["mistakes"])) for one in verdicts)
-    lost = sum("not_graded" in one["mistakes"] for one in verdicts)
-    both = sum(spent)
+                graded = Batch(f"{folder}/sent", f"{folder}/grades", say=say).grade(workers)
+        seconds, count = time.monotonic() - begin, len(list(Path(folder, "grades", "feedback").iterdir()))
+    mistakes = [set(verdict["mistakes"]) for result in graded.values() for verdict in result["verdicts"]]
+    right = sum(not names for names in mistakes)
+    unnamed = sum(bool({"wrong_values", "wrong_gradient", "wrong_shape"} & names) for names in mistakes)
+    lost = sum("not_graded" in names for names in mistakes)
+    total = sum(spent)
     print(
         f"{size} submissions{f', interrupted {interruptions} times' * bool(interruptions)}: {seconds:.0f} s by the"
-        f" clock, {both:.0f} s of processors ({both / size:.2f} s each), {60 * size / seconds:.0f} a minute; {there}"
+        f" clock, {total:.0f} s of processors ({total / size:.2f} s each), {60 * size / seconds:.0f} a minute; {count}"
         " pages",
         flush=True,
     )
-    print("    " + ", ".join(f"{part} {one:.1f} s" for part, one in zip(PARTS, spent)))
+    print("    " + ", ".join(f"{task} {seconds:.1f} s" for task, seconds in zip(TASKS, spent)))
     print(
-        f"    {len(verdicts)} answers: {right} right, {unnamed} without a name, {lost} not graded; made of"
+        f"    {len(mistakes)} answers: {right} right, {unnamed} with an unknown mistake, {lost} not graded; made from"
         f" {dict(kinds)}",
         flush=True,
     )
-    return seconds, both
+    return seconds, total
 
 
 def main():
@@ -277,12 +273,10 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--interrupted", action="store_true")
     arguments = parser.parse_args()
-    watch()
-    found = {size: measure(size, arguments.workers)[1] / size for size in arguments.sizes}
-    first, last = min(found), max(found)
-    print(
-        f"a submission of {last} takes {found[last] / found[first]:.2f} times the processors that one of {first} does"
-    )
+    install_timers()
+    each = {size: measure(size, arguments.workers)[1] / size for size in arguments.sizes}
+    first, last = min(each), max(each)
+    print(f"a submission of {last} takes {each[last] / each[first]:.2f} times the processor time of one of {first}")
     if arguments.interrupted:
         measure(last, arguments.workers, interruptions=2)
     print(f"the largest process took {resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024:.0f} MB")

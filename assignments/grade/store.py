@@ -36,7 +36,7 @@ def digest(files, settings):
 def files_digest(path):
     found = hashlib.sha256()
     files = folders.files(path)[0]
-    room = folders.looked_at(files)[1]
+    room = folders.readable_files(files)[1]
     for file in files:
         found.update(file.name.encode("utf-8", "surrogateescape"))
         try:

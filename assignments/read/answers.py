@@ -1,6 +1,6 @@
-"""From what was sent to the cells with the answers.
+"""Find the cells with the answers in the files of a submission.
 
-Nothing here runs a student's code, and nothing raises an error because of what is in a file.
+No function here runs a student's code or raises an error because of a file's content.
 """
 
 import re
@@ -10,31 +10,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assignments.read import folders
-from assignments.read.notebooks import LONG, MODULE, Notebook, notebooks_of
-from assignments.read.student_name import declared
+from assignments.read.notebooks import MAX_PARSED, MODULE, Notebook, read_file
+from assignments.read.student_name import declared_name
 from companion.check.engine import messages
 from companion.check.engine.question import all_questions
 
-MODULES = 2**20  # bytes of the modules that are handed on
-TOGETHER = 2  # seconds: files whose times are not further apart have one time, as after unzipping
-SPEAKS = re.compile(r"\bcheck\([^()\n]{0,200}\blang\s*=\s*['\"](\w+)['\"]")
+MAX_MODULE_BYTES = 2**20  # of the student's own modules that go to the worker
+SAME_TIME = 2  # seconds: files whose times differ by less count as saved at one time, as after unzipping
+CHECK_LANGUAGE = re.compile(r"\bcheck\([^()\n]{0,200}\blang\s*=\s*['\"](\w+)['\"]")
 
 
 @dataclass
 class Answer:
-    """To one question. cells: number and source, in order. names: what it may be called."""
+    """Answer to one question. cells: [number, source] in order. names: names that the answer may have."""
 
     cells: list
     names: list
     written: bool
     file: str = ""
-    cell: int = 0  # the number of the one with the answer
-    other: object = None  # an Answer below it, by the same name
+    cell: int = 0  # number of the answer's cell
+    other: object = None  # an Answer of the same name in a later cell
     modules: dict = field(default_factory=dict)  # the student's own, by path
 
 
 @dataclass
 class Submission:
+    """Files of one student, with the answers found in them."""
+
     student: str
     files: list
     notebooks: list
@@ -42,72 +44,73 @@ class Submission:
     assignments: list
     language: str
     remarks: list  # (key, file)
-    name: str = ""  # of the student, as the notebook says it
+    name: str = ""  # of the student, as declared in a notebook
 
 
 def name_of(question):
+    """Return the name of the function or class that a question asks for."""
     return all_questions()[question].asks_for
 
 
-def answers(notebook, questions):
-    """The answers of a notebook to these questions, {question: Answer}."""
-    found = {}
+def find_answers(notebook, questions):
+    """Return {question: Answer} of a notebook."""
+    answers = {}
     for question in questions:
-        place, names = anchor(notebook, question, questions)
+        place, names = locate(notebook, question, questions)
         if place is not None:
-            found[question] = made(notebook, place, names)
-            below = one_below(notebook.cells, place, question, names, questions)
-            if below is not None:
-                found[question].other = made(notebook, below, names)
-    return found
+            answers[question] = answer_at(notebook, place, names)
+            later = later_definition(notebook.cells, place, question, names, questions)
+            if later is not None:
+                answers[question].other = answer_at(notebook, later, names)
+    return answers
 
 
-def made(notebook, place, names):
+def answer_at(notebook, place, names):
     cell = notebook.cells[place]
     written = not cell.unwritten(names)
-    return Answer(plan(notebook.cells, place), names, written, notebook.path.name, cell.number)
+    return Answer(cells_to_run(notebook.cells, place), names, written, notebook.path.name, cell.number)
 
 
-def one_below(cells, place, question, names, questions):
-    """The last written definition below an answer, which may be a better copy of it, or something tried out."""
-    if sum(name_of(one) == name_of(question) for one in questions) > 1:
+def later_definition(cells, place, question, names, questions):
+    """Return the place of the last written definition below an answer: a better copy or an experiment."""
+    if sum(name_of(other) == name_of(question) for other in questions) > 1:
         return None
-    mine = cells[place].defined & set(names)
-    below = [
+    defined = cells[place].defined & set(names)
+    later = [
         number for number in range(place + 1, len(cells))
-        if cells[number].defined & mine and cells[number].id not in questions
+        if cells[number].defined & defined and cells[number].id not in questions
         and cells[number].source != cells[place].source and not cells[number].unwritten(names)
     ]  # fmt: skip
-    return below[-1] if below else None
+    return later[-1] if later else None
 
 
-def anchor(notebook, question, questions):
-    """The place of the cell with the answer, and the names that the answer may have."""
+def locate(notebook, question, questions):
+    """Return the place of the cell with the answer (or None), and the names that the answer may have."""
     cells, wanted = notebook.cells, name_of(question)
     checked = [(number, cell.checks[question]) for number, cell in enumerate(cells) if question in cell.checks]
     names = [*dict.fromkeys([name for _, name in reversed(checked) if "." not in name] + [wanted])]
 
     def best(places):
-        """The last one that is written; if none is, the last."""
+        """Return the last place whose cell is written; if none is, the last."""
         written = [place for place in places if not cells[place].unwritten(names)]
         return (written or places or [None])[-1]
 
     def defining(name, places):
         return [place for place in places if name in cells[place].defined | cells[place].bound]
 
-    everywhere = range(len(cells))
-    by_id = [place for place in everywhere if cells[place].id == question]
-    if by_id:
-        place = best([one for one in by_id if cells[one].defined | cells[one].bound] or by_id)
-        mine = cells[place].defined
-        elsewhere = [one for one in defining(wanted, everywhere) if not cells[one].unwritten(names)]
-        if elsewhere and cells[place].unwritten(names):  # it was left as it was, and answered in a new cell
-            mine_too = [one for one in elsewhere if wanted in cells[one].defined and cells[one].id not in questions]
-            if mine_too or sum(name_of(one) == wanted for one in questions) == 1:
-                return (mine_too or elsewhere)[-1], names
-        if not mine & set(names) and len(mine) == 1 and not elsewhere:
-            names = [*mine, *names]
-        if mine & set(names) or cells[place].bound & set(names) or not defining(wanted, everywhere):
+    all_places = range(len(cells))
+    with_id = [place for place in all_places if cells[place].id == question]
+    if with_id:
+        place = best([place for place in with_id if cells[place].defined | cells[place].bound] or with_id)
+        defined = cells[place].defined
+        written = [place for place in defining(wanted, all_places) if not cells[place].unwritten(names)]
+        if written and cells[place].unwritten(names):  # the stub was left, and the answer written in a new cell
+            new_cells = [at for at in written if wanted in cells[at].defined and cells[at].id not in questions]
+            if new_cells or sum(name_of(other) == wanted for other in questions) == 1:
+                return (new_cells or written)[-1], names
+        if not defined & set(names) and len(defined) == 1 and not written:
+            names = [*defined, *names]
+        if defined & set(names) or cells[place].bound & set(names) or not defining(wanted, all_places):
             return place, names
     if checked:
         end = checked[-1][0]
@@ -115,12 +118,12 @@ def anchor(notebook, question, questions):
             places = defining(name, range(end + 1))
             if places:
                 return best(places), names
-    sharing = [one for one in questions if name_of(one) == wanted]
-    places = defining(wanted, everywhere)
+    sharing = [other for other in questions if name_of(other) == wanted]
+    places = defining(wanted, all_places)
     if len(sharing) > 1 and places:
-        # several questions ask for this name: theirs are the cells in their order
-        others = {anchor_by_sign(cells, one) for one in sharing if one != question} - {None}
-        places = [place for place in places if place not in others] or []
+        # several questions ask for this name: their answers are the cells in the questions' order
+        taken = {cell_with_id(cells, other) for other in sharing if other != question} - {None}
+        places = [place for place in places if place not in taken] or []
         rank = sharing.index(question)
         if len(places) > 1 and len(places) == len(sharing):
             return places[rank], [wanted]
@@ -130,49 +133,49 @@ def anchor(notebook, question, questions):
     return best(places), names
 
 
-def anchor_by_sign(cells, question):
-    """A cell that says itself that it answers this question."""
+def cell_with_id(cells, question):
     return next((place for place, cell in enumerate(cells) if cell.id == question), None)
 
 
-def plan(cells, place):
-    """Cells to run for the answer at this place: all but later ones that define again what was defined until here.
+def cells_to_run(cells, place):
+    """Return the cells to run for the answer at this place, without later ones that redefine its names.
 
-    What is tried out below an answer may take its name, as `rnn = nn.RNN(3, 4)` does.
+    Experiments below an answer may take its name, as `rnn = nn.RNN(3, 4)` does.
     """
-    before = frozenset().union(*(cell.defined for cell in cells[: place + 1]))
-    run = [cell for number, cell in enumerate(cells) if number <= place or not (cell.defined | cell.bound) & before]
+    defined = frozenset().union(*(cell.defined for cell in cells[: place + 1]))
+    run = [cell for number, cell in enumerate(cells) if number <= place or not (cell.defined | cell.bound) & defined]
     return [[cell.number, cell.source] for cell in run]
 
 
 def assignments_of(notebook):
-    """The assignments that a notebook is about, and those of which it has something.
+    """Return the assignments that a notebook answers, and others of which it has single cells.
 
-    By its cells' names, its checks and what it defines it is about one, and about each other of whose questions it has
-    the most.
+    It answers the assignment that its cells' ids, checks and definitions match best, and every other one of which it
+    has more than half of the questions.
     """
-    votes, there = {}, {}
-    for question, asked in all_questions().items():
+    votes, identified = {}, {}
+    for name, question in all_questions().items():
         for cell in notebook.cells:
-            sure = 3 * (cell.id == question) + 2 * (question in cell.checks)
-            points = sure + (name_of(question) in cell.defined)
-            votes[asked.assignment] = votes.get(asked.assignment, 0) + points
+            sure = 3 * (cell.id == name) + 2 * (name in cell.checks)
+            points = sure + (name_of(name) in cell.defined)
+            votes[question.assignment] = votes.get(question.assignment, 0) + points
             if sure:
-                there.setdefault(asked.assignment, set()).add(question)
+                identified.setdefault(question.assignment, set()).add(name)
     best = max(votes, key=votes.get, default=None)
     if not best or not votes[best]:
         return [], []
-    asked = Counter(one.assignment for one in all_questions().values())
-    about = [one for one in votes if one == best or 2 * len(there.get(one, ())) > asked[one]]
-    return about, [one for one in there if one not in about]
+    count = Counter(question.assignment for question in all_questions().values())
+    answered = [name for name in votes if name == best or 2 * len(identified.get(name, ())) > count[name]]
+    return answered, [name for name in identified if name not in answered]
 
 
 def language_of(notebooks):
-    """The language that a notebook's checks are told to speak; without it that of its text, by its letters."""
-    told = Counter(name for one in notebooks for cell in one.cells for name in SPEAKS.findall(cell.source))
-    if spoken := [name for name in messages.languages() if name in told]:
-        return max(spoken, key=told.get)
-    text = "".join(one.text for one in notebooks) or "".join(cell.source for one in notebooks for cell in one.cells)
+    """Return the language that most checks of the notebooks name; if none does, that of the text, by its letters."""
+    cells = [cell for notebook in notebooks for cell in notebook.cells]
+    named = Counter(name for cell in cells for name in CHECK_LANGUAGE.findall(cell.source))
+    if supported := [name for name in messages.languages() if name in named]:
+        return max(supported, key=named.get)
+    text = "".join(notebook.text for notebook in notebooks) or "".join(cell.source for cell in cells)
     counts = {"ko": 0, "ja": 0, "zh": 0, "en": 0}
     for letter in text[:200_000]:
         if letter.isascii():
@@ -193,86 +196,93 @@ def language_of(notebooks):
     return "ko" if counts["ko"] * 2 > east else "zh" if east else "en"
 
 
-def submission(student, path, wanted=()):
-    """All that a student sent. wanted: the assignments that were asked for; none for any."""
-    found_files, closed = folders.files(path)
-    remarks = [("unreadable", one.name) for one in closed]
-    if len(found_files) > folders.FILES:
+def read_submission(student, path, wanted=()):
+    """Read all files of a student. wanted: the assignments to read; all if empty."""
+    files, closed = folders.files(path)
+    remarks = [("unreadable", folder.name) for folder in closed]
+    if len(files) > folders.MAX_FILES:
         remarks.append(("too_many_files", ""))
-    notebooks, unpacking = [], [folders.LARGEST, folders.FILES]
-    looked, room = folders.looked_at(found_files)
-    for file in found_files:
-        if file in looked:
-            left = notebooks[-1].left if notebooks else LONG
+    notebooks, unzip_left = [], [folders.MAX_BYTES, folders.MAX_FILES]
+    relevant, fitting = folders.readable_files(files)
+    for file in files:
+        if file in relevant:
+            left = notebooks[-1].left if notebooks else MAX_PARSED
             notebooks += (
-                notebooks_of(file, left, unpacking)
-                if file in room
+                read_file(file, left, unzip_left)
+                if file in fitting
                 else [Notebook(file, remarks=["file_too_large"], left=left)]
             )
         else:
             remarks.append(("other_file", file.name))
-    if unpacking[1] < 0 and ("too_many_files", "") not in remarks:
+    if unzip_left[1] < 0 and ("too_many_files", "") not in remarks:
         remarks.append(("too_many_files", ""))
-    used = {Path(path).name for one in notebooks for path in modules_for(one, notebooks)}
-    for one in notebooks:
-        remarks += [(key, one.path.name) for key in one.remarks if key != "not_a_notebook" or one.path.name not in used]
-    if not found_files and not closed:
+    modules = {Path(path).name for notebook in notebooks for path in modules_of(notebook, notebooks)}
+    for notebook in notebooks:
+        name = notebook.path.name
+        remarks += [(key, name) for key in notebook.remarks if key != "not_a_notebook" or name not in modules]
+    if not files and not closed:
         remarks.append(("nothing_sent", ""))
-    about = [(*assignments_of(one), one) for one in notebooks]
-    assignments = [*dict.fromkeys(one for ones, _, _ in about for one in ones if not wanted or one in wanted)]
-    # a cell of another assignment, kept as a help, must not take the place of that assignment
-    touched = [(one, notebook.path.name) for _, ones, notebook in about for one in ones if one not in assignments]
-    remarks += [("not_graded_too", f"{name}: {one}") for one, name in touched if not wanted]
-    given = {}
+    contents = [(*assignments_of(notebook), notebook) for notebook in notebooks]
+    assignments = [
+        *dict.fromkeys(name for answered, _, _ in contents for name in answered if not wanted or name in wanted)
+    ]
+    # a cell kept from another assignment, as a helper, must not count as that assignment's submission
+    helpers = [
+        (name, notebook.path.name) for _, partial, notebook in contents for name in partial if name not in assignments
+    ]
+    remarks += [("not_graded_too", f"{file}: {name}") for name, file in helpers if not wanted]
+    counting = {}
     for assignment in wanted or assignments:
-        questions = [name for name, asked in all_questions().items() if asked.assignment == assignment]
-        answering = [one for ones, more, one in about
-                     if one.cells and (assignment in ones or assignment in wanted and assignment in more)]  # fmt: skip
-        found = {id(one): answers(one, questions) for one in answering}
-        for notebook in ordered(answering, found):
-            for question, answer in found[id(notebook)].items():
-                answer.modules = modules_for(notebook, notebooks)
+        questions = [name for name, question in all_questions().items() if question.assignment == assignment]
+        answering = [notebook for answered, partial, notebook in contents if notebook.cells
+                     and (assignment in answered or assignment in wanted and assignment in partial)]  # fmt: skip
+        answers = {id(notebook): find_answers(notebook, questions) for notebook in answering}
+        for notebook in by_precedence(answering, answers):
+            for question, answer in answers[id(notebook)].items():
+                answer.modules = modules_of(notebook, notebooks)
                 # the later file counts, if the question is answered there
-                if question not in given or answer.written:
-                    given[question] = answer
+                if question not in counting or answer.written:
+                    counting[question] = answer
         if len(answering) > 1:
-            counting = {one.path.name: [] for one in answering}
+            by_file = {notebook.path.name: [] for notebook in answering}
             for name in questions:
-                if name in given:
-                    counting[given[name].file].append(name)
-            said = "; ".join(f"{file}: {', '.join(names) or '–'}" for file, names in counting.items())
-            remarks.append(("several_files", said))
+                if name in counting:
+                    by_file[counting[name].file].append(name)
+            listed = "; ".join(f"{file}: {', '.join(names) or '–'}" for file, names in by_file.items())
+            remarks.append(("several_files", listed))
     remarks = [(key, folders.printable(file)) for key, file in remarks]
-    name = declared(cell.source for one in notebooks for cell in one.cells)
-    return Submission(student, found_files, notebooks, given, assignments, language_of(notebooks), remarks, name)
+    name = declared_name(cell.source for notebook in notebooks for cell in notebook.cells)
+    return Submission(student, files, notebooks, counting, assignments, language_of(notebooks), remarks, name)
 
 
-def ordered(parsing, found):
-    """Notebooks, the one that counts most last: the latest; of one time that of the highest number, as `rnn (1).ipynb`;
-    of one number that with the most answers."""
+def by_precedence(notebooks, answers):
+    """Sort notebooks so that the one that counts most comes last.
 
+    The later counts more; at the same time that with the higher number, as in `rnn (1).ipynb`; then that with more
+    answers.
+    """
     group, last, keys = 0, None, {}
-    for one in sorted(parsing, key=lambda one: one.time):
-        group += last is not None and one.time - last > TOGETHER
-        last = one.time
-        number = re.search(r"(?:\(|copy ?|[-_ ]v)(\d{1,9})\)?$", one.path.stem, re.IGNORECASE)
-        written = sum(answer.written for answer in found[id(one)].values())
-        keys[id(one)] = group, int(number[1]) if number else 0, written, one.path.name
-    return sorted(parsing, key=lambda one: keys[id(one)])
+    for notebook in sorted(notebooks, key=lambda notebook: notebook.time):
+        group += last is not None and notebook.time - last > SAME_TIME
+        last = notebook.time
+        number = re.search(r"(?:\(|copy ?|[-_ ]v)(\d{1,9})\)?$", notebook.path.stem, re.IGNORECASE)
+        written = sum(answer.written for answer in answers[id(notebook)].values())
+        keys[id(notebook)] = group, int(number[1]) if number else 0, written, notebook.path.name
+    return sorted(notebooks, key=lambda notebook: keys[id(notebook)])
 
 
-def modules_for(notebook, notebooks):
-    """The student's own modules that the cells of a notebook speak of, by their path beside it."""
+def modules_of(notebook, notebooks):
+    """Return {path beside the notebook: source} of the student's own modules that the notebook's cells mention."""
     sources, size = dict(notebook.modules), 0
-    for one in notebooks:
-        if one is not notebook and one.path.suffix == ".py":
-            here = one.path.is_relative_to(notebook.path.parent)
-            path = one.path.relative_to(notebook.path.parent).as_posix() if here else one.path.name
-            sources.setdefault(path, "\n".join(cell.source for cell in one.cells))
-    spoken = {word for cell in notebook.cells for word in re.findall(r"\w+", cell.source)} if sources else ()
-    found = {}
+    for other in notebooks:
+        if other is not notebook and other.path.suffix == ".py":
+            below = other.path.is_relative_to(notebook.path.parent)
+            path = other.path.relative_to(notebook.path.parent).as_posix() if below else other.path.name
+            sources.setdefault(path, "\n".join(cell.source for cell in other.cells))
+    words = {word for cell in notebook.cells for word in re.findall(r"\w+", cell.source)} if sources else ()
+    modules = {}
     for path, source in sources.items():
         size += len(source)
-        if MODULE.fullmatch(path) and Path(path.split("/")[0]).stem in spoken and size <= MODULES:
-            found[path] = source
-    return found
+        if MODULE.fullmatch(path) and Path(path.split("/")[0]).stem in words and size <= MAX_MODULE_BYTES:
+            modules[path] = source
+    return modules

@@ -1,38 +1,42 @@
-"""Names of students: of their files among the results, and as they are asked for on a command line."""
+"""Students' names: the names of their files among the results, and their spelling on a command line."""
 
 import hashlib
 import re
 import unicodedata
 from difflib import get_close_matches
 
-# What a program takes for an option, and Windows for a device, whatever stands behind the point.
-TAKEN = re.compile(r"-|(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)")
+# Names that programs take for options, and Windows for devices, whatever follows the dot.
+RESERVED = re.compile(r"-|(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)")
 
 
 def page_name(student):
-    """A file's name that is no one else's, whatever the student's is made of, also where case makes no difference.
+    """Return a file name that is unique to this student, also on systems that ignore case.
 
-    What is not plain gets a mark, so long that nobody finds another name of the same; and so does what looks marked.
+    A name with special characters gets a hash, so long that a second name with the same hash cannot be found; so does
+    a name that looks as if it had one.
     """
     plain = re.sub(r"[^a-z0-9_.-]", "_", student.lower()).strip(".")[:60]
-    if plain == student and not re.search(r"-[0-9a-f]{16}$", plain) and not TAKEN.match(plain):
+    if plain == student and not re.search(r"-[0-9a-f]{16}$", plain) and not RESERVED.match(plain):
         return plain
-    plain = f"_{plain}" if TAKEN.match(plain) else plain
+    plain = f"_{plain}" if RESERVED.match(plain) else plain
     return f"{plain}-{hashlib.sha256(student.encode('utf-8', 'replace')).hexdigest()[:16]}"
 
 
-def known(asked, there, what):
-    """What was asked for, as it is spelled there. ValueError with the nearest if it is not there."""
-    spelled = {unicodedata.normalize("NFC", one): one for one in there}  # a Mac takes letters and their marks apart
-    found = []
-    for one in asked:
-        if one in there:  # of two that differ in that alone, the very one
-            found.append(one)
+def match_names(names, existing, kind):
+    """Return names as they are spelled in `existing`; raise a ValueError with similar ones if a name is not there.
+
+    kind: what the names are of, for the error.
+    """
+    spelled = {unicodedata.normalize("NFC", name): name for name in existing}  # macOS separates letters and accents
+    matched = []
+    for name in names:
+        if name in existing:  # two names may differ in their Unicode form only
+            matched.append(name)
             continue
-        if (name := unicodedata.normalize("NFC", one)) not in spelled:
+        if (normal := unicodedata.normalize("NFC", name)) not in spelled:
             folded = {key.casefold(): key for key in spelled}
-            near = [folded[key] for key in get_close_matches(name.casefold(), folded, n=3)] or [*spelled][:5]
+            near = [folded[key] for key in get_close_matches(normal.casefold(), folded, n=3)] or [*spelled][:5]
             hint = f" Is it one of these? {', '.join(near)}" if near else ""
-            raise ValueError(f"there is no {what} {one}.{hint}")
-        found.append(spelled[name])
-    return found
+            raise ValueError(f"there is no {kind} {name}.{hint}")
+        matched.append(spelled[normal])
+    return matched

@@ -1,4 +1,4 @@
-"""By which name a submission's questions are put, where they have variants: the folder's or the notebook's own."""
+"""Decide by which name a submission gets its variants of questions: the folder's or the one in the notebook."""
 
 import re
 
@@ -7,31 +7,32 @@ from companion.check.engine.question import name_key
 STUDENT = re.compile(r"^student\(\s*(?:name\s*=\s*)?(['\"])(.{0,200}?)\1", re.MULTILINE)
 
 
-def declared(sources):
-    """The name that a notebook's cells give last, or an empty one."""
-    found = [one[2] for source in sources for one in STUDENT.finditer(source)]
-    return next((name for name in reversed(found) if name.strip()), "")
+def declared_name(sources):
+    """Return the name in the last call of `student(...)` in a notebook's cells, or an empty one."""
+    names = [call[2] for source in sources for call in STUDENT.finditer(source)]
+    return next((name for name in reversed(names) if name.strip()), "")
 
 
-def asked_as(student, said, names, questions):
-    """The name to ask the questions by, and a remark about it, or None.
+def name_for_variants(student, declared, names, questions):
+    """Return the name that selects a submission's variants, and a remark about it or None.
 
-    student: the name of what was handed in. said: what the notebook says. names: of all that was handed in, if each
-    student is held to a variant of their own; None if a notebook may say what it likes.
-    A name that is nobody's is believed, so that nobody loses points over a nickname. Where it leads to another variant,
-    the instructor is told: who looks for a variant that is to be copied finds a spelling of the own name that has it.
+    student: name of the submission. declared: the name in the notebook. names: of all submissions, if each student must
+    answer their own variant; None if a notebook may declare any name.
+    A name that belongs to no student is accepted, so that a nickname costs no points. If it selects another variant,
+    the remark tells the instructor, since a student could look for a spelling that selects a variant to copy.
     """
     if names is None:
-        return said, None
-    own, theirs = name_key(student), name_key(said)
-    if not theirs:
+        return declared, None
+    student_key, declared_key = name_key(student), name_key(declared)
+    if not declared_key:
         return student, None
-    if theirs == own or theirs in re.split(r"[\W_]+", own):  # a whole word of a name such as Moodle makes
-        return said, None
-    other = any(one.asked_of(said).variant != one.asked_of(student).variant for one in questions)
-    doubt = ("name_of_nobody", said) if other else None
-    if theirs in own or own in theirs:
-        return said, doubt
-    if any(theirs in one or one in theirs for one in map(name_key, names) if one not in ("", own)):
-        return student, ("name_of_another", said) if other else None
-    return said, doubt
+    # equal, or a whole word of a folder's name as Moodle makes it
+    if declared_key == student_key or declared_key in re.split(r"[\W_]+", student_key):
+        return declared, None
+    differs = any(question.asked_of(declared).variant != question.asked_of(student).variant for question in questions)
+    doubt = ("name_of_nobody", declared) if differs else None
+    if declared_key in student_key or student_key in declared_key:
+        return declared, doubt
+    if any(declared_key in key or key in declared_key for key in map(name_key, names) if key not in ("", student_key)):
+        return student, ("name_of_another", declared) if differs else None
+    return declared, doubt

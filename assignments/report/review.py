@@ -92,7 +92,7 @@ def odd(sent, question, verdict):
     found = []
     if not verdict["mistakes"]:
         return found
-    if any(sentence in one.said for sentence in said_if_right(question) for one in sent.notebooks):
+    if any(sentence in one.check_output for sentence in said_if_right(question) for one in sent.notebooks):
         found.append(["checked_right", ""])
     if {"not_written", "no_answer"} & set(verdict["mistakes"]):
         answer, name = sent.answers.get(question), answers.name_of(question)

@@ -141,7 +141,7 @@ def zipped(files, kind=zipfile.ZIP_DEFLATED):
 
 
 def sent(folder, student):
-    return answers.submission(student, folder / student)
+    return answers.read_submission(student, folder / student)
 
 
 def rows(output):

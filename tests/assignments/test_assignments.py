@@ -199,13 +199,13 @@ def test_the_answers_are_right(source):
 @each
 def test_the_grader_finds_the_answers(source):
     names = [question.name for question in source.questions]
-    found = submitted_answers.answers(notebooks.read(source.path), names)
+    found = submitted_answers.find_answers(notebooks.read_notebook(source.path), names)
     said = {name: handed for name, handed, _ in checks(source.path).values()}
     assert {name: (one.written, one.names[0]) for name, one in found.items()} == {
         name: (True, said.get(name)) for name in names
     }
     assert {name: submitted_answers.name_of(name) for name in names} == said
-    assert submitted_answers.assignments_of(notebooks.read(source.path)) == ([source.name], [])
+    assert submitted_answers.assignments_of(notebooks.read_notebook(source.path)) == ([source.name], [])
 
 
 @each

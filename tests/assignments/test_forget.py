@@ -14,7 +14,7 @@ from assignments import forget
 from assignments.batch import Batch
 from assignments.grade import store
 from assignments.lms import term
-from assignments.read.names import known, page_name
+from assignments.read.names import match_names, page_name
 from assignments.report import pages
 from assignments.report.results import write
 from tests.assignments.grading import put, result, rows
@@ -126,5 +126,5 @@ def test_students_who_are_spelled_nearly_alike_are_told_apart():
     both = [unicodedata.normalize(kind, "josé") for kind in ("NFC", "NFD")]
     there = dict.fromkeys(both)
     for one in both:
-        assert known([one], there, "student") == [one]
-    assert known([both[1]], {both[0]: None}, "student") == [both[0]]
+        assert match_names([one], there, "student") == [one]
+    assert match_names([both[1]], {both[0]: None}, "student") == [both[0]]

@@ -53,7 +53,7 @@ class Ended(BaseException):
 def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatch, no_gradebook):
     """`c` ends its own whenever `gates` is asked, `e` is its neighbour's victim once, `g`'s ended while it was idle,
     and `r` cannot be read."""
-    asked, started, together, read = [], [], [], answers.submission
+    asked, started, together, read = [], [], [], answers.read_submission
 
     class Process:
         def __init__(self, *_):
@@ -88,7 +88,7 @@ def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatc
     monkeypatch.setattr("assignments.batch.wait", lambda jobs, _: together.append(len(jobs)) or jobs)
     monkeypatch.setattr(Batch, "mother", lambda batch: None)
     monkeypatch.setattr(Grader, "seeds", dict.fromkeys(all_questions(), 5))
-    monkeypatch.setattr(answers, "submission", submission)
+    monkeypatch.setattr(answers, "read_submission", submission)
     monkeypatch.setattr(judge, "grade", judged)
     for student in "abcdegr":
         put(tmp_path / "sent", student, f"{student}.ipynb", notebook())

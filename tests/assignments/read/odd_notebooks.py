@@ -1,19 +1,20 @@
-"""Notebooks with right answers, each with something odd in or around it, as a term brings them."""
+"""Right notebooks, each changed in an unusual way that real submissions show."""
 
 from tests.assignments.grading import zipped
 from tests.assignments.read.right_notebook import Book, indented
 
 LANGUAGES = "en", "ja", "ko", "zh"
-ODD = []  # assignment, language, and what makes the notebook odd
+ODD = []  # (assignment, language, function that changes the notebook)
 
 
 def odd(assignment):
-    """Keeps a function that changes a right notebook. It may return files that are sent in the notebook's place."""
+    """Register a function that changes a right notebook, and may return files to send instead of it."""
 
-    def keep(make):
-        ODD.append((assignment, LANGUAGES[len(ODD) % 4], make))
+    def register(change):
+        ODD.append((assignment, LANGUAGES[len(ODD) % 4], change))
+        return change
 
-    return keep
+    return register
 
 
 # Embedding
@@ -332,7 +333,7 @@ def program_in_parts(book):
 
 @odd("lstm_parameters")
 def made_of_what_stands_below(book):
-    """Its cells were run in another order than they stand in."""
+    """Use names before the cells that define them, as if the cells had been run in another order."""
     book["stacked"] = (
         "class StackedLSTM(LSTM):\n    def __init__(self, I, H, L, p): super().__init__(I, H, L, dropout=p)"
     )
@@ -343,7 +344,7 @@ def made_of_what_stands_below(book):
     book.add("import functools\nproj = made\nmade = functools.partial(lambda I, H, P: LSTM(I, H, proj_size=P))")
 
 
-# What these two need is not where they are graded
+# These two need a module or a file that is missing where they are graded
 
 
 @odd("lstm_parameters")

@@ -1,4 +1,4 @@
-"""An assignment's notebook with right answers, to be changed."""
+"""Right notebooks of the assignments, for tests to change."""
 
 import json
 
@@ -6,7 +6,7 @@ from tests.project.paths import ROOT
 
 
 class Book:
-    """A notebook with right answers. By a cell's name its source is read and written."""
+    """Notebook with right answers; `book[name]` is the source of the cell with this id."""
 
     def __init__(self, assignment, language="en"):
         self.name = f"{assignment}.ipynb"
@@ -14,7 +14,7 @@ class Book:
         self.cells = self.notebook["cells"]
         for cell in self.cells:
             lines = "".join(cell["source"]).splitlines(keepends=True)
-            cell["source"] = "".join(one for one in lines if " SOLUTION" not in one)
+            cell["source"] = "".join(line for line in lines if " SOLUTION" not in line)
 
     def code(self):
         return [cell for cell in self.cells if cell["cell_type"] == "code"]

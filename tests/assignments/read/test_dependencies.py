@@ -1,4 +1,4 @@
-"""Cells that an answer does not need: they cost it nothing."""
+"""Test that code which an answer does not need cannot cost it points."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from companion.check.engine.question import all_questions
 from tests.assignments.grading import IMPORTS, QUICK, WORDS, judged
 from tests.check.lstm_answers import GATES
 
-# What stands around a right answer. Each of the first stops whoever runs it, or ruins what runs after it.
-BESIDE = {
+# Cells around a right answer: the first few would end the program, run forever or break the code after them.
+AROUND = {
     "sleeping": (GATES, "import time\ntime.sleep(99)"),
     "computing in the answer's cell": (GATES + "\nx = 0\nwhile True: x += len(gates.__name__)",),
     "ending the program": ("import os\nos._exit(0)", GATES),
@@ -17,7 +17,7 @@ BESIDE = {
         "def act(a): return a.sigmoid()", GATES.replace("torch.sigmoid", "act"), "while True: act(torch.ones(1))"),
     "an act of the same name below": (
         "act = torch.sigmoid", GATES.replace("torch.sigmoid", "act"), "while True: act = torch.tanh"),
-    # in a roundabout way, which only the whole notebook has
+    # names bound indirectly, found only by running the whole notebook
     "patched": ("def put(module, name, what): setattr(module, name, what)",
                 GATES.replace("torch.sigmoid", "F.act"), "put(F, 'act', torch.sigmoid)"),
     "by exec": (f"exec({GATES!r})", "import time\ntime.sleep(99)"),
@@ -33,15 +33,15 @@ BESIDE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", BESIDE)
-def test_what_an_answer_does_not_need_costs_nothing(worker, name):
-    cells = [[number, source] for number, source in enumerate((IMPORTS, *BESIDE[name]), 1)]
+@pytest.mark.parametrize("name", AROUND)
+def test_code_that_an_answer_does_not_need_costs_no_points(worker, name):
+    cells = [[number, source] for number, source in enumerate((IMPORTS, *AROUND[name]), 1)]
     place = next(number for number, source in cells if "def gates" in source)
     answer = submitted_answers.Answer(cells, ["gates"], True, cell=place)
     verdict = judge.grade(worker, "gates", answer, 5, "en", WORDS, QUICK)
     assert (verdict.mistakes, verdict.points) == ([], all_questions()["gates"].points)
 
 
-def test_a_wrong_answer_is_told_its_own_mistake_beside_what_never_ends(worker):
+def test_a_wrong_answer_beside_an_endless_loop_gets_its_own_mistake(worker):
     verdict = judged(worker, "gates", GATES.replace("sigmoid", "tanh") + "\nwhile True: pass", limits=QUICK)
     assert verdict.mistakes == ["tanh_on_all_gates"]

@@ -1,4 +1,4 @@
-"""Notebooks as students send them: in every form, damaged, large and deep."""
+"""Test that notebooks are read in every form: renamed, damaged, large, deeply nested."""
 
 import ast
 import json
@@ -15,40 +15,42 @@ from tests.check.lstm_answers import CELL, GATES, LAYER, SOURCES
 from tests.project.paths import ROOT
 
 
-def right(folder, student):
-    found = sent(folder, student)
-    return {question for question, answer in found.answers.items() if answer.written}, [key for key, _ in found.remarks]
+def answered_questions(folder, student):
+    """Return the questions with written answers, and the keys of the remarks."""
+    submission = sent(folder, student)
+    written = {question for question, answer in submission.answers.items() if answer.written}
+    return written, [key for key, _ in submission.remarks]
 
 
-def test_a_plain_notebook(tmp_path):
+def test_a_plain_notebook_is_read(tmp_path):
     put(tmp_path, "a", "lstm.ipynb", notebook())
-    assert right(tmp_path, "a") == (set(SOURCES), [])
+    assert answered_questions(tmp_path, "a") == (set(SOURCES), [])
     assert sent(tmp_path, "a").assignments == ["lstm"]
 
 
 @pytest.mark.parametrize("named, checks", [(False, True), (True, False), (False, False)])
-def test_without_metadata_or_checks_under_a_wrong_name(tmp_path, named, checks):
+def test_answers_are_found_without_metadata_checks_or_the_right_name(tmp_path, named, checks):
     put(tmp_path, "a", "Untitled (3).ipynb", notebook(named=named, checks=checks))
-    assert right(tmp_path, "a") == (set(SOURCES), [])
+    assert answered_questions(tmp_path, "a") == (set(SOURCES), [])
 
 
-def test_windows_line_ends_a_byte_order_mark_and_utf_16(tmp_path):
+def test_windows_line_ends_and_other_encodings_are_read(tmp_path):
     text = json.dumps(notebook(), indent=1).replace("\\n", "\\r\\n").replace("\n", "\r\n")
     put(tmp_path, "a", "lstm.ipynb", b"\xef\xbb\xbf" + text.encode())
     put(tmp_path, "b", "lstm.ipynb", text.encode("utf-16"))
-    assert right(tmp_path, "a") == right(tmp_path, "b") == (set(SOURCES), [])
+    assert answered_questions(tmp_path, "a") == answered_questions(tmp_path, "b") == (set(SOURCES), [])
 
 
-def test_much_output(tmp_path):
-    said = notebook()
-    said["cells"][2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x" * 50_000_000}]
-    put(tmp_path, "a", "lstm.ipynb", said)
+def test_a_notebook_with_much_output_is_read_in_time(tmp_path):
+    large = notebook()
+    large["cells"][2]["outputs"] = [{"output_type": "stream", "name": "stdout", "text": "x" * 50_000_000}]
+    put(tmp_path, "a", "lstm.ipynb", large)
     begin = time.monotonic()
-    assert right(tmp_path, "a") == (set(SOURCES), [])
+    assert answered_questions(tmp_path, "a") == (set(SOURCES), [])
     assert time.monotonic() - begin < 10
 
 
-def test_what_is_no_notebook(tmp_path):
+def test_files_that_are_no_notebooks_get_a_remark(tmp_path):
     put(tmp_path, "a", "lstm.ipynb", b"")
     put(tmp_path, "b", "lstm.ipynb", b"PK\x03\x04\xff\xfe\x00")
     put(tmp_path, "c", "report.pdf", b"%PDF")
@@ -62,38 +64,38 @@ def test_what_is_no_notebook(tmp_path):
     assert not any(sent(tmp_path, name).answers for name in "abcdefg")
 
 
-def test_a_notebook_that_is_cut_off_and_a_program(tmp_path):
+def test_a_notebook_cut_off_and_a_script_are_read(tmp_path):
     text = json.dumps(notebook())
     put(tmp_path, "a", "lstm.ipynb", text[: text.index("lstm_backward") - 200])
-    answered, remarks = right(tmp_path, "a")
+    answered, remarks = answered_questions(tmp_path, "a")
     assert {"gates", "lstm_cell", "lstm"} <= answered and remarks == ["cut_off"]
     put(tmp_path, "b", "lstm.py", IMPORTS + "\n".join(SOURCES.values()))
-    assert right(tmp_path, "b") == (set(SOURCES), ["not_a_notebook"])
+    assert answered_questions(tmp_path, "b") == (set(SOURCES), ["not_a_notebook"])
 
 
-def test_missing_and_doubled_cells_and_two_files(tmp_path):
+def test_missing_cells_repeated_cells_and_two_files_are_read(tmp_path):
     stub = "def gates(x, h, weight_ih, weight_hh, bias_ih, bias_hh):\n    raise NotImplementedError"
-    said = notebook()
-    said["cells"] = [one for one in said["cells"] if "one_bias" not in one["source"]]
-    said["cells"].append(cell(stub, "gates"))
-    put(tmp_path, "a", "lstm.ipynb", said)
-    assert right(tmp_path, "a") == (set(SOURCES) - {"one_bias"}, [])
+    changed = notebook()
+    changed["cells"] = [code for code in changed["cells"] if "one_bias" not in code["source"]]
+    changed["cells"].append(cell(stub, "gates"))
+    put(tmp_path, "a", "lstm.ipynb", changed)
+    assert answered_questions(tmp_path, "a") == (set(SOURCES) - {"one_bias"}, [])
     first = put(tmp_path, "b", "lstm.ipynb", notebook({"gates": GATES, "lstm": LAYER}))
     os.utime(first, (1, 1))
     put(tmp_path, "b", "lstm (1).ipynb", notebook({"gates": stub, "lstm_cell": CELL}))
-    assert right(tmp_path, "b") == ({"gates", "lstm", "lstm_cell"}, ["several_files"])
+    assert answered_questions(tmp_path, "b") == ({"gates", "lstm", "lstm_cell"}, ["several_files"])
     assert sent(tmp_path, "b").answers["gates"].file == "lstm.ipynb"
 
 
-def test_what_is_too_long_to_be_parsed_is_read_all_the_same(tmp_path, monkeypatch):
-    """Five megabytes of `x=1` would take 26 seconds and 3 gigabytes."""
+def test_code_too_long_to_parse_is_still_read(tmp_path, monkeypatch):
+    """Check the bound: parsing five megabytes of `x=1` would take 26 seconds and 3 gigabytes."""
     parse, parsed = ast.parse, []
     monkeypatch.setattr(ast, "parse", lambda source, *more: parsed.append(len(source)) or parse(source, *more))
     monkeypatch.setattr(notebooks, "LONG_CELL", 2000)
-    monkeypatch.setattr(answers, "LONG", 10_000)
-    said = notebook({"gates": "%matplotlib inline\n" + GATES + "# " + "a" * 3000})
-    said["cells"] += [cell("x=1\n" * 2000), *(cell("x=1\n" * 400) for _ in range(30))]
-    put(tmp_path, "a", "lstm.ipynb", said)
+    monkeypatch.setattr(answers, "MAX_PARSED", 10_000)
+    long = notebook({"gates": "%matplotlib inline\n" + GATES + "# " + "a" * 3000})
+    long["cells"] += [cell("x=1\n" * 2000), *(cell("x=1\n" * 400) for _ in range(30))]
+    put(tmp_path, "a", "lstm.ipynb", long)
     answer = sent(tmp_path, "a").answers["gates"]
     assert sum(parsed) < 2 * 10_000 and max(parsed) <= 2000
     assert answer.written and answer.cells[answer.cell - 1][1].startswith("pass")
@@ -102,10 +104,10 @@ def test_what_is_too_long_to_be_parsed_is_read_all_the_same(tmp_path, monkeypatc
 
 @pytest.mark.heavy
 def test_large_notebooks_are_read_in_time(tmp_path):
-    said = notebook()
+    large = notebook()
     size = 100_000
-    said["cells"] += [{"cell_type": "code", "source": f"x = {number}"} for number in range(size)]
-    put(tmp_path, "a", "lstm.ipynb", said)
+    large["cells"] += [{"cell_type": "code", "source": f"x = {number}"} for number in range(size)]
+    put(tmp_path, "a", "lstm.ipynb", large)
     begin = time.process_time()
     assert set(sent(tmp_path, "a").answers) == set(SOURCES)
     assert time.process_time() - begin < size / 2000
@@ -118,12 +120,12 @@ DEEP = [
 
 
 @pytest.mark.heavy
-def test_no_source_is_too_deep_to_be_read(tmp_path):
-    """In a process of its own, which the stack's end would end."""
-    command = "import pathlib, sys; from assignments.read import notebooks; " \
-              "[print(len(notebooks.read(pathlib.Path(one)).cells), flush=True) for one in sys.argv[1:]]"  # fmt: skip
-    said = [{"cells": [{"cell_type": "code", "source": source}]} for source in DEEP]
-    files = [put(tmp_path, f"{number}", "lstm.ipynb", one) for number, one in enumerate(said)]
+def test_deeply_nested_code_is_read(tmp_path):
+    """Check it in a process of its own, since a stack overflow would end this one."""
+    command = "import pathlib, sys; from assignments.read.notebooks import read_notebook; " \
+              "[print(len(read_notebook(pathlib.Path(path)).cells), flush=True) for path in sys.argv[1:]]"  # fmt: skip
+    contents = [{"cells": [{"cell_type": "code", "source": source}]} for source in DEEP]
+    files = [put(tmp_path, f"{number}", "lstm.ipynb", content) for number, content in enumerate(contents)]
     done = subprocess.run(
         [sys.executable, "-c", command, *files], capture_output=True, text=True, timeout=120, cwd=ROOT
     )

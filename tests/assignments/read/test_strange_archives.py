@@ -1,5 +1,4 @@
-"""Archives and folders made to harm who opens them, and names made to be taken for others: all of it is read, nothing
-is followed or written, and it costs seconds."""
+"""Test that harmful archives, links and student names are read within seconds, and that nothing is extracted."""
 
 import json
 import os
@@ -16,71 +15,71 @@ import pytest
 
 from assignments.batch import Batch
 from assignments.read import folders
-from assignments.read.names import known, page_name
+from assignments.read.names import match_names, page_name
 from assignments.report import pages, results
 from tests.assignments.grading import notebook, put, result, rows, sent, zipped
 from tests.check.lstm_answers import GATES, SOURCES
 
 LATER = (2030, 1, 1, 0, 0, 0)
-posix = pytest.mark.skipif(sys.platform != "linux", reason="other systems have no files of all these names")
+posix = pytest.mark.skipif(sys.platform != "linux", reason="other systems do not allow all these names")
 
 
-def listed_often(name, content, times):
-    """A zip of one file that its list has many times: they overlap, and so it is small whatever comes out of it."""
+def zip_listing_often(name, content, times):
+    """Return a small zip file whose directory lists the same file many times."""
     raw = zipped([(name, content)], zipfile.ZIP_STORED)
     size, start = struct.unpack_from("<LL", raw, raw.rfind(b"PK\5\6") + 12)
-    one = raw[start : start + size]
-    return raw[:start] + one * times + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, times, times, size * times, start, 0)
+    entry = raw[start : start + size]
+    return raw[:start] + entry * times + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, times, times, size * times, start, 0)
 
 
-def spent(folder, student):
+def read_timed(folder, student):
+    """Return the submission and the processor seconds that reading took."""
     begin = time.process_time()
     return sent(folder, student), time.process_time() - begin
 
 
-def test_a_zip_that_lists_zips_that_list_zips(tmp_path):
-    """A thousand times a thousand times a thousand files of no bytes, in 150 kilobytes."""
-    bomb = listed_often("a.zip", listed_often("a.zip", listed_often("a.txt", b"", 1000), 1000), 1000)
+def test_nested_zip_bombs_are_bounded(tmp_path):
+    """Check with 150 kilobytes that list 1000 × 1000 × 1000 empty files."""
+    bomb = zip_listing_often("a.zip", zip_listing_often("a.zip", zip_listing_often("a.txt", b"", 1000), 1000), 1000)
     put(tmp_path, "ada", "lstm.zip", bomb)
     put(tmp_path, "ada", "lstm.ipynb", notebook())
-    found, seconds = spent(tmp_path, "ada")
-    assert len(bomb) < 200_000 and seconds < 8 and len(found.remarks) <= 1 + folders.FILES
-    assert ("too_many_files", "") in found.remarks and set(found.answers) == set(SOURCES)
+    submission, seconds = read_timed(tmp_path, "ada")
+    assert len(bomb) < 200_000 and seconds < 8 and len(submission.remarks) <= 1 + folders.MAX_FILES
+    assert ("too_many_files", "") in submission.remarks and set(submission.answers) == set(SOURCES)
 
 
-def test_many_bombs_cost_what_one_does(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "LARGEST", 2**20)
-    came = []
+def test_many_zip_bombs_share_one_bound(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "MAX_BYTES", 2**20)
+    chunks = []
     monkeypatch.setattr(
-        zipfile.ZipExtFile, "read", lambda *given, read=zipfile.ZipExtFile.read: came.append(read(*given)) or came[-1]
+        zipfile.ZipExtFile, "read", lambda *args, read=zipfile.ZipExtFile.read: chunks.append(read(*args)) or chunks[-1]
     )
     for number in range(20):
         put(tmp_path, "ada", f"{number}.zip", zipped([(f"{n}.txt", b"0" * (900 * 1024)) for n in range(2)]))
     put(tmp_path, "ada", "lstm.ipynb", notebook())
     assert set(sent(tmp_path, "ada").answers) == set(SOURCES)
-    assert sum(map(len, came)) <= 2**20 + 1
+    assert sum(map(len, chunks)) <= 2**20 + 1
 
 
-def test_a_zip_in_itself(tmp_path):
-    """As a quine is, down to a depth that none is handed in with."""
+def test_deeply_nested_zip_files_are_not_read(tmp_path):
+    """Check with 50 levels, as a zip file that contains itself would have."""
     raw = zipped([("lstm.ipynb", json.dumps(notebook()))])
     for _ in range(50):
         raw = zipped([("again.zip", raw)], zipfile.ZIP_STORED)
     put(tmp_path, "ada", "lstm.zip", raw)
-    found, seconds = spent(tmp_path, "ada")
-    assert found.answers == {} and seconds < 2 and [key for key, _ in found.remarks] == ["not_a_notebook"]
+    submission, seconds = read_timed(tmp_path, "ada")
+    assert submission.answers == {} and seconds < 2 and [key for key, _ in submission.remarks] == ["not_a_notebook"]
 
 
-def test_a_zip_of_more_than_a_thousand_files_is_read_as_far(tmp_path):
-    """An environment that was packed along is no attack."""
+def test_a_zip_of_too_many_files_is_read_up_to_the_bound(tmp_path):
+    """Check that a virtual environment in the zip file does not hide the notebook."""
     packed = [("lstm.ipynb", json.dumps(notebook()))] + [(f"venv/lib/{number}.h", "") for number in range(1500)]
     put(tmp_path, "ada", "lstm.zip", zipped(packed))
-    found = sent(tmp_path, "ada")
-    assert set(found.answers) == set(SOURCES) and ("too_many_files", "") in found.remarks
+    submission = sent(tmp_path, "ada")
+    assert set(submission.answers) == set(SOURCES) and ("too_many_files", "") in submission.remarks
 
 
-def test_what_a_zip_says_of_other_places(tmp_path):
-    """Links, ways out of the folder and strange names in it are text."""
+def test_links_and_paths_in_a_zip_lead_nowhere(tmp_path):
     (tmp_path / "secret.ipynb").write_text(json.dumps(notebook()))
     link = zipfile.ZipInfo("lstm.ipynb", LATER)
     link.create_system, link.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
@@ -98,16 +97,16 @@ def test_what_a_zip_says_of_other_places(tmp_path):
     main = json.dumps(notebook({"gates": f"import away, con\n{GATES}"}))
     raw = zipped([(link, "../secret.ipynb"), ("main.ipynb", main), *((name, "helper = 1") for name in names)])
     put(tmp_path, "ada", "lstm.zip", raw)
-    found = sent(tmp_path, "ada")
-    assert set(found.answers["gates"].modules) == {"away.py", "con.py"}
-    assert all(name.isprintable() for _, name in found.remarks)
-    assert not list(tmp_path.rglob("away*")) and "secret" not in str(found.answers)
-    assert found.answers["gates"].file == "main.ipynb"
+    submission = sent(tmp_path, "ada")
+    assert set(submission.answers["gates"].modules) == {"away.py", "con.py"}
+    assert all(name.isprintable() for _, name in submission.remarks)
+    assert not list(tmp_path.rglob("away*")) and "secret" not in str(submission.answers)
+    assert submission.answers["gates"].file == "main.ipynb"
 
 
 @posix
-def test_links_and_loops_in_a_folder(tmp_path):
-    """What a hard link leads to is a file like any other, as nobody can tell which name was first."""
+def test_links_in_a_folder_are_not_followed(tmp_path):
+    """Check also that a hard link counts as a file, since no name of a file is the first one."""
     folder = tmp_path / "sent"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
     put(tmp_path, "away", "lstm.ipynb", notebook())
@@ -128,7 +127,7 @@ def test_links_and_loops_in_a_folder(tmp_path):
     (folder / ".git").mkdir()
     (folder / ".DS_Store").touch()
     assert sorted(folders.students(folder)) == ["ada", "bo", "dan"]
-    assert folders.passed_over(folder) == [".eve", "cy"], "it is said of what may be someone's"
+    assert folders.skipped_entries(folder) == [".eve", "cy"]
     assert sent(folder, "bo").remarks == [("nothing_sent", "")]
     assert set(sent(folder, "dan").answers) == {"gates"}
     for path in folders.students(folder).values():
@@ -136,14 +135,14 @@ def test_links_and_loops_in_a_folder(tmp_path):
 
 
 @posix
-def test_a_folder_of_many_folders(tmp_path):
+def test_many_and_deep_folders_are_read_in_time(tmp_path):
     for number in range(40):
         (tmp_path / "ada" / ("d" * 200) / str(number) / "x").mkdir(parents=True)
     deep = tmp_path / "ada" / "/".join(["y"] * 300)
     deep.mkdir(parents=True)
     (deep / "lstm.ipynb").write_text(json.dumps(notebook()))
-    found, seconds = spent(tmp_path, "ada")
-    assert set(found.answers) == set(SOURCES) and seconds < 4
+    submission, seconds = read_timed(tmp_path, "ada")
+    assert set(submission.answers) == set(SOURCES) and seconds < 4
 
 
 # Names of students
@@ -177,27 +176,26 @@ STRANGE = [
 
 
 @posix
-def test_names_of_students_are_told_apart_and_harm_nothing(tmp_path, no_gradebook):
-    """Each has files of its own, also where case makes no difference, where letters are composed, and on Windows."""
+def test_strange_student_names_are_distinct_and_harmless(tmp_path, no_gradebook):
+    """Check that file names differ, also without case, with composed letters, and on Windows."""
     folder, output = tmp_path / "sent", tmp_path / "grades"
-    # who knows how names are marked takes the marked name
+    # page_name("Ada"): a student who knows the hash could take that name
     for name in dict.fromkeys([*ALIKE, unicodedata.normalize("NFD", "josé"), page_name("Ada"), *DEVICES, *STRANGE]):
         put(folder, name, "lstm.ipynb", "")
     os.makedirs(os.fsencode(folder) + b"/\xff\xfe\xfd")
     batch = Batch(folder, output, say=lambda text: None)
     assert len(batch.found) == len(list(folder.iterdir()))
     files = [unicodedata.normalize("NFKC", page_name(name)).casefold() for name in batch.found]
-    assert len(set(files)) == len(files) and all(len(one) < 100 and one.isascii() for one in files)
-    for one in files:
-        assert (
-            not one.startswith((".", "-")) and not one.endswith((".", " ")) and not set(one) & set("/\\:*?\"<>|#%&'` ")
-        )
-        assert Path(one).stem.split(".")[0] not in {"con", "nul", "aux", "prn", "com1", "lpt9"}
+    assert len(set(files)) == len(files) and all(len(file) < 100 and file.isascii() for file in files)
+    for file in files:
+        assert not file.startswith((".", "-")) and not file.endswith((".", " "))
+        assert not set(file) & set("/\\:*?\"<>|#%&'` ")
+        assert Path(file).stem.split(".")[0] not in {"con", "nul", "aux", "prn", "com1", "lpt9"}
     for points, student in enumerate(batch.found):
         batch.keep(student, result(student, points))
     results.write(output, batch.all_graded(), print)
     assert {student: points for (student, _), (points, _) in read(output).items()} == {
-        one: n for n, one in enumerate(batch.found)
+        student: points for points, student in enumerate(batch.found)
     }
     assert len(list((output / "feedback").iterdir())) == len(list((output / "review").iterdir())) == len(files)
     assert {path.name for path in output.iterdir()} == {
@@ -216,26 +214,26 @@ def test_names_of_students_are_told_apart_and_harm_nothing(tmp_path, no_gradeboo
         and "\x1b" not in text
         and "onclick=alert(1) x='\"" not in text
     )
-    # and whoever is asked for is found by the very name
-    assert all(known([name], batch.found, "submission of") == [name] for name in batch.found)
-    # once more: all of it is found again
+    # the command line finds each student by the exact name
+    assert all(match_names([name], batch.found, "submission of") == [name] for name in batch.found)
+    # a second batch finds all stored results
     assert Batch(folder, output, say=print).todo == []
 
 
-def test_no_name_is_a_formula_wherever_a_spreadsheet_splits_the_line():
-    """It may know quotes or not."""
+def test_no_name_is_a_formula_in_a_spreadsheet():
+    """Check every separator, since a spreadsheet may ignore quotes."""
     names = "=cmd|' /C calc'!A0", "＝1＋1", "tab\t=here", "bob;=1+1", "bob; @x", 'a";=1+1;"', "1|+1"
     table = pages.grades_csv([result(name) for name in names])
-    assert table.startswith("\ufeffstudent,")  # the mark by which Excel reads UTF-8
+    assert table.startswith("\ufeffstudent,")  # byte order mark: Excel needs it to read UTF-8
     assert not [
-        one
+        field
         for line in table.splitlines()
-        for one in re.split(r"[;,|\t\"]", line)
-        if one.lstrip()[:1] in [*"=+-@＝＋－＠"]
+        for field in re.split(r"[;,|\t\"]", line)
+        if field.lstrip()[:1] in [*"=+-@＝＋－＠"]
     ]
 
 
 def read(output):
-    """As rows(), with the names as they were before a table's own marks were put in front of formulas."""
-    return {(student[1:] if student[:1] == "'" and student[1:2] in {*"=+-@"} else student, question): said
-            for (student, question), said in rows(output).items()}  # fmt: skip
+    """Return rows(output) with the original names, without the apostrophe before formulas."""
+    return {(student[1:] if student[:1] == "'" and student[1:2] in {*"=+-@"} else student, question): row
+            for (student, question), row in rows(output).items()}  # fmt: skip

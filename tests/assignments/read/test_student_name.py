@@ -1,11 +1,11 @@
-"""By which name a submission is asked what differs from student to student, and what a copy of another's gets."""
+"""Test which name selects a student's variants, and the points of a copied variant."""
 
 import pytest
 import torch
 from bs4 import BeautifulSoup
 
 from assignments.batch import Batch
-from assignments.read.student_name import asked_as, declared
+from assignments.read.student_name import declared_name, name_for_variants
 from companion.check.engine import messages
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import all_questions, bank
@@ -29,33 +29,32 @@ CLASS = ["ada", "Bo Li", "s20260007", "zoë müller_12_assignsubmission_file"]
     (["student('a\nb')"], ""),
     ([], ""),
 ])  # fmt: skip
-def test_a_notebook_says_who_it_is_of(sources, name):
-    assert declared(sources) == name
+def test_the_declared_name_is_the_last_one(sources, name):
+    assert declared_name(sources) == name
 
 
-@pytest.mark.parametrize("student, said, asked, remark", [
+@pytest.mark.parametrize("student, declared, expected, remark", [
     ("ada", "ada", "ada", None),
     ("ada", " ADA", " ADA", None),
     ("ada", "", "ada", None),
-    # a word of it, and another variant
+    # a word of the folder's name, which selects another variant
     ("zoë müller_12_assignsubmission_file", "Zoe\u0308 Müller", "Zoe\u0308 Müller", None),
     ("s20260007", "20260007", "20260007", None),  # the same variant by chance
     ("ada", "ad", "ad", None),
-    ("ada", "adal", "adal", "name_of_nobody"),  # a spelling that leads to another
+    ("ada", "adal", "adal", "name_of_nobody"),  # a spelling that selects another variant
     ("ada", "Ada Lovelace", "Ada Lovelace", "name_of_nobody"),
     ("ada", "bo li", "ada", "name_of_another"),
     ("ada", "20260007", "ada", "name_of_another"),
     ("ada", "the queen", "the queen", "name_of_nobody"),
     ("ada", "the king", "the king", None),
 ])  # fmt: skip
-def test_a_name_that_is_anothers_is_not_believed(student, said, asked, remark):
+def test_the_name_of_another_student_is_not_accepted(student, declared, expected, remark):
     questions = [all_questions()["gru_step"]]
-    assert asked_as(student, said, CLASS, questions) == (asked, remark and (remark, said))
-    assert asked_as(student, said, None, questions) == (
-        said,
-        None,
-    )  # where nobody is held to a variant, a notebook says its own
-    assert asked_as(student, said, CLASS, [all_questions()["gru_layer"]])[1] is None  # which asks everybody the same
+    assert name_for_variants(student, declared, CLASS, questions) == (expected, remark and (remark, declared))
+    # without fixed variants, every declared name is accepted
+    assert name_for_variants(student, declared, None, questions) == (declared, None)
+    without_variants = [all_questions()["gru_layer"]]
+    assert name_for_variants(student, declared, CLASS, without_variants)[1] is None
 
 
 STEP = """def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -64,64 +63,64 @@ STEP = """def gru_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     n = torch.tanh(a[{n}] + r * u[{n}])
     return (1 - z) * n + z * h
 """
-PLACES = {"gates_r_z_n": (0, 1, 2), "gates_z_r_n": (1, 0, 2), "gates_n_z_r": (2, 1, 0)}
+GATE_ORDER = {"gates_r_z_n": (0, 1, 2), "gates_z_r_n": (1, 0, 2), "gates_n_z_r": (2, 1, 0)}
 
 
-def asked_of(name):
+def variant_of(name):
     return all_questions()["gru_step"].asked_of(name).variant
 
 
-ADA = asked_of("ada")
-OTHER = next(name for name in ("bo", "cy", "di", "eve") if asked_of(name) != ADA)  # is asked something else
+ADA = variant_of("ada")
+OTHER = next(name for name in ("bo", "cy", "di", "eve") if variant_of(name) != ADA)  # gets another variant
 POINTS = all_questions()["gru_step"].points
 
 
-def sent(folder, student, says, variant):
-    source = STEP.format(**dict(zip("rzn", PLACES[variant])))
-    cells = [cell(IMPORTS), cell(f'student("{says}")'), cell('variant("gru_step")'), cell(source, "gru_step")]
+def hand_in(folder, student, declared, variant):
+    source = STEP.format(**dict(zip("rzn", GATE_ORDER[variant])))
+    cells = [cell(IMPORTS), cell(f'student("{declared}")'), cell('variant("gru_step")'), cell(source, "gru_step")]
     put(folder, student, "gru.ipynb", {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def graded(folder, output, **more):
-    done = Batch(folder, output, ("gru",), say=lambda text: None, **more).grade(1)
-    return {name: (*rows(output)[name, "gru_step"], one["remarks"]) for name, one in done.items()}
+    results = Batch(folder, output, ("gru",), say=lambda text: None, **more).grade(1)
+    return {name: (*rows(output)[name, "gru_step"], result["remarks"]) for name, result in results.items()}
 
 
-def test_a_copy_of_another_variant_fails_and_is_told_whose_it_is(tmp_path, here):
+def test_a_copied_variant_earns_no_points_and_is_named(tmp_path, here):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     for student in ("ada", OTHER):
-        sent(folder, student, "ada", ADA)  # a copy, with the name still in it
+        hand_in(folder, student, "ada", ADA)  # the second is a copy, with the name still in it
     assert graded(folder, output, variants=True) == {
         "ada": (POINTS, "", []), OTHER: (0, f"variant_{ADA}", [["name_of_another", "ada"]]),
     }  # fmt: skip
     page = (output / "feedback" / f"{OTHER}.html").read_text(encoding="utf-8")
-    for said in (messages.of_variant(ADA, "en"), messages.words("en")["mistakes"]["other_variant"]["says"]):
-        assert said in page
+    for text in (messages.of_variant(ADA, "en"), messages.words("en")["mistakes"]["other_variant"]["says"]):
+        assert text in page
     assert WORDS["remarks"]["name_of_another"].split("`")[0] in page
-    for student in ("ada", OTHER):  # the instructor sees what was asked, and below what is wrong what is right
+    for student in ("ada", OTHER):  # the instructor sees the variant and, if the answer is wrong, the solution
         page = BeautifulSoup((output / "review" / f"{student}.html").read_text(encoding="utf-8"), "html.parser")
-        assert messages.of_variant(asked_of(student), "en") in page.text
+        assert messages.of_variant(variant_of(student), "en") in page.text
         assert len(page.select(".solution")) == (student == OTHER)
-    space = {"torch": torch}
-    exec(page.select_one(".solution pre").text, space)
-    probed = bank("gru_step", 5, asked_of(OTHER))
-    got = [observe(probed.question.call, space["gru_step"], probe) for probe in probed.probes]
-    assert diagnose(probed, got).mistakes == []
+    namespace = {"torch": torch}
+    exec(page.select_one(".solution pre").text, namespace)
+    probed = bank("gru_step", 5, variant_of(OTHER))
+    outcomes = [observe(probed.question.call, namespace["gru_step"], probe) for probe in probed.probes]
+    assert diagnose(probed, outcomes).mistakes == []
 
 
 @pytest.mark.heavy
-def test_without_variants_a_notebook_is_believed_and_with_them_a_nickname_costs_nothing(tmp_path, here):
+def test_a_nickname_costs_no_points_with_or_without_fixed_variants(tmp_path, here):
     folder, output = tmp_path / "sent", tmp_path / "grades"
-    sent(folder, OTHER, "ada", ADA)
-    sent(folder, "fay", "the queen", asked_of("the queen"))
-    sent(folder, "gil", "", asked_of("gil"))
-    sent(folder, OTHER + "2", "", ADA)
+    hand_in(folder, OTHER, "ada", ADA)
+    hand_in(folder, "fay", "the queen", variant_of("the queen"))
+    hand_in(folder, "gil", "", variant_of("gil"))
+    hand_in(folder, OTHER + "2", "", ADA)
     first = next(iter(all_questions()["gru_step"].variants))
     expected = {OTHER: (POINTS, "", []), "fay": (POINTS, "", [])}
-    for name, variant in (("gil", asked_of("gil")), (OTHER + "2", ADA)):  # without a name the first variant is asked
+    for name, variant in (("gil", variant_of("gil")), (OTHER + "2", ADA)):  # without a name, the first variant
         expected[name] = (POINTS, "", []) if variant == first else (0, f"variant_{variant}", [])
     assert graded(folder, output) == expected
-    # the same folder, held to variants, is graded anew
-    held = graded(folder, output, variants=True)
-    assert held["fay"] == (POINTS, "", [["name_of_nobody", "the queen"]]) and held["gil"] == (POINTS, "", [])
-    assert held[OTHER + "2"][:2] == ((POINTS, "") if asked_of(OTHER + "2") == ADA else (0, f"variant_{ADA}"))
+    # with fixed variants, the same folder is graded again
+    fixed = graded(folder, output, variants=True)
+    assert fixed["fay"] == (POINTS, "", [["name_of_nobody", "the queen"]]) and fixed["gil"] == (POINTS, "", [])
+    assert fixed[OTHER + "2"][:2] == ((POINTS, "") if variant_of(OTHER + "2") == ADA else (0, f"variant_{ADA}"))

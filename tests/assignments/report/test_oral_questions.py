@@ -31,7 +31,7 @@ QUICKLY = ("lookup", "weight_gradient", "rnn", "lstm_cell")
 
 def solution(question):
     name = all_questions()[question].assignment
-    return answers.submission("student", ROOT / f"assignments/source/en/{name}.ipynb").answers[question]
+    return answers.read_submission("student", ROOT / f"assignments/source/en/{name}.ipynb").answers[question]
 
 
 def answer(source, name="gates"):

@@ -27,7 +27,7 @@ def sent_by(folder, code=ASKED_CODE, outputs=(), more=()):
     book["cells"][3]["metadata"] = {"nbgrader": {"grade_id": "gates"}}
     book["cells"][4]["outputs"] = list(outputs)
     put(folder, "ada", "lstm.ipynb", book)
-    return answers.submission("ada", folder / "ada")
+    return answers.read_submission("ada", folder / "ada")
 
 
 def judged_so(*mistakes, line=""):

@@ -171,7 +171,7 @@ def state(place):
     return files
 
 
-# The settings in which calls are refused run in a quarter of the commits.
+# The settings in which calls are refused run in a quarter of the trees, see selection.py.
 each_setting = pytest.mark.parametrize(
     "setting", [pytest.param(name, marks=[pytest.mark.deep] * bool(SETTINGS[name][0])) for name in SETTINGS]
 )

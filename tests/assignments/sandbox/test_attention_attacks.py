@@ -89,7 +89,7 @@ ATTACKS = {
         "    block = nn.TransformerEncoderLayer(E, heads, batch_first=True)\n"
         f"    return torch.func.functional_call(block, {{f'self_attn.{{k}}': one for k, one in {NAMES}.items()}}, (query,)), None\n")),  # noqa: E501
 }  # fmt: skip
-# Attacks that the notebook's own check does not recognise: a script runs no Python, and a copy of a file is not torch's.
+# Attacks that the notebook's check does not recognise: a script runs no Python, a copy of a file is not torch's.
 UNSEEN = {"scripted", "read again from the file"}
 # Attacks whose results are not right.
 NO_RESULT = {"TransformerEncoderLayer"}
@@ -124,11 +124,8 @@ def test_attention_attacks_are_right_outside_the_sandbox(name):
     question, answer = answer_of(name)
     probed = bank(question, 5)
     for probe, expected in zip(probed.probes, probed.expected):
-        outcome = observe(probed.question.call, answer, replace(probe, gradients=None))
-        assert probe.name == "some_rows_hidden" or alike(expected, outcome, gradients=False), (
-            probe.name,
-            outcome.error,
-        )
+        got = observe(probed.question.call, answer, replace(probe, gradients=None))
+        assert probe.name == "some_rows_hidden" or alike(expected, got, gradients=False), (probe.name, got.error)
 
 
 @pytest.mark.parametrize(
