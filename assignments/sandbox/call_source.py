@@ -1,4 +1,4 @@
-"""Cut the source of a question's call out of its module, for the student's process, without the reference answer."""
+"""Extract the source of a question's call for the student's process, without the reference answer."""
 
 import ast
 import inspect

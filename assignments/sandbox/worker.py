@@ -1,4 +1,4 @@
-"""Worker process for students' code. It has a question's call and its probes, but no reference answer and no bank.
+"""Worker process for students' code. It has a question's call and probes, but no reference and no expected values.
 
 pool.py starts it. It imports torch, disables torch's own layers and then waits for jobs in fork_server.py, which forks
 a child for each job. The child enters the sandbox of isolation.py, runs the notebook's cells, calls the answer on the

@@ -1,4 +1,4 @@
-"""Test how files are submission: archives, links, files that never end, and bounds."""
+"""Test how files are found: archives, links, files that never end, and bounds."""
 
 import json
 import os

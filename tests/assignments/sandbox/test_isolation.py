@@ -42,7 +42,7 @@ def one_bias(weights):
             "HOME", "TMPDIR", "PATH", "MPLBACKEND", "MPLCONFIGDIR", "TORCHINDUCTOR_CACHE_DIR",
         }}),
     ]
-    raise ValueError(str([number for number, one in enumerate(seen) if one]))
+    raise ValueError(str([number for number, success in enumerate(seen) if success]))
 """
     kept = raw(worker, "one_bias", [source])
     protections = json.loads(kept["said"].partition("\n")[0])
