@@ -15,7 +15,7 @@ from pathlib import Path
 import companion.figures
 from book.editions import ORIGINAL, editions
 from book.site.browser import open_browser
-from companion.figures.figure import own, read, script
+from companion.figures.figure import own_state, read, script
 
 PICTURES = Path(companion.figures.__file__).parent / "pictures"
 HOST = Path(__file__).parents[1] / "site" / "extension" / "figures" / "figures.js"
@@ -46,7 +46,7 @@ def page_of(figure):
         language=figure.language,
         style=read("figures.css"),
         host=HOST.read_text(encoding="utf-8"),
-        state=json.dumps(own(figure.get_state())),
+        state=json.dumps(own_state(figure.get_state())),
         script=script(figure.name).replace("export default", "const figure ="),
     )
 

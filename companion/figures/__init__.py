@@ -1,4 +1,4 @@
-"""Figures that answer, on the book's pages and in notebooks: one class and one script each."""
+"""Interactive figures of the book's pages and notebooks: one Python class and one script each."""
 
 from companion.figures.attention import Attention
 from companion.figures.gates import Gates

@@ -1,7 +1,7 @@
-/* A trained reader turns a number in words into digits, and shows which words it looks at for each. */
-import { readSafetensors } from "./reading.js";
-import { numeralWords, writeNumber } from "./steps.js";
-import { GREEN, change, drawing, fill, fixed, html, label, say, square, svg } from "./kit.js";
+/* Figure: a trained network translates a number in words into digits; its attention weights are shown. */
+import { readSafetensors } from "./weights_file.js";
+import { numeralWords, greedyDecode } from "./arithmetic.js";
+import { GREEN, change, drawing, fill, fixed, html, label, setContent, square, svg } from "./elements.js";
 import { button, loader, player, slider, toggle } from "./controls.js";
 import { report, show } from "./show.js";
 
@@ -10,31 +10,31 @@ const KINDS = ["attention", "fixed"];
 const END = "⏎";
 const signOf = (index) => (index === 0 ? END : `${index - 1}`);
 
-/* Reads numbers in words, with attention and without. */
-const reader = (file) => {
+/* The networks of a file, with attention and without. */
+const networksOf = (file) => {
   const { weights, metadata } = readSafetensors(file);
-  const known = JSON.parse(metadata.words);
-  const indices = new Map(known.map((word, index) => [word, index]).slice(1)); // the first is padding
-  const of = Object.fromEntries(KINDS.map((kind) => [kind, {}]));
+  const vocabulary = JSON.parse(metadata.words);
+  const indices = new Map(vocabulary.map((word, index) => [word, index]).slice(1)); // the first is padding
+  const weightsOf = Object.fromEntries(KINDS.map((kind) => [kind, {}]));
   for (const [name, weight] of Object.entries(weights)) {
     const [kind] = name.split(".", 1);
-    of[kind][name.slice(kind.length + 1)] = weight;
+    weightsOf[kind][name.slice(kind.length + 1)] = weight;
   }
   return {
-    unknown: (found) => [...new Set(found)].filter((word) => !indices.has(word)),
-    read(text, found) {
-      const read = found.map((word) => indices.get(word));
+    unknown: (words) => [...new Set(words)].filter((word) => !indices.has(word)),
+    read(text, words) {
+      const input = words.map((word) => indices.get(word));
       return {
         text,
-        words: found,
-        ...Object.fromEntries(KINDS.map((kind) => [kind, writeNumber(read, of[kind], MOST.digits)])),
+        words,
+        ...Object.fromEntries(KINDS.map((kind) => [kind, greedyDecode(input, weightsOf[kind], MOST.digits)])),
       };
     },
   };
 };
 
-/* The grid: a column for each word, a row for each sign that was written, with its probability. Squares become smaller
- * where words are many, and have their numbers where they are few. English words stand upwards, signs upright. */
+/* The grid of attention weights: a column for each word, a row for each output sign, with its probability. The more words,
+ * the smaller the squares; large ones have numbers. `upwards`: words are rotated, as in English. */
 const grid = (words, upwards) => {
   const [left, width, high] = [58, 300, 21];
   const top = upwards ? 78 : 26;
@@ -42,12 +42,12 @@ const grid = (words, upwards) => {
   let [rows, heads, frame] = [[], [], null];
   return {
     element,
-    /* As large as all that will be written, so that nothing moves while it is. */
-    make(found, T) {
-      const size = Math.min(width / found.length, 40);
+    /* Make the grid for the whole output, so that it keeps its size while rows appear. */
+    make(input, T) {
+      const size = Math.min(width / input.length, 40);
       const digits = size >= 29 ? 2 : null;
       const font = upwards ? Math.min(12, size) : Math.min(15, size - 0.5);
-      heads = found.map((word, j) => {
+      heads = input.map((word, j) => {
         const x = left + (j + 0.5) * size;
         const at = upwards
           ? { transform: `translate(${x.toFixed(2)} ${top - 5}) rotate(-90)`, "text-anchor": "start" }
@@ -62,7 +62,7 @@ const grid = (words, upwards) => {
         const y = top + k * high;
         const sign = label(14, y + high / 2, " ", { "font-size": 15 });
         const p = label(50, y + high / 2, " ", { "font-size": 11, "text-anchor": "end" });
-        const cells = found.map((_, j) => square(left + j * size, y, size, high, { digits, size: 11 }));
+        const cells = input.map((_, j) => square(left + j * size, y, size, high, { digits, size: 11 }));
         return {
           element: svg(
             "g",
@@ -72,7 +72,7 @@ const grid = (words, upwards) => {
             svg(
               "g",
               {},
-              cells.map((one) => one.element),
+              cells.map((cell) => cell.element),
             ),
           ),
           sign,
@@ -82,26 +82,26 @@ const grid = (words, upwards) => {
       });
       frame = svg("rect", {
         x: 3,
-        width: left - 3 + found.length * size + 2,
+        width: left - 3 + input.length * size + 2,
         height: high,
         rx: 3,
         fill: "none",
         stroke: GREEN,
         "stroke-width": 2,
       });
-      say(element, ...heads, ...rows.map((row) => row.element), frame);
+      setContent(element, ...heads, ...rows.map((row) => row.element), frame);
       change(element, { viewBox: `0 0 360 ${top + T * high + 4}` });
     },
-    /* So many rows of what was written; the last of them is framed, and the word that it looks at most is bold. */
+    /* Show this many rows of the output. The last of them is framed, and the word with the largest weight, `most`, is bold. */
     set(written, shown, most) {
       rows.forEach(({ element, sign, p, cells }, k) => {
         const { index, p: chance, weights } = written[k] ?? {};
-        const there = k < shown;
-        say(sign, there ? signOf(index) : " ");
-        say(p, there ? fixed(chance) : " ");
+        const visible = k < shown;
+        setContent(sign, visible ? signOf(index) : " ");
+        setContent(p, visible ? fixed(chance) : " ");
         change(sign, { "font-weight": k === shown - 1 ? 700 : null });
         change(element.lastChild, { opacity: weights ? null : 0.4 });
-        cells.forEach((one, j) => one.set(weights?.[j] ?? 0, { shown: there && Boolean(weights) }));
+        cells.forEach((cell, j) => cell.set(weights?.[j] ?? 0, { shown: visible && Boolean(weights) }));
       });
       heads.forEach((head, j) => change(head, { "font-weight": j === most ? 700 : null }));
       change(frame, { y: top + (shown - 1) * high, visibility: shown ? null : "hidden" });
@@ -109,17 +109,17 @@ const grid = (words, upwards) => {
   };
 };
 
-/* What both readers have written, one below the other; from where they part, in bold. */
-const both = (words) => {
+/* The outputs of both networks, one below the other; bold from the first difference on. */
+const comparison = (words) => {
   const lines = KINDS.map((_, k) => [html("span", {}, k ? words.without : words.with), html("output", {})]);
   return {
     element: html("div", { class: "both" }, lines),
-    set(texts, now) {
-      const parting = [...texts[0]].findIndex((digit, k) => digit !== texts[1][k]);
-      const common = parting < 0 ? texts[0].length : parting;
+    set(texts, current) {
+      const difference = [...texts[0]].findIndex((digit, k) => digit !== texts[1][k]);
+      const common = difference < 0 ? texts[0].length : difference;
       texts.forEach((text, k) => {
-        say(lines[k][1], text.slice(0, common), html("b", {}, text.slice(common)));
-        for (const one of lines[k]) change(one, { class: k === now ? "now" : null });
+        setContent(lines[k][1], text.slice(0, common), html("b", {}, text.slice(common)));
+        for (const element of lines[k]) change(element, { class: k === current ? "now" : null });
       });
     },
   };
@@ -127,45 +127,45 @@ const both = (words) => {
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const source = model.get("reader"); // its file, and what is known of it before it is loaded
+  const source = model.get("reader"); // file name and size, and outputs that are shown before it is loaded
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
   };
   let loaded = null;
 
-  /* What both readers write for the text as it is now; nothing if that is not known. */
+  /* The outputs of both networks for the current text; none if they are not known without the weights. */
   let result = null;
-  const found = () => {
+  const outputs = () => {
     const text = model.get("text");
     if (result?.text !== text || result.by !== loaded) {
-      const read = loaded
+      const output = loaded
         ? loaded.read(text, numeralWords(text, source.language))
-        : source.known.find((one) => one.text === text);
-      result = { ...read, text, by: loaded };
+        : source.known.find((example) => example.text === text);
+      result = { ...output, text, by: loaded };
       result.words ??= numeralWords(text, source.language);
     }
     return result;
   };
   const kind = () => KINDS[model.get("attention") ? 0 : 1];
-  const length = () => found()[kind()]?.length ?? 1;
+  const length = () => outputs()[kind()]?.length ?? 1;
   const shown = () => Math.min(model.get("t"), length());
 
-  // A number in words: what cannot be read stays in its box, and the model keeps what it has.
+  // The number in words. Invalid text stays in its box and does not change the model.
   const id = `attention-${Math.random().toString(36).slice(2, 8)}`;
   const complaint = html("p", { id: `${id}-said`, class: "report", role: "status" });
-  const wrongWith = (read) => {
-    const unknown = loaded.unknown(read);
-    if (!read.length) return words.empty;
+  const errorIn = (input) => {
+    const unknown = loaded.unknown(input);
+    if (!input.length) return words.empty;
     if (unknown.length) return fill(words.unknown, { words: unknown.join(words.comma) });
-    return read.length > MOST.words ? fill(words.long, { count: read.length, most: MOST.words }) : "";
+    return input.length > MOST.words ? fill(words.long, { count: input.length, most: MOST.words }) : "";
   };
   const typed = (event) => {
-    if (event.isComposing) return; // half a syllable is no sign yet
-    const wrong = wrongWith(numeralWords(box.value, source.language));
-    say(complaint, wrong);
-    change(box, { "aria-invalid": wrong ? "true" : null });
-    if (!wrong) set({ text: box.value.normalize("NFC"), t: MOST.digits + 1 });
+    if (event.isComposing) return; // the input method is not done
+    const error = errorIn(numeralWords(box.value, source.language));
+    setContent(complaint, error);
+    change(box, { "aria-invalid": error ? "true" : null });
+    if (!error) set({ text: box.value.normalize("NFC"), t: MOST.digits + 1 });
   };
   const box = html("textarea", {
     id,
@@ -179,12 +179,12 @@ const render = ({ model, el }) => {
   const follow = () => {
     if (box.value.normalize("NFC") === model.get("text")) return;
     box.value = model.get("text");
-    say(complaint, "");
+    setContent(complaint, "");
     change(box, { "aria-invalid": null });
   };
 
   const picture = grid(words, source.language === "en");
-  const [now, compared] = [report(), both(words)];
+  const [sentence, compared] = [report(), comparison(words)];
   const move = slider(model, "t", {
     label: words.written,
     min: 1,
@@ -197,17 +197,23 @@ const render = ({ model, el }) => {
   const choose = (text) => set({ text, t: MOST.digits + 1 });
   const examples = source.examples.map(([number, text]) => button(`${number}`, () => choose(text)));
   const typing = html("div", {}, html("label", { for: id }, words.label), box, complaint);
-  const waiting = loader(model, source, { load: words.load, lacking: words.lacking }, reader, (it, focused) => {
-    loaded = it;
-    update();
-    if (focused) box.focus();
-  });
+  const waiting = loader(
+    model,
+    source,
+    { load: words.load, lacking: words.lacking },
+    networksOf,
+    (networks, focused) => {
+      loaded = networks;
+      update();
+      if (focused) box.focus();
+    },
+  );
 
   let made = "";
   const update = () => {
-    const all = found();
+    const all = outputs();
     const rows = all[kind()];
-    const T = Math.max(...KINDS.map((one) => all[one]?.length ?? 1)); // the grid stays when attention is switched
+    const T = Math.max(...KINDS.map((name) => all[name]?.length ?? 1)); // one grid for both networks
     const shape = JSON.stringify([all.words, T]);
     if (made !== shape) picture.make(all.words, T);
     made = shape;
@@ -215,24 +221,26 @@ const render = ({ model, el }) => {
     change(input, { max: length(), disabled: !rows });
     change(play, { disabled: !rows });
     if (Number(input.value) !== shown()) input.value = shown();
-    say(output, `${shown()} / ${length()}`);
+    setContent(output, `${shown()} / ${length()}`);
     change(input, { "aria-valuetext": output.textContent });
-    examples.forEach((one, k) =>
-      change(one, { "aria-pressed": source.examples[k][1] === all.text ? "true" : "false" }),
+    examples.forEach((example, k) =>
+      change(example, { "aria-pressed": source.examples[k][1] === all.text ? "true" : "false" }),
     );
     change(compared.element, { hidden: !rows });
     if (!rows) {
       picture.set([], 0);
-      return now.set(words.unread);
+      return sentence.set(words.unread);
     }
     const { index, p, weights } = rows[shown() - 1];
     const most = weights ? weights.indexOf(Math.max(...weights)) : -1;
     picture.set(rows, shown(), most);
     const [goesOn, ends] = weights ? [words.said, words.said_end] : [words.said_fixed, words.said_fixed_end];
-    const looked = weights ? { word: fill(words.quoted, { word: all.words[most] }), weight: fixed(weights[most]) } : {};
-    now.set(fill(index ? goesOn : ends, { sign: signOf(index), p: fixed(p), ...looked }));
-    const texts = KINDS.map((one) =>
-      all[one]
+    const lookedAt = weights
+      ? { word: fill(words.quoted, { word: all.words[most] }), weight: fixed(weights[most]) }
+      : {};
+    sentence.set(fill(index ? goesOn : ends, { sign: signOf(index), p: fixed(p), ...lookedAt }));
+    const texts = KINDS.map((name) =>
+      all[name]
         .slice(0, -1)
         .map((row) => signOf(row.index))
         .join(""),
@@ -242,7 +250,7 @@ const render = ({ model, el }) => {
 
   const parts = [
     picture.element,
-    now.element,
+    sentence.element,
     html("div", { class: "strip" }, play, move, toggle(model, "attention", { label: words.attention })),
     compared.element,
     html(

@@ -1,4 +1,4 @@
-"""A trained reader turns a number in words into digits, and shows which words it looks at for each."""
+"""Figure of a trained network that translates a number in words into digits, and its attention weights."""
 
 import unicodedata
 from functools import cache, lru_cache
@@ -13,20 +13,22 @@ from companion.learning.numeral_readers import KINDS, load_reader, path_of
 from companion.learning.numerals import LANGUAGES, in_words, split
 from companion.learning.search import greedy
 
-# The first stands there at the beginning. Then a short one, one with zeros where the reader without attention goes
-# wrong, one with none, and one that is longer than any that the readers learned from.
+# The initial number; a short one; one with zeros, which the network without attention gets wrong; one without zeros;
+# and one that is longer than any in the training data.
 EXAMPLES = {language: [412007, 305, zeros, 987654321, 1234567890] for language, zeros in zip(
     LANGUAGES, (700800009, 600030015, 90000400, 300405006), strict=True
 )}  # fmt: skip
-MOST = 25  # words
-LONGEST = 12  # digits
+MAX_WORDS = 25
+MAX_DIGITS = 12
 
 reader_of = cache(load_reader)
 
 
 class Written(NamedTuple):
-    """digits: what was written, a string. p: the probability of each digit and of the end, (T). weights: (T, S), or
-    None."""
+    """An output of the network.
+
+    digits: a string. p: probabilities of each digit and of the end, (T). weights: of the attention, (T, S), or None.
+    """
 
     digits: str
     p: Tensor
@@ -34,31 +36,31 @@ class Written(NamedTuple):
 
 
 class Attention(Loading):
-    """The reader of numerals of a language, with attention and without.
+    """A network that reads numerals of a language, with attention and without.
 
-    text: a number in words, 1 to 25 of those that the reader knows. attention: whether the reader with attention is
-    shown, or the one that has only the encoder's last state. t: how many steps are shown, 1 to 13; there may be fewer.
-    A language without a reader gets the English one.
+    text: a number in words, 1 to 25 words of the vocabulary. attention: whether the network with attention is
+    shown, or the one that has only the encoder's last state. t: how many steps are shown at most, 1 to 13.
+    A language without a network gets the English one.
     """
 
     _esm = script("attention")
     files = {f"readers/{language}.safetensors": path_of(language) for language in LANGUAGES}
     text = Unicode().tag(sync=True)
     attention = Bool(True).tag(sync=True)
-    t = Int(LONGEST + 1, min=1, max=LONGEST + 1).tag(sync=True)
-    reader = Dict(read_only=True).tag(sync=True)  # what the page knows before it has the weights
-    moved = ("text", "attention", "t")
+    t = Int(MAX_DIGITS + 1, min=1, max=MAX_DIGITS + 1).tag(sync=True)
+    reader = Dict(read_only=True).tag(sync=True)  # what the page shows before it has the weights
+    settings = ("text", "attention", "t")
 
     def __init__(self, language: str = "en", **values: Any) -> None:
         super().__init__(language, **values)
         self.set_trait("reader", self._reader())
 
     def words_read(self, text: str | None = None) -> list[str]:
-        """The words of the text, or of another one, as the encoder reads them: a list."""
+        """Return the words of a text, by default the figure's, as the encoder reads them."""
         return split(unicodedata.normalize("NFC", self.text if text is None else text), self._own)
 
     def written(self, text: str | None = None, attention: bool | None = None) -> Written:
-        """What is written for the text, or for another one, as `Written`: the likeliest sign at each step."""
+        """Return the greedy output for a text, by default the figure's: the likeliest sign at each step."""
         kind = KINDS[0] if (self.attention if attention is None else attention) else KINDS[1]
         return write(self._own, kind, tuple(self.words_read(text)))
 
@@ -67,7 +69,7 @@ class Attention(Loading):
         return self.language if self.language in LANGUAGES else "en"
 
     def _reader(self):
-        """Its file and bytes; the examples, and what is written for them and for the text as it is now."""
+        """Return file name, size, examples, and the outputs for the examples and the current text."""
         path, texts = path_of(self._own), {example_of(number, self._own): number for number in EXAMPLES[self._own]}
         return {
             "file": f"readers/{path.name}", "bytes": path.stat().st_size, "language": self._own,
@@ -84,11 +86,11 @@ class Attention(Loading):
         return example_of(EXAMPLES[self._own][0], self._own)
 
     @validate("text")
-    def _is_known(self, proposal):
+    def _check_text(self, proposal):
         text = unicodedata.normalize("NFC", proposal["value"])
         words, (_, task) = self.words_read(text), reader_of(self._own)
-        if not 1 <= len(words) <= MOST:
-            raise TraitError(f"text must have 1 to {MOST} words, not {len(words)}")
+        if not 1 <= len(words) <= MAX_WORDS:
+            raise TraitError(f"text must have 1 to {MAX_WORDS} words, not {len(words)}")
         try:
             task.encode(words)
         except ValueError as error:
@@ -97,21 +99,21 @@ class Attention(Loading):
 
 
 def example_of(number: int, language: str) -> str:
-    """A number in words, as one would type it."""
+    """Return a number in words, as a reader types it."""
     return (" " if language == "en" else "").join(in_words(number, language))
 
 
 @lru_cache(maxsize=100)
 def write(language: str, kind: str, words: tuple[str, ...]) -> Written:
-    """The likeliest sign at each step, as `companion.learning.search.greedy` writes, and how likely it was."""
+    """Return the greedy output for these words, with probabilities and attention weights."""
     model, task = reader_of(language, kind)
     source = task.encode(list(words))[:, None]
-    (found,) = greedy(model, source, torch.tensor([len(source)]), LONGEST)
-    return Written(task.decode(found.sequence), torch.tensor(found.p, dtype=torch.float64), found.weights)
+    (output,) = greedy(model, source, torch.tensor([len(source)]), MAX_DIGITS)
+    return Written(task.decode(output.sequence), torch.tensor(output.p, dtype=torch.float64), output.weights)
 
 
 def rows(written: Written) -> list[dict[str, Any]]:
-    """What was written as the script has it: its signs, the end as 0; probabilities and weights with five digits."""
+    """Return an output as the script takes it: a row for each sign (the end is 0), rounded to five digits."""
     rounded = lambda values: [round(value, 5) for value in values]  # noqa: E731
     return [
         {

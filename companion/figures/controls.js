@@ -1,11 +1,11 @@
-/* ---- Controls. Each follows the model, and the model follows it. ---- */
-import { change, fill, fixed, html, say } from "./kit.js";
+/* Controls bound to traits of the model: a change on either side reaches the other. */
+import { change, fill, fixed, html, setContent } from "./elements.js";
 
 let controls = 0;
 const newId = () => `figure-${(controls += 1)}-${Math.random().toString(36).slice(2, 8)}`;
 
-/* The value that a control stands for: a trait of the model, or one number (key) of a trait that is a list. */
-const bound = (model, name, key) => ({
+/* Access to a trait of the model, or to one number (key) of a trait that is a list. */
+const binding = (model, name, key) => ({
   get: () => (key === undefined ? model.get(name) : model.get(name)[key]),
   set(value) {
     model.set(name, key === undefined ? value : model.get(name).map((old, k) => (k === key ? value : old)));
@@ -13,48 +13,47 @@ const bound = (model, name, key) => ({
   },
 });
 
-/* A control's name: words and symbols. */
-const named = (id, name) => html("label", { for: id }, ...[name].flat());
+/* The label of a control: words and symbols. */
+const labelFor = (id, name) => html("label", { for: id }, ...[name].flat());
 
-/* name: the trait; key: which number of a list; label: its name on the page, words and `symbol`s; show: its value as
- * words. Returns an element. */
+/* A slider. name: of the trait; key: index of a number in a list; label: words and `symbol`s; show: formats the value. */
 export const slider = (model, name, { key, label, min, max, step, show = (value) => fixed(value) }) => {
-  const [id, value] = [newId(), bound(model, name, key)];
+  const [id, value] = [newId(), binding(model, name, key)];
   const input = html("input", { id, type: "range", min, max, step, oninput: () => value.set(Number(input.value)) });
   const output = html("output", { for: id });
   const follow = () => {
     if (Number(input.value) !== value.get()) input.value = value.get();
-    say(output, show(value.get()));
+    setContent(output, show(value.get()));
     input.setAttribute("aria-valuetext", show(value.get()));
   };
   model.on(`change:${name}`, follow);
   follow();
-  return html("div", { class: "control slider" }, named(id, label), input, output);
+  return html("div", { class: "control slider" }, labelFor(id, label), input, output);
 };
 
 export const toggle = (model, name, { label }) => {
-  const [id, value] = [newId(), bound(model, name)];
+  const [id, value] = [newId(), binding(model, name)];
   const input = html("input", { id, type: "checkbox", onchange: () => value.set(input.checked) });
   const follow = () => (input.checked = value.get());
   model.on(`change:${name}`, follow);
   follow();
-  return html("div", { class: "control tick" }, input, named(id, label));
+  return html("div", { class: "control tick" }, input, labelFor(id, label));
 };
 
-/* options: [[value, its words], …] */
+/* A drop-down list. options: [[value, words], …] */
 export const choice = (model, name, { label, options }) => {
-  const [id, value] = [newId(), bound(model, name)];
+  const [id, value] = [newId(), binding(model, name)];
   const items = options.map(([, words], k) => html("option", { value: k }, words));
   const select = html("select", { id, onchange: () => value.set(options[select.selectedIndex][0]) }, items);
-  const follow = () => (select.selectedIndex = options.findIndex(([one]) => one === value.get()));
+  const follow = () => (select.selectedIndex = options.findIndex(([option]) => option === value.get()));
   model.on(`change:${name}`, follow);
   follow();
-  return html("div", { class: "control choice" }, named(id, label), select);
+  return html("div", { class: "control choice" }, labelFor(id, label), select);
 };
 
-/* A whole number or any other, typed. What is no number leaves the model as it is. */
+/* A typed number. Invalid input does not change the model. */
 export const number = (model, name, { label, min, max, step = 1 }) => {
-  const [id, value] = [newId(), bound(model, name)];
+  const [id, value] = [newId(), binding(model, name)];
   const take = () => {
     if (input.value !== "" && input.validity.valid) value.set(Number(input.value));
     change(input, { "aria-invalid": input.validity.valid ? null : "true" });
@@ -66,18 +65,18 @@ export const number = (model, name, { label, min, max, step = 1 }) => {
   };
   model.on(`change:${name}`, follow);
   follow();
-  return html("div", { class: "control number" }, named(id, label), input);
+  return html("div", { class: "control number" }, labelFor(id, label), input);
 };
 
 export const textbox = (model, name, { label, maxlength = 200 }) => {
-  const [id, value] = [newId(), bound(model, name)];
+  const [id, value] = [newId(), binding(model, name)];
   const take = () => value.set(input.value);
   const input = html("input", {
     id,
     type: "text",
     maxlength,
     autocomplete: "off",
-    oninput: (event) => event.isComposing || take(), // what an input method has not made a word of yet
+    oninput: (event) => event.isComposing || take(), // wait until the input method is done
     oncompositionend: take,
   });
   const follow = () => {
@@ -85,33 +84,33 @@ export const textbox = (model, name, { label, maxlength = 200 }) => {
   };
   model.on(`change:${name}`, follow);
   follow();
-  return html("div", { class: "control textbox" }, named(id, label), input);
+  return html("div", { class: "control textbox" }, labelFor(id, label), input);
 };
 
 export const button = (words, onclick, attributes = {}) =>
   html("button", { type: "button", onclick, ...attributes }, words);
 
-/* Controls that belong together under a name. */
+/* A named group of controls. */
 export const group = (name, ...children) =>
   html("fieldset", { class: "controls" }, html("legend", {}, ...[name].flat()), ...children);
 
-export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const reducedMotion = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-/* A button that lets a whole number run from min to max, a step every `pause` milliseconds; max may be a function. For a reader who wants no
- * motion it goes to the end at once. Stops when the reader takes over. */
+/* A button that counts a whole number up from min to max, a step every `pause` milliseconds; max may be a function.
+ * With reduced motion it goes to the end at once. It stops when the reader changes the number. */
 export const player = (model, name, { min, max, words, pause = 250 }) => {
-  let [timer, own] = [null, false];
+  let [timer, setting] = [null, false];
   const end = () => (typeof max === "function" ? max() : max);
   const set = (value) => {
-    own = true;
+    setting = true;
     model.set(name, value);
     model.save_changes();
-    own = false;
+    setting = false;
   };
   const stop = () => {
     clearInterval(timer);
     timer = null;
-    say(play, words.play);
+    setContent(play, words.play);
   };
   const step = () => {
     if (!play.isConnected || model.get(name) >= end()) return stop();
@@ -120,32 +119,32 @@ export const player = (model, name, { min, max, words, pause = 250 }) => {
   };
   const start = () => {
     if (timer !== null) return stop();
-    if (still()) return set(end());
+    if (reducedMotion()) return set(end());
     if (model.get(name) >= end()) set(min);
     timer = setInterval(step, pause);
-    say(play, words.pause);
+    setContent(play, words.pause);
   };
   const play = button(words.play, start, { class: "play" });
-  model.on(`change:${name}`, () => own || timer === null || stop());
+  model.on(`change:${name}`, () => setting || timer === null || stop());
   return play;
 };
 
-/* Call `stop` when an element is out of sight or its tab is hidden. Returns what ends the watch. */
+/* Call `stop` when an element is out of sight or its tab is hidden. Return a function that ends this. */
 export const whenUnseen = (element, stop) => {
-  const away = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting || stop());
+  const observer = new IntersectionObserver(([{ isIntersecting }]) => isIntersecting || stop());
   const hidden = () => document.hidden && stop();
-  away.observe(element);
+  observer.observe(element);
   document.addEventListener("visibilitychange", hidden);
   return () => {
-    away.disconnect();
+    observer.disconnect();
     document.removeEventListener("visibilitychange", hidden);
   };
 };
 
-/* A number, typed or moved by a step: with the arrow keys, or with two buttons for a finger. What is out of range or no
- * number leaves the model as it is, and the range is shown. any: numbers between the steps may be typed. */
+/* A number, typed or changed in steps with the arrow keys or two buttons. Invalid input does not change the model, and the
+ * range is shown. any: numbers between the steps may be typed. */
 export const stepper = (model, name, { label, min, max, step = 1, any = false }) => {
-  const [id, value] = [newId(), bound(model, name)];
+  const [id, value] = [newId(), binding(model, name)];
   const range = html(
     "output",
     { id: `${id}-range`, class: "range", for: id, hidden: true },
@@ -192,61 +191,61 @@ export const stepper = (model, name, { label, min, max, step = 1, any = false })
   const [less, more] = [by("−", -step), by("+", step)];
   model.on(`change:${name}`, follow);
   follow();
-  return html("div", { class: "control stepper" }, named(id, label), less, input, more, range);
+  return html("div", { class: "control stepper" }, labelFor(id, label), less, input, more, range);
 };
 
-/* ---- What comes when it is asked for ---- */
+/* ---- Files loaded on request ---- */
 
-const PATIENCE = 6000; // milliseconds until a page that has got no answer says what to do
+const TIMEOUT = 6000; // milliseconds without an answer until the page says so
 
-/* A button that asks for a file by its name and says its size in bytes. said: `load` and `lacking`, of this figure.
- * parse makes of the file what the figure wants, and may throw: then it can be asked again. arrived(it, focused) is called
- * once; focused: the reader is still at the button, which goes away. */
-export const loader = (model, { file, bytes }, said, parse, arrived) => {
+/* A button that requests a file and shows its size. texts: `load` and `lacking`, of this figure. parse: turns the file into
+ * the object that the figure needs; if it throws, the reader can try again. arrived(object, focused) is called once;
+ * focused: the button, which is then hidden, had the focus. */
+export const loader = (model, { file, bytes }, texts, parse, arrived) => {
   const words = model.get("words");
   const size = `${Math.round(bytes / 1000)} kB`;
-  let [patience, done] = [null, false];
+  let [timeout, done] = [null, false];
   const notice = html("p", { class: "report", role: "status" });
-  const failed = (why) => {
-    clearTimeout(patience);
-    patience = null;
-    say(notice, why);
-    say(ask, fill(words.again, { size }));
+  const fail = (why) => {
+    clearTimeout(timeout);
+    timeout = null;
+    setContent(notice, why);
+    setContent(ask, fill(words.again, { size }));
   };
-  const want = () => {
-    if (patience !== null) return;
-    say(notice, words.loading);
-    patience = setTimeout(() => failed(words.unanswered), PATIENCE);
+  const request = () => {
+    if (timeout !== null) return;
+    setContent(notice, words.loading);
+    timeout = setTimeout(() => fail(words.unanswered), TIMEOUT);
     try {
       model.send({ want: file });
     } catch {
-      failed(words.unanswered);
+      fail(words.unanswered);
     }
   };
-  const answered = ({ have, lacks, why }, buffers) => {
+  const receive = ({ have, lacks, why }, buffers) => {
     if (done || (have ?? lacks) !== file) return;
-    if (!have) return failed(fill(said.lacking, { why }));
-    let found;
+    if (!have) return fail(fill(texts.lacking, { why }));
+    let parsed;
     try {
       const { buffer, byteOffset, byteLength } = buffers[0];
-      found = parse(buffer.slice(byteOffset, byteOffset + byteLength));
+      parsed = parse(buffer.slice(byteOffset, byteOffset + byteLength));
     } catch (error) {
-      return failed(fill(said.lacking, { why: error.message }));
+      return fail(fill(texts.lacking, { why: error.message }));
     }
     done = true;
-    clearTimeout(patience);
+    clearTimeout(timeout);
     const focused = ask.getRootNode().activeElement === ask;
     change(element, { hidden: true });
-    arrived(found, focused);
+    arrived(parsed, focused);
   };
-  const ask = button(fill(said.load, { size }), want);
+  const ask = button(fill(texts.load, { size }), request);
   const element = html("div", { class: "strip" }, ask, notice);
-  model.on("msg:custom", answered);
+  model.on("msg:custom", receive);
   return {
     element,
     remove() {
-      model.off("msg:custom", answered);
-      clearTimeout(patience);
+      model.off("msg:custom", receive);
+      clearTimeout(timeout);
     },
   };
 };

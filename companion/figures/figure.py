@@ -1,8 +1,9 @@
-"""What the figures share in Python. The figure itself, its drawing and its arithmetic, is a script: `<name>.js`.
+"""Base classes of the interactive figures, and the functions that assemble a figure's script, words and picture.
 
-A page takes a script as one text. So a figure's module is joined with those that it imports, such as `steps.js` and
-`kit.js`: they are modules of the same folder, which import and export by name, one statement a line. What is to run
-beside the page's own thread is imported as a text: `import NAME from "./module.js" with { type: "text" };`.
+Drawing and arithmetic of a figure are in a script, `<name>.js`. A page takes a script as one text, so a figure's module
+is joined with the modules of this folder that it imports, such as `arithmetic.js` and `elements.js`. They import and
+export by name, one statement a line. Code for a worker thread is imported as a text:
+`import NAME from "./module.js" with { type: "text" };`.
 """
 
 import json
@@ -18,7 +19,7 @@ import anywidget
 from ipywidgets import DOMWidget
 from traitlets import CFloat, Dict, Unicode
 
-HERE = files("companion.figures")
+FOLDER = files("companion.figures")
 IMPORT = re.compile(r'^import (?P<names>\{[^}]*\}) from "\./(?P<module>\w+)\.js";\n', re.MULTILINE)
 TEXT = re.compile(r'^import (?P<name>\w+) from "\./(?P<module>\w+)\.js" with \{ type: "text" \};\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=const (?P<name>\w+))", re.MULTILINE)
@@ -26,69 +27,68 @@ EXPORT = re.compile(r"^export (?=const (?P<name>\w+))", re.MULTILINE)
 
 @cache
 def read(name: str) -> str:
-    """A file of this folder."""
-    return (HERE / name).read_text(encoding="utf-8")
+    """Return the text of a file of this folder."""
+    return (FOLDER / name).read_text(encoding="utf-8")
 
 
 def source(name: str) -> str:
-    """A module in which what it imports as a text stands as one: all the modules that this is made of, without
-    comments."""
+    """Return a module's source, with each text import replaced by the imported script as a string constant."""
 
-    def told(match):
+    def text_constant(match):
         return f"const {match['name']} = {json.dumps(without_comments(script(match['module'])), ensure_ascii=False)};\n"
 
-    return TEXT.sub(told, read(f"{name}.js"))
+    return TEXT.sub(text_constant, read(f"{name}.js"))
 
 
 def without_comments(text: str) -> str:
-    """A module without its comments, which the package keeps: pages need not carry them."""
+    """Return a module without its comments, which pages do not need."""
     return re.sub(r"^ *(?:/\*.*?\*/|//[^\n]*)\n", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def modules(name: str) -> list[str]:
-    """The modules that a figure's script is made of, in the order in which they need each other."""
-    found: list[str] = []
-    for needed in IMPORT.finditer(read(f"{name}.js")):
-        found += [module for module in modules(needed["module"]) if module not in found]
-    return [*found, name]
+    """Return the names of a script's modules, each after those that it imports."""
+    imported: list[str] = []
+    for match in IMPORT.finditer(read(f"{name}.js")):
+        imported += [module for module in modules(match["module"]) if module not in imported]
+    return [*imported, name]
 
 
 @cache
 def script(name: str) -> str:
-    """A figure's script as one module, whose default export is `{ render }`."""
-    *needed, own = (IMPORT.sub("", source(module)) for module in modules(name))
-    return "\n".join([*(EXPORT.sub("", module) for module in needed), own])
+    """Return a figure's script as one module, whose default export is `{ render }`."""
+    *imported, main = (IMPORT.sub("", source(module)) for module in modules(name))
+    return "\n".join([*(EXPORT.sub("", module) for module in imported), main])
 
 
 @cache
 def words(language: str, name: str) -> dict[str, Any]:
-    """What a figure says in a language: key → words. What a language lacks it says in English."""
-    said: dict[str, Any] = {}
-    for one in dict.fromkeys(["en", language]):
-        if (HERE / f"words/{one}.toml").is_file():
-            table = tomllib.loads(read(f"words/{one}.toml"))
-            said |= table.get("common", {}) | table.get(name, {})
-    return said
+    """Return a figure's words in a language, by their keys. Missing words are English."""
+    found: dict[str, Any] = {}
+    for code in dict.fromkeys(["en", language]):
+        if (FOLDER / f"words/{code}.toml").is_file():
+            tables = tomllib.loads(read(f"words/{code}.toml"))
+            found |= tables.get("common", {}) | tables.get(name, {})
+    return found
 
 
-def own(state: dict[str, Any]) -> dict[str, Any]:
-    """Of a widget's state what is the figure's own: not its scripts, nor what every widget has."""
+def own_state(state: dict[str, Any]) -> dict[str, Any]:
+    """Return the figure's own part of a widget's state, without scripts and the traits that every widget has."""
     return {key: value for key, value in state.items() if key[0] != "_" and key not in DOMWidget.class_traits()}
 
 
 def picture(language: str, name: str) -> str:
-    """The drawing as it is before anybody moves anything, as SVG: in this language, if it has letters of a language.
+    """Return a figure's initial drawing as SVG, in this language if the drawing has words in it.
 
-    A language without a drawing of its own gets the English one. FileNotFoundError if there is none either.
+    A language without a drawing of its own gets the English one. Raises FileNotFoundError if there is none.
     """
-    for own in (f"pictures/{name}.{language}.svg", f"pictures/{name}.svg", f"pictures/{name}.en.svg"):
-        if (HERE / own).is_file():
-            return read(own)
+    for path in (f"pictures/{name}.{language}.svg", f"pictures/{name}.svg", f"pictures/{name}.en.svg"):
+        if (FOLDER / path).is_file():
+            return read(path)
     raise FileNotFoundError(f"the figure {name} has no picture yet: run python -m book.tools.draw {name}")
 
 
 class Number(CFloat):
-    """A float, or what Python takes for one, within its range. NaN and infinities are within none."""
+    """A trait for a finite float within a range."""
 
     def validate(self, obj, value):
         number = super().validate(obj, value)
@@ -96,37 +96,36 @@ class Number(CFloat):
 
 
 class Figure(anywidget.AnyWidget):
-    """A figure that answers: what the reader moves on the page are its attributes here, and the other way round.
+    """An interactive figure: its controls on the page and the attributes of this object follow each other.
 
-    language: of its words, one of those in words/; another one falls back to English. A number outside its range
-    is a `traitlets.TraitError`, an unknown argument a `TypeError`.
+    language: of its words, one of those in words/; any other falls back to English. A number outside its range
+    raises `traitlets.TraitError`, an unknown argument `TypeError`.
     """
 
     language = Unicode("en").tag(sync=True)
     words = Dict(read_only=True).tag(sync=True)
-    moved: tuple[str, ...] = ()  # the names of what the reader moves, in the order in which repr shows them
-    told: tuple[str, ...] = ()  # the names of what else the script finds in its model; only Python sets it
+    settings: tuple[str, ...] = ()  # names of the traits that a reader can set, in repr's order
     _css = read("figures.css")  # a figure has its own _esm = script("<name>")
 
     def __init__(self, language: str = "en", **values: Any) -> None:
-        if unknown := [name for name in values if name not in self.moved]:
+        if unknown := [name for name in values if name not in self.settings]:
             raise TypeError(
-                f"{type(self).__name__} has no {', '.join(map(repr, unknown))}; it has {', '.join(self.moved)}"
+                f"{type(self).__name__} has no {', '.join(map(repr, unknown))}; it has {', '.join(self.settings)}"
             )
         super().__init__(language=language, **values)
         self.set_trait("words", words(language, self.name))
 
     @property
     def name(self) -> str:
-        """That of its files, and of its table of words."""
+        """The figure's name in file names and word tables."""
         return type(self).__name__.lower()
 
     def __repr__(self) -> str:
-        """What has been moved: `Gates(x=0.5)`."""
+        """Return the call that makes this figure, with the settings that differ from the defaults: `Gates(x=0.5)`."""
         defaults = self.trait_defaults()
-        moved = {name: getattr(self, name) for name in self.moved}
-        given = ", ".join(f"{name}={value!r}" for name, value in moved.items() if value != defaults[name])
-        return f"{type(self).__name__}({given})"
+        values = {name: getattr(self, name) for name in self.settings}
+        arguments = ", ".join(f"{name}={value!r}" for name, value in values.items() if value != defaults[name])
+        return f"{type(self).__name__}({arguments})"
 
     def _repr_mimebundle_(self, **kwargs):
         data, metadata = super()._repr_mimebundle_(**kwargs)
@@ -135,9 +134,9 @@ class Figure(anywidget.AnyWidget):
 
 
 class Loading(Figure):
-    """A figure whose page asks for a file when its reader does: in a notebook it is Python that answers.
+    """A figure that loads a file of weights on request. In a notebook, Python sends it.
 
-    A class that inherits says which ones there are: `files`, name → path.
+    files: the files that the page may request, name → path.
     """
 
     files: dict[str, Path] = {}
@@ -147,7 +146,7 @@ class Loading(Figure):
         self.on_msg(self._answer)
 
     def _answer(self, _, content, buffers):
-        """Hand a page the file that it asks for: one of `files`, and nothing else."""
+        """Send the page the file that it requests, if it is one of `files`."""
         name = content.get("want") if isinstance(content, dict) else None
         if not isinstance(name, str):
             return

@@ -1,5 +1,5 @@
-/* One LSTM cell with a number in each place, and a sequence played through it. */
-import { lstm, lstmCell } from "./steps.js";
+/* Figure: one LSTM cell of single numbers, and a sequence that runs through it. */
+import { lstm, lstmCell } from "./arithmetic.js";
 import {
   BLUE,
   GREEN,
@@ -11,17 +11,17 @@ import {
   fixed,
   html,
   label,
-  say,
+  setContent,
   square,
   svg,
   symbol,
-} from "./kit.js";
+} from "./elements.js";
 import { button, group, player, slider } from "./controls.js";
 import { report, show } from "./show.js";
 
 const GATES = ["i", "f", "g", "o"]; // torch's order
 const PRESETS = { new: [0, 0, 0, 0], remember: [-3, 6, 0, 0], forget: [0, -6, 0, 0], ignore: [-10, 2, 0, 0] };
-const SHUT = -10; // what the bias of a forget gate must be that is held shut
+const SHUT = -10; // bias of a forget gate that is held shut
 
 /* The weights as lstmCell takes them. */
 const weights = (model, shut = false) => {
@@ -30,15 +30,15 @@ const weights = (model, shut = false) => {
   return { weight_ih: column("weight_ih"), weight_hh: column("weight_hh"), bias_ih: bias, bias_hh: [0, 0, 0, 0] };
 };
 
-/* The sequence from a state of zeros; first: what stands in the place of its first input. */
-const play = (model, first) => {
-  const [was, ...rest] = model.get("inputs");
+/* All steps of the sequence from a state of zeros. first: replaces the first input. */
+const runSequence = (model, first) => {
+  const [original, ...rest] = model.get("inputs");
   const [open, shut] = [weights(model), weights(model, true)];
-  const at = (t) => (t + 1 === model.get("closed") ? shut : open);
-  return lstm([[first ?? was], ...rest.map((x) => [x])], at, [[0], [0]]);
+  const weightsAt = (t) => (t + 1 === model.get("closed") ? shut : open);
+  return lstm([[first ?? original], ...rest.map((x) => [x])], weightsAt, [[0], [0]]);
 };
 
-/* Has the cell kept its first input, and only that one? What came of it without that input tells. */
+/* Whether the cell has kept its first input, and only that. `without`: the steps without the first input. */
 const verdict = (words, steps, without) => {
   const [c, other] = [steps.map((step) => step.c[0]), without.map((step) => step.c[0])];
   const last = c.length - 1;
@@ -53,11 +53,11 @@ const verdict = (words, steps, without) => {
   return `✓ ${fill(words.met, numbers)}`;
 };
 
-/* The diagram: the memory runs along the top, the gates read x_t and h_{t-1} from below. */
+/* The cell: the memory runs along the top, the gates read x_t and h_{t-1} from below. */
 const diagram = (words) => {
   const columns = { f: 96, i: 158, g: 214, o: 272 };
   const box = (x, y, limit = 1) => square(x - 23, y - 14, 46, 28, { limit });
-  const at = {
+  const boxes = {
     c_before: box(29, 40, 2),
     h_before: box(29, 196),
     x: box(29, 242, 2),
@@ -79,7 +79,7 @@ const diagram = (words) => {
       label(x, y, `${n}`, { "font-size": 11 }),
     );
   const line = (points) => svg("polyline", { points, stroke: "currentColor", fill: "none", "stroke-width": 1.2 });
-  // what is computed at each step, in order, and stays empty until it is
+  // the stages of the computation: a box is empty until its stage
   const stages = [["x", "h_before", "c_before"], ["sums"], GATES, ["kept", "added"], ["c"], ["squashed", "h"]];
   const lines = [
     arrow([
@@ -148,8 +148,8 @@ const diagram = (words) => {
       [158, 40, "+"],
       [158, 114, "⊙"],
       [272, 128, "⊙"],
-    ].map((one) => node(...one)),
-    Object.values(at).map((one) => one.element),
+    ].map((position) => node(...position)),
+    Object.values(boxes).map((square) => square.element),
     Object.values(sums),
     label(29, 17, "c_{t-1}"),
     label(29, 173, "h_{t-1}"),
@@ -168,22 +168,23 @@ const diagram = (words) => {
       [4, 226, 78],
       [5, 306, 17],
       [6, 306, 105],
-    ].map((one) => order(...one)),
+    ].map((position) => order(...position)),
   );
   return {
     element,
     set(values, shown) {
       stages.forEach((names, stage) => {
         for (const name of names)
-          if (name === "sums") GATES.forEach((gate, k) => say(sums[gate], stage < shown ? fixed(values.a[k]) : " "));
-          else at[name].set(values[name], { shown: stage < shown });
+          if (name === "sums")
+            GATES.forEach((gate, k) => setContent(sums[gate], stage < shown ? fixed(values.a[k]) : " "));
+          else boxes[name].set(values[name], { shown: stage < shown });
       });
     },
   };
 };
 
-/* The sequence: a column for each step, and the memory as a line. */
-const history = (words, length, turn) => {
+/* The sequence: a column for each step, and the memory as a line. choose(t) is called when the reader points at step t. */
+const history = (words, length, choose) => {
   const [width, start, top, high] = [16, 36, 66, 88];
   const rows = ["x", "i", "f"].map((_name, r) =>
     Array.from({ length }, (_, t) => square(start + t * width, 4 + r * 19, width, 17, { digits: null })),
@@ -222,10 +223,10 @@ const history = (words, length, turn) => {
       onpointerdown: (event) => {
         const box = element.getBoundingClientRect();
         const t = Math.ceil((((event.clientX - box.left) / box.width) * 360 - start) / width);
-        if (t >= 1 && t <= length) turn(t);
+        if (t >= 1 && t <= length) choose(t);
       },
     },
-    rows.flat().map((one) => one.element),
+    rows.flat().map((cell) => cell.element),
     axis,
     other,
     line,
@@ -239,7 +240,7 @@ const history = (words, length, turn) => {
     set(inputs, steps, without, t) {
       inputs.forEach((value, k) => rows[0][k].set(value));
       steps.forEach((step, k) => (rows[1][k].set(step.i[0]), rows[2][k].set(step.f[0])));
-      const points = (these) => these.map((step, k) => `${x(k).toFixed(1)},${y(step.c[0]).toFixed(1)}`).join(" ");
+      const points = (states) => states.map((step, k) => `${x(k).toFixed(1)},${y(step.c[0]).toFixed(1)}`).join(" ");
       change(line, { points: points(steps) });
       change(other, { points: points(without) });
       change(marker, { x: start + (t - 1) * width, display: t ? null : "none" });
@@ -258,46 +259,46 @@ const render = ({ model, el }) => {
   const sequence = history(words, length, (t) => set({ t }));
   const challenge = report();
 
-  // While a step of the sequence is shown, x, h and c are that step's. Whoever moves one of them leaves the sequence.
+  // While a step of the sequence is shown, x, h and c are those of that step. A change of them sets t to 0.
   let following = false;
   const follow = (steps) => {
     const t = model.get("t");
     if (!t) return;
     const before = t > 1 ? steps[t - 2] : { h: [0], c: [0] };
-    const there = { x: model.get("inputs")[t - 1], h: before.h[0], c: before.c[0] };
-    if (Object.entries(there).every(([name, value]) => model.get(name) === value)) return;
+    const stepValues = { x: model.get("inputs")[t - 1], h: before.h[0], c: before.c[0] };
+    if (Object.entries(stepValues).every(([name, value]) => model.get(name) === value)) return;
     following = true;
-    set(there);
+    set(stepValues);
     following = false;
   };
   const leave = () => following || !model.get("t") || set({ t: 0 });
   for (const name of ["x", "h", "c"]) model.on(`change:${name}`, leave);
 
   const draw = () => {
-    const steps = play(model);
+    const steps = runSequence(model);
     follow(steps);
     const [x, h, c, t] = ["x", "h", "c", "t"].map((name) => model.get(name));
     const shut = t > 0 && t === model.get("closed");
-    const now = lstmCell([x], [[h], [c]], weights(model, shut));
+    const step = lstmCell([x], [[h], [c]], weights(model, shut));
     const numbers = Object.fromEntries(
-      Object.entries(now).map(([name, value]) => [name, name === "a" ? value : value[0]]),
+      Object.entries(step).map(([name, value]) => [name, name === "a" ? value : value[0]]),
     );
     cell.set({ ...numbers, x, h_before: h, c_before: c }, model.get("shown"));
-    const without = play(model, 0);
+    const without = runSequence(model, 0);
     sequence.set(model.get("inputs"), steps, without, t);
     challenge.set(verdict(words, steps, without));
-    for (const [name, one] of Object.entries(presets)) {
+    for (const [name, preset] of Object.entries(presets)) {
       const chosen = model.get("bias").every((b, k) => b === PRESETS[name][k]);
-      change(one, { "aria-pressed": `${chosen}` });
+      change(preset, { "aria-pressed": `${chosen}` });
     }
   };
 
-  const step = (value) => (value ? `${value}` : words.by_hand);
+  const showStep = (value) => (value ? `${value}` : words.by_hand);
   const presets = Object.fromEntries(
     Object.keys(PRESETS).map((name) => [name, button(words[name], () => set({ bias: PRESETS[name] }))]),
   );
-  const ofGates = (name, sign, of, limits) =>
-    GATES.map((gate, key) => slider(model, name, { key, label: [`${of} `, symbol(sign(gate))], ...limits }));
+  const gateSliders = (name, sign, title, limits) =>
+    GATES.map((gate, key) => slider(model, name, { key, label: [`${title} `, symbol(sign(gate))], ...limits }));
   const parts = [
     cell.element,
     html(
@@ -313,7 +314,7 @@ const render = ({ model, el }) => {
     ),
     group(
       words.biases,
-      ofGates("bias", (gate) => `b_${gate}`, words.bias, { min: -10, max: 10, step: 0.25 }),
+      gateSliders("bias", (gate) => `b_${gate}`, words.bias, { min: -10, max: 10, step: 0.25 }),
     ),
     html(
       "div",
@@ -328,8 +329,8 @@ const render = ({ model, el }) => {
       html(
         "div",
         { class: "controls" },
-        ofGates("weight_ih", (gate) => `W_{i${gate}}`, words.weight, { min: -10, max: 10, step: 0.25 }),
-        ofGates("weight_hh", (gate) => `W_{h${gate}}`, words.weight, { min: -10, max: 10, step: 0.25 }),
+        gateSliders("weight_ih", (gate) => `W_{i${gate}}`, words.weight, { min: -10, max: 10, step: 0.25 }),
+        gateSliders("weight_hh", (gate) => `W_{h${gate}}`, words.weight, { min: -10, max: 10, step: 0.25 }),
       ),
     ),
     group(words.sequence),
@@ -339,7 +340,7 @@ const render = ({ model, el }) => {
       "div",
       { class: "strip" },
       player(model, "t", { min: 1, max: length, words }),
-      slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 0, max: length, step: 1, show: step }),
+      slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 0, max: length, step: 1, show: showStep }),
       slider(model, "closed", {
         label: words.closed,
         min: 0,

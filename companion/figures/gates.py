@@ -1,4 +1,4 @@
-"""One LSTM cell with a single number in each place."""
+"""Figure of one LSTM cell whose input, states and weights are single numbers."""
 
 import torch
 from traitlets import Int, List
@@ -6,22 +6,22 @@ from traitlets import Int, List
 from companion.figures.figure import Figure, Number, script
 from companion.layers.lstm import LSTMCell
 
-# The first input is to be kept; the others are small, and come in its way.
+# The cell should keep the first input; the others are small disturbances.
 INPUTS = [1.0, 0.2, -0.3, 0.3, 0.1, -0.2, 0.3, -0.1, 0.2, -0.3, 0.3, 0.2, -0.2, 0.3, -0.3, 0.1, 0.3, -0.1, 0.2, 0.3]
 
 
 def four(*start: float, limit: float) -> List:
-    """A number for each gate, in torch's order i, f, g, o."""
+    """Return a trait of four numbers, one for each gate in torch's order i, f, g, o."""
     return List(Number(min=-limit, max=limit), list(start), minlen=4, maxlen=4).tag(sync=True)
 
 
 class Gates(Figure):
-    """A cell of an LSTM, and a sequence of 20 steps that is played through it.
+    """An LSTM cell, and a sequence of 20 steps that runs through it.
 
     x, h, c: input x_t, states h_{t-1} and c_{t-1}, from -2 to 2, c from -4 to 4. bias: b_ih + b_hh of i, f, g, o,
     from -10 to 10. weight_ih, weight_hh: likewise. t: the step of the sequence that x, h and c are taken from, 0 if
-    they are set by hand. closed: the step at which the forget gate is held shut, 0 for none. shown: up to which step
-    of the computation the drawing shows values, 1 to 6.
+    they are set by hand. closed: the step at which the forget gate is held shut, 0 for none. shown: the last stage
+    of the computation whose values are drawn, 1 to 6.
     """
 
     _esm = script("gates")
@@ -35,10 +35,10 @@ class Gates(Figure):
     t = Int(0, min=0, max=20).tag(sync=True)
     closed = Int(0, min=0, max=20).tag(sync=True)
     shown = Int(6, min=1, max=6).tag(sync=True)
-    moved = ("x", "h", "c", "bias", "weight_ih", "weight_hh", "inputs", "t", "closed", "shown")
+    settings = ("x", "h", "c", "bias", "weight_ih", "weight_hh", "inputs", "t", "closed", "shown")
 
     def cell(self) -> LSTMCell:
-        """A `companion.LSTMCell` in float64 with the weights and biases that the figure has now."""
+        """Return a `companion.LSTMCell` in float64 with the figure's weights and biases."""
         cell = LSTMCell(1, 1, dtype=torch.float64)
         with torch.no_grad():
             cell.weight_ih[:, 0] = torch.tensor(self.weight_ih)

@@ -1,16 +1,29 @@
-/* Shannon's game: the reader guesses one character after the other, and counts and a writer guess the same ones. */
-import { characters } from "./reading.js";
-import { MOST, compared, standings } from "./tries.js";
-import { BLUE, GREEN, ON_COLOUR, ORANGE, change, drawing, fill, fixed, html, label, say, svg } from "./kit.js";
-import { button, stepper, still, toggle, whenUnseen } from "./controls.js";
+/* Figure: Shannon's game. The reader, n-gram counts and an LSTM guess the same characters one after the other. */
+import { characters } from "./characters.js";
+import { MOST, comparedPlaces, standings } from "./tries.js";
+import {
+  BLUE,
+  GREEN,
+  ON_COLOUR,
+  ORANGE,
+  change,
+  drawing,
+  fill,
+  fixed,
+  html,
+  label,
+  setContent,
+  svg,
+} from "./elements.js";
+import { button, stepper, reducedMotion, toggle, whenUnseen } from "./controls.js";
 import { report, show } from "./show.js";
 
 const [COLUMNS, LEFT, WIDTH, TOP, HIGH] = [20, 46, 15.6, 32, 18];
-const ROUGH = 10; // so many tries are few for a bound
-const PAUSE = 500; // milliseconds between two characters: less than a report waits before it is read aloud
-const TYPED = { "'": ["’", "‘"], '"': ["”", "“"] }; // what a keyboard has for several
+const ROUGH = 10; // the bound is shown from this many characters on
+const PAUSE = 500; // milliseconds between two characters; shorter than the delay of a report, so that none is read aloud
+const TYPED = { "'": ["’", "‘"], '"': ["”", "“"] }; // a key → the characters that it may stand for
 
-const seen = (character) => ({ " ": "␣", "\n": "⏎" })[character] ?? character;
+const visible = (character) => ({ " ": "␣", "\n": "⏎" })[character] ?? character;
 const x = (k) => LEFT + k * WIDTH;
 const upright = (at, y, text, attributes = {}) =>
   svg(
@@ -27,7 +40,7 @@ const upright = (at, y, text, attributes = {}) =>
     text,
   );
 
-/* How many tries one needed, in a column and a row. 0: it was shown. */
+/* A square with the number of tries in column k. 0: the character was shown. */
 const cell = (k, row, tries) => {
   const [across, y] = [x(k), TOP + row * HIGH];
   const strength = tries < 2 ? 0.35 : 0.2 + 0.16 * (tries - 1);
@@ -49,7 +62,7 @@ const render = ({ model, el }) => {
   const { players, size, passages, language } = model.get("game");
   const letters = passages.map(({ text }) => characters(text));
   const names = [words.you, ...players];
-  const here = () => {
+  const current = () => {
     const [passage, tries] = [model.get("passage") - 1, model.get("tries")];
     const { given, first, choices, likeliest, ...own } = passages[passage];
     const text = letters[passage];
@@ -73,74 +86,74 @@ const render = ({ model, el }) => {
     ({ " ": words.space, "\n": words.newline })[character] ?? fill(words.quoted, { character });
   const list = (some) => some.map(named).join(words.comma);
 
-  // What the reader has guessed wrong at this place, and what came of the last guess.
-  let [wrong, last, own] = [[], null, false];
+  // Wrong guesses at this place, and the result of the last one.
+  let [wrong, last, setting] = [[], null, false];
   const set = (values) => {
-    own = true;
+    setting = true;
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
-    own = false;
+    setting = false;
   };
-  const put = (n) => {
-    const { tries, truth } = here();
+  const record = (n) => {
+    const { tries, truth } = current();
     [wrong, last] = [[], { n, truth }];
     set({ tries: [...tries, n] });
   };
-  /* Returns whether it was right. */
+  /* Return whether the guess is right. */
   const guess = (character) => {
     stop();
-    const { truth } = here();
+    const { truth } = current();
     if (truth === undefined || wrong.includes(character)) return false;
-    if (character === truth) return (put(wrong.length + 1), true);
+    if (character === truth) return (record(wrong.length + 1), true);
     wrong.push(character);
-    if (wrong.length === MOST) put(MOST + 1);
+    if (wrong.length === MOST) record(MOST + 1);
     else draw();
     return false;
   };
   const skip = () => {
     stop();
-    const isSure = model.get("choosing") && wrong.length > 0; // the last of six is no secret
-    if (here().truth !== undefined && !isSure) put(wrong.length ? MOST + 1 : 0);
+    const isSure = model.get("choosing") && wrong.length > 0; // the last of six would be known
+    if (current().truth !== undefined && !isSure) record(wrong.length ? MOST + 1 : 0);
   };
   const restart = () => (stop(), set({ tries: [] }), (wrong = []), (last = null), draw());
 
-  // The others play, until the reader takes over or looks elsewhere.
+  // The other players continue, until the reader guesses or the figure is out of sight.
   let timer = null;
   const stop = () => {
     clearInterval(timer);
     timer = null;
-    say(play, words.watch);
+    setContent(play, words.watch);
   };
   const step = () => {
-    if (!play.isConnected || here().truth === undefined) return stop();
-    put(0);
-    if (here().truth === undefined) stop();
+    if (!play.isConnected || current().truth === undefined) return stop();
+    record(0);
+    if (current().truth === undefined) stop();
   };
   const watch = () => {
     if (timer !== null) return stop();
-    if (here().truth === undefined) restart();
-    if (still())
+    if (current().truth === undefined) restart();
+    if (reducedMotion())
       return set({
         tries: [
-          ...here().tries,
-          ...here()
-            .text.slice(here().place)
+          ...current().tries,
+          ...current()
+            .text.slice(current().place)
             .map(() => 0),
         ],
       });
     timer = setInterval(step, PAUSE);
-    say(play, words.pause);
+    setContent(play, words.pause);
   };
   const play = button(words.watch, watch, { class: "play" });
 
-  // Typing. What an input method has not made a character of yet is no guess; English needs none, and phones compose it all the same.
+  // Typing. In languages with an input method, wait for whole characters. Phones compose English too, without need.
   const id = `guess-${Math.random().toString(36).slice(2, 8)}`;
   const take = () => {
     const typed = characters(box.value);
     box.value = "";
-    for (const one of typed) {
-      const meant = TYPED[one] ?? [one];
-      if (!guess(meant.find((each) => each === here().truth) ?? meant[0])) break;
+    for (const character of typed) {
+      const meant = TYPED[character] ?? [character];
+      if (!guess(meant.find((candidate) => candidate === current().truth) ?? meant[0])) break;
     }
   };
   let composing = false;
@@ -153,7 +166,7 @@ const render = ({ model, el }) => {
     spellcheck: "false",
     enterkeyhint: "go",
     oncompositionstart: () => (composing = true),
-    oncompositionend: () => ((composing = false), setTimeout(() => composing || take())), // the next one may have begun already
+    oncompositionend: () => ((composing = false), setTimeout(() => composing || take())), // the next composition may have begun
     oninput: (event) => (event.isComposing && language !== "en") || take(),
   });
   const typing = html(
@@ -163,7 +176,7 @@ const render = ({ model, el }) => {
     box,
     html("button", { type: "submit" }, words.guess),
   );
-  const six = Array.from({ length: MOST + 1 }, (_, k) => button(" ", () => guess(here().choices[k])));
+  const six = Array.from({ length: MOST + 1 }, (_, k) => button(" ", () => guess(current().choices[k])));
   const choosing = html("div", { class: "strip six", role: "group", "aria-label": words.choose }, six);
 
   const text = html("p", { class: "passage" });
@@ -177,7 +190,7 @@ const render = ({ model, el }) => {
     names.map(
       (
         name,
-        row, // n is a symbol, what else there is a name
+        row, // n is a symbol, other labels are words
       ) =>
         (name.startsWith("n =") ? label : upright)(LEFT - 5, TOP + (row + 0.5) * HIGH, name, {
           "font-size": 11.5,
@@ -233,43 +246,43 @@ const render = ({ model, el }) => {
   };
 
   const draw = () => {
-    const now = here();
-    const { text: all, given, first, tries, place, theirs, truth, choices } = now;
+    const game = current();
+    const { text: all, given, first, tries, place, theirs, truth, choices } = game;
     const isChoice = model.get("choosing");
     const done = truth === undefined;
     const marks = tries.map((n, k) =>
       html("span", { class: n > 1 ? "late" : null }, all[given + k] === "\n" ? "⏎" : all[given + k]),
     );
-    say(
+    setContent(
       text,
       html("span", { class: "given" }, all.slice(0, given).join("")),
       ...marks,
       done ? "" : html("b", { class: "next" }, "?"),
     );
-    said.set(sentence(now));
+    said.set(sentence(game));
     change(typing, { hidden: isChoice });
     change(choosing, { hidden: !isChoice });
     change(box, { readonly: done });
-    six.forEach((one, k) => {
-      say(one, seen(choices[k]));
-      change(one, {
+    six.forEach((choice, k) => {
+      setContent(choice, visible(choices[k]));
+      change(choice, {
         "aria-label": named(choices[k]),
         "aria-disabled": done || wrong.includes(choices[k]) ? "true" : null,
       });
     });
-    say(jump, wrong.length ? words.show : words.skip);
+    setContent(jump, wrong.length ? words.show : words.skip);
     change(jump, { "aria-disabled": done || (isChoice && wrong.length > 0) ? "true" : null });
 
     const start = Math.max(place + (done ? 0 : 1) - COLUMNS, 0);
-    say(
+    setContent(
       strip,
       ...all.slice(start, place).flatMap((character, k) => {
         const at = start + k;
         const isGiven = at < given;
         return [
-          upright(x(k) + WIDTH / 2, 16, seen(character), isGiven ? { opacity: 0.65 } : {}),
+          upright(x(k) + WIDTH / 2, 16, visible(character), isGiven ? { opacity: 0.65 } : {}),
           isGiven ? null : cell(k, 0, tries[at - given]),
-          ...(at < first ? [] : theirs.map((one, n) => cell(k, n + 1, one[at - first]))),
+          ...(at < first ? [] : theirs.map((player, n) => cell(k, n + 1, player[at - first]))),
         ].filter(Boolean);
       }),
       ...(done
@@ -292,27 +305,27 @@ const render = ({ model, el }) => {
     const skipped = given - first;
     const table = standings(
       tries,
-      theirs.map((one) => one.slice(skipped)),
-      now.bits,
+      theirs.map((player) => player.slice(skipped)),
+      game.bits,
       isChoice ? 1 : size - MOST,
     );
-    const many = compared(tries).length;
+    const places = comparedPlaces(tries).length;
     rows.forEach((row, n) => {
-      const one = table[n];
-      const numbers = one
+      const result = table[n];
+      const numbers = result
         ? [
-            `${Math.round(100 * one.first)}\u00a0%`,
-            fixed(one.tries, 1),
-            many < ROUGH ? "–" : `≤ ${fixed(one.bound, 1)}`,
-            n ? fixed(one.bits, 1) : "–",
+            `${Math.round(100 * result.first)}\u00a0%`,
+            fixed(result.tries, 1),
+            places < ROUGH ? "–" : `≤ ${fixed(result.bound, 1)}`,
+            n ? fixed(result.bits, 1) : "–",
           ]
         : ["–", "–", "–", "–"];
-      [...row.children].slice(1).forEach((child, k) => say(child, numbers[k]));
+      [...row.children].slice(1).forEach((child, k) => setContent(child, numbers[k]));
     });
-    change(results, { hidden: !many });
-    say(count, fill(words.over, { count: many }));
-    say(bound, isChoice ? words.bound_choosing : words.bound);
-    say(note, fill(isChoice ? words.note_choosing : words.note, { size }));
+    change(results, { hidden: !places });
+    setContent(count, fill(words.over, { count: places }));
+    setContent(bound, isChoice ? words.bound_choosing : words.bound);
+    setContent(note, fill(isChoice ? words.note_choosing : words.note, { size }));
   };
 
   const results = html(
@@ -337,13 +350,13 @@ const render = ({ model, el }) => {
     ),
   ];
   const traits = ["passage", "choosing", "tries"];
-  const begin = () => own || (stop(), (wrong = []), (last = null), model.get("tries").length && set({ tries: [] }));
-  const follow = () => own || (stop(), (wrong = []), (last = null));
+  const begin = () => setting || (stop(), (wrong = []), (last = null), model.get("tries").length && set({ tries: [] }));
+  const follow = () => setting || (stop(), (wrong = []), (last = null));
   model.on("change:passage", begin);
   model.on("change:choosing", begin);
   model.on("change:tries", follow);
   const remove = show(model, el, parts, traits, draw);
-  const look = whenUnseen(el, stop);
+  const unwatch = whenUnseen(el, stop);
   return () => {
     for (const [name, listener] of [
       ["passage", begin],
@@ -351,7 +364,7 @@ const render = ({ model, el }) => {
       ["tries", follow],
     ])
       model.off(`change:${name}`, listener);
-    look();
+    unwatch();
     clearInterval(timer);
     remove();
   };

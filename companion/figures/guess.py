@@ -1,5 +1,7 @@
-"""Guess the next character, against counts and a trained writer: Shannon's game (Prediction and Entropy of Printed
-English, 1951)."""
+"""Figure of Shannon's game: guess the next character, against n-gram counts and a trained LSTM.
+
+Source: Shannon, Prediction and Entropy of Printed English, 1951.
+"""
 
 import math
 import re
@@ -17,102 +19,103 @@ from companion.learning.counts import Counts
 from companion.learning.text import characters, load_text, normalise
 from companion.learning.windows import split
 
-MOST = 5  # tries; what is not found within them is shown, and counts as one try more
+MOST = 5  # tries; a character that is not found within them is shown, and counts as MOST + 1
 ORDERS = (1, 3, 5)
 PLAYERS = (*(f"n = {order}" for order in ORDERS), "LSTM")
 CHOICES = 6  # one of them is right
 PASSAGES = 3
-GIVEN = {"en": 45, "ja": 25, "ko": 35, "zh": 25}  # characters that are shown at first
-GUESSED = (45, 60)  # how many are guessed, so that a sentence ends there
-BEFORE = 19  # of the characters that are shown at first, so many have their tries in the drawing
+GIVEN = {"en": 45, "ja": 25, "ko": 35, "zh": 25}  # number of characters shown at the start
+GUESSED = (45, 60)  # least and most characters to guess, so that a passage can end with a sentence
+BEFORE = 19  # number of given characters whose tries are drawn
 LONGEST = 200
-CHOOSING = ("ja", "ko", "zh")  # there are hundreds of characters, and not on every keyboard
+CHOOSING = ("ja", "ko", "zh")  # hundreds of characters, which not every keyboard has
 SENTENCE = re.compile(r"[.!?。！？][”’」』]* ?")
 
 
 def held_out_text(language: str) -> str:
-    """The last tenth of a language's text, from which neither counts nor writer learned."""
+    """Return the last tenth of a language's text, on which no player was trained."""
     vocabulary = writer_of(language)[1]
     return vocabulary.decode(split(vocabulary.encode(load_text(language)))[1])
 
 
 def passages(language: str) -> list[str]:
-    """Pieces of the held-out text that begin and end with a sentence: PASSAGES of them, far from each other."""
+    """Return PASSAGES pieces of the held-out text, far apart, which begin and end with a sentence."""
     least, most = (GIVEN[language] + guessed for guessed in GUESSED)
-    found: list[str] = []
-    for line in held_out_text(language).split("\n")[1:]:  # the first one has no beginning
+    fitting: list[str] = []
+    for line in held_out_text(language).split("\n")[1:]:  # the first line is cut off
         ends = [end.end() for end in SENTENCE.finditer(line)]
         pieces = (line[start:end].rstrip() for start in [0, *ends] for end in ends)
-        found += [piece for piece in pieces if least <= len(piece) <= most][:1]
-    return [found[k * (len(found) - 1) // (PASSAGES - 1)] for k in range(PASSAGES)]
+        fitting += [piece for piece in pieces if least <= len(piece) <= most][:1]
+    return [fitting[k * (len(fitting) - 1) // (PASSAGES - 1)] for k in range(PASSAGES)]
 
 
 @cache
 def counts_of(language: str) -> list[Counts]:
-    """The counts of the orders that play, of the part of the text that the writer learned from."""
+    """Return the n-gram counts of all ORDERS, from the training part of the text."""
     vocabulary = writer_of(language)[1]
-    learned_from, _ = split(vocabulary.encode(load_text(language)))
-    return [Counts(learned_from, len(vocabulary), order) for order in ORDERS]
+    training, _ = split(vocabulary.encode(load_text(language)))
+    return [Counts(training, len(vocabulary), order) for order in ORDERS]
 
 
-def all_at_once(counts: Counts, past: Sequence[int]) -> Tensor:
-    """`counts.probabilities(past)`, for a large vocabulary in less time: float64 (vocab_size)."""
+def fast_probabilities(counts: Counts, past: Sequence[int]) -> Tensor:
+    """Return `counts.probabilities(past)` in float64, (vocab_size), faster for a large vocabulary."""
     p = torch.full((counts.vocab_size,), 1 / counts.vocab_size, dtype=torch.float64)
     for n in range(min(counts.order, len(past)) + 1):
         recent = tuple(past[len(past) - n :])
         if recent not in counts.followers:
             break
-        found, total = counts.followers[recent], counts.totals[recent]
-        p = len(found) * p
-        p[list(found)] += torch.tensor([*found.values()], dtype=torch.float64)
-        p /= total + len(found)
+        followers, total = counts.followers[recent], counts.totals[recent]
+        p = len(followers) * p
+        p[list(followers)] += torch.tensor([*followers.values()], dtype=torch.float64)
+        p /= total + len(followers)
     return p
 
 
 def distributions(language: str, text: str) -> Tensor:
-    """What each player expects at each place but the first, given the text before it: float64 (players, length - 1,
-    vocab_size)."""
+    """Return each player's predictions for each character but the first: float64 (players, length - 1, vocab_size)."""
     model, vocabulary = writer_of(language)
     indices = vocabulary.encode(text, strict=True)
     counted = [
-        [all_at_once(counts, indices[max(0, k - counts.order) : k].tolist()) for k in range(1, len(indices))]
+        [fast_probabilities(counts, indices[max(0, k - counts.order) : k].tolist()) for k in range(1, len(indices))]
         for counts in counts_of(language)
     ]
     with torch.no_grad():
         logits, _ = model(indices[:-1, None])
-    return torch.stack([*(torch.stack(one) for one in counted), torch.softmax(logits[:, 0], dim=1)])
+    return torch.stack([*(torch.stack(rows) for rows in counted), torch.softmax(logits[:, 0], dim=1)])
 
 
 def candidates(ranked: Tensor, truth: int) -> list[int]:
-    """The right index and the others that the players expect most, in turns, the last player first. In the order of the
-    vocabulary."""
+    """Return CHOICES indices, sorted: the right one and the likeliest others of the players in turn, the last first."""
     others = dict.fromkeys(order[k].item() for k in range(CHOICES + 1) for order in reversed(ranked))
-    return sorted([truth, *[one for one in others if one not in (truth, 0)][: CHOICES - 1]])
+    return sorted([truth, *[index for index in others if index not in (truth, 0)][: CHOICES - 1]])
 
 
 def rank(p: Tensor, index: int) -> int:
-    """How many tries it takes who guesses the likeliest first; of equally likely ones the first in the vocabulary."""
+    """Return the number of tries to find `index` by guessing the likeliest first; ties in vocabulary order."""
     return 1 + int((p > p[index]).sum()) + int((p[:index] == p[index]).sum())
 
 
 @cache
 def played(language: str, text: str, given: int) -> dict[str, Any]:
-    """What the page knows of the players: their tries for each place, among all characters and among the candidates, a
-    digit each, and -log2 p of what came. `first`: the place to which the first tries belong; bits, candidates, and
-    which of them the writer holds likeliest, begin at `given`."""
+    """Return the players' results for a passage, as the page takes them.
+
+    tries, among: tries among all characters and among the choices, one digit for each place from `first` on.
+    bits: -log2 p of the right character, choices: the candidates, likeliest: the LSTM's first choice; all from the
+    place `given` on.
+    """
     vocabulary = writer_of(language)[1]
     indices = vocabulary.encode(text, strict=True).tolist()
     p = distributions(language, text)
     first = max(1, given - BEFORE)
     tries, among, bits, choices, likeliest = [], [], [], [], ""
     for place in range(first, len(indices)):
-        truth, here = indices[place], p[:, place - 1]
-        ranked = here.argsort(dim=1, descending=True, stable=True)
+        truth, predicted = indices[place], p[:, place - 1]
+        ranked = predicted.argsort(dim=1, descending=True, stable=True)
         six = candidates(ranked, truth)
-        tries.append([rank(one, truth) for one in here])
-        among.append([rank(one[six], six.index(truth)) for one in here])
+        tries.append([rank(p_k, truth) for p_k in predicted])
+        among.append([rank(p_k[six], six.index(truth)) for p_k in predicted])
         if place >= given:
-            bits.append([round(-math.log2(one[truth]), 6) for one in here])
+            bits.append([round(-math.log2(p_k[truth]), 6) for p_k in predicted])
             choices.append("".join(vocabulary.characters[index] for index in six))
             likeliest += str(six.index(int(ranked[-1, 0])))
     columns = lambda rows: [list(column) for column in zip(*rows, strict=True)]  # noqa: E731
@@ -124,23 +127,22 @@ def played(language: str, text: str, given: int) -> dict[str, Any]:
 
 
 def shannon(tries: Sequence[int], rest: int) -> float:
-    """Bits that tries leave at most, by how often each number of them occurs (Shannon 1951, section 5).
+    """Return an upper bound of the entropy in bits, from the frequencies of the tries (Shannon 1951, section 5).
 
-    tries: a list of 1 to MOST + 1. rest: how many characters are left after MOST wrong ones; one that was not found is
-    one of them, and which one is told in log2(rest) bits more.
+    tries: numbers from 1 to MOST + 1. rest: how many characters are left after MOST wrong ones. A character that was
+    not found costs log2(rest) bits more.
     """
     shares = [tries.count(n) / len(tries) for n in range(1, MOST + 2)]
     return sum(-share * math.log2(share) for share in shares if share) + shares[-1] * math.log2(rest)
 
 
 class Guess(Figure):
-    """Shannon's game: the reader, counts of order 1, 3 and 5, and the writer of the language guess one character after
-    the other.
+    """Shannon's game: the reader, n-gram counts of order 1, 3 and 5, and an LSTM guess one character after the other.
 
-    text: of your own, 20 to 200 characters that the writer knows; without it there are three passages of the held-out
-    text. passage: which of them, from 1. choosing: whether the reader chooses among six characters instead of typing
-    any. tries: how many the reader needed for each character so far, 1 to 5; 6 for not found, 0 for one that was shown
-    unguessed. Another passage, or another way, begins anew. A language without a writer gets the English one.
+    text: your own, 20 to 200 characters of the LSTM's vocabulary; without it there are three passages of the held-out
+    text. passage: which of them, from 1. choosing: whether the reader chooses among six characters instead of typing.
+    tries: the reader's tries for each character so far, 1 to 5; 6 if not found, 0 if shown without a guess.
+    A change of `passage` or `choosing` restarts the game. A language without an LSTM gets the English one.
     """
 
     _esm = script("guess")
@@ -148,54 +150,59 @@ class Guess(Figure):
     choosing = Bool().tag(sync=True)
     tries = List(Int(min=0, max=MOST + 1)).tag(sync=True)
     game = Dict(read_only=True).tag(sync=True)
-    moved = ("passage", "choosing", "tries")
-    told = ("game",)
+    settings = ("passage", "choosing", "tries")
     _made = False
 
     def __init__(self, language: str = "en", text: str = "", **values: Any) -> None:
         self.own_text = normalise(text)
-        known = language if language in GIVEN else "en"
-        vocabulary = writer_of(known)[1]
+        game_language = language if language in GIVEN else "en"
+        vocabulary = writer_of(game_language)[1]
         if text:
             length = self._length(vocabulary)
-            parts = [(self.own_text, min(GIVEN[known], length // 2))]
+            parts = [(self.own_text, min(GIVEN[game_language], length // 2))]
         else:
-            parts = [(one, GIVEN[known]) for one in passages(known)]
-        self._games = [played(known, *part) for part in parts]
+            parts = [(passage, GIVEN[game_language]) for passage in passages(game_language)]
+        self._games = [played(game_language, *part) for part in parts]
         super().__init__(language, **values)
         self.set_trait(
-            "game", {"players": list(PLAYERS), "size": len(vocabulary) - 1, "language": known, "passages": self._games}
+            "game",
+            {
+                "players": list(PLAYERS),
+                "size": len(vocabulary) - 1,
+                "language": game_language,
+                "passages": self._games,
+            },
         )
         self._made = True
 
     @property
     def text(self) -> str:
         """The passage as far as it has been shown."""
-        return "".join(characters(self._here["text"])[: self._here["given"] + len(self.tries)])
+        return "".join(characters(self._game["text"])[: self._game["given"] + len(self.tries)])
 
     @property
     def bits(self) -> dict[str, float | None]:
-        """Player → mean surprise in bits over the same characters as in `standings`."""
-        return {name: one[3] for name, one in self.standings().items() if name != "you"}
+        """The players' mean surprises in bits, over the same characters as in `standings`."""
+        return {name: row[3] for name, row in self.standings().items() if name != "you"}
 
     def standings(self) -> dict[str, tuple[float, float, float, float | None]]:
-        """Name → (share right at the first try, mean number of tries, Shannon's bound, mean -log2 p of what came).
+        """Return for each player: share right at the first try, mean tries, Shannon's bound, mean -log2 p.
 
-        The bound is of what was asked: which character, or, choosing, which of the six. All over the characters that
-        the reader has guessed, or, if there are none, that were shown. The reader has given no
-        probabilities: None. Nothing was guessed or shown: an empty dict.
+        The means are over the characters that the reader has guessed, or, if there are none, over those shown; without
+        any, the dict is empty. Shannon's bound is for the character, or, when choosing, for which of the six.
+        The last number is None for the reader ("you"), who gives no probabilities.
         """
         guessed = [k for k, n in enumerate(self.tries) if n]
         places = guessed or range(len(self.tries))
         if not places:
             return {}
-        here = self._here
-        skipped = here["given"] - here["first"]
+        game = self._game
+        skipped = game["given"] - game["first"]
         all_tries = {"you": [self.tries[k] for k in guessed]} if guessed else {}
-        for name, tries in zip(PLAYERS, here["among" if self.choosing else "tries"], strict=True):
+        for name, tries in zip(PLAYERS, game["among" if self.choosing else "tries"], strict=True):
             all_tries[name] = [int(tries[skipped + k]) for k in places]
         mean = lambda numbers: sum(numbers) / len(places)  # noqa: E731
-        bits = {name: mean([one[k] for k in places]) for name, one in zip(PLAYERS, here["bits"], strict=True)}
+        bits = {name: mean([values[k] for k in places]) for name, values in zip(PLAYERS, game["bits"], strict=True)}
         rest = CHOICES - MOST if self.choosing else self.game["size"] - MOST
         return {
             name: (mean([n == 1 for n in tries]), mean(tries), shannon(tries, rest), bits.get(name))
@@ -203,7 +210,7 @@ class Guess(Figure):
         }
 
     @property
-    def _here(self):
+    def _game(self):
         return self._games[self.passage - 1]
 
     def _length(self, vocabulary):
@@ -216,18 +223,18 @@ class Guess(Figure):
         return length
 
     @default("choosing")
-    def _is_easier(self):
+    def _default_choosing(self):
         return self.language in CHOOSING
 
     @validate("passage")
-    def _is_there(self, proposal):
+    def _check_passage(self, proposal):
         if proposal.value > len(self._games):
             raise TraitError(f"passage must be 1, not {proposal.value}: there is only your own text")
         return proposal.value
 
     @validate("tries")
-    def _have_room(self, proposal):
-        room = len(self._here["choices"])
+    def _check_tries(self, proposal):
+        room = len(self._game["choices"])
         if len(proposal.value) > room:
             raise TraitError(
                 f"tries has {len(proposal.value)} numbers; passage {self.passage} has {room} characters to guess"
@@ -235,12 +242,12 @@ class Guess(Figure):
         return proposal.value
 
     @observe("passage", "choosing")
-    def _begin_anew(self, _):
+    def _restart(self, _):
         if self._made:
             self.tries = []
 
     def __repr__(self) -> str:
         if not self.own_text:
             return super().__repr__()
-        rest = super().__repr__().removeprefix("Guess(").removesuffix(")")
-        return f"Guess({', '.join([f'text={self.own_text!r}', *filter(None, [rest])])})"
+        others = super().__repr__().removeprefix("Guess(").removesuffix(")")
+        return f"Guess({', '.join([f'text={self.own_text!r}', *filter(None, [others])])})"

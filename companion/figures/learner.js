@@ -1,40 +1,41 @@
-/* Two networks of a kind that learn the same task from the same data, beside the page's own thread. One begins as torch's do,
- * the other so that it remembers. */
+/* Worker of learning.js: two networks of a kind learn the same task from the same data. The first has torch's initial
+ * weights, the second starts with a long memory. */
 import {
-  adamOf,
+  adamState,
   adamStep,
-  begin,
+  initialModel,
   chronoBiases,
   clipNorm,
-  identity,
-  lossOf,
-  modelOf,
-  read,
+  setIdentity,
+  batchLoss,
+  buildModel,
+  forward,
   recallBatch,
-  remember,
-} from "./networks.js";
+  setMemoryBiases,
+} from "./training.js";
 
 const [EMBEDDING_DIM, HIDDEN_SIZE, BATCH, LONGEST_GRADIENT] = [8, 16, 16, 1];
 
-/* settings: as the traits of companion.figures.Learning. weights: of both networks, or null for the start. */
+/* Both networks, their Adam states, and the data. settings: traits of companion.figures.Learning. weights: of both networks,
+ * or null for initial weights. */
 const pairOf = ({ kind, gap, bias, start, seed, symbols, examples, weights }) => {
-  const known = examples.flatMap(([indices]) => indices);
-  const vocab_size = known.length ? Math.max(...known) + 1 : 2 * symbols + 1;
-  const num_outputs = known.length ? Math.max(...examples.map(([, target]) => target)) + 1 : symbols;
+  const tokens = examples.flatMap(([indices]) => indices);
+  const vocab_size = tokens.length ? Math.max(...tokens) + 1 : 2 * symbols + 1;
+  const num_outputs = tokens.length ? Math.max(...examples.map(([, target]) => target)) + 1 : symbols;
   const sizes = { vocab_size, embedding_dim: EMBEDDING_DIM, hidden_size: HIDDEN_SIZE, num_outputs };
   const pair = [0, 1].map((k) => {
-    if (weights) return modelOf(kind, sizes, Float64Array.from(weights[k]));
-    const model = begin(kind, sizes, seed);
-    if (k === 1 && kind === "RNN") identity(model);
+    if (weights) return buildModel(kind, sizes, Float64Array.from(weights[k]));
+    const model = initialModel(kind, sizes, seed);
+    if (k === 1 && kind === "RNN") setIdentity(model);
     else if (k === 1)
-      remember(
+      setMemoryBiases(
         model,
         start === "chrono" ? chronoBiases(HIDDEN_SIZE, Math.max(2 * gap, 3), seed) : Array(HIDDEN_SIZE).fill(bias),
         start === "chrono",
       );
     return model;
   });
-  /* The examples that were given, one batch after the other, or new ones for ever. */
+  /* The given examples in turn, or new ones of the recall task. */
   const batchOf = (number) =>
     examples.length
       ? Array.from(
@@ -44,15 +45,15 @@ const pairOf = ({ kind, gap, bias, start, seed, symbols, examples, weights }) =>
       : recallBatch(seed, number, { gap, symbols, batch_size: BATCH });
   return {
     pair,
-    adams: pair.map(({ values }) => adamOf(values.length)),
+    adams: pair.map(({ values }) => adamState(values.length)),
     batchOf,
     probe: (examples[0] ?? recallBatch(seed + 1, 0, { gap, symbols, batch_size: 1 })[0])[0],
   };
 };
 
-/* What is drawn of a network: an LSTM's f or a GRU's z, an RNN's h, after each step of the probe: T rows of hidden_size. */
+/* The values that are drawn of a network: an LSTM's f, a GRU's z or an RNN's h at each step of the probe, (T, hidden_size). */
 const memoryOf = (model, probe) => {
-  const { gates, h } = read(model, probe);
+  const { gates, h } = forward(model, probe);
   const parts = gates.length / probe.length / HIDDEN_SIZE;
   const row = (t) =>
     parts === 1
@@ -61,13 +62,13 @@ const memoryOf = (model, probe) => {
   return probe.map((_, t) => Array.from(row(t)));
 };
 
-let [now, run, steps] = [null, null, 0];
+let [session, run, steps] = [null, null, 0];
 
-/* settings: begin anew. until: learn up to this step, for so many milliseconds at most; answers are sent with the number of the
- * run, so that the page knows what is of an earlier one. */
+/* settings: restart with these. until: learn up to this step, for at most `milliseconds`. Answers have the number of the run,
+ * so that the page can drop those of an earlier run. */
 onmessage = ({ data }) => {
-  if (data.settings) [now, run, steps] = [pairOf(data.settings), data.run, 0];
-  const { pair, adams, batchOf, probe } = now;
+  if (data.settings) [session, run, steps] = [pairOf(data.settings), data.run, 0];
+  const { pair, adams, batchOf, probe } = session;
   const [losses, right] = [
     [[], []],
     [[], []],
@@ -76,11 +77,11 @@ onmessage = ({ data }) => {
   while (steps < data.until && performance.now() < end) {
     const batch = batchOf(steps);
     pair.forEach((model, k) => {
-      const found = lossOf(model, batch);
-      clipNorm(found.gradients, LONGEST_GRADIENT);
-      adamStep(model.values, found.gradients, adams[k], data.learning_rate);
-      losses[k].push(found.loss);
-      right[k].push(found.right / batch.length);
+      const result = batchLoss(model, batch);
+      clipNorm(result.gradients, LONGEST_GRADIENT);
+      adamStep(model.values, result.gradients, adams[k], data.learning_rate);
+      losses[k].push(result.loss);
+      right[k].push(result.right / batch.length);
     });
     steps += 1;
   }

@@ -1,23 +1,36 @@
-/* Two networks that learn to recall, on the same data: their losses, and what they keep of one sequence. */
+/* Figure: two networks learn a recall task on the same data. It shows their losses, and their gates for one sequence. */
 import LEARNER from "./learner.js" with { type: "text" };
-import { BLUE, ORANGE, change, drawing, fill, fixed, html, label, mosaic, say, svg, symbol } from "./kit.js";
-import { button, choice, slider, still, whenUnseen } from "./controls.js";
+import {
+  BLUE,
+  ORANGE,
+  change,
+  drawing,
+  fill,
+  fixed,
+  html,
+  label,
+  mosaic,
+  setContent,
+  svg,
+  symbol,
+} from "./elements.js";
+import { button, choice, slider, reducedMotion, whenUnseen } from "./controls.js";
 import { report, show } from "./show.js";
 
 const COLOURS = [BLUE, ORANGE];
 const [LEFT, RIGHT, TOP, BOTTOM] = [34, 352, 14, 126]; // the axes of the loss
-const [UNIT, HIGH, APART] = [16, 5, 186]; // units, a unit's row, and from one network to the next
-const [FRAME, AT_ONCE, SHOWN] = [12, 100, 20]; // milliseconds between two pictures; steps where no motion is wanted; batches of a mean
+const [UNIT, HIGH, APART] = [16, 5, 186]; // number of units, height of a unit's row, distance between the networks
+const [FRAME, AT_ONCE, SHOWN] = [12, 100, 20]; // milliseconds a picture; steps at once with reduced motion; batches of a mean
 const SYMBOLS = 4;
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/* 200, 500, 1000, 2000 …: where an axis ends that has room for `steps`. */
+/* The end of the axis: the first of 200, 500, 1000, 2000 … that is at least `steps`. */
 const endOf = (steps) => {
   for (let power = 100; ; power *= 10) for (const first of [2, 5, 10]) if (first * power >= steps) return first * power;
 };
 
-/* At most 160 points of a curve over so many steps, each the mean of the losses around it. */
+/* A curve over `steps` of at most 160 points, each the mean of the losses around it. */
 const curveOf = (losses, steps, end, most) => {
   const size = Math.max(1, Math.ceil(losses.length / 160));
   const points = [];
@@ -59,8 +72,8 @@ const axes = () => {
     ),
     set(losses, steps, answers) {
       const [end, y] = [endOf(steps), BOTTOM - (Math.log(answers) / most) * (BOTTOM - TOP)];
-      say(ends, `${end}`);
-      say(chance, `log ${answers}`);
+      setContent(ends, `${end}`);
+      setContent(chance, `log ${answers}`);
       change(chance, { y: y - 8 });
       change(guessed, { d: `M${LEFT} ${y}H${RIGHT}` });
       curves.forEach((curve, k) => change(curve, { d: curveOf(losses[k], steps, end, most) }));
@@ -68,7 +81,7 @@ const axes = () => {
   };
 };
 
-/* What a network keeps: a row for each unit, a column for each step. */
+/* The gate values of a network: a row for each unit, a column for each step. */
 const memory = (k) => {
   const [x, y, wide] = [8 + k * APART, 168, 160];
   const squares = mosaic(x, y, 4, HIGH);
@@ -87,8 +100,8 @@ const memory = (k) => {
       label(x + 2, y + UNIT * HIGH + 10, "1", { "font-size": 11 }),
     ),
     set(columns, kind) {
-      say(name, ...label(0, 0, { RNN: "h_t", GRU: "z_t", LSTM: "f_t" }[kind]).childNodes);
-      say(last, columns.length ? `${columns.length}` : " ");
+      setContent(name, ...label(0, 0, { RNN: "h_t", GRU: "z_t", LSTM: "f_t" }[kind]).childNodes);
+      setContent(last, columns.length ? `${columns.length}` : " ");
       squares.set(columns, 1, wide / Math.max(columns.length, 1));
     },
   };
@@ -98,33 +111,33 @@ const TRAITS = ["kind", "gap", "learning_rate", "start", "bias", "seed", "exampl
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  let worker = null; // begun when it is needed: a page that nobody plays has none
+  let worker = null; // made when it is first needed
   let [run, busy, playing, losses, right, memories, weights] = [0, false, false, [[], []], [[], []], null, null];
-  let ended = model.get("ended"); // until then, how it ends, learned beforehand
-  const [loss, kept, said] = [axes(), [memory(0), memory(1)], report()];
+  let finished = model.get("ended"); // a stored run, shown until the reader starts
+  const [loss, kept, sentence] = [axes(), [memory(0), memory(1)], report()];
   const element = drawing(
     words,
     360,
     264,
     loss.element,
-    kept.map((one) => one.element),
+    kept.map((gates) => gates.element),
   );
 
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
   };
-  /* What Python sees, when the learning rests. */
+  /* Send the results to Python when the learning pauses. */
   const share = () =>
     weights &&
     set({
       steps: losses[0].length,
-      losses: losses.map((one) => [...one]),
-      weights: weights.map((one) => [...one]),
+      losses: losses.map((values) => [...values]),
+      weights: weights.map((values) => [...values]),
       memories,
     });
 
-  const ask = (until, milliseconds, settings) => {
+  const request = (until, milliseconds, settings) => {
     if (!worker) {
       worker = new Worker(URL.createObjectURL(new Blob([LEARNER], { type: "text/javascript" })));
       worker.onmessage = arrived;
@@ -132,43 +145,46 @@ const render = ({ model, el }) => {
     busy = true;
     worker.postMessage({ run, settings, until, milliseconds, learning_rate: model.get("learning_rate") });
   };
-  /* On with it: up to the goal that Python has set, or for ever. */
+  /* Continue up to the goal that Python has set, or without end. */
   const goOn = () => {
     if (busy || !playing) return;
     const [steps, goal] = [losses[0].length, model.get("goal")];
     if (goal && steps >= goal) return pause();
-    ask(still() ? Math.min(goal || Infinity, steps + AT_ONCE) : goal || Infinity, still() ? Infinity : FRAME);
-    if (still() && !goal) playing = false;
+    request(
+      reducedMotion() ? Math.min(goal || Infinity, steps + AT_ONCE) : goal || Infinity,
+      reducedMotion() ? Infinity : FRAME,
+    );
+    if (reducedMotion() && !goal) playing = false;
   };
   const pause = () => {
     playing = false;
-    say(play, words.play);
+    setContent(play, words.play);
     if (!busy) share();
   };
   const start = () => {
-    if (ended.steps) anew();
+    if (finished.steps) restart();
     playing = true;
-    say(play, still() ? words.play : words.pause);
+    setContent(play, reducedMotion() ? words.play : words.pause);
     goOn();
   };
-  const anew = () => {
+  const restart = () => {
     run += 1;
-    ended = {};
+    finished = {};
     pause();
     [losses, right, memories, weights] = [[[], []], [[], []], null, null];
     draw();
     const settings = Object.fromEntries([...TRAITS, "symbols"].map((name) => [name, model.get(name)]));
-    ask(0, 0, { ...settings, weights: model.get("begin_with").length ? model.get("begin_with") : null });
+    request(0, 0, { ...settings, weights: model.get("begin_with").length ? model.get("begin_with") : null });
   };
   const play = button(words.play, () => (playing ? pause() : start()), { class: "play" });
   const arrived = ({ data }) => {
     if (data.run !== run) return;
     busy = false;
-    data.losses.forEach((found, k) => losses[k].push(...found));
-    data.right.forEach((found, k) => right[k].push(...found));
+    data.losses.forEach((values, k) => losses[k].push(...values));
+    data.right.forEach((values, k) => right[k].push(...values));
     [memories, weights] = [data.memories, data.weights];
     if (playing) {
-      goOn(); // it learns on while this is drawn
+      goOn(); // the worker continues while this is drawn
       drawSoon();
     } else {
       draw();
@@ -189,34 +205,34 @@ const render = ({ model, el }) => {
   const draw = () => {
     const [kind, start, examples] = ["kind", "start", "examples"].map((name) => model.get(name));
     const answers = examples.length ? Math.max(...examples.map(([, target]) => target)) + 1 : SYMBOLS;
-    const now = ended.steps
-      ? ended
-      : { losses, memories, steps: losses[0].length, right: right.map((one) => mean(one.slice(-SHOWN))) };
-    const steps = now.steps;
-    loss.set(now.losses, steps, answers);
-    kept.forEach((one, k) => one.set(now.memories?.[k] ?? [], kind));
+    const current = finished.steps
+      ? finished
+      : { losses, memories, steps: losses[0].length, right: right.map((values) => mean(values.slice(-SHOWN))) };
+    const steps = current.steps;
+    loss.set(current.losses, steps, answers);
+    kept.forEach((gates, k) => gates.set(current.memories?.[k] ?? [], kind));
     const other = words[kind === "RNN" ? "with_identity" : start === "chrono" ? "with_chrono" : "with_bias"];
     const begun = fill(other, { bias: fixed(model.get("bias"), 1) });
     const gate =
-      kind === "RNN" || !now.memories
+      kind === "RNN" || !current.memories
         ? ""
         : words.between +
           fill(words.gates, {
             of: kind === "LSTM" ? "f" : "z",
-            before: fixed(mean(now.memories[0].flat())),
-            after: fixed(mean(now.memories[1].flat())),
+            before: fixed(mean(current.memories[0].flat())),
+            after: fixed(mean(current.memories[1].flat())),
           });
-    said.set(
+    sentence.set(
       steps
         ? fill(words.said, {
             steps,
-            torch: percent(now.right[0]),
+            torch: percent(current.right[0]),
             begun,
-            other: percent(now.right[1]),
+            other: percent(current.right[1]),
             chance: percent(1 / answers),
           }) +
             gate +
-            (ended.steps ? words.between + words.press : "")
+            (finished.steps ? words.between + words.press : "")
         : words.ready,
     );
     change(bias, { hidden: kind === "RNN" || start !== "bias" });
@@ -237,11 +253,11 @@ const render = ({ model, el }) => {
       "div",
       { class: "strip" },
       play,
-      button(words.anew, anew),
+      button(words.anew, restart),
       button(words.other_data, () => set({ seed: (model.get("seed") + 1) % 100 })),
     ),
     element,
-    said.element,
+    sentence.element,
     html(
       "div",
       { class: "controls" },
@@ -255,17 +271,17 @@ const render = ({ model, el }) => {
       bias,
     ),
   ];
-  const begins = [...TRAITS.filter((name) => name !== "learning_rate"), "begin_with"];
+  const restartTraits = [...TRAITS.filter((name) => name !== "learning_rate"), "begin_with"];
   const goal = () => (model.get("goal") > losses[0].length ? start() : pause());
-  for (const name of begins) model.on(`change:${name}`, anew);
+  for (const name of restartTraits) model.on(`change:${name}`, restart);
   model.on("change:goal", goal);
   const remove = show(model, el, parts, ["learning_rate"], draw);
-  const look = whenUnseen(element, pause);
-  if (!ended.steps) anew();
+  const unwatch = whenUnseen(element, pause);
+  if (!finished.steps) restart();
   return () => {
-    for (const name of begins) model.off(`change:${name}`, anew);
+    for (const name of restartTraits) model.off(`change:${name}`, restart);
     model.off("change:goal", goal);
-    look();
+    unwatch();
     worker?.terminate();
     remove();
   };

@@ -1,22 +1,35 @@
-/* A table W that is read by index: the row that comes out, and the rows that a step of training moves. */
-import { descend, embeddingGradient, oneHot, rowTimes, sumLoss } from "./steps.js";
-import { GREEN, arrow, change, drawing, fill, fixed, html, label, say, squares, svg, symbol } from "./kit.js";
+/* Figure: an embedding table W. It shows the row that an index reads, and the rows that a training step changes. */
+import { gradientStep, embeddingGradient, oneHot, rowTimes, sumLoss } from "./arithmetic.js";
+import {
+  GREEN,
+  arrow,
+  change,
+  drawing,
+  fill,
+  fixed,
+  html,
+  label,
+  setContent,
+  squares,
+  svg,
+  symbol,
+} from "./elements.js";
 import { button, slider, textbox, toggle } from "./controls.js";
 import { report, show } from "./show.js";
 
 const PADDING = "·"; // the character of index 0
-const PLACES = 8; // a text is filled up to so many
+const PLACES = 8; // length to which a text is padded
 const DIM = 3; // embedding_dim
 const LR = 0.5;
 const IN_GREEN = { stroke: GREEN, color: GREEN }; // an arrow's line and its head
 const CODE = { "font-family": "monospace" };
-const FURTHEST = 99.9; // the largest number that the table takes, as in lookup.py
+const MAX_WEIGHT = 99.9; // as in lookup.py
 
-/* What a text is as indices, what of it is in no row, and what a step would do. */
-const reading = (model) => {
+/* The indices of the text, its unknown characters, and the loss and gradients of a step. */
+const compute = (model) => {
   const vocabulary = [PADDING, ...model.get("words").letters];
   const typed = [...model.get("text")];
-  const known = typed.filter((one) => vocabulary.includes(one)).slice(0, PLACES);
+  const known = typed.filter((character) => vocabulary.includes(character)).slice(0, PLACES);
   const indices = Array.from({ length: PLACES }, (_, k) => (k < known.length ? vocabulary.indexOf(known[k]) : 0));
   const [W, padding_idx] = [model.get("weight"), model.get("padding_idx")];
   const { L, gradients } = sumLoss(indices.map((i) => rowTimes(oneHot(i, W.length), W)));
@@ -27,37 +40,37 @@ const reading = (model) => {
     padding_idx,
     L,
     gradients,
-    unknown: [...new Set(typed.filter((one) => !vocabulary.includes(one)))],
+    unknown: [...new Set(typed.filter((character) => !vocabulary.includes(character)))],
     gradient: embeddingGradient(indices, gradients, W.length, padding_idx),
-    counts: vocabulary.map((_, i) => indices.filter((one) => one === i).length),
+    counts: vocabulary.map((_, i) => indices.filter((index) => index === i).length),
   };
 };
 
-/* The table as it is when the layer is made: row i holds i.1, i.2, i.3, that of padding_idx zeros. */
-const written = (rows, padding_idx) =>
+/* The initial table: row i is i.1, i.2, i.3; the row of padding_idx is zero. */
+const initialTable = (rows, padding_idx) =>
   Array.from({ length: rows }, (_, i) => [1, 2, 3].map((n) => (i === padding_idx ? 0 : (10 * i + n) / 10)));
 
-/* A character, which stands upright: it is no symbol of a formula. */
+/* A character, upright: it is not a symbol of a formula. */
 const letter = (x, y, sign, attributes) => {
   const text = label(x, y, " ", attributes);
-  say(text, sign);
+  setContent(text, sign);
   return text;
 };
 
-/* The table after a step, and by how much the step moves each row: all numbers of a row by the same. */
-const next = ({ W, gradient }) => descend(W, gradient, LR);
-const shift = ({ gradient }) =>
-  descend(
+/* The table after a step, and the change of each row, which is equal for all its numbers. */
+const nextTable = ({ W, gradient }) => gradientStep(W, gradient, LR);
+const rowChanges = ({ gradient }) =>
+  gradientStep(
     gradient.map(() => [0]),
     gradient,
     LR,
   ).map(([value]) => value);
-const beyond = (now) =>
-  next(now)
+const exceedsRange = (values) =>
+  nextTable(values)
     .flat()
-    .some((value) => Math.abs(value) > FURTHEST);
+    .some((value) => Math.abs(value) > MAX_WEIGHT);
 
-/* The diagram: above, the text and its indices; below, o beside W and the gradient, row by row; e at the foot. */
+/* The diagram: the text and its indices above; o, W and the gradient row by row in the middle; e below. */
 const diagram = (words, vocabulary, { choose, replace }) => {
   const rows = vocabulary.length;
   const [cell, start, top, high] = [38, 40, 122, 24]; // of the text, and of the table
@@ -135,7 +148,7 @@ const diagram = (words, vocabulary, { choose, replace }) => {
     foot + 72,
     label(20, 14, "k"),
     label(20, 65, "i_k"),
-    places.map((one) => one.element),
+    places.map((place) => place.element),
     way,
     chosen,
     arrow(
@@ -174,37 +187,37 @@ const diagram = (words, vocabulary, { choose, replace }) => {
     element,
     set({ indices, W: weight, gradient, gradients, padding_idx }, place, moved) {
       const i = indices[place];
-      const one = oneHot(i, rows);
+      const o_k = oneHot(i, rows);
       places.forEach(({ sign, index, ground }, k) => {
-        say(sign, vocabulary[indices[k]]);
-        say(index, `${indices[k]}`);
-        // all places that read the same row: the terms of its gradient's sum
+        setContent(sign, vocabulary[indices[k]]);
+        setContent(index, `${indices[k]}`);
+        // places that read the same row: their gradients are added
         change(ground, { fill: GREEN, "fill-opacity": indices[k] === i ? 0.2 : 0 });
       });
       change(chosen, { x: start + place * cell });
       change(way, { points: `${x(place)},79 ${x(place)},89 ${x_o + 13},89` });
       o.set(
-        one.map((value) => [value]),
+        o_k.map((value) => [value]),
         (v) => ({ faded: v !== i }),
       );
       W.set(weight, (v) => ({ faded: v !== i }));
-      e.set([rowTimes(one, weight)]);
+      e.set([rowTimes(o_k, weight)]);
       G.set(gradient, (v) => ({ faded: gradient[v].every((value) => value === 0) }));
       sent.set([gradients[place]]);
       change(read, { transform: `translate(0 ${y(i)})` });
       change(out, { y: top + i * high });
-      // what is read of the padding row comes out like any other, but nothing goes back to it
+      // the padding row is read like any other, but gets no gradient
       const lost = i === padding_idx;
       change(back, { y: top + i * high, display: lost ? "none" : null });
       change(up, { display: lost ? "none" : null });
       moves.forEach((move, v) => change(move, { display: moved[v] ? null : "none" }));
-      amounts.forEach((amount, v) => say(amount, moved[v] ? fixed(moved[v], 1) : " "));
+      amounts.forEach((amount, v) => setContent(amount, moved[v] ? fixed(moved[v], 1) : " "));
     },
   };
 };
 
-/* A value that follows from traits, as a control takes it: an object that answers as a model would. */
-const following = (model, traits, get, put) => ({
+/* A value derived from traits, in the form of a model with one trait, so that a control can be bound to it. */
+const derivedModel = (model, traits, get, put) => ({
   get,
   set: (_, value) => put(value),
   save_changes() {},
@@ -213,30 +226,31 @@ const following = (model, traits, get, put) => ({
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const { vocabulary } = reading(model);
+  const { vocabulary } = compute(model);
   const rows = vocabulary.length;
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
   };
-  // The index is what stands in the chosen place. Whoever chooses another one writes its character there.
-  const index = following(
+  // The index at the chosen place. A new index writes its character there.
+  const index = derivedModel(
     model,
     ["text", "place"],
-    () => reading(model).indices[model.get("place")],
+    () => compute(model).indices[model.get("place")],
     (i) => {
-      const text = reading(model).indices.map((was, k) => vocabulary[k === model.get("place") ? i : was]);
+      const text = compute(model).indices.map((index, k) => vocabulary[k === model.get("place") ? i : index]);
       set({ text: text.join("").replace(new RegExp(`${PADDING}+$`), "") });
     },
   );
   const on = () => model.get("padding_idx") === 0;
-  const padding = following(model, ["padding_idx"], on, (value) => set({ padding_idx: value ? 0 : null }));
+  const padding = derivedModel(model, ["padding_idx"], on, (value) => set({ padding_idx: value ? 0 : null }));
 
   const step = () => {
-    const now = reading(model);
-    if (!beyond(now)) set({ weight: next(now), last_step: shift(now) });
+    const values = compute(model);
+    if (!exceedsRange(values)) set({ weight: nextTable(values), last_step: rowChanges(values) });
   };
-  const anew = () => set({ weight: written(rows, model.get("padding_idx")), last_step: vocabulary.map(() => 0) });
+  const restart = () =>
+    set({ weight: initialTable(rows, model.get("padding_idx")), last_step: vocabulary.map(() => 0) });
 
   const table = diagram(words, vocabulary, { choose: (k) => set({ place: k }), replace: (i) => index.set("index", i) });
   const [skipped, looked, kept, learned, stepped] = [report(), report(), report(), report(), report()];
@@ -245,29 +259,31 @@ const render = ({ model, el }) => {
   change(box.querySelector("input"), { autocapitalize: "none", spellcheck: "false" });
 
   const draw = () => {
-    const now = reading(model);
+    const values = compute(model);
     const place = model.get("place");
-    // a step is shown until something else is read: then the gradient beside it is no longer the one that it took
+    // show the last step only while the gradient beside it is the one that it used
     const last_step = model.get("last_step");
-    const moved = shift(now).every((amount, v) => amount === last_step[v]) ? last_step : vocabulary.map(() => 0);
-    table.set(now, place, moved);
-    const i = now.indices[place];
-    const list = (of) => vocabulary.map(of).filter(Boolean).join(words.comma);
-    const zero = now.W[0].every((value) => value === 0);
-    skipped.set(now.unknown.length ? fill(words.skipped, { characters: now.unknown.join(" ") }) : "");
-    const row = now.W[i].map((value) => fixed(value, 1)).join(words.comma);
+    const moved = rowChanges(values).every((amount, v) => amount === last_step[v])
+      ? last_step
+      : vocabulary.map(() => 0);
+    table.set(values, place, moved);
+    const i = values.indices[place];
+    const list = (format) => vocabulary.map(format).filter(Boolean).join(words.comma);
+    const zero = values.W[0].every((value) => value === 0);
+    skipped.set(values.unknown.length ? fill(words.skipped, { characters: values.unknown.join(" ") }) : "");
+    const row = values.W[i].map((value) => fixed(value, 1)).join(words.comma);
     looked.set(fill(words.looked_up, { k: place, character: vocabulary[i], i, row }));
-    if (now.padding_idx === null) kept.set("");
+    if (values.padding_idx === null) kept.set("");
     else if (!zero) kept.set(words.spoilt);
-    else kept.set(now.counts[0] ? fill(words.kept, { n: now.counts[0] }) : "");
+    else kept.set(values.counts[0] ? fill(words.kept, { n: values.counts[0] }) : "");
     learned.set(
-      fill(words.learned, { L: fixed(now.L, 1), rows: list((sign, v) => `${sign}\u00a0${now.gradient[v][0]}`) }),
+      fill(words.learned, { L: fixed(values.L, 1), rows: list((sign, v) => `${sign}\u00a0${values.gradient[v][0]}`) }),
     );
-    if (beyond(now)) stepped.set(words.away);
+    if (exceedsRange(values)) stepped.set(words.away);
     else if (!moved.some(Boolean)) stepped.set("");
     else
       stepped.set(fill(words.stepped, { rows: list((sign, v) => moved[v] && `${sign}\u00a0${fixed(moved[v], 1)}`) }));
-    change(train, { disabled: beyond(now) });
+    change(train, { disabled: exceedsRange(values) });
   };
   const upTo = (max, show) => ({ min: 0, max, step: 1, show });
   const parts = [
@@ -287,7 +303,7 @@ const render = ({ model, el }) => {
     learned.element,
     toggle(padding, "padding", { label: words.padding }),
     kept.element,
-    html("div", { class: "strip" }, train, symbol("W ← W − 0.5 ∂L/∂W"), button(words.anew, anew)),
+    html("div", { class: "strip" }, train, symbol("W ← W − 0.5 ∂L/∂W"), button(words.anew, restart)),
     stepped.element,
   ];
   return show(model, el, parts, ["text", "place", "padding_idx", "weight", "last_step"], draw);

@@ -1,4 +1,4 @@
-/* What all arithmetic of the figures begins with. */
+/* Sigmoid, dot product, norm, and reproducible random numbers. */
 
 export const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 
@@ -10,7 +10,7 @@ export const dot = (a, b) => {
 
 export const norm = (a) => Math.sqrt(dot(a, a));
 
-/* A number from [0, 1) for each place of a text, in no visible order: mulberry32. */
+/* A number from U[ 0, 1 ) for a seed and a place, by mulberry32. */
 export const uniform = (seed, place) => {
   const a = (Math.imul(0x9e3779b1, seed + 1) + Math.imul(0x6d2b79f5, place + 1)) | 0;
   let b = Math.imul(a ^ (a >>> 15), a | 1);
@@ -18,6 +18,6 @@ export const uniform = (seed, place) => {
   return ((b ^ (b >>> 14)) >>> 0) / 2 ** 32;
 };
 
-/* One from N( 0, 1 ), made of two of those (Box and Muller 1958). */
+/* A number from N( 0, 1 ) for a seed and a place, from two uniform ones (Box and Muller 1958). */
 export const normal = (seed, place) =>
   Math.sqrt(-2 * Math.log(1 - uniform(seed, 2 * place))) * Math.cos(2 * Math.PI * uniform(seed, 2 * place + 1));

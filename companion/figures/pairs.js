@@ -1,6 +1,19 @@
-/* A state that is a matrix: pairs are written into it, and one key is asked for. */
-import { read, written } from "./matrix.js";
-import { GREEN, ORANGE, change, drawing, fill, fixed, html, label, say, square, squares, svg } from "./kit.js";
+/* Figure: a matrix state. Key-value pairs are written into it, and one key is looked up. */
+import { read, stateAfter } from "./matrix.js";
+import {
+  GREEN,
+  ORANGE,
+  change,
+  drawing,
+  fill,
+  fixed,
+  html,
+  label,
+  setContent,
+  square,
+  squares,
+  svg,
+} from "./elements.js";
 import { button, slider, toggle } from "./controls.js";
 import { report, show } from "./show.js";
 
@@ -27,7 +40,7 @@ const render = ({ model, el }) => {
     chips,
     bars,
     S.element,
-    [key, answer, wanted].map((one) => one.map((cell) => cell.element)),
+    [key, answer, wanted].map((cells) => cells.map((cell) => cell.element)),
     label(14 + 2 * W, TOP - 10, "S"),
     label(188 + W / 2, TOP - 10, "k"),
     label(252 + W / 2, TOP - 10, "S k"),
@@ -37,11 +50,11 @@ const render = ({ model, el }) => {
     label(301, TOP + 2 * H, "≈"),
     label(14, 196, words.wrong, { ...small, "text-anchor": "start" }),
   );
-  const said = report();
+  const sentence = report();
 
   const add = (k) => {
     const before = model.get("writes");
-    const last = before.findLast(([one]) => one === k);
+    const last = before.findLast(([written]) => written === k);
     if (before.length < MOST) set("writes", [...before, [k, last ? 1 - last[1] : 0]]);
   };
   const writers = NAMES.map((name, k) =>
@@ -57,19 +70,19 @@ const render = ({ model, el }) => {
     const [writes, asked, delta, alpha, beta] = ["writes", "asked", "delta", "alpha", "beta"].map((name) =>
       model.get(name),
     );
-    const state = written(writes, [keys, values], alpha, beta, delta);
-    const lastOf = (k) => writes.findLast(([one]) => one === k);
+    const state = stateAfter(writes, [keys, values], alpha, beta, delta);
+    const lastOf = (k) => writes.findLast(([written]) => written === k);
     const wrong = (k) => {
       const v = values[k][lastOf(k)[1]];
-      return Math.max(...read(state, keys[k]).map((one, i) => Math.abs(one - v[i])));
+      return Math.max(...read(state, keys[k]).map((v_i, i) => Math.abs(v_i - v[i])));
     };
     S.set(state);
-    const got = read(state, keys[asked]);
-    const there = lastOf(asked);
-    key.forEach((one, i) => one.set(keys[asked][i]));
-    answer.forEach((one, i) => one.set(got[i]));
-    wanted.forEach((one, i) => one.set(there ? values[asked][there[1]][i] : 0, { shown: !!there }));
-    say(
+    const result = read(state, keys[asked]);
+    const last = lastOf(asked);
+    key.forEach((cell, i) => cell.set(keys[asked][i]));
+    answer.forEach((cell, i) => cell.set(result[i]));
+    wanted.forEach((cell, i) => cell.set(last ? values[asked][last[1]][i] : 0, { shown: !!last }));
+    setContent(
       chips,
       ...writes.map(([k, which], n) =>
         label(
@@ -80,20 +93,20 @@ const render = ({ model, el }) => {
         ),
       ),
     );
-    const known = NAMES.map((_, k) => k).filter(lastOf);
-    say(
+    const written = NAMES.map((_, k) => k).filter(lastOf);
+    setContent(
       bars,
-      ...known.flatMap((k) => {
+      ...written.flatMap((k) => {
         const x = 22 + k * 34;
         const height = Math.min(wrong(k), 4) * 8;
-        const fine = wrong(k) < 0.05;
+        const exact = wrong(k) < 0.05;
         return [
           svg("rect", {
             x: x - 9,
             y: 238 - Math.max(height, 1.5),
             width: 18,
             height: Math.max(height, 1.5),
-            fill: fine ? GREEN : ORANGE,
+            fill: exact ? GREEN : ORANGE,
             "fill-opacity": 0.85,
           }),
           label(x, 250, NAMES[k], small),
@@ -101,20 +114,20 @@ const render = ({ model, el }) => {
         ];
       }),
     );
-    askers.forEach((one, k) => change(one, { "aria-pressed": `${k === asked}` }));
-    for (const one of writers) change(one, { disabled: writes.length >= MOST });
-    for (const one of [undo, clear]) change(one, { disabled: writes.length === 0 });
-    const numbers = (vector) => vector.map((one) => fixed(one, 1)).join(", ");
+    askers.forEach((asker, k) => change(asker, { "aria-pressed": `${k === asked}` }));
+    for (const writer of writers) change(writer, { disabled: writes.length >= MOST });
+    for (const control of [undo, clear]) change(control, { disabled: writes.length === 0 });
+    const numbers = (vector) => vector.map((value) => fixed(value, 1)).join(", ");
     const name = NAMES[asked];
-    said.set(
-      there
+    sentence.set(
+      last
         ? fill(words.said, {
             key: name,
-            read: numbers(got),
-            value: numbers(values[asked][there[1]]),
+            read: numbers(result),
+            value: numbers(values[asked][last[1]]),
             error: fixed(wrong(asked), 1),
           })
-        : fill(words.said_nothing, { key: name, read: numbers(got) }),
+        : fill(words.said_nothing, { key: name, read: numbers(result) }),
     );
   };
 
@@ -125,7 +138,7 @@ const render = ({ model, el }) => {
     html("div", { class: "strip" }, undo, clear),
     element,
     strip(words.ask, askers),
-    said.element,
+    sentence.element,
     html(
       "div",
       { class: "controls" },

@@ -1,7 +1,8 @@
-/* Three networks expect the character at a place of a text: bars under the characters before it say how much each one mattered. */
+/* Figure: three networks predict the character at a place; bars below the earlier characters show what each contributes. */
 import READER from "./past_reader.js" with { type: "text" };
-import { characters, readSafetensors } from "./reading.js";
-import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, say, svg, symbol } from "./kit.js";
+import { characters } from "./characters.js";
+import { readSafetensors } from "./weights_file.js";
+import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, setContent, svg, symbol } from "./elements.js";
 import { button, loader, slider } from "./controls.js";
 import { report, show } from "./show.js";
 
@@ -9,14 +10,14 @@ const [LEFT, RIGHT, LETTER, BAND, BAR, LINE] = [34, 358, 20, 23, 20, 98];
 const KINDS = ["RNN", "GRU", "LSTM"];
 const MOST = 120; // characters, as in past.py
 
-const wide = (character) => (/[\u1100-\u11ff\u2e80-\uffdc]/.test(character) ? 15.5 : character === " " ? 8 : 11.5);
+const widthOf = (character) => (/[\u1100-\u11ff\u2e80-\uffdc]/.test(character) ? 15.5 : character === " " ? 8 : 11.5);
 
-/* Where each character stands: { x, width, line }. Lines end at blanks where there are some, and at new lines. */
+/* The place of each character: { x, width, line }. Lines break at blanks if possible, and at line feeds. */
 const placesOf = (text) => {
   const places = [];
   let [x, line, begin] = [LEFT, 0, 0];
   text.forEach((character, k) => {
-    const width = wide(character);
+    const width = widthOf(character);
     if (x + width > RIGHT) {
       const blank = text.lastIndexOf(" ", k - 1);
       const from = blank > begin && k - blank < 12 && character !== " " ? blank + 1 : k;
@@ -33,46 +34,46 @@ const placesOf = (text) => {
   return places;
 };
 
-/* The networks of a file: what they make of a place of a text, each thing once. They are asked beside the page's thread: what
- * is not known yet is null, and `arrived` is called when it is there. */
+/* The networks of a file, run in a worker. `results` returns null until the worker has answered; then `arrived` is called.
+ * Answers are cached. */
 const networksOf = (file, arrived) => {
   const { weights, metadata } = readSafetensors(file);
-  const known = new Map(JSON.parse(metadata.characters).map((character, index) => [character, index]));
-  const kept = new Map();
-  let [asked, wanted] = [null, null]; // the question that is being answered, and the next
+  const indices = new Map(JSON.parse(metadata.characters).map((character, index) => [character, index]));
+  const cache = new Map();
+  let [pending, next] = [null, null]; // the key of the running request, and the next request
   const reader = new Worker(URL.createObjectURL(new Blob([READER], { type: "text/javascript" })));
   reader.postMessage({ weights, kinds: KINDS });
-  const ask = () => {
-    if (asked || !wanted) return;
-    reader.postMessage(wanted); // the newest: for those before it nobody waits any more
-    [asked, wanted] = [wanted.key, null];
+  const send = () => {
+    if (pending || !next) return;
+    reader.postMessage(next); // the newest; older ones are obsolete
+    [pending, next] = [next.key, null];
   };
-  reader.onmessage = ({ data: { key, found } }) => {
-    if (kept.size > 200) kept.clear();
-    kept.set(key, found);
-    asked = null;
-    ask();
+  reader.onmessage = ({ data: { key, results } }) => {
+    if (cache.size > 200) cache.clear();
+    cache.set(key, results);
+    pending = null;
+    send();
     arrived();
   };
   return {
-    unknown: (text) => [...new Set(text)].filter((character) => !known.has(character)),
-    asked(text, place, measure) {
+    unknown: (text) => [...new Set(text)].filter((character) => !indices.has(character)),
+    results(text, place, measure) {
       const key = JSON.stringify([text, place, measure]);
-      if (!kept.has(key) && key !== asked)
-        wanted = { key, indices: text.map((character) => known.get(character)), place, measure };
-      ask();
-      return kept.get(key) ?? null;
+      if (!cache.has(key) && key !== pending)
+        next = { key, indices: text.map((character) => indices.get(character)), place, measure };
+      send();
+      return cache.get(key) ?? null;
     },
     remove: () => reader.terminate(),
   };
 };
 
-/* Where the place stands in a text that has been changed: with what stands after it, if that is as it was. */
-const follow = (before, now, place) => {
+/* The place in a changed text: before the same remaining text, if that has not changed. */
+const movedPlace = (before, after, place) => {
   const rest = before.slice(place);
-  const same = rest.join("") === now.slice(-rest.length).join("");
-  const wanted = same || rest.length === 1 ? now.length - rest.length : place;
-  return Math.min(Math.max(wanted, 1), now.length - 1);
+  const same = rest.join("") === after.slice(-rest.length).join("");
+  const wanted = same || rest.length === 1 ? after.length - rest.length : place;
+  return Math.min(Math.max(wanted, 1), after.length - 1);
 };
 
 const render = ({ model, el }) => {
@@ -88,10 +89,10 @@ const render = ({ model, el }) => {
     ({ " ": words.space, "\n": words.newline })[character] ?? fill(words.quoted, { character });
   let loaded = null;
 
-  /* kind → { loss, values }, or null where it is not known yet. */
-  const asked = () => {
+  /* kind → { loss, values, reaches }, or null if not known yet. */
+  const currentResults = () => {
     const measure = model.get("measure");
-    if (loaded) return loaded.asked(text(), place(), measure);
+    if (loaded) return loaded.results(text(), place(), measure);
     if (model.get("text") !== stored.text || place() !== stored.place) return null;
     return Object.fromEntries(
       KINDS.map((kind) => [kind, { loss: stored.asked[kind].loss, ...stored.asked[kind][measure] }]),
@@ -100,12 +101,12 @@ const render = ({ model, el }) => {
 
   const tiles = svg("g");
   const element = drawing(words, 360, 3 * LINE, tiles);
-  const said = report();
-  const draw = (found, shown) => {
+  const sentence = report();
+  const draw = (results, shown) => {
     const [all, at] = [text(), place()];
     const places = placesOf(all);
     const top = (k) => places[k].line * LINE + 4;
-    const limit = found && Math.max(...KINDS.flatMap((kind) => shown[kind].map(Math.abs)));
+    const limit = results && Math.max(...KINDS.flatMap((kind) => shown[kind].map(Math.abs)));
     const base = (k, n) => top(k) + LETTER + (n + 1) * BAND - 1;
     const letter = (character, k) =>
       label(places[k].x + places[k].width / 2, top(k) + LETTER / 2, " ", {
@@ -138,11 +139,11 @@ const render = ({ model, el }) => {
     const bands = KINDS.flatMap((kind, n) => [
       ...Array.from({ length: lines + 1 }, (_, k) =>
         label(LEFT - 4, k * LINE + 4 + LETTER + (n + 0.5) * BAND + 4, " ", { "font-size": 10.5, "text-anchor": "end" }),
-      ).map((one) => (say(one, kind), one)),
+      ).map((element) => (setContent(element, kind), element)),
       line(0, at, n, { "stroke-opacity": 0.25 }),
-      ...(found
+      ...(results
         ? [
-            line(at - found[kind].reaches[1], at, n, { "stroke-width": 2, "stroke-opacity": 0.7 }),
+            line(at - results[kind].reaches[1], at, n, { "stroke-width": 2, "stroke-opacity": 0.7 }),
             ...shown[kind].map((value, k) => {
               const height = (BAR * Math.abs(value)) / limit;
               return height < 0.2
@@ -159,14 +160,14 @@ const render = ({ model, el }) => {
         : []),
     ]);
     const letters = all.map((character, k) => {
-      const one = letter(character, k);
-      say(one, character === "\n" ? "⏎" : character);
-      return one;
+      const element = letter(character, k);
+      setContent(element, character === "\n" ? "⏎" : character);
+      return element;
     });
     const choose = loaded
       ? all.map((_, k) => k && column(k, { cursor: "pointer", onclick: () => set({ place: k }) }))
       : [];
-    say(
+    setContent(
       tiles,
       column(at, { "fill-opacity": 0.22, fill: GREEN, stroke: GREEN }),
       ...[...bands, ...letters, ...choose].filter(Boolean),
@@ -178,8 +179,8 @@ const render = ({ model, el }) => {
     const cells = Array.from({ length: 4 }, () => html("td"));
     return { cells, row: html("tr", {}, html("th", { scope: "row" }, kind), cells) };
   });
-  const head = [words.network, symbol("p"), words.bits, words.half, words.most].map((one) =>
-    html("th", { scope: "col" }, one),
+  const head = [words.network, symbol("p"), words.bits, words.half, words.most].map((title) =>
+    html("th", { scope: "col" }, title),
   );
   const table = html(
     "table",
@@ -199,25 +200,25 @@ const render = ({ model, el }) => {
     stored,
     { load: words.load, lacking: words.lacking },
     (file) => networksOf(file, () => update()),
-    (found, focused) => {
-      loaded = found;
+    (networks, focused) => {
+      loaded = networks;
       update();
       if (focused) box.focus();
     },
   );
 
-  // The text: what cannot be read stays in its box, and the model keeps what it has.
+  // The text. Invalid text stays in its box and does not change the model.
   const id = `past-${Math.random().toString(36).slice(2, 8)}`;
   const complaint = html("p", { id: `${id}-said`, class: "report", role: "status" });
   const typed = (event) => {
-    if (event.isComposing) return; // half a syllable is no character yet
+    if (event.isComposing) return; // the input method is not done
     const read = characters(box.value);
     const unknown = loaded.unknown(read);
     const count = read.length < 2 || read.length > MOST ? fill(words.length, { most: MOST }) : "";
     const wrong = unknown.length ? fill(words.unknown, { characters: unknown.join(" ") }) : count;
-    say(complaint, wrong);
+    setContent(complaint, wrong);
     change(box, { "aria-invalid": wrong ? "true" : null });
-    if (!wrong) set({ place: follow(text(), read, place()), text: read.join("") });
+    if (!wrong) set({ place: movedPlace(text(), read, place()), text: read.join("") });
   };
   const box = html("textarea", {
     id,
@@ -236,36 +237,38 @@ const render = ({ model, el }) => {
     return p < 0.0005 ? "< 0.001" : fixed(p, p < 0.005 ? 3 : 2);
   };
   const update = () => {
-    const [found, measure, at] = [asked(), model.get("measure"), place()];
+    const [results, measure, at] = [currentResults(), model.get("measure"), place()];
     change(own, { hidden: loaded === null });
     const followed = characters(box.value).join("") === model.get("text");
     if (!followed && !box.hasAttribute("aria-invalid")) box.value = model.get("text");
     const input = where.querySelector("input");
     change(input, { max: text().length - 1 });
     if (Number(input.value) !== at) input.value = at;
-    measures.forEach((one, k) => change(one, { "aria-pressed": `${["without", "gradient"][k] === measure}` }));
+    measures.forEach((button, k) => change(button, { "aria-pressed": `${["without", "gradient"][k] === measure}` }));
     const sum = (values) => values.reduce((total, value) => total + Math.abs(value), 0);
-    // a gradient's length means nothing without the others: what is shown is its share
+    // gradient norms are shown as shares of their sum
     const shown =
-      found &&
+      results &&
       Object.fromEntries(
         KINDS.map((kind) => {
-          const { values } = found[kind];
+          const { values } = results[kind];
           return [kind, measure === "gradient" ? values.map((value) => value / sum(values)) : values];
         }),
       );
-    draw(found, shown);
-    change(table, { "aria-busy": loaded && !found ? "true" : null });
-    if (loaded && !found) return; // the answer comes soon, and so long the last one stands
+    draw(results, shown);
+    change(table, { "aria-busy": loaded && !results ? "true" : null });
+    if (loaded && !results) return; // keep the last answer until the worker has replied
     rows.forEach(({ cells }, k) => {
-      const one = found?.[KINDS[k]];
-      const told = one ? [chance(one.loss), fixed(one.loss / Math.LN2, 1), ...one.reaches] : ["–", "–", "–", "–"];
-      cells.forEach((cell, n) => say(cell, told[n]));
+      const result = results?.[KINDS[k]];
+      const row = result
+        ? [chance(result.loss), fixed(result.loss / Math.LN2, 1), ...result.reaches]
+        : ["–", "–", "–", "–"];
+      cells.forEach((cell, n) => setContent(cell, row[n]));
     });
-    if (!found) return said.set(words.unread);
+    if (!results) return sentence.set(words.unread);
     const most = KINDS.map((kind) => {
-      const [values, { loss }] = [shown[kind], found[kind]];
-      const k = values.reduce((best, value, one) => (Math.abs(value) >= Math.abs(values[best]) ? one : best), 0);
+      const [values, { loss }] = [shown[kind], results[kind]];
+      const k = values.reduce((best, value, j) => (Math.abs(value) >= Math.abs(values[best]) ? j : best), 0);
       return fill(words[`said_${measure}`], {
         kind,
         character: named(text()[k]),
@@ -275,7 +278,7 @@ const render = ({ model, el }) => {
         share: percent(values[k]),
       });
     });
-    said.set([fill(words.asked, { character: named(text()[at]) }), ...most].join(words.between));
+    sentence.set([fill(words.asked, { character: named(text()[at]) }), ...most].join(words.between));
   };
 
   const parts = [
@@ -289,7 +292,7 @@ const render = ({ model, el }) => {
     html("div", { class: "strip" }, where),
     waiting.element,
     own,
-    said.element,
+    sentence.element,
     table,
   ];
   const remove = show(model, el, parts, ["text", "place", "measure"], update);

@@ -1,20 +1,19 @@
-/* The networks that past.js asks, beside the page's own thread: a text that is read again without each of its characters takes
- * a while. */
-import { gradientsAt, lossAt, modelsOf, reach, takenAwayAt } from "./past_measures.js";
+/* Worker of past.js: computes the attribution measures, which takes a while for a long text. */
+import { gradientNorms, lossAt, buildModels, reach, lossIncreases } from "./past_measures.js";
 
 let models = {};
 
-/* weights: of the networks of these kinds, once. key, indices, place, measure: a question; the answer has its key. */
+/* A first message has the weights of all kinds. Later ones ask for { key, indices, place, measure }; answers have the key. */
 onmessage = ({ data }) => {
-  if (data.weights) return (models = modelsOf(data.weights, data.kinds));
+  if (data.weights) return (models = buildModels(data.weights, data.kinds));
   const { key, indices, place, measure } = data;
-  const ask = measure === "gradient" ? gradientsAt : takenAwayAt;
-  const found = Object.entries(models).map(([kind, model]) => {
-    const values = ask(model, indices, place);
+  const valuesOf = measure === "gradient" ? gradientNorms : lossIncreases;
+  const results = Object.entries(models).map(([kind, model]) => {
+    const values = valuesOf(model, indices, place);
     return [
       kind,
       { loss: lossAt(model, indices, place), values, reaches: [0.5, 0.9].map((share) => reach(values, share)) },
     ];
   });
-  postMessage({ key, found: Object.fromEntries(found) });
+  postMessage({ key, results: Object.fromEntries(results) });
 };

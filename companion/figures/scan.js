@@ -1,6 +1,6 @@
-/* A linear recurrence of eight steps: what stands in one row is computed in one round. */
-import { inRounds } from "./rounds.js";
-import { GREEN, change, drawing, fill, fixed, html, label, say, square, svg, symbol } from "./kit.js";
+/* Figure: a linear recurrence of eight steps. The results in one row are computed in one round. */
+import { scanInRounds } from "./rounds.js";
+import { GREEN, change, drawing, fill, fixed, html, label, setContent, square, svg, symbol } from "./elements.js";
 import { button, player, slider } from "./controls.js";
 import { report, show } from "./show.js";
 
@@ -13,7 +13,7 @@ const short = (value) =>
     ? value.toExponential(0).replace("-", "−").replace("e+", "e")
     : fixed(value, Math.abs(value) >= 10 ? 0 : 1);
 
-/* A joined piece over its steps, with what it makes of h. */
+/* A composed piece above its steps, with its map h ↦ a h + b. */
 const pieceOf = ({ from, to, a, b }, r) => {
   const width = (to - from + 1) * WIDTH - 4;
   const sign = b < 0 ? "−" : "+";
@@ -35,9 +35,9 @@ const pieceOf = ({ from, to, a, b }, r) => {
 };
 
 const stateOf = ({ t, h }, r) => {
-  const one = square(x(t) + 3, y(r) + 2, WIDTH - 6, HIGH - 4, { limit: 2, digits: 1, size: 11 });
-  one.set(h);
-  return one.element;
+  const cell = square(x(t) + 3, y(r) + 2, WIDTH - 6, HIGH - 4, { limit: 2, digits: 1, size: 11 });
+  cell.set(h);
+  return cell.element;
 };
 
 const render = ({ model, el }) => {
@@ -59,11 +59,11 @@ const render = ({ model, el }) => {
     marks,
     rows,
   );
-  const said = report();
+  const sentence = report();
 
   const ways = ["loop", "tree", "chunks"].map((way) => button(words[way], () => set({ way, shown: STEPS })));
   const toggled = (cuts, t) =>
-    cuts.includes(t) ? cuts.filter((one) => one !== t) : [...cuts, t].sort((one, other) => one - other);
+    cuts.includes(t) ? cuts.filter((cut) => cut !== t) : [...cuts, t].sort((first, second) => first - second);
   const cutters = Array.from({ length: STEPS - 1 }, (_, k) =>
     button(`${k + 1}|${k + 2}`, () => set({ cuts: toggled(model.get("cuts"), k + 1), shown: STEPS }), {
       "aria-label": fill(words.cut_after, { t: k + 1 }),
@@ -75,7 +75,7 @@ const render = ({ model, el }) => {
     html("span", {}, words.cuts),
     cutters,
   );
-  const ofStep = Array.from({ length: STEPS }, (_, key) =>
+  const stepControls = Array.from({ length: STEPS }, (_, key) =>
     html(
       "div",
       { class: "controls" },
@@ -96,13 +96,13 @@ const render = ({ model, el }) => {
     const [a, b, h_0, way, cuts, t, shown] = ["a", "b", "h_0", "way", "cuts", "t", "shown"].map((name) =>
       model.get(name),
     );
-    const { rounds, times, within, between } = inRounds(way, a, b, h_0, cuts);
+    const { rounds, times, within, between } = scanInRounds(way, a, b, h_0, cuts);
     const isChunks = way === "chunks";
-    say(
+    setContent(
       steps,
       ...a.flatMap((_, k) => {
         const middle = x(k + 1) + WIDTH / 2;
-        const one = [`${k + 1}`, fixed(a[k], 1), fixed(b[k], 1)].map((text, line) =>
+        const column = [`${k + 1}`, fixed(a[k], 1), fixed(b[k], 1)].map((text, line) =>
           label(middle, 14 + [0, 18, 35][line], text, small),
         );
         return k + 1 === t
@@ -117,9 +117,9 @@ const render = ({ model, el }) => {
                 stroke: "currentColor",
                 "stroke-opacity": 0.5,
               }),
-              ...one,
+              ...column,
             ]
-          : one;
+          : column;
       }),
     );
     const line = (at) =>
@@ -132,21 +132,21 @@ const render = ({ model, el }) => {
         "stroke-width": 1.5,
         "stroke-dasharray": "4 3",
       });
-    say(marks, ...(isChunks ? cuts.map(line) : []));
-    say(
+    setContent(marks, ...(isChunks ? cuts.map(line) : []));
+    setContent(
       rows,
       ...rounds
         .slice(0, shown)
         .flatMap((round, r) => [
           label(14, y(r) + HIGH / 2, `${r + 1}`, small),
-          ...round.map((one) => ("h" in one ? stateOf(one, r) : pieceOf(one, r))),
+          ...round.map((result) => ("h" in result ? stateOf(result, r) : pieceOf(result, r))),
         ]),
     );
-    ways.forEach((one, k) => change(one, { "aria-pressed": `${["loop", "tree", "chunks"][k] === way}` }));
-    cutters.forEach((one, k) => change(one, { "aria-pressed": `${cuts.includes(k + 1)}` }));
+    ways.forEach((button, k) => change(button, { "aria-pressed": `${["loop", "tree", "chunks"][k] === way}` }));
+    cutters.forEach((button, k) => change(button, { "aria-pressed": `${cuts.includes(k + 1)}` }));
     change(cutting, { hidden: !isChunks });
-    ofStep.forEach((one, k) => change(one, { hidden: k + 1 !== t }));
-    const end = rounds.flat().find((one) => one.t === STEPS).h;
+    stepControls.forEach((group, k) => change(group, { hidden: k + 1 !== t }));
+    const end = rounds.flat().find((result) => result.t === STEPS).h;
     const edges = [0, ...cuts, STEPS];
     const sizes = edges
       .slice(1)
@@ -154,14 +154,14 @@ const render = ({ model, el }) => {
       .join(", ");
     const counts = { rounds: rounds.length, times, h: short(end), sizes, within, between };
     const gain = isChunks && rounds.length >= STEPS ? ` ${words.no_gain}` : "";
-    said.set(fill(words[`said_${way}`], counts) + gain);
+    sentence.set(fill(words[`said_${way}`], counts) + gain);
   };
 
   const parts = [
     html("div", { class: "strip", role: "group", "aria-label": words.way }, html("span", {}, words.way), ways),
     cutting,
     element,
-    said.element,
+    sentence.element,
     html(
       "div",
       { class: "strip" },
@@ -174,7 +174,7 @@ const render = ({ model, el }) => {
       slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1, show: (n) => `${n}` }),
       slider(model, "h_0", { label: symbol("h_0"), min: -2, max: 2, step: 0.1, show: (value) => fixed(value, 1) }),
     ),
-    ofStep,
+    stepControls,
   ];
   return show(model, el, parts, ["a", "b", "h_0", "way", "cuts", "t", "shown"], draw);
 };

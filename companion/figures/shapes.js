@@ -1,5 +1,6 @@
-import { count, lstmParameters, lstmShapes, lstmWarning, pythonFloat } from "./steps.js";
-import { change, fill, html, say, symbol } from "./kit.js";
+/* Figure: the parameters of nn.LSTM, the network drawn, and the shapes of all its tensors. */
+import { countNumbers, lstmParameters, lstmShapes, lstmWarning, pythonFloat } from "./arithmetic.js";
+import { change, fill, html, setContent, symbol } from "./elements.js";
 import { button, choice, group, stepper, toggle } from "./controls.js";
 import { report, show } from "./show.js";
 import {
@@ -9,8 +10,8 @@ import {
   code,
   derive,
   letters,
-  reason,
-  said,
+  explainError,
+  describe,
   symbols,
   tuple,
   weightSymbols,
@@ -24,14 +25,16 @@ const render = ({ model, el }) => {
     model.save_changes();
   };
   const picture = network(words, mark);
-  const [told, noted] = [report(), report()];
-  change(told.element, { class: "steady" });
-  const turn = (name) => mark(model.get("marked") === name ? "" : name);
-  const pointed = Object.fromEntries(TENSORS.map((name) => [name, button(html("code", {}, name), () => turn(name))]));
+  const [description, note] = [report(), report()];
+  change(description.element, { class: "steady" });
+  const toggleMark = (name) => mark(model.get("marked") === name ? "" : name);
+  const tensorButtons = Object.fromEntries(
+    TENSORS.map((name) => [name, button(html("code", {}, name), () => toggleMark(name))]),
+  );
   const weight = weightChoice(words, mark);
-  const python = copyBox(words);
+  const program = copyBox(words);
   const message = html("code");
-  const complaint = html("div", { class: "refused" }, message, noted.element);
+  const complaint = html("div", { class: "refused" }, message, note.element);
   const [shapesBody, weightsBody, total] = [html("tbody"), html("tbody"), html("summary")];
   const head = (...names) => {
     const cell = (name, k) => html("th", { scope: "col", class: k === 3 ? "amount" : null }, name);
@@ -52,7 +55,7 @@ const render = ({ model, el }) => {
     if (key !== listed) {
       [listed, rows] = [key, {}];
       const data = (name) => (s.packed && (name === "input" || name === "output") ? `${name}.data` : name);
-      const [signs, numbers] = [symbols(s), (tensors) => count(tensors).toLocaleString("en")];
+      const [signs, numbers] = [symbols(s), (tensors) => countNumbers(tensors).toLocaleString("en")];
       shapesBody.replaceChildren(
         ...TENSORS.map((name) => row(name, data(name), signs[name], s.error ? "—" : tuple(shapes[name]))),
       );
@@ -60,9 +63,10 @@ const render = ({ model, el }) => {
         ...weights.map((one) => row(one[0], one[0], weightSymbols(one[0], s), tuple(one[1]), numbers([one]))),
       );
       const all = s.error ? { count: "—", tensors: "—" } : { count: numbers(weights), tensors: weights.length };
-      say(total, fill(words.total, all));
+      setContent(total, fill(words.total, all));
     }
-    for (const [name, one] of Object.entries(rows)) change(one, { "aria-current": name === s.marked ? "true" : null });
+    for (const [name, element] of Object.entries(rows))
+      change(element, { "aria-current": name === s.marked ? "true" : null });
   };
 
   const draw = () => {
@@ -70,18 +74,18 @@ const render = ({ model, el }) => {
     const shapes = s.error ? {} : lstmShapes(s, { ...s, N: s.N });
     const weights = s.error ? [] : lstmParameters(s);
     picture.set(s);
-    for (const name of TENSORS) change(pointed[name], { "aria-pressed": `${s.marked === name}` });
+    for (const name of TENSORS) change(tensorButtons[name], { "aria-pressed": `${s.marked === name}` });
     weight.set(weights, s.marked);
-    told.set(s.error ? words.said_refused : said(words, s, shapes, weights));
+    description.set(s.error ? words.said_refused : describe(words, s, shapes, weights));
     const warning = lstmWarning(s);
     const dropping = s.dropout > 0 && s.L > 1;
-    say(message, s.error ? `${s.error.type}: ${s.error.message}` : warning ? `UserWarning: ${warning}` : "");
+    setContent(message, s.error ? `${s.error.type}: ${s.error.message}` : warning ? `UserWarning: ${warning}` : "");
     const values = { dropout: pythonFloat(s.dropout) };
-    const noting = warning ? words.warned : dropping ? words.dropping : "";
-    noted.set(s.error ? reason(words, s.error, s) : fill(noting, values));
+    const comment = warning ? words.warned : dropping ? words.dropping : "";
+    note.set(s.error ? explainError(words, s.error, s) : fill(comment, values));
     change(complaint, { class: s.error || warning ? "refused" : "noted", hidden: !(s.error || warning || dropping) });
     tables(s, shapes, weights);
-    python.set(code(s));
+    program.set(code(s));
     change(T, { hidden: s.packed });
     change(N, { hidden: s.layout !== "batched" });
     change(lengths, { hidden: !s.packed });
@@ -99,10 +103,10 @@ const render = ({ model, el }) => {
       "div",
       { class: "strip", role: "group", "aria-label": words.find },
       html("span", {}, words.find),
-      Object.values(pointed),
+      Object.values(tensorButtons),
       weight.element,
     ),
-    told.element,
+    description.element,
     group(
       words.network,
       size("input_size", "I", 0, 1024),
@@ -114,7 +118,7 @@ const render = ({ model, el }) => {
     ),
     group(
       words.input,
-      choice(model, "input_layout", { label: words.layout, options: LAYOUTS.map((one) => [one, words[one]]) }),
+      choice(model, "input_layout", { label: words.layout, options: LAYOUTS.map((layout) => [layout, words[layout]]) }),
       check("batch_first"),
       T,
       N,
@@ -122,7 +126,7 @@ const render = ({ model, el }) => {
     ),
     complaint,
     html("table", {}, html("caption", {}, words.shapes), head(words.tensor, words.symbols, words.shape), shapesBody),
-    python.element,
+    program.element,
     html(
       "details",
       {},

@@ -1,4 +1,4 @@
-"""The parameters of nn.LSTM, and the shapes that follow from them."""
+"""Figure of the parameters of nn.LSTM, and the shapes that follow from them."""
 
 from typing import Any
 
@@ -18,9 +18,9 @@ class Shapes(Figure):
     """An `nn.LSTM` with every parameter of its constructor, drawn, and the shapes of all its tensors.
 
     input_size, hidden_size: from 0 to 1024. num_layers: from 0 to 3. bias, batch_first, bidirectional: bool. dropout:
-    from -0.5 to 1.5. proj_size: from -1 to 1024. The ranges hold what torch refuses too: the figure then says why.
+    from -0.5 to 1.5. proj_size: from -1 to 1024. The ranges include values that torch refuses: the figure says why.
     input_layout: "batched", "unbatched" or "packed". T: time steps, N: sequences, from 1 to 100; a packed
-    input has lengths instead, up to 8 numbers from 0 to 100. marked: what the drawing points out, "input", "output",
+    input has lengths instead, up to 8 numbers from 0 to 100. marked: what the drawing highlights, "input", "output",
     "h_n", "c_n", the name of a weight of a network of up to 3 layers, or "" for nothing.
     """
 
@@ -33,7 +33,7 @@ class Shapes(Figure):
     dropout = Number(0.0, min=-0.5, max=1.5).tag(sync=True)
     bidirectional = Bool(True).tag(sync=True)
     proj_size = Int(0, min=-1, max=1024).tag(sync=True)
-    # `layout` is the place of every widget on its page
+    # not `layout`, which is a trait of every widget
     input_layout = Enum(["batched", "unbatched", "packed"], "batched").tag(sync=True)
     T = Int(5, min=1, max=100).tag(sync=True)
     N = Int(3, min=1, max=100).tag(sync=True)
@@ -42,19 +42,19 @@ class Shapes(Figure):
     arguments = (
         "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size",
     )  # fmt: skip
-    moved = (*arguments, "input_layout", "T", "N", "lengths", "marked")
+    settings = (*arguments, "input_layout", "T", "N", "lengths", "marked")
 
     def lstm(self, **options: Any) -> LSTM:
-        """A `companion.LSTM` with the parameters that the figure has now; what torch refuses raises torch's error.
+        """Return a `companion.LSTM` with the figure's parameters.
 
-        options: `device` and `dtype`, as `companion.LSTM` takes them.
+        options: `device` and `dtype`, as `companion.LSTM` takes them. Raises torch's error for what torch refuses.
         """
         return LSTM(**{name: getattr(self, name) for name in self.arguments}, **options)
 
     def input(self, **options: Any) -> Tensor | PackedSequence:
-        """An input of zeros as the figure has it now, a tensor or a PackedSequence, for `lstm()`.
+        """Return an input of zeros for `lstm()` in the figure's layout, a tensor or a PackedSequence.
 
-        options: `device` and `dtype`, as `torch.zeros` takes them. RuntimeError for lengths that torch refuses.
+        options: `device` and `dtype`, as `torch.zeros` takes them. Raises RuntimeError for lengths that torch refuses.
         """
         if self.input_layout == "unbatched":
             return torch.zeros(self.T, self.input_size, **options)

@@ -1,14 +1,14 @@
-/* ---- The controls that the kit has not ---- */
-import { change, fill, html, say, symbol } from "./kit.js";
+/* Controls of the figure shapes.js: a box for lengths, a list of weights, and a box of code to copy. */
+import { change, fill, html, setContent, symbol } from "./elements.js";
 import { button } from "./controls.js";
 import { LONGEST, MOST, TENSORS } from "./shapes_parameters.js";
 
-/* Lengths of sequences, typed with commas between them. */
+/* A box for lengths of sequences, separated by commas. */
 export const lengthsBox = (model, words) => {
   const list = /^\s*\d+([,\s、，]+\d+)*[,\s、，]*$/;
   const read = (typed) => (list.test(typed) ? typed.match(/\d+/g).map(Number) : null);
-  const valid = (these) => these && these.length <= MOST && these.every((length) => length <= LONGEST);
-  const same = (these) => these && these.join() === model.get("lengths").join();
+  const valid = (lengths) => lengths && lengths.length <= MOST && lengths.every((length) => length <= LONGEST);
+  const same = (lengths) => lengths && lengths.join() === model.get("lengths").join();
   const mark = (wrong) => {
     change(input, { "aria-invalid": wrong ? "true" : null });
     change(hint, { hidden: !wrong });
@@ -37,7 +37,7 @@ export const lengthsBox = (model, words) => {
   return html("div", {}, html("label", { class: "control textbox" }, name, input), hint);
 };
 
-/* The weights that there are, to choose one. The list follows the network. */
+/* A list of the network's weights, to choose one. */
 export const weightChoice = (words, mark) => {
   const select = html("select", { class: "wide", "aria-label": words.weight, onchange: () => mark(select.value) });
   let listed = null;
@@ -55,7 +55,7 @@ export const weightChoice = (words, mark) => {
   };
 };
 
-/* Python in a box, with a button that copies it. Where a page may not copy, it selects. */
+/* A box of code with a button that copies it, or, where a page may not copy, selects it. */
 export const copyBox = (words) => {
   const text = html("code");
   const box = html("pre", { tabindex: 0, role: "region", "aria-label": words.code }, text);
@@ -68,7 +68,7 @@ export const copyBox = (words) => {
       getSelection().selectAllChildren(text);
       copied = document.execCommand("copy");
     }
-    say(done, copied ? words.copied : words.selected);
+    setContent(done, copied ? words.copied : words.selected);
   };
   return {
     element: html(
@@ -79,8 +79,8 @@ export const copyBox = (words) => {
     ),
     set(lines) {
       if (text.textContent === lines) return;
-      say(text, lines);
-      say(done, "");
+      setContent(text, lines);
+      setContent(done, "");
     },
   };
 };

@@ -1,27 +1,28 @@
-/* ---- The drawing ---- */
-import { batchSizes } from "./steps.js";
-import { arrow, change, drawing, label, svg } from "./kit.js";
+/* Drawing of the figure shapes.js: the network of nn.LSTM. */
+import { batchSizes } from "./arithmetic.js";
+import { arrow, change, drawing, label, svg } from "./elements.js";
 import { ALWAYS, COLOURS, TENSORS } from "./shapes_parameters.js";
 
 const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [42, 318, 36, 312, 346];
 
-/* A vector as a bar of a few squares around x; p: how many of them dropout leaves empty, t shifts which. */
+/* A vector as a bar of a few squares around x. p: the share that dropout leaves empty; t: shifts which ones. */
 const bar = (x, y, width, size, colour, p = 0, t = 0) => {
   const n = Math.max(1, Math.min(size, Math.floor(width / 4.5)));
-  const [one, gone] = [width / n, Math.round(p * n)];
-  const place = (k) => (x - width / 2 + k * one).toFixed(2);
-  const path = (these) => these.map((k) => `M${place(k)} ${y}h${one.toFixed(2)}v9h${(-one).toFixed(2)}z`).join("");
+  const [step, dropCount] = [width / n, Math.round(p * n)];
+  const place = (k) => (x - width / 2 + k * step).toFixed(2);
+  const path = (squares) =>
+    squares.map((k) => `M${place(k)} ${y}h${step.toFixed(2)}v9h${(-step).toFixed(2)}z`).join("");
   const all = Array.from({ length: n }, (_, k) => k);
-  const dropped = (k) => (k * 3 + t * 2) % n < gone;
+  const dropped = (k) => (k * 3 + t * 2) % n < dropCount;
   return [
     svg("path", { d: path(all.filter((k) => !dropped(k))), fill: colour, "fill-opacity": 0.45, stroke: colour }),
-    gone
+    dropCount
       ? svg("path", { d: path(all.filter(dropped)), fill: "none", stroke: colour, "stroke-dasharray": "1.5 1" })
       : null,
   ];
 };
 
-/* The network that the parameters make. Each part knows for which tensors it stands (of) and which it belongs to (near). */
+/* The network. Each part has the tensors that it represents (of) and those that it belongs to (near). */
 export const network = (words, mark) => {
   const element = drawing(words, 360, HEIGHT);
   let [parts, built] = [[], null];
@@ -34,8 +35,8 @@ export const network = (words, mark) => {
       parts.push({ shape, of, near, width });
       if (TENSORS.includes(of[0])) change(shape, { cursor: "pointer", onclick: () => mark(of[0]) });
     };
-    const text = (x, y, what, of, near, attributes = {}) =>
-      add(label(x, y, what, { "font-size": 12, ...attributes }), of, near);
+    const text = (x, y, content, of, near, attributes = {}) =>
+      add(label(x, y, content, { "font-size": 12, ...attributes }), of, near);
     const [end, start] = [{ "text-anchor": "end" }, { "text-anchor": "start" }];
 
     // up to four columns: the first steps and the last one
@@ -49,7 +50,7 @@ export const network = (words, mark) => {
     const tall = 12 + (3 - L) * (D === 2 ? 1.5 : 4); // half a box
     const wide = D === 2 ? 10 : 12;
     const chain = (l, d) => rows[l] + (D === 2 ? (d ? -spread : spread) : 0);
-    const side = (d) => (d ? 1 : -1); // the box stands before its output, in its own direction of time
+    const side = (d) => (d ? 1 : -1); // a box is before its output, in its own direction of time
     const boxX = (x, d) => x + side(d) * (D === 2 ? 24 : 20);
     const outX = (x, d) => (D === 2 ? x + side(d) * 7 : x);
     const barY = (l) => (l < 0 ? 318 : l === L - 1 ? 19 : (rows[l] + rows[l + 1]) / 2 - 4.5);
@@ -136,7 +137,7 @@ export const network = (words, mark) => {
               lines,
             ),
             [],
-            [...top, ...directions.map((one) => name("weight_ih", l + 1, one))],
+            [...top, ...directions.map((each) => name("weight_ih", l + 1, each))],
           );
           const paint = { fill: colour, "fill-opacity": 0.18, stroke: colour, "stroke-width": 1.2 };
           add(
@@ -212,12 +213,12 @@ export const network = (words, mark) => {
             text(at, c + 2, `c_n[${D * l + d}]`, ["c_n"], [], anchor);
           }
         });
-        // what a layer reads is the whole of the vector below it
+        // a layer reads the whole vector below it
         for (const { x } of columns) {
           const [half, ys] = [long(l ? R : I) / 2, barY(l - 1) - 3];
           const left = Math.min(boxX(x, 0), x - half);
           const line = { x1: left, x2: D === 2 ? 2 * x - left : x + half, y1: ys, y2: ys };
-          const ihs = directions.map((one) => name("weight_ih", l, one));
+          const ihs = directions.map((each) => name("weight_ih", l, each));
           if (!d)
             add(svg("line", { ...line, stroke: "currentColor", "stroke-width": 1 }), [], [l ? "" : "input", ...ihs]);
         }
@@ -247,11 +248,11 @@ export const network = (words, mark) => {
       }
       const marked = parts.some(({ of, near }) => of.includes(s.marked) || near.includes(s.marked)) ? s.marked : "";
       for (const { shape, of, near, width } of parts) {
-        const [is, by] = [of.includes(marked), of === ALWAYS || near.includes(marked)];
+        const [isMarked, isNear] = [of.includes(marked), of === ALWAYS || near.includes(marked)];
         change(shape, {
-          opacity: s.error ? 0.15 : !marked || is || by ? null : 0.25,
-          "font-weight": marked && is ? "bold" : null,
-          "stroke-width": marked && is && width ? 2 * width : width,
+          opacity: s.error ? 0.15 : !marked || isMarked || isNear ? null : 0.25,
+          "font-weight": marked && isMarked ? "bold" : null,
+          "stroke-width": marked && isMarked && width ? 2 * width : width,
         });
       }
     },

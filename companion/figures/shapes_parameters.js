@@ -1,6 +1,6 @@
-/* The parameters of nn.LSTM: the network that they make, and the shapes of all its tensors. */
-import { batchSizes, lstmError, packError, python, pythonFloat } from "./steps.js";
-import { BLUE, ORANGE, fill, html } from "./kit.js";
+/* Data of the figure shapes.js: shapes, code and sentences that follow from the parameters of nn.LSTM. */
+import { batchSizes, lstmError, packError, pythonLiteral, pythonFloat } from "./arithmetic.js";
+import { BLUE, ORANGE, fill, html } from "./elements.js";
 
 const ARGUMENTS = [
   "input_size",
@@ -15,15 +15,15 @@ const ARGUMENTS = [
 export const TRAITS = [...ARGUMENTS, "input_layout", "T", "N", "lengths", "marked"];
 export const LAYOUTS = ["batched", "unbatched", "packed"];
 export const TENSORS = ["input", "output", "h_n", "c_n"];
-export const ALWAYS = ["frame"]; // what is never made pale
+export const ALWAYS = ["frame"]; // parts that are never pale
 export const COLOURS = [BLUE, ORANGE]; // forwards, backwards
-export const LONGEST = 100; // the longest sequence, and eight of them at most
-export const MOST = 8;
+export const LONGEST = 100; // steps of a sequence
+export const MOST = 8; // sequences
 const WIDTH = 42; // letters in a line of code on a phone
 
 /* ---- What follows from the parameters ---- */
 
-/* All that the figure shows, from the model's traits: R numbers in a hidden state, D directions, steps T of N sequences. */
+/* All values of the figure, from the model's traits. R: size of a hidden state, D: directions, T: steps of N sequences. */
 export const derive = (model) => {
   const now = Object.fromEntries(TRAITS.map((name) => [name, model.get(name)]));
   const packed = now.input_layout === "packed";
@@ -37,7 +37,7 @@ export const derive = (model) => {
 
 export const tuple = (shape) => (shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`);
 
-/* The same in symbols: those of the page's table. */
+/* The shapes in symbols, as in the page's table. */
 export const symbols = ({ layout, batch_first, D, P }) => {
   const R = P ? "P" : "H";
   const sequence = (features) => [
@@ -56,21 +56,21 @@ export const weightSymbols = (name, { D, P }) => {
   return ["4·H", name.includes("_l0") ? "I" : D === 2 ? `2·${R}` : R];
 };
 
-/* (T, N, 2·H) with its letters slanted */
+/* (T, N, 2·H) with its letters in italics. */
 export const letters = (parts) => {
   const inside = parts
     .join(", ")
     .match(/\p{L}|[^\p{L}]+/gu)
-    .map((one) => (/\p{L}/u.test(one) ? html("var", {}, one) : one));
+    .map((part) => (/\p{L}/u.test(part) ? html("var", {}, part) : part));
   return html("span", {}, "(", ...inside, parts.length === 1 ? ",)" : ")");
 };
 
-/* The Python that makes it all. What has its default is left out, and lines are short enough for a phone. */
+/* The Python program that makes the network. Defaults are omitted, and lines are short enough for a phone. */
 export const code = (s) => {
-  const usual = { num_layers: 1, bias: true, batch_first: false, dropout: 0, bidirectional: false, proj_size: 0 };
-  const written = (name) => (name === "dropout" ? pythonFloat(s[name]) : python(s[name]));
-  const options = Object.keys(usual)
-    .filter((name) => s[name] !== usual[name])
+  const defaults = { num_layers: 1, bias: true, batch_first: false, dropout: 0, bidirectional: false, proj_size: 0 };
+  const written = (name) => (name === "dropout" ? pythonFloat(s[name]) : pythonLiteral(s[name]));
+  const options = Object.keys(defaults)
+    .filter((name) => s[name] !== defaults[name])
     .map((name) => `${name}=${written(name)}`);
   const call = (name, parts) => {
     const line = `${name}(${parts.join(", ")})`;
@@ -101,8 +101,8 @@ export const code = (s) => {
   ].join("\n");
 };
 
-/* Where output has the last layer's rows of h_n, in Python. */
-const places = ({ layout, batch_first, D, R }) => {
+/* The places of the last layer's h_n in output, in Python. */
+const finalStates = ({ layout, batch_first, D, R }) => {
   const at = (t, half) => {
     const first = layout === "batched" && batch_first ? [":", t] : [t];
     if (half) first.push(...(layout === "batched" && !batch_first ? [":"] : []), half);
@@ -111,12 +111,12 @@ const places = ({ layout, batch_first, D, R }) => {
   return D === 1 ? [`h_n[-1] = ${at(-1)}`] : [`h_n[-2] = ${at(-1, `:${R}`)}`, `h_n[-1] = ${at(0, `${R}:`)}`];
 };
 
-/* What is pointed out, in a sentence. */
-export const said = (words, s, shapes, weights) => {
+/* A sentence about the marked tensor. */
+export const describe = (words, s, shapes, weights) => {
   const { marked, D, R, packed } = s;
   if (!marked) return words.said_nothing;
   if (TENSORS.includes(marked)) {
-    const [forward, backward] = packed ? [] : places(s);
+    const [forward, backward] = packed ? [] : finalStates(s);
     const running = packed ? batchSizes(s.lengths) : [];
     const sizes = running.slice(0, 12).join(", ") + (running.length > 12 ? ", …" : "");
     const values = { ...s, shape: tuple(shapes[marked]), forward, backward, sizes, both: D * R };
@@ -128,17 +128,17 @@ export const said = (words, s, shapes, weights) => {
     };
     return fill(words[`said_${marked}${kind[marked]}`], values);
   }
-  const found = weights.find(([name]) => name === marked);
-  if (!found) return fill(words.said_missing, { name: marked });
-  const [rows, columns] = found[1];
+  const weight = weights.find(([name]) => name === marked);
+  if (!weight) return fill(words.said_missing, { name: marked });
+  const [rows, columns] = weight[1];
   const kind = marked.match(/^(weight|bias)(_[ihr]+)/)[0].replace(/^bias_.*/, "bias");
   const above = kind === "weight_ih" && !marked.includes("_l0");
   const other = above ? "_above" : kind === "weight_hh" && marked.endsWith("_reverse") ? "_reverse" : "";
-  return fill(words[`said_${kind}${other}`], { ...s, name: marked, shape: tuple(found[1]), rows, columns });
+  return fill(words[`said_${kind}${other}`], { ...s, name: marked, shape: tuple(weight[1]), rows, columns });
 };
 
-/* Why torch refuses it, in our words. */
-export const reason = (words, { message, type }, s) => {
+/* An explanation of torch's error. */
+export const explainError = (words, { message, type }, s) => {
   if (type === "RuntimeError") return message.startsWith("`lengths`") ? words.wrong_order : words.wrong_length;
   const [name] = message.split(" ");
   if (name === "dropout") return words.wrong_dropout;

@@ -1,7 +1,21 @@
-/* Backward through time in an RNN and an LSTM: each step's share of the gradient, and what arrives at each input. */
-import { begin, remember, sharesOf } from "./networks.js";
+/* Figure: backpropagation through time in an RNN and an LSTM. It shows each step's share of ∂L/∂W_hh, and ‖∂L/∂x_t‖. */
+import { initialModel, setMemoryBiases, gradientShares } from "./training.js";
 import { uniform } from "./numbers.js";
-import { BLUE, GREEN, ORANGE, PURPLE, change, drawing, fill, fixed, html, label, say, svg, symbol } from "./kit.js";
+import {
+  BLUE,
+  GREEN,
+  ORANGE,
+  PURPLE,
+  change,
+  drawing,
+  fill,
+  fixed,
+  html,
+  label,
+  setContent,
+  svg,
+  symbol,
+} from "./elements.js";
 import { button, slider } from "./controls.js";
 import { report, show } from "./show.js";
 
@@ -9,13 +23,13 @@ const [STEPS, SYMBOLS, HIDDEN_SIZE] = [24, 4, 8]; // as in shares.py
 const SIZES = { vocab_size: 2 * SYMBOLS + 1, embedding_dim: 4, hidden_size: HIDDEN_SIZE, num_outputs: SYMBOLS };
 const KINDS = ["RNN", "LSTM"];
 const COLOURS = [BLUE, PURPLE];
-const [LEFT, WIDE] = [46, 12.8]; // where the steps begin, and how wide one is
+const [LEFT, WIDE] = [46, 12.8]; // left edge of the steps, width of a step
 const RIGHT = LEFT + STEPS * WIDE;
 const middle = (t) => LEFT + (t - 0.5) * WIDE;
-const [TALL, TOPS] = [62, [36, 116]]; // of the bars of each network
-const [TOP, HIGH, DECADES] = [212, 72, 6]; // of the lengths: from 1 down to 1e-6 of the last one
+const [TALL, TOPS] = [62, [36, 116]]; // height and top of each network's bars
+const [TOP, HIGH, DECADES] = [212, 72, 6]; // axis of the lengths, from 1 down to 1e-6 of the last one
 
-/* What both read: noise, the symbol that counts, noise, the question. */
+/* The indices that both read: noise, the target symbol, noise, the question. */
 const sequence = (seed, gap) =>
   Array.from({ length: STEPS }, (_, t) => {
     const drawn = Math.floor(SYMBOLS * uniform(seed, 1000 + t));
@@ -23,15 +37,15 @@ const sequence = (seed, gap) =>
   });
 
 const modelOfKind = (kind, { seed, scale, bias }) => {
-  const model = begin(kind, SIZES, seed);
+  const model = initialModel(kind, SIZES, seed);
   const weight_hh = model.w["recurrent.weight_hh_l0"];
   weight_hh.forEach((value, k) => (weight_hh[k] = scale * value));
-  if (kind === "LSTM") remember(model, Array(HIDDEN_SIZE).fill(bias), false);
+  if (kind === "LSTM") setMemoryBiases(model, Array(HIDDEN_SIZE).fill(bias), false);
   return model;
 };
 
-/* How many of the last steps have half of all shares, whichever way they pull. */
-const nearOf = (shares) => {
+/* The number of last steps with half of the sum of all absolute shares. */
+const stepsOfHalf = (shares) => {
   const sizes = shares.map(Math.abs);
   const half = sizes.reduce((sum, size) => sum + size, 0) / 2;
   let [sum, n] = [0, 0];
@@ -39,7 +53,7 @@ const nearOf = (shares) => {
   return n;
 };
 
-/* Bars of the shares: the axis ends at the largest of them. */
+/* Bars of the shares; the axis ends at the largest. */
 const barsOf = (kind, colour, top) => {
   const [axis, bars, ends] = [
     svg("path", { stroke: "currentColor", "stroke-opacity": 0.4, fill: "none" }),
@@ -52,7 +66,7 @@ const barsOf = (kind, colour, top) => {
       const [low, high] = [Math.min(0, ...shares), Math.max(...shares)];
       const y = (share) => top + (TALL * (high - share)) / (high - low);
       change(axis, { d: `M${LEFT} ${y(0).toFixed(1)}H${RIGHT}` });
-      say(
+      setContent(
         ends,
         label(20, top + TALL / 2 + 10, `${Math.round(100 * high)} %`, { "font-size": 11 }),
         svg("path", {
@@ -62,7 +76,7 @@ const barsOf = (kind, colour, top) => {
           fill: "none",
         }),
       );
-      say(
+      setContent(
         bars,
         ...shares.map((share, t) =>
           svg("rect", {
@@ -112,7 +126,7 @@ const lengthsOf = () => {
           (length) =>
             TOP + (HIGH * Math.max(-0.5, Math.min(DECADES, -Math.log10(length / lengths[STEPS - 1])))) / DECADES,
         );
-        change(curves[k], { d: `M${y.map((one, t) => `${middle(t + 1).toFixed(1)} ${one.toFixed(1)}`).join("L")}` });
+        change(curves[k], { d: `M${y.map((y_t, t) => `${middle(t + 1).toFixed(1)} ${y_t.toFixed(1)}`).join("L")}` });
       });
     },
   };
@@ -122,7 +136,7 @@ const percent = (share) => (share > 0 && share < 0.005 ? "< 1\u00a0%" : `${Math.
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const [places, marks, said, lengths] = [
+  const [places, marks, sentence, lengths] = [
     svg("g"),
     svg("path", { fill: "none", stroke: "currentColor", "stroke-width": 1.5, "stroke-dasharray": "4 3" }),
     report(),
@@ -136,7 +150,7 @@ const render = ({ model, el }) => {
     bottom + 22,
     label(20, 14, "x_t", { "font-size": 12 }),
     places,
-    bars.map((one) => one.element),
+    bars.map((chart) => chart.element),
     lengths.element,
     marks,
     [1, 6, 12, 18, 24].map((t) => label(middle(t), bottom + 12, `${t}`, { "font-size": 11 })),
@@ -144,14 +158,18 @@ const render = ({ model, el }) => {
   );
 
   const draw = () => {
-    const now = Object.fromEntries(["gap", "scale", "bias", "window", "seed"].map((name) => [name, model.get(name)]));
-    const indices = sequence(now.seed, now.gap);
-    const asked = STEPS - now.gap; // the step of the symbol
-    const found = KINDS.map((kind) => sharesOf(modelOfKind(kind, now), indices, indices[asked - 1], now.window));
-    say(
+    const settings = Object.fromEntries(
+      ["gap", "scale", "bias", "window", "seed"].map((name) => [name, model.get(name)]),
+    );
+    const indices = sequence(settings.seed, settings.gap);
+    const targetStep = STEPS - settings.gap;
+    const results = KINDS.map((kind) =>
+      gradientShares(modelOfKind(kind, settings), indices, indices[targetStep - 1], settings.window),
+    );
+    setContent(
       places,
       ...indices.map((_, t) => {
-        const colour = { [asked]: ORANGE, [STEPS]: GREEN }[t + 1];
+        const colour = { [targetStep]: ORANGE, [STEPS]: GREEN }[t + 1];
         return svg("rect", {
           x: (LEFT + t * WIDE + 1.5).toFixed(1),
           y: 6,
@@ -163,34 +181,35 @@ const render = ({ model, el }) => {
         });
       }),
     );
-    found.forEach(({ shares }, k) => bars[k].set(shares, now.window));
-    lengths.set(found.map((one) => one.lengths));
-    const edge = (LEFT + (STEPS - now.window) * WIDE).toFixed(1);
-    change(marks, { d: now.window < STEPS ? `M${edge} 2V${bottom}` : null });
-    const sentences = found.map(({ shares, lengths }, k) => {
-      const n = nearOf(shares);
+    results.forEach(({ shares }, k) => bars[k].set(shares, settings.window));
+    lengths.set(results.map((result) => result.lengths));
+    const edge = (LEFT + (STEPS - settings.window) * WIDE).toFixed(1);
+    change(marks, { d: settings.window < STEPS ? `M${edge} 2V${bottom}` : null });
+    const sentences = results.map(({ shares, lengths }, k) => {
+      const n = stepsOfHalf(shares);
       return fill(words.said, {
         kind: KINDS[k],
         near: n === 1 ? words.steps_1 : fill(words.steps, { n }),
-        arrives: percent(lengths[asked - 1] / lengths[STEPS - 1]),
+        arrives: percent(lengths[targetStep - 1] / lengths[STEPS - 1]),
       });
     });
-    const [rnn, lstm] = found.map(({ lost }) => percent(lost));
-    said.set(
-      [...sentences, ...(now.window < STEPS ? [fill(words.lost, { window: now.window, rnn, lstm })] : [])].join(
-        words.between,
-      ),
+    const [rnn, lstm] = results.map(({ lost }) => percent(lost));
+    sentence.set(
+      [
+        ...sentences,
+        ...(settings.window < STEPS ? [fill(words.lost, { window: settings.window, rnn, lstm })] : []),
+      ].join(words.between),
     );
   };
 
-  const anew = () => {
+  const drawAgain = () => {
     model.set("seed", (model.get("seed") + 1) % 100);
     model.save_changes();
   };
   const whole = (n) => `${n}`;
   const parts = [
     element,
-    said.element,
+    sentence.element,
     html(
       "div",
       { class: "controls" },
@@ -205,7 +224,7 @@ const render = ({ model, el }) => {
       }),
       slider(model, "window", { label: words.window, min: 1, max: STEPS, step: 1, show: whole }),
     ),
-    html("div", { class: "strip" }, button(words.anew, anew)),
+    html("div", { class: "strip" }, button(words.anew, drawAgain)),
   ];
   return show(model, el, parts, ["gap", "scale", "bias", "window", "seed"], draw);
 };

@@ -1,4 +1,4 @@
-"""Backward through time in an RNN and an LSTM beside each other: how much of ∂L/∂W comes through each step."""
+"""Figure of backpropagation through time in an RNN and an LSTM: each step's share of ∂L/∂W_hh."""
 
 import torch
 from torch import Tensor
@@ -6,8 +6,8 @@ from torch.nn import functional as F
 from traitlets import Int
 
 from companion.figures.figure import Figure, Number, script
-from companion.figures.networks import begin
 from companion.figures.numbers import uniform
+from companion.figures.training import initial_model
 from companion.learning.sequence_model import SequenceModel
 
 STEPS, SYMBOLS = 24, 4
@@ -16,12 +16,11 @@ KINDS = ["RNN", "LSTM"]
 
 
 class Shares(Figure):
-    """Two new networks of 8 units read the same 24 symbols: noise, one symbol that counts, noise, and the question
-    which it was.
+    """Two untrained networks of 8 units that read the same 24 symbols: noise, the target symbol, noise, the question.
 
-    gap: how many steps before the question the symbol stands, 1 to 23. scale: what the recurrent weights W_hh, as torch
-    draws them, are multiplied with, 0.2 to 3. bias: of the LSTM's forget gates, 0 to 5. window: the gradient goes back
-    over so many steps, 1 to 24. seed: of weights and symbols, 0 to 99.
+    gap: steps between the target symbol and the question, 1 to 23. scale: a factor for the recurrent weights W_hh, as
+    torch draws them, 0.2 to 3. bias: of the LSTM's forget gates, 0 to 5. window: the number of steps that the gradient
+    goes back, 1 to 24. seed: of weights and symbols, 0 to 99.
     """
 
     _esm = script("shares")
@@ -30,10 +29,10 @@ class Shares(Figure):
     bias = Number(3.0, min=0, max=5).tag(sync=True)
     window = Int(STEPS, min=1, max=STEPS).tag(sync=True)
     seed = Int(0, min=0, max=99).tag(sync=True)
-    moved = ("gap", "scale", "bias", "window", "seed")
+    settings = ("gap", "scale", "bias", "window", "seed")
 
     def indices(self) -> list[int]:
-        """What both read, 24 whole numbers: symbols are 0 to 3, noise 4 to 7, the question 8."""
+        """Return the 24 indices that both networks read: symbols are 0 to 3, noise 4 to 7, the question 8."""
         drawn = [int(SYMBOLS * uniform(self.seed, 1000 + t)) for t in range(STEPS)]
         return [
             drawn[t] if t == STEPS - 1 - self.gap else 2 * SYMBOLS if t == STEPS - 1 else SYMBOLS + drawn[t]
@@ -41,8 +40,8 @@ class Shares(Figure):
         ]
 
     def model(self, kind: str) -> SequenceModel:
-        """The "RNN" or the "LSTM" with the weights that the figure has now: a `companion.SequenceModel` in float64."""
-        model = begin(kind, SIZES, self.seed)
+        """Return the "RNN" or "LSTM" with the figure's weights: a `companion.SequenceModel` in float64."""
+        model = initial_model(kind, SIZES, self.seed)
         layer, size = model.recurrent, SIZES["hidden_size"]
         with torch.no_grad():
             layer.weight_hh_l0 *= self.scale
@@ -52,25 +51,24 @@ class Shares(Figure):
         return model
 
     def gradients(self, kind: str) -> Tensor:
-        """What comes to ∂L/∂W_hh through each step, by autograd, (24, rows of W_hh, 8): together they are the
-        gradient."""
+        """Return each step's term of ∂L/∂W_hh, by autograd: (24, rows of W_hh, 8). Their sum is the gradient."""
         model, indices = self.model(kind), torch.tensor(self.indices())
-        # autograd tells the steps apart where each has a W_hh of its own
-        own = [model.recurrent.weight_hh_l0.detach().clone().requires_grad_() for _ in indices]
+        # each step gets its own copy of W_hh, so that autograd keeps the terms apart
+        copies = [model.recurrent.weight_hh_l0.detach().clone().requires_grad_() for _ in indices]
         state = None
-        for x, weight_hh in zip(model.embedding(indices), own, strict=True):
+        for x, weight_hh in zip(model.embedding(indices), copies, strict=True):
             call = (x[None, None],) if state is None else (x[None, None], state)
             output, state = torch.func.functional_call(model.recurrent, {"weight_hh_l0": weight_hh}, call)
         target = indices[STEPS - 1 - self.gap]
-        return torch.stack(torch.autograd.grad(F.cross_entropy(model.linear(output[-1, 0]), target), own))
+        return torch.stack(torch.autograd.grad(F.cross_entropy(model.linear(output[-1, 0]), target), copies))
 
     def shares(self, kind: str) -> Tensor:
-        """Each step's share of ∂L/∂W_hh, (24): ⟨ G_t, G ⟩ / ⟨ G, G ⟩, where G is the sum of all G_t."""
+        """Return each step's share of ∂L/∂W_hh, (24): ⟨ G_t, G ⟩ / ⟨ G, G ⟩, where G is the sum of all G_t."""
         parts = self.gradients(kind)
         whole = parts.sum(0)
         return (parts * whole).sum(dim=(1, 2)) / (whole * whole).sum()
 
     def lost(self, kind: str) -> float:
-        """How much of ∂L/∂W_hh the window loses: the length of what is missing, as a part of the whole length."""
+        """Return the norm of the part of ∂L/∂W_hh outside the window, divided by the norm of the whole."""
         parts = self.gradients(kind)
         return (parts[: STEPS - self.window].sum(0).norm() / parts.sum(0).norm()).item()

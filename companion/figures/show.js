@@ -1,28 +1,28 @@
-/* ---- The figure ---- */
-import { html, say } from "./kit.js";
+/* The frame of every figure: caption, redrawing, and the line of text that is read aloud. */
+import { html, setContent } from "./elements.js";
 
-/* Show the parts in `el`, with the caption under them. `draw` is called now, and at most once a frame after one of the
- * traits has changed. Returns what takes the figure away again. */
+/* Show the parts in `el`, with the caption below. `draw` is called now, and at most once a frame after a change of the
+ * traits. Return a function that removes the listeners. */
 export const show = (model, el, parts, traits, draw) => {
   const words = model.get("words");
   const caption = html("figcaption", {}, words.caption);
   el.append(html("figure", { class: "unrolled-figure", lang: model.get("language") }, ...parts, caption));
-  let asked = null;
+  let frame = null;
   const redraw = () => {
-    asked ??= requestAnimationFrame(() => {
-      asked = null;
+    frame ??= requestAnimationFrame(() => {
+      frame = null;
       draw();
     });
   };
   for (const name of traits) model.on(`change:${name}`, redraw);
   draw();
   return () => {
-    cancelAnimationFrame(asked);
+    cancelAnimationFrame(frame);
     for (const name of traits) model.off(`change:${name}`, redraw);
   };
 };
 
-/* A line that is read aloud when it changes, and stays so for a moment: not for every pixel of a slider. */
+/* A line of text that screen readers read aloud once it has not changed for a moment: not for every pixel of a slider. */
 export const report = () => {
   const [element, spoken] = [
     html("p", { class: "report", "aria-hidden": "true" }),
@@ -33,9 +33,9 @@ export const report = () => {
     element: html("div", {}, element, spoken),
     set(sentence) {
       if (element.textContent === sentence) return;
-      say(element, sentence);
+      setContent(element, sentence);
       clearTimeout(timer);
-      timer = setTimeout(() => say(spoken, sentence), 600);
+      timer = setTimeout(() => setContent(spoken, sentence), 600);
     },
   };
 };

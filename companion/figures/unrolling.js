@@ -1,6 +1,6 @@
-/* An RNN over 50 steps: its state and the gradient in colours, their lengths on a logarithmic axis, and one step large. */
+/* Figure: an RNN over 50 steps. It shows states and gradients in colours, their norms on a log axis, and one step in detail. */
 import { norm } from "./numbers.js";
-import { rnn, rnnGradients, rnnSlopes, scaled } from "./steps.js";
+import { rnn, rnnGradients, rnnDerivatives, scale } from "./arithmetic.js";
 import {
   ON_COLOUR,
   BLUE,
@@ -15,15 +15,15 @@ import {
   html,
   label,
   mosaic,
-  say,
+  setContent,
   svg,
   symbol,
-} from "./kit.js";
+} from "./elements.js";
 import { choice, player, slider } from "./controls.js";
 import { report, show } from "./show.js";
 
 const STEPS = 50;
-const [LEFT, WIDE, TALL] = [39, 6.4, 7]; // where the columns begin, and how large a square is
+const [LEFT, WIDE, TALL] = [39, 6.4, 7]; // left edge of the columns, size of a square
 const [TOP, HIGH, DECADES] = [166, 132, 6]; // the axis: from 1e-06 to 1e+06
 
 /* A number in two digits, in the notation of Python's f"{value:.2g}". */
@@ -36,22 +36,22 @@ const brief = (value) => {
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/* All that is drawn and said, from the states h_0 … h_50 and the gradients with respect to them. */
+/* All values of the figure: the states h_0 … h_50, the gradients with respect to them, and what follows from both. */
 const compute = (model) => {
   const [radius, f, impulse, Q] = ["radius", "nonlinearity", "impulse", "Q"].map((name) => model.get(name));
-  const w = { weight_ih: Q.map((_, unit) => [unit ? 0 : 1]), weight_hh: scaled(radius, Q) };
+  const w = { weight_ih: Q.map((_, unit) => [unit ? 0 : 1]), weight_hh: scale(radius, Q) };
   const inputs = Array.from({ length: STEPS }, (_, k) => [k ? 0 : impulse]);
   const states = [Q.map(() => 0), ...rnn(inputs, w, f)];
   const last = Q.map(() => 1 / Math.sqrt(Q.length));
   const gradients = rnnGradients(states, last, w, f);
-  const ones = states.map((h) => h.map(() => 1)); // where relu has the slope 1 everywhere: as if there were no f
+  const ones = states.map((h) => h.map(() => 1)); // relu has slope 1 here: a network without f
   return {
     w,
     f,
     inputs,
     states,
     gradients,
-    slopes: states.map((h) => rnnSlopes(h, f)),
+    slopes: states.map((h) => rnnDerivatives(h, f)),
     lengths: states.map(norm),
     steepness: gradients.map(norm),
     linear: rnnGradients(ones, last, w, "relu").map(norm),
@@ -62,7 +62,7 @@ const compute = (model) => {
 const middle = (t) => LEFT + (t - 0.5) * WIDE;
 const height = (value) => TOP + (HIGH / 2) * (1 - Math.log10(value) / DECADES);
 
-/* The path of a line that ends where it leaves the axis. */
+/* The path of a line, cut where it leaves the axis. */
 const line = (values) => {
   const [low, high] = [TOP + HIGH, TOP];
   const inside = (y) => y >= high && y <= low;
@@ -70,7 +70,7 @@ const line = (values) => {
   values.forEach((value, k) => {
     const [x, y] = [middle(k + 1), height(value)];
     const before = k ? height(values[k - 1]) : y;
-    // where the line crosses the end of the axis between two steps; 0 lies infinitely deep
+    // the point between two steps where the line crosses the end of the axis; log 0 is -Infinity
     const back = (edge) => (Number.isFinite(before - y) ? (y - edge) / (y - before) : 1);
     const at = (edge) => `${(x - WIDE * back(edge)).toFixed(1)} ${edge}`;
     const edge = (out) => (out > low ? low : high);
@@ -83,14 +83,14 @@ const line = (values) => {
   return d;
 };
 
-/* Text as it is: the e of a number is no symbol, and its minus no sign of a formula. */
+/* Plain text: numbers such as 1e-06 are not formulas. */
 const upright = (x, y, text, attributes) => {
   const placed = { x, y, "text-anchor": "middle", "dominant-baseline": "central" };
   return svg("text", { ...placed, "font-size": 13, fill: "currentColor", ...attributes }, text);
 };
 
-/* All 50 steps. turn: what to do when the reader points at one. */
-const whole = (words, turn) => {
+/* All 50 steps. choose(t) is called when the reader points at step t. */
+const whole = (words, choose) => {
   const [right, bottom] = [LEFT + STEPS * WIDE, TOP + HIGH];
   const [states, gradients] = [18, 82].map((y) => mosaic(LEFT, y, WIDE, TALL));
   const curve = (stroke) => svg("path", { fill: "none", stroke, "stroke-width": 2.5, "stroke-linejoin": "round" });
@@ -123,7 +123,7 @@ const whole = (words, turn) => {
   const point = (event) => {
     const box = element.getBoundingClientRect();
     const t = Math.ceil((((event.clientX - box.left) / box.width) * 360 - LEFT) / WIDE);
-    if (event.buttons && t >= 1 && t <= STEPS) turn(t);
+    if (event.buttons && t >= 1 && t <= STEPS) choose(t);
   };
   const element = drawing(
     words,
@@ -168,14 +168,14 @@ const whole = (words, turn) => {
   change(element, { style: "touch-action: pan-y", onpointerdown: point, onpointermove: point });
   return {
     element,
-    set(now, t) {
-      states.set(now.states.slice(1), now.limits[0]);
-      gradients.set(now.gradients.slice(1), now.limits[1]);
-      for (const [name, one] of Object.entries(curves)) change(one, { d: line(now[name].slice(1)) });
-      for (const [name, one] of Object.entries(dots)) {
-        const y = height(now[name][t]);
-        const seen = Math.max(TOP, Math.min(bottom, y)); // pale at the end of the axis, if it lies beyond
-        change(one, { cx: middle(t).toFixed(1), cy: seen.toFixed(1), "fill-opacity": y === seen ? null : 0.35 });
+    set(values, t) {
+      states.set(values.states.slice(1), values.limits[0]);
+      gradients.set(values.gradients.slice(1), values.limits[1]);
+      for (const [name, path] of Object.entries(curves)) change(path, { d: line(values[name].slice(1)) });
+      for (const [name, dot] of Object.entries(dots)) {
+        const y = height(values[name][t]);
+        const clipped = Math.max(TOP, Math.min(bottom, y)); // beyond the axis: pale, at its end
+        change(dot, { cx: middle(t).toFixed(1), cy: clipped.toFixed(1), "fill-opacity": y === clipped ? null : 0.35 });
       }
       const box = (y, tall) => `M${(LEFT + (t - 1) * WIDE).toFixed(1)} ${y}h${WIDE}v${tall}h-${WIDE}z`;
       change(marker, { d: box(2, 138) + box(TOP, HIGH) });
@@ -183,15 +183,15 @@ const whole = (words, turn) => {
   };
 };
 
-/* Rectangles in rows and columns, in the colours of values: `set(rows, limit)`. A wide one has its number in it. */
+/* A matrix of rectangles coloured by value: `set(rows, limit)`. Wide ones show their number. */
 const grid = (x, y, rows, columns, wide, tall = 14) => {
-  const one = (r, c) => {
+  const cell = (r, c) => {
     const [at_x, at_y] = [x + c * wide, y + r * tall];
     const edge = { stroke: "currentColor", "stroke-opacity": 0.3 };
     const ground = svg("rect", { x: at_x, y: at_y, width: wide, height: tall, ...edge });
     return [ground, wide > 30 ? upright(at_x + wide / 2, at_y + tall / 2, " ", { "font-size": 11 }) : null];
   };
-  const cells = Array.from({ length: rows }, (_, r) => Array.from({ length: columns }, (_, c) => one(r, c)));
+  const cells = Array.from({ length: rows }, (_, r) => Array.from({ length: columns }, (_, c) => cell(r, c)));
   return {
     element: svg("g", {}, cells),
     set(values, limit) {
@@ -201,7 +201,7 @@ const grid = (x, y, rows, columns, wide, tall = 14) => {
           change(ground, { fill: value < 0 ? BLUE : ORANGE, "fill-opacity": strength.toFixed(3) });
           if (!number) return;
           const text = brief(value);
-          say(number, text);
+          setContent(number, text);
           change(number, { fill: strength > 0.8 ? ON_COLOUR : "currentColor", "font-size": text.length > 6 ? 10 : 11 });
         }),
       );
@@ -209,11 +209,11 @@ const grid = (x, y, rows, columns, wide, tall = 14) => {
   };
 };
 
-/* One step, forward and, under it, back. */
+/* One step, forward above and backward below. */
 const single = (size) => {
   const [up, down, half] = [20, 170, size * 7];
   const vector = (x, y) => grid(x, y, size, 1, 50);
-  const at = {
+  const boxes = {
     h_now: vector(1, up),
     W: grid(100, up, size, size, 13),
     h_before: vector(210, up),
@@ -231,7 +231,7 @@ const single = (size) => {
   const element = svg(
     "svg",
     { class: "drawing", viewBox: `0 0 360 ${down + size * 14 + 4}`, role: "img" },
-    Object.values(at).map((one) => one.element),
+    Object.values(boxes).map((box) => box.element),
     f,
     sign(270, up, "+"),
     sign(354, up, ")"),
@@ -251,67 +251,68 @@ const single = (size) => {
   );
   return {
     element,
-    set(now, t, words) {
-      const [state, gradient] = now.limits;
-      const column = (values) => values.map((value) => [value]);
+    set(values, t, words) {
+      const [state, gradient] = values.limits;
+      const column = (vector) => vector.map((value) => [value]);
       const vectors = {
-        h_now: now.states[t],
-        h_before: now.states[t - 1],
-        slopes: now.slopes[t],
-        g_now: now.gradients[t],
-        g_before: now.gradients[t - 1],
+        h_now: values.states[t],
+        h_before: values.states[t - 1],
+        slopes: values.slopes[t],
+        g_now: values.gradients[t],
+        g_before: values.gradients[t - 1],
       };
-      for (const [name, values] of Object.entries(vectors))
-        at[name].set(column(values), name === "slopes" ? 1 : name[0] === "h" ? state : gradient);
-      const { weight_hh, weight_ih } = now.w;
-      at.W.set(weight_hh, 1);
-      at.T.set(
+      for (const [name, vector] of Object.entries(vectors))
+        boxes[name].set(column(vector), name === "slopes" ? 1 : name[0] === "h" ? state : gradient);
+      const { weight_hh, weight_ih } = values.w;
+      boxes.W.set(weight_hh, 1);
+      boxes.T.set(
         weight_hh.map((_, r) => weight_hh.map((row) => row[r])),
         1,
       );
-      at.V.set(weight_ih, 1);
-      at.x.set([now.inputs[t - 1]], now.inputs[0][0]);
-      say(f, `= ${now.f}(`);
-      for (const [name, one] of Object.entries(kinds)) change(one, { display: name === now.f ? null : "none" });
+      boxes.V.set(weight_ih, 1);
+      boxes.x.set([values.inputs[t - 1]], values.inputs[0][0]);
+      setContent(f, `= ${values.f}(`);
+      for (const [name, element] of Object.entries(kinds))
+        change(element, { display: name === values.f ? null : "none" });
       const numbers = Object.fromEntries(
-        Object.entries(vectors).map(([name, values]) => [name, values.map(brief).join(", ")]),
+        Object.entries(vectors).map(([name, vector]) => [name, vector.map(brief).join(", ")]),
       );
-      change(element, { "aria-label": fill(words.step_description, { t, before: t - 1, f: now.f, ...numbers }) });
+      change(element, { "aria-label": fill(words.step_description, { t, before: t - 1, f: values.f, ...numbers }) });
     },
   };
 };
 
-/* A sentence with its numbers in place. At the end of a line no sign is broken off, nor an exponent. */
-const told = (sentence, values) =>
+/* A sentence with its numbers, in which lines do not break at = − × or in an exponent. */
+const fillUnbroken = (sentence, values) =>
   fill(sentence, values)
     .replace(/ ([=−]) /g, "\u00a0$1\u00a0")
     .replace("× ", "×\u00a0")
     .replaceAll("e-", "e-\u2060");
 
-/* What has become of a length, by the factor between its beginning and its end. */
+/* The word for a change of length by this factor. */
 const fate = (factor) =>
   ["vanishes", "fades", "holds", "grows", "explodes"][[0.01, 0.5, 2, 100].filter((bound) => factor > bound).length];
 
-const ofState = (words, { lengths, slopes, f }) => {
+const stateSentence = (words, { lengths, slopes, f }) => {
   const [first, last] = [lengths[1], lengths[STEPS]];
   const held = f === "tanh" && last > 2 * first && mean(slopes[STEPS]) < 0.9;
-  return told(words[`state_${held ? "held" : fate(last / first)}`], { first: brief(first), last: brief(last) });
+  return fillUnbroken(words[`state_${held ? "held" : fate(last / first)}`], { first: brief(first), last: brief(last) });
 };
 
-const ofGradient = (words, { steepness, linear, lengths, slopes, f }) => {
+const gradientSentence = (words, { steepness, linear, lengths, slopes, f }) => {
   if (steepness[1] === 0) return words.gradient_zero;
-  const came = fate(steepness[1]);
+  const outcome = fate(steepness[1]);
   const through = slopes.slice(2).flat(); // of the steps between h_1 and h_50
-  const forgets = came === "vanishes" && lengths[STEPS] > 0.5 * lengths[1];
-  const why = told(words[f === "tanh" && forgets ? "tanh_forgets" : f], {
+  const forgets = outcome === "vanishes" && lengths[STEPS] > 0.5 * lengths[1];
+  const why = fillUnbroken(words[f === "tanh" && forgets ? "tanh_forgets" : f], {
     slope: fixed(mean(through)),
     zeros: fixed(8 * (1 - mean(through)), 1),
   });
-  return `${told(words[`gradient_${came}`], { first: brief(steepness[1]), linear: brief(linear[1]), f })}${words.between}${why}`;
+  return `${fillUnbroken(words[`gradient_${outcome}`], { first: brief(steepness[1]), linear: brief(linear[1]), f })}${words.between}${why}`;
 };
 
-const ofStep = (words, { lengths, steepness }, t) =>
-  told(words.here, {
+const stepSentence = (words, { lengths, steepness }, t) =>
+  fillUnbroken(words.here, {
     t,
     h_before: brief(lengths[t - 1]),
     h_now: brief(lengths[t]),
@@ -322,20 +323,20 @@ const ofStep = (words, { lengths, steepness }, t) =>
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const turn = (t) => {
+  const choose = (t) => {
     model.set("t", t);
     model.save_changes();
   };
-  const [all, one] = [whole(words, turn), single(model.get("Q").length)];
-  const [state, gradient, here] = [report(), report(), report()];
+  const [all, detail] = [whole(words, choose), single(model.get("Q").length)];
+  const [state, gradient, step] = [report(), report(), report()];
   const impulses = [1, 0.1, 0.01, 0.001].map((value) => [value, `${value}`]);
   const draw = () => {
-    const [now, t] = [compute(model), model.get("t")];
-    all.set(now, t);
-    one.set(now, t, words);
-    state.set(ofState(words, now));
-    gradient.set(ofGradient(words, now));
-    here.set(ofStep(words, now, t));
+    const [values, t] = [compute(model), model.get("t")];
+    all.set(values, t);
+    detail.set(values, t, words);
+    state.set(stateSentence(words, values));
+    gradient.set(gradientSentence(words, values));
+    step.set(stepSentence(words, values, t));
   };
   const parts = [
     all.element,
@@ -357,8 +358,8 @@ const render = ({ model, el }) => {
       player(model, "t", { min: 1, max: STEPS, words }),
       slider(model, "t", { label: [`${words.step} `, symbol("t")], min: 1, max: STEPS, step: 1, show: (t) => `${t}` }),
     ),
-    here.element,
-    one.element,
+    step.element,
+    detail.element,
   ];
   return show(model, el, parts, ["radius", "nonlinearity", "impulse", "t", "Q"], draw);
 };

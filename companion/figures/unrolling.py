@@ -1,4 +1,4 @@
-"""An RNN unrolled over 50 steps: what one factor does to the state, and to the gradient."""
+"""Figure of an RNN unrolled over 50 steps: how the spectral radius of W_hh acts on state and gradient."""
 
 import torch
 from torch import Tensor
@@ -9,10 +9,9 @@ from companion.layers.rnn import RNN
 
 STEPS, SIZE = 50, 8
 
-# Q turns vectors and does not change their length. It is a product of eight reflections in vectors of four ones and
-# minus ones, so that these 64ths are exact. Of many such it turns in four planes by 13, 63, 120 and 139 degrees:
-# nothing stands still and nothing soon comes round again. Above r = 1.3 what tanh makes of it settles, and forgets its
-# beginning.
+# Q is a rotation: it keeps the length of vectors. As a product of eight reflections in vectors of four ones and
+# minus ones, it is exact in 64ths. It rotates four planes by 13, 63, 120 and 139 degrees, chosen so that no vector
+# stands still or soon comes round again. Above r = 1.3 the tanh states settle, and forget their beginning.
 SIXTY_FOURTHS = [
     [-6, 8, -30, 12, 2, -32, 18, -40],
     [-36, 16, 12, 40, -20, 0, 12, 16],
@@ -30,8 +29,8 @@ class Unrolling(Figure):
 
     W_hh = radius · Q. radius: from 0 to 2, the spectral radius of W_hh. Q: (8, 8), of spectral radius 1, which may be
     wrong by 1e-6. nonlinearity: "tanh" or "relu". impulse: the input at step 1, one of 1, 0.1, 0.01, 0.001; only the
-    first unit reads it, with weight 1. There are no biases. t: the step that is shown large, 1 to 50. The loss L reads
-    only h_50: it is the sum of the units divided by √8, so that dL/dh_50 has length 1.
+    first unit reads it, with weight 1. There are no biases. t: the step that is drawn in detail, 1 to 50. The loss L
+    reads only h_50: it is the sum of the units divided by √8, so that dL/dh_50 has length 1.
     """
 
     _esm = script("unrolling")
@@ -45,10 +44,10 @@ class Unrolling(Figure):
         minlen=SIZE,
         maxlen=SIZE,
     ).tag(sync=True)
-    moved = ("radius", "nonlinearity", "impulse", "t", "Q")
+    settings = ("radius", "nonlinearity", "impulse", "t", "Q")
 
     @validate("Q")
-    def _has_radius_1(self, proposal):
+    def _check_radius(self, proposal):
         Q = torch.tensor(proposal.value, dtype=torch.float64)
         if not torch.isfinite(Q).all():
             raise TraitError("Q must be of finite numbers")
@@ -58,7 +57,7 @@ class Unrolling(Figure):
         return proposal.value
 
     def rnn(self) -> RNN:
-        """A `companion.RNN` in float64 with the weights that the figure has now; W_hh is multiplied already."""
+        """Return a `companion.RNN` in float64 with the figure's weights; its W_hh is radius · Q."""
         network = RNN(1, SIZE, nonlinearity=self.nonlinearity, bias=False, dtype=torch.float64)
         with torch.no_grad():
             network.weight_ih_l0.zero_()[0] = 1
@@ -66,7 +65,7 @@ class Unrolling(Figure):
         return network
 
     def inputs(self) -> Tensor:
-        """What it reads, (50, 1) in float64: the impulse, then zeros."""
+        """Return the input sequence, (50, 1) in float64: the impulse, then zeros."""
         x = torch.zeros(STEPS, 1, dtype=torch.float64)
         x[0] = self.impulse
         return x

@@ -1,36 +1,37 @@
-/* A trained writer goes on from a beginning, one character after the other. */
+/* Figure: a trained language model continues a text, one character after the other. */
 import { uniform } from "./numbers.js";
-import { characters, readSafetensors } from "./reading.js";
-import { draw, probabilities, writeStep } from "./steps.js";
-import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, say, svg, symbol } from "./kit.js";
-import { button, group, loader, slider, still } from "./controls.js";
+import { characters } from "./characters.js";
+import { readSafetensors } from "./weights_file.js";
+import { sampleIndex, probabilities, languageModelStep } from "./arithmetic.js";
+import { BLUE, GREEN, ORANGE, change, drawing, fill, fixed, html, label, setContent, svg, symbol } from "./elements.js";
+import { button, group, loader, slider, reducedMotion } from "./controls.js";
 import { report, show } from "./show.js";
 
-const ROWS = 8; // of characters; one more stands for all others
-const RUN = 200; // characters that are written at a go
-const PAUSE = 100; // milliseconds between two of them
+const ROWS = 8; // of characters; another row is for all others
+const RUN = 200; // characters of one run
+const PAUSE = 100; // milliseconds between two characters
 const MOST = { beginning: 400, written: 2000 }; // as in writing.py
 
 const visible = (character) => ({ " ": "␣", "\n": "⏎" })[character] ?? character;
 
-/* Reads texts, each an array of characters, and keeps the state after each character: a text that begins like the last
- * one is read on from there. */
-const reader = (file) => {
+/* The language model of a file. It reads texts as arrays of characters, and caches the state after each character: only the
+ * part that differs from the last text is read. */
+const languageModel = (file) => {
   const { weights, metadata } = readSafetensors(file);
-  const known = JSON.parse(metadata.characters);
-  const indices = new Map(known.map((character, index) => [character, index]));
+  const vocabulary = JSON.parse(metadata.characters);
+  const indices = new Map(vocabulary.map((character, index) => [character, index]));
   const zeros = Array.from(weights["recurrent.weight_hh_l0"][0], () => 0);
   const steps = [];
   return {
     unknown: (text) => [...new Set(text)].filter((character) => !indices.has(character)),
-    /* After each character: its index, h, c, and the next one's logits y. */
+    /* For each character: its index, h, c, and the logits y of the next one. */
     read(text) {
       const wanted = text.map((character) => indices.get(character));
       const differs = wanted.findIndex((index, place) => steps[place]?.index !== index);
       steps.length = differs < 0 ? wanted.length : differs;
       for (const index of wanted.slice(steps.length)) {
         const before = steps.at(-1) ?? { h: zeros, c: zeros };
-        const { step, y } = writeStep(index, [before.h, before.c], weights);
+        const { step, y } = languageModelStep(index, [before.h, before.c], weights);
         y[0] = -Infinity; // the unknown character is never written
         steps.push({ index, h: step.h, c: step.c, y });
       }
@@ -39,21 +40,21 @@ const reader = (file) => {
     /* The next characters and their logits, the likeliest first. */
     ranked({ y }) {
       const order = y.map((_, index) => index).sort((a, b) => y[b] - y[a]);
-      return { characters: order.map((index) => known[index]), logits: order.map((index) => y[index]) };
+      return { characters: order.map((index) => vocabulary[index]), logits: order.map((index) => y[index]) };
     },
   };
 };
 
-/* The end of a text that has room before the box of the next character: East Asian characters are twice as wide. */
+/* The end of a text that fits before the box of the next character. East Asian characters are twice as wide. */
 const tail = (text) => {
-  const [kept, all] = [[], [...text]];
+  const [shown, rest] = [[], [...text]];
   let room = 13.3;
-  while (all.length && (room -= /[\u1100-\u11ff\u2e80-\uffdc]/.test(all.at(-1)) ? 1 : 0.55) >= 0)
-    kept.unshift(all.pop());
-  return `${all.length ? "…" : ""}${kept.join("").replace(/ /g, "\u00a0").replace(/\n/g, "⏎")}`;
+  while (rest.length && (room -= /[\u1100-\u11ff\u2e80-\uffdc]/.test(rest.at(-1)) ? 1 : 0.55) >= 0)
+    shown.unshift(rest.pop());
+  return `${rest.length ? "…" : ""}${shown.join("").replace(/ /g, "\u00a0").replace(/\n/g, "⏎")}`;
 };
 
-/* The end of the text, and the next character: bars as long as probabilities, end to end from 0 to 1, and among them u. */
+/* The end of the text, and the next character: probabilities as bars, end to end from 0 to 1, and u as a line. */
 const diagram = (words, take) => {
   const [left, width, top, high] = [40, 272, 62, 21];
   const x = (p) => left + p * width;
@@ -86,7 +87,7 @@ const diagram = (words, take) => {
     svg("line", { x1: x(p), x2: x(p), y1: bottom, y2: bottom + 4, stroke: "currentColor", "stroke-opacity": 0.5 }),
     upright(x(p), bottom + 13, 11),
   ]);
-  ticks.forEach(([, one], k) => say(one, ["0", "0.5", "1"][k]));
+  ticks.forEach(([, text], k) => setContent(text, ["0", "0.5", "1"][k]));
   const element = drawing(
     words,
     360,
@@ -103,22 +104,22 @@ const diagram = (words, take) => {
   return {
     element,
     set(read, chances, drawn, at, { choosable }) {
-      say(text, tail(read));
-      say(next, chances ? visible(chances.characters[drawn]) : "?");
+      setContent(text, tail(read));
+      setContent(next, chances ? visible(chances.characters[drawn]) : "?");
       let below = 0;
       rows.forEach(({ element, bar, name, p }, k) => {
-        const own = !chances ? 0 : k < ROWS ? chances.p[k] : Math.max(1 - below, 0);
+        const length = !chances ? 0 : k < ROWS ? chances.p[k] : Math.max(1 - below, 0);
         const marked = chances && k === Math.min(drawn, ROWS);
-        change(bar, { x: x(below).toFixed(4), width: (own * width).toFixed(4) });
+        change(bar, { x: x(below).toFixed(4), width: (length * width).toFixed(4) });
         change(bar, { fill: marked ? GREEN : "currentColor", "fill-opacity": marked ? 1 : 0.45 });
-        say(name, k === ROWS ? "…" : chances ? visible(chances.characters[k]) : " ");
-        say(p, chances ? fixed(own) : " ");
-        for (const one of [name, p]) change(one, { "font-weight": marked ? 700 : null });
+        setContent(name, k === ROWS ? "…" : chances ? visible(chances.characters[k]) : " ");
+        setContent(p, chances ? fixed(length) : " ");
+        for (const text of [name, p]) change(text, { "font-weight": marked ? 700 : null });
         change(element, { cursor: choosable && k < ROWS ? "pointer" : null });
-        below += own;
+        below += length;
       });
       change(line, { x1: x(at), x2: x(at) });
-      say(number, `\u00a0= ${fixed(at)}`);
+      setContent(number, `\u00a0= ${fixed(at)}`);
       change(u, {
         transform: `translate(${Math.min(Math.max(x(at) - 16, left + 6), left + width - 36).toFixed(2)} 0)`,
       });
@@ -126,8 +127,8 @@ const diagram = (words, take) => {
   };
 };
 
-/* A text in which each character stands on the colour of its value: blue at -1, orange at 1, at most half of the colour,
- * so that letters stay legible. */
+/* A text with each character on the colour of its value: blue at -1, orange at 1. The opacity is at most one half, so that
+ * letters stay legible. */
 const coloured = (element) => {
   const shown = [];
   return (text, values) => {
@@ -136,16 +137,16 @@ const coloured = (element) => {
       if (!shown[k]) element.append((shown[k] = { span: html("span", {}) }).span);
       const strength = Math.round(127.5 * Math.min(Math.abs(values?.[k] ?? 0), 1));
       const colour = `${values?.[k] > 0 ? ORANGE : BLUE}${strength.toString(16).padStart(2, "0")}`;
-      const one = shown[k];
-      if (one.character !== character) one.span.textContent = one.character = character;
-      if (one.colour !== colour) one.span.style.background = one.colour = colour;
+      const letter = shown[k];
+      if (letter.character !== character) letter.span.textContent = letter.character = character;
+      if (letter.colour !== colour) letter.span.style.background = letter.colour = colour;
     });
   };
 };
 
 const render = ({ model, el }) => {
   const words = model.get("words");
-  const writer = model.get("writer"); // its file and what is known of it before it is loaded
+  const writer = model.get("writer"); // file name and size, and logits that are shown before it is loaded
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
     model.save_changes();
@@ -153,38 +154,38 @@ const render = ({ model, el }) => {
   const quoted = (character) => fill(words.quoted, { character });
   const named = (character) => ({ " ": words.space, "\n": words.newline })[character] ?? quoted(character);
   const split = {};
-  const found = (name) => {
+  const charactersOf = (name) => {
     const text = model.get(name);
-    if (split[name]?.text !== text) split[name] = { text, found: characters(text) };
-    return split[name].found;
+    if (split[name]?.text !== text) split[name] = { text, characters: characters(text) };
+    return split[name].characters;
   };
-  const all = () => [...found("beginning"), ...found("written")];
+  const all = () => [...charactersOf("beginning"), ...charactersOf("written")];
   let loaded = null;
 
-  /* What can come next, the likeliest first, with probabilities p; what u draws of it. Nothing if it is not known. */
+  /* The next characters, likeliest first, with probabilities p, and the index that u draws. Only `at` if not known. */
   let rank = {};
   const chances = () => {
     const text = model.get("beginning") + model.get("written");
-    const at = uniform(model.get("seed"), found("written").length);
+    const at = uniform(model.get("seed"), charactersOf("written").length);
     if (!loaded && text !== writer.text) return { at };
     if (rank.text !== text || rank.by !== loaded) {
-      const known = loaded ? loaded.ranked(loaded.read(all()).at(-1)) : writer;
-      rank = { text, by: loaded, characters: known.characters, logits: known.logits };
+      const { characters, logits } = loaded ? loaded.ranked(loaded.read(all()).at(-1)) : writer;
+      rank = { text, by: loaded, characters, logits };
     }
     const p = probabilities(rank.logits, model.get("temperature"));
-    return { at, next: { characters: rank.characters, p }, drawn: draw(p, at) };
+    return { at, next: { characters: rank.characters, p }, drawn: sampleIndex(p, at) };
   };
 
-  // Writing: by hand, or with a timer, which stops when anybody else changes the text.
-  let [timer, own] = [null, false];
-  const room = () => MOST.written - found("written").length;
+  // Writing by hand, or with a timer, which stops when the text is changed in another way.
+  let [timer, setting] = [null, false];
+  const room = () => MOST.written - charactersOf("written").length;
   const add = (character) => {
     if (!loaded || room() < 1) return;
-    own = true;
+    setting = true;
     set({ written: model.get("written") + character });
-    own = false;
+    setting = false;
   };
-  const one = () => {
+  const writeOne = () => {
     const { next, drawn } = chances();
     add(next.characters[drawn]);
   };
@@ -195,31 +196,31 @@ const render = ({ model, el }) => {
   const stop = () => {
     clearInterval(timer);
     timer = null;
-    say(run, words.write);
+    setContent(run, words.write);
     update();
   };
   const write = () => {
     if (timer !== null) return stop();
     let left = RUN;
-    if (still()) while (left-- && room()) one();
+    if (reducedMotion()) while (left-- && room()) writeOne();
     else {
-      timer = setInterval(() => (run.isConnected && left-- && room() ? one() : stop()), PAUSE);
-      say(run, words.stop);
+      timer = setInterval(() => (run.isConnected && left-- && room() ? writeOne() : stop()), PAUSE);
+      setContent(run, words.stop);
     }
   };
-  const taken = () => own || timer === null || stop();
+  const onText = () => setting || timer === null || stop();
   const run = button(words.write, write);
-  const back = () => (stop(), set({ written: found("written").slice(0, -1).join("") }));
+  const back = () => (stop(), set({ written: charactersOf("written").slice(0, -1).join("") }));
 
-  // The beginning: what cannot be read stays in its box, and the model keeps what it has.
+  // The beginning. Invalid text stays in its box and does not change the model.
   const id = `writing-${Math.random().toString(36).slice(2, 8)}`;
   const complaint = html("p", { id: `${id}-said`, class: "report", role: "status" });
   const typed = (event) => {
-    if (event.isComposing) return; // half a syllable is no character yet
+    if (event.isComposing) return; // the input method is not done
     const read = characters(box.value);
     const [text, unknown] = [read.join(""), loaded.unknown(read)];
     const wrong = !text ? words.empty : unknown.length ? fill(words.unknown, { characters: unknown.join(" ") }) : "";
-    say(complaint, wrong);
+    setContent(complaint, wrong);
     change(box, { "aria-invalid": wrong ? "true" : null });
     if (wrong || text === model.get("beginning")) return;
     stop();
@@ -237,15 +238,21 @@ const render = ({ model, el }) => {
   const follow = () => {
     if (characters(box.value).join("") === model.get("beginning")) return;
     box.value = model.get("beginning");
-    say(complaint, "");
+    setContent(complaint, "");
     change(box, { "aria-invalid": null });
   };
 
-  const waiting = loader(model, writer, { load: words.load, lacking: words.lacking }, reader, (found, focused) => {
-    loaded = found;
-    update();
-    if (focused) run.focus();
-  });
+  const waiting = loader(
+    model,
+    writer,
+    { load: words.load, lacking: words.lacking },
+    languageModel,
+    (trained, focused) => {
+      loaded = trained;
+      update();
+      if (focused) run.focus();
+    },
+  );
 
   const picture = diagram(words, take);
   const others = Array.from({ length: ROWS }, (_, k) => button(" ", () => take(k)));
@@ -265,7 +272,7 @@ const render = ({ model, el }) => {
       "div",
       { class: "strip" },
       run,
-      button(words.one, () => (stop(), one())),
+      button(words.one, () => (stop(), writeOne())),
       button(words.back, back),
       button(words.restart, () => (stop(), set({ written: "" }))),
     ),
@@ -281,16 +288,16 @@ const render = ({ model, el }) => {
       unit.element,
     ),
   ];
-  const arrive = () => {
+  const showLoaded = () => {
     change(page, { hidden: !loaded && !model.get("written") });
     for (const element of later) change(element, { hidden: loaded === null });
   };
 
   let length = 0;
   const update = () => {
-    arrive();
+    showLoaded();
     const { at, next, drawn } = chances();
-    const [begin, since, text] = [found("beginning"), found("written"), all()];
+    const [begin, since, text] = [charactersOf("beginning"), charactersOf("written"), all()];
     const values = loaded?.read(text).map(({ c }) => Math.tanh(c[model.get("unit")]));
     picture.set(text, next, drawn, at, { choosable: loaded !== null });
     paintBegun(begin, values);
@@ -298,11 +305,11 @@ const render = ({ model, el }) => {
     if (since.length !== length) page.scrollTop = page.scrollHeight;
     length = since.length;
     if (next)
-      others.forEach((one, k) => {
-        say(one, visible(next.characters[k]));
-        change(one, { "aria-label": named(next.characters[k]) });
+      others.forEach((other, k) => {
+        setContent(other, visible(next.characters[k]));
+        change(other, { "aria-label": named(next.characters[k]) });
       });
-    chosen.element.style.visibility = timer === null ? null : "hidden"; // nobody reads so fast
+    chosen.element.style.visibility = timer === null ? null : "hidden"; // hidden while writing, too fast to read
     const chance = (k) => [named(next.characters[k]), fixed(next.p[k])];
     const outcome = () => {
       const [[likeliest, p], [character, q]] = [chance(0), chance(drawn)];
@@ -345,12 +352,12 @@ const render = ({ model, el }) => {
     later[3],
   ];
   const texts = ["beginning", "written"];
-  for (const name of texts) model.on(`change:${name}`, taken);
+  for (const name of texts) model.on(`change:${name}`, onText);
   model.on("change:beginning", follow);
   follow();
   const remove = show(model, el, parts, [...texts, "temperature", "seed", "unit"], update);
   return () => {
-    for (const name of texts) model.off(`change:${name}`, taken);
+    for (const name of texts) model.off(`change:${name}`, onText);
     model.off("change:beginning", follow);
     waiting.remove();
     clearInterval(timer);

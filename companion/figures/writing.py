@@ -1,4 +1,4 @@
-"""A trained writer that goes on from a beginning, one character after the other."""
+"""Figure of a trained language model that continues a text, one character after the other."""
 
 from functools import cache
 from typing import Any
@@ -13,8 +13,8 @@ from companion.learning.generation import probabilities
 from companion.learning.text import characters, normalise
 from companion.learning.writer import load_writer, path_of
 
-# As in the chapter of each language: its beginning but for the last character, so that there is a doubt; and the unit
-# that it finds for quotations.
+# As in the chapter of each language: its beginning without the last character, so that the next one is uncertain; and
+# the unit that the chapter finds for quotations.
 BEGINNINGS = {"en": "“What’s that?” said ", "ja": "「それは何だい」と", "ko": "“이게 뭐예요?” ", "zh": "“水开了没有？”"}
 UNITS = {"en": 149, "ja": 96, "ko": 37, "zh": 94}
 MOST = {"beginning": 400, "written": 2000}  # characters: a page reads them in less than a second
@@ -23,11 +23,12 @@ writer_of = cache(load_writer)
 
 
 class Writing(Loading):
-    """The writer of a language, the probabilities of its next character, and a look at one of its units.
+    """The language model of a language, the probabilities of the next character, and the values of one unit.
 
-    beginning: what it reads first, 1 to 400 characters. written: what it has written since, up to 2000. temperature:
-    from 0 to 2. seed: of the dice, 0 to 99. unit: whose tanh( c_t ) colours the text, from 0 to hidden_size - 1. The
-    text can only have characters that the writer knows. A language without a writer gets the English one.
+    beginning: the text that it reads first, 1 to 400 characters. written: the text that it has added, up to 2000.
+    temperature: from 0 to 2. seed: of the random numbers, 0 to 99. unit: whose tanh( c_t ) colours the text, from 0 to
+    hidden_size - 1. The text can only have characters of the vocabulary. A language without a model gets the English
+    one.
     """
 
     _esm = script("writing")
@@ -37,8 +38,8 @@ class Writing(Loading):
     temperature = Number(1.0, min=0, max=2).tag(sync=True)
     seed = Int(0, min=0, max=99).tag(sync=True)
     unit = Int(0, min=0).tag(sync=True)
-    writer = Dict(read_only=True).tag(sync=True)  # what the page knows of the writer before it has its weights
-    moved = ("beginning", "written", "temperature", "seed", "unit")
+    writer = Dict(read_only=True).tag(sync=True)  # what the page shows before it has the weights
+    settings = ("beginning", "written", "temperature", "seed", "unit")
 
     def __init__(self, language: str = "en", **values: Any) -> None:
         super().__init__(language, **values)
@@ -46,16 +47,16 @@ class Writing(Loading):
 
     @property
     def text(self) -> str:
-        """All of it: the beginning, and what was written since."""
+        """The whole text: the beginning, and what was written since."""
         return self.beginning + self.written
 
     def next_characters(self, rows: int = 8) -> list[tuple[str, float]]:
-        """The likeliest next characters, likeliest first, as pairs (character, probability at this temperature)."""
+        """Return the likeliest next characters, likeliest first, as pairs (character, probability)."""
         order, p = self._distribution(self._read(self.text)[0])
         return [(self._vocabulary.characters[i], p[k].item()) for k, i in enumerate(order[:rows])]
 
     def values(self) -> Tensor:
-        """tanh( c_t ) of the unit after each character of the text, which colours it: (length), float64."""
+        """Return tanh( c_t ) of the unit after each character of the text: (length), float64."""
         values, state = [], None
         for character in characters(self.text):
             _, state = self._read(character, state)
@@ -63,20 +64,19 @@ class Writing(Loading):
         return torch.stack(values)
 
     def write(self, length: int) -> str:
-        """Write on for so many characters, with the dice that the page has. Returns the text, which it shows as
-        well."""
-        found = characters(self.written)
-        room = MOST["written"] - len(found)
+        """Add `length` characters, drawn with the same random numbers as on the page, and return the whole text."""
+        written = characters(self.written)
+        room = MOST["written"] - len(written)
         if not 0 <= length <= room:
             raise ValueError(f"length must be from 0 to {room}, the room that is left, not {length}")
         logits, state = self._read(self.text)
-        for place in range(len(found), len(found) + length):
+        for place in range(len(written), len(written) + length):
             order, p = self._distribution(logits)
-            # the characters in a row, each as long as its probability: which one is at u?
+            # inverse transform sampling
             k = min(int((p.cumsum(0) <= uniform(self.seed, place)).sum()), int(p.count_nonzero()) - 1)
-            found.append(self._vocabulary.characters[order[k]])
-            logits, state = self._read(found[-1], state)
-        self.written = "".join(found)
+            written.append(self._vocabulary.characters[order[k]])
+            logits, state = self._read(written[-1], state)
+        self.written = "".join(written)
         return self.text
 
     @property
@@ -88,7 +88,7 @@ class Writing(Loading):
         return writer_of(self._own)[1]
 
     def _read(self, text, state=None):
-        """Logits after a text, (vocab_size), and the state. The unknown character is never written."""
+        """Return the logits after a text, (vocab_size), and the state. The unknown character gets -inf."""
         model, vocabulary = writer_of(self._own)
         with torch.no_grad():
             logits, state = model(vocabulary.encode(text, strict=True)[:, None], state)
@@ -97,21 +97,21 @@ class Writing(Loading):
         return logits, state
 
     def _distribution(self, logits):
-        """Indices with the likeliest first, and their probabilities in that order."""
+        """Return the indices, likeliest first, and their probabilities in that order."""
         order = logits.argsort(descending=True, stable=True)
         return order.tolist(), probabilities(logits, self.temperature)[order]
 
     def _writer(self):
-        """Its file, bytes and units, and its logits after the text as it is now, the likeliest first."""
+        """Return file name, size, number of units, and the logits after the current text, largest first."""
         logits, _ = self._read(self.text)
         order, _ = self._distribution(logits)
-        known = order[:-1]  # the last is the unknown character
+        ranked = order[:-1]  # without the unknown character, which is last
         path = path_of(self._own)
         return {
             "file": f"writers/{path.name}", "bytes": path.stat().st_size,
             "hidden_size": writer_of(self._own)[0].recurrent.hidden_size,
-            "text": self.text, "characters": [self._vocabulary.characters[i] for i in known],
-            "logits": [round(logits[i].item(), 3) for i in known],
+            "text": self.text, "characters": [self._vocabulary.characters[i] for i in ranked],
+            "logits": [round(logits[i].item(), 3) for i in ranked],
         }  # fmt: skip
 
     @default("beginning")
@@ -123,7 +123,7 @@ class Writing(Loading):
         return UNITS[self._own]
 
     @validate("beginning", "written")
-    def _is_known(self, proposal):
+    def _check_text(self, proposal):
         name, text = proposal["trait"].name, normalise(proposal["value"])
         try:
             length = len(self._vocabulary.encode(text, strict=True))
@@ -136,7 +136,7 @@ class Writing(Loading):
         return text
 
     @validate("unit")
-    def _is_there(self, proposal):
+    def _check_unit(self, proposal):
         size = writer_of(self._own)[0].recurrent.hidden_size
         if proposal["value"] >= size:
             raise TraitError(f"unit must be from 0 to {size - 1}, not {proposal['value']}: the writer has {size} units")

@@ -1,18 +1,19 @@
-"""Fixtures of the figures' tests."""
+"""Fixtures for tests of the figures."""
 
 import pytest
 import torch
 
-from tests.figures.figure_page import asking
+from tests.figures.figure_page import serve_modules
 
 
 @pytest.fixture(scope="module")
 def ask(browser):
-    with asking(browser, "steps", "reading") as ask:
+    """Return a function that runs the arithmetic modules in a browser."""
+    with serve_modules(browser, "arithmetic", "weights_file", "characters") as ask:
         yield ask
 
 
 @pytest.fixture
 def repeatable():
-    """Draw the same cases on every run."""
+    """Seed torch, so that every run draws the same cases."""
     torch.manual_seed(0)

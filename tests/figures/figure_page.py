@@ -1,4 +1,4 @@
-"""A figure alone on a page, with the model that the site gives it."""
+"""Open figures in a browser: a figure alone on a page, with the model that the site gives it."""
 
 import base64
 import functools
@@ -10,24 +10,26 @@ import companion.learning
 from book.tools.draw import KINDS, page_of
 from companion.figures.figure import IMPORT, modules, read
 
-OPENED = "attention", "gates", "lookup"  # what `make test` opens of what is true of every figure; to prove it, all are
+OPENED = "attention", "gates", "lookup"  # figures that `make test` opens for general tests; `make prove` opens all
 TWO_FRAMES = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
 
 
 IN_STATES = f"""async ([states, look]) => {{
-    const found = [];
+    const results = [];
     for (const state of states) {{
         for (const [name, value] of Object.entries(state)) model.set(name, value);
         await ({TWO_FRAMES})();
-        found.push(eval(look)());
+        results.push(eval(look)());
     }}
-    return found;
+    return results;
 }}"""
 
 
 def in_states(page, states, look="() => null"):
-    """What `look`, a function in JavaScript, returns in each state, when traits are set as Python would and all is
-    drawn."""
+    """Set each state's traits as Python would, wait for the drawing, and return the results of `look`.
+
+    look: a JavaScript function.
+    """
     return page.evaluate(IN_STATES, [states, look])
 
 
@@ -42,13 +44,13 @@ def get(page, name):
 
 
 def sentences(page, **values):
-    """Set traits as Python would; return all that the figure then says, line by line, with plain spaces."""
+    """Set traits as Python would, and return the figure's sentences line by line, with plain spaces."""
     move(page, **values)
     return "\n".join(page.locator(".report").all_text_contents()).replace("\u00a0", " ").replace("\u2060", "")
 
 
 def load(page):
-    """Press the button that loads the weights, and wait until they are there."""
+    """Press the button that loads the weights, and wait for them."""
     page.get_by_role("button").filter(has_text="kB").press("Enter")
     page.locator("textarea").wait_for()
 
@@ -61,7 +63,7 @@ COMPOSE = """text => {
 
 
 def compose(page, text):
-    """Type what an input method has not made a character of yet."""
+    """Type an unfinished composition of an input method."""
     page.evaluate(COMPOSE, text)
 
 
@@ -72,7 +74,7 @@ def weights(name):
 
 
 OPEN = "async source => { globalThis.s = await import(`data:text/javascript;base64,${source}`) }"
-# JSON knows neither infinities nor what is not a number, and takes an array of floats for an object.
+# JSON has no infinities and no NaN, and would turn a Float64Array into an object.
 ASK = """([call, cases]) => {
     const plain = (key, value) => typeof value === "number" && !Number.isFinite(value) ? `${value}`
         : value instanceof Float64Array ? Array.from(value) : value;
@@ -82,16 +84,19 @@ ASK = """([call, cases]) => {
 
 @functools.cache
 def blank(browser):
-    """Return the one page on which modules are asked, one test after another."""
+    """Return the page that all tests of modules share."""
     return browser.new_page()
 
 
 @contextmanager
-def asking(browser, *names):
-    """Give ask(call, cases), which returns what a function of a case, written in JavaScript, returns for each; `s` are
-    the exports of modules of companion/figures and of those that they import."""
+def serve_modules(browser, *names):
+    """Yield ask(call, cases), which runs a JavaScript function `call` on each case and returns the results.
+
+    In `call`, `s` has the exports of the modules `names` of companion/figures and of those that they import.
+    """
     source = "\n".join(
-        IMPORT.sub("", read(f"{module}.js")) for module in dict.fromkeys(one for name in names for one in modules(name))
+        IMPORT.sub("", read(f"{module}.js"))
+        for module in dict.fromkeys(needed for name in names for needed in modules(name))
     )
     page = blank(browser)
     page.goto("about:blank")
@@ -104,43 +109,45 @@ def asking(browser, *names):
     yield ask
 
 
-class Sheet:
-    """The one page on which all figures of a run are shown, one after another: a page of its own each costs a
-    process."""
+class SharedPage:
+    """The page on which all figures of a run are shown in turn: a page for each would cost a process.
+
+    errors: errors and warnings of the console. want: name → bytes of a file that the figure requests.
+    """
 
     def __init__(self, browser, clock):
-        self.page, self.complaints, self.want = browser.new_page(), [], None
+        self.page, self.errors, self.want = browser.new_page(), [], None
         self.page.set_default_timeout(10_000)
         if clock:
             self.page.clock.install()
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self.listen)
         self.page.expose_function("want", lambda file: base64.b64encode(self.want(file)).decode())
 
     def listen(self, message):
         if message.type in ("error", "warning"):
-            self.complaints.append(message.text)
+            self.errors.append(message.text)
 
 
-sheet = functools.cache(Sheet)
+shared_page = functools.cache(SharedPage)
 
 
 @contextmanager
 def figure_page(browser, name, language="en", want=weights, clock=False, **values):
-    """The page of the figure `name`; `window.model` is the figure's model. It must have nothing to complain of.
+    """Yield the page of the figure `name`, whose `window.model` is the figure's model. Fail on console errors.
 
-    values: of its traits. want: name → bytes of a file that the figure asks for, its weights. clock: time stands still
-    until `page.clock` moves it. width, motion: of the page.
+    values: of its traits. want: name → bytes of a file that the figure requests. clock: stop the time; only
+    `page.clock` moves it. width, motion: of the page.
     """
-    one = sheet(browser, clock)
-    page = one.page
-    page.goto("about:blank")  # which ends whatever the last figure left running
+    shared = shared_page(browser, clock)
+    page = shared.page
+    page.goto("about:blank")  # ends timers and workers of the last figure
     page.mouse.move(0, 0)
     page.set_viewport_size({"width": values.pop("width", 360), "height": 800})
     page.emulate_media(color_scheme="light", reduced_motion=values.pop("motion", "no-preference"))
-    one.complaints.clear()
-    one.want = want
+    shared.errors.clear()
+    shared.want = want
     page.set_content(page_of(KINDS[name](language=language, **values)))
     page.wait_for_selector("figcaption")
     yield page
-    assert one.complaints == []
+    assert shared.errors == []

@@ -1,4 +1,4 @@
-"""The cell of an LSTM whose gates are moved by hand."""
+"""Test the figure Gates: an LSTM cell whose gates the reader moves."""
 
 import pytest
 import torch
@@ -8,25 +8,26 @@ from tests.figures.figure_page import figure_page, get, move
 
 
 def test_a_shut_forget_gate_wipes_the_memory(browser):
-    """The two lines, with and without the first input, lie apart until the step at which it is shut, and then no more:
-    what little is left of the difference came by way of h."""
+    """Check that the lines with and without the first input differ until the gate is shut, and hardly afterwards.
+
+    A small difference remains, through h.
+    """
     with figure_page(browser, "gates", bias=[-3, 6, 0, 0]) as page:
         lines = page.locator("svg.drawing").nth(1).locator("polyline")
 
-        def apart():
-            one, other = (
+        def distances():
+            first, second = (
                 [point.split(",")[1] for point in lines.nth(k).get_attribute("points").split()] for k in (0, 1)
             )
-            return [abs(float(a) - float(b)) for a, b in zip(one, other, strict=True)]
+            return [abs(float(a) - float(b)) for a, b in zip(first, second, strict=True)]
 
-        assert min(apart()) > 3
+        assert min(distances()) > 3
         page.get_by_label("forget gate shut at step").fill("10")
         move(page)
-        assert min(apart()[:9]) > 3 and max(apart()[9:]) < 0.2
+        assert min(distances()[:9]) > 3 and max(distances()[9:]) < 0.2
 
 
-def test_a_step_of_the_sequence_is_shown_in_the_cell(browser):
-    """And whoever moves an input leaves the sequence."""
+def test_cell_shows_a_step_until_an_input_is_moved(browser):
     with figure_page(browser, "gates", bias=[0, 6, 0, 0], t=4) as page:
         inputs = Gates().inputs
         layer = torch.nn.LSTM(1, 1, dtype=torch.float64)
@@ -34,8 +35,8 @@ def test_a_step_of_the_sequence_is_shown_in_the_cell(browser):
             {f"{name}_l0": weight for name, weight in Gates(bias=[0, 6, 0, 0]).cell().state_dict().items()}
         )
         output, (_, c) = layer(torch.tensor(inputs[:3], dtype=torch.float64)[:, None])
-        now = [get(page, name) for name in ("x", "h", "c")]
-        assert now == pytest.approx([inputs[3], output[-1].item(), c.item()], abs=1e-9)
+        values = [get(page, name) for name in ("x", "h", "c")]
+        assert values == pytest.approx([inputs[3], output[-1].item(), c.item()], abs=1e-9)
         page.get_by_role("slider", name="cell state").press("ArrowRight")
         assert get(page, "t") == 0
         assert get(page, "x") == inputs[3]
@@ -52,7 +53,7 @@ def test_presets_set_the_biases_by_keyboard(browser):
 
 
 def test_values_appear_in_the_order_of_the_computation(browser):
-    """With "show up to" at n, what is computed later is not there yet."""
+    """Check that with "show up to" at n, later results are hidden."""
     counts = []
     with figure_page(browser, "gates") as page:
         for shown in range(1, 7):

@@ -1,4 +1,4 @@
-"""Shannon's game: the tries and surprises of counts and writer, and a reader who plays."""
+"""Test the figure Guess, Shannon's game: tries and surprises of counts and LSTM, and a reader who plays."""
 
 import math
 import re
@@ -14,78 +14,77 @@ from companion.learning.counts import Counts
 from companion.learning.text import load_text
 from companion.learning.windows import split
 from companion.learning.writer import fingerprint, path_of
-from tests.figures.figure_page import asking, figure_page, get, sentences
+from tests.figures.figure_page import figure_page, get, sentences, serve_modules
 
 OWN = "He felt for the bench and sat down on it, and began to laugh."
 ROWS = "() => [...document.querySelectorAll('tbody tr')].map(row => [...row.children].map(cell => cell.textContent))"
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_players_expect_what_counts_and_writer_expect(language):
-    """Their tries and surprises at every place that is guessed, computed here one by one, in text that none of them has
-    read."""
+def test_tries_and_surprises_of_players(language):
+    """Compute tries and surprises at every guessed place one by one, and check that the text is held out."""
     model, vocabulary = writer_of(language)
-    learned_from, unread = split(vocabulary.encode(load_text(language)))
+    training, unread = split(vocabulary.encode(load_text(language)))
     assert held_out_text(language) == vocabulary.decode(unread)
-    assert all(one["text"] in held_out_text(language) for one in Guess(language).game["passages"])
-    here = Guess(language).game["passages"][0]
-    indices, given, first = vocabulary.encode(here["text"], strict=True), here["given"], here["first"]
+    assert all(passage["text"] in held_out_text(language) for passage in Guess(language).game["passages"])
+    game = Guess(language).game["passages"][0]
+    indices, given, first = vocabulary.encode(game["text"], strict=True), game["given"], game["first"]
     with torch.no_grad():
         expected = torch.softmax(model(indices[:-1, None])[0][:, 0], dim=1)
-    counted = [Counts(learned_from, len(vocabulary), order) for order in ORDERS]
+    counted = [Counts(training, len(vocabulary), order) for order in ORDERS]
     for place in [*range(first, len(indices))][:: 1 if language == "en" else 16]:
         past, truth = indices[:place].tolist(), indices[place].item()
         for n, p in enumerate([*(counts.probabilities(past) for counts in counted), expected[place - 1]]):
             likelier, as_likely = (int((p > p[truth] + tie).sum()) for tie in (1e-12, -1e-12))
-            assert min(likelier + 1, 6) <= int(here["tries"][n][place - first]) <= min(as_likely, 6)
+            assert min(likelier + 1, 6) <= int(game["tries"][n][place - first]) <= min(as_likely, 6)
             if place >= given:
-                assert 2 ** -here["bits"][n][place - given] == pytest.approx(p[truth].item(), abs=1e-6)
-                six = vocabulary.encode(here["choices"][place - given]).tolist()
+                assert 2 ** -game["bits"][n][place - given] == pytest.approx(p[truth].item(), abs=1e-6)
+                six = vocabulary.encode(game["choices"][place - given]).tolist()
                 assert truth in six and len({*six}) == 6 and 0 not in six and six == sorted(six)
-                among = int(here["among"][n][place - first])
+                among = int(game["among"][n][place - first])
                 assert (p[six] > p[truth] + 1e-12).sum() < among <= (p[six] > p[truth] - 1e-12).sum()
         if place >= given:
-            assert six[int(here["likeliest"][place - given])] == expected[place - 1].argmax()
+            assert six[int(game["likeliest"][place - given])] == expected[place - 1].argmax()
 
 
-def test_the_writers_learned_from_the_texts_as_they_are():
-    """And so from all but their last tenth, of which the passages are: whole sentences, three different ones."""
+def test_models_and_counts_are_trained_on_the_current_texts():
+    """Check the fingerprint of the texts, and that the passages are three different ones of whole sentences."""
     for language in ("en", "ja", "ko", "zh"):
         with safe_open(path_of(language), framework="pt") as file:
             assert file.metadata()["text"] == fingerprint(load_text(language))
-        found = passages(language)
-        assert len({*found}) == 3 and all(re.search("[.!?。！？][”’」』]*$", one) for one in found)
-        assert {len(one) for one in counts_of(language)[0].followers} == {0, 1}
+        texts = passages(language)
+        assert len({*texts}) == 3 and all(re.search("[.!?。！？][”’」』]*$", text) for text in texts)
+        assert {len(context) for context in counts_of(language)[0].followers} == {0, 1}
 
 
-def test_what_begins_is_harder_than_what_goes_on():
-    """As the chapter says of the LSTM: after a space or a punctuation mark it is less often right at once, in every
-    language."""
+def test_first_characters_of_words_are_harder():
+    """Check the chapter's claim: after a space or punctuation, the LSTM's first try is less often right."""
     for language in ("en", "ja", "ko", "zh"):
         at_once = {True: [], False: []}
-        for one in Guess(language).game["passages"]:
-            for before, tries in zip(one["text"][one["first"] - 1 :], one["tries"][-1], strict=False):
+        for passage in Guess(language).game["passages"]:
+            for before, tries in zip(passage["text"][passage["first"] - 1 :], passage["tries"][-1], strict=False):
                 at_once[before.isalnum() or before in "’-"].append(tries == "1")
         begins, goes_on = (sum(at_once[inside]) / len(at_once[inside]) for inside in (False, True))
         assert begins < goes_on - 0.15, (language, begins, goes_on)
 
 
-def test_bounds_and_standings_of_the_page_are_those_of_python(browser):
+def test_bounds_and_standings_equal_pythons(browser):
     tries = [1, 1, 2, 6, 1, 3, 1, 6]
     by_hand = 0.5 * 1 + 2 * (1 / 8) * 3 + 0.25 * 2 + 0.25 * math.log2(48)
     assert shannon(tries, 48) == pytest.approx(by_hand, abs=1e-12)
     assert shannon([1] * 5, 48) == 0 and shannon([6] * 5, 48) == pytest.approx(math.log2(48))
-    with asking(browser, "tries") as ask:
+    with serve_modules(browser, "tries") as ask:
         for choosing in (False, True):
             for played in (tries, [0, 0, 0], [0, 4, 0, 1, 6], []):
                 figure = Guess(passage=2, choosing=choosing, tries=played)
-                here = figure.game["passages"][1]
+                game = figure.game["passages"][1]
                 theirs = [
-                    [*map(int, one[here["given"] - here["first"] :])] for one in here["among" if choosing else "tries"]
+                    [*map(int, digits[game["given"] - game["first"] :])]
+                    for digits in game["among" if choosing else "tries"]
                 ]
                 (rows,) = ask(
-                    "asked => s.standings(...asked)",
-                    [[played, theirs, here["bits"], 1 if choosing else figure.game["size"] - MOST]],
+                    "arguments => s.standings(...arguments)",
+                    [[played, theirs, game["bits"], 1 if choosing else figure.game["size"] - MOST]],
                 )
                 expected = figure.standings()
                 for name, row in zip(["you", *PLAYERS], rows, strict=True):
@@ -96,7 +95,7 @@ def test_bounds_and_standings_of_the_page_are_those_of_python(browser):
                             [first, tried, bound], abs=1e-12
                         )
                         assert row.get("bits") == pytest.approx(bits, abs=1e-12)
-                assert figure.bits == {name: one[3] for name, one in expected.items() if name != "you"}
+                assert figure.bits == {name: row[3] for name, row in expected.items() if name != "you"}
 
 
 def test_a_reader_plays_by_keyboard(browser):
@@ -106,7 +105,7 @@ def test_a_reader_plays_by_keyboard(browser):
         rest = OWN[given:]
         page.keyboard.press("Tab")
         page.keyboard.type(f"x{rest[0]}")
-        page.keyboard.type(f"{rest[1:9]}QQ")  # the same again is no other guess
+        page.keyboard.type(f"{rest[1:9]}QQ")  # a repeated guess does not count
         assert get(page, "tries") == [2, *[1] * 8]
         assert sentences(page).startswith("Not ‘Q’. Wrong guesses that you have left: 4")
         page.keyboard.type("RSTU")
@@ -134,9 +133,11 @@ def test_a_reader_plays_by_keyboard(browser):
         assert not page.locator("input[type=text]").is_editable()
 
 
-def test_what_is_being_composed_is_no_guess_yet(browser):
-    """Korean: a syllable counts when it is made; the next one may have begun by then. Phones compose English as
-    well."""
+def test_unfinished_composition_is_not_a_guess(browser):
+    """Check that a Korean syllable counts when it is complete, even if the next one has begun.
+
+    English counts at once, although phones compose it.
+    """
     compose = """([texts, end, going]) => {
         const box = document.querySelector("input[type=text]");
         if (going) box.dispatchEvent(new CompositionEvent("compositionend"));
@@ -149,27 +150,27 @@ def test_what_is_being_composed_is_no_guess_yet(browser):
         return new Promise(done => setTimeout(() => done([model.get("tries"), box.value]), 5));
     }"""
     with figure_page(browser, "guess", "ko", choosing=False) as page:
-        here = Guess("ko").game["passages"][0]
-        one, two = here["text"][here["given"] :][:2]
-        assert page.evaluate(compose, [["ㄱ", "가", one], False]) == [[], one]
-        assert page.evaluate(compose, [[one + "ㄱ"], False, True]) == [[], one + "ㄱ"]
-        assert page.evaluate(compose, [[one + two], True]) == [[1, 1], ""]
+        game = Guess("ko").game["passages"][0]
+        first, second = game["text"][game["given"] :][:2]
+        assert page.evaluate(compose, [["ㄱ", "가", first], False]) == [[], first]
+        assert page.evaluate(compose, [[first + "ㄱ"], False, True]) == [[], first + "ㄱ"]
+        assert page.evaluate(compose, [[first + second], True]) == [[1, 1], ""]
     with figure_page(browser, "guess") as page:
-        here = Guess().game["passages"][0]
-        assert page.evaluate(compose, [[here["text"][here["given"]]], False]) == [[1], ""]
+        game = Guess().game["passages"][0]
+        assert page.evaluate(compose, [[game["text"][game["given"]]], False]) == [[1], ""]
 
 
-def test_a_reader_chooses_and_lets_the_others_play(browser):
+def test_choosing_and_letting_the_lstm_play(browser):
     with figure_page(browser, "guess", "ja", clock=True) as page:
-        here = Guess("ja").game["passages"][0]
-        truth = here["text"][here["given"]]
+        game = Guess("ja").game["passages"][0]
+        truth = game["text"][game["given"]]
         buttons = page.locator(".six button")
-        (wrong, right), k = ("も", truth), here["choices"][0].index(truth)
-        wrong = next(one for one in here["choices"][0] if one != truth)
-        buttons.nth(here["choices"][0].index(wrong)).click()
+        (wrong, right), k = ("も", truth), game["choices"][0].index(truth)
+        wrong = next(choice for choice in game["choices"][0] if choice != truth)
+        buttons.nth(game["choices"][0].index(wrong)).click()
         page.clock.run_for(50)
-        assert buttons.nth(here["choices"][0].index(wrong)).get_attribute("aria-disabled") == "true"
-        page.get_by_role("button", name="答えを見る").click(force=True)  # the last of six would be no secret
+        assert buttons.nth(game["choices"][0].index(wrong)).get_attribute("aria-disabled") == "true"
+        page.get_by_role("button", name="答えを見る").click(force=True)  # refused: the last of six would be known
         assert get(page, "tries") == []
         page.get_by_role("button", name=f"「{right}」").press("Enter")
         assert get(page, "tries") == [2] and page.evaluate(
@@ -189,7 +190,7 @@ def test_a_reader_chooses_and_lets_the_others_play(browser):
         assert get(page, "tries") == []
 
 
-def test_another_passage_begins_anew():
+def test_another_passage_restarts_the_game():
     figure = Guess(tries=[1, 2])
     figure.passage = 3
     assert figure.tries == [] and repr(figure) == "Guess(passage=3)"

@@ -1,4 +1,4 @@
-"""Two networks that learn on the page: as torch would, and only while somebody looks."""
+"""Test the figure Learning: two networks learn on the page as in torch, and pause when out of sight."""
 
 import json
 import re
@@ -22,14 +22,14 @@ def flat(model):
 
 
 @pytest.mark.parametrize("kind", chosen(["RNN", "GRU", "LSTM"], "LSTM"))
-def test_after_fifty_steps_its_weights_are_torchs(browser, kind):
-    """From the same start and the same data, which a notebook gave: losses and weights of both networks."""
+def test_weights_after_fifty_steps_equal_torchs(browser, kind):
+    """Compare losses and weights of both networks, from the same initial weights and data."""
     torch.manual_seed(0)
     examples = [([*torch.randint(6, (7,)).tolist()], k % 3) for k in range(40)]
     figure = Learning(kind=kind, examples=examples, learning_rate=0.03)
     models = [
         figure._model((5 * flat(figure._model())).tolist()) for _ in range(2)
-    ]  # so large that some gradients are shortened
+    ]  # so large that some gradients are clipped
     start = [flat(model).tolist() for model in models]
     given = {"examples": figure.examples, "begin_with": start, "learning_rate": 0.03, "kind": kind}
     with figure_page(browser, "learning", **given) as page:
@@ -38,7 +38,7 @@ def test_after_fifty_steps_its_weights_are_torchs(browser, kind):
         page.locator(".report", has_text="After 50 steps blue has ").wait_for()  # with the next picture
         shares = re.findall(r"(\d+)\s%", sentences(page))[:2]
         losses, weights = get(page, "losses"), get(page, "weights")
-    for model, found, told, share in zip(models, weights, losses, shares, strict=True):
+    for model, page_weights, page_losses, share in zip(models, weights, losses, shares, strict=True):
         optimizer, ours, lengths, right = torch.optim.Adam(model.parameters(), lr=0.03), [], [], []
         for step in range(50):
             batch = [examples[(step * 16 + k) % 40] for k in range(16)]
@@ -51,8 +51,8 @@ def test_after_fifty_steps_its_weights_are_torchs(browser, kind):
             lengths.append(float(clip_gradients(model.parameters(), 1)))
             optimizer.step()
             ours.append(loss.item())
-        torch.testing.assert_close(torch.tensor(told), torch.tensor(ours), rtol=1e-6, atol=1e-6)
-        torch.testing.assert_close(torch.tensor(found, dtype=torch.float64), flat(model), rtol=1e-6, atol=1e-6)
+        torch.testing.assert_close(torch.tensor(page_losses), torch.tensor(ours), rtol=1e-6, atol=1e-6)
+        torch.testing.assert_close(torch.tensor(page_weights, dtype=torch.float64), flat(model), rtol=1e-6, atol=1e-6)
         assert min(lengths) < 1 < max(lengths)
         assert float(share) == pytest.approx(100 * sum(right[-20:]) / 20, abs=0.5)
     assert ours[-1] < 0.7 * ours[0]
@@ -60,8 +60,8 @@ def test_after_fifty_steps_its_weights_are_torchs(browser, kind):
     assert torch.equal(flat(figure.models()[1]), torch.tensor(weights[1], dtype=torch.float64))
 
 
-def test_it_starts_stops_and_begins_anew(browser):
-    """By keys; a figure that is paused, out of sight or of another kind is still."""
+def test_play_pause_and_restart(browser):
+    """Check that the figure stops when it is paused, out of sight or of another kind."""
     steps = "() => Number(document.querySelector('.report').textContent.match(/After (\\d+)/)?.[1] ?? 0)"
     with figure_page(browser, "learning", gap=3) as page:
         play = page.get_by_role("button", name="Play")
@@ -71,7 +71,7 @@ def test_it_starts_stops_and_begins_anew(browser):
         page.get_by_role("button", name="Pause").press("Enter")
         page.wait_for_function("model.get('steps') > 0")
         rests = page.evaluate(steps)
-        assert [len(one) for one in get(page, "losses")] == [rests, rests]
+        assert [len(losses) for losses in get(page, "losses")] == [rests, rests]
         page.wait_for_timeout(200)
         assert page.evaluate(steps) == rests
         page.get_by_role("combobox", name="Kind").select_option("GRU")
@@ -89,40 +89,39 @@ def test_it_starts_stops_and_begins_anew(browser):
         page.wait_for_function("model.get('steps') === 0")
         assert rests > 5 and get(page, "seed") == 1
     with figure_page(browser, "learning", gap=3, motion="reduce") as page:
-        page.get_by_role("button", name="Play").press(
-            "Enter"
-        )  # who wants no motion sees what a hundred steps have done
+        page.get_by_role("button", name="Play").press("Enter")  # with reduced motion, a hundred steps at once
         page.wait_for_function(RESTS, arg=100)
         assert page.locator(".report").text_content().startswith("After 100 steps")
 
 
-def test_a_model_that_has_not_learned_has_no_weights():
+def test_models_needs_weights_from_the_page():
     with pytest.raises(RuntimeError, match="has not told its weights yet"):
         Learning().models()
 
 
 @pytest.mark.deep
-def test_what_the_chapter_says_of_it(browser):
-    """An LSTM that begins as torch's learns over five steps of noise and not over fifteen; one that remembers learns
-    over both; with one bias of 1 it still guesses over twenty, with 3 it does not."""
-    asked = [({"gap": 5}, 300, True, True), ({"gap": 15}, 1000, False, True)]
-    asked += [({"gap": 20, "start": "bias", "bias": bias}, 1000, False, bias == 3) for bias in (1, 3)]
-    for setting, steps, blue, orange in asked:
-        with figure_page(browser, "learning", motion="reduce", **setting) as page:  # nothing is drawn between
+def test_claims_of_the_chapter(browser):
+    """Check which LSTMs learn.
+
+    One with torch's initial weights learns over five steps of noise and not over fifteen, one with chrono biases over
+    both; over twenty, a bias of 1 is not enough, 3 is.
+    """
+    cases = [({"gap": 5}, 300, True, True), ({"gap": 15}, 1000, False, True)]
+    cases += [({"gap": 20, "start": "bias", "bias": bias}, 1000, False, bias == 3) for bias in (1, 3)]
+    for setting, steps, blue, orange in cases:
+        with figure_page(browser, "learning", motion="reduce", **setting) as page:  # nothing is drawn in between
             page.set_default_timeout(60_000)
             move(page, goal=steps)
             page.wait_for_function(RESTS, arg=steps)
-            ends = [sum(one[-20:]) / 20 for one in get(page, "losses")]
+            ends = [sum(losses[-20:]) / 20 for losses in get(page, "losses")]
             page.set_default_timeout(10_000)
         assert [end < 0.1 for end in ends] == [blue, orange], (setting, ends)
 
 
 @pytest.mark.heavy
-def test_it_shows_at_first_how_it_ends(browser):
-    """What stands there before anybody plays is what the page itself learns in 300 steps, to the last digit that is
-    kept."""
+def test_stored_run_equals_a_new_one(browser):
     stored = json.loads(read("learned.json"))
-    found = train_learning_figure(browser)
-    assert found["steps"] == stored["steps"] and found["right"] == stored["right"]
+    run = train_learning_figure(browser)
+    assert run["steps"] == stored["steps"] and run["right"] == stored["right"]
     for name in ("losses", "memories"):
-        torch.testing.assert_close(torch.tensor(found[name]), torch.tensor(stored[name]), rtol=0, atol=0.011)
+        torch.testing.assert_close(torch.tensor(run[name]), torch.tensor(stored[name]), rtol=0, atol=0.011)

@@ -1,26 +1,26 @@
-"""A table that is read by index."""
+"""Test the figure Lookup: an embedding table that is read by index."""
 
 import pytest
 import torch
 
 import companion
 from companion.figures import Lookup
-from companion.figures.figure import HERE, words
+from companion.figures.figure import FOLDER, words
 from tests.figures.figure_page import figure_page, get, move, sentences
 
 float64 = {"dtype": torch.float64}
-LANGUAGES = sorted(file.name.removesuffix(".toml") for file in (HERE / "words").iterdir())
+LANGUAGES = sorted(file.name.removesuffix(".toml") for file in (FOLDER / "words").iterdir())
 
 
 def arrows(page):
-    """What is written at the arrows that are drawn."""
-    shown = "all => all.filter(one => getComputedStyle(one).display !== 'none').map(one => one.textContent)"
+    """Return the labels of the visible arrows."""
+    shown = "all => all.filter(arrow => getComputedStyle(arrow).display !== 'none').map(arrow => arrow.textContent)"
     return page.locator("svg.drawing > g:has(> g > polygon):has(> text)").evaluate_all(shown)
 
 
 @pytest.mark.parametrize("values", [{}, {"text": "x world"}, {"text": "wwwwwwww"}, {"text": "", "padding_idx": None}])
-def test_the_page_steps_as_torch_does(browser, values):
-    """Steps on three texts, with the padding row learning and not. Loss and gradient are told before each."""
+def test_steps_equal_torchs(browser, values):
+    """Compare loss, gradient and step on three texts, with and without a learning padding row."""
     figure = Lookup(**values)
     with figure_page(browser, "lookup", **values) as page:
         for text, padding_idx in ((figure.text, figure.padding_idx), ("o·eo", None), ("hell", 0)):
@@ -29,9 +29,9 @@ def test_the_page_steps_as_torch_does(browser, values):
             loss = layer(torch.tensor(figure.indices)).sum()
             loss.backward()
             counts = zip(figure.vocabulary, layer.weight.grad[:, 0].int().tolist(), strict=True)
-            told = sentences(page, text=text, padding_idx=padding_idx)
-            assert f"now {loss.item():.1f}." in told.replace("−", "-")
-            assert f"the gradient counts: {', '.join(f'{one} {count}' for one, count in counts)}." in told
+            text_shown = sentences(page, text=text, padding_idx=padding_idx)
+            assert f"now {loss.item():.1f}." in text_shown.replace("−", "-")
+            assert f"the gradient counts: {', '.join(f'{letter} {count}' for letter, count in counts)}." in text_shown
             before = layer.weight.detach().clone()
             torch.optim.SGD(layer.parameters(), lr=0.5).step()
             after = layer.weight.detach()
@@ -42,13 +42,12 @@ def test_the_page_steps_as_torch_does(browser, values):
             figure.weight = after.tolist()
 
 
-def test_the_padding_row(browser):
-    """Once it has learned, only a new layer has zeros there."""
+def test_padding_row_that_has_learned_is_zero_only_in_a_new_layer(browser):
     with figure_page(browser, "lookup", text="hello") as page:
         back = page.locator("svg.drawing > g[color]").last  # the arrow from the gradient of e to that of its row
-        assert back.evaluate("one => getComputedStyle(one).display") != "none"
+        assert back.evaluate("arrow => getComputedStyle(arrow).display") != "none"
         move(page, place=7)
-        assert back.evaluate("one => getComputedStyle(one).display") == "none"
+        assert back.evaluate("arrow => getComputedStyle(arrow).display") == "none"
         page.get_by_role("checkbox").uncheck()
         page.get_by_role("button", name="One step").click()
         page.get_by_role("checkbox").check()
@@ -69,8 +68,8 @@ def test_a_step_is_shown_until_something_else_is_read(browser):
         assert "The last step" not in sentences(page, text="hell") and arrows(page) == []
 
 
-def test_the_table_does_not_leave_its_range(browser):
-    """No press brings a number that Python would refuse, and the page says why it stops."""
+def test_table_stays_in_range(browser):
+    """Check that no number becomes one that Python refuses, and that the page says why it stops."""
     with figure_page(browser, "lookup", text="oooooooo") as page:
         page.evaluate("for (let k = 0; k < 100; k++) document.querySelector('button').click()")
         Lookup(weight=get(page, "weight"), last_step=get(page, "last_step"))
@@ -81,8 +80,8 @@ def test_the_table_does_not_leave_its_range(browser):
         assert page.get_by_role("button", name="One step").is_enabled()
 
 
-def test_index_and_text_are_one(browser):
-    """The index is the character of the chosen place, and choosing an index writes its character there."""
+def test_index_and_text_follow_each_other(browser):
+    """Check that the index is that of the character at the place, and that a new index writes its character there."""
     with figure_page(browser, "lookup", text="hello", place=2) as page:
         text, (place, index) = page.get_by_role("textbox"), page.get_by_role("slider").all()
         assert index.input_value() == "4" and index.get_attribute("aria-valuetext") == "4 l"
@@ -104,7 +103,7 @@ def test_index_and_text_are_one(browser):
         assert get(page, "text") == "hellowor"
 
 
-def test_pointer_does_what_the_sliders_do(browser):
+def test_clicks_choose_place_and_index(browser):
     with figure_page(browser, "lookup", text="hello", place=2) as page:
         box = page.locator("svg.drawing").bounding_box()
         unit = box["width"] / 360
@@ -115,18 +114,18 @@ def test_pointer_does_what_the_sliders_do(browser):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_vocabulary_and_text_serve_the_figure(language):
-    """Its letters are a vocabulary as the chapter makes one, and its text shows each kind of row."""
-    own = words(language, "lookup")
-    assert list(own["letters"]) == sorted(set(own["letters"])) and len(own["letters"]) <= 8
-    assert Lookup.text.default_value == "" and Lookup(language=language).text == own["text"]
-    counts = [own["text"].count(letter) for letter in own["letters"]]
-    assert set(own["text"]) <= set(own["letters"]) and {0, 1, 2} <= set(counts)
-    assert len(own["text"]) <= 6  # and padding is read
+def test_vocabulary_and_text_of_each_language(language):
+    """Check that the letters are a sorted vocabulary, and that the text has letters with 0, 1 and 2 occurrences."""
+    table = words(language, "lookup")
+    assert list(table["letters"]) == sorted(set(table["letters"])) and len(table["letters"]) <= 8
+    assert Lookup.text.default_value == "" and Lookup(language=language).text == table["text"]
+    counts = [table["text"].count(letter) for letter in table["letters"]]
+    assert set(table["text"]) <= set(table["letters"]) and {0, 1, 2} <= set(counts)
+    assert len(table["text"]) <= 6  # so that padding is read
 
 
-def test_layer_is_what_the_figure_shows():
+def test_layer_has_table_and_padding_idx():
     figure = Lookup(text="low?", padding_idx=None)
     assert isinstance(figure.layer(), companion.Embedding) and figure.layer().padding_idx is None
-    assert figure.indices == [figure.vocabulary.index(one) for one in "low·····"]
+    assert figure.indices == [figure.vocabulary.index(letter) for letter in "low·····"]
     assert figure.layer().weight.tolist() == figure.weight and Lookup().layer().padding_idx == 0

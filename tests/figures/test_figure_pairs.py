@@ -1,4 +1,4 @@
-"""A matrix for a state, into which pairs are written."""
+"""Test the figure Pairs: a matrix state, into which key-value pairs are written."""
 
 import json
 import random
@@ -7,10 +7,10 @@ import torch
 
 from companion.figures import Pairs
 from companion.figures.pairs import KEYS, VALUES
-from tests.figures.figure_page import asking, figure_page, get, move, sentences
+from tests.figures.figure_page import figure_page, get, move, sentences, serve_modules
 
 
-def test_the_state_is_the_companions(browser):
+def test_state_equals_the_companions(browser):
     drawn = random.Random(0)
     cases = []
     for _ in range(200):
@@ -23,18 +23,20 @@ def test_the_state_is_the_companions(browser):
                 "beta": drawn.uniform(0, 2),
             }
         )
-    with asking(browser, "matrix") as ask:
-        written = (
-            f"({{ writes, delta, alpha, beta }}) => s.written(writes, {json.dumps([KEYS, VALUES])}, alpha, beta, delta)"
-        )
-        found = ask(written, cases)
-    for case, S in zip(cases, found, strict=True):
+    with serve_modules(browser, "matrix") as ask:
+        supply = json.dumps([KEYS, VALUES])
+        call = f"({{ writes, delta, alpha, beta }}) => s.stateAfter(writes, {supply}, alpha, beta, delta)"
+        states = ask(call, cases)
+    for case, S in zip(cases, states, strict=True):
         torch.testing.assert_close(torch.tensor(S, dtype=torch.float64), Pairs(**case).state(), rtol=0, atol=1e-9)
 
 
-def test_what_a_reader_finds_out(browser):
-    """Four keys at right angles come back exactly; a fifth blurs them by addition; the delta rule keeps the last one,
-    and a key that is written twice has its new value by the rule and the sum of both without."""
+def test_errors_of_four_and_five_keys(browser):
+    """Check the errors that a reader sees.
+
+    Four orthogonal keys are read exactly; a fifth disturbs them. With the delta rule the last key is exact, and a key
+    written twice has its new value, without the rule the sum of both.
+    """
     four, five = ([[key, 0] for key in range(count)] for count in (4, 5))
     with figure_page(browser, "pairs") as page:
         off = lambda **traits: float(sentences(page, **traits).rpartition("off by ")[2].rstrip("."))  # noqa: E731
@@ -53,7 +55,7 @@ def test_what_a_reader_finds_out(browser):
         assert page.get_by_role("button", name="write a value under A").is_disabled()
 
 
-def test_keys_are_what_the_words_say():
+def test_first_four_keys_are_orthogonal_and_all_have_length_1():
     k = torch.tensor(KEYS, dtype=torch.float64)
     products = k @ k.T
     assert torch.allclose(products[:4, :4], torch.eye(4, dtype=torch.float64)) and torch.allclose(

@@ -1,4 +1,4 @@
-"""Which past did it use? The page finds in the small writers what Python finds, and shows it."""
+"""Test the figure Past: the page's attribution measures equal Python's."""
 
 import pytest
 import torch
@@ -8,23 +8,23 @@ from companion.figures import Past
 from companion.figures.past import PLACES, TEXTS
 from companion.learning import influence
 from companion.learning.sequence_model import SequenceModel
-from tests.figures.figure_page import asking, figure_page, get, in_states, load, move
+from tests.figures.figure_page import figure_page, get, in_states, load, move, serve_modules
 
 KINDS = ["RNN", "GRU", "LSTM"]
-# kind → weights by their names, in rows, as a file has them
+# weights: name → rows, as in a file
 MEASURED = """({ weights, indices, place }) => {
     const rows = Object.fromEntries(Object.entries(weights).map(([name, value]) =>
         [name, value.map((row) => Array.isArray(row) ? Float64Array.from(row) : row)]));
-    const models = s.modelsOf(rows, ["RNN", "GRU", "LSTM"]);
+    const models = s.buildModels(rows, ["RNN", "GRU", "LSTM"]);
     return Object.values(models).map((model) => {
-        const [gradient, without] = [s.gradientsAt(model, indices, place), s.takenAwayAt(model, indices, place)];
+        const [gradient, without] = [s.gradientNorms(model, indices, place), s.lossIncreases(model, indices, place)];
         return [s.lossAt(model, indices, place), gradient, without, s.reach(gradient, 0.9), s.reach(without, 0.5)];
     });
 }"""
 
 
-def test_all_measures_are_those_of_python(browser):
-    """Of new models with large weights, at the first place, at one in the middle and at the last."""
+def test_measures_equal_pythons(browser):
+    """Compare untrained models with large weights, at the first place, in the middle and at the last."""
     torch.manual_seed(0)
     double = {"dtype": torch.float64}
     models = {
@@ -36,11 +36,11 @@ def test_all_measures_are_those_of_python(browser):
             p.data *= 2
     weights = {f"{kind}.{name}": p.detach() for kind, model in models.items() for name, p in model.named_parameters()}
     indices = torch.randint(9, (30,))
-    with asking(browser, "past_measures") as ask:
-        found = ask(MEASURED, [{"weights": weights, "indices": indices, "place": place} for place in (1, 11, 29)])
-    for place, of_all in zip((1, 11, 29), found, strict=True):
+    with serve_modules(browser, "past_measures") as ask:
+        results = ask(MEASURED, [{"weights": weights, "indices": indices, "place": place} for place in (1, 11, 29)])
+    for place, result in zip((1, 11, 29), results, strict=True):
         past, target = indices[:place], indices[place]
-        for model, (loss, *rest) in zip(models.values(), of_all, strict=True):
+        for model, (loss, *rest) in zip(models.values(), result, strict=True):
             gradient = influence.gradients(model, past[:, None], target[None])[:, 0]
             without = influence.taken_away(model, past, target)
             assert abs(loss - influence.surprise(model, past[:, None], target).item()) < 1e-11
@@ -56,13 +56,13 @@ SHOWN = (
 
 
 def rows(figure):
-    """What the table should say."""
-    told = []
+    """Return the expected rows of the table."""
+    table = []
     for kind in KINDS:
         loss = figure.surprise(kind)
         p = torch.tensor(-loss).exp().item()
         chance = "< 0.001" if p < 0.0005 else f"{p:.3f}" if p < 0.005 else f"{p:.2f}"
-        told.append(
+        table.append(
             [
                 kind,
                 chance,
@@ -71,28 +71,28 @@ def rows(figure):
                 str(figure.reach(kind)),
             ]
         )
-    return told
+    return table
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("language", TEXTS)
-def test_with_its_weights_the_page_finds_what_python_finds(browser, language):
-    """At first without them, from what is stored; then at every place of the reader's own text, by both measures."""
+def test_table_equals_pythons_results(browser, language):
+    """Check the stored results before the weights are loaded, then places of another text, by both measures."""
     with figure_page(browser, "past", language) as page:
         assert page.evaluate(SHOWN) == rows(Past(language))
         (unknown,) = in_states(page, [{"place": 3}], SHOWN)
         assert {cell for row in unknown for cell in row[1:]} == {"–"}
         load(page)
-        own = TEXTS[language][2:40]
-        page.locator("textarea").fill(own)
+        text = TEXTS[language][2:40]
+        page.locator("textarea").fill(text)
         states = [
-            {"text": own, "place": place, "measure": measure}
+            {"text": text, "place": place, "measure": measure}
             for place in (1, 7, 20)
             for measure in ("gradient", "without")
         ]
         for state in states:
             move(page, **state)
-            page.wait_for_selector("table:not([aria-busy])")  # it is answered beside the page's own thread
+            page.wait_for_selector("table:not([aria-busy])")  # a worker answers
             assert page.evaluate(SHOWN) == rows(Past(language, **state)), state
 
 
@@ -106,12 +106,12 @@ def test_a_reader_chooses_a_place_and_writes(browser):
         assert get(page, "place") == 6
         page.locator("textarea").fill("The fox ☃")
         assert "☃" in page.locator("p.report[role=status]").nth(1).text_content()
-        assert get(page, "text") == TEXTS["en"]  # what cannot be read changes nothing
+        assert get(page, "text") == TEXTS["en"]  # invalid text does not change the model
         page.locator("textarea").fill("The fox")
         page.wait_for_function("model.get('text') === 'The fox' && model.get('place') < 7")
 
 
-def test_another_kind_is_refused():
+def test_unknown_kind_is_refused():
     with pytest.raises(ValueError, match="kind must be one of RNN, GRU, LSTM"):
         Past().surprise("CNN")
     assert PLACES["en"] == Past().place

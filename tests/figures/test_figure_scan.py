@@ -1,4 +1,4 @@
-"""A linear recurrence of eight steps, by loop, tree and chunks."""
+"""Test the figure Scan: a linear recurrence of eight steps, by loop, tree and chunks."""
 
 import itertools
 
@@ -6,40 +6,46 @@ import pytest
 import torch
 
 from companion.figures import Scan
-from tests.figures.figure_page import asking, figure_page, get, in_states
+from tests.figures.figure_page import figure_page, get, in_states, serve_modules
 
 CUTS = [[*cuts] for count in range(8) for cuts in itertools.combinations(range(1, 8), count)]
 
 
-def test_all_ways_find_the_states_in_as_many_rounds_as_they_say(browser):
-    """All 128 cuts, with random numbers: every state once and as the companion's loop has it, no sooner than what it
-    needs."""
+def test_all_ways_compute_the_states_in_the_stated_number_of_rounds(browser):
+    """Check all 128 cuts with random numbers.
+
+    Every state is computed once, equals that of the companion's loop, and comes after all that it depends on.
+    """
     torch.manual_seed(0)
     cases = []
     for way, cuts in [("loop", []), ("tree", []), *(("chunks", cuts) for cuts in CUTS)]:
         a, b, h_0 = (4 * torch.rand(n, dtype=torch.float64) - 2 for n in (8, 8, 1))
         cases.append({"way": way, "a": a.tolist(), "b": b.tolist(), "h_0": h_0.item(), "cuts": cuts})
-    with asking(browser, "rounds") as ask:
-        found = ask("({ way, a, b, h_0, cuts }) => s.inRounds(way, a, b, h_0, cuts)", cases)
-    for case, result in zip(cases, found, strict=True):
+    with serve_modules(browser, "rounds") as ask:
+        results = ask("({ way, a, b, h_0, cuts }) => s.scanInRounds(way, a, b, h_0, cuts)", cases)
+    for case, result in zip(cases, results, strict=True):
         way, cuts, rounds = case["way"], case["cuts"], result["rounds"]
-        states = {one["t"]: one["h"] for round_ in rounds for one in round_ if "h" in one}
-        assert sum("h" in one for round_ in rounds for one in round_) == 8
+        states = {item["t"]: item["h"] for round_ in rounds for item in round_ if "h" in item}
+        assert sum("h" in item for round_ in rounds for item in round_) == 8
         expected = Scan(**{name: case[name] for name in ("a", "b", "h_0")}).states()
         assert [states[t] for t in range(1, 9)] == pytest.approx(expected.tolist(), rel=1e-9, abs=1e-9)
         edges = [0, *cuts, 8]
         longest = max(end - start for start, end in itertools.pairwise(edges))
         assert len(rounds) == {"loop": 8, "tree": 7, "chunks": longest + len(cuts)}[way]
-        joined = sum("from" in one for round_ in rounds for one in round_)
+        joined = sum("from" in item for round_ in rounds for item in round_)
         assert result["times"] == 2 * joined + 8 and joined == {"loop": 0, "tree": 7, "chunks": 7 - len(cuts)}[way]
         pieces = {(t, t) for t in range(1, 9)}
-        known = {0}
-        for round_ in rounds:  # what is used was there a round before
-            for one in round_:
-                needed = [piece for piece in pieces if piece[0] == one.get("from") and piece[1] < one.get("to", 0)]
-                assert needed if "from" in one else any(start - 1 in known for start, end in pieces if end == one["t"])
-            pieces |= {(one["from"], one["to"]) for one in round_ if "from" in one}
-            known |= {one["t"] for one in round_ if "h" in one}
+        available = {0}
+        for round_ in rounds:  # inputs must be from an earlier round
+            for item in round_:
+                needed = [piece for piece in pieces if piece[0] == item.get("from") and piece[1] < item.get("to", 0)]
+                assert (
+                    needed
+                    if "from" in item
+                    else any(start - 1 in available for start, end in pieces if end == item["t"])
+                )
+            pieces |= {(item["from"], item["to"]) for item in round_ if "from" in item}
+            available |= {item["t"] for item in round_ if "h" in item}
 
 
 def test_a_reader_cuts_plays_and_changes_a_step(browser):

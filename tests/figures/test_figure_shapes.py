@@ -1,4 +1,4 @@
-"""The parameters of nn.LSTM: what the figure says of a network is what torch makes of it, and what torch refuses."""
+"""Test the figure Shapes: shapes, code and errors equal those of torch's nn.LSTM."""
 
 import re
 import warnings
@@ -12,7 +12,7 @@ from companion.figures import Shapes
 from tests.figures.figure_page import TWO_FRAMES, figure_page, get, in_states, move
 
 ARGUMENTS = ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional", "proj_size")
-# Settings that between them have every part of the code, and both sides of every choice.
+# Settings that together reach every branch of the script.
 VALID = [
     {},
     {"num_layers": 1, "bidirectional": False},
@@ -33,9 +33,9 @@ INVALID = [
     {"input_layout": "packed", "lengths": [2, 3]}, {"input_layout": "packed", "lengths": [2, 0]},
     {"input_layout": "packed", "lengths": [0]}, {"input_layout": "packed", "lengths": [0], "num_layers": 0},
 ]  # fmt: skip
-USUAL = {name: getattr(Shapes(), name) for name in Shapes().moved}
+DEFAULTS = {name: getattr(Shapes(), name) for name in Shapes().settings}
 READ = """() => {
-  const cells = (table) => [...table.querySelectorAll("tbody tr")].map(row => [...row.children].map(one => one.textContent));
+  const cells = (table) => [...table.querySelectorAll("tbody tr")].map(row => [...row.children].map(cell => cell.textContent));
   const [shapes, weights] = document.querySelectorAll("table");
   const [torch, reason] = document.querySelectorAll(".refused code, .refused .report");
   const refused = document.querySelector(".refused");
@@ -49,45 +49,52 @@ READ = """() => {
 
 
 def read_states(page, states):
-    """What the figure says in each state."""
-    return in_states(page, [USUAL | state for state in states], READ)
+    """Return code, tables and sentences of the figure in each state."""
+    return in_states(page, [DEFAULTS | state for state in states], READ)
 
 
 def run(code):
-    """The names that a program leaves behind, and its first warning."""
+    """Run a program. Return its global names and its first warning."""
     names = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         exec(code, names)  # noqa: S102 (it is the figure's own)
-    about = [str(one.message) for one in caught if "oneDNN" not in str(one.message)]
-    return names, about[0] if about else None
+    messages = [str(warning.message) for warning in caught if "oneDNN" not in str(warning.message)]
+    return names, messages[0] if messages else None
 
 
 def shown(shape):
     return f"({shape[0]},)" if len(shape) == 1 else str(tuple(shape))
 
 
-def test_the_code_makes_what_the_tables_say(browser, capsys):
-    """Copied and run, it gives the shapes that the figure shows; its symbols stand for the same numbers."""
+def test_code_gives_the_shapes_of_the_tables(browser, capsys):
+    """Run the figure's code, and compare the shapes, their symbols, the counts and the warning."""
     with figure_page(browser, "shapes") as page:
         for state, said in zip(VALID, read_states(page, VALID), strict=True):
-            now = USUAL | state
+            settings = DEFAULTS | state
             names, warning = run(said["code"])
-            packed = now["input_layout"] == "packed"
+            packed = settings["input_layout"] == "packed"
             tensors = {"input": names["x"], "output": names["output"]}
-            tensors = {f"{name}.data" if packed else name: one.data for name, one in tensors.items()}
+            tensors = {f"{name}.data" if packed else name: tensor.data for name, tensor in tensors.items()}
             tensors |= {"h_n": names["h_n"], "c_n": names["c_n"]}
-            assert [row[::2] for row in said["shapes"]] == [[name, shown(one.shape)] for name, one in tensors.items()]
+            assert [row[::2] for row in said["shapes"]] == [
+                [name, shown(tensor.shape)] for name, tensor in tensors.items()
+            ]
 
             parameters = dict(names["lstm"].named_parameters())
-            of_each = [[name, shown(one.shape), f"{one.numel():,}"] for name, one in parameters.items()]
-            assert [[name, *numbers] for name, _, *numbers in said["weights"]] == of_each
-            count = sum(one.numel() for one in parameters.values())
+            expected = [[name, shown(p.shape), f"{p.numel():,}"] for name, p in parameters.items()]
+            assert [[name, *numbers] for name, _, *numbers in said["weights"]] == expected
+            count = sum(p.numel() for p in parameters.values())
             assert said["total"] == f"The weights: {len(parameters)} tensors, {count:,} numbers"
 
-            lengths = now["lengths"]
-            letters = {"I": now["input_size"], "H": now["hidden_size"], "P": now["proj_size"], "L": now["num_layers"]}
-            letters |= {"T": now["T"], "N": len(lengths) if packed else now["N"], "ΣT": sum(lengths)}
+            lengths = settings["lengths"]
+            letters = {
+                "I": settings["input_size"],
+                "H": settings["hidden_size"],
+                "P": settings["proj_size"],
+                "L": settings["num_layers"],
+            }
+            letters |= {"T": settings["T"], "N": len(lengths) if packed else settings["N"], "ΣT": sum(lengths)}
             for _, symbols, shape, *_ in said["shapes"] + said["weights"]:
                 assert shown(eval(symbols.replace("·", "*"), letters)) == shape  # noqa: S307
 
@@ -99,7 +106,7 @@ def test_the_code_makes_what_the_tables_say(browser, capsys):
     ]  # fmt: skip
 
 
-def test_what_torch_refuses_is_said_in_its_words(browser):
+def test_errors_are_torchs(browser):
     with figure_page(browser, "shapes") as page:
         for state, said in zip(INVALID, read_states(page, INVALID), strict=True):
             with pytest.raises((ValueError, RuntimeError)) as error, warnings.catch_warnings():
@@ -109,7 +116,7 @@ def test_what_torch_refuses_is_said_in_its_words(browser):
             assert said["message"][1] and "{" not in said["message"][1]
             assert said["report"] == "torch refuses this."
             assert [row[2] for row in said["shapes"]] == ["—"] * 4 and said["weights"] == []
-        # a figure that begins so is whole when it becomes valid
+        # a figure that starts with invalid values is drawn when they become valid
     with figure_page(browser, "shapes", num_layers=0) as page:
         assert page.locator("svg.drawing rect").count() == 0
         assert page.get_by_label("a weight").locator("option").all_text_contents() == ["a weight"]
@@ -119,7 +126,7 @@ def test_what_torch_refuses_is_said_in_its_words(browser):
 
 
 @pytest.mark.parametrize("layout, first", [("batched", False), ("batched", True), ("unbatched", False)])
-def test_where_it_says_that_h_n_is_in_output(browser, layout, first):
+def test_places_of_h_n_in_output(browser, layout, first):
     with figure_page(browser, "shapes") as page:
         states = [
             {"input_layout": layout, "batch_first": first, "bidirectional": both, "proj_size": P, "marked": "h_n"}
@@ -134,20 +141,20 @@ def test_where_it_says_that_h_n_is_in_output(browser, layout, first):
 
 
 def bold(page):
-    """The letters of what the drawing points out, from left to right: [x, letters]."""
+    """Return [x, text] of the bold texts in the drawing."""
     page.evaluate(TWO_FRAMES)
     return page.evaluate("""() => [...document.querySelectorAll("svg.drawing > text[font-weight=bold]")]
-          .map(one => [Number(one.getAttribute("x")), one.textContent.replaceAll("\\u200b", "")])""")
+          .map(text => [Number(text.getAttribute("x")), text.textContent.replaceAll("\\u200b", "")])""")
 
 
-def test_where_the_chains_end(browser):
-    """h_n's rows in torch's order: forwards at the right end, backwards at the left, the first layer at the bottom."""
+def test_places_of_h_n_in_the_drawing(browser):
+    """Check h_n's rows: torch's order, forwards on the right, backwards on the left, the first layer at the bottom."""
     with figure_page(browser, "shapes", num_layers=3, marked="h_n") as page:
         rows = bold(page)
         assert [text for _, text in rows] == [f"hn[{k}]" for k in range(6)]
         assert [x > 180 for x, _ in rows] == [True, False] * 3
         heights = page.evaluate("""() => [...document.querySelectorAll("svg.drawing > text[font-weight=bold]")]
-              .map(one => one.getAttribute("y"))""")
+              .map(text => text.getAttribute("y"))""")
         assert sorted(map(float, heights), reverse=True) == list(map(float, heights))
         move(page, marked="output")
         assert [text for _, text in bold(page)] == ["⋯", "40", "output", "[0]", "[1]", "[-1]"]
@@ -155,8 +162,8 @@ def test_where_the_chains_end(browser):
         assert [text for _, text in bold(page)][-3:] == ["[:, 0]", "[:, 1]", "[:, -1]"]
 
 
-def test_every_weight_can_be_found(browser):
-    """Each has its sentence with its own shape, and something in the drawing that only it and its near ones have."""
+def test_every_weight_has_a_sentence_and_a_highlight(browser):
+    """Mark each weight and tensor: its sentence is complete, and a part of the drawing is pale."""
     with figure_page(browser, "shapes", num_layers=3, proj_size=5) as page:
         select = page.get_by_label("a weight")
         names = select.locator("option").all_text_contents()[1:]
@@ -173,7 +180,9 @@ def test_every_weight_can_be_found(browser):
             mark = page.get_by_role("button", name=name, exact=True)
             mark.click()
             assert get(page, "marked") == name
-            page.wait_for_function("one => one.getAttribute('aria-pressed') === 'true'", arg=mark.element_handle())
+            page.wait_for_function(
+                "button => button.getAttribute('aria-pressed') === 'true'", arg=mark.element_handle()
+            )
             assert select.input_value() == ""
             mark.click()
             assert get(page, "marked") == ""
@@ -181,8 +190,8 @@ def test_every_weight_can_be_found(browser):
         assert get(page, "marked") == "h_n"
 
 
-def test_while_somebody_types(browser):
-    """Half a number moves nothing, nor does one out of range; leaving the field brings back what holds."""
+def test_typing_numbers_and_lengths(browser):
+    """Check that invalid input does not change the model, and that a field shows the model's value when left."""
     with figure_page(browser, "shapes") as page:
         size = page.get_by_label("hidden_size H")
         size.fill("")
@@ -215,7 +224,7 @@ def test_while_somebody_types(browser):
         page.evaluate(TWO_FRAMES)
         lengths = page.get_by_label("lengths")
         assert not page.get_by_label("time steps T").is_visible()
-        for typed, held in (
+        for typed, lengths_set in (
             ("7, ", [7]),
             ("7, 4", [7, 4]),
             ("7, 4, x", [7, 4]),
@@ -223,7 +232,7 @@ def test_while_somebody_types(browser):
             ("9 8 8", [9, 8, 8]),
         ):
             lengths.fill(typed)
-            assert get(page, "lengths") == held, typed
+            assert get(page, "lengths") == lengths_set, typed
             wrong = typed in ("7, 4, x", "7 101")
             assert page.get_by_text("Up to 8 whole numbers").is_visible() == wrong
             assert lengths.input_value() == typed
@@ -234,8 +243,8 @@ def test_while_somebody_types(browser):
 
 
 @pytest.mark.heavy
-def test_controls_stay_where_they_are(browser):
-    """Whoever presses + twice finds it under the finger the second time, whatever the figure has to say."""
+def test_controls_do_not_move(browser):
+    """Check that controls stay in place in all states, so that + can be pressed twice."""
     with figure_page(browser, "shapes") as page:
         states = [
             {"marked": marked, "num_layers": L, "bidirectional": both, "input_layout": layout, "proj_size": P}
@@ -247,21 +256,21 @@ def test_controls_stay_where_they_are(browser):
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-def test_copying_says_what_it_did(browser):
+def test_copy_button_reports_success(browser):
     with figure_page(browser, "shapes") as page:
-        give = """write => Object.defineProperty(navigator, "clipboard",
+        set_clipboard = """write => Object.defineProperty(navigator, "clipboard",
           { configurable: true, value: write && { writeText: eval(write) } })"""
-        page.evaluate(give, "async text => { window.copied = text; }")
+        page.evaluate(set_clipboard, "async text => { window.copied = text; }")
         page.get_by_role("button", name="Copy").click()
         page.wait_for_selector("text=Copied.")
         code = page.locator("pre").text_content()
         assert page.evaluate("window.copied") == code
         move(page, bias=False)
         page.wait_for_selector("text=Copied.", state="detached")
-        # where a page may not copy, the text is at least selected
+        # where a page may not copy, the text is selected
         page.evaluate("document.execCommand = () => false")
         for refusing in (None, "async () => { throw new Error(); }"):
-            page.evaluate(give, refusing)
+            page.evaluate(set_clipboard, refusing)
             page.evaluate("getSelection().removeAllRanges()")
             page.get_by_role("button", name="Copy").click()
             page.wait_for_selector("text=Selected")
@@ -269,9 +278,9 @@ def test_copying_says_what_it_did(browser):
 
 
 @pytest.mark.parametrize("state", VALID)
-def test_python_has_the_same_network(state):
+def test_lstm_and_input_equal_torchs(state):
     figure = Shapes(**state)
-    options = {name: (USUAL | state)[name] for name in ARGUMENTS} | {"dtype": torch.float64}
+    options = {name: (DEFAULTS | state)[name] for name in ARGUMENTS} | {"dtype": torch.float64}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ours, theirs = figure.lstm(dtype=torch.float64), nn.LSTM(**options)

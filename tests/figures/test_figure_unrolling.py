@@ -1,4 +1,4 @@
-"""An RNN over 50 steps, whose W_hh is multiplied by hand."""
+"""Test the figure Unrolling: an RNN over 50 steps, whose W_hh is scaled by the reader."""
 
 import math
 import re
@@ -19,16 +19,15 @@ SETTINGS = [
 ]
 
 
-# What it says of the state, of the gradient and of the step, and the description of the second drawing, which has the
-# numbers of the step.
+# The sentences about state, gradient and step, and the description of the second drawing, with the step's numbers.
 DRAWN = """() => [
-    [...document.querySelectorAll(".report")].map(one => one.textContent.replaceAll("\\xa0", " ").replaceAll("\\u2060", "")),
+    [...document.querySelectorAll(".report")].map(report => report.textContent.replaceAll("\\xa0", " ").replaceAll("\\u2060", "")),
     document.querySelectorAll("svg.drawing")[1].getAttribute("aria-label"),
 ]"""  # noqa: E501
 
 
 def by_autograd(figure):
-    """States h_0 … h_50 of the figure's network, and ∂L/∂h_0 … ∂L/∂h_50."""
+    """Return states h_0 … h_50 of the figure's network, and ∂L/∂h_0 … ∂L/∂h_50."""
     network, states = figure.rnn(), [torch.zeros(1, 8, **float64).requires_grad_()]
     for x in figure.inputs():
         states.append(network(x[None], states[-1])[1])
@@ -36,12 +35,11 @@ def by_autograd(figure):
     return torch.cat(states).detach(), torch.cat(gradients)
 
 
-def written(value):
+def brief(value):
     return f"{value:.2g}"
 
 
-def test_it_starts_from_a_matrix_that_only_turns():
-    """To the last digit: Q is made of 64ths."""
+def test_initial_q_is_an_exact_rotation():
     Q = torch.tensor(Unrolling().Q, **float64)
     assert torch.equal(Q.T @ Q, torch.eye(8, **float64))
     assert torch.linalg.det(Q) > 0
@@ -50,10 +48,10 @@ def test_it_starts_from_a_matrix_that_only_turns():
 
 
 @pytest.mark.parametrize("Q", chosen(["its own", "a random one"], "a random one"))
-def test_states_and_gradients_are_those_of_autograd(browser, Q):
-    """All numbers of every step, and of every setting the sentences about them."""
+def test_states_and_gradients_equal_autograd(browser, Q):
+    """Compare the sentences of every setting, and all numbers of some steps."""
     values = {}
-    if Q == "a random one":  # whose powers grow before they settle
+    if Q == "a random one":  # its powers grow at first
         other = torch.randn(8, 8, generator=torch.Generator().manual_seed(0), **float64)
         values["Q"] = (other / torch.linalg.eigvals(other).abs().max()).tolist()
     with figure_page(browser, "unrolling", **values) as page:
@@ -62,18 +60,18 @@ def test_states_and_gradients_are_those_of_autograd(browser, Q):
             states, gradients = by_autograd(Unrolling(**setting, **values))
             lengths, steepness = states.norm(dim=1).tolist(), gradients.norm(dim=1).tolist()
             steps = (1, 2, 25, 50)
-            found = in_states(page, [setting | {"t": t} for t in steps], DRAWN)
+            results = in_states(page, [setting | {"t": t} for t in steps], DRAWN)
             fates = (
                 (0.01, "vanishes"), (0.5, "fades"), (2, "keeps its length|arrives"), (100, "grows"), (math.inf,
                 "explodes"),
             )  # fmt: skip
-            (state, gradient, _), _ = found[0]
+            (state, gradient, _), _ = results[0]
 
             factor = lengths[50] / lengths[1]
             fate = next(fate for bound, fate in fates if factor <= bound)
             if nonlinearity == "tanh" and factor > 2 and (1 - states[50] ** 2).mean() < 0.9:
                 fate = "grows until tanh holds it"
-            first, last = written(lengths[1]), written(lengths[50])
+            first, last = brief(lengths[1]), brief(lengths[50])
             assert re.fullmatch(f"The state ({fate}): from ‖h₁‖ = (.*) to ‖h₅₀‖ = (.*)\\.", state), (setting, state)
             assert state.endswith(f": from ‖h₁‖ = {first} to ‖h₅₀‖ = {last}.")
 
@@ -86,14 +84,14 @@ def test_states_and_gradients_are_those_of_autograd(browser, Q):
                     W = radius * torch.tensor(values["Q"], **float64)
                     linear = (torch.linalg.matrix_power(W, 49).T @ gradients[50]).norm().item()
                 assert re.match(
-                    f"The gradient ({fate}): ‖∂L/∂h₁‖ = {re.escape(written(steepness[1]))}. "
-                    f"Without {nonlinearity} it would be {re.escape(written(linear))}\\.",
+                    f"The gradient ({fate}): ‖∂L/∂h₁‖ = {re.escape(brief(steepness[1]))}. "
+                    f"Without {nonlinearity} it would be {re.escape(brief(linear))}\\.",
                     gradient,
                 ), (setting, gradient)
-            for t, (lines, drawn) in zip(steps, found, strict=True):
+            for t, (lines, drawn) in zip(steps, results, strict=True):
                 assert lines[2].startswith(
-                    f"Step {t}: forward, ‖h‖ goes from {written(lengths[t - 1])} to {written(lengths[t])}. Back, the"
-                    f" length of the gradient goes from {written(steepness[t])} to {written(steepness[t - 1])} ("
+                    f"Step {t}: forward, ‖h‖ goes from {brief(lengths[t - 1])} to {brief(lengths[t])}. Back, the"
+                    f" length of the gradient goes from {brief(steepness[t])} to {brief(steepness[t - 1])} ("
                 )
                 slopes = 1 - states[t] ** 2 if nonlinearity == "tanh" else (states[t] > 0).double()
                 vectors = (states[t - 1], states[t], slopes, gradients[t], gradients[t - 1])
@@ -103,9 +101,8 @@ def test_states_and_gradients_are_those_of_autograd(browser, Q):
                     torch.testing.assert_close(shown, vector, rtol=0.051, atol=1e-9 * float(vector.norm()))
 
 
-def test_a_state_may_live_without_a_memory(browser):
-    """With tanh and an impulse of 1 at r = 1.5: what it says holds of torch's network, for a smaller impulse as
-    well."""
+def test_sentences_about_saturated_units(browser):
+    """Compare the sentences with torch: tanh at r = 1.5 with two impulses, and relu."""
     states, gradients = by_autograd(Unrolling(radius=1.5))
     assert states[50].norm() > 1 and gradients[1].norm() < 0.01
     zeros = (by_autograd(Unrolling(radius=1.4, nonlinearity="relu"))[0][2:] == 0).sum(dim=1).double().mean()
@@ -119,8 +116,7 @@ def test_a_state_may_live_without_a_memory(browser):
         assert f"On average {zeros:.1f} of 8 units are at 0. They pass nothing on." in said
 
 
-def test_lines_end_where_they_leave_the_axis(browser):
-    """And begin where they come back to it."""
+def test_lines_are_cut_at_the_ends_of_the_axis(browser):
     paths = "() => [...document.querySelectorAll('svg path[stroke-width=\"2.5\"]')].map(p => p.getAttribute('d'))"
     with figure_page(browser, "unrolling", radius=2.0, nonlinearity="relu") as page:
         for radius in (2, 1.5, 1, 0.5, 0.05, 0):
@@ -151,7 +147,7 @@ def test_controls_move_the_traits_and_follow_them(browser):
         assert page.get_by_role("combobox", name="impulse").input_value() == "1"
         assert page.get_by_role("combobox", name="nonlinearity").input_value() == "0"
 
-        # pointing at a column, and drawing over others
+        # point at a column, and drag over others
         box = page.locator("svg.drawing").first.bounding_box()
         at = lambda step: box["x"] + (39 + (step - 0.5) * 6.4) / 360 * box["width"]  # noqa: E731
         page.mouse.move(at(7), box["y"] + 60)

@@ -1,4 +1,4 @@
-"""Values that a figure refuses, when it is made and afterwards."""
+"""Test the values that figures refuse, when they are made and later."""
 
 import math
 import re
@@ -10,7 +10,7 @@ from traitlets import TraitError
 from book.tools.draw import KINDS
 
 OWN = "He felt for the bench and sat down on it, and began to laugh."
-# What does not fit, and a piece of what is said about it
+# figure → (invalid settings, part of the message)
 REFUSED = {
     "attention": [
         ({"text": ""}, "1 to 25 words, not 0"), ({"text": " - "}, "not 0"), ({"text": "four cats"}, "'cats'"),
@@ -80,12 +80,12 @@ REFUSED = {
 }  # fmt: skip
 
 
-def test_every_figure_refuses_something():
+def test_every_figure_has_invalid_values():
     assert REFUSED.keys() == KINDS.keys()
 
 
 @pytest.mark.parametrize("name, values, message", [(name, *row) for name, rows in REFUSED.items() for row in rows])
-def test_values_that_mean_nothing_are_refused(name, values, message):
+def test_invalid_values_are_refused(name, values, message):
     with pytest.raises(TraitError, match=re.escape(message)):
         KINDS[name](**values)
     figure = KINDS[name]()

@@ -1,4 +1,4 @@
-"""What every figure promises: its words, its two ways to be moved, and that everybody can read and use it."""
+"""Test all figures alike: words, settings from Python and from the page, accessibility, and size."""
 
 import copy
 import gzip
@@ -24,63 +24,65 @@ TABLES = {  # language → table → words
 ENGLISH = TABLES["en"]
 WRITTEN = [(language, name) for language, tables in TABLES.items() for name in KINDS if name in tables]
 CONTROLS = ":is(input, select, button, summary, textarea, [tabindex='0']):visible:not(:disabled)"
-OPEN = "for (const one of document.querySelectorAll('details')) one.open = true"
-# What is shown only where it fits the others: a step of training moves the rows that were read.
+OPEN = "for (const details of document.querySelectorAll('details')) details.open = true"
+# Traits that are shown only with fitting values of others: a training step moves the rows that were read.
 SHOWN_WITH_OTHERS = {"lookup": {"last_step"}, "learning": {"begin_with"}}
-# What runs in a thread of its own does not wait for the page's clock: tests/figures/test_figure_learning.py.
-OWN_THREAD = {"learning"}
-# Values that nobody would guess.
+# Workers do not follow the page's clock: test_figure_learning.py tests them.
+WORKERS = {"learning"}
+# Valid values that `others` does not find.
 SPECIAL = {("learning", "examples"): [[[0, 1], 1]], ("learning", "begin_with"): [[0.5] * 1804] * 2}
-# All that a figure shows: what is in it, and what its controls stand at.
+# The figure's HTML, and the values of its controls.
 SHOWN = """() => document.querySelector("figure").outerHTML
-    + JSON.stringify([...document.querySelectorAll("input, select")].map(one => [one.value, one.checked]))"""
-# Of the texts in drawings: what it says, how far it lies from the drawing's two sides, and how large its letters are.
+    + JSON.stringify([...document.querySelectorAll("input, select")].map(input => [input.value, input.checked]))"""
+# For each text in a drawing: the text, its distances from the drawing's two sides, and its font size.
 LETTERS = """() => [...document.querySelectorAll("svg text")]
-    .filter(one => one.textContent.trim() && one.getClientRects().length).map(one => {
-        const [{ left, right }, all] = [one.getBoundingClientRect(), one.closest("svg").getBoundingClientRect()];
-        return [one.textContent, left - all.left, right - all.right, parseFloat(getComputedStyle(one).fontSize) * Math.hypot(one.getScreenCTM().a, one.getScreenCTM().b)];
-    })"""  # noqa: E501
-# Of the numbers on squares that are not faded: the number, and its contrast to the square on the page.
+    .filter(text => text.textContent.trim() && text.getClientRects().length).map(text => {
+        const [{ left, right }, all] = [text.getBoundingClientRect(), text.closest("svg").getBoundingClientRect()];
+        const { a, b } = text.getScreenCTM();
+        const size = parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
+        return [text.textContent, left - all.left, right - all.right, size];
+    })"""
+# For each number on a square that is not faded: the number, and its contrast with the square.
 CONTRASTS = """() => {
     const channels = text => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
     const page = channels(getComputedStyle(document.documentElement).backgroundColor);
     const luminance = rgb => rgb.map(c => c / 255).map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
         .reduce((sum, c, k) => sum + c * [0.2126, 0.7152, 0.0722][k], 0);
-    return [...document.querySelectorAll("svg rect + text")].filter(one => one.textContent.trim()
-            && one.parentNode.children.length === 2 && !one.hasAttribute("opacity")).map(one => {
-        const style = getComputedStyle(one.previousElementSibling);
+    return [...document.querySelectorAll("svg rect + text")].filter(number => number.textContent.trim()
+            && number.parentNode.children.length === 2 && !number.hasAttribute("opacity")).map(number => {
+        const style = getComputedStyle(number.previousElementSibling);
         const [fill, part] = [channels(style.fill), Number(style.fillOpacity)];
         const ground = luminance(fill.map((c, k) => part * c + (1 - part) * page[k]));
-        const ink = luminance(channels(getComputedStyle(one).fill));
-        return [one.textContent, (Math.max(ground, ink) + 0.05) / (Math.min(ground, ink) + 0.05)];
+        const ink = luminance(channels(getComputedStyle(number).fill));
+        return [number.textContent, (Math.max(ground, ink) + 0.05) / (Math.min(ground, ink) + 0.05)];
     });
 }"""
 
 each = pytest.mark.parametrize("name", KINDS)
 opened = pytest.mark.parametrize("name", chosen(KINDS, *OPENED))
 written = pytest.mark.parametrize(("language", "name"), WRITTEN, ids=map("-".join, WRITTEN))
-# on the page the others differ in words only
+# on the page, other languages differ in words only
 written_on_the_page = pytest.mark.parametrize(
     ("language", "name"),
     [
-        pytest.param(*one, marks=[pytest.mark.heavy] * (one[0] != "en" or one[1] not in OPENED), id="-".join(one))
-        for one in WRITTEN
+        pytest.param(language, name, marks=[pytest.mark.heavy] * (language != "en" or name not in OPENED))
+        for language, name in WRITTEN
     ],
 )
 
 
 def negative(value):
-    return [negative(one) for one in value] if isinstance(value, list) else -value
+    return [negative(item) for item in value] if isinstance(value, list) else -value
 
 
 def others(value, trait):
-    """Values that a trait may have instead of this one: the figure says which of them it takes."""
+    """Yield candidates for another value of a trait; the figure may refuse them."""
     yield from getattr(trait, "values", None) or ()
     if isinstance(value, list):
         yield negative(value)
-        for k, one in enumerate(value):
+        for k, item in enumerate(value):
             inner = getattr(trait, "_trait", None)
-            yield from ([*value[:k], other, *value[k + 1 :]] for other in others(one, inner))
+            yield from ([*value[:k], other, *value[k + 1 :]] for other in others(item, inner))
         yield [*value, 1]
     elif isinstance(value, bool):
         yield not value
@@ -108,7 +110,7 @@ def changed(figure, name):
     raise AssertionError(f"no other value for {name} than {before!r}")
 
 
-# Of each figure traits that are set one after another, and pieces of what it then says, or that it does not say.
+# figure → (traits that are set one after another, parts of the sentences that it then shows, or must not show).
 NOT = "does not say "
 ROW_0 = "Row 0 was read at 3 of 8 places, but it is padding_idx: what is sent back to it is dropped."
 SENTENCES = {
@@ -157,23 +159,23 @@ def placeholders(value):
 
 @written
 def test_words_are_complete(language, name):
-    """Each language says all that English says, with the same numbers put in."""
+    """Check that each language has all keys and placeholders of English."""
     for table in (name, "common"):
         ours, english = TABLES[language][table], ENGLISH[table]
         assert {k: placeholders(value) for k, value in ours.items()} == {k: placeholders(v) for k, v in english.items()}
-        said = [value for key, value in ours.items() if key not in ("between", "comma") and isinstance(value, str)]
-        assert all(value and value == value.strip() for value in said)
+        texts = [value for key, value in ours.items() if key not in ("between", "comma") and isinstance(value, str)]
+        assert all(value and value == value.strip() for value in texts)
     assert {"description", "caption"} <= TABLES[language][name].keys()
 
 
 @each
 def test_words_are_used(name):
-    """The script says every word of its table, and asks for none that the table lacks."""
-    own, known = script(name) + read(f"{name}.py"), words("en", name)
-    made = [re.sub(r"\$\{[^}]*\}", r"\\w+", key) for key in re.findall(r"`((?:\w|\$\{[^}`]*\})*)`", own) if "_" in key]
-    asked = re.compile(rf"{'|'.join(made)}|(?!)")
-    assert [key for key in ENGLISH[name] if not re.search(rf"\b{key}\b", own) and not asked.fullmatch(key)] == []
-    assert {*re.findall(r"\bwords\.(\w+)", script(name))} <= known.keys()
+    """Check that the script uses every key of its table, and no key that is missing there."""
+    code, table = script(name) + read(f"{name}.py"), words("en", name)
+    made = [re.sub(r"\$\{[^}]*\}", r"\\w+", key) for key in re.findall(r"`((?:\w|\$\{[^}`]*\})*)`", code) if "_" in key]
+    computed = re.compile(rf"{'|'.join(made)}|(?!)")
+    assert [key for key in ENGLISH[name] if not re.search(rf"\b{key}\b", code) and not computed.fullmatch(key)] == []
+    assert {*re.findall(r"\bwords\.(\w+)", script(name))} <= table.keys()
 
 
 def test_a_language_without_a_picture_gets_the_english_one():
@@ -182,7 +184,7 @@ def test_a_language_without_a_picture_gets_the_english_one():
         picture("en", "nothing")
 
 
-def test_words_of_figures_that_are_there():
+def test_every_table_belongs_to_a_figure():
     assert {table for tables in TABLES.values() for table in tables} == {*KINDS, "common"}
 
 
@@ -190,15 +192,15 @@ def test_words_of_figures_that_are_there():
 
 
 @each
-def test_wrong_values(name):
+def test_invalid_values(name):
     kind = KINDS[name]
-    with pytest.raises(TypeError, match=f"{kind.__name__} has no 'nothing'; it has {', '.join(kind.moved)}"):
+    with pytest.raises(TypeError, match=f"{kind.__name__} has no 'nothing'; it has {', '.join(kind.settings)}"):
         kind(nothing=1)
     figure = kind()
-    for trait in figure.moved:
-        for wrong in (object(), {"a": 1}, math.nan):
+    for trait in figure.settings:
+        for invalid in (object(), {"a": 1}, math.nan):
             with pytest.raises(TraitError):
-                kind(**{trait: wrong})
+                kind(**{trait: invalid})
         for end, step in (("min", -1), ("max", 1)):
             limit = getattr(figure.traits()[trait], end, None)
             if limit is not None and math.isfinite(limit):
@@ -208,26 +210,26 @@ def test_wrong_values(name):
 
 @each
 def test_repr_makes_the_figure_again(name):
-    for trait in KINDS[name].moved:
+    for trait in KINDS[name].settings:
         figure = KINDS[name]()
         changed(figure, trait)
         again = eval(repr(figure), {kind.__name__: kind for kind in KINDS.values()})
         assert repr(again) == repr(figure) != repr(KINDS[name]())
-        assert all(getattr(again, one) == getattr(figure, one) for one in figure.moved)
+        assert all(getattr(again, setting) == getattr(figure, setting) for setting in figure.settings)
 
 
 # On the page
 
 
 @opened
-def test_follows_what_python_sets(browser, name):
-    """Every trait that the reader moves is synced; another value shows."""
+def test_page_follows_python(browser, name):
+    """Check that every setting is synchronised, and that another value changes the page."""
     start = KINDS[name]()
-    for trait in start.moved:
+    for trait in start.settings:
         assert start.traits()[trait].metadata.get("sync"), trait
     with figure_page(browser, name) as page:
         page.evaluate(OPEN)
-        for trait in (one for one in start.moved if one not in SHOWN_WITH_OTHERS.get(name, ())):
+        for trait in (setting for setting in start.settings if setting not in SHOWN_WITH_OTHERS.get(name, ())):
             before, shown = get(page, trait), page.evaluate(SHOWN)
             move(page, **{trait: changed(KINDS[name](), trait)})
             assert page.evaluate(SHOWN) != shown, trait
@@ -238,19 +240,23 @@ def test_follows_what_python_sets(browser, name):
 def test_sentences(browser, name):
     with figure_page(browser, name) as page:
         for traits, *pieces in SENTENCES[name]:
-            said = sentences(page, **traits)
+            shown = sentences(page, **traits)
             for piece in pieces:
-                assert (piece.removeprefix(NOT) in said) != piece.startswith(NOT), (traits, said)
+                assert (piece.removeprefix(NOT) in shown) != piece.startswith(NOT), (traits, shown)
 
 
 @written_on_the_page
-def test_controls_are_reached_and_named(browser, language, name):
-    """Tab goes through all of them, in their order, but for those whose neighbour does the same with the arrow keys.
-    Each has a name, in the words of the figure's language."""
-    said = [value for value in words(language, name).values() if isinstance(value, str)]
-    said = {part.strip(" .:") for value in said for part in re.split(r"\{\w+\}", value)} - {""}
+def test_controls_have_names_and_can_be_reached_by_tab(browser, language, name):
+    """Check that Tab visits all controls in order, and that their names are in the figure's language.
+
+    Controls with tabindex -1 are left out: a neighbour does the same with the arrow keys.
+    """
+    texts = [value for value in words(language, name).values() if isinstance(value, str)]
+    known_words = {part.strip(" .:") for value in texts for part in re.split(r"\{\w+\}", value)} - {""}
     traits = KINDS[name].class_traits()
-    said |= {*traits} | {value for trait in traits.values() for value in getattr(trait, "values", None) or ()} - {""}
+    known_words |= {*traits} | {
+        value for trait in traits.values() for value in getattr(trait, "values", None) or ()
+    } - {""}
     with figure_page(browser, name, language) as page:
         page.evaluate(OPEN)
         controls = page.locator(f"figure {CONTROLS}").all()
@@ -268,16 +274,16 @@ def test_controls_are_reached_and_named(browser, language, name):
         for control in controls:
             (tree,) = yaml.safe_load(control.aria_snapshot())
             role = tree if isinstance(tree, str) else [*tree][0]
-            found = re.fullmatch(r'\w+ "(.+)".*', role if role != "text" else f'summary "{tree[role]}"')
-            assert found, tree
-            accessible = found[1]
+            match = re.fullmatch(r'\w+ "(.+)".*', role if role != "text" else f'summary "{tree[role]}"')
+            assert match, tree
+            accessible = match[1]
             letters = re.search(r"[^\W\d_]{3,}", accessible)
-            assert not letters or any(f"{one}" in accessible for one in said), accessible
+            assert not letters or any(f"{word}" in accessible for word in known_words), accessible
 
 
 @opened
-def test_fits(browser, name):
-    """Nothing is wider than the page, in no state of its controls; the drawing's letters are large enough to read."""
+def test_no_overflow(browser, name):
+    """Check at the ends of all sliders that nothing is wider than the page, and that letters have at least 9 pixels."""
     with figure_page(browser, name) as page:
         page.evaluate(OPEN)
         for end in (None, "min", "max"):
@@ -288,15 +294,15 @@ def test_fits(browser, name):
                 page.evaluate(TWO_FRAMES)
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 letters = page.evaluate(LETTERS)
-                assert [one for one in letters if one[1] < -2 or one[2] > 2] == []
-                assert [one for one in letters if one[3] < 9] == []
+                assert [letter for letter in letters if letter[1] < -2 or letter[2] > 2] == []
+                assert [letter for letter in letters if letter[3] < 9] == []
 
 
-@pytest.mark.parametrize("name", chosen([name for name in KINDS if name not in OWN_THREAD], *OPENED))
+@pytest.mark.parametrize("name", chosen([name for name in KINDS if name not in WORKERS], *OPENED))
 @pytest.mark.parametrize("motion", ["reduce", "no-preference"])
 def test_nothing_moves_by_itself(browser, name, motion):
-    """What plays goes to its end at once for a reader who wants no motion; for others it takes its time."""
-    traits = [*KINDS[name].moved]
+    """Check that nothing plays unasked, and that Play goes to the end at once with reduced motion only."""
+    traits = [*KINDS[name].settings]
     with figure_page(browser, name, motion=motion, clock=True) as page:
         page.evaluate(OPEN)
         state = lambda: page.evaluate("traits => traits.map(trait => model.get(trait))", traits)  # noqa: E731
@@ -312,17 +318,17 @@ def test_nothing_moves_by_itself(browser, name, motion):
 
 
 @opened
-def test_everybody_can_read_it(browser, name):
-    """axe finds nothing: names, roles, contrasts of at least 4.5 by day and by night, and what else it knows."""
+def test_accessibility(browser, name):
+    """Run axe: names, roles, and contrasts of at least 4.5 in light and dark mode."""
     with figure_page(browser, name, width=1000) as page:
         page.evaluate(OPEN)
-        page.add_style_tag(content="html { background: Canvas }")  # else axe takes it for white
+        page.add_style_tag(content="html { background: Canvas }")  # axe would assume white
         for scheme, options in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
             page.emulate_media(color_scheme=scheme)
             holding, unsure = accessible(page, ".unrolled-figure", **options)
             assert "color-contrast" in holding
             unsure = [rule["nodes"] for rule in unsure if rule["id"] == "color-contrast"]
-            # of single characters, and of drawings, it is never sure
+            # axe is never sure about single characters and drawings
             kinds = ("shortTextContent", "nonBmp")
             nodes = [
                 node for nodes in unsure for node in nodes if node["any"][0]["data"].get("messageKey") not in kinds
@@ -333,8 +339,8 @@ def test_everybody_can_read_it(browser, name):
 
 
 @opened
-def test_numbers_on_squares_can_be_read(browser, name):
-    """Whatever the colour of a square and of the page, and whatever the sliders say: a contrast of at least 4.5."""
+def test_contrast_of_numbers_on_squares(browser, name):
+    """Check a contrast of at least 4.5 in light and dark mode, at six positions of the sliders."""
     with figure_page(browser, name) as page:
         page.evaluate(OPEN)
         page.add_style_tag(content="html { background: Canvas }")
@@ -351,10 +357,10 @@ def test_numbers_on_squares_can_be_read(browser, name):
             for scheme in ("light", "dark"):
                 page.emulate_media(color_scheme=scheme)
                 page.evaluate(TWO_FRAMES)
-                assert [one for one in page.evaluate(CONTRASTS) if one[1] < 4.5] == []
+                assert [contrast for contrast in page.evaluate(CONTRASTS) if contrast[1] < 4.5] == []
 
 
-def test_small_enough():
-    """The scripts of all figures, compressed, with what they share once: 6.5 kB for each."""
-    texts = [read(f"{one}.js") for one in {one for name in KINDS for one in modules(name)}]
+def test_size_of_scripts():
+    """Check that all scripts together, each module once, have at most 6.5 kB for each figure, compressed."""
+    texts = [read(f"{module}.js") for module in {module for name in KINDS for module in modules(name)}]
     assert sum(len(gzip.compress(text.encode())) for text in texts) < 6_500 * len(KINDS)

@@ -1,4 +1,4 @@
-"""The figures in JupyterLab, with a kernel: what is moved on the page is moved in Python, and the other way round."""
+"""Test the figures in JupyterLab with a kernel: page and Python follow each other."""
 
 import json
 import os
@@ -18,20 +18,20 @@ import companion.figures
 from tests.figures.figure_page import TWO_FRAMES
 from tests.project.paths import ROOT
 
-PATIENCE = 60  # seconds; a condition that holds sooner is not waited for longer
+PATIENCE = 60  # seconds to wait for a condition
 TOKEN = "figures"
-# It asks nobody for news, updates or extensions.
+# No requests for news, updates or extensions.
 SERVER = f"""-m jupyterlab --no-browser --allow-root --ip=127.0.0.1 --port=0 --IdentityProvider.token={TOKEN}
     --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate --LabApp.extension_manager=readonly
     --LabApp.news_url= --LabApp.expose_app_in_browser=True""".split()
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
-    "notebook-extension/tracker": {"windowingMode": "none"},  # cells out of sight are there as well
+    "notebook-extension/tracker": {"windowingMode": "none"},  # render cells out of sight too
 }
 NAMES = {kind.lower(): kind for kind in companion.figures.__all__}
 KERNEL = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
 
-# Run in the notebook's kernel, as a cell is.
+# Run code in the notebook's kernel.
 PYTHON = """async code => {
     const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
     const future = kernel.requestExecute({ code });
@@ -50,7 +50,7 @@ READY = """() => window.jupyterapp?.shell.currentWidget?.sessionContext?.session
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """A server that has nothing of the user's: (address, folder of notebooks, folder of its data)."""
+    """Start a server without the user's settings; yield (address, folder of notebooks, folder of its data)."""
     home, notebooks = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("notebooks")
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("JUPYTER", "IPYTHON", "XDG_"))}
     environment |= {"HOME": str(home), "USERPROFILE": str(home), "IPYTHONDIR": str(home / "ipython")}
@@ -67,11 +67,11 @@ def lab(tmp_path_factory):
         process = subprocess.Popen(command, cwd=notebooks, env=environment, stdout=log, stderr=subprocess.STDOUT)
     try:
         deadline = time.monotonic() + PATIENCE
-        while not (found := [*(home / "runtime").glob("jpserver-*.json")]):
+        while not (servers := [*(home / "runtime").glob("jpserver-*.json")]):
             with suppress(subprocess.TimeoutExpired):
                 process.wait(0.1)
             assert process.poll() is None and time.monotonic() < deadline, (home / "log").read_text()
-        yield json.loads(found[0].read_text())["url"], notebooks, home / "data"
+        yield json.loads(servers[0].read_text())["url"], notebooks, home / "data"
     finally:
         process.terminate()  # the server ends its kernels
         try:
@@ -83,32 +83,32 @@ def lab(tmp_path_factory):
 
 @contextmanager
 def opened(browser, lab, notebook):
-    """JupyterLab's page of a notebook, when its kernel is there. It complains of nothing, and asks only its server."""
+    """Yield JupyterLab's page of a notebook with a running kernel. Fail on console errors and on foreign requests."""
     address, *_ = lab
-    complaints, asked = [], []
+    errors, requests = [], []
 
     def listen(message):
-        # that a plugin takes long to begin is said of a machine that has much to do
+        # a busy machine warns that plugins take long
         if message.type in ("error", "warning") and "too long to activate" not in message.text:
-            complaints.append(message.text)
+            errors.append(message.text)
 
     with browser.new_page(viewport={"width": 1200, "height": 1000}) as page:
         page.set_default_timeout(PATIENCE * 1000)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", listen)
-        page.on("request", lambda request: asked.append(request.url))
-        page.on("websocket", lambda socket: asked.append(socket.url))
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("websocket", lambda socket: requests.append(socket.url))
         page.goto(f"{address}lab/tree/{notebook}?token={TOKEN}")
         page.wait_for_function(READY)
         yield page
-        assert complaints == []
-        elsewhere = [url for url in asked if not url.startswith(("data:", "blob:"))]
-        assert {urlsplit(url).hostname for url in elsewhere} == {"127.0.0.1"}, elsewhere
+        assert errors == []
+        urls = [url for url in requests if not url.startswith(("data:", "blob:"))]
+        assert {urlsplit(url).hostname for url in urls} == {"127.0.0.1"}, urls
 
 
 @pytest.fixture(scope="module")
 def live(browser, lab):
-    """A notebook that has run, with every figure in a cell of its own."""
+    """Yield the page of a notebook that has run, with every figure in its own cell."""
     _, folder, _ = lab
     sources = [f"from companion.figures import {kind}\n\n{name} = {kind}()\n{name}" for name, kind in NAMES.items()]
     nbformat.write(new_notebook(cells=[*map(new_code_cell, sources)], metadata=KERNEL), folder / "live.ipynb")
@@ -119,19 +119,19 @@ def live(browser, lab):
 
 
 def drawn(figure):
-    return figure.evaluate("figure => [...figure.querySelectorAll('svg')].map(one => one.innerHTML).join()")
+    return figure.evaluate("figure => [...figure.querySelectorAll('svg')].map(svg => svg.innerHTML).join()")
 
 
-def until(true, patience=PATIENCE):
-    """Ask again and again, as long as patience lasts. Each asking takes a moment: a page or a kernel answers."""
+def until(condition, patience=PATIENCE):
+    """Call `condition` until it is true or the time is over, and return its result. Calls wait for page or kernel."""
     deadline = time.monotonic() + patience
-    while not (found := true()) and time.monotonic() < deadline:
+    while not (result := condition()) and time.monotonic() < deadline:
         pass
-    return found
+    return result
 
 
 def drag(page, slider):
-    """Take a slider's thumb far from where it is."""
+    """Drag a slider's thumb far away."""
     slider.hover()  # which waits until it stands still
     box = slider.bounding_box()
     low, high, value = slider.evaluate("slider => [slider.min, slider.max, slider.value].map(Number)")
@@ -144,11 +144,11 @@ def drag(page, slider):
 
 
 def move(page, control):
-    """Move a slider, or count a number up. Returns what it shows, when all is drawn."""
+    """Move a slider, or count a number up. Return the new value when all is drawn."""
     before = control.input_value()
 
     def moved():
-        # again, if what is above it has grown while it was dragged
+        # repeated if the page above grew during the drag
         control.press("ArrowUp") if control.get_attribute("type") == "number" else drag(page, control)
         return control.input_value() != before
 
@@ -159,26 +159,26 @@ def move(page, control):
 
 @pytest.mark.deep
 @pytest.mark.parametrize("name", NAMES)
-def test_both_ways(live, name):
-    """A number that is moved on the page arrives in Python; what Python sets, control and drawing follow."""
+def test_page_and_python_follow_each_other(live, name):
+    """Move a number on the page and read it in Python; then set it in Python and read control and drawing."""
     figure = live.locator(".unrolled-figure").nth([*NAMES].index(name))
 
     def values():
-        """Each number that the figure has in Python: its expression → the number."""
-        state = f"{{trait: getattr({name}, trait) for trait in {name}.moved}}"
-        moved = json.loads(live.evaluate(PYTHON, f"import json; print(json.dumps({state}))"))
-        lists = {trait: value for trait, value in moved.items() if isinstance(value, list)}
-        found = {trait: value for trait, value in moved.items() if type(value) in (int, float)}
-        return found | {f"{trait}[{k}]": one for trait, value in lists.items() for k, one in enumerate(value)}
+        """Return expression → number for all numbers of the figure in Python."""
+        state = f"{{trait: getattr({name}, trait) for trait in {name}.settings}}"
+        settings = json.loads(live.evaluate(PYTHON, f"import json; print(json.dumps({state}))"))
+        lists = {trait: value for trait, value in settings.items() if isinstance(value, list)}
+        numbers = {trait: value for trait, value in settings.items() if type(value) in (int, float)}
+        return numbers | {f"{trait}[{k}]": item for trait, value in lists.items() for k, item in enumerate(value)}
 
     followed = []
     for control in figure.locator(CONTROLS).all():
         before, picture = values(), drawn(figure)
         shown = move(live, control)
-        # what the thumb passed on its way may arrive first
-        traits = until(lambda: [trait for trait, one in values().items() if one == shown != before.get(trait)], 10)
+        # intermediate values of the drag may arrive first
+        traits = until(lambda: [trait for trait, value in values().items() if value == shown != before.get(trait)], 10)
         if not traits or not until(lambda: drawn(figure) != picture, 10):
-            continue  # what it moves is not a number, or not shown now
+            continue  # not a number, or not shown now
         trait, picture = traits[0], drawn(figure)
         low, high = (float(control.get_attribute(end)) for end in ("min", "max"))
         value = type(before[trait])(low if shown - low > high - shown else high)
@@ -194,17 +194,16 @@ def test_both_ways(live, name):
 
 @pytest.mark.heavy
 def test_python_sets_a_goal_and_reads_what_was_learned(live):
-    """From examples of its own; the page learns, and its weights arrive as those of two models."""
     examples = "[([k % 2, 2 + k, 9], k % 2) for k in range(6)]"
     live.evaluate(PYTHON, f"learning.examples, learning.goal = {examples}, 30")
-    told = "print(learning.steps, [len(one) for one in learning.losses], len(learning.models()))"
+    summary = "print(learning.steps, [len(losses) for losses in learning.losses], len(learning.models()))"
     assert until(lambda: live.evaluate(PYTHON, "print(learning.steps)") == "30\n")
-    assert live.evaluate(PYTHON, told) == "30 [30, 30] 2\n"
+    assert live.evaluate(PYTHON, summary) == "30 [30, 30] 2\n"
 
 
 @pytest.mark.heavy
-def test_stored(browser, lab):
-    """A stored notebook that is trusted shows the figures alive before a cell has run. Until then they are text."""
+def test_stored_figures_run_if_the_notebook_is_trusted(browser, lab):
+    """Check that an untrusted notebook shows text, and a trusted one live figures before any cell has run."""
     _, folder, data = lab
     figures = [getattr(companion.figures, kind)() for kind in NAMES.values()]
     bundles = [figure._repr_mimebundle_() for figure in figures]

@@ -1,4 +1,4 @@
-"""Parameters, shapes and errors of nn.LSTM, and code in Python, as steps.js has them: they are torch's and Python's."""
+"""Compare what arithmetic.js knows of nn.LSTM (parameters, shapes, errors) and of Python literals with both."""
 
 import ast
 import itertools
@@ -20,37 +20,37 @@ VALID = [
 ]
 
 
-def complaint(error):
-    """An error of torch's as steps.js has it. Some builds add the place in the C++ source."""
+def error_as_dict(error):
+    """Return a torch error as arithmetic.js has it, without the C++ location that some builds add."""
     return {"type": type(error).__name__, "message": str(error).split("\nException raised from")[0]}
 
 
 def built(**options):
-    """torch's LSTM, or its error, and its warning."""
+    """Return torch's LSTM, or its error, and its warning."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
             layer = nn.LSTM(**options)
         except (ValueError, TypeError) as error:
-            layer = complaint(error)
+            layer = error_as_dict(error)
     return layer, str(warned[0].message) if warned else None
 
 
-@compares("lstmParameters", "count")
+@compares("lstmParameters", "countNumbers")
 def test_lstm_parameters(ask):
-    """Names, order, shapes and number of the parameters, for all combinations."""
-    call = "of => [s.lstmParameters(of), s.count(s.lstmParameters(of)), s.lstmError(of), s.lstmWarning(of)]"
+    """Compare names, order, shapes and number of the parameters, for all combinations."""
+    call = "of => [s.lstmParameters(of), s.countNumbers(s.lstmParameters(of)), s.lstmError(of), s.lstmWarning(of)]"
     ours = ask(call, [{**options, "dropout": 0} for options in VALID])
-    for options, (parameters, count, *complaints) in zip(VALID, ours, strict=True):
+    for options, (parameters, count, *error_and_warning) in zip(VALID, ours, strict=True):
         layer = nn.LSTM(**options, device="meta")
         assert parameters == [[name, [*p.shape]] for name, p in layer.named_parameters()], options
         assert count == sum(p.numel() for p in layer.parameters())
-        assert complaints == [None, None], options
+        assert error_and_warning == [None, None], options
 
 
 @compares("lstmShapes", "batchSizes")
 def test_lstm_shapes(ask):
-    """The shapes that nn.LSTM takes and gives when it runs, packed sequences among them."""
+    """Compare the shapes of inputs and outputs, including packed sequences."""
     runs = []
     for options in VALID:
         for layout in ("batched", "unbatched", "packed"):
@@ -77,11 +77,11 @@ def test_lstm_shapes(ask):
 
 @compares("lstmError", "lstmWarning")
 def test_lstm_errors(ask):
-    """What is wrong, in torch's words and torch's order, for all combinations of right and wrong values."""
+    """Compare errors and warnings, for all combinations of valid and invalid values."""
     names = ("input_size", "hidden_size", "num_layers", "dropout", "proj_size")
     dropouts = (-0.1, 0.0, 0.05, 0.3, 1.0, 1.1)
     values = itertools.product((-1, 0, 1), (-1, 0, 1, 3), (-1, 0, 1, 2), dropouts, (-1, 0, 1, 3, 4))
-    cases = [dict(zip(names, these, strict=True)) for these in values]
+    cases = [dict(zip(names, combination, strict=True)) for combination in values]
     ours = ask("of => [s.lstmError(of), s.lstmWarning(of)]", cases)
     valid = 0
     for options, (error, warning) in zip(cases, ours, strict=True):
@@ -96,13 +96,13 @@ def test_lstm_errors(ask):
 
 @compares("packError")
 def test_pack_errors(ask):
-    """What torch says of up to four lengths, in all orders."""
+    """Compare errors for up to four lengths, in all orders."""
     cases = [lengths for N in (1, 2, 3, 4) for lengths in itertools.product(range(5), repeat=N)]
     for lengths, ours in zip(cases, ask("lengths => s.packError(lengths)", cases), strict=True):
         try:
             theirs = pack_padded_sequence(torch.zeros(max(lengths), len(lengths), 1), lengths) and None
         except (RuntimeError, ValueError) as error:
-            theirs = complaint(error)
+            theirs = error_as_dict(error)
         assert ours == theirs, lengths
 
 
@@ -114,11 +114,10 @@ def test_python_float(ask):
     assert ask("value => s.pythonFloat(value)", values) == [*map(repr, values)]
 
 
-@compares("python")
-def test_python(ask):
-    """Values as Python's source has them."""
+@compares("pythonLiteral")
+def test_python_literal(ask):
     values = [True, False, 0, 7, -3, 0.5, *(k / 20 for k in range(1, 20)), "tanh", 'a "b" \\ c\n', "門"]
-    written = ask("value => s.python(value)", values)
-    assert [ast.literal_eval(one) for one in written] == values
-    assert [type(ast.literal_eval(one)) for one in written] == [*map(type, values)]
+    written = ask("value => s.pythonLiteral(value)", values)
+    assert [ast.literal_eval(literal) for literal in written] == values
+    assert [type(ast.literal_eval(literal)) for literal in written] == [*map(type, values)]
     assert written[:-3] == [*map(repr, values[:-3])]

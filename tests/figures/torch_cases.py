@@ -1,32 +1,32 @@
-"""Cases in which the arithmetic of the figures is held to torch, and the exports that a test holds."""
+"""Random cases for comparing the figures' arithmetic with torch, and a register of the compared exports."""
 
 import os
 
 import torch
 
-MANY = 1200 if "PROVE" in os.environ else 210  # all that a case takes turns with, SCALES and the like, come round
+MANY = 1200 if "PROVE" in os.environ else 210  # enough to go through SCALES and other cycles
 DOUBLE = {"dtype": torch.float64}
 # The factors of weights, and of inputs and states: as drawn, small, and so large that gates are saturated.
 SCALES = [(1, 1), (3, 1), (1, 1e-3), (1e-3, 1), (1, 30), (30, 1), (1, 1e3), (1e3, 1), (0, 1), (1, 0)]
-COMPARED = set()  # the exports that a test holds to torch
+COMPARED = set()  # exports that a test compares with torch
 
 
 def compares(*names):
-    """Mark a test as the one that compares these exports."""
+    """Register the exports that a test compares with torch."""
     COMPARED.update(names)
     return lambda test: test
 
 
 def same(ours, theirs, rtol=1e-11, atol=1e-11):
-    """Hold lists of numbers, one for each case, to tensors: shapes exactly, values to the last digits."""
-    ours = [torch.tensor(one, **DOUBLE) for one in ours]
-    assert [one.shape for one in ours] == [one.shape for one in theirs]
-    flat = [torch.cat([one.detach().flatten().double() for one in side]) for side in (ours, theirs)]
+    """Assert that lists of numbers, one for each case, equal tensors: shapes exactly, values to the last digits."""
+    ours = [torch.tensor(numbers, **DOUBLE) for numbers in ours]
+    assert [tensor.shape for tensor in ours] == [tensor.shape for tensor in theirs]
+    flat = [torch.cat([tensor.detach().flatten().double() for tensor in side]) for side in (ours, theirs)]
     torch.testing.assert_close(*flat, rtol=rtol, atol=atol, equal_nan=True)
 
 
 def sizes():
-    """Sizes and factors for each case: (input_size, hidden_size, steps, factor of weights, factor of values)."""
+    """Yield for each case: (input_size, hidden_size, steps, factor of weights, factor of values)."""
     for case in range(MANY):
         input_size, hidden_size, steps = torch.randint(1, 6, (3,)).tolist()
         yield input_size, hidden_size, steps, *SCALES[case % len(SCALES)]
@@ -40,7 +40,7 @@ def scaled(module, factor):
 
 
 def weights(module, suffix=""):
-    """A layer's parameters as steps.js takes them."""
+    """Return a layer's parameters as arithmetic.js takes them."""
     kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     return {kind: tensor for kind in kinds if (tensor := getattr(module, kind + suffix, None)) is not None}
 

@@ -11,7 +11,7 @@ import pytest
 from book import editions
 from book.live import page_scripts
 from companion.figures import Unrolling
-from companion.figures.figure import own
+from companion.figures.figure import own_state
 from tests.live.notebook import NOTEBOOK, Notebook, notebook
 from tests.site.browsing import MARK_KINDS, WIDE, accessible, begin, opened
 
@@ -201,7 +201,7 @@ def test_outputs_of_all_kinds(browser, fake_live_address):
         ),
         "text/plain": "tensor([1., 2.])",
         "application/vnd.unrolled.figure+json": json.dumps(
-            {"name": "unrolling", "id": 7, "state": own(Unrolling().get_state())}
+            {"name": "unrolling", "id": 7, "state": own_state(Unrolling().get_state())}
         ),
     }
     with notebook(browser, fake_live_address) as book:

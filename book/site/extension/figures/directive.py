@@ -25,7 +25,7 @@ from sphinx.util.docutils import SphinxDirective
 from book.site.extension.figures.pictures import inline
 from book.site.extension.interface_words import edition_of
 from companion import figures
-from companion.figures.figure import EXPORT, IMPORT, modules, own, picture, read, source, without_comments
+from companion.figures.figure import EXPORT, IMPORT, modules, own_state, picture, read, source, without_comments
 from companion.learning import numeral_readers, small_writers, writer
 
 logger = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class InsertFigures(SphinxPostTransform):
             if name not in NAMES:
                 logger.warning("a widget that is no figure of companion.figures", location=node, type="unrolled")
                 continue
-            node.replace_self(nodes.raw("", figure_html(name, own(state), number), format="html", figure=name))
+            node.replace_self(nodes.raw("", figure_html(name, own_state(state), number), format="html", figure=name))
 
 
 class Alive(SphinxDirective):
@@ -71,7 +71,7 @@ class Alive(SphinxDirective):
         if name not in NAMES:
             raise self.error(f"there is no figure {name!r}: it is one of {', '.join(NAMES)}")
         figure = getattr(figures, figures.__all__[NAMES.index(name)])(edition_of(self.env.app).language)
-        return [nodes.raw("", figure_html(name, own(figure.get_state()), 1), format="html", figure=name)]
+        return [nodes.raw("", figure_html(name, own_state(figure.get_state()), 1), format="html", figure=name)]
 
 
 def figure_html(name, state, number):

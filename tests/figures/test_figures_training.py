@@ -1,7 +1,6 @@
-"""The models that learn on a page are companion.SequenceModel: outputs, all gradients, and where they begin.
+"""Compare the models of training.js with companion.SequenceModel: outputs, all gradients, and initial weights.
 
-test_figure_learning.py holds their weights after fifty steps of Adam to torch's, test_figure_past.py weights from a
-file.
+test_figure_learning.py compares weights after fifty steps of Adam, test_figure_past.py tests weights from a file.
 """
 
 import json
@@ -16,7 +15,7 @@ import companion
 from companion.figures.figure import read
 from companion.learning.sequence_model import SequenceModel
 from companion.learning.tasks import Recall
-from tests.figures.figure_page import asking
+from tests.figures.figure_page import serve_modules
 
 DOUBLE = {"dtype": torch.float64}
 SIZES = {"vocab_size": 7, "embedding_dim": 3, "hidden_size": 4, "num_outputs": 5}
@@ -25,12 +24,12 @@ each_kind = pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
 
 @pytest.fixture(scope="module")
 def ask(browser):
-    with asking(browser, "networks") as ask:
+    with serve_modules(browser, "training") as ask:
         yield ask
 
 
-def model_of(kind, sizes, values=None):
-    """The model with its numbers in the order in which the page has them."""
+def build_model(kind, sizes, values=None):
+    """Return the model with all weights from `values`, in the page's order."""
     recurrent = getattr(companion, kind)(sizes["embedding_dim"], sizes["hidden_size"], **DOUBLE)
     embedding = companion.Embedding(sizes["vocab_size"], sizes["embedding_dim"], **DOUBLE)
     model = SequenceModel(embedding, companion.by_hand(recurrent), sizes["num_outputs"])
@@ -49,40 +48,39 @@ def same(ours, theirs, bound=1e-11):
     )
 
 
-def test_every_export_is_held_to_torch():
-    exports = re.findall(r"^export const (\w+)", read("networks.js"), re.MULTILINE)
+def test_every_export_is_compared_with_torch():
+    exports = re.findall(r"^export const (\w+)", read("training.js"), re.MULTILINE)
     with open(__file__, encoding="utf-8") as file:
         missing = {*exports} - {*re.findall(r"s\.(\w+)", file.read())}
-    assert exports and missing == {"parametersOf", "lossOf", "adamOf", "adamStep", "clipNorm"}  # what those two use
+    assert exports and missing == {"parameterShapes", "batchLoss", "adamState", "adamStep", "clipNorm"}  # in those two
 
 
-# Everything of one sequence whose loss is asked at each step with a target: outputs, states, the loss, and all
-# gradients.
+# Outputs, loss and all gradients of one sequence, with a loss term at each step that has a target.
 LEARN = """({ kind, sizes, values, indices, targets }) => {
-    const model = s.modelOf(kind, sizes, Float64Array.from(values));
-    const tape = s.read(model, indices);
-    const gradients = s.modelOf(kind, sizes);
+    const model = s.buildModel(kind, sizes, Float64Array.from(values));
+    const tape = s.forward(model, indices);
+    const gradients = s.buildModel(kind, sizes);
     const dh = new Float64Array(tape.h.length);
     let loss = 0;
     const y = indices.map((_, t) => s.logitsAt(model, tape, t + 1));
     targets.forEach((target, t) => {
         if (target === null) return;
-        const one = s.crossEntropy(y[t], target);
-        loss += one.loss;
-        s.backFromLogits(model, tape, t + 1, one.d, dh, gradients.w);
+        const term = s.crossEntropy(y[t], target);
+        loss += term.loss;
+        s.backwardFromLogits(model, tape, t + 1, term.d, dh, gradients.w);
     });
-    const { dx } = s.back(model, tape, dh, gradients.w);
+    const { dx } = s.backward(model, tape, dh, gradients.w);
     return { y: y.map((row) => [...row]), loss, dx, dh, gradients: gradients.values };
 }"""
 
 
 @each_kind
 def test_outputs_and_gradients(ask, kind):
-    """Of sequences of one to nine steps; some gates are saturated, some losses are asked only at the end."""
+    """Compare sequences of one to nine steps; some gates are saturated, some losses are at the end only."""
     torch.manual_seed(0)
     cases, expected = [], []
     for case in range(30):
-        model = model_of(kind, SIZES)
+        model = build_model(kind, SIZES)
         with torch.no_grad():
             for parameter in model.parameters():
                 parameter.mul_((1, 3, 10)[case % 3])
@@ -105,22 +103,22 @@ def test_outputs_and_gradients(ask, kind):
         )
         dx, *rest = torch.autograd.grad(loss, [x, *states, *model.parameters()])
         expected.append((y, loss, dx, numbers(rest[: steps + 1]), numbers(rest[steps + 1 :])))
-    for found, (y, loss, dx, dh, gradients) in zip(ask(LEARN, cases), expected, strict=True):
+    for result, (y, loss, dx, dh, gradients) in zip(ask(LEARN, cases), expected, strict=True):
         for name, theirs in {"y": y, "loss": loss, "dx": dx, "dh": dh, "gradients": gradients}.items():
-            same(found[name], theirs)
+            same(result[name], theirs)
 
 
 SHARES = """({ kind, sizes, values, indices, target, window }) =>
-    s.sharesOf(s.modelOf(kind, sizes, Float64Array.from(values)), indices, target, window)"""
+    s.gradientShares(s.buildModel(kind, sizes, Float64Array.from(values)), indices, target, window)"""
 
 
 @each_kind
 def test_shares_of_each_step(ask, kind):
-    """Where each step has a W_hh of its own, autograd tells what comes through it; and what a window leaves out."""
+    """Compare with autograd, where each step has its own copy of W_hh, and check what a window leaves out."""
     torch.manual_seed(0)
     cases, expected = [], []
     for window in (1, 4, 9):
-        model, indices, target = model_of(kind, SIZES), torch.randint(7, (9,)), torch.randint(5, ())
+        model, indices, target = build_model(kind, SIZES), torch.randint(7, (9,)), torch.randint(5, ())
         cases.append(
             {
                 "kind": kind,
@@ -131,40 +129,39 @@ def test_shares_of_each_step(ask, kind):
                 "window": window,
             }
         )
-        own = [model.recurrent.weight_hh_l0.detach().clone().requires_grad_() for _ in indices]
+        copies = [model.recurrent.weight_hh_l0.detach().clone().requires_grad_() for _ in indices]
         x, state = model.embedding(indices).detach().requires_grad_(), ()
-        for x_t, weight_hh in zip(x, own):
+        for x_t, weight_hh in zip(x, copies):
             output, state = torch.func.functional_call(
                 model.recurrent, {"weight_hh_l0": weight_hh}, (x_t[None, None], *state)
             )
             state = (state,)
-        *parts, dx = torch.autograd.grad(F.cross_entropy(model.linear(output[-1, 0]), target), [*own, x])
+        *parts, dx = torch.autograd.grad(F.cross_entropy(model.linear(output[-1, 0]), target), [*copies, x])
         parts = torch.stack(parts)
         whole = parts.sum(0)
         shares = (parts * whole).sum(dim=(1, 2)) / whole.square().sum()
         expected.append((shares, dx.norm(dim=-1), parts[: 9 - window].sum(0).norm() / whole.norm()))
-    for found, (shares, lengths, lost) in zip(ask(SHARES, cases), expected, strict=True):
-        same(found["shares"], shares)
-        same(found["lengths"], lengths)
-        same(found["lost"], lost)
+    for result, (shares, lengths, lost) in zip(ask(SHARES, cases), expected, strict=True):
+        same(result["shares"], shares)
+        same(result["lengths"], lengths)
+        same(result["lost"], lost)
 
 
 START = """({ kind, sizes, seed, longest }) => {
-    const model = s.begin(kind, sizes, seed);
-    if (kind !== "RNN") s.remember(model, s.chronoBiases(sizes.hidden_size, longest, seed), true);
+    const model = s.initialModel(kind, sizes, seed);
+    if (kind !== "RNN") s.setMemoryBiases(model, s.chronoBiases(sizes.hidden_size, longest, seed), true);
     return model.values;
 }"""
 
 
 @each_kind
-def test_where_it_begins(ask, kind):
-    """The embedding spread as N(0, 1), the rest within ±1/√H and all over it; chrono biases as `companion.chrono_` puts
-    them."""
+def test_initial_weights(ask, kind):
+    """Check the embedding's N(0, 1), the others' U(-1/√H, 1/√H), and chrono biases as those of `companion.chrono_`."""
     sizes = {"vocab_size": 40, "embedding_dim": 20, "hidden_size": 25, "num_outputs": 9}
-    (values,) = ask("([kind, sizes]) => s.begin(kind, sizes, 3).values", [[kind, sizes]])
-    model = model_of(kind, sizes, values)
-    drawn = model.embedding.weight
-    assert abs(drawn.mean()) < 0.15 and abs(drawn.std() - 1) < 0.1
+    (values,) = ask("([kind, sizes]) => s.initialModel(kind, sizes, 3).values", [[kind, sizes]])
+    model = build_model(kind, sizes, values)
+    embedding = model.embedding.weight
+    assert abs(embedding.mean()) < 0.15 and abs(embedding.std() - 1) < 0.1
     for name, parameter in list(model.named_parameters())[1:]:
         assert parameter.abs().max() <= 0.2, name
         assert parameter.abs().max() > 0.15 and abs(parameter.mean()) < 0.5 / parameter.numel() ** 0.5, name
@@ -172,38 +169,38 @@ def test_where_it_begins(ask, kind):
     if kind == "RNN":
         assert chrono == values
         return
-    biases = model_of(kind, sizes, chrono).recurrent
+    biases = build_model(kind, sizes, chrono).recurrent
     keep = biases.bias_ih_l0.detach().chunk(4 if kind == "LSTM" else 3)
     assert (keep[1] >= 0).all() and (keep[1] <= torch.tensor(49.0).log()).all() and keep[1].std() > 0.3
     assert not biases.bias_hh_l0.detach().chunk(len(keep))[1].any()
     if kind == "LSTM":
         assert torch.equal(keep[0], -keep[1])
-    changed = [k for k, (one, other) in enumerate(zip(values, chrono, strict=True)) if one != other]
+    changed = [k for k, (before, after) in enumerate(zip(values, chrono, strict=True)) if before != after]
     assert len(changed) == 25 * (4 if kind == "LSTM" else 2)
 
 
-def test_an_rnn_may_begin_with_the_identity(ask):
+def test_set_identity_changes_only_w_hh(ask):
     start, values = ask(
-        "identity => { const model = s.begin('RNN', sizes, 3); if (identity) s.identity(model); return model.values }".replace(  # noqa: E501
+        "identity => { const model = s.initialModel('RNN', sizes, 3); if (identity) s.setIdentity(model); return model.values }".replace(  # noqa: E501
             "sizes", json.dumps(SIZES)
         ),
         [False, True],
     )
-    one, other = (dict(model_of("RNN", SIZES, found).named_parameters()) for found in (start, values))
-    assert torch.equal(other.pop("recurrent.weight_hh_l0"), torch.eye(4, **DOUBLE))
-    assert all(torch.equal(one[name], parameter) for name, parameter in other.items())
+    before, after = (dict(build_model("RNN", SIZES, weights).named_parameters()) for weights in (start, values))
+    assert torch.equal(after.pop("recurrent.weight_hh_l0"), torch.eye(4, **DOUBLE))
+    assert all(torch.equal(before[name], parameter) for name, parameter in after.items())
 
 
 def test_recall(ask):
-    """Each symbol and each noise about as often; the question at the end; another batch is another one."""
+    """Check that symbols and noise are uniform, the question is last, and batches differ."""
     options = {"gap": 6, "symbols": 4, "batch_size": 400}
-    (one,), (other,) = (
+    (batch,), (other,) = (
         ask("([number, options]) => s.recallBatch(5, number, options)", [[number, options]]) for number in (0, 1)
     )
-    assert one != other
+    assert batch != other
     task = Recall(6)
-    assert {len(indices) for indices, _ in one} == {8} and task.vocab_size == 2 * task.symbols + 1
-    for indices, target in one:
+    assert {len(indices) for indices, _ in batch} == {8} and task.vocab_size == 2 * task.symbols + 1
+    for indices, target in batch:
         assert indices[0] == target and indices[-1] == 8 and all(4 <= k < 8 for k in indices[1:-1])
-    for counts, total in ((Counter(t for _, t in one), 400), (Counter(k for i, _ in one for k in i[1:-1]), 2400)):
+    for counts, total in ((Counter(t for _, t in batch), 400), (Counter(k for i, _ in batch for k in i[1:-1]), 2400)):
         assert len(counts) == 4 and all(abs(n - total / 4) < 5 * (total * 3 / 16) ** 0.5 for n in counts.values())

@@ -1,22 +1,22 @@
-/* The arithmetic of the figures, each step once. Vectors are arrays of numbers, matrices arrays of rows, in float64.
- * Names, shapes and orders are torch's: tests/figures/test_figures_steps.py holds every function to torch in a browser. */
+/* Arithmetic of the figures. Vectors are arrays of numbers, matrices arrays of rows, in float64. Names, shapes and orders
+ * are torch's: tests/figures/test_figures_arithmetic.py compares every function with torch in a browser. */
 
 import { dot, sigmoid } from "./numbers.js";
 
 /* W x, W: (M, N), x: (N) */
 export const times = (W, x) => W.map((row) => dot(row, x));
 
-/* x W, x: (M), W: (M, N): with a one-hot x the row of its one */
+/* x W, x: (M), W: (M, N): if x is one-hot, a row of W */
 export const rowTimes = (x, W) => W[0].map((_, n) => x.reduce((sum, x_m, m) => sum + x_m * W[m][n], 0));
 
-/* W_ih x + b_ih + W_hh h + b_hh, without the biases where there are none. */
-export const sums = (x, h, w) => {
+/* W_ih x + b_ih + W_hh h + b_hh; a layer may have no biases. */
+export const preactivations = (x, h, w) => {
   const [a, b] = [times(w.weight_ih, x), times(w.weight_hh, h)];
   return a.map((a_k, k) => a_k + b[k] + (w.bias_ih ? w.bias_ih[k] + w.bias_hh[k] : 0));
 };
 
 /* r W */
-export const scaled = (r, W) => W.map((row) => row.map((value) => r * value));
+export const scale = (r, W) => W.map((row) => row.map((value) => r * value));
 
 /* ---- Embedding ---- */
 
@@ -24,7 +24,7 @@ export const scaled = (r, W) => W.map((row) => row.map((value) => r * value));
 export const oneHot = (index, num_embeddings) =>
   Array.from({ length: num_embeddings }, (_, k) => (k === index ? 1 : 0));
 
-/* dL/dW, (num_embeddings, embedding_dim), from dL/de_k for every place k: each index's row gets the sum of its places. */
+/* dL/dW, (num_embeddings, embedding_dim), from dL/de_k for every place k: a row's gradient is the sum over its places. */
 export const embeddingGradient = (indices, gradients, num_embeddings, padding_idx = null) => {
   const sum = Array.from({ length: num_embeddings }, () => gradients[0].map(() => 0));
   indices.forEach((index, place) => {
@@ -34,9 +34,9 @@ export const embeddingGradient = (indices, gradients, num_embeddings, padding_id
 };
 
 /* One step of gradient descent: W - lr dL/dW */
-export const descend = (W, gradient, lr) => W.map((row, m) => row.map((value, n) => value - lr * gradient[m][n]));
+export const gradientStep = (W, gradient, lr) => W.map((row, m) => row.map((value, n) => value - lr * gradient[m][n]));
 
-/* L, the sum of all numbers that were read, and dL/de_k for every place k: all ones. rows: e_0, e_1, … */
+/* L, the sum of all numbers of the rows e_0, e_1, …, and dL/de_k for every place k: all ones. */
 export const sumLoss = (rows) => ({
   L: rows.flat().reduce((sum, value) => sum + value, 0),
   gradients: rows.map((e) => e.map(() => 1)),
@@ -50,7 +50,7 @@ const NONLINEARITIES = {
 };
 
 /* h_t = tanh( W_ih x_t + b_ih + W_hh h_{t-1} + b_hh ), or relu. x: (input_size), h: (hidden_size) */
-export const rnnCell = (x, h, w, nonlinearity = "tanh") => sums(x, h, w).map(NONLINEARITIES[nonlinearity][0]);
+export const rnnCell = (x, h, w, nonlinearity = "tanh") => preactivations(x, h, w).map(NONLINEARITIES[nonlinearity][0]);
 
 /* The states h_1 … h_T of a sequence, each (hidden_size), from zeros unless h_0 is given. */
 export const rnn = (inputs, w, nonlinearity = "tanh", h_0 = w.weight_hh.map(() => 0)) => {
@@ -70,17 +70,17 @@ export const rnnGradients = (states, last, w, nonlinearity = "tanh") => {
   return gradients;
 };
 
-/* f'(a), of the state h = f(a) that came of it: 1 - h² for tanh, 1 or 0 for relu. */
-export const rnnSlopes = (h, nonlinearity = "tanh") => h.map(NONLINEARITIES[nonlinearity][1]);
+/* f'(a), computed from h = f(a): 1 - h² for tanh, 1 or 0 for relu. */
+export const rnnDerivatives = (h, nonlinearity = "tanh") => h.map(NONLINEARITIES[nonlinearity][1]);
 
 /* ---- LSTM ---- */
 
-/* One step, with everything that is computed on the way, each (hidden_size):
+/* One step, with all intermediate values, each (hidden_size):
  *   a     W_ih x_t + b_ih + W_hh h_{t-1} + b_hh, (4 hidden_size), the gates stacked in the order i, f, g, o
  *   i, f, o = σ( a_i ), σ( a_f ), σ( a_o )    g = tanh( a_g )
  *   kept  f ⊙ c_{t-1}    added  i ⊙ g    c  kept + added    squashed  tanh( c )    h  o ⊙ tanh( c ) */
 export const lstmCell = (x, [h, c], w) => {
-  const a = sums(x, h, w);
+  const a = preactivations(x, h, w);
   const size = c.length;
   const chunk = (k, f) => a.slice(k * size, (k + 1) * size).map(f);
   const [i, f, g, o] = [chunk(0, sigmoid), chunk(1, sigmoid), chunk(2, Math.tanh), chunk(3, sigmoid)];
@@ -104,28 +104,30 @@ export const lstm = (inputs, w, state) => {
 
 /* ---- The parameters of nn.LSTM ---- */
 
-/* What torch's constructor says of its arguments: an error { type, message }, or null. The words are torch's. */
+/* The error that torch's constructor raises for its arguments: { type, message } in torch's words, or null. */
 export const lstmError = ({ input_size, hidden_size, num_layers, dropout, proj_size }) => {
-  const value = (message) => ({ type: "ValueError", message });
+  const valueError = (message) => ({ type: "ValueError", message });
   if (!(dropout >= 0 && dropout <= 1))
-    return value("dropout should be a number in range [0, 1] representing the probability of an element being zeroed");
-  if (input_size <= 0) return value("input_size must be greater than zero");
-  if (hidden_size <= 0) return value("hidden_size must be greater than zero");
-  if (num_layers <= 0) return value("num_layers must be greater than zero");
-  if (proj_size < 0) return value("proj_size should be a positive integer or zero to disable projections");
-  if (proj_size >= hidden_size) return value("proj_size has to be smaller than hidden_size");
+    return valueError(
+      "dropout should be a number in range [0, 1] representing the probability of an element being zeroed",
+    );
+  if (input_size <= 0) return valueError("input_size must be greater than zero");
+  if (hidden_size <= 0) return valueError("hidden_size must be greater than zero");
+  if (num_layers <= 0) return valueError("num_layers must be greater than zero");
+  if (proj_size < 0) return valueError("proj_size should be a positive integer or zero to disable projections");
+  if (proj_size >= hidden_size) return valueError("proj_size has to be smaller than hidden_size");
   return null;
 };
 
-/* And its warning, or null. */
+/* The warning of torch's constructor, or null. */
 export const lstmWarning = ({ num_layers, dropout }) =>
   dropout > 0 && dropout <= 1 && num_layers === 1
     ? "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects " +
       `num_layers greater than 1, but got dropout=${pythonFloat(dropout)} and num_layers=${num_layers}`
     : null;
 
-/* A number, a string or a truth value as Python writes it. */
-export const python = (value) =>
+/* A number, a string or a boolean as Python writes it. */
+export const pythonLiteral = (value) =>
   typeof value === "boolean"
     ? value
       ? "True"
@@ -141,20 +143,20 @@ export const lstmParameters = ({ input_size, hidden_size, num_layers, bias, bidi
   const parameters = [];
   for (let layer = 0; layer < num_layers; layer++)
     for (const direction of directions) {
-      const read = layer ? directions.length * size : input_size;
+      const features = layer ? directions.length * size : input_size;
       const name = (kind) => `${kind}_l${layer}${direction}`;
-      parameters.push([name("weight_ih"), [4 * hidden_size, read]], [name("weight_hh"), [4 * hidden_size, size]]);
+      parameters.push([name("weight_ih"), [4 * hidden_size, features]], [name("weight_hh"), [4 * hidden_size, size]]);
       if (bias) parameters.push([name("bias_ih"), [4 * hidden_size]], [name("bias_hh"), [4 * hidden_size]]);
       if (proj_size) parameters.push([name("weight_hr"), [proj_size, hidden_size]]);
     }
   return parameters;
 };
 
-export const count = (parameters) =>
+export const countNumbers = (parameters) =>
   parameters.reduce((sum, [, shape]) => sum + shape.reduce((product, size) => product * size, 1), 0);
 
-/* The shapes of what goes in and comes out. layout: "batched", "unbatched" or "packed"; T: steps, N: sequences;
- * lengths: those of packed sequences, the longest first. */
+/* The shapes of inputs and outputs. layout: "batched", "unbatched" or "packed"; T: steps, N: sequences;
+ * lengths: of packed sequences, the longest first. */
 export const lstmShapes = (sizes, { layout, T, N, lengths }) => {
   const { input_size, hidden_size, num_layers, batch_first, bidirectional, proj_size } = sizes;
   const D = bidirectional ? 2 : 1;
@@ -168,18 +170,20 @@ export const lstmShapes = (sizes, { layout, T, N, lengths }) => {
   return { input: sequence(input_size), output: sequence(D * size), h_n: state(size), c_n: state(hidden_size) };
 };
 
-/* How many sequences are still running at each step: a PackedSequence's batch_sizes. */
+/* A PackedSequence's batch_sizes: the number of sequences that are longer than t. */
 export const batchSizes = (lengths) =>
   Array.from({ length: Math.max(...lengths) }, (_, t) => lengths.filter((length) => length > t).length);
 
-/* What torch says of the lengths of sequences that it is to pack: an error { type, message }, or null. */
+/* The error that torch raises when it packs sequences of these lengths: { type, message }, or null. */
 export const packError = (lengths) => {
-  const runtime = (message) => ({ type: "RuntimeError", message });
-  if (Math.max(...lengths) <= 0) return runtime("Cannot pack empty tensors.");
+  const runtimeError = (message) => ({ type: "RuntimeError", message });
+  if (Math.max(...lengths) <= 0) return runtimeError("Cannot pack empty tensors.");
   if (lengths[lengths.length - 1] <= 0)
-    return runtime("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0");
+    return runtimeError(
+      "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0",
+    );
   if (lengths.some((length, n) => length > lengths[n - 1]))
-    return runtime(
+    return runtimeError(
       "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass " +
         "`enforce_sorted=False` to pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not " +
         "need ONNX exportability.",
@@ -187,7 +191,7 @@ export const packError = (lengths) => {
   return null;
 };
 
-/* A number as Python writes a float, with its point: 1.0, 0.5, 1e-05. */
+/* A number as Python writes a float: 1.0, 0.5, 1e-05. */
 export const pythonFloat = (value) => {
   const size = Math.abs(value);
   if (size > 0 && (size < 1e-4 || size >= 1e16)) return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
@@ -196,25 +200,25 @@ export const pythonFloat = (value) => {
 
 /* ---- Writing ---- */
 
-/* softmax( y / temperature ); at temperature 0 the likeliest, the first of them, has it all. */
+/* softmax( y / temperature ); at temperature 0 one-hot for the first maximum. */
 export const probabilities = (y, temperature = 1) => {
-  const most = y.reduce((a, b) => Math.max(a, b), -Infinity);
-  if (temperature === 0) return oneHot(y.indexOf(most), y.length);
-  const powers = Array.from(y, (y_k) => Math.exp((y_k - most) / temperature));
+  const max = y.reduce((a, b) => Math.max(a, b), -Infinity);
+  if (temperature === 0) return oneHot(y.indexOf(max), y.length);
+  const powers = Array.from(y, (y_k) => Math.exp((y_k - max) / temperature));
   const total = powers.reduce((a, b) => a + b, 0);
   return powers.map((power) => power / total);
 };
 
-/* The index that a number u from [0, 1) draws. */
-export const draw = (p, u) => {
+/* The index that a number u from [0, 1) selects, by inverse transform sampling. */
+export const sampleIndex = (p, u) => {
   let below = 0;
   for (let k = 0; k < p.length; k++) if (u < (below += p[k])) return k;
-  return p.findLastIndex((p_k) => p_k > 0); // what rounding left over
+  return p.findLastIndex((p_k) => p_k > 0); // the sum may be a little below 1
 };
 
-/* One step of a language model: index → embedding → LSTM → logits. Its weights are named as in companion.SequenceModel's
- * state_dict: { step, y }, with `step` as lstmCell returns it. */
-export const writeStep = (index, state, w) => {
+/* One step of a language model, index → embedding → LSTM → logits: { step, y }, with `step` as lstmCell returns it. Weights
+ * are named as in companion.SequenceModel's state_dict. */
+export const languageModelStep = (index, state, w) => {
   const step = lstmCell(w["embedding.weight"][index], state, {
     weight_ih: w["recurrent.weight_ih_l0"],
     weight_hh: w["recurrent.weight_hh_l0"],
@@ -227,19 +231,19 @@ export const writeStep = (index, state, w) => {
 
 /* ---- Reading with attention ---- */
 
-/* The words of a number as it is typed, as companion.learning.numerals splits it: in English at blanks, hyphens and commas,
- * elsewhere sign by sign. */
+/* Split a number in words as companion.learning.numerals does: in English at blanks, hyphens and commas, in other languages
+ * character by character. */
 export const numeralWords = (text, language) => {
-  const normal = text.normalize("NFC");
+  const normalised = text.normalize("NFC");
   return language === "en"
-    ? normal
+    ? normalised
         .toLowerCase()
         .split(/[\s,-]+/u)
         .filter(Boolean)
-    : [...normal].filter((sign) => sign.trim());
+    : [...normalised].filter((character) => character.trim());
 };
 
-/* One layer of an LSTM by the name that it has in a state_dict. */
+/* The weights of one LSTM layer, by its name in a state_dict. */
 const layerOf = (w, name, direction = "") => ({
   weight_ih: w[`${name}.weight_ih_l0${direction}`],
   weight_hh: w[`${name}.weight_hh_l0${direction}`],
@@ -247,19 +251,19 @@ const layerOf = (w, name, direction = "") => ({
   bias_hh: w[`${name}.bias_hh_l0${direction}`],
 });
 
-/* s_1 … s_S, each [ h→_j, h←_j ], and the state that the decoder begins with: both directions where they end. Weights are
- * named as in companion.learning.encoder_decoder.EncoderDecoder's state_dict: { memory, state: [h, c] } */
+/* The encoder: { memory, state: [h, c] }. memory: s_1 … s_S, each [ h→_j, h←_j ]; state: the last states of both directions,
+ * with which the decoder starts. Weights are named as in companion.learning.encoder_decoder.EncoderDecoder's state_dict. */
 export const encode = (indices, w) => {
-  const read = indices.map((index) => w["source.weight"][index]);
-  const [forward, backward] = [layerOf(w, "encoder"), layerOf(w, "encoder", "_reverse")];
-  const zeros = Array.from(forward.weight_hh[0], () => 0);
-  const there = lstm(read, forward, [zeros, zeros]);
-  const back = lstm([...read].reverse(), backward, [zeros, zeros]).reverse();
+  const embedded = indices.map((index) => w["source.weight"][index]);
+  const [forwardLayer, backwardLayer] = [layerOf(w, "encoder"), layerOf(w, "encoder", "_reverse")];
+  const zeros = Array.from(forwardLayer.weight_hh[0], () => 0);
+  const forward = lstm(embedded, forwardLayer, [zeros, zeros]);
+  const backward = lstm([...embedded].reverse(), backwardLayer, [zeros, zeros]).reverse();
   return {
-    memory: there.map(({ h }, j) => [...h, ...back[j].h]),
+    memory: forward.map(({ h }, j) => [...h, ...backward[j].h]),
     state: [
-      [...there.at(-1).h, ...back[0].h],
-      [...there.at(-1).c, ...back[0].c],
+      [...forward.at(-1).h, ...backward[0].h],
+      [...forward.at(-1).c, ...backward[0].c],
     ],
   };
 };
@@ -286,25 +290,25 @@ export const attend = (h, memory, w) => {
   return { context, weights };
 };
 
-/* One step of the decoder, after the sign `index`: { step, weights, y }. Where w has no attention, weights are null.
+/* One step of the decoder, after the sign `index`: { step, weights, y }. Without attention in w, weights are null.
  *   h_t = LSTM( y_{t-1}, h_{t-1} )    h̃_t = tanh( W_c [ h_t, context ] + b )    y = W h̃_t + b */
-export const decodeStep = (index, state, memory, w) => {
+export const decoderStep = (index, state, memory, w) => {
   const step = lstmCell(w["target.weight"][index], state, layerOf(w, "decoder"));
   let [h, weights] = [step.h, null];
   if (w["join.weight"]) {
-    const looked = attend(h, memory, w);
-    weights = looked.weights;
-    h = times(w["join.weight"], [...h, ...looked.context]).map((value, n) => Math.tanh(value + w["join.bias"][n]));
+    const attended = attend(h, memory, w);
+    weights = attended.weights;
+    h = times(w["join.weight"], [...h, ...attended.context]).map((value, n) => Math.tanh(value + w["join.bias"][n]));
   }
   return { step, weights, y: times(w["linear.weight"], h).map((value, n) => value + w["linear.bias"][n]) };
 };
 
-/* The likeliest sign at each step, up to the end, 0: [{ index, p, weights }, …]. After `longest` signs only the end may come. */
-export const writeNumber = (indices, w, longest) => {
+/* The likeliest sign at each step, up to the end, 0: [{ index, p, weights }, …]. After `longest` signs the end is forced. */
+export const greedyDecode = (indices, w, longest) => {
   let { memory, state } = encode(indices, w);
   const rows = [];
   for (let index = 0; rows.length === 0 || index !== 0; ) {
-    const { step, weights, y } = decodeStep(index, state, memory, w);
+    const { step, weights, y } = decoderStep(index, state, memory, w);
     const p = rows.length < longest ? probabilities(y) : oneHot(0, y.length);
     index = p.indexOf(Math.max(...p));
     rows.push({ index, p: p[index], weights });

@@ -1,5 +1,7 @@
-"""The arithmetic of the figures, run in a browser, is torch's: in hundreds of cases for each function of steps.js, in
-`make prove` in a thousand."""
+"""Compare the figures' arithmetic, run in a browser, with torch: hundreds of random cases for each function.
+
+`make prove` runs a thousand.
+"""
 
 import base64
 import itertools
@@ -21,18 +23,17 @@ from companion.learning.text import characters
 from tests.figures.torch_cases import COMPARED, DOUBLE, MANY, SCALES, compares, randn, same, scaled, sizes, weights
 
 pytestmark = [pytest.mark.twice, pytest.mark.usefixtures("repeatable")]
-# Exports that a figure's page holds to Python, end to end, and their test: test_figure_<name>.py.
-SHOWN = {"rnnSlopes": "unrolling", "writeStep": "writing"}
-SHOWN |= dict.fromkeys(["encode", "decodeStep", "writeNumber"], "attention")
+# Exports that the test of a figure, test_figure_<name>.py, compares end to end.
+END_TO_END = {"rnnDerivatives": "unrolling", "languageModelStep": "writing"}
+END_TO_END |= dict.fromkeys(["encode", "decoderStep", "greedyDecode"], "attention")
 
 
 def test_every_export_is_compared():
-    """A new function of these modules needs a comparison here."""
-    import_module("tests.figures.test_figures_parameters")  # where only this file runs
-    source = read("numbers.js") + read("steps.js") + read("reading.js")
+    import_module("tests.figures.test_figures_parameters")  # registers its exports if only this file runs
+    source = "".join(read(f"{name}.js") for name in ("numbers", "arithmetic", "weights_file", "characters"))
     exports = re.findall(r"^export (?:const|function|class) (\w+)", source, re.MULTILINE)
     assert len(exports) == len(re.findall(r"^export ", source, re.MULTILINE))
-    assert COMPARED | SHOWN.keys() == {*exports} and not COMPARED & SHOWN.keys()
+    assert COMPARED | END_TO_END.keys() == {*exports} and not COMPARED & END_TO_END.keys()
 
 
 @compares("dot", "norm", "times", "rowTimes")
@@ -46,10 +47,10 @@ def test_products(ask):
     same(norm, [x.norm() for _, x, _ in cases])
 
 
-@compares("scaled")
-def test_scaled(ask):
+@compares("scale")
+def test_scale(ask):
     cases = [(b, randn(m, n) * a) for m, n, _, a, b in sizes()]
-    same(ask("([r, W]) => s.scaled(r, W)", cases), [r * W for r, W in cases])
+    same(ask("([r, W]) => s.scale(r, W)", cases), [r * W for r, W in cases])
 
 
 # Embedding
@@ -64,7 +65,7 @@ def test_one_hot(ask):
 
 @compares("embeddingGradient")
 def test_embedding_gradient(ask):
-    """Indices that occur twice, never, or are padding: nn.Embedding's gradient."""
+    """Compare with nn.Embedding, for indices that occur twice, never, or are padding."""
     cases, theirs = [], []
     for case in range(MANY):
         size, dim, places = torch.randint(1, 7, (3,)).tolist()
@@ -89,8 +90,8 @@ def test_sum_loss(ask):
     same(ask("rows => { const { L, gradients } = s.sumLoss(rows); return [L, ...gradients.flat()] }", cases), theirs)
 
 
-@compares("descend")
-def test_descend(ask):
+@compares("gradientStep")
+def test_gradient_step(ask):
     cases, theirs = [], []
     for m, n, _, a, b in sizes():
         W, lr = nn.Parameter(randn(m, n) * a), float(torch.rand(()) * 2)
@@ -98,7 +99,7 @@ def test_descend(ask):
         cases.append((W.tolist(), W.grad.tolist(), lr))
         torch.optim.SGD([W], lr).step()
         theirs.append(W)
-    same(ask("([W, gradient, lr]) => s.descend(W, gradient, lr)", cases), theirs)
+    same(ask("([W, gradient, lr]) => s.gradientStep(W, gradient, lr)", cases), theirs)
 
 
 # RNN
@@ -107,20 +108,20 @@ def test_descend(ask):
 @compares("rnn", "rnnCell", "rnnGradients")
 @pytest.mark.parametrize("nonlinearity", ["tanh", "relu"])
 def test_rnn_and_its_gradients(ask, nonlinearity):
-    """All states of nn.RNN, and what autograd says of a loss that reads the last of them."""
+    """Compare all states with nn.RNN, and the gradients of a loss of the last state with autograd."""
     cases, states, gradients = [], [], []
     for case, (n, m, steps, a, b) in enumerate(sizes()):
         bias, default = case % 3 > 0, nonlinearity == "tanh" and case % 2
         layer = scaled(nn.RNN(n, m, nonlinearity=nonlinearity, bias=bias, **DOUBLE), min(a, 10))
         inputs, last, h_0 = randn(steps, n) * b, randn(m), None if default else randn(m) * b
         states.append(layer(inputs, None if default else h_0[None])[0])
-        one, all_h = h_0 if h_0 is not None else torch.zeros(m, **DOUBLE), []
+        h, all_h = h_0 if h_0 is not None else torch.zeros(m, **DOUBLE), []
         w = weights(layer, "_l0")
         for x in inputs:
-            a_t = F.linear(x, w["weight_ih"], w.get("bias_ih")) + F.linear(one, w["weight_hh"], w.get("bias_hh"))
-            one = getattr(torch, nonlinearity)(a_t)
-            all_h.append(one)
-        gradients.append(torch.stack(torch.autograd.grad(one, all_h, last)))
+            a_t = F.linear(x, w["weight_ih"], w.get("bias_ih")) + F.linear(h, w["weight_hh"], w.get("bias_hh"))
+            h = getattr(torch, nonlinearity)(a_t)
+            all_h.append(h)
+        gradients.append(torch.stack(torch.autograd.grad(h, all_h, last)))
         cases.append([inputs, w, last, *([] if default else [nonlinearity, h_0])])
     call = """([inputs, w, last, ...rest]) => {
         const states = s.rnn(inputs, w, ...rest);
@@ -134,10 +135,10 @@ def test_rnn_and_its_gradients(ask, nonlinearity):
 # LSTM
 
 
-@compares("lstmCell", "sums", "sigmoid")
+@compares("lstmCell", "preactivations", "sigmoid")
 @pytest.mark.parametrize("bias", [True, False])
 def test_lstm_cell(ask, bias):
-    """h and c of nn.LSTMCell, and all that is computed on the way."""
+    """Compare h and c with nn.LSTMCell, and all intermediate values with torch."""
     cases, theirs = [], []
     for n, m, _, scale, b in sizes():
         cell = scaled(nn.LSTMCell(n, m, bias, **DOUBLE), scale)
@@ -151,14 +152,14 @@ def test_lstm_cell(ask, bias):
         between = {"kept": f * c, "added": i * g, "squashed": c_t.tanh()}
         theirs.append({"a": a, "i": i, "f": f, "g": g, "o": o, **between, "c": c_t, "h": h_t})
     ours = ask("([x, state, w]) => s.lstmCell(x, state, w)", cases)
-    assert {tuple(sorted(one)) for one in ours} == {tuple(sorted(theirs[0]))}
+    assert {tuple(sorted(step)) for step in ours} == {tuple(sorted(theirs[0]))}
     for name in theirs[0]:
-        same([one[name] for one in ours], [one[name] for one in theirs])
+        same([step[name] for step in ours], [step[name] for step in theirs])
 
 
 @compares("lstm")
 def test_lstm(ask):
-    """Each state of nn.LSTM; with weights that change from step to step, those of as many cells."""
+    """Compare each state with nn.LSTM, or, with weights that change from step to step, with a chain of cells."""
     cases, theirs, changing, cells = [], [], [], []
     for case, (n, m, steps, a, b) in enumerate(sizes()):
         inputs, h, c = randn(steps, n) * b, randn(m) * b, randn(m) * b
@@ -169,11 +170,11 @@ def test_lstm(ask):
         if case % 5 == 0:
             chain = [scaled(nn.LSTMCell(n, m, **DOUBLE), a) for _ in range(steps)]
             changing.append((inputs, [weights(cell) for cell in chain], [h, c]))
-            found = []
+            states = []
             for cell, x in zip(chain, inputs, strict=True):
                 h, c = cell(x, (h, c))
-                found.append(torch.stack([h, c]))
-            cells.append(torch.stack(found))
+                states.append(torch.stack([h, c]))
+            cells.append(torch.stack(states))
     call = """([inputs, w, state]) => {
         const steps = s.lstm(inputs, w, state);
         return [...steps.flatMap(step => step.h), ...steps.at(-1).c];
@@ -193,36 +194,36 @@ def test_probabilities(ask):
     for case in range(MANY):
         y = randn(int(torch.randint(1, 40, ()))) * (1, 20, 1e3)[case % 3] - (0, 50)[case % 2]
         if case % 7 == 0:
-            y = y.round()  # two may be the largest
+            y = y.round()  # the maximum may be there twice
         temperature = temperatures[case % len(temperatures)]
         cases.append([y] + ([] if temperature is None else [temperature]))
-        y = y - y.max()  # torch takes it away too, but after the division
+        y = y - y.max()  # torch subtracts it after the division
         theirs.append(F.one_hot(y.argmax(), len(y)) if temperature == 0 else F.softmax(y / (temperature or 1), 0))
     ours = ask("of => s.probabilities(...of)", cases)
     same(ours, theirs)
     assert all(abs(sum(p) - 1) < 1e-12 for p in ours)
 
 
-@compares("draw")
-def test_draw(ask):
-    """The index under which a number falls, on the sums of the probabilities before it and with it."""
+@compares("sampleIndex")
+def test_sample_index(ask):
+    """Compare with a search in the cumulative probabilities."""
     cases, theirs = [], []
     for case in range(MANY):
         p = F.softmax(randn(int(torch.randint(1, 40, ()))) * 3, 0)
         if case % 4 == 0:
             p = torch.randint(5, p.shape).double() + F.one_hot(torch.randint(len(p), ()), len(p))
-            p = p / 2 ** math.ceil(math.log2(p.sum()))  # exact, some 0, and some numbers fall behind all of them
+            p = p / 2 ** math.ceil(math.log2(p.sum()))  # exact, some are 0, and some u are above their sum
         u = torch.randint(64, ()).double() / 64 if case % 4 == 0 else torch.rand((), **DOUBLE)
         cases.append([p, u])
         index = int(torch.searchsorted(p.cumsum(0), u, right=True))
         theirs.append(min(index, int(p.nonzero().max())))
     cases.append([torch.tensor([0.5, 0.25, 0.0]), 0.9999])
-    assert ask("([p, u]) => s.draw(p, u)", cases) == [*theirs, 1]
+    assert ask("([p, u]) => s.sampleIndex(p, u)", cases) == [*theirs, 1]
 
 
 @compares("uniform")
 def test_uniform(ask):
-    """Evenly from [0, 1), and nothing to be seen between neighbours: texts drawn from them are as random as any."""
+    """Check that the numbers are uniform on [0, 1) and that neighbours are uncorrelated."""
     seeds, places = 60, 300
     cases = [*itertools.product(range(seeds), range(places))]
     u = torch.tensor(ask("([seed, place]) => s.uniform(seed, place)", cases))
@@ -230,24 +231,25 @@ def test_uniform(ask):
     counts = torch.histc(u, 20, 0, 1)
     assert ((counts - len(u) / 20) ** 2 / (len(u) / 20)).sum() < 45  # chi-squared with 19 degrees of freedom
     u = u.view(seeds, places)
-    for one, other in ((u[:, 1:], u[:, :-1]), (u[1:], u[:-1]), (u[1:, 1:], u[:-1, :-1]), (u[:, 7:], u[:, :-7])):
-        assert abs(torch.corrcoef(torch.stack([one.flatten(), other.flatten()]))[0, 1]) < 0.03
+    for first, second in ((u[:, 1:], u[:, :-1]), (u[1:], u[:-1]), (u[1:, 1:], u[:-1, :-1]), (u[:, 7:], u[:, :-7])):
+        assert abs(torch.corrcoef(torch.stack([first.flatten(), second.flatten()]))[0, 1]) < 0.03
 
 
 @compares("normal")
 def test_normal(ask):
-    """Box and Muller's formula, and its tails: by chance one of 3,000 lies beyond 3.6, and none beyond 6."""
+    """Compare with Box and Muller's formula, and check the tails: the largest of 3,000 numbers is about 3.6."""
     cases = [*itertools.product(range(10), range(300))]
     u, v = (torch.tensor(ask(f"([seed, place]) => s.uniform(seed, 2 * place + {k})", cases), **DOUBLE) for k in (0, 1))
-    found = torch.tensor(ask("([seed, place]) => s.normal(seed, place)", cases), **DOUBLE)
-    torch.testing.assert_close(found, (-2 * torch.log1p(-u)).sqrt() * torch.cos(2 * math.pi * v), rtol=1e-9, atol=1e-9)
-    assert abs(found.mean()) < 0.06 and abs(found.std() - 1) < 0.05 and 2.8 < found.abs().max() < 6
+    normals = torch.tensor(ask("([seed, place]) => s.normal(seed, place)", cases), **DOUBLE)
+    torch.testing.assert_close(
+        normals, (-2 * torch.log1p(-u)).sqrt() * torch.cos(2 * math.pi * v), rtol=1e-9, atol=1e-9
+    )
+    assert abs(normals.mean()) < 0.06 and abs(normals.std() - 1) < 0.05 and 2.8 < normals.abs().max() < 6
 
 
 @compares("characters")
 def test_characters(ask):
-    """Cut as companion.learning.text cuts: letters with their accents, syllables, emoji of several signs, ends of
-    lines."""
+    """Compare with companion.learning.text: accents, syllables, emoji of several code points, line ends."""
     drawn = random.Random(0)
     parts = [*"ae é门かバ한", "e\u0301", "か\u3099", "ハ\u309a", "\u1112\u1161\u11ab", "\u1100", "\u1161"]
     parts += ["\r\n", "\r", "\n", "\u0301", "👍🏽", "👩\u200d🔬", "🇯🇵", "🇰", "“", "…", " "]
@@ -274,7 +276,7 @@ def test_all_numbers_of_float16(ask):
 
 @compares("numeralWords")
 def test_numeral_words(ask):
-    """Split as companion.learning.numerals splits: hyphens, commas, blanks of all kinds, and signs without any."""
+    """Compare with companion.learning.numerals: hyphens, commas, blanks of all kinds, and no separators."""
     drawn = random.Random(0)
     parts = ["Four", "hundred", "-", ", ", "  ", "\t", "\n", "\u3000", "\u00a0", "四", "万", "사", "𠮷", "x"]
     cases = [
@@ -288,7 +290,7 @@ def test_numeral_words(ask):
 
 @compares("attend")
 def test_attend(ask):
-    """nn.MultiheadAttention with one head, memories of all lengths, weights from none to saturated."""
+    """Compare with nn.MultiheadAttention with one head: memories of all lengths, weights from zero to saturated."""
     cases, theirs = [], []
     for case in range(MANY // 3):
         size, length = int(torch.randint(1, 9, ())), int(torch.randint(1, 26, ()))
@@ -299,9 +301,9 @@ def test_attend(ask):
                 parameter.copy_(randn(*parameter.shape) * min(factor, 30))
         h, memory = randn(1, size) * min(scale, 30), randn(length, size) * min(scale, 30)
         with torch.no_grad():
-            context, looked = layer(h, memory, memory)
+            context, weights = layer(h, memory, memory)
         cases.append([h[0], memory, {f"attention.{name}": weight for name, weight in layer.state_dict().items()}])
-        theirs.append((context[0], looked[0]))
+        theirs.append((context[0], weights[0]))
     ours = ask("of => { const { context, weights } = s.attend(...of); return [context, weights] }", cases)
-    for one, other in zip(ours, theirs, strict=True):
-        same(one, [*other], rtol=1e-9, atol=1e-9)
+    for result, expected in zip(ours, theirs, strict=True):
+        same(result, [*expected], rtol=1e-9, atol=1e-9)

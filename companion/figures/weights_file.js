@@ -1,6 +1,4 @@
-/* What a figure reads: the weights of a file, and the characters of a text. */
-
-/* Names → weights of a .safetensors file in float16, as rows of float64, and its metadata: { weights, metadata }. */
+/* Read a .safetensors file in float16: { weights, metadata }. weights: name → vector or rows, in float64. */
 export const readSafetensors = (buffer) => {
   const view = new DataView(buffer);
   const length = Number(view.getBigUint64(0, true));
@@ -9,9 +7,9 @@ export const readSafetensors = (buffer) => {
   const weights = {};
   for (const [name, { dtype, shape, data_offsets }] of Object.entries(tensors)) {
     if (dtype !== "F16") throw new TypeError(`${name} is ${dtype}, not F16`);
-    const at = 8 + length + data_offsets[0];
-    const row = (start, size) =>
-      Float64Array.from({ length: size }, (_, k) => float16(view.getUint16(at + 2 * (start + k), true)));
+    const start = 8 + length + data_offsets[0];
+    const row = (offset, size) =>
+      Float64Array.from({ length: size }, (_, k) => float16(view.getUint16(start + 2 * (offset + k), true)));
     const [rows, columns] = shape;
     weights[name] =
       columns === undefined ? row(0, rows) : Array.from({ length: rows }, (_, r) => row(r * columns, columns));
@@ -24,11 +22,4 @@ const float16 = (bits) => {
   if (exponent === 0) return sign * fraction * 2 ** -24;
   if (exponent === 31) return fraction ? NaN : sign * Infinity;
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-};
-
-/* The characters of a text in one form, as companion.learning.text counts them. A browser that cannot split a text into them
- * splits it into code points: the writers know no character that has more than one. */
-export const characters = (text) => {
-  const normal = text.replace(/\r\n?/g, "\n").normalize("NFC");
-  return Intl.Segmenter ? Array.from(new Intl.Segmenter().segment(normal), ({ segment }) => segment) : [...normal];
 };

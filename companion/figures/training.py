@@ -1,4 +1,4 @@
-"""The models of networks.js in Python: the same numbers to begin with."""
+"""The models of training.js in Python, with the same initial weights."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,9 +16,11 @@ from companion.learning.sequence_model import SequenceModel
 LAYERS: dict[str, Callable[..., nn.Module]] = {"RNN": RNN, "GRU": GRU, "LSTM": LSTM}
 
 
-def model_of(kind: str, sizes: dict[str, int], values: Sequence[float] | None = None) -> SequenceModel:
-    """Embedding → RNN, GRU or LSTM → linear layer, in float64. values: all its numbers, in the order of the
-    parameters."""
+def build_model(kind: str, sizes: dict[str, int], values: Sequence[float] | None = None) -> SequenceModel:
+    """Return a model in float64: embedding → RNN, GRU or LSTM → linear layer.
+
+    values: all its weights, in the order of the parameters.
+    """
     recurrent = LAYERS[kind](sizes["embedding_dim"], sizes["hidden_size"], dtype=torch.float64)
     embedding = Embedding(sizes["vocab_size"], sizes["embedding_dim"], dtype=torch.float64)
     model = SequenceModel(embedding, recurrent, sizes["num_outputs"])
@@ -27,10 +29,12 @@ def model_of(kind: str, sizes: dict[str, int], values: Sequence[float] | None = 
     return model
 
 
-def begin(kind: str, sizes: dict[str, int], seed: int) -> SequenceModel:
-    """A model whose weights are the page's: the embedding from N(0, 1), all else from U(-1/√H, 1/√H), H being
-    hidden_size."""
-    count = sum(p.numel() for p in model_of(kind, sizes).parameters())
+def initial_model(kind: str, sizes: dict[str, int], seed: int) -> SequenceModel:
+    """Return a model with the page's initial weights: embedding from N(0, 1), others from U(-1/√H, 1/√H).
+
+    H is hidden_size.
+    """
+    count = sum(p.numel() for p in build_model(kind, sizes).parameters())
     bound, drawn = 1 / math.sqrt(sizes["hidden_size"]), sizes["vocab_size"] * sizes["embedding_dim"]
     values = [normal(seed, k) if k < drawn else bound * (2 * uniform(seed, k) - 1) for k in range(count)]
-    return model_of(kind, sizes, values)
+    return build_model(kind, sizes, values)

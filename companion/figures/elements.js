@@ -1,7 +1,7 @@
-/* What the figures share: elements, and squares in the colours of values. controls.js has what is bound to the model. A
- * drawing looks as its attributes say, without a style sheet: so its picture can stand alone, where no script runs. */
+/* HTML and SVG elements of the figures: labels, arrows, and squares coloured by value. controls.js has the controls.
+ * Drawings need no style sheet, so that they also work as SVG files on pages without scripts. */
 
-/* As in companion.page.pictures: blue below zero and orange above. Legible on white and on black. */
+/* As in companion.page.pictures: blue below zero, orange above. Legible on white and on black. */
 export const BLUE = "#2f7fc1";
 export const ORANGE = "#d9731a";
 export const GREEN = "#2f9460";
@@ -11,13 +11,13 @@ export const ON_COLOUR = "#000"; // numbers on a square of full colour
 
 /* ---- Elements ---- */
 
-const furnish = (element, attributes, children) => {
+const build = (element, attributes, children) => {
   change(element, attributes);
   element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 };
 
-/* Attributes as given; those that begin with "on" are listeners, null and false take an attribute away. */
+/* Set attributes. A name that begins with "on" adds a listener; null and false remove the attribute. */
 export const change = (element, attributes) => {
   for (const [name, value] of Object.entries(attributes))
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -25,13 +25,13 @@ export const change = (element, attributes) => {
     else if (element.getAttribute(name) !== `${value}`) element.setAttribute(name, value === true ? "" : value);
 };
 
-export const html = (tag, attributes = {}, ...children) => furnish(document.createElement(tag), attributes, children);
+export const html = (tag, attributes = {}, ...children) => build(document.createElement(tag), attributes, children);
 
 export const svg = (tag, attributes = {}, ...children) =>
-  furnish(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+  build(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-/* Put words or elements in place of what an element has, if they are others. */
-export const say = (element, ...content) => {
+/* Replace the content of an element by words or elements. Equal words are left alone. */
+export const setContent = (element, ...content) => {
   if (content.length === 1 && typeof content[0] === "string") {
     if (element.textContent !== content[0]) element.textContent = content[0];
   } else element.replaceChildren(...content);
@@ -42,24 +42,24 @@ export const say = (element, ...content) => {
 /* "step {t} of {T}" with { t: 3, T: 20 } */
 export const fill = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
-/* A number with so many digits after the point, and a true minus. */
+/* A number with this many decimals, and a true minus sign. */
 export const fixed = (value, digits = 2) => {
   const text = value.toFixed(digits);
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−");
 };
 
-/* "W_{ih} x_t" in pieces: [text, subscript] */
+/* Split "W_{ih} x_t" into [text, subscript] pairs. */
 const pieces = (notation) =>
-  [...notation.matchAll(/([^_]+)(?:_(?:\{([^}]*)\}|(.)))?/gu)].map(([, text, many = "", one = ""]) => [
+  [...notation.matchAll(/([^_]+)(?:_(?:\{([^}]*)\}|(.)))?/gu)].map(([, text, braced = "", single = ""]) => [
     text,
-    (many || one).replace("-", "−"), // "[-1]" elsewhere is Python's
+    (braced || single).replace("-", "−"), // "[-1]" in the text is Python and keeps its hyphen
   ]);
 
-/* A symbol of a formula for a page's text: the letters slanted, the subscripts low. */
+/* A symbol of a formula as HTML, in italics, with subscripts. */
 export const symbol = (notation) =>
   html("var", {}, ...pieces(notation).flatMap(([text, sub]) => [text, sub && html("sub", {}, sub)]));
 
-/* The same in a drawing, as a <text>. Words and digits stand upright, single letters slanted. */
+/* A symbol of a formula as SVG <text>: words and digits upright, single letters in italics. */
 export const label = (x, y, notation, attributes = {}) =>
   svg(
     "text",
@@ -77,13 +77,13 @@ export const label = (x, y, notation, attributes = {}) =>
         svg("tspan", /^\p{L}$/u.test(part) ? { "font-style": "italic" } : {}, part),
       ),
       sub && svg("tspan", { dy: "0.35em", "font-size": "75%" }, sub),
-      sub && svg("tspan", { dy: "-0.26em" }, "\u200b"), // back up: dy is of this size, not of the subscript's
+      sub && svg("tspan", { dy: "-0.26em" }, "\u200b"), // back to the line; dy scales with this font size
     ]),
   );
 
 /* ---- Drawing ---- */
 
-/* The drawing of a figure. width, height: of its own coordinates; on a phone one unit is a little under a pixel. */
+/* The <svg> of a figure. width, height: in its own units; on a phone a unit is a little less than a pixel. */
 export const drawing = (words, width, height, ...children) =>
   svg(
     "svg",
@@ -91,8 +91,8 @@ export const drawing = (words, width, height, ...children) =>
     ...children,
   );
 
-/* A square (or rectangle) on the colour of a value, with its number: `set(value, { faded, shown })`.
- * limit: the value that gets the full colour. digits: null draws no number. */
+/* A square (or rectangle) in the colour of a value, with its number: `set(value, { faded, shown })`.
+ * limit: the value that gets the full colour. digits: decimals; null draws no number. */
 export const square = (x, y, width, height = width, { limit = 1, digits = 2, size = 12 } = {}) => {
   const ground = svg("rect", { x, y, width, height, rx: 2, stroke: "currentColor", "stroke-opacity": 0.3 });
   const number = label(x + width / 2, y + height / 2, " ", { "font-size": size });
@@ -105,8 +105,8 @@ export const square = (x, y, width, height = width, { limit = 1, digits = 2, siz
         "fill-opacity": shown ? strength.toFixed(3) : 0,
       });
       if (digits === null) return;
-      say(number, shown ? fixed(value, digits) : " ");
-      // where a white letter would have less contrast than a black one, on a dark page
+      setContent(number, shown ? fixed(value, digits) : " ");
+      // on a dark page, black has more contrast than white on strong colours
       change(number, {
         fill: strength > (value < 0 ? 0.95 : 0.8) ? ON_COLOUR : "currentColor",
         opacity: faded ? 0.45 : null,
@@ -115,7 +115,7 @@ export const square = (x, y, width, height = width, { limit = 1, digits = 2, siz
   };
 };
 
-/* A matrix of squares: `set(rows of values, r => options of a row)`. */
+/* A matrix of squares: `set(rows of values, (r, c) => options of a square)`. */
 export const squares = (x, y, rows, columns, width, height = width, options = {}) => {
   const grid = Array.from({ length: rows }, (_, r) =>
     Array.from({ length: columns }, (_, c) => square(x + c * width, y + r * height, width, height, options)),
@@ -124,48 +124,49 @@ export const squares = (x, y, rows, columns, width, height = width, options = {}
     element: svg(
       "g",
       {},
-      grid.flat().map((one) => one.element),
+      grid.flat().map((cell) => cell.element),
     ),
-    set(values, of = () => ({})) {
-      grid.forEach((row, r) => row.forEach((one, c) => one.set(values[r][c], of(r, c))));
+    set(values, optionsOf = () => ({})) {
+      grid.forEach((row, r) => row.forEach((cell, c) => cell.set(values[r][c], optionsOf(r, c))));
     },
   };
 };
 
-const LEVELS = 20; // of a colour's strength: finer than the eye tells apart in squares this small
+const LEVELS = 20; // of opacity: finer steps cannot be seen in squares this small
 
-/* Many small squares, a row for each unit and a column for each step: `set(columns, limit)`. All squares of one strength are
- * one path: few to change, quick to draw. */
+/* Many small squares, a row for each unit and a column for each step: `set(columns, limit)`. Squares of equal opacity
+ * share one path, which is quick to draw. */
 export const mosaic = (x, y, width, height) => {
   const path = (colour) => (_, level) =>
     svg("path", { fill: colour, "fill-opacity": ((level + 1) / LEVELS).toFixed(2) });
   const paths = [BLUE, ORANGE].map((colour) => Array.from({ length: LEVELS }, path(colour)));
   return {
     element: svg("g", { "shape-rendering": "crispEdges" }, paths),
-    set(columns, limit, wide = width) {
+    set(columns, limit, columnWidth = width) {
       const d = paths.map((levels) => levels.map(() => ""));
-      const across = wide === width ? wide : (wide + 0.1).toFixed(1); // no gap where a column's edge is rounded
+      // a little wider, so that rounding leaves no gaps
+      const across = columnWidth === width ? width : (columnWidth + 0.1).toFixed(1);
       columns.forEach((column, k) =>
         column.forEach((value, unit) => {
           const level = Math.round(Math.min(Math.abs(value) / limit, 1) * LEVELS) - 1;
           if (level < 0) return;
           d[value < 0 ? 0 : 1][level] +=
-            `M${(x + k * wide).toFixed(1)} ${y + unit * height}h${across}v${height}h-${across}z`;
+            `M${(x + k * columnWidth).toFixed(1)} ${y + unit * height}h${across}v${height}h-${across}z`;
         }),
       );
-      paths.forEach((levels, sign) => levels.forEach((one, level) => change(one, { d: d[sign][level] })));
+      paths.forEach((levels, sign) => levels.forEach((path, level) => change(path, { d: d[sign][level] })));
     },
   };
 };
 
-/* A line through points [x, y], with a head at its end. */
+/* An arrow along the points [x, y]. */
 export const arrow = (points, attributes = {}) => {
   const [[x_0, y_0], [x, y]] = points.slice(-2);
   const length = Math.hypot(x - x_0, y - y_0);
   const [dx, dy] = [(x - x_0) / length, (y - y_0) / length];
-  const back = [x - 6 * dx, y - 6 * dy];
-  const corner = (side) => `${back[0] + side * 3 * dy},${back[1] - side * 3 * dx}`;
-  const along = [...points.slice(0, -1), back].map((point) => point.join(",")).join(" ");
+  const base = [x - 6 * dx, y - 6 * dy];
+  const corner = (side) => `${base[0] + side * 3 * dy},${base[1] - side * 3 * dx}`;
+  const along = [...points.slice(0, -1), base].map((point) => point.join(",")).join(" ");
   return svg(
     "g",
     { stroke: "currentColor", fill: "none", "stroke-width": 1.2, ...attributes },
