@@ -21,12 +21,12 @@ const networksOf = (file) => {
     weightsOf[kind][name.slice(kind.length + 1)] = weight;
   }
   return {
-    unknown: (words) => [...new Set(words)].filter((word) => !indices.has(word)),
-    read(text, words) {
-      const input = words.map((word) => indices.get(word));
+    unknown: (tokens) => [...new Set(tokens)].filter((word) => !indices.has(word)),
+    read(text, tokens) {
+      const input = tokens.map((word) => indices.get(word));
       return {
         text,
-        words,
+        words: tokens,
         ...Object.fromEntries(KINDS.map((kind) => [kind, greedyDecode(input, weightsOf[kind], MOST.digits)])),
       };
     },

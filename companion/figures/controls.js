@@ -168,7 +168,7 @@ export const stepper = (model, name, { label, min, max, step = 1, any = false })
   const keys = { ArrowUp: step, ArrowDown: -step };
   const onkeydown = (event) => {
     if (!(event.key in keys)) return;
-    event.preventDefault(); // the browser's own steps are other ones where any number may be typed
+    event.preventDefault(); // with step "any", the browser's own steps are 1
     move(keys[event.key]);
     follow();
   };

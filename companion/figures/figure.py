@@ -63,12 +63,12 @@ def script(name: str) -> str:
 @cache
 def words(language: str, name: str) -> dict[str, Any]:
     """Return a figure's words in a language, by their keys. Missing words are English."""
-    found: dict[str, Any] = {}
+    merged: dict[str, Any] = {}
     for code in dict.fromkeys(["en", language]):
         if (FOLDER / f"words/{code}.toml").is_file():
             tables = tomllib.loads(read(f"words/{code}.toml"))
-            found |= tables.get("common", {}) | tables.get(name, {})
-    return found
+            merged |= tables.get("common", {}) | tables.get(name, {})
+    return merged
 
 
 def own_state(state: dict[str, Any]) -> dict[str, Any]:
@@ -91,6 +91,7 @@ class Number(CFloat):
     """A trait for a finite float within a range."""
 
     def validate(self, obj, value):
+        """Return the value as a float; refuse NaN and infinities."""
         number = super().validate(obj, value)
         return number if math.isfinite(number) else self.error(obj, value)
 

@@ -64,10 +64,10 @@ const render = ({ model, el }) => {
   const names = [words.you, ...players];
   const current = () => {
     const [passage, tries] = [model.get("passage") - 1, model.get("tries")];
-    const { given, first, choices, likeliest, ...own } = passages[passage];
+    const { given, first, choices, likeliest, ...results } = passages[passage];
     const text = letters[passage];
     const place = given + tries.length;
-    const theirs = (model.get("choosing") ? own.among : own.tries).map((digits) => [...digits].map(Number));
+    const theirs = (model.get("choosing") ? results.among : results.tries).map((digits) => [...digits].map(Number));
     const before = tries.length - 1;
     return {
       text,
@@ -76,7 +76,7 @@ const render = ({ model, el }) => {
       tries,
       place,
       theirs,
-      bits: own.bits,
+      bits: results.bits,
       truth: text[place],
       choices: characters(choices[tries.length] ?? choices.at(-1)),
       likeliest: characters(choices[before] ?? "")[likeliest[before]],
@@ -112,8 +112,8 @@ const render = ({ model, el }) => {
   };
   const skip = () => {
     stop();
-    const isSure = model.get("choosing") && wrong.length > 0; // the last of six would be known
-    if (current().truth !== undefined && !isSure) record(wrong.length ? MOST + 1 : 0);
+    const isKnown = model.get("choosing") && wrong.length > 0; // the last of six would be known
+    if (current().truth !== undefined && !isKnown) record(wrong.length ? MOST + 1 : 0);
   };
   const restart = () => (stop(), set({ tries: [] }), (wrong = []), (last = null), draw());
 
@@ -180,7 +180,7 @@ const render = ({ model, el }) => {
   const choosing = html("div", { class: "strip six", role: "group", "aria-label": words.choose }, six);
 
   const text = html("p", { class: "passage" });
-  const said = report();
+  const outcome = report();
   const strip = svg("g");
   const element = drawing(
     words,
@@ -259,7 +259,7 @@ const render = ({ model, el }) => {
       ...marks,
       done ? "" : html("b", { class: "next" }, "?"),
     );
-    said.set(sentence(game));
+    outcome.set(sentence(game));
     change(typing, { hidden: isChoice });
     change(choosing, { hidden: !isChoice });
     change(box, { readonly: done });
@@ -338,7 +338,7 @@ const render = ({ model, el }) => {
     text,
     typing,
     choosing,
-    html("div", { class: "outcome" }, said.element),
+    html("div", { class: "outcome" }, outcome.element),
     html("div", { class: "strip" }, jump, play, anew),
     element,
     results,

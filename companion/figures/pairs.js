@@ -30,7 +30,7 @@ const render = ({ model, el }) => {
   const column = (x) =>
     Array.from({ length: N }, (_, i) => square(x, TOP + i * H, W, H, { limit: 2, digits: 1, size: 11 }));
   const S = squares(14, TOP, N, N, W, H, { limit: 2, digits: 1, size: 11 });
-  const [key, answer, wanted] = [188, 252, 312].map(column);
+  const [key, answer, target] = [188, 252, 312].map(column);
   const [chips, bars] = [svg("g"), svg("g")];
   const small = { "font-size": 11 };
   const element = drawing(
@@ -40,7 +40,7 @@ const render = ({ model, el }) => {
     chips,
     bars,
     S.element,
-    [key, answer, wanted].map((cells) => cells.map((cell) => cell.element)),
+    [key, answer, target].map((cells) => cells.map((cell) => cell.element)),
     label(14 + 2 * W, TOP - 10, "S"),
     label(188 + W / 2, TOP - 10, "k"),
     label(252 + W / 2, TOP - 10, "S k"),
@@ -81,7 +81,7 @@ const render = ({ model, el }) => {
     const last = lastOf(asked);
     key.forEach((cell, i) => cell.set(keys[asked][i]));
     answer.forEach((cell, i) => cell.set(result[i]));
-    wanted.forEach((cell, i) => cell.set(last ? values[asked][last[1]][i] : 0, { shown: !!last }));
+    target.forEach((cell, i) => cell.set(last ? values[asked][last[1]][i] : 0, { shown: !!last }));
     setContent(
       chips,
       ...writes.map(([k, which], n) =>

@@ -72,8 +72,8 @@ const networksOf = (file, arrived) => {
 const movedPlace = (before, after, place) => {
   const rest = before.slice(place);
   const same = rest.join("") === after.slice(-rest.length).join("");
-  const wanted = same || rest.length === 1 ? after.length - rest.length : place;
-  return Math.min(Math.max(wanted, 1), after.length - 1);
+  const moved = same || rest.length === 1 ? after.length - rest.length : place;
+  return Math.min(Math.max(moved, 1), after.length - 1);
 };
 
 const render = ({ model, el }) => {
@@ -229,7 +229,7 @@ const render = ({ model, el }) => {
     oninput: typed,
     oncompositionend: typed,
   });
-  const own = html("div", {}, html("label", { for: id }, words.text), box, complaint);
+  const textField = html("div", {}, html("label", { for: id }, words.text), box, complaint);
 
   const percent = (share) => `${Math.round(100 * share)}`;
   const chance = (loss) => {
@@ -238,7 +238,7 @@ const render = ({ model, el }) => {
   };
   const update = () => {
     const [results, measure, at] = [currentResults(), model.get("measure"), place()];
-    change(own, { hidden: loaded === null });
+    change(textField, { hidden: loaded === null });
     const followed = characters(box.value).join("") === model.get("text");
     if (!followed && !box.hasAttribute("aria-invalid")) box.value = model.get("text");
     const input = where.querySelector("input");
@@ -291,7 +291,7 @@ const render = ({ model, el }) => {
     element,
     html("div", { class: "strip" }, where),
     waiting.element,
-    own,
+    textField,
     sentence.element,
     table,
   ];

@@ -47,7 +47,7 @@ export const gradientNorms = (model, indices, place) => {
 /* How much L rises without each of the characters before the place. The characters before the omitted one are read once. */
 export const lossIncreases = (model, indices, place) => {
   const tape = forward(model, indices.slice(0, place));
-  const loss = (someTape, t) => crossEntropy(logitsAt(model, someTape, t), indices[place]).loss;
+  const loss = (anyTape, t) => crossEntropy(logitsAt(model, anyTape, t), indices[place]).loss;
   const full = loss(tape, place);
   return Array.from({ length: place }, (_, t) => {
     const after = indices.slice(t + 1, place);
@@ -57,8 +57,8 @@ export const lossIncreases = (model, indices, place) => {
 
 /* The number of last characters that together have this share of the sum of all absolute values. */
 export const reach = (values, share) => {
-  const wanted = share * values.reduce((sum, value) => sum + Math.abs(value), 0);
+  const target = share * values.reduce((sum, value) => sum + Math.abs(value), 0);
   let [sum, n] = [0, 0];
-  while (n < values.length && (n === 0 || sum < wanted)) sum += Math.abs(values[values.length - ++n]);
+  while (n < values.length && (n === 0 || sum < target)) sum += Math.abs(values[values.length - ++n]);
   return n;
 };

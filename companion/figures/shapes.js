@@ -60,7 +60,10 @@ const render = ({ model, el }) => {
         ...TENSORS.map((name) => row(name, data(name), signs[name], s.error ? "—" : tuple(shapes[name]))),
       );
       weightsBody.replaceChildren(
-        ...weights.map((one) => row(one[0], one[0], weightSymbols(one[0], s), tuple(one[1]), numbers([one]))),
+        ...weights.map((weight) => {
+          const [name, shape] = weight;
+          return row(name, name, weightSymbols(name, s), tuple(shape), numbers([weight]));
+        }),
       );
       const all = s.error ? { count: "—", tensors: "—" } : { count: numbers(weights), tensors: weights.length };
       setContent(total, fill(words.total, all));

@@ -47,7 +47,7 @@ export const network = (words, mark) => {
     const last = columns.length - 1;
     const rows = Array.from({ length: L }, (_, l) => BOTTOM - ((l + 0.5) * (BOTTOM - TOP)) / L);
     const spread = 16 + 5 * (3 - L);
-    const tall = 12 + (3 - L) * (D === 2 ? 1.5 : 4); // half a box
+    const tall = 12 + (3 - L) * (D === 2 ? 1.5 : 4); // half the height of a box
     const wide = D === 2 ? 10 : 12;
     const chain = (l, d) => rows[l] + (D === 2 ? (d ? -spread : spread) : 0);
     const side = (d) => (d ? 1 : -1); // a box is before its output, in its own direction of time
@@ -77,7 +77,7 @@ export const network = (words, mark) => {
         [],
       );
 
-    // the vectors at every step: the input, then what each layer gives
+    // the vectors at every step: the input, then each layer's output
     for (let l = -1; l < L; l++) {
       const of = l < 0 ? ["input"] : l === L - 1 ? ["output"] : [];
       const reads = directions.map((d) => name("weight_ih", l + 1, d));

@@ -19,20 +19,18 @@ export const ALWAYS = ["frame"]; // parts that are never pale
 export const COLOURS = [BLUE, ORANGE]; // forwards, backwards
 export const LONGEST = 100; // steps of a sequence
 export const MOST = 8; // sequences
-const WIDTH = 42; // letters in a line of code on a phone
-
-/* ---- What follows from the parameters ---- */
+const WIDTH = 42; // characters of a line of code on a phone
 
 /* All values of the figure, from the model's traits. R: size of a hidden state, D: directions, T: steps of N sequences. */
 export const derive = (model) => {
-  const now = Object.fromEntries(TRAITS.map((name) => [name, model.get(name)]));
-  const packed = now.input_layout === "packed";
-  const T = packed ? Math.max(...now.lengths) : now.T;
-  const N = packed ? now.lengths.length : now.input_layout === "batched" ? now.N : null;
-  const [L, D] = [now.num_layers, now.bidirectional ? 2 : 1];
-  const [I, H, P] = [now.input_size, now.hidden_size, now.proj_size];
-  const error = lstmError(now) || (packed ? packError(now.lengths) : null);
-  return { ...now, layout: now.input_layout, packed, T, N, I, H, P, L, D, R: P || H, error };
+  const traits = Object.fromEntries(TRAITS.map((name) => [name, model.get(name)]));
+  const packed = traits.input_layout === "packed";
+  const T = packed ? Math.max(...traits.lengths) : traits.T;
+  const N = packed ? traits.lengths.length : traits.input_layout === "batched" ? traits.N : null;
+  const [L, D] = [traits.num_layers, traits.bidirectional ? 2 : 1];
+  const [I, H, P] = [traits.input_size, traits.hidden_size, traits.proj_size];
+  const error = lstmError(traits) || (packed ? packError(traits.lengths) : null);
+  return { ...traits, layout: traits.input_layout, packed, T, N, I, H, P, L, D, R: P || H, error };
 };
 
 export const tuple = (shape) => (shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`);

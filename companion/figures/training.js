@@ -105,7 +105,7 @@ export const forward = ({ kind, sizes, w }, indices, from = null) => {
   if (from) for (const name of ["h", "c"]) tape[name].set(from.tape[name].subarray(from.t * H, (from.t + 1) * H));
   const recurrent = new Float64Array(rows); // W_hh h_{t-1} + b_hh
   for (let t = 0; t < T; t++) {
-    const [a, now] = [t * rows, (t + 1) * H];
+    const [a, next] = [t * rows, (t + 1) * H];
     // x_t = W_e[ i_t ]
     for (let k = 0; k < E; k++) x[t * E + k] = w[EMBEDDING][indices[t] * E + k];
     // a = W_ih x_t + b_ih + W_hh h_{t-1} + b_hh
@@ -117,22 +117,22 @@ export const forward = ({ kind, sizes, w }, indices, from = null) => {
       const sum = (part) => gates[at(part)] + recurrent[part * H + k];
       if (kind === "RNN") {
         // h_t = tanh( a )
-        h[now + k] = gates[at(0)] = Math.tanh(sum(0));
+        h[next + k] = gates[at(0)] = Math.tanh(sum(0));
       } else if (kind === "GRU") {
         // r, z = σ( a_r ), σ( a_z )    n = tanh( W_in x_t + b_in + r ⊙ ( W_hn h_{t-1} + b_hn ) )
         const [r, z] = [(gates[at(0)] = sigmoid(sum(0))), (gates[at(1)] = sigmoid(sum(1)))];
         m[t * H + k] = recurrent[2 * H + k];
         const n = (gates[at(2)] = Math.tanh(gates[at(2)] + r * recurrent[2 * H + k]));
         // h_t = ( 1 - z ) ⊙ n + z ⊙ h_{t-1}
-        h[now + k] = (1 - z) * n + z * h[t * H + k];
+        h[next + k] = (1 - z) * n + z * h[t * H + k];
       } else {
         // i, f, g, o = σ( a_i ), σ( a_f ), tanh( a_g ), σ( a_o )
         const [i, f] = [(gates[at(0)] = sigmoid(sum(0))), (gates[at(1)] = sigmoid(sum(1)))];
         const [g, o] = [(gates[at(2)] = Math.tanh(sum(2))), (gates[at(3)] = sigmoid(sum(3)))];
         // c_t = f ⊙ c_{t-1} + i ⊙ g    h_t = o ⊙ tanh( c_t )
-        c[now + k] = f * c[t * H + k] + i * g;
-        m[t * H + k] = Math.tanh(c[now + k]);
-        h[now + k] = o * m[t * H + k];
+        c[next + k] = f * c[t * H + k] + i * g;
+        m[t * H + k] = Math.tanh(c[next + k]);
+        h[next + k] = o * m[t * H + k];
       }
     }
   }
@@ -179,13 +179,13 @@ export const backward = ({ kind, sizes, w }, tape, dh, d, until = 0) => {
   const { dx, a, b } = result;
   const dc = new Float64Array(H); // the part of dL/dc_t from later steps
   for (let t = T - 1; t >= until; t--) {
-    const now = (t + 1) * H;
+    const next = (t + 1) * H;
     for (let k = 0; k < H; k++) {
       const at = (part) => t * rows + part * H + k;
-      const δ = dh[now + k];
+      const δ = dh[next + k];
       if (kind === "RNN") {
         // δa = δh ⊙ ( 1 - h² )
-        b[at(0)] = a[at(0)] = δ * (1 - h[now + k] ** 2);
+        b[at(0)] = a[at(0)] = δ * (1 - h[next + k] ** 2);
       } else if (kind === "GRU") {
         const [r, z, n] = [gates[at(0)], gates[at(1)], gates[at(2)]];
         // δz = δh ⊙ ( h_{t-1} - n )    δn = δh ⊙ ( 1 - z )    δr = δa_n ⊙ ( W_hn h_{t-1} + b_hn )

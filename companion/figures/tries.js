@@ -19,13 +19,13 @@ export const comparedPlaces = (tries) => {
 /* A row { first, tries, bound, bits } for the reader and each player, null without guesses. rest: as for shannon. */
 export const standings = (tries, theirs, bits, rest) => {
   const places = comparedPlaces(tries);
-  const row = (own, p) => ({
-    first: mean(own.map((n) => (n === 1 ? 1 : 0))),
-    tries: mean(own),
-    bound: shannon(own, rest),
+  const row = (numbers, p) => ({
+    first: mean(numbers.map((n) => (n === 1 ? 1 : 0))),
+    tries: mean(numbers),
+    bound: shannon(numbers, rest),
     bits: p && mean(p),
   });
   const at = (list) => places.map((k) => list[k]);
   if (!places.length) return [null, ...theirs.map(() => null)];
-  return [tries[places[0]] ? row(at(tries)) : null, ...theirs.map((own, n) => row(at(own), at(bits[n])))];
+  return [tries[places[0]] ? row(at(tries)) : null, ...theirs.map((numbers, n) => row(at(numbers), at(bits[n])))];
 };

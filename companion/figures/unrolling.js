@@ -44,7 +44,7 @@ const compute = (model) => {
   const states = [Q.map(() => 0), ...rnn(inputs, w, f)];
   const last = Q.map(() => 1 / Math.sqrt(Q.length));
   const gradients = rnnGradients(states, last, w, f);
-  const ones = states.map((h) => h.map(() => 1)); // relu has slope 1 here: a network without f
+  const ones = states.map((h) => h.map(() => 1)); // relu has slope 1 for these: a network without f
   return {
     w,
     f,

@@ -25,7 +25,7 @@ SIXTY_FOURTHS = [
 
 
 class Unrolling(Figure):
-    """An RNN of 8 units that reads one impulse and then 49 zeros, forward and back.
+    """An RNN of 8 units that reads one impulse and then 49 zeros, with its gradients.
 
     W_hh = radius · Q. radius: from 0 to 2, the spectral radius of W_hh. Q: (8, 8), of spectral radius 1, which may be
     wrong by 1e-6. nonlinearity: "tanh" or "relu". impulse: the input at step 1, one of 1, 0.1, 0.01, 0.001; only the

@@ -26,10 +26,10 @@ const languageModel = (file) => {
     unknown: (text) => [...new Set(text)].filter((character) => !indices.has(character)),
     /* For each character: its index, h, c, and the logits y of the next one. */
     read(text) {
-      const wanted = text.map((character) => indices.get(character));
-      const differs = wanted.findIndex((index, place) => steps[place]?.index !== index);
-      steps.length = differs < 0 ? wanted.length : differs;
-      for (const index of wanted.slice(steps.length)) {
+      const input = text.map((character) => indices.get(character));
+      const differs = input.findIndex((index, place) => steps[place]?.index !== index);
+      steps.length = differs < 0 ? input.length : differs;
+      for (const index of input.slice(steps.length)) {
         const before = steps.at(-1) ?? { h: zeros, c: zeros };
         const { step, y } = languageModelStep(index, [before.h, before.c], weights);
         y[0] = -Infinity; // the unknown character is never written
@@ -309,7 +309,7 @@ const render = ({ model, el }) => {
         setContent(other, visible(next.characters[k]));
         change(other, { "aria-label": named(next.characters[k]) });
       });
-    chosen.element.style.visibility = timer === null ? null : "hidden"; // hidden while writing, too fast to read
+    chosen.element.style.visibility = timer === null ? null : "hidden"; // changes too fast to read
     const chance = (k) => [named(next.characters[k]), fixed(next.p[k])];
     const outcome = () => {
       const [[likeliest, p], [character, q]] = [chance(0), chance(drawn)];
@@ -317,7 +317,7 @@ const render = ({ model, el }) => {
     };
     chosen.set(!next ? words.unread : loaded && !room() ? words.full : outcome());
     if (!values) return;
-    // a value, and the text that led to it
+    // a value, and the text before it
     const place = (k) => [
       fixed(values[k]),
       quoted(

@@ -23,12 +23,11 @@ writer_of = cache(load_writer)
 
 
 class Writing(Loading):
-    """The language model of a language, the probabilities of the next character, and the values of one unit.
+    """A trained language model, the probabilities of the next character, and the values of one unit.
 
     beginning: the text that it reads first, 1 to 400 characters. written: the text that it has added, up to 2000.
     temperature: from 0 to 2. seed: of the random numbers, 0 to 99. unit: whose tanh( c_t ) colours the text, from 0 to
-    hidden_size - 1. The text can only have characters of the vocabulary. A language without a model gets the English
-    one.
+    hidden_size - 1. The text has characters of the vocabulary only. A language without a model gets the English one.
     """
 
     _esm = script("writing")
@@ -47,7 +46,7 @@ class Writing(Loading):
 
     @property
     def text(self) -> str:
-        """The whole text: the beginning, and what was written since."""
+        """The whole text: `beginning` and `written`."""
         return self.beginning + self.written
 
     def next_characters(self, rows: int = 8) -> list[tuple[str, float]]:
