@@ -105,7 +105,7 @@ def main():
     except (ValueError, OSError) as error:
         parser.error(error)
     sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
-    for line in messages.unspoken(arguments.lang or "en"):
+    for line in messages.untranslated_notice(arguments.lang or "en"):
         print(line)
     if passed := folders.skipped_entries(arguments.submissions):
         print(f"Not looked at, as links are not followed and hidden entries are nobody's: {', '.join(passed[:20])}")

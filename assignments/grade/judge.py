@@ -80,8 +80,8 @@ def grade(worker, question, answer, seed, language, words, limits=LIMITS, number
     student: the name or number by which a question that has variants was put.
     """
     asked = all_questions()[question].asked_of(student)
-    if asked.reach:  # more where more is given to all questions, as on a slow machine
-        limits = limits | lasting(round(asked.reach.seconds * max(1, limits["seconds"] / LIMITS["seconds"])))
+    if asked.training_goal:  # more where more is given to all questions, as on a slow machine
+        limits = limits | lasting(round(asked.training_goal.seconds * max(1, limits["seconds"] / LIMITS["seconds"])))
     if answer is None or not answer.cells:
         return failed(blank(question), "no_answer", words)
     verdict, shown = best_of(worker, asked, answer, seed, language, words, limits)
@@ -104,8 +104,8 @@ def best_of(worker, asked, answer, seed, language, words, limits):
     def run(seed):
         return on_draw(worker, asked, answer, seed, language, words, limits)
 
-    runs = trained_network.attempts(run, seed) if asked.reach else [run(seed)]
-    verdict, shown = trained_network.better(runs)
+    runs = trained_network.attempts(run, seed) if asked.training_goal else [run(seed)]
+    verdict, shown = trained_network.best_attempt(runs)
     verdict.seconds = round(sum(one.seconds for one, _ in runs), 2)
     return verdict, shown
 
@@ -117,7 +117,7 @@ def on_draw(worker, asked, answer, seed, language, words, limits):
     verdict, outcomes, others = judging.tried(limits, needed=True)
     lost = not outcomes or any(one.error for one in outcomes)
     # a network that was trained is there: to train it once more takes as long
-    trained = asked.reach and outcomes and not lost
+    trained = asked.training_goal and outcomes and not lost
     if verdict.mistakes and not trained and (others == "more" or others == "idle" and lost):
         # where the answer is there, what is left has not much time: it is not likely to matter
         less = {key: max(2, limits[key] // 3) for key in ("seconds", "wall")} if outcomes else {}
@@ -183,7 +183,7 @@ class Judging:
         if mistake := missing(outcomes):
             return failed(verdict, mistake, words), outcomes or [], others
         late = False
-        for probe in probed.rest(outcomes) if asked.reach else ():  # each in a process of its own
+        for probe in probed.rest(outcomes) if asked.training_goal else ():  # each in a process of its own
             ended = self.worker.ask(job_of(asked, probed, answer, limits, needed) | {"probes": [probe.to_json()]})
             verdict.seconds = round(verdict.seconds + float(ended["seconds"]), 2)
             late |= ended["ended"] == "time"
@@ -229,7 +229,7 @@ def missing(outcomes):
 
 
 def probed_by(asked, seed):
-    return trained_network.exam(asked, seed) if asked.reach else bank(asked.name, seed, asked.variant)
+    return trained_network.exam(asked, seed) if asked.training_goal else bank(asked.name, seed, asked.variant)
 
 
 def judge(probed, outcomes, asked):
@@ -241,10 +241,10 @@ def judge(probed, outcomes, asked):
         if REFUSED in (one.error or {}).get("text", ""):
             one.notes.setdefault("library", [one.error["text"].partition(":")[0]])
     library = [one.notes.pop("library", None) for one in outcomes]
-    if any(library) and (asked.reach or not all(map(alike, probed.expected, outcomes))):
+    if any(library) and (asked.training_goal or not all(map(alike, probed.expected, outcomes))):
         ran = sorted({name for names in library for name in names or ()})
         return Finding(["library_layer"], notes={"library": ran} if ran else {})
-    return trained_network.judge(probed, outcomes) if asked.reach else diagnose(probed, outcomes)
+    return trained_network.judge(probed, outcomes) if asked.training_goal else diagnose(probed, outcomes)
 
 
 def concluded(verdict, asked, probed, finding, language):
@@ -265,6 +265,6 @@ def failed(verdict, mistake, words, how=""):
 
 def paragraphs(asked, probed, finding, language):
     try:
-        return messages.Sayer(asked, probed, finding, language).paragraphs()
+        return messages.FindingText(asked, probed, finding, language).paragraphs()
     except (KeyError, ValueError, IndexError, RuntimeError, TypeError):  # a forged finding may lack what is to be said
         return [f"`{name}`" for name in finding.mistakes]

@@ -249,7 +249,7 @@ def probe(one, wrong, question, language):
     own, given = pages.words(language)["instructor"], one["given"]
     options = [(name, html.escape(str(value))) for name, value in one["probe"]["options"].items()]
     asked = options + [(name, shown(value)) for name, value in one["probe"]["tensors"].items()]
-    sayer = messages.Sayer(None, None, Finding([], notes=given["notes"]), language)
+    sayer = messages.FindingText(None, None, Finding([], notes=given["notes"]), language)
     remarks = sayer.notes() + ([sayer.error(given["error"])] if given["error"] else [])
     rows = []
     for name in dict.fromkeys([*one["right"]["values"], *given["values"]]):

@@ -1,10 +1,10 @@
-"""Says of an answer to an assignment that it is right, or what is wrong with it.
+"""Check answers to the assignments in a notebook: right, or the mistakes in words.
 
 from companion.check import check
 
 check("lstm_cell", LSTMCell)
-progress("lstm")  # what is right so far
-student("ada"), variant("gru_step")  # where each student is asked something a little different
+progress("lstm")  # a table of the questions and their points
+student("ada"), variant("gru_step")  # for questions that have variants for different students
 """
 
 import os
@@ -22,16 +22,17 @@ from companion.check.engine.question import Question, all_questions, bank
 from companion.check.engine.run_answer import observe
 
 __all__ = ["Result", "check", "progress", "student", "variant"]
-PRINTED = 2000  # letters of what an answer prints
+MAX_PRINTED = 2000  # characters of an answer's output
 
 
-class Short:
-    """Where an answer prints to: the beginning is passed on, the rest is dropped."""
+class TruncatedOutput:
+    """Stand-in for a stream that writes only the first `MAX_PRINTED` characters to it."""
 
     def __init__(self, stream: TextIO) -> None:
-        self.stream, self.left = stream, PRINTED
+        self.stream, self.left = stream, MAX_PRINTED
 
     def write(self, text: str) -> int:
+        """Write the part of the text that is within the limit. Return the length of the whole text."""
         if self.left > 0 and self.stream:
             self.stream.write(text[: self.left] + "…\n" * (len(text) > self.left))
         self.left -= len(text)
@@ -41,13 +42,13 @@ class Short:
         return getattr(self.stream, name)
 
 
-# Within two seconds there is an answer: what the answer itself leaves of these, the search for pairs may take. The
-# Python of a browser needs three times as long for it.
+# A check takes at most two seconds: the search for several mistakes has the time that the answer itself leaves of
+# these. Python in a browser needs three times as long.
 SECONDS = 4.5 if sys.platform == "emscripten" else 1.5
 
 
-class Said:
-    """Paragraphs of Markdown, which show themselves in a notebook."""
+class Message:
+    """Paragraphs of Markdown that a notebook displays."""
 
     def __init__(self, paragraphs: list[str]) -> None:
         self.paragraphs = paragraphs
@@ -56,13 +57,12 @@ class Said:
         return "\n".join(map(messages.as_text, self.paragraphs))
 
     def _repr_markdown_(self) -> str:
-        # a line of its own is one, too, in Markdown; those of lists and tables are
-        broken = (re.sub(r"\n(?!- |\|)", "  \n", paragraph) for paragraph in self.paragraphs)
-        return "\n\n".join(broken)
+        # keep single line breaks in Markdown (two spaces), except before list items and table rows
+        return "\n\n".join(re.sub(r"\n(?!- |\|)", "  \n", paragraph) for paragraph in self.paragraphs)
 
 
-class Result(Said):
-    """What `check` found. ok: whether the answer is right. mistakes: their names. Shows itself in a notebook."""
+class Result(Message):
+    """Result of `check`, displayed in words. ok: True if the answer is right. mistakes: the names of its mistakes."""
 
     def __init__(self, question: str, finding: Finding, paragraphs: list[str]) -> None:
         super().__init__(paragraphs)
@@ -70,13 +70,13 @@ class Result(Said):
         self.ok, self.mistakes = finding.ok, list(finding.mistakes)
 
 
-def spoken(lang: str | None) -> str:
-    """The language that is asked for, or that of the environment."""
+def language_of(lang: str | None) -> str:
+    """Return `lang`, or the language of the environment."""
     return lang or os.environ.get("UNROLLED_LANGUAGE", "en")
 
 
-def known(question: str) -> Question:
-    """The question of this name. ValueError, with the nearest name, if there is none."""
+def find_question(question: str) -> Question:
+    """Return the question of this name. Raise ValueError, with the nearest name, if there is none."""
     if question not in all_questions():
         near = get_close_matches(question.lower(), all_questions(), n=1)
         hint = f"Did you mean {near[0]!r}? " if near else ""
@@ -85,61 +85,60 @@ def known(question: str) -> Question:
 
 
 def check(question: str, answer: Any, lang: str | None = None, seed: int | None = None) -> Result:
-    """Checks an answer to the question of this name, and returns a `Result`.
+    """Check an answer to a question and return a `Result`, which the notebook displays.
 
-    answer: the function or class that was asked for. lang: the language of the result; without it that of the
-    environment's UNROLLED_LANGUAGE, or English, which also stands in for words that a language lacks. seed: of the
-    probes; without it the same ones each time.
-    ValueError for a question that there is none of.
+    question: its name. answer: the function or class that was asked for. lang: the language of the result; by default
+    the environment's UNROLLED_LANGUAGE, or English, which also fills gaps in other languages. seed: of the probes; by
+    default they are always the same. Raise ValueError for an unknown question.
     """
     if not isinstance(question, str):
         raise ValueError(f"the question's name comes first: check({next(iter(all_questions()))!r}, answer)")
-    asked = known(question).asked_of(session.NOTEBOOK.name)
-    language, seed = spoken(lang), seed or 0
+    asked = find_question(question).asked_of(session.NOTEBOOK.name)
+    language, seed = language_of(lang), seed or 0
     ask = partial(observe, asked.call, answer, forbidden=asked.forbidden)
-    with redirect_stdout(Short(sys.stdout)):
-        if asked.reach:
-            finding, probed, took = trained_network.better(
-                trained_network.attempts(partial(examined, asked, ask), seed)
-            )
+    goal = asked.training_goal
+    with redirect_stdout(TruncatedOutput(sys.stdout)):
+        if goal:
+            runs = trained_network.attempts(partial(check_network, asked, ask), seed)
+            finding, probed, took = trained_network.best_attempt(runs)
         else:
-            finding, probed, took = compared(asked, ask, seed)
-    said = messages.Sayer(asked, probed, finding, language).paragraphs()
-    if asked.reach and took > asked.reach.seconds:
-        said.append(messages.words(language)["results"]["slow"].format(took=f"{took:.0f}", seconds=asked.reach.seconds))
+            finding, probed, took = check_values(asked, ask, seed)
+    paragraphs = messages.FindingText(asked, probed, finding, language).paragraphs()
+    if goal and took > goal.seconds:
+        slow = messages.words(language)["results"]["slow"]
+        paragraphs.append(slow.format(took=f"{took:.0f}", seconds=goal.seconds))
     session.NOTEBOOK.shares[question] = finding.share
-    return Result(question, finding, said + messages.unspoken(language))
+    return Result(question, finding, paragraphs + messages.untranslated_notice(language))
 
 
-def compared(asked, ask, seed):
-    """The finding, the bank, and the seconds of the processor that the answer took."""
+def check_values(asked, ask, seed):
+    """Return the finding about an answer, the bank, and the processor time that the answer took."""
     begin, probed = time.process_time(), bank(asked.name, seed, asked.variant)
     got = [*map(ask, probed.probes)]
     took = time.process_time() - begin
     return diagnose(probed, got, seconds=SECONDS - took), probed, took
 
 
-def examined(asked, ask, seed):
-    """The same of a network that the answer trains, on a draw of this seed."""
-    probed, begin = trained_network.exam(asked, seed), time.process_time()
-    finding = trained_network.judge(probed, trained_network.examined(probed, ask))
-    return finding, probed, time.process_time() - begin
+def check_network(asked, ask, seed):
+    """Return the finding about a network that the answer trains, the exam, and the processor time."""
+    exam, begin = trained_network.exam(asked, seed), time.process_time()
+    finding = trained_network.judge(exam, trained_network.run_exam(exam, ask))
+    return finding, exam, time.process_time() - begin
 
 
-def student(name: str | int, lang: str | None = None) -> Said:
-    """Says who is asked from here on: a name or a number, as the instructor has it. Variants depend on it."""
+def student(name: str | int, lang: str | None = None) -> Message:
+    """Set the student's name or number, as the instructor has it, for this notebook. Variants depend on it."""
     session.NOTEBOOK.name = str(name).strip()
-    said = messages.words(spoken(lang))["results"]
-    return Said(
-        [said["hello" if session.NOTEBOOK.name else "nameless"].format(name=session.NOTEBOOK.name.replace("`", "'"))]
-    )
+    words = messages.words(language_of(lang))["results"]
+    greeting = words["hello" if session.NOTEBOOK.name else "nameless"]
+    return Message([greeting.format(name=session.NOTEBOOK.name.replace("`", "'"))])
 
 
-def variant(question: str, lang: str | None = None) -> Said:
-    """What the student is asked by a question that has variants. ValueError for one that has none."""
-    return Said(session.variant_says(known(question).name, session.NOTEBOOK.name, spoken(lang)))
+def variant(question: str, lang: str | None = None) -> Message:
+    """Show the student's variant of a question. Raise ValueError for a question without variants."""
+    return Message(session.variant_paragraphs(find_question(question).name, session.NOTEBOOK.name, language_of(lang)))
 
 
-def progress(assignment: str, lang: str | None = None) -> Said:
-    """What is checked of an assignment, what is right, how many points that is, and what is left."""
-    return Said(session.progress_says(assignment, spoken(lang)))
+def progress(assignment: str, lang: str | None = None) -> Message:
+    """Show a table of an assignment's questions with their points, and what is left."""
+    return Message(session.progress_paragraphs(assignment, language_of(lang)))

@@ -12,7 +12,7 @@ def questions(assignment):
 
 def banks():
     """Each question that has a bank, and each of its variants: {name, or name-variant: (name, variant)}."""
-    asked = [one for one in all_questions().values() if not one.reach]
+    asked = [one for one in all_questions().values() if not one.training_goal]
     rows = [(one.name, variant) for one in asked for variant in (one.variants or [None])]
     return {"-".join(filter(None, row)): row for row in rows}
 

@@ -14,7 +14,7 @@ from tests.check.programs import banks
 from tests.project.sampling import chosen
 
 NAMES = list(all_questions())
-BANKED = [name for name, question in all_questions().items() if not question.reach]
+BANKED = [name for name, question in all_questions().items() if not question.training_goal]
 SEEDS = (0, 1)
 VARIANTS = [
     pytest.param(*row, id=name, marks=[pytest.mark.heavy] * (name == "all_at_once")) for name, row in banks().items()
@@ -45,7 +45,7 @@ def test_every_mistake_is_told_from_every_other(name, variant, seed):
     def outcome(mistake, number, gradients):
         if mistake == "nothing":
             return probed.expected[number]
-        return (probed.outcome if gradients else probed.glance)(frozenset([mistake]), number)
+        return (probed.outcome if gradients else probed.quick_outcome)(frozenset([mistake]), number)
 
     same = alike_in_numbers({mistake: outcome(mistake, 0, False) for mistake in ("nothing", *probed.question.mistakes)})
     for gradients in (False, True):  # with gradients it takes longer: only those that nothing else tells apart

@@ -25,8 +25,8 @@ def said(language, cell):
 def most_counted(growth, seed):
     """How often the symbol is right that was counted most, where each step counts `growth` times the one before."""
     draw = Draw(seed)
-    symbols = draw(recall.SYMBOLS + recall.NOISES + 1).argsort()[: recall.SYMBOLS]  # as `recall.drawn` draws them
-    probe, right = recall.drawn(Draw(seed))
+    symbols = draw(recall.SYMBOLS + recall.NOISES + 1).argsort()[: recall.SYMBOLS]  # as `recall.draw_data` draws them
+    probe, right = recall.draw_data(Draw(seed))
     there = (probe.tensors["held_out"][..., None] == symbols).double()
     weights = growth ** torch.arange(recall.STEPS, dtype=torch.float64)
     return ((there * weights[:, None]).sum(1).argmax(-1) == right["targets"]).double().mean().item()
@@ -42,7 +42,7 @@ def log_p(order, text, pieces):
 
 def counted(mixed, seed):
     """The share that counts reach, mixed in these parts: {order: part}."""
-    probe, right = characters.drawn(Draw(seed))
+    probe, right = characters.draw_data(Draw(seed))
     found = [
         log_p(order, probe.tensors["text"], probe.tensors["held_out"]).exp() * part for order, part in mixed.items()
     ]

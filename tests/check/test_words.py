@@ -54,7 +54,7 @@ def test_every_variant_has_words_and_no_words_are_left_over():
 
 def entries(language):
     """A language's own words, by table and key: none that English lends."""
-    tables = messages.own(language)
+    tables = messages.own_words(language)
     mistakes = tables.pop("mistakes")
     return tables | {f"mistakes.{name}": entry for name, entry in mistakes.items()}
 
@@ -100,7 +100,7 @@ def test_a_language_without_words_is_answered_in_english_and_told_so():
     for answer in (right_gates, said_wrong):
         english, other = check("gates", answer).paragraphs, check("gates", answer, lang="xx").paragraphs
         assert other[:-1] == english and other[-1].startswith(told) and "`xx`" not in repr(english)
-    assert not any(messages.unspoken(language) for language in messages.languages())
+    assert not any(messages.untranslated_notice(language) for language in messages.languages())
 
 
 def test_words_that_a_language_lacks_are_english_one_by_one(tmp_path):
@@ -134,7 +134,7 @@ def test_a_place_that_an_edition_lacks_is_the_english_one(tmp_path, monkeypatch)
         (tmp_path / f"{language}.json").write_text(json.dumps(known | {"places": there}), encoding="utf-8")
     monkeypatch.setattr(messages, "PLACES", tmp_path)
     monkeypatch.setattr(messages, "places", messages.places.__wrapped__)
-    sayer = messages.Sayer(all_questions()["lstm"], None, None, "ja")
+    sayer = messages.FindingText(all_questions()["lstm"], None, None, "ja")
     assert "LSTM：" in sayer.pointer("lstm#from-cell-to-layer") and "/ja/lstm.html#from-cell-to-layer" in sayer.pointer(
         "lstm#from-cell-to-layer"
     )

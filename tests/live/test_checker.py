@@ -93,7 +93,7 @@ def test_results_are_those_of_the_real_torch(assignment, tmp_path):
     """Compare the texts for correct answers and for one wrong answer of each kind, in English."""
     right = quick_cells(editions.ASSIGNMENTS / editions.ORIGINAL / f"{assignment}.ipynb")
     checked = [
-        question for question in all_questions().values() if question.assignment == assignment and not question.reach
+        question for question in all_questions().values() if question.assignment == assignment and not question.training_goal
     ]
     with pages_python(tmp_path) as ask:
         results = ask(right)
@@ -123,7 +123,7 @@ def test_every_mistake_has_the_same_outcome(tmp_path):
     """Compare the values, gradients, notes and errors of each mistake that the checker knows on both torches."""
     with pages_python(tmp_path) as ask:
         different = []
-        for question in (name for name, definition in all_questions().items() if not definition.reach):
+        for question in (name for name, definition in all_questions().items() if not definition.training_goal):
             theirs, ours = outcomes(question), ask(question)
             assert theirs.keys() == ours.keys()
             different += [(question, name) for name in theirs if not same(theirs[name], ours[name])]

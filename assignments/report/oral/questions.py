@@ -39,7 +39,7 @@ def asked(worker, name, answer, seed, student=""):
 
 def ask(worker, asked, answer, seed):
     """The questions about an answer (reading.Answer) to a question, as they are stored; at most three."""
-    if asked.reach:  # to train networks once more takes too long
+    if asked.training_goal:  # to train networks once more takes too long
         return []
     probed = judge.probed_by(asked, seed)
     places = small(probed)

@@ -1,1 +1,1 @@
-"""Run an answer, compare it with the right one, and say in words what is wrong."""
+"""Run an answer, compare it with the right one, and put its mistakes into words."""

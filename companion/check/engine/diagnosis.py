@@ -1,4 +1,4 @@
-"""From numbers to a finding: what torch gives on the probes, what the answer gave, what known mistakes would give."""
+"""Diagnose an answer: compare its outcomes with torch's, and with those of known mistakes and pairs of mistakes."""
 
 import itertools
 import time
@@ -13,12 +13,12 @@ from companion.check.engine.run_answer import one_thread
 
 # Wide enough for an answer that computes in float32, far below what any mistake does to weights from U(-1, 1).
 RTOL, ATOL = 1e-4, 1e-5
-MOST_COMPARED = 2000  # of an answer's numbers, each with each of the right ones: it may have given millions
-PAIRS_EXTENDED = 200  # of which a third mistake is tried beside
-# Probes with a batch of one. That of `batch_1` is the only size in it that is 1.
+MOST_COMPARED = 2000  # numbers of an answer: each is compared with each right one, and there may be millions
+PAIRS_EXTENDED = 200  # pairs to which a third mistake is added
+# Probes with a batch of one. In `batch_1` it is the only size that is 1.
 ALONE = ("one_number", "two_steps", "batch_1")
-# What a probe is called for others may have as well. "It is right with one layer" is true if no probe with one is
-# wrong.
+# A probe is named after a trait that other probes may have as well: "right with one layer" is true only if no probe
+# with one layer is wrong.
 TRAITS = {
     "batch_1": lambda probe: probe.name in ALONE,
     "no_state": lambda probe: not {"h", "h_0"} & probe.tensors.keys(),
@@ -30,24 +30,26 @@ TRAITS = {
     "no_projection": lambda probe: not probe.options.get("proj_size"),
     "equal_lengths": lambda probe: len(probe.tensors["lengths"].unique()) == 1,
 }
-WITHOUT_FORWARD = 'is missing the required "forward" function'  # so says nn.Module
+WITHOUT_FORWARD = 'is missing the required "forward" function'  # from the error of nn.Module
 
 
-def close(one, other):
-    """Where two tensors of a shape agree. Not a number agrees with not a number."""
-    return torch.isclose(one, other, rtol=RTOL, atol=ATOL, equal_nan=True)
+def close(first, second):
+    """Return where two tensors of one shape agree; NaN agrees with NaN."""
+    return torch.isclose(first, second, rtol=RTOL, atol=ATOL, equal_nan=True)
 
 
-def agree(one, other):
-    return one.shape == other.shape and bool(close(one, other).all())
+def agree(first, second):
+    """Return True if two tensors have one shape and agree everywhere."""
+    return first.shape == second.shape and bool(close(first, second).all())
 
 
 def is_gradient(name):
+    """Return True if a value of this name is a gradient."""
     return "grad of " in name
 
 
 def wrong_values(expected, got):
-    """The names of the values in which two outcomes differ; those that one of them lacks differ."""
+    """Return the names of the values in which two outcomes differ, or which one of them lacks."""
     names = [*expected.values, *(name for name in got.values if name not in expected.values)]
     return [
         name
@@ -56,17 +58,17 @@ def wrong_values(expected, got):
     ]
 
 
-def same_error(one, other, text=False):
-    """Whether two errors are alike; of exceptions the type counts, and their text if it is asked for."""
-    if one is None or other is None:
-        return one is other
-    if one["kind"] == "raises_error" == other["kind"]:
-        return one["type"] == other["type"] and (not text or one.get("text") == other.get("text"))
-    return one["kind"] == other["kind"] and one["said"].get("got") == other["said"].get("got")
+def same_error(first, second, text=False):
+    """Return True if two errors are alike. Exceptions are compared by type, and by text if `text` is True."""
+    if first is None or second is None:
+        return first is second
+    if first["kind"] == "raises_error" == second["kind"]:
+        return first["type"] == second["type"] and (not text or first.get("text") == second.get("text"))
+    return first["kind"] == second["kind"] and first["said"].get("got") == second["said"].get("got")
 
 
 def alike(expected, got, gradients=True):
-    """Whether two outcomes are of answers that do the same; without their gradients, if so asked."""
+    """Return True if two outcomes are those of answers that do the same. gradients: False ignores gradients."""
     if not same_error(expected.error, got.error):
         return False
     if any(expected.notes.get(note) != got.notes.get(note) for note in ("missing", "shapes")):
@@ -76,9 +78,9 @@ def alike(expected, got, gradients=True):
 
 @one_thread()
 def diagnose(bank, got, seconds=1.2):
-    """The finding about an answer with the outcomes `got` on the bank's probes.
+    """Return the finding about an answer with the outcomes `got` on the bank's probes.
 
-    seconds: how long several mistakes are tried, of the processor's time: what else runs beside is to change no name.
+    seconds: limit for the search for several mistakes, in processor time, so that other load does not change results.
     """
     notes = {}
     for outcome in got:
@@ -93,68 +95,72 @@ def diagnose(bank, got, seconds=1.2):
 
     finding = evidence(bank, got, right)
     finding.notes = notes
-    errors = {named_error(outcome.error) if outcome.error else "" for outcome in got}
+    errors = {mistake_of_error(outcome.error) if outcome.error else "" for outcome in got}
     if len(errors) == 1 and errors <= NO_ANSWER:
         finding.mistakes, finding.probe = [*errors], None
         finding.error = None if errors <= {"not_written"} else finding.error
         return finding
     until = time.process_time() + seconds
-    calm = [number for number in numbers if got[number].error is None]
-    blind = [number for number in numbers if not alike(bank.expected[number], got[number], gradients=False)]
-    if len(calm) == len(got) and no_gradient(got):
-        # one cut takes all gradients: not each that is gone is a mistake of its own
+    finished = [number for number in numbers if got[number].error is None]
+    wrong_without_gradients = [
+        number for number in numbers if not alike(bank.expected[number], got[number], gradients=False)
+    ]
+    if len(finished) == len(got) and all_gradients_zero(got):
+        # one cut removes all gradients: each missing one is not a mistake of its own
         named = explain(bank, got, numbers, until=0)
-        if not named and blind:
+        if not named and wrong_without_gradients:
             values = explain(bank, got, numbers, until, gradients=False)
             both = explain(bank, got, numbers, until) if len(values) == 1 else []
-            # if one known cut beside the wrong value does it, that is named
+            # if a known mistake that cuts the gradient explains the rest, report it instead of `no_gradient`
             named = both if len(both) == 2 and values[0] in both else values and [*values, "no_gradient"]
     else:
         named = explain(bank, got, numbers, until)
     if not named and "changed" in notes and any(map(overwritten, bank.expected, got)):
-        # torch found no way back through what was overwritten: one mistake, not two, if the way there is right
-        got = [with_way_back(*pair) if overwritten(*pair) else pair[1] for pair in zip(bank.expected, got)]
+        # torch has no gradients because the answer overwrote its input: one mistake, not two, if the values are right
+        got = [with_expected_gradients(*pair) if overwritten(*pair) else pair[1] for pair in zip(bank.expected, got)]
         right = [number for number in numbers if alike(bank.expected[number], got[number])]
         if len(right) == len(got):
             finding.mistakes = extra
             return finding
         finding = evidence(bank, got, right)
         finding.notes = notes
-        calm = [number for number in numbers if got[number].error is None]
+        finished = [number for number in numbers if got[number].error is None]
         named = explain(bank, got, numbers, until, gradients=False)
-    if not named and len(calm) < len(got) and not set(calm) <= set(right):
-        # the error may be a mistake beside a known one
-        beside = general(bank, got, right)
-        named = explain(bank, got, calm, until)
-        named = named and [*named, *beside]
+    if not named and len(finished) < len(got) and not set(finished) <= set(right):
+        # the error may come from another mistake beside a known one
+        others = general_mistakes(bank, got, right)
+        named = explain(bank, got, finished, until)
+        named = named and [*named, *others]
     finding.known = bool(named)
-    finding.mistakes = [*(named or general(bank, got, right)), *extra]
+    finding.mistakes = [*(named or general_mistakes(bank, got, right)), *extra]
     return finding
 
 
 def explain(bank, got, numbers, until, gradients=True):
-    """The smallest set of known mistakes that gives what the answer gave on the probes of these numbers, as a list.
+    """Return the smallest set of known mistakes with the outcomes of the answer on these probes, as a list.
 
-    until: when to stop trying several; 0 to try none but one at a time.
+    numbers: of the probes, the smallest first. until: process time at which to stop; 0 tries single mistakes only.
     """
     smallest, *others = numbers
     raised = {number for number in numbers if got[number].error and got[number].error["kind"] == "raises_error"}
-    calm = [number for number in numbers if number not in raised]
-    # Errors of a type are raised for many reasons. Where nothing else is wrong, they are the same if they say the same.
-    mute = not any(not alike(bank.expected[number], got[number], gradients) for number in calm)
+    finished = [number for number in numbers if number not in raised]
+    # Errors of one type have many reasons. Where nothing else is wrong, their texts are compared as well.
+    only_errors = not any(not alike(bank.expected[number], got[number], gradients) for number in finished)
 
-    def say_the_same(mistakes):
-        return all(same_error(bank.glance(mistakes, number).error, got[number].error, text=True) for number in raised)
+    def same_texts(mistakes):
+        return all(
+            same_error(bank.quick_outcome(mistakes, number).error, got[number].error, text=True) for number in raised
+        )
 
     def fits(mistakes):
-        # without gradients it is quick, and most are ruled out by the smallest probe, or by that which was the last to
+        # quick test first: the smallest probe, or the one that ruled out the last set, rules out most sets
         for number in (smallest, *others):
-            if not alike(bank.glance(mistakes, number), got[number], gradients=False):
+            if not alike(bank.quick_outcome(mistakes, number), got[number], gradients=False):
                 if number != smallest:
                     others.remove(number)
                     others.insert(0, number)
                 return False
-        if mute and (len(mistakes) > 1 or not calm) and not say_the_same(mistakes):
+        if only_errors and (len(mistakes) > 1 or not finished) and not same_texts(mistakes):
             return False
         return not gradients or all(alike(bank.outcome(mistakes, number), got[number]) for number in numbers)
 
@@ -164,9 +170,9 @@ def explain(bank, got, numbers, until, gradients=True):
     if time.process_time() > until:
         return []
     order = {name: place for place, name in enumerate(bank.question.mistakes)}
-    unlikely = likelihood(bank, got, numbers[:2], order)
+    likely_first = sort_key(bank, got, numbers[:2], order)
 
-    def first(sets):
+    def first_fitting(sets):
         for mistakes in sets:
             if fits(mistakes):
                 return [plain(name) for name in sorted(mistakes, key=order.get)]
@@ -174,98 +180,102 @@ def explain(bank, got, numbers, until, gradients=True):
                 break
         return []
 
-    pairs = sorted(bank.pairs(), key=unlikely)
-    if found := first(pairs):
-        return found
-    # a third mistake is found by what the others do to numbers: where none came, it would be guessed
+    pairs = sorted(bank.pairs(), key=likely_first)
+    if mistakes := first_fitting(pairs):
+        return mistakes
+    # three mistakes are recognised by their numbers: without any, the result would be a guess
     if time.process_time() > until or not any(got[number].values for number in numbers):
         return []
 
-    # Of three mistakes two may explain a value that the third leaves alone.
-    there = got[smallest].values
+    # Two of three mistakes may explain a value that the third does not change.
+    values = got[smallest].values
     wrong = wrong_values(bank.expected[smallest], got[smallest])
-    wrong = [name for name in wrong if name in there and not is_gradient(name)]
+    wrong = [name for name in wrong if name in values and not is_gradient(name)]
 
     def explains(pair):
-        made = bank.glance(pair, smallest).values
-        return sum(name in made and agree(made[name], there[name]) for name in wrong)
+        made = bank.quick_outcome(pair, smallest).values
+        return sum(name in made and agree(made[name], values[name]) for name in wrong)
 
-    pairs = sorted(pairs, key=lambda pair: -explains(pair))  # those that explain as much stay in their order
+    pairs = sorted(pairs, key=lambda pair: -explains(pair))  # a stable sort
     best = itertools.groupby(pairs[:PAIRS_EXTENDED], explains)
-    return first(itertools.chain.from_iterable(sorted(bank.extended([*equal]), key=unlikely) for _, equal in best))
+    return first_fitting(
+        itertools.chain.from_iterable(sorted(bank.extended([*equal]), key=likely_first) for _, equal in best)
+    )
 
 
-def likelihood(bank, got, numbers, order):
-    """By what to sort several mistakes: by what each does alone on the probes of these numbers.
+def sort_key(bank, got, numbers, order):
+    """Return a sort key for sets of mistakes, the likely ones first, by the effect of each mistake alone.
 
-    First those whose wrong numbers stand in the answer, wherever they stand there: one of two mistakes is often still
-    to be seen where the other does nothing, or has only moved it. Then those that make the same values wrong, as most
-    pairs do; and of these the plausible ones.
+    First come sets whose wrong numbers occur anywhere in the answer: the trace of one of two mistakes often remains
+    where the other has no effect, or has only moved it. Then those that make the same values wrong, as most pairs do;
+    among these the plausible ones.
     """
 
     def traces(outcome_of):
-        """The wrong values' names, and which of the answer's wrong numbers are there."""
-        names, there = set(), set()
+        """Return the names of the wrong values, and the answer's wrong numbers that occur in the outcome."""
+        names, occurring = set(), set()
         for number in numbers:
             outcome, expected = outcome_of(number), bank.expected[number]
             wrong = wrong_values(expected, outcome)
             names |= {(number, name) for name in wrong if not is_gradient(name)}
-            there |= {(number, place) for place in among(strange[number], outcome).nonzero().flatten().tolist()}
-        return names, there
+            occurring |= {
+                (number, place) for place in occur_in(outcome, wrong_numbers[number]).nonzero().flatten().tolist()
+            }
+        return names, occurring
 
-    strange = {}
+    wrong_numbers = {}
     for number in numbers:
-        found = all_numbers(got[number])
-        strange[number] = found[~among(found, bank.expected[number])]
-    names, there = traces(got.__getitem__)
-    alone = {name: traces(partial(bank.glance, frozenset([name]))) for name in bank.question.mistakes}
+        answered = all_numbers(got[number])
+        wrong_numbers[number] = answered[~occur_in(bank.expected[number], answered)]
+    names, occurring = traces(got.__getitem__)
+    alone = {name: traces(partial(bank.quick_outcome, frozenset([name]))) for name in bank.question.mistakes}
 
-    def unlikely(mistakes):
-        wrong, stand = (set().union(*parts) for parts in zip(*map(alone.get, mistakes)))
-        # how many does not count: of numbers with one decimal some are there by chance
-        return not there & stand, len(names ^ wrong), max(map(order.get, mistakes))
+    def likely_first(mistakes):
+        wrong, traced = (set().union(*parts) for parts in zip(*map(alone.get, mistakes)))
+        # any common number counts, not how many: with one decimal some agree by chance
+        return not occurring & traced, len(names ^ wrong), max(map(order.get, mistakes))
 
-    return unlikely
+    return likely_first
 
 
 def all_numbers(outcome):
-    """All numbers of an outcome but its gradients, in one row, as far as they are compared."""
-    found = [value.flatten() for name, value in outcome.values.items() if not is_gradient(name)]
-    return torch.cat([torch.empty(0, dtype=torch.float64), *found])[:MOST_COMPARED]
+    """Return the first `MOST_COMPARED` numbers of an outcome without its gradients, in one row."""
+    rows = [value.flatten() for name, value in outcome.values.items() if not is_gradient(name)]
+    return torch.cat([torch.empty(0, dtype=torch.float64), *rows])[:MOST_COMPARED]
 
 
-def among(numbers, outcome):
-    """Which of the numbers are in the outcome, too."""
+def occur_in(outcome, numbers):
+    """Return which of the numbers occur in the outcome, as a bool tensor."""
     return close(all_numbers(outcome), numbers.unsqueeze(1)).any(dim=1)
 
 
-def no_gradient(got):
-    """Whether an answer's gradients are zero, all of them: no way leads back from what it returned."""
-    found = [value for outcome in got for name, value in outcome.values.items() if is_gradient(name)]
-    return bool(found) and not any(value.any() for value in found)
+def all_gradients_zero(got):
+    """Return True if there are gradients and all are zero: the answer's results do not depend on its inputs."""
+    gradients = [value for outcome in got for name, value in outcome.values.items() if is_gradient(name)]
+    return bool(gradients) and not any(value.any() for value in gradients)
 
 
-def general(bank, got, right):
-    """What can be said of an answer whose mistake is in no bank."""
+def general_mistakes(bank, got, right):
+    """Return the general mistakes of an answer whose mistake is not in the bank. right: numbers of right probes."""
     batch_1 = {number for number, probe in enumerate(bank.probes) if probe.name in ALONE}
     named = "batch_1" in {bank.probes[number].name for number in right}
     if named and set(right) == batch_1 and all(got[n].error for n in range(len(got)) if n not in batch_1):
         return ["single_batch_only"]
-    errors = [named_error(outcome.error) for outcome in got if outcome.error]
+    errors = [mistake_of_error(outcome.error) for outcome in got if outcome.error]
     if "not_written" in errors and len(errors) < len(got):
         errors = ["raises_error"]
     if errors:
         return [min(errors, key=GENERAL.index)]
     if any(value.isnan().any() for outcome in got for value in outcome.values.values()):
         return ["not_a_number"]
-    lost = {name for one, other in zip(bank.expected, got) for name in one.values.keys() ^ other.values.keys()}
+    lost = {name for pair in zip(bank.expected, got) for name in pair[0].values.keys() ^ pair[1].values.keys()}
     if lost:
         named = {name for name in lost if not is_gradient(name)}
-        listed = all(name.endswith("]") for name in named)  # the results of a list go by their places
+        listed = all(name.endswith("]") for name in named)  # results in a list are named by their places
         return ["parameter_missing" if not named else "wrong_count" if listed else "wrong_names"]
-    wrong = {name for one, other in zip(bank.expected, got) for name in wrong_values(one, other)}
-    cut = ["no_gradient"] if no_gradient(got) else []
-    if any(shape(one, name) != shape(other, name) for one, other in zip(bank.expected, got) for name in wrong):
+    wrong = {name for pair in zip(bank.expected, got) for name in wrong_values(*pair)}
+    cut = ["no_gradient"] if all_gradients_zero(got) else []
+    if any(shape(ours, name) != shape(theirs, name) for ours, theirs in zip(bank.expected, got) for name in wrong):
         return ["wrong_shape", *cut]
     if all(is_gradient(name) for name in wrong):
         return cut or ["wrong_gradient"]
@@ -275,87 +285,88 @@ def general(bank, got, right):
 
 
 def overwritten(expected, got):
-    """Whether all that an outcome lacks is its gradients, as the answer changed in place what they need."""
-    lacking = expected.values.keys() - got.values.keys()
-    return "inplace operation" in (got.error or {}).get("text", "") and all(map(is_gradient, lacking))
+    """Return True if an outcome lacks only gradients, because the answer changed in place what they need."""
+    missing = expected.values.keys() - got.values.keys()
+    return "inplace operation" in (got.error or {}).get("text", "") and all(map(is_gradient, missing))
 
 
-def with_way_back(expected, got):
-    """The same outcome as if its gradients were right."""
-    back = {name: value for name, value in expected.values.items() if is_gradient(name)}
-    return replace(got, error=None, values=back | got.values)
+def with_expected_gradients(expected, got):
+    """Return the outcome `got` with the gradients of `expected` and without its error."""
+    gradients = {name: value for name, value in expected.values.items() if is_gradient(name)}
+    return replace(got, error=None, values=gradients | got.values)
 
 
-def lacking(expected, got):
-    """The names that one outcome has and the other lacks, both ways: those of parameters, or else of values."""
+def name_differences(expected, got):
+    """Return the names of values (or of parameters, if some are missing) that `got` lacks, and that only `got` has."""
     if "missing" in got.notes:
         return got.notes["missing"], []
     ours, theirs = expected.values, got.values
     return [name for name in ours if name not in theirs], [name for name in theirs if name not in ours]
 
 
-def named_error(error):
-    """The name of the mistake that an error is."""
+def mistake_of_error(error):
+    """Return the name of the mistake for an error."""
     if error.get("type") == "SystemExit":
         return "stopped_early"
     if error.get("type") != "NotImplementedError":
         return error["kind"]
-    # torch raises it too, where it lacks an operation; then it says which
+    # torch raises it as well, with a text, where it lacks an operation
     raised = "raise NotImplementedError" in error.get("code", "")
     return "not_written" if raised or not error["text"] or WITHOUT_FORWARD in error["text"] else error["kind"]
 
 
 def shape(outcome, name):
+    """Return the shape of a value, or None."""
     return outcome.values[name].shape if name in outcome.values else None
 
 
-def shares(name, probe):
-    """Whether a probe has what another is called for."""
+def has_trait(probe, name):
+    """Return True if `probe` has the trait `name`, after which it or another probe is named."""
     return probe.name == name or name in TRAITS and bool(TRAITS[name](probe))
 
 
 def evidence(bank, got, right):
-    """A finding yet without names: where the answer is wrong, the smallest probe first."""
+    """Return a finding without mistakes: where the answer is wrong, on the smallest probe that shows it."""
     wrong = [number for number in range(len(got)) if number not in right]
     finding = Finding([], probe=wrong[0], right=[bank.probes[number].name for number in right])
-    finding.right = [name for name in finding.right if not any(shares(name, bank.probes[number]) for number in wrong)]
+    finding.right = [
+        name for name in finding.right if not any(has_trait(bank.probes[number], name) for number in wrong)
+    ]
     finding.error = next((outcome.error for outcome in got if outcome.error), None)
-    finding.stops = next((number for number in wrong if got[number].error), None)
-    # a probe that shows a wrong number says more than one that ended in an error
+    finding.error_probe = next((number for number in wrong if got[number].error), None)
+    # prefer a probe with a wrong number to one that ended in an error
     shown = {}
     for number in wrong:
         names = [name for name in wrong_values(bank.expected[number], got[number]) if name in got[number].values]
         if names:
             shown[number] = names
     if not shown:
-        finding.missing, finding.unasked = lacking(bank.expected[wrong[0]], got[wrong[0]])
+        finding.missing, finding.unasked = name_differences(bank.expected[wrong[0]], got[wrong[0]])
         return finding
 
-    # and a wrong shape more than a wrong number
+    # prefer a wrong shape to a wrong number
     def misshapen(number, name):
         return shape(bank.expected[number], name) != shape(got[number], name)
 
     finding.probe = number = min(shown, key=lambda number: not any(misshapen(number, name) for name in shown[number]))
     names = shown[number]
-    finding.missing, finding.unasked = lacking(bank.expected[number], got[number])
-    finding.stops = number if got[number].error else finding.stops
-    finding.compared = [*dict.fromkeys(name for one in bank.expected for name in one.values)]
-    finding.wrong = list(
-        dict.fromkeys(name for one, other in zip(bank.expected, got) for name in wrong_values(one, other))
-    )
-    # an output says more than a gradient
+    finding.missing, finding.unasked = name_differences(bank.expected[number], got[number])
+    finding.error_probe = number if got[number].error else finding.error_probe
+    finding.compared = [*dict.fromkeys(name for outcome in bank.expected for name in outcome.values)]
+    finding.wrong = [*dict.fromkeys(name for pair in zip(bank.expected, got) for name in wrong_values(*pair))]
+    # prefer an output to a gradient
     finding.value = name = min(names, key=lambda name: (is_gradient(name), not misshapen(number, name)))
     ours, theirs = bank.expected[number].values.get(name), got[number].values[name]
     finding.expected, finding.got = ours, theirs
     if ours is not None and ours.shape == theirs.shape:
         finding.first = tuple(int(place) for place in (~close(ours, theirs)).nonzero()[0])
         pairs = [
-            (one.values[name], other.values[name])
-            for one, other in zip(bank.expected, got)
-            if name in one.values and shape(one, name) == shape(other, name) and one.values[name].numel()
+            (right.values[name], given.values[name])
+            for right, given in zip(bank.expected, got)
+            if name in right.values and shape(right, name) == shape(given, name) and right.values[name].numel()
         ]
-        finding.largest = max(float((one - other).abs().nan_to_num(torch.inf).max()) for one, other in pairs)
-        amiss = [~close(one, other) for one, other in pairs]
-        places = max((one for one in amiss if one.any()), key=torch.numel)
+        finding.largest = max(float((right - given).abs().nan_to_num(torch.inf).max()) for right, given in pairs)
+        differing = [~close(right, given) for right, given in pairs]
+        places = max((places for places in differing if places.any()), key=torch.numel)
         finding.spread = tuple(int(place) for place in places.nonzero()[0]), int(places.sum()), places.numel()
     return finding

@@ -1,8 +1,8 @@
-"""A finding about an answer: what is wrong with it, in names and numbers, and the share of the points that is left."""
+"""The finding about an answer: its mistakes by name, the numbers that show them, and its share of the points."""
 
 from dataclasses import dataclass, field
 
-# Mistakes that no switch makes, in the order in which they are said. Words under [mistakes], as for all others.
+# Mistakes that no bank has, in the order in which they are reported. They have words under [mistakes], as all others.
 GENERAL = (
     "library_layer",
     "parameter_names",
@@ -39,7 +39,7 @@ GENERAL = (
     "not_reached",
     "probabilities_for_logits",
 )
-# Whoever makes these has given no answer yet that could be wrong.
+# With these mistakes there is no answer yet that could be wrong.
 NO_ANSWER = {"not_written", "called_already", "instance_for_class", "class_for_function"}
 NOTES = {
     "renamed": "parameter_names",
@@ -47,24 +47,25 @@ NOTES = {
     "plain": "tensor_not_parameter",
     "changed": "changes_its_input",
 }
-# Mistakes of which half of the points are left, as every number that the answer gives is right: its parameters are not
-# as they should be, or its way back. These are noted where the answer ran: who forges the notes can hide one, and win
-# the other half of a question whose numbers are right, but never a point for wrong ones.
+# Mistakes that leave half of the points, as every number that the answer gives is right: only its parameters or its
+# gradients are not as they should be. They are noted in the answer's process: forged notes can hide one, and win
+# the other half of a question whose numbers are right, but never a point for wrong numbers.
 HALF = {*NOTES.values()}
 
 
 @dataclass
 class Finding:
-    """What is wrong with an answer, in names and numbers; `saying` makes words of it.
+    """Mistakes of an answer and the numbers that show them; messages.py puts them into words.
 
-    mistakes: names, none if it is right. known: whether they explain all that is wrong. probe: the number of the
-    smallest probe on which the answer is wrong, or None. value: the value that is wrong there. first: its first wrong
-    place, `expected` and `got` what is there. largest: the largest difference of this value on any probe. spread: on
-    the largest of its probes the first wrong place, how many are wrong, and of how many. compared: all values' names.
-    wrong: the wrong ones'. missing, unasked: the names that the smallest probe shows to be missing, and to be there
-    though nobody asked. stops: the number of a probe that an answer raised an error on, that of `probe` if it did.
-    right: what the probes have on which alone the answer is right. error: what an answer raised. trained: the share of
-    the points, where a network was trained. reached: how well it did.
+    mistakes: names, none if it is right. known: True if they explain everything that is wrong. probe: the number of
+    the smallest probe on which the answer is wrong, or None. value: the name of the value that is wrong there. first:
+    the index of its first wrong number. expected, got: this value, as it should be and as it is. largest: its largest
+    difference on any probe. spread: on the largest of its probes, the index of the first wrong number, how many are
+    wrong, and of how many. compared: the names of all values. wrong: the names of the wrong ones. missing, unasked: the
+    names that `probe` shows to be missing, or to be there unasked. error_probe: the number of a probe on which the
+    answer raised an error, `probe` if it did there. right: traits of the probes on which alone the answer is right.
+    error: the error that the answer raised. trained_share: the share of the points for a trained network. reached: its
+    score, the aim, and how many numbers it has.
     """
 
     mistakes: list
@@ -80,20 +81,21 @@ class Finding:
     wrong: list = field(default_factory=list)
     missing: list = field(default_factory=list)
     unasked: list = field(default_factory=list)
-    stops: int | None = None
+    error_probe: int | None = None
     right: list = field(default_factory=list)
     error: dict | None = None
     notes: dict = field(default_factory=dict)
-    trained: float | None = None
+    trained_share: float | None = None
     reached: dict = field(default_factory=dict)
 
     @property
     def ok(self):
+        """True if the answer is right."""
         return not self.mistakes
 
     @property
     def share(self):
-        """Of the points."""
-        if self.trained is not None:
-            return self.trained
+        """The share of the points."""
+        if self.trained_share is not None:
+            return self.trained_share
         return 1.0 if self.ok else 0.5 if {*self.mistakes} <= HALF else 0.0

@@ -29,8 +29,7 @@ EMBEDDING = frozenset(
         "embedding_backward", "embedding_dense_backward", "embedding_sparse_backward",
     )
 )  # fmt: skip
-# Some of torch's attention is Python that computes with products and a softmax, which are everybody's: by its own name
-# then.
+# Some of torch's attention is Python code with products and a softmax, as in answers: it is recognised by its name.
 ATTENTION = frozenset(
     f"aten::{name}"
     for name in (
@@ -49,16 +48,15 @@ ATTENTION = frozenset(
     "torch.nn.functional.multi_head_attention_forward", "torch.nn.attention", "torch.ao.nn.quantizable",
     "torch.onnx.ops",
 }  # fmt: skip
-# What answers run that leave gradients to torch, where they are asked for by hand.
+# Operations of an answer that leaves gradients to torch, where they are asked for by hand.
 AUTOGRAD = frozenset({"autograd::engine::evaluate_function"})
-# The companion's own, and the references of the questions.
+# The folders of the companion's own layers, and of the references of the questions.
 LAYERS, QUESTIONS = COMPANION / "layers", COMPANION / "check/questions"
 
 
 @cache
-def belongs(code):
-    """The module of the companion, if this is code of its layers or of a question's reference; or the name in
-    ATTENTION."""
+def library_name(code):
+    """Return the module of the companion's layer or reference that has this code, a name of ATTENTION, or None."""
     path = Path(code.co_filename)
     if Path(TORCH) in path.parents:
         place = "torch." + ".".join(path.relative_to(TORCH).with_suffix("").parts)
@@ -71,35 +69,36 @@ def belongs(code):
 
 @contextmanager
 def watching(forbidden, outcome):
-    """Notes in `outcome.notes["library"]` which of the operations ran, or that the companion's own layers did."""
+    """Note in `outcome.notes["library"]` which forbidden operations and companion's layers run in the block."""
     if not forbidden:
         yield
         return
     seen = set()
 
     def look(frame, event, _):
-        if event == "call" and (name := belongs(frame.f_code)) and (name in forbidden or not name.startswith("torch.")):
+        name = library_name(frame.f_code) if event == "call" else None
+        if name and (name in forbidden or not name.startswith("torch.")):
             seen.add(name)
 
-    def look_elsewhere(frame, event, function):
-        """In the answer's own threads, into which the record does not see."""
+    def look_in_thread(frame, event, function):
+        """Look also at calls of C functions: torch's profiler does not record the answer's own threads."""
         look(frame, event, function)
         if event == "c_call":
             name = function.__name__
             seen.update((AUTOGRAD if name == "run_backward" else {f"aten::{name}"}) & forbidden)
 
-    before, elsewhere = sys.getprofile(), threading.getprofile()
+    before, before_in_threads = sys.getprofile(), threading.getprofile()
     sys.setprofile(look)
-    threading.setprofile(look_elsewhere)
-    # only the names are asked for: `profile` itself makes an object of every event, which takes 20 times as long
+    threading.setprofile(look_in_thread)
+    # only the names are needed: `profile` itself makes an object of every event, which takes 20 times as long
     _enable_profiler_legacy(profile().config())
     try:
         yield
     finally:
         sys.setprofile(before)
-        threading.setprofile(elsewhere)
+        threading.setprofile(before_in_threads)
         names = {event.name() for events in _disable_profiler_legacy() for event in events}
-        # an event of autograd is called after the operation whose gradient it computes: `name: operation`
+        # the name of an event of autograd ends with the operation whose gradient it computes: `name: operation`
         seen |= {name.split(": ")[0] for name in names} & forbidden
         if seen:
             outcome.notes["library"] = sorted(seen)

@@ -1,4 +1,4 @@
-"""A finding in words: of a language, as text and as Markdown."""
+"""Put a finding into words: Markdown paragraphs in the student's language."""
 
 import itertools
 import json
@@ -17,7 +17,7 @@ CODE = re.compile(r"(`[^`]*`)")
 LINK = re.compile(r"\[([^]]*)\]\((https?://[^)]*)\)")
 ORDER = re.compile(r"gates((?:_[ifgo]){4})$")
 VARIANT = re.compile(r"variant_(.+)$")
-# What to do about an error, by what it says: the first that is found, a key of the words' [errors].
+# Patterns of Python's and torch's errors, by the key of their advice in the words' [errors]. The first match counts.
 ERRORS = {
     "leaf": r"leaf Variable",
     "in_place": r"in-?place",
@@ -30,24 +30,24 @@ ERRORS = {
     "broadcast": r"must match the size of tensor b",
     "shapes": r"^(Runtime|Value|Index)Error: .*(shape|size|dimension)",
 }
-UNKNOWN = {"wrong_values", "wrong_gradient"}  # names that say only that it is wrong
-OWN = {
+UNKNOWN = {"wrong_values", "wrong_gradient"}  # mistakes that only state that something is wrong
+OWN_ERRORS = {
     "SeveralDimensions",
     "NoSuchArgument",
     "ThroughOldState",
     "ThroughOldLoss",
     "WeightsChanged",
-}  # stand for an answer's error, and say it with its type
-MOST = 16  # numbers of an input that are shown
+}  # errors of the checker that wrap an answer's error: their text contains its type
+MOST_SHOWN = 16  # a tensor with more numbers is shown by its shape
 
 
 def languages(folder=WORDS):
-    """The languages in which there are words, or what else a folder has a file for each of."""
+    """Return the languages that have a file in a folder; without an argument, those that have words."""
     return sorted(path.name.partition(".")[0] for path in folder.iterdir() if path.name.endswith((".toml", ".json")))
 
 
-def unspoken(language):
-    """A line that says that there are no words in a language, in a list; an empty one if there are some."""
+def untranslated_notice(language):
+    """Return a list with one line for the reader if a language has no words, else an empty list."""
     if language in languages():
         return []
     return [f"The checker does not speak `{language}` yet: this is English. It speaks {', '.join(languages())}."]
@@ -55,84 +55,84 @@ def unspoken(language):
 
 @cache
 def words(language, folder=WORDS):
-    """All words of a language, by table. What it lacks it says in English."""
-    said = {}
-    for one in dict.fromkeys(["en", language]):
-        put(said, own(one, folder))
-    return said
+    """Return all words of a language, by table. English fills the gaps."""
+    tables = {}
+    for source in dict.fromkeys(["en", language]):
+        update(tables, own_words(source, folder))
+    return tables
 
 
-def own(language, folder=WORDS):
-    """The words that a language has itself: its file, and one for each assignment in the folder beside it."""
+def own_words(language, folder=WORDS):
+    """Return the words of a language itself: its file, and one for each assignment in the folder beside it."""
     files = [folder / f"{language}.toml"]
     if (folder / language).is_dir():
         files += sorted((folder / language).iterdir(), key=lambda file: file.name)
-    said = {}
+    tables = {}
     for file in files:
         if file.is_file() and file.name.endswith(".toml"):
-            put(said, tomllib.loads(file.read_text(encoding="utf-8")))
-    return said
+            update(tables, tomllib.loads(file.read_text(encoding="utf-8")))
+    return tables
 
 
-def put(said, more):
-    """Puts words, and tables of them, in the place of those that are there."""
+def update(tables, more):
+    """Update nested tables in place."""
     for key, entry in more.items():
         if isinstance(entry, dict):
-            put(said.setdefault(key, {}), entry)
+            update(tables.setdefault(key, {}), entry)
         else:
-            said[key] = entry
+            tables[key] = entry
 
 
 @cache
 def places(language):
-    """The chapters' titles and headings, as book/tools/headings.py writes them. An edition yet to be made has the
-    English."""
+    """Return the chapters' titles and headings, as book/tools/headings.py writes them; the English ones by default."""
     path = PLACES / f"{language}.json"
     return json.loads((path if path.is_file() else PLACES / "en.json").read_text(encoding="utf-8"))
 
 
 def as_text(paragraph):
-    """A paragraph of Markdown without its marks. Code keeps its own, or it would run into the words."""
+    """Return a paragraph of Markdown as text: without `**`, and with addresses for links. Code keeps its backticks."""
     pieces = CODE.split(LINK.sub(r"\1 <\2>", paragraph))
     return "".join(piece if number % 2 else piece.replace("**", "") for number, piece in enumerate(pieces))
 
 
 def entry_of(name):
-    """The key of a mistake's words. The orders of the gates share one, and so do answers to another variant."""
+    """Return the key of a mistake's words. All orders of the gates share one, and so do all other variants."""
     return "gates_in_order" if ORDER.match(name) else "other_variant" if VARIANT.match(name) else name
 
 
 def of_mistake(name, language):
-    """A mistake's one-line description and its advice."""
+    """Return a mistake's one-line description and its advice: `says`, `advice`."""
     order, variant = ORDER.match(name), VARIANT.match(name)
-    said = words(language)["mistakes"]
-    entry = said.get(name, said.get(entry_of(name)))  # of a variant there may be more to say
+    entries = words(language)["mistakes"]
+    entry = entries.get(name, entries.get(entry_of(name)))  # a variant may have words of its own
     if not entry:
         raise KeyError(f"companion/check/words/en.toml has no [mistakes.{name}]")
     letters = words(language)["results"]["comma"].join(order[1][1:].split("_")) if order else ""
-    asks = of_variant(variant[1], language) if variant else ""
-    return {key: text.replace("{order}", letters).replace("{variant}", asks) for key, text in entry.items()}
+    task = of_variant(variant[1], language) if variant else ""
+    return {key: text.replace("{order}", letters).replace("{variant}", task) for key, text in entry.items()}
 
 
 def of_variant(name, language):
-    """What a variant asks for, in a sentence."""
+    """Return the sentence that tells what a variant asks for."""
     return words(language)["variants"][name]
 
 
-class Sayer:
-    """Puts together what there is to say about a finding, one paragraph after another."""
+class FindingText:
+    """The text of a finding, paragraph by paragraph."""
 
     def __init__(self, question, bank, finding, language):
         self.question, self.bank, self.finding = question, bank, finding
         self.language, self.words = language, words(language)["results"]
 
-    def say(self, key, **filled):
-        return self.words[key].format(**filled)
+    def say(self, key, **values):
+        """Return a sentence of the words' [results] with these values in its placeholders."""
+        return self.words[key].format(**values)
 
     def paragraphs(self):
-        """Markdown, a paragraph a piece."""
+        """Return the paragraphs in Markdown."""
         finding = self.finding
-        if self.question.reach:
+        if self.question.training_goal:
             return self.about_network()
         if finding.ok:
             compared = any(is_gradient(name) for outcome in self.bank.expected for name in outcome.values)
@@ -142,13 +142,13 @@ class Sayer:
         for name in finding.mistakes:
             entry = of_mistake(name, self.language)
             if (order := ORDER.match(name)) and "old_c_ignored" in self.question.mistakes:
-                # the same numbers come of gates that are cut rightly and then used in each other's place
+                # gates that are cut correctly, and then used in each other's place, give the same numbers
                 entry["says"] = self.say("order_used", order=self.listed(order[1][1:].split("_")))
                 entry["advice"] = f"{entry['advice']} {self.say('or_used')}"
             if name in ("wrong_values", "wrong_shape") and not self.question.by_torch:
                 entry["says"] = self.say(name + "_plainly")
-            if name == "raises_error" and finding.stops not in (None, finding.probe):
-                entry["advice"] = self.say("stops_elsewhere", sizes=self.sizes(finding.stops))
+            if name == "raises_error" and finding.error_probe not in (None, finding.probe):
+                entry["advice"] = self.say("stops_elsewhere", sizes=self.sizes(finding.error_probe))
             said.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
         said += self.notes()
         if finding.error:
@@ -156,15 +156,15 @@ class Sayer:
         if finding.probe is not None:
             said += self.example()
         if not finding.known:
-            said += self.honest()
+            said += self.unexplained()
         if set(finding.mistakes) <= NO_ANSWER:  # no chapter is about these
             return said
-        named = [self.question.mistakes.get(name) or self.question.place for name in finding.mistakes]
-        return [*said, self.say("read", places=self.listed(dict.fromkeys(map(self.pointer, named))))]
+        read = [self.question.mistakes.get(name) or self.question.place for name in finding.mistakes]
+        return [*said, self.say("read", places=self.listed(dict.fromkeys(map(self.pointer, read))))]
 
     def about_network(self):
-        """What is said of a network that was trained."""
-        finding, reach = self.finding, self.question.reach
+        """Return the paragraphs about a trained network."""
+        finding, goal = self.finding, self.question.training_goal
         said = [self.say("trained" if finding.ok else "wrong", question=self.question.name)]
         for name in finding.mistakes:
             entry = of_mistake(name, self.language)
@@ -174,8 +174,8 @@ class Sayer:
             shapes = {"expected": tuple(finding.expected.shape), "got": tuple(finding.got.shape)}
             said.append(self.say("shapes", value=f"`{finding.value}`", **shapes))
         if "score" in finding.reached:
-            put_in = {key: shortly(finding.reached[key]) for key in ("score", "aim")}
-            said.append(self.say("reached", measure=self.words[reach.score.__name__], **put_in))
+            scores = {key: three_digits(finding.reached[key]) for key in ("score", "aim")}
+            said.append(self.say("reached", measure=self.words[goal.score.__name__], **scores))
         if "count" in finding.reached:
             said.append(self.say("counted", **{key: finding.reached[key] for key in ("count", "numbers")}))
         if not finding.ok and not set(finding.mistakes) & NO_ANSWER:
@@ -183,19 +183,21 @@ class Sayer:
         return said
 
     def pointer(self, place):
-        """Where to read, in the student's edition, or in the English one; with an address, if the site has one."""
-        known = places(self.language)
-        if place not in known["places"]:
-            known = places("en")
-        page, section = known["places"][place]
-        said = self.say("section" if section else "page", page=page, section=section)
+        """Return the title of a place in the student's edition or in English, as a link if the site has an address."""
+        headings = places(self.language)
+        if place not in headings["places"]:
+            headings = places("en")
+        page, section = headings["places"][place]
+        title = self.say("section" if section else "page", page=page, section=section)
         page, cell = place.split("#")
-        return f"[{said}]({known['site']}{page}.html#{cell})" if known["site"] else said
+        return f"[{title}]({headings['site']}{page}.html#{cell})" if headings["site"] else title
 
-    def listed(self, things):
-        return self.words["comma"].join(things)
+    def listed(self, texts):
+        """Join texts with the language's comma."""
+        return self.words["comma"].join(texts)
 
     def notes(self):
+        """Return a paragraph for each note about parameters, libraries and changed inputs."""
         notes = self.finding.notes
         renamed = [self.say("renamed", right=right, wrong=wrong) for right, wrong in notes.get("renamed", ())]
         listed = [
@@ -206,9 +208,11 @@ class Sayer:
         return renamed + listed
 
     def error(self, error):
+        """Return the paragraph about an error: its text, its line, and advice if its pattern is known."""
         if error["kind"] != "raises_error":
-            return self.say("unfit_" + error["kind"], **{key: show(one) or "–" for key, one in error["said"].items()})
-        said = ": ".join(one for one in (error["type"], error["text"]) if one and one not in OWN)
+            details = {key: show(value) or "–" for key, value in error["said"].items()}
+            return self.say("unfit_" + error["kind"], **details)
+        said = ": ".join(part for part in (error["type"], error["text"]) if part and part not in OWN_ERRORS)
         said = f"`{said}`"
         if error.get("code"):
             said += "\n" + self.say("line", line=error["line"], code=error["code"])
@@ -219,16 +223,16 @@ class Sayer:
         return said
 
     def sizes(self, number):
-        """Of a probe: its options, and the shapes of its tensors."""
+        """Return a probe's options, and the shapes of its tensors, as text."""
         probe = self.bank.probes[number]
         shapes = {name: tuple(tensor.shape) for name, tensor in probe.tensors.items() if name not in probe.parameters}
-        return self.listed(f"`{name}` = {one}" for name, one in (probe.options | shapes).items())
+        return self.listed(f"`{name}` = {size}" for name, size in (probe.options | shapes).items())
 
     def example(self):
-        """The smallest probe on which the answer is wrong."""
+        """Return paragraphs with the smallest probe on which the answer is wrong, and the wrong value."""
         finding, probe = self.finding, self.bank.probes[self.finding.probe]
-        given = [f"`{name}` = {show(one)}" for name, one in (probe.options | probe.tensors).items()]
-        said = [self.say("example") + "\n" + "\n".join(f"- {one}" for one in given)]
+        inputs = [f"- `{name}` = {show(value)}" for name, value in (probe.options | probe.tensors).items()]
+        said = ["\n".join([self.say("example"), *inputs])]
         if finding.value is None:
             return said
         name = self.value_name(finding.value)
@@ -237,22 +241,22 @@ class Sayer:
         if finding.expected.shape != finding.got.shape:
             shapes = {"expected": tuple(finding.expected.shape), "got": tuple(finding.got.shape)}
             return [*said, self.say("shapes", value=name, **shapes), *self.reordered(finding.expected, finding.got)]
-        if finding.expected.numel() <= MOST:
+        if finding.expected.numel() <= MOST_SHOWN:
             return [*said, self.say("numbers", value=name, expected=show(finding.expected), got=show(finding.got))]
         at = finding.first
         numbers = {"expected": show(finding.expected[at]), "got": show(finding.got[at])}
         return [*said, self.say("number_at", value=name, place=self.place(finding.value, at), **numbers)]
 
     def reordered(self, expected, got):
-        """A sentence if what is there is right but for its form, in a list."""
+        """Return a list with a sentence if only the order of the axes or the shape is wrong, else an empty list."""
         if got.numel() != expected.numel() or not 0 < got.dim() <= 4:
             return []
         if any(agree(got.permute(order), expected) for order in itertools.permutations(range(got.dim()))):
             return [self.say("axes_moved")]
         return [self.say("only_form")] if agree(got.reshape(expected.shape), expected) else []
 
-    def honest(self):
-        """What can be said without a name: which values, from where on, by how much, and where the answer is right."""
+    def unexplained(self):
+        """Return paragraphs about a mistake without a name: which values are wrong, where, and by how much."""
         finding = self.finding
         said = [self.say("unknown")] if UNKNOWN & set(finding.mistakes) else []
         if {"wrong_names", "wrong_count", "parameter_missing"} & set(finding.mistakes):
@@ -263,27 +267,27 @@ class Sayer:
                 if names
             ]
         elif finding.wrong:
-            # what follows from a wrong result need not be said: its gradients, and the second call
+            # consequences of a wrong result are left out: its gradients, and the second call
             rank = min(map(self.rank, finding.wrong))
-            named = [name for name in finding.compared if self.rank(name) == rank]
-            # nor what was counted in a result, where the result itself is wrong
-            plain = [name for name in named if "(" not in name]
-            named = plain if set(plain) & set(finding.wrong) else named
+            shown = [name for name in finding.compared if self.rank(name) == rank]
+            # so are values computed from a result, such as `len(…)`, if the result itself is wrong
+            plain = [name for name in shown if "(" not in name]
+            shown = plain if set(plain) & set(finding.wrong) else shown
             unasked = [name for name in finding.wrong if self.rank(name) == rank and name not in finding.compared]
-            wrong = [name for name in named if name in finding.wrong] + unasked
+            wrong = [name for name in shown if name in finding.wrong] + unasked
             said.append(self.say("wrong_are", values=self.listed(map(self.value_name, wrong))))
-            there = [name for name in named if name not in finding.wrong]
-            if there:
-                said.append(self.say("right_are", values=self.listed(map(self.value_name, there))))
+            right = [name for name in shown if name not in finding.wrong]
+            if right:
+                said.append(self.say("right_are", values=self.listed(map(self.value_name, right))))
         if finding.largest is not None and math.isfinite(finding.largest):
             place, wrong, count = finding.spread
             key = "everywhere" if wrong == count else "from"
-            filled = {"place": self.place(finding.value, place), "wrong": wrong, "all": count}
+            counts = {"place": self.place(finding.value, place), "wrong": wrong, "all": count}
             value = self.value_name(finding.value)
-            said.append(self.say(key, value=value, by=f"{finding.largest:.2g}", **filled))
+            said.append(self.say(key, value=value, by=f"{finding.largest:.2g}", **counts))
         traits = words(self.language)["traits"]
         right = dict.fromkeys(traits[name] for name in finding.right if name in traits)
-        if "batch_1" in finding.right:  # it says more than that it is right where every size is 1
+        if "batch_1" in finding.right:  # it includes the case that every size is 1
             right.pop(traits["one_number"], None)
         if right:
             said.append(self.say("right_if", traits=self.words["or"].join(right)))
@@ -291,10 +295,11 @@ class Sayer:
 
     @staticmethod
     def rank(name):
-        """Results before those of a second call, and gradients last."""
+        """Return a sort key: results, then those of a second call, then gradients."""
         return is_gradient(name), name.startswith("second_")
 
     def value_name(self, name):
+        """Return the text for the name of a value."""
         second = name.startswith("second_")
         name = name.removeprefix("second_")
         if name.startswith("grad of "):
@@ -304,6 +309,7 @@ class Sayer:
         return self.say("second", value=name) if second else name
 
     def place(self, name, at):
+        """Return the text for an index into a value: "step 2, unit 1"."""
         axes = words(self.language)["axes"]
         plain = name.removeprefix("second_").removeprefix("grad of ")
         names = self.question.axes.get(plain, ())
@@ -312,24 +318,25 @@ class Sayer:
         return self.listed(axes[axis].format(number=number) for axis, number in zip(names, at))
 
 
-def shortly(score):
-    """Three digits, cut and not rounded: what is not reached must not look as if it were."""
+def three_digits(score):
+    """Return a score with three decimals, rounded down: a score below the aim must not look like the aim."""
     return f"{math.floor(score * 1000) / 1000:g}"
 
 
-def show(thing):
-    """A value in few letters: numbers with as many digits as a probe has, large tensors as their shapes."""
-    if not hasattr(thing, "numel"):
-        return str(thing)
-    if thing.numel() > MOST:
-        return f"({', '.join(map(str, thing.shape))})"
-    return f"`{rounded(thing.tolist())}`"
+def show(value):
+    """Return a value as short text: its numbers, or the shape of a large tensor."""
+    if not hasattr(value, "numel"):
+        return str(value)
+    if value.numel() > MOST_SHOWN:
+        return f"({', '.join(map(str, value.shape))})"
+    return f"`{rounded(value.tolist())}`"
 
 
 def rounded(numbers):
+    """Return a number, or nested lists of numbers, as text with at most four decimals."""
     if isinstance(numbers, list):
-        return f"[{', '.join(rounded(one) for one in numbers)}]"
+        return f"[{', '.join(map(rounded, numbers))}]"
     if not isinstance(numbers, float):
         return str(numbers)
-    # no -0
+    # never -0
     return f"{numbers:.4f}".rstrip("0").rstrip(".") if abs(numbers) >= 0.00005 else f"{abs(numbers):.2g}"

@@ -1,4 +1,4 @@
-"""Set the parameters of an answer's module, also those that have other names or shapes than torch's."""
+"""Set the parameters of an answer's module, also those whose names or shapes differ from torch's."""
 
 import re
 
@@ -9,7 +9,7 @@ from companion.check.engine.probe import Unfit, kind
 
 
 def parameters_of(module, prefix="", seen=None):
-    """As `named_parameters`, which an answer may have written itself, under names of its choice."""
+    """Return a module's parameters by name, like `named_parameters`, which an answer may have overridden."""
     seen, found = set() if seen is None else seen, {}
     for name, tensor in module._parameters.items():
         if tensor is not None and id(tensor) not in seen:
@@ -23,11 +23,11 @@ def parameters_of(module, prefix="", seen=None):
 
 
 def set_parameters(module, wanted, outcome):
-    """Sets a module's parameters from the probe, and returns them by the probe's names.
+    """Set a module's parameters from the probe, and return them by the probe's names.
 
-    What is amiss with them goes into the notes, and the call goes on as well as it can: `missing` and `shapes` (stored
-    in another shape) are compared with the bank; `renamed`, `extra` and `plain` (a tensor that is no parameter) are
-    mistakes of their own.
+    Deviations go into the notes, and the call continues if possible: `missing` and `shapes` (stored in another shape)
+    are compared with the bank; `renamed`, `extra` and `plain` (a tensor that is not a parameter) are mistakes of their
+    own. Raise Unfit if the call cannot continue.
     """
     if not isinstance(module, nn.Module):
         raise Unfit("not_a_module", got=kind(module))
@@ -36,7 +36,7 @@ def set_parameters(module, wanted, outcome):
         raise NotImplementedError
     has = parameters_of(module)
     found, amiss = {}, {"missing": [], "shapes": {}, "renamed": [], "extra": [], "plain": []}
-    for name, _tensor in wanted.items():
+    for name in wanted:
         if name in has:
             found[name] = has.pop(name)
         elif isinstance(getattr(module, name, None), torch.Tensor):
@@ -61,22 +61,22 @@ def set_parameters(module, wanted, outcome):
         if name not in found:
             amiss["missing"].append(name)
     for name, parameter in found.items():
-        number = wanted[name]
+        numbers = wanted[name]
         if isinstance(parameter, list):
             with torch.no_grad():
-                for part, numbers in zip(parameter, number.chunk(4)):
-                    part.copy_(numbers)
+                for gate, chunk in zip(parameter, numbers.chunk(4)):
+                    gate.copy_(chunk)
             continue
-        if parameter.shape != number.shape:
+        if parameter.shape != numbers.shape:
             amiss["shapes"][name] = list(parameter.shape)
-            if number.dim() == 2 and parameter.shape == number.T.shape:
-                number = number.T
-            elif parameter.numel() == number.numel():
-                number = number.reshape(parameter.shape)
+            if numbers.dim() == 2 and parameter.shape == numbers.T.shape:
+                numbers = numbers.T
+            elif parameter.numel() == numbers.numel():
+                numbers = numbers.reshape(parameter.shape)
             else:
-                raise Unfit("parameter_shape", name=name, expected=list(number.shape), got=list(parameter.shape))
+                raise Unfit("parameter_shape", name=name, expected=list(numbers.shape), got=list(parameter.shape))
         with torch.no_grad():
-            parameter.requires_grad_().copy_(number) if parameter.is_leaf else parameter.copy_(number)
+            parameter.requires_grad_().copy_(numbers) if parameter.is_leaf else parameter.copy_(numbers)
     for name, parameter in has.items():
         amiss["extra"].append(name)
         with torch.no_grad():
@@ -84,16 +84,16 @@ def set_parameters(module, wanted, outcome):
     missing = [name for name in amiss["missing"] if "bias" not in name]
     if missing:
         rows = {4 * len(parameter) for parameter in has.values() if parameter.dim() == 2}
-        what = "gates_apart" if rows & {len(wanted[name]) for name in missing} else "parameter_missing"
-        raise Unfit(what, name=", ".join(missing), got=", ".join(dict(module.named_parameters())))
-    if amiss["missing"]:  # one bias has no right name to have
+        mistake = "gates_apart" if rows & {len(wanted[name]) for name in missing} else "parameter_missing"
+        raise Unfit(mistake, name=", ".join(missing), got=", ".join(dict(module.named_parameters())))
+    if amiss["missing"]:  # torch has two biases: a single one has no right name
         amiss["renamed"] = [pair for pair in amiss["renamed"] if "bias" not in pair[0]]
-    outcome.notes |= {what: names for what, names in amiss.items() if names}
+    outcome.notes |= {note: names for note, names in amiss.items() if names}
     return found
 
 
 def likest(name, tensor, has):
-    """The parameter that is meant, under another name: one with the same last word, else the first of this shape."""
+    """Return the name of the parameter that most likely stands for `name`: the same last word, or else this shape."""
     word = name.removesuffix("_l0")
     alike = [other for other in has if other.split(".")[-1].removesuffix("_l0") == word]
     same_shape = [other for other, parameter in has.items() if parameter.shape == tensor.shape]
@@ -106,33 +106,34 @@ REVERSE_WORD = re.compile(r"rev|back|bwd|(?<![a-z])b(?![a-z])")
 
 
 def by_layer(wanted, has):
-    """The other names of parameters by torch's, wherever there are several of a sort, and as many as torch has.
+    """Return an answer's names of parameters by torch's, where it has several of a kind, as many as torch has.
 
-    Torch goes from layer to layer, and in each forwards and backwards. So do most answers; of one that has all that
-    goes forwards first, the order is that in which the shapes fit.
+    Torch orders by layer, then by direction. So do most answers; for one that has all forward layers first, the order
+    in which the shapes fit is taken.
     """
     ours, theirs = {}, {}
     for name in wanted:
         ours.setdefault(name.split("_l")[0], []).append(name)
     for name, parameter in has.items():
-        theirs.setdefault(sort_of(name, parameter), []).append(name)
-    for one in ("weight", "bias"):
-        both, hh = theirs.get(f"{one}_ih", []), f"{one}_hh"
-        if not both and hh in theirs:  # one bias has no right name to have
-            theirs[f"{one}_ih"] = theirs.pop(hh)
-        elif hh not in theirs and len(both) == 2 * len(ours.get(hh, ())):  # words that say nothing: x comes before h
+        theirs.setdefault(role_of(name, parameter), []).append(name)
+    for parameter_type in ("weight", "bias"):
+        ih, hh = f"{parameter_type}_ih", f"{parameter_type}_hh"
+        both = theirs.get(ih, [])
+        if not both and hh in theirs:  # torch has two biases: a single one has no right name
+            theirs[ih] = theirs.pop(hh)
+        elif hh not in theirs and len(both) == 2 * len(ours.get(hh, ())):  # undecided words: x comes before h
             theirs[hh] = [name for name in both if word_of(name) != word_of(both[0])]
-            theirs[f"{one}_ih"] = [name for name in both if word_of(name) == word_of(both[0])]
-    shared = [one for one, names in ours.items() if len(names) == len(theirs.get(one, ())) > 1]
-    found = [{}]
-    for orders in zip(*(orders_of(theirs[one]) for one in shared)):
-        found.append({name: other for one, order in zip(shared, orders) for name, other in zip(ours[one], order)})
-    fit = [pairs for pairs in found if all(wanted[name].shape == has[other].shape for name, other in pairs.items())]
-    return fit[-1] or found[-1]
+            theirs[ih] = [name for name in both if word_of(name) == word_of(both[0])]
+    shared = [role for role, names in ours.items() if len(names) == len(theirs.get(role, ())) > 1]
+    matchings = [{}]
+    for orders in zip(*(orders_of(theirs[role]) for role in shared)):
+        matchings.append({name: other for role, order in zip(shared, orders) for name, other in zip(ours[role], order)})
+    fit = [pairs for pairs in matchings if all(wanted[name].shape == has[other].shape for name, other in pairs.items())]
+    return fit[-1] or matchings[-1]
 
 
-def sort_of(name, parameter):
-    """`weight_ih` and so on, by a parameter's name and number of axes."""
+def role_of(name, parameter):
+    """Return `weight_ih`, `weight_hh`, `weight_hr` or `bias_…`, from a parameter's name and number of axes."""
     word = word_of(name)
     if re.search("hr|proj", word):
         side = "hr"
@@ -144,26 +145,26 @@ def sort_of(name, parameter):
 
 
 def word_of(name):
-    """The last word of a parameter's name that is no number: `cells.0.x2h.weight` is `x2h`."""
+    """Return the last word of a parameter's name that is not a number: `x2h` for `cells.0.x2h.weight`."""
     return next((piece for piece in owner(name).split(".")[::-1] if not piece.isdigit()), "")
 
 
 def orders_of(names):
-    """The names in the orders in which they may be meant, the most plausible last."""
+    """Return the names in their possible orders, the most plausible last."""
     forms = [*dict.fromkeys(re.sub(r"\d+", "0", name) for name in names)]
 
     def place(name):
-        """The numbers in a name, then its direction: by a word, else by what was made first."""
+        """Return the numbers in a name, then its direction by a word, then the order of creation."""
         form = re.sub(r"\d+", "0", name)
-        said = re.sub(r"\.b$", "", form.lower())  # a bias of that name goes no way
-        return [*map(int, re.findall(r"\d+", name))], bool(REVERSE_WORD.search(said)), forms.index(form)
+        words = re.sub(r"\.b$", "", form.lower())  # `b` is a bias here, not "backward"
+        return [*map(int, re.findall(r"\d+", name))], bool(REVERSE_WORD.search(words)), forms.index(form)
 
     numbered = sorted(names, key=place)
     half = -(-len(names) // 2)
     return [[numbered[place % 2 * half + place // 2] for place in range(len(names))], numbered]
 
 
-# Weights of a gate each, such as `self.W_i = nn.Linear(…)`. Only where the names say which is which.
+# A weight for each gate, such as `self.W_i = nn.Linear(…)`, recognised only if its name tells the gate.
 GATES = {"input": 0, "i": 0, "forget": 1, "f": 1, "g": 2, "c": 2, "output": 3, "o": 3}
 GATE_WORD = re.compile(
     r"forget|output|(?P<g>cell|cand(idate)?)(_?(cell|cand(idate)?|update|state|input))?|input|[ifgco](?=(_?([xhbwu]|bias|weight))?$)"
@@ -176,17 +177,17 @@ HEAD = re.compile(r"((rev(erse)?|back(wards?)?|bwd|fwd|forwards?)_)?")
 
 
 def owner(name):
+    """Return the path of the module or cell that a parameter belongs to, in small letters."""
     return re.sub(r"\.(weight|bias)$|_l0$", "", name).lower()
 
 
 def is_recurrent(name):
-    """Whether a parameter's name says that it is for the hidden state."""
+    """Return True if a parameter's name tells that it multiplies the hidden state."""
     return bool(RECURRENT_NAME.match(word_of(name)))
 
 
 def by_gate(wanted, has):
-    """The parameters that together have a shape that is wanted: four names for each, by one that the whole could
-    have."""
+    """Return the groups of four parameters that together have a wanted shape, by a name for the whole."""
     shapes, found = {tensor.shape for tensor in wanted.values()}, {}
     for name, parameter in has.items():
         if parameter.dim() and (4 * len(parameter), *parameter.shape[1:]) in shapes:
@@ -198,19 +199,18 @@ def by_gate(wanted, has):
 
 
 def without_gate(name, parameter):
-    """A parameter's name as it could be for all gates, and the place in torch's order of the one that it says, if any.
+    """Return a parameter's name without its gate, and the gate's place in torch's order; the name and None without one.
 
-    The last word that says a gate is left without it, and begins with `u` if it is for the hidden state, else with `x`.
+    The gate is removed from the last word that has one; this word then begins with `u` for the hidden state, or `x`.
     """
     pieces = re.sub(r"\.(weight|bias)$", "", name.lower()).split(".")
     for at, piece in reversed([*enumerate(pieces)]):
         stem, tail = piece[: (end := TAIL.search(piece)).start()], end[0]
         stem, head = stem[(begin := HEAD.match(stem)).end() :], begin[0]
         word = stem.replace("gate", "").strip("_")
-        if said := GATE_WORD.search(word):
-            rest = (word[: said.start()] + word[said.end() :]).replace("_", "")
+        if gate := GATE_WORD.search(word):
+            rest = (word[: gate.start()] + word[gate.end() :]).replace("_", "")
             pieces[at] = ("u" if RECURRENT_NAME.match(stem) else "x") + rest + head + tail
-            return ".".join(pieces) + (".bias" if parameter.dim() == 1 else ".weight"), (
-                2 if said["g"] else GATES[said[0]]
-            )
+            whole = ".".join(pieces) + (".bias" if parameter.dim() == 1 else ".weight")
+            return whole, 2 if gate["g"] else GATES[gate[0]]
     return name, None

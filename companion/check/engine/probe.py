@@ -1,6 +1,6 @@
-"""One call of an answer: the probe that goes in, the outcome that comes out, and how an outcome is read from results.
+"""One call of an answer: the probe that goes in, the outcome that comes out, and the functions that read its results.
 
-Neither knows a reference. Both have a form in JSON, so that an answer may live in another process.
+No reference is imported here. Probes and outcomes have a form in JSON, so that an answer may live in another process.
 """
 
 from dataclasses import dataclass, field
@@ -11,25 +11,25 @@ KINDS = {"float64": torch.float64, "int64": torch.int64, "bool": torch.bool}
 
 
 class Unfit(Exception):
-    """What the answer gave has not the form asked for.
+    """Raised if an answer does not have the form asked for.
 
-    kind: a mistake's name. said: what fills in its words. found: tensors by name that are there all the same, so that
-    a second mistake can be seen behind the form.
+    kind: a mistake's name. details: values for the placeholders of its words. found: tensors by name that the answer
+    gave nevertheless, in which a second mistake can be recognised.
     """
 
-    def __init__(self, kind, found=None, **said):
+    def __init__(self, kind, found=None, **details):
         super().__init__(kind)
-        self.kind, self.said, self.found = kind, said, found or {}
+        self.kind, self.details, self.found = kind, details, found or {}
 
 
 @dataclass
 class Probe:
-    """One call of an answer: what goes in.
+    """Input of one call of an answer.
 
-    name: which; also a key of the words' `traits`, said in "right if …". tensors: by name, floating or integer.
-    options: what is no tensor, such as sizes. parameters: which tensors are set as parameters of a module.
-    gradients: with respect to which tensors besides the parameters; None for no gradients at all. calls: how often it
-    is called.
+    name: also a key of the words' `traits`, for "right if …". tensors: by name, floating-point, integer or bool.
+    options: other arguments, such as sizes. parameters: names of the tensors that are set as parameters of a module.
+    gradients: names of the tensors, besides the parameters, whose gradients are asked for; None for no gradients at
+    all. calls: how many times the answer is called.
     """
 
     name: str
@@ -40,36 +40,42 @@ class Probe:
     calls: int = 1
 
     def to_json(self):
+        """Return the probe as a JSON object."""
         tensors = {name: pack(tensor) for name, tensor in self.tensors.items()}
         return {**vars(self), "tensors": tensors}
 
     @classmethod
-    def from_json(cls, said):
-        lists = {key: tuple(one) if isinstance(one, list) else one for key, one in said.items()}
-        return cls(**lists | {"tensors": {name: unpack(packed) for name, packed in said["tensors"].items()}})
+    def from_json(cls, fields):
+        """Return the probe that `to_json` gave."""
+        tuples = {key: tuple(entry) if isinstance(entry, list) else entry for key, entry in fields.items()}
+        return cls(**tuples | {"tensors": {name: unpack(packed) for name, packed in fields["tensors"].items()}})
 
     @property
     def size(self):
+        """How many numbers the tensors have."""
         return sum(tensor.numel() for tensor in self.tensors.values())
 
 
 @dataclass
 class Outcome:
-    """What came of a call: values by name, remarks (`notes`), and the error that ended it, if one did."""
+    """Result of a call: values by name, `notes` about the answer, and the error that ended the call, if any."""
 
     values: dict = field(default_factory=dict)
     notes: dict = field(default_factory=dict)
     error: dict | None = None
 
     def to_json(self):
+        """Return the outcome as a JSON object."""
         return {**vars(self), "values": {name: pack(value) for name, value in self.values.items()}}
 
     @classmethod
-    def from_json(cls, said):
-        return cls(**said | {"values": {name: unpack(packed) for name, packed in said["values"].items()}})
+    def from_json(cls, fields):
+        """Return the outcome that `to_json` gave."""
+        return cls(**fields | {"values": {name: unpack(packed) for name, packed in fields["values"].items()}})
 
 
 def pack(tensor):
+    """Return a tensor as a JSON object."""
     whole = not (tensor.is_floating_point() or tensor.is_complex())
     kind = ("bool" if tensor.dtype == torch.bool else "int64") if whole else "float64"
     tensor = tensor.detach().to("cpu", KINDS[kind])
@@ -77,6 +83,7 @@ def pack(tensor):
 
 
 def unpack(packed):
+    """Return the tensor that `pack` gave."""
     return torch.tensor(packed["numbers"], dtype=KINDS[packed["kind"]]).reshape(packed["shape"])
 
 
@@ -84,56 +91,61 @@ def unpack(packed):
 
 
 def named(returned, names, prefix=""):
-    """The tensors that an answer returned, by name. Unfit if it returned something else."""
+    """Return the tensors that an answer returned, by name. Raise Unfit if it returned something else."""
     if isinstance(names, str):
         if returned is None:
             raise Unfit("returns_none", name=names)
         if not isinstance(returned, torch.Tensor):
             first = next(flat(returned), None)
-            there = {prefix + names: first} if isinstance(first, torch.Tensor) else {}
-            raise Unfit("not_a_tensor", there, name=names, got=kind(returned))
+            found = {prefix + names: first} if isinstance(first, torch.Tensor) else {}
+            raise Unfit("not_a_tensor", found, name=names, got=kind(returned))
         return {prefix + names: returned}
     if returned is None:
         raise Unfit("returns_none", name=spelled(names))
     if isinstance(returned, torch.Tensor) or not isinstance(returned, tuple | list) or len(returned) != len(names):
         leaves, wanted = list(flat(returned)), list(flat(names))
         fit = all(isinstance(leaf, torch.Tensor) for leaf in leaves) and len(leaves) <= len(wanted)
-        there = {prefix + name: leaf for name, leaf in zip(wanted, leaves)} if fit else {}
-        raise Unfit("wrong_form", there, name=spelled(names), got=form(returned))
+        found = {prefix + name: leaf for name, leaf in zip(wanted, leaves)} if fit else {}
+        raise Unfit("wrong_form", found, name=spelled(names), got=form(returned))
     found = {}
-    for name, one in zip(names, returned):
-        found |= named(one, name, prefix)
+    for name, result in zip(names, returned):
+        found |= named(result, name, prefix)
     return found
 
 
-def flat(things):
-    if isinstance(things, tuple | list):
-        for thing in things:
-            yield from flat(thing)
+def flat(nested):
+    """Yield the leaves of nested tuples and lists."""
+    if isinstance(nested, tuple | list):
+        for inner in nested:
+            yield from flat(inner)
     else:
-        yield things
+        yield nested
 
 
-def kind(thing):
-    return type(thing).__name__
+def kind(value):
+    """Return the name of a value's type."""
+    return type(value).__name__
 
 
-def form(thing):
-    """A value's form in one word or in parentheses: (Tensor, (Tensor, Tensor))."""
-    if isinstance(thing, tuple | list):
-        return f"({', '.join(form(one) for one in thing[:9])})"
-    return kind(thing)
+def form(value):
+    """Return a value's types, nested as it is: (Tensor, (Tensor, Tensor))."""
+    if isinstance(value, tuple | list):
+        return f"({', '.join(form(inner) for inner in value[:9])})"
+    return kind(value)
 
 
 def spelled(names):
+    """Return nested names as text."""
     return names if isinstance(names, str) else f"({', '.join(map(spelled, names))})"
 
 
 def values(results):
+    """Return plain copies of results by name."""
     return {name: plain(tensor) for name, tensor in results.items()}
 
 
 def plain(tensor):
+    """Return a dense float64 copy of a tensor on the CPU, without gradient."""
     tensor = tensor.detach()
     if tensor.is_sparse:
         tensor = tensor.to_dense()
@@ -141,15 +153,15 @@ def plain(tensor):
 
 
 def gradients(results, tensors):
-    """The gradients of a fixed projection of all results, by name: `grad of x`. Zeros where there is no way back.
+    """Return the gradients of a fixed projection of all results, by name: `grad of x`, zeros without dependence.
 
-    Of a list of tensors it is one gradient, that of all below each other.
+    For a list of tensors, their gradients are concatenated to one.
     """
     if not tensors:
         return {}
-    lists = {name: len(one) for name, one in tensors.items() if isinstance(one, list)}
+    lists = {name: len(parts) for name, parts in tensors.items() if isinstance(parts, list)}
     if lists:
-        single = {name: one for name, one in tensors.items() if name not in lists}
+        single = {name: tensor for name, tensor in tensors.items() if name not in lists}
         parts = {f"{name}/{place}": part for name in lists for place, part in enumerate(tensors[name])}
         found = gradients(results, single | parts)
         for name, count in lists.items():

@@ -1,20 +1,21 @@
-"""A question made of a right answer as it is written, and of what becomes of it where its lines are changed.
+"""Make a question from the source of a right answer and from changes to its lines that make mistakes.
 
     def gru_step_reference(x, h, …):
         …
         return (1 - z) * n + z * h
 
     MISTAKES = {"update_gate_inverted": ("gru#update-gate", "(1 - z) * n + z * h", "z * n + (1 - z) * h"), …}
-    QUESTION = written(gru_step_reference, MISTAKES, name="gru_step", …)
+    QUESTION = generate_question(gru_step_reference, MISTAKES, name="gru_step", …)
 
-A mistake is a place in the book, and then pairs: a text that stands exactly once in the answer, and what stands there
-instead. Two mistakes go together if their texts do not overlap. So each costs a line, and needs no switch and no set of
-what excludes what. Where lines cannot say it, a function stands in the place of the pairs: the whole wrong answer.
-The same mistake made another way is a line `name~way` below that of `name`, with "" for its place.
+A mistake is a place in the book, followed by pairs: a text that occurs exactly once in the answer, and the text that
+replaces it. Two mistakes can be combined if their texts do not overlap. So a mistake costs one line, and needs no
+switch and no set of exclusions. Where changes of lines cannot express it, a function takes the place of the pairs: the
+whole wrong answer. The same mistake made in another way is a line `name~way` below that of `name`, with "" for its
+place.
 
-Variants ask each student for something a little different, such as another order of the gates. Each is a name and pairs
-of the same kind, the first one the answer as it is written: `variants={"gates_r_z_n": (), "gates_z_r_n": (old, new)}`.
-What the others answer is then a mistake, `variant_<name>`, which says whose variant it is.
+Variants ask each student for something a little different, such as another order of the gates. Each is a name and
+pairs of the same kind, the first one the answer as it is: `variants={"gates_r_z_n": (), "gates_z_r_n": (old, new)}`.
+An answer to another variant is then a mistake, `variant_<name>`, which names that variant.
 """
 
 import inspect
@@ -23,94 +24,99 @@ from dataclasses import replace
 
 from companion.check.engine.question import Question
 
-VARIANT = "variant_"  # how the mistake begins of an answer to another variant
+VARIANT = "variant_"  # prefix of the mistake "this answers another variant"
 
 
-class Text:
-    """The source of an answer. changes: pairs by name. others: whole sources by name."""
+class EditableSource:
+    """The source of an answer. changes: pairs (old, new) by name. wholes: complete sources by name."""
 
-    def __init__(self, source, name, module, changes, others=None):
+    def __init__(self, source, name, module, changes, wholes=None):
         self.source, self.name, self.module = source, name, module
-        self.others = others or {}
-        self.changes = {one: pairs for one, pairs in changes.items() if all(self.stands(old) for old, _ in pairs)}
+        self.wholes = wholes or {}
+        self.changes = {key: pairs for key, pairs in changes.items() if all(source.count(old) == 1 for old, _ in pairs)}
 
-    def stands(self, old):
-        return self.source.count(old) == 1
-
-    def knows(self, name):
-        return name in self.others or name in self.changes
+    def has(self, name):
+        """Return True if a change of this name applies to the source."""
+        return name in self.wholes or name in self.changes
 
     def spans(self, name):
-        if name in self.others:
-            return [(0, len(self.source), self.others[name])]
+        """Return the replacements of a change: (begin, end, new text)."""
+        if name in self.wholes:
+            return [(0, len(self.source), self.wholes[name])]
         begins = [(self.source.index(old), old, new) for old, new in self.changes[name]]
         return [(begin, begin + len(old), new) for begin, old, new in begins]
 
     def clash(self, names):
-        """Whether two changes are of the same piece of the source."""
+        """Return True if two of these changes overlap."""
         spans = sorted(span[:2] for name in names for span in self.spans(name))
         return any(end > begin for (_, end), (begin, _) in zip(spans, spans[1:]))
 
     def changed(self, names):
+        """Return the source with these changes."""
         source = self.source
         for begin, end, new in sorted((span for name in names for span in self.spans(name)), reverse=True):
             source = source[:begin] + new + source[end:]
         return source
 
     def answer(self, names):
-        """The function or class that this is with these changes. By its name it is known as ours, as all references
-        are."""
+        """Return the function or class that the source with these changes defines.
+
+        It is defined inside a function called `reference`, by which library_layers.py recognises it.
+        """
         wrapped = f"def reference():\n{textwrap.indent(self.changed(names), '    ')}\n    return {self.name}"
-        space = dict(vars(self.module))
-        exec(compile(wrapped, self.module.__file__, "exec"), space)
-        return space["reference"]()
+        namespace = dict(vars(self.module))
+        exec(compile(wrapped, self.module.__file__, "exec"), namespace)
+        return namespace["reference"]()
 
 
-def source_of(thing, name):
-    """What a definition says, under a name that is the same for all that stand in its place."""
-    return textwrap.dedent(inspect.getsource(thing)).replace(thing.__name__, name)
+def source_of(definition, name):
+    """Return the source of a function or class, renamed to `name`."""
+    return textwrap.dedent(inspect.getsource(definition)).replace(definition.__name__, name)
 
 
 def pairs_of(texts):
+    """Return (old, new) pairs from texts that alternate."""
     return [*zip(texts[::2], texts[1::2], strict=True)]
 
 
-def between(here, there):
-    """The changes that make one variant of another."""
-    here, there = dict(here), dict(there)
-    both = [(here.get(old, old), there.get(old, old)) for old in {**here, **there}]
-    return [(old, new) for old, new in both if old != new]
+def between(first, second):
+    """Return the changes that turn one variant, given by its changes, into another."""
+    first, second = dict(first), dict(second)
+    pairs = [(first.get(old, old), second.get(old, old)) for old in {**first, **second}]
+    return [(old, new) for old, new in pairs if old != new]
 
 
-def written(answer, /, mistakes, variants=None, truth=None, **fields):
-    """The Question about an answer. truth: torch's own answer, or else the answer itself, for what torch has not.
+def generate_question(answer, /, mistakes, variants=None, truth=None, **fields):
+    """Return the Question about `answer`. truth: torch's own answer; without it, `answer` itself.
 
-    ValueError for a text that does not stand exactly once in the answer.
+    Raise ValueError for a text that does not occur exactly once in the answer.
     """
     module, name = inspect.getmodule(answer), answer.__name__
     source = source_of(answer, name)
-    whole = {one: source_of(said[1], name) for one, said in mistakes.items() if len(said) == 2 and callable(said[1])}
-    changes = {one: pairs_of(said[1:]) for one, said in mistakes.items() if one not in whole}
-    variants = {one: pairs_of(pairs) for one, pairs in (variants or {}).items()}
-    for one, pairs in (changes | variants).items():
+    wholes = {
+        mistake: source_of(row[1], name) for mistake, row in mistakes.items() if len(row) == 2 and callable(row[1])
+    }
+    changes = {mistake: pairs_of(row[1:]) for mistake, row in mistakes.items() if mistake not in wholes}
+    variants = {variant: pairs_of(texts) for variant, texts in (variants or {}).items()}
+    for label, pairs in (changes | variants).items():
         for old, _ in pairs:
             if source.count(old) != 1:
                 raise ValueError(
-                    f"{fields['name']}, {one}: {old!r} stands {source.count(old)} times in {name}, and should once"
+                    f"{fields['name']}, {label}: {old!r} stands {source.count(old)} times in {name}, not once"
                 )
 
     def question(variant):
-        here = Text(source, name, module, variants).changed([variant] if variant else [])
-        others = {VARIANT + one: between(variants[variant], pairs) for one, pairs in variants.items() if one != variant}
-        text = Text(here, name, module, others | changes, whole)
-        places = {one: mistakes[one][0] if one in mistakes else "" for one in [*others, *mistakes] if text.knows(one)}
+        right = EditableSource(source, name, module, variants).changed([variant] if variant else [])
+        others = {VARIANT + key: between(variants[variant], pairs) for key, pairs in variants.items() if key != variant}
+        editable = EditableSource(right, name, module, others | changes, wholes)
+        places = {key: mistakes[key][0] if key in mistakes else "" for key in [*others, *mistakes] if editable.has(key)}
         first = variant in (None, next(iter(variants), None))
         return Question(
-            truth=truth if truth and first else text.answer(frozenset()), reference=text.answer, mistakes=places,
-            clash=text.clash, variant=variant, right=here.replace(name, fields.get("answer") or fields["name"]),
-            **fields,
+            truth=truth if truth and first else editable.answer(frozenset()), reference=editable.answer,
+            mistakes=places, clash=editable.clash, variant=variant,
+            right=right.replace(name, fields.get("answer") or fields["name"]), **fields,
         )  # fmt: skip
 
-    made = {one: question(one) for one in variants} or {None: question(None)}
+    made = {variant: question(variant) for variant in variants} or {None: question(None)}
     first = next(iter(made.values()))
     return replace(first, variants=made) if variants else first

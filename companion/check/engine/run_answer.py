@@ -1,7 +1,7 @@
-"""Calls an answer on one probe, and says what came of it. Nothing is compared here, and no reference is known.
+"""Call an answer on one probe, and record the outcome. Nothing is compared here, and no reference is imported.
 
-`run` takes JSON and gives JSON, so that an answer may live in another process. In the notebook `observe` does the same
-without the detour. Both run in float64: it is torch's default type meanwhile, so that `torch.zeros(n, h)` fits too.
+`run` takes JSON and returns JSON, so that an answer may live in another process; a notebook uses `observe`. Both run in
+float64: it is torch's default type during the call, so that `torch.zeros(n, h)` fits too.
 """
 
 import linecache
@@ -19,19 +19,19 @@ from companion.check.engine.library_layers import COMPANION, RECURRENT, TORCH, w
 from companion.check.engine.module_parameters import set_parameters
 from companion.check.engine.probe import Outcome, Probe, Unfit, gradients, kind, named, values
 
-LIBRARY = str(Path(linecache.__file__).parent)  # Python's own, which on Windows has another place than elsewhere
+LIBRARY = str(Path(linecache.__file__).parent)  # the folder of Python's standard library, which differs on Windows
 
 
 def run(call, answer, request, forbidden=RECURRENT):
-    """`observe`, JSON in and JSON out."""
+    """Return the outcome of an answer as JSON. request: a probe as JSON."""
     return observe(call, answer, Probe.from_json(request), forbidden).to_json()
 
 
 def observe(call, answer, probe, forbidden=frozenset()):
-    """What `call(answer, probe, outcome)` leaves in the outcome. forbidden: operations to watch out for, if any."""
+    """Return the outcome of `call(answer, probe, outcome)`. forbidden: operations whose use is noted."""
     outcome = attempt(call, answer, probe, forbidden, torch.float64)
     if outcome.error and "dtype" in outcome.error.get("text", "").lower().replace("scalar type", "dtype"):
-        # it insists on float32: so be it
+        # the answer insists on float32
         again = attempt(call, answer, probe, forbidden, torch.float32)
         outcome = outcome if again.error else again
     return outcome
@@ -39,7 +39,7 @@ def observe(call, answer, probe, forbidden=frozenset()):
 
 @contextmanager
 def one_thread():
-    """So few numbers: on a busy machine threads wait for each other longer than they compute."""
+    """Run the block with one thread: for so few numbers, threads wait longer for each other than they compute."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -50,32 +50,34 @@ def one_thread():
 
 @one_thread()
 def attempt(call, answer, probe, forbidden, dtype):
+    """Return the outcome of a call with all floating-point numbers in `dtype`."""
     outcome = Outcome()
-    probe = Probe(**vars(probe) | {"tensors": {name: given(tensor, dtype) for name, tensor in probe.tensors.items()}})
+    tensors = {name: converted(tensor, dtype) for name, tensor in probe.tensors.items()}
+    probe = Probe(**vars(probe) | {"tensors": tensors})
     default, generator = torch.get_default_dtype(), torch.get_rng_state()
     torch.set_default_dtype(dtype)
     seed()
     try:
-        with warnings.catch_warnings(), watching(forbidden, outcome), staying():
+        with warnings.catch_warnings(), watching(forbidden, outcome), exit_raises():
             warnings.simplefilter("ignore")
-            asked_for(call, answer, probe, outcome)
+            call_checked(call, answer, probe, outcome)
     except Unfit as unfit:
         outcome.values |= values(unfit.found)
-        outcome.error = {"kind": unfit.kind, "said": unfit.said}
-    except KeyboardInterrupt:  # the reader's own
+        outcome.error = {"kind": unfit.kind, "said": unfit.details}
+    except KeyboardInterrupt:  # the reader stops the cell
         raise
-    except BaseException as error:  # whatever it is, also SystemExit: it is the student's to read
-        outcome.error = {"kind": "raises_error", **described(error)}
+    except BaseException as error:  # also SystemExit: the student reads the error in the result
+        outcome.error = {"kind": "raises_error", **description_of(error)}
     finally:
         torch.set_default_dtype(default)
         torch.set_rng_state(generator)
     return outcome
 
 
-def asked_for(call, answer, probe, outcome):
-    """Calls. Unfit if a class stands where a function was asked for, a module where its class was, or a result.
+def call_checked(call, answer, probe, outcome):
+    """Call an answer. Raise Unfit for a class in the place of a function, a module in that of its class, or a result.
 
-    What can be called is called first: a class may well be a right function.
+    Whatever can be called is called first: a class may be a right function.
     """
     got = kind(answer)
     if not callable(answer):
@@ -85,16 +87,16 @@ def asked_for(call, answer, probe, outcome):
     except Exception as error:
         if probe.parameters and isinstance(answer, nn.Module):
             raise Unfit("instance_for_class", got=got) from error
-        unfit = error.said.get("got") if isinstance(error, Unfit) else None
-        made = unfit == getattr(answer, "__name__", "") or isinstance(error, TypeError)
-        if not probe.parameters and isinstance(answer, type) and made:
+        returned = error.details.get("got") if isinstance(error, Unfit) else None
+        made_instance = returned == getattr(answer, "__name__", "") or isinstance(error, TypeError)
+        if not probe.parameters and isinstance(answer, type) and made_instance:
             raise Unfit("class_for_function", got=answer.__name__) from error
         raise
 
 
 @contextmanager
-def staying():
-    """In a notebook `exit` does not raise SystemExit: it asks the kernel to end. Meanwhile it raises."""
+def exit_raises():
+    """Make `exit` raise SystemExit in the block: in a notebook it asks the kernel to end instead."""
     find = getattr(sys.modules.get("IPython"), "get_ipython", None)
     shell = find and find()
     if not shell:
@@ -112,16 +114,17 @@ def staying():
 
 
 def seed():
-    """As torch.manual_seed, which looks for graphics cards each time."""
+    """Seed torch's CPU generator with 0. torch.manual_seed is slower: it looks for graphics cards each time."""
     torch.default_generator.manual_seed(0)
 
 
-def given(tensor, dtype):
+def converted(tensor, dtype):
+    """Return a floating-point tensor in `dtype`, and any other unchanged."""
     return tensor.to(dtype) if tensor.is_floating_point() else tensor
 
 
-def described(error):
-    """Type and text of an error, and the last of its lines that is the answer's own: not torch's nor this file's."""
+def description_of(error):
+    """Return type and text of an error, and the last line of its traceback that belongs to the answer."""
     own = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
@@ -129,21 +132,21 @@ def described(error):
         and "lib/python3" not in frame.filename and not frame.filename.startswith((LIBRARY, "<frozen"))
     ]  # fmt: skip
     place = {"line": own[-1].lineno, "code": linecache.getline(own[-1].filename, own[-1].lineno).strip()} if own else {}
-    # torch's text goes on with hints and C++ frames
+    # in torch's errors hints and C++ frames follow the first line
     text = (str(error).splitlines() or [""])[0]
     return {"type": type(error).__name__, "text": text[:300], **place}
 
 
-# Calls. A question's `call` is one of these two, or a function `call(answer, probe, outcome)` of its own.
+# A question's `call` is one of these two, or a function `call(answer, probe, outcome)` of its own.
 
 
 @dataclass(frozen=True)
 class Function:
-    """Calls a function.
+    """Call of a function.
 
-    arguments: names of the probe's tensors and options, in the order in which they are handed over. A tuple of names
-    is handed over as a tuple; what a probe lacks, from there on, is left out. keywords: handed over by name, if the
-    probe has them. results: a name, or a tuple of names and tuples as the function returns them.
+    arguments: names of the probe's tensors and options, in the order of the function's arguments. A tuple of names is
+    passed as a tuple. The first name that the probe lacks, and all after it, are left out. keywords: passed by name,
+    if the probe has them. results: a name, or a tuple of names and tuples as the function returns them.
     """
 
     arguments: tuple
@@ -151,14 +154,15 @@ class Function:
     keywords: tuple = ()
 
     def __call__(self, answer, probe, outcome):
-        tensors = ready(probe, probe.gradients or ())
+        """Call an answer on a probe, and put its results into the outcome."""
+        tensors = inputs_of(probe, probe.gradients or ())
         results = {}
         for number in range(probe.calls):
-            handed = {name: copy(tensor) for name, tensor in tensors.items()}
-            arguments = [*pick(self.arguments, handed | probe.options)]
+            passed = {name: copy(tensor) for name, tensor in tensors.items()}
+            arguments = [*pick(self.arguments, passed | probe.options)]
             keywords = {name: probe.options[name] for name in self.keywords if name in probe.options}
             returned = answer(*arguments, **keywords)
-            note_changes(tensors, handed, outcome)
+            note_changes(tensors, passed, outcome)
             results |= named(returned, self.results, "second_" if number else "")
             outcome.values |= values(results)
         outcome.values |= gradients(results, {name: tensors[name] for name in probe.gradients or ()})
@@ -166,11 +170,10 @@ class Function:
 
 @dataclass(frozen=True)
 class Module:
-    """Makes a module, sets its parameters, and calls it.
+    """Call of a module: make it, set its parameters, and call it.
 
-    sizes: names of the probe's options that it is made with, in order. keywords: those handed over by name, if the
-    probe has them. arguments, results: as those of `Function`. The option `training` of a probe, if there, says
-    whether the module is in training.
+    sizes: names of the probe's options that `__init__` takes, in order. keywords: options passed by name, if the probe
+    has them. arguments, results: as those of `Function`. The probe's option `training`, if present, sets the mode.
     """
 
     sizes: tuple
@@ -179,6 +182,7 @@ class Module:
     keywords: tuple = ()
 
     def __call__(self, answer, probe, outcome):
+        """Call an answer on a probe, and put its results into the outcome."""
         options = probe.options
         keywords = {name: options[name] for name in self.keywords if name in options}
         module = answer(*(options[name] for name in self.sizes), **keywords)
@@ -188,13 +192,13 @@ class Module:
         function = Function(self.arguments, self.results)
         if not callable(module):
             raise Unfit("not_callable", got=type(module).__name__)
-        tensors = ready(probe, probe.gradients or ())
+        tensors = inputs_of(probe, probe.gradients or ())
         results = {}
         for number in range(probe.calls):
             seed()
-            handed = {name: copy(tensor) for name, tensor in tensors.items()}
-            returned = module(*pick(function.arguments, handed | options))
-            note_changes(tensors, handed, outcome)
+            passed = {name: copy(tensor) for name, tensor in tensors.items()}
+            returned = module(*pick(function.arguments, passed | options))
+            note_changes(tensors, passed, outcome)
             results |= named(returned, self.results, "second_" if number else "")
             outcome.values |= values(results)
         if probe.gradients is not None:
@@ -202,38 +206,41 @@ class Module:
             outcome.values |= gradients(results, wanted | parameters)
 
 
-# What the calls are made of.
+# Parts of the calls.
 
 
-def ready(probe, wanted):
-    """The probe's tensors that are no parameters, those wanted with gradients."""
+def inputs_of(probe, with_gradient):
+    """Return copies of the probe's tensors that are not parameters. with_gradient: names that require a gradient."""
     tensors = {name: tensor for name, tensor in probe.tensors.items() if name not in probe.parameters}
-    return {name: tensor.clone().requires_grad_(name in wanted) for name, tensor in tensors.items()}
+    return {name: tensor.clone().requires_grad_(name in with_gradient) for name, tensor in tensors.items()}
 
 
 def copy(tensor):
-    """What an answer is handed: it may change it, which we note, and the gradient is still the original's."""
+    """Return a clone for an answer, which may change it; gradients are still those of the original."""
     return tensor.clone()
 
 
-def pick(names, there):
+def pick(names, values):
+    """Yield the values of these names, a tuple for a tuple of names, up to the first that is missing."""
     for name in names:
         if isinstance(name, tuple):
-            inner = [*pick(name, there)]
+            inner = [*pick(name, values)]
             if len(inner) < len(name):
                 return
             yield tuple(inner)
-        elif name in there:
-            yield there[name]
+        elif name in values:
+            yield values[name]
         else:
             return
 
 
 def note_changes(before, after, outcome):
+    """Note in the outcome which tensors an answer has changed in place."""
     changed = {name for name, tensor in before.items() if not same(tensor.detach(), after[name].detach())}
     if changed:
         outcome.notes["changed"] = sorted(changed | set(outcome.notes.get("changed", ())))
 
 
-def same(one, other):
-    return one.shape == other.shape and torch.equal(one, other)
+def same(first, second):
+    """Return True if two tensors have one shape and equal numbers."""
+    return first.shape == second.shape and torch.equal(first, second)

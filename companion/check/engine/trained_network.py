@@ -1,28 +1,26 @@
-"""Questions whose answer is a network that learned something: it is trained by the student's own code, each time anew.
+"""Trained questions: the answer trains a network on new data, and is graded by what the network has learned.
 
-The answer is a function that gets data and returns a model. What it gets is drawn anew for each run, so that weights
-which were learned elsewhere do not fit: which symbol stands for what is drawn, too. Then the model is asked about
-inputs that it has not seen. What is right for them never is where the answer runs: whoever judges keeps it. So there is
-nothing to read.
+The answer is a function that gets data and returns a model. Its data are drawn anew for each run, down to which number
+stands for which symbol, so that weights learned elsewhere do not fit. Then the model is applied to inputs that it has
+not seen. Their targets stay in the process that judges, so there is nothing in the answer's process to read.
 
-What is run, by the grader in a process of its own each, of at most `seconds` of the processor:
+The grader runs each step in a process of its own, with at most `seconds` of processor time:
 
-1. The answer trains a model, and the model is asked. Of it only the numbers are taken, its parameters and buffers in a
-row.
-   Whoever judges counts them: what is said of their number does not matter.
-2. The answer is called again, with data of another draw, and stopped where it makes its optimiser: the model is there,
-and
-   has learned nothing. It is given the numbers, and asked. What this one answers counts. So what a model keeps anywhere
-   else, what it would learn while it is asked, and what threads do, is not there, or is about other data.
-3. Only if that one does worse than the first, which may be because another model was found than the one that is
-returned:
+1. The answer trains a model, and the model is applied to the held-out inputs. Besides these logits only the numbers of
+   the model are taken, its parameters and buffers in a row. The judging process counts them; a count that the answer's
+   process reports is not trusted.
+2. The answer is called again, with data of another draw, and stopped where it makes its optimiser: the model exists,
+   and has learned nothing. It is given the numbers, and applied. These logits count. So whatever a model keeps
+   elsewhere, learns while it is applied, or leaves to threads is missing, or belongs to other data.
+3. Only if the second model does worse than the first, perhaps because a model other than the returned one was found:
    as 2., but trained to the end before it is given the numbers.
 
-A model without any points in the first process is not asked again. Who falls short of the aim has all of it once more,
-on another draw, and the better counts: a good training, too, has bad luck on some draws. What remains possible: who
-works out the rule by a program of another kind, and keeps what it found in parameters, has learned it from the data as
-well, and is not told from a network. Who reads the answer sees it. And all is asked at once: a model may learn from
-these inputs, without their answers.
+A model without any points in the first process is not run again. An answer that falls short of the aim is run once
+more on another draw, and the better result counts: good training, too, has bad luck on some draws.
+
+Two ways to win remain. A program of another kind can work out the rule and keep it in parameters: it has learned from
+the data as well, and only a person who reads the answer sees the difference. And all held-out inputs come at once, so
+a model may learn from these inputs, without their targets.
 """
 
 from collections.abc import Callable
@@ -31,27 +29,27 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from companion.check.engine.diagnosis import named_error
+from companion.check.engine.diagnosis import mistake_of_error
 from companion.check.engine.finding import Finding
 from companion.check.engine.probe import Outcome, Probe, Unfit, kind, plain
 from companion.check.engine.question import Draw
 from companion.check.engine.run_answer import seed
 
-ASKED, COUNT, NUMBERS = "logits", "count", "numbers"
-SHORT = {"not_reached", "probabilities_for_logits"}  # mistakes that may be bad luck
-SURE = 0.9  # who gives so many of a mistake's targets has learned these
-MOST_SENT = 50_000  # numbers: of a model that has more, only how many
+LOGITS, COUNT, NUMBERS = "logits", "count", "numbers"
+MAY_BE_BAD_LUCK = {"not_reached", "probabilities_for_logits"}  # mistakes after which another draw is tried
+SURE = 0.9  # a model that gives this share of a mistake's targets has made that mistake
+MOST_SENT = 50_000  # numbers: of a larger model only their count is sent
 
 
 @dataclass(frozen=True)
-class Reach:
-    """How well a network has to do, and what that is worth.
+class TrainingGoal:
+    """The task of a trained question: its data, its score, and the share of the points for each score.
 
-    draw(draw): a probe, and what only who judges has: a dictionary, with `targets` for the probe's tensor `held_out`,
-    and at will `mistaken`, the targets that a mistake of this name would learn. score(right, logits): how good these
-    are, a float, and better if larger. marks: pairs of a score and the share of the points that it is worth, the least
-    first. guess: the score of who has learned hardly anything. numbers: how many a model may have. seconds: of the
-    processor, for all of it.
+    draw(draw): returns a probe, and a dictionary that stays in the judging process: `targets` for the probe's tensor
+    `held_out`, and optionally `mistaken`, targets that a model with a certain mistake would give, by its name.
+    score(right, logits): a float, larger is better. marks: pairs of a score and the share of the points that it earns,
+    the smallest first. guess: the score of a model that has learned hardly anything. numbers: the most that a model may
+    have. seconds: of the processor, for all of it.
     """
 
     draw: Callable
@@ -62,79 +60,82 @@ class Reach:
     seconds: int
 
     def share(self, score):
-        """Of the points."""
+        """Return the share of the points that a score earns."""
         return max((share for least, share in self.marks if score >= least), default=0.0)
 
     @property
     def aim(self):
-        """The score that is worth all points."""
+        """The score that earns all points."""
         return self.marks[-1][0]
 
-    def lost(self, own, anew):
-        """Whether a model that was made anew is nearer to a guess than to what the trained one scored."""
-        return anew < (own + self.guess) / 2
+    def lost(self, trained_score, anew_score):
+        """Return True if the model made anew is nearer to a guess than to the score of the trained one."""
+        return anew_score < (trained_score + self.guess) / 2
 
 
 @dataclass(frozen=True)
 class Training:
-    """Calls a function that trains a model, and asks the model. arguments: as those of `Function`.
+    """Call of a function that trains a model, and then of the model. arguments: as those of `Function`.
 
-    A probe with the tensor `numbers` has the model made anew and given these; with the option `whole`, trained before.
+    For a probe with the tensor `numbers`, the model is made anew and given these numbers; with the option `whole`, it
+    is trained to the end before.
     """
 
     arguments: tuple
 
     def __call__(self, answer, probe, outcome):
+        """Train a model with an answer, apply it, and put its results into the outcome."""
         torch.set_default_dtype(torch.float32)
         tensors = {name: single(tensor) for name, tensor in probe.tensors.items()}
         held_out, numbers = tensors.pop("held_out"), tensors.pop(NUMBERS, None)
 
         def train():
             seed()
-            given = {name: tensor.clone() for name, tensor in tensors.items()} | probe.options
-            return answer(*(given[name] for name in self.arguments))
+            inputs = {name: tensor.clone() for name, tensor in tensors.items()} | probe.options
+            return answer(*(inputs[name] for name in self.arguments))
 
         stop = numbers is not None and not probe.options.get("whole")
-        model = begun(train, len(numbers)) if stop else train()
+        model = untrained_model(train, len(numbers)) if stop else train()
         if model is None:
             raise Unfit("returns_none", name="model")
         if not isinstance(model, nn.Module):
             raise Unfit("not_a_module", got=kind(model))
-        layers = {f"{type(one).__module__}.{type(one).__name__}" for one in model.modules() if of_library(one)}
-        if layers:  # to watch what runs, as for other questions, would take as long as the training
+        layers = {f"{type(m).__module__}.{type(m).__name__}" for m in model.modules() if ready_made(m)}
+        if layers:  # watching operations, as other questions do, would take as long as the training
             outcome.notes["library"] = sorted(layers)
         with torch.no_grad():
-            there = numbers_of(model)
+            own = model_tensors(model)
             if numbers is None:
-                outcome.values[COUNT] = torch.tensor(float(sum(map(width, there))))
-                row = map(flat, there) if outcome.values[COUNT] <= MOST_SENT else ()
+                outcome.values[COUNT] = torch.tensor(float(sum(map(width, own))))
+                row = map(flat, own) if outcome.values[COUNT] <= MOST_SENT else ()
                 outcome.values[NUMBERS] = torch.cat([torch.zeros(0, dtype=torch.float64), *row])
             else:
-                give(there, numbers)
+                fill(own, numbers)
             model.eval()
-            outcome.values[ASKED] = asked(model, held_out)
+            outcome.values[LOGITS] = logits_of(model, held_out)
 
 
 # A model's numbers
 
 
-def numbers_of(model):
-    """All tensors in which a model keeps what it knows, each once."""
-    return [*{id(one): one for one in [*model.parameters(), *model.buffers()]}.values()]
+def model_tensors(model):
+    """Return a model's parameters and buffers, each once."""
+    return [*{id(tensor): tensor for tensor in [*model.parameters(), *model.buffers()]}.values()]
 
 
 def width(tensor):
+    """Return how many real numbers a tensor holds."""
     return tensor.numel() * (2 if tensor.is_complex() else 1)
 
 
 def flat(tensor):
-    """A tensor's numbers in a row, of complex ones both."""
+    """Return a tensor's numbers in a row; a complex number gives two."""
     tensor = tensor.to_dense() if tensor.is_sparse else tensor
     return plain(torch.view_as_real(tensor) if tensor.is_complex() else tensor).flatten()
 
 
-def give(tensors, numbers):
-    """Puts numbers in a row into tensors."""
+def fill(tensors, numbers):
+    """Copy a row of numbers into tensors."""
     widths = [*map(width, tensors)]
     if sum(widths) != len(numbers):
         raise RuntimeError(f"made anew, with other data, the model has {sum(widths)} numbers instead of {len(numbers)}")
@@ -148,53 +149,54 @@ def give(tensors, numbers):
 
 
 class OptimiserMade(BaseException):
-    """A training is stopped here. No `except Exception` of an answer's takes it."""
+    """Raised where a training makes its optimiser. `except Exception` in an answer does not catch it."""
 
 
-def begun(train, count):
-    """The model of so many numbers that a training makes, before it has learned. Where none is found, a trained one."""
+def untrained_model(train, count):
+    """Return the model with `count` numbers that a training makes, before it has learned; if none is found, trained."""
 
     def stop(*_, **__):
         raise OptimiserMade
 
-    optimiser, found = torch.optim.Optimizer, []
+    optimiser, models = torch.optim.Optimizer, []
     init, optimiser.__init__ = optimiser.__init__, stop
     try:
-        return train()  # one that makes none has come to its end
+        return train()  # it made no optimiser, so it has finished
     except OptimiserMade as stopped:
-        found = models_in(stopped.__traceback__)
-    except Exception:  # an answer that cannot be stopped so is tried without
+        models = models_in(stopped.__traceback__)
+    except Exception:  # the answer cannot be stopped in this way: train it to the end
         pass
     finally:
         optimiser.__init__ = init
-    for model in found:
-        if sum(map(width, numbers_of(model))) == count:
+    for model in models:
+        if sum(map(width, model_tensors(model))) == count:
             return model
     return train()
 
 
 def models_in(traceback):
-    """The modules that frames have, the outer frames' first: by a name, or as an attribute of what has one."""
-    found = []
+    """Return the modules in the local variables of a traceback's frames, and in their attributes, outermost first."""
+    models = []
     while traceback:
-        for thing in [*traceback.tb_frame.f_locals.values()]:
-            inside = [] if isinstance(thing, nn.Module | type) else [*getattr(thing, "__dict__", {}).values()]
-            found += [one for one in (thing, *inside) if isinstance(one, nn.Module)]
+        for local in [*traceback.tb_frame.f_locals.values()]:
+            inside = [] if isinstance(local, nn.Module | type) else [*getattr(local, "__dict__", {}).values()]
+            models += [candidate for candidate in (local, *inside) if isinstance(candidate, nn.Module)]
         traceback = traceback.tb_next
-    return found
+    return models
 
 
-def of_library(module):
-    """Whether it is a recurrent layer that somebody else wrote."""
+def ready_made(module):
+    """Return True for a recurrent layer of torch or of the companion."""
     return isinstance(module, nn.RNNBase | nn.RNNCellBase) or type(module).__module__.startswith("companion.layers")
 
 
 def single(tensor):
+    """Return a copy of a tensor, in float32 if it has floating-point numbers."""
     return tensor.to(torch.float32) if tensor.is_floating_point() else tensor.clone()
 
 
-def asked(model, held_out):
-    """The logits of what a model has not seen."""
+def logits_of(model, held_out):
+    """Return a model's logits for the held-out inputs."""
     logits = model(single(held_out))
     if not isinstance(logits, torch.Tensor):
         raise Unfit("not_a_tensor", name="logits", got=kind(logits))
@@ -202,64 +204,66 @@ def asked(model, held_out):
 
 
 class Exam:
-    """A run of such a question, by a seed: what is handed over, and what is right. It stands in the place of a Bank."""
+    """One run of a trained question, in the place of a Bank: the data that the answer gets, and the right targets."""
 
-    expected = (Outcome(),)  # what is right is no value of an answer
+    expected = (Outcome(),)  # the targets are not among the values of an answer
 
     def __init__(self, question, draw):
         self.question, self.draw = question, draw
-        probe, self.right = question.reach.draw(draw)
+        probe, self.right = question.training_goal.draw(draw)
         self.probes = [probe]
 
     def rest(self, outcomes):
-        """The probes after the first, one by one: what came of each is the last of the outcomes when the next is asked
-        for."""
-        reach, score = self.question.reach, self.score(outcomes[0])
+        """Yield the probes after the first; `outcomes` must hold each probe's outcome before the next is taken."""
+        goal, score = self.question.training_goal, self.score(outcomes[0])
         numbers = numbers_in(outcomes[0])
-        if score is None or not reach.share(score) or numbers is None or not 0 < len(numbers) <= reach.numbers:
+        if score is None or not goal.share(score) or numbers is None or not 0 < len(numbers) <= goal.numbers:
             return
-        (first,), other = self.probes, self.question.reach.draw(self.draw)[0]
+        (first,), other = self.probes, self.question.training_goal.draw(self.draw)[0]
         tensors = other.tensors | {"held_out": first.tensors["held_out"], NUMBERS: numbers.float()}
         for whole in (False, True):
             yield Probe("made_anew", tensors, first.options | {"whole": whole}, gradients=None)
-            anew = self.score(outcomes[-1])
-            if anew is not None and reach.share(anew) >= reach.share(score):
+            anew_score = self.score(outcomes[-1])
+            if anew_score is not None and goal.share(anew_score) >= goal.share(score):
                 return
 
     def score(self, outcome):
-        """How well a model did, or None if what it gave has not the form."""
-        logits, targets = outcome.values.get(ASKED), self.right["targets"]
+        """Return the score of an outcome's logits, or None if their form is wrong."""
+        logits, targets = outcome.values.get(LOGITS), self.right["targets"]
         if outcome.error or logits is None or logits.dim() != 2 or len(logits) != len(targets):
             return None
         if logits.shape[1] <= int(targets.max()) or not logits.isfinite().all():
             return None
-        return self.question.reach.score(self.right, logits)
+        return self.question.training_goal.score(self.right, logits)
 
 
 def numbers_in(outcome):
-    """Those of a model that came out of the first process, or None."""
+    """Return the model's numbers that the first process gave, or None if their form is wrong."""
     numbers = outcome.values.get(NUMBERS)
     return numbers if numbers is not None and numbers.dim() == 1 else None
 
 
 def exam(question, seed):
+    """Return the run of a trained question for a seed."""
     return Exam(question, Draw(seed))
 
 
 def attempts(run, seed):
-    """What a run on a draw of this seed gives, in a list, and after it what one on another draw gives, if a network
-    fell short of the aim. run: takes a seed, and returns a tuple, the first of which has `mistakes`."""
+    """Return the results of one run, or of two on different draws if a network fell short of the aim.
+
+    run: takes a seed, and returns a tuple whose first item has `mistakes`.
+    """
     first = run(seed)
-    return [first, run(seed + 1)] if SHORT & {*first[0].mistakes} else [first]
+    return [first, run(seed + 1)] if MAY_BE_BAD_LUCK & {*first[0].mistakes} else [first]
 
 
-def better(runs):
-    """Of attempts, whose first things have a `share` of the points. The first, where they are as good."""
+def best_attempt(runs):
+    """Return the attempt whose first item has the largest `share` of the points; the earlier one on a tie."""
     return max(runs, key=lambda run: run[0].share)
 
 
-def examined(exam, ask):
-    """All outcomes of a run. ask: what comes of a probe."""
+def run_exam(exam, ask):
+    """Return all outcomes of a run. ask: takes a probe, and returns its outcome."""
     outcomes = [ask(*exam.probes)]
     for probe in exam.rest(outcomes):
         outcomes.append(ask(probe))
@@ -267,45 +271,46 @@ def examined(exam, ask):
 
 
 def judge(exam, outcomes):
-    """The finding about what came of a run."""
-    reach, (first, *others) = exam.question.reach, outcomes
+    """Return the finding about the outcomes of a run."""
+    goal, (first, *others) = exam.question.training_goal, outcomes
     values = first.values
     for outcome in outcomes:
         if "library" in outcome.notes:
             return Finding(["library_layer"], notes=outcome.notes)
     if first.error:
-        return Finding([named_error(first.error)], error=first.error, stops=0)
-    count, logits, numbers = values.get(COUNT), values.get(ASKED), numbers_in(first)
+        return Finding([mistake_of_error(first.error)], error=first.error, error_probe=0)
+    count, logits, numbers = values.get(COUNT), values.get(LOGITS), numbers_in(first)
     if count is None or logits is None or numbers is None or count.numel() != 1 or not count.isfinite().all():
         return Finding(["wrong_values"])
-    said = {"count": max(int(count), len(numbers)), "numbers": reach.numbers}
-    if said["count"] > reach.numbers:
-        return Finding(["model_too_large"], reached=said)
+    reached = {"count": max(int(count), len(numbers)), "numbers": goal.numbers}
+    if reached["count"] > goal.numbers:
+        return Finding(["model_too_large"], reached=reached)
     targets = exam.right["targets"]
     if logits.dim() != 2 or len(logits) != len(targets) or logits.shape[1] <= int(targets.max()):
         expected = torch.zeros(len(targets), int(targets.max()) + 1)
-        return Finding(["wrong_shape"], value=ASKED, expected=expected, got=logits)
+        return Finding(["wrong_shape"], value=LOGITS, expected=expected, got=logits)
     if not logits.isfinite().all():
         return Finding(["not_a_number"])
     score = exam.score(first)
-    said |= {"score": score, "aim": reach.aim}
-    short = "probabilities_for_logits" if of_a_softmax(logits) else "not_reached"
-    if not reach.share(score):
+    reached |= {"score": score, "aim": goal.aim}
+    short = "probabilities_for_logits" if are_probabilities(logits) else "not_reached"
+    if not goal.share(score):
         mistaken = exam.right.get("mistaken", {}).items()
         learned = [name for name, other in mistaken if accuracy({"targets": other}, logits) > SURE]
-        return Finding(learned or [short], reached=said)
-    anew = max((one for one in map(exam.score, others) if one is not None), default=-float("inf"))
-    if reach.lost(score, anew):
-        error = next((one.error for one in others if one.error), None)
-        return Finding(["not_learned"], reached=said, error=error)
-    share = reach.share(anew)
-    return Finding([] if share == 1 else [short], reached=said | {"score": anew}, trained=share)
+        return Finding(learned or [short], reached=reached)
+    anew_score = max((score for score in map(exam.score, others) if score is not None), default=-float("inf"))
+    if goal.lost(score, anew_score):
+        error = next((outcome.error for outcome in others if outcome.error), None)
+        return Finding(["not_learned"], reached=reached, error=error)
+    share = goal.share(anew_score)
+    return Finding([] if share == 1 else [short], reached=reached | {"score": anew_score}, trained_share=share)
 
 
-def of_a_softmax(logits):
-    """Whether these are probabilities: two softmaxes, one after the other, learn badly."""
+def are_probabilities(logits):
+    """Return True for logits that have been through a softmax: with another one in the loss they learn badly."""
     return bool((logits >= 0).all()) and bool(((logits.sum(dim=1) - 1).abs() < 1e-4).all())
 
 
 def accuracy(right, logits):
+    """Return the share of rows whose largest logit is that of the target."""
     return (logits.argmax(dim=1) == right["targets"]).double().mean().item()

@@ -24,7 +24,7 @@ GIVEN = [one for path in STORED for one in json.loads(path.read_text(encoding="u
 BEGIN = "import math\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 HALVED = {"parameter_names"}  # a mistake of form, of which half of the points are left
 PARTLY = {"b-characters-by-heart"}  # learned something, and the task pays for that
-LEARNING = [one for one in GIVEN if all_questions()[one["question"]].reach]
+LEARNING = [one for one in GIVEN if all_questions()[one["question"]].training_goal]
 SEVERAL = [one for one in GIVEN if one not in LEARNING and len(one["mistakes"]) > 1]
 OTHERS = [one for one in GIVEN if one not in LEARNING and one not in SEVERAL]
 MORE = judge.LIMITS | judge.lasting(40)  # for a machine that is slow today

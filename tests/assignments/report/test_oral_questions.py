@@ -94,7 +94,7 @@ def test_what_is_right_is_what_the_changed_program_gives(worker, question):
     asked, sent = all_questions()[question], solution(question)
     questions = oral_questions.ask(worker, all_questions()[question], sent, SEED)
     # of evaluate nothing is asked: its call hands over a model; nor of networks that are trained
-    assert (0 if asked.reach or question == "evaluate" else 2) <= len(questions) <= 3
+    assert (0 if asked.training_goal or question == "evaluate" else 2) <= len(questions) <= 3
     before = by_hand(asked, sent) if questions else None
     for one in questions:
         assert one["answer"] == right_by_hand(one, before, by_hand(asked, sent, one)), one

@@ -70,7 +70,8 @@ def test_long_code_has_a_bound_and_shows_the_line_that_is_named(tmp_path):
 def test_an_answer_that_its_check_called_right_is_to_be_looked_at(tmp_path, language):
     """So is one that counts as not written, and looks written."""
     asked, probed = all_questions()["gates"], bank("gates", 5)
-    shown = messages.as_text(messages.Sayer(asked, probed, finding_of(asked.truth, "gates"), language).paragraphs()[0])
+    text = messages.FindingText(asked, probed, finding_of(asked.truth, "gates"), language)
+    shown = messages.as_text(text.paragraphs()[0])
     said = pages.words(language)["instructor"]
 
     spaced = ASKED_CODE.replace("\t", "    ")

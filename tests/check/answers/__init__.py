@@ -1,7 +1,7 @@
 """Answers as students write them: a module for each question, in the folder of its assignment, with a `PROGRAM`.
 
 None of them uses the code of companion/check/questions/, whose changes name the mistakes. tests/check/test_answers.py
-runs them all. Questions whose answer is a trained network are in tests/check/test_reach.py.
+runs them all. Trained questions are in tests/check/test_trained_network.py.
 """
 
 import math

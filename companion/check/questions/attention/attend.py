@@ -1,4 +1,4 @@
-"""Scaled dot product attention with a mask. Variants: what a query gets that may look nowhere."""
+"""Question `attend`: scaled dot product attention with a mask. Variants: the result of a query with no allowed key."""
 
 import math
 
@@ -6,7 +6,7 @@ import torch
 
 from companion.check.engine.library_layers import ATTENTION
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function
 from companion.check.questions.attention import masked
 
@@ -28,7 +28,7 @@ ROOT, SOFTMAX, RESULT = "/ math.sqrt(size)", "torch.softmax(scores, dim=-1)", "r
 HIDE, FILL = "masked_fill(hidden, -torch.inf)", "weights.masked_fill(nowhere, fill)"
 NO_SCORE, ADDED = ".masked_fill(nowhere, 0)", "scores + torch.zeros_like(scores).masked_fill(hidden, -torch.inf)"
 RAW = "(query @ key.transpose(-2, -1) / math.sqrt(size))"
-ZEROS = ("query.size(-1), 0.0",) * 2  # no change: for this variant alone
+ZEROS = ("query.size(-1), 0.0",) * 2  # replaces a text by itself, so that this mistake exists in this variant only
 MISTAKES = {
     "scale_missing": (SCALE, ROOT, ""),
     "scale_without_root": (SCALE, ROOT, "/ size"),
@@ -78,7 +78,7 @@ def truth(query, key, value, mask):
     weights = []
     for T in range(query.size(1)):
         scores = (query[:, T, None] * key).sum(dim=-1) * query.size(-1) ** -0.5
-        # with the logarithm of 1 and 0, and of 1 alone where all are hidden
+        # adds the logarithm of the mask, 0 or -inf; only 0 where all keys are hidden
         scores = scores + (mask[:, T] | nowhere[:, T]).log()
         weights.append((scores - scores.logsumexp(dim=-1, keepdim=True)).exp() * ~nowhere[:, T])
     mixture = torch.nn.functional.scaled_dot_product_attention(query, key, value, mask)
@@ -99,13 +99,13 @@ def probes(draw):
         probe("batch_1", draw.few, 1, 3, 2, 4, 1),
         probe("nothing_hidden", draw, 2, 3, 4, 5, 3, visible=True),
         probe("several", draw, 2, 3, 5, 6, 4),
-        # as many queries as keys: what takes the one for the other raises no error
+        # as many queries as keys: mistaking one for the other raises no error
         probe("several", draw, 3, 4, 4, 2, 3),
         probe("some_rows_hidden", draw, 2, 4, 3, 3, 5, nowhere=True),
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     attend_reference,
     MISTAKES,
     variants={"hidden_row_zeros": (), "hidden_row_mean": ("query.size(-1), 0.0", "query.size(-1), 1 / key.size(1)")},

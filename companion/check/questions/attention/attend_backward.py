@@ -1,4 +1,4 @@
-"""The gradients of attention by hand: through the mixture, the softmax and the scores."""
+"""Question `attend_backward`: the gradients of attention by hand, through weighted sum, softmax and scores."""
 
 import math
 
@@ -6,7 +6,7 @@ import torch
 
 from companion.check.engine.library_layers import ATTENTION, AUTOGRAD
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function
 from companion.check.questions.attention import masked
 
@@ -89,12 +89,12 @@ def probes(draw):
         probe("batch_1", draw.few, 1, 2, 3, 2, 1, visible=True),
         probe("nothing_hidden", draw, 2, 3, 4, 5, 3, visible=True),
         probe("several", draw, 2, 3, 5, 6, 4),
-        # sizes that meet: what takes the one for the other raises no error
+        # equal sizes: mistaking one for another raises no error
         probe("several", draw, 3, 4, 4, 2, 2),
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     attend_backward_reference,
     MISTAKES,
     truth=truth,

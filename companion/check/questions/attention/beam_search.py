@@ -1,22 +1,23 @@
-"""A search with a beam. The check brings a model of a few states: tables say what is likely in each, and what
-follows."""
+"""Question `beam_search`: beam search with a model of a few states, whose tables give probabilities and next states."""
 
-import math  # noqa: F401 (two mistakes below need it)
+import math  # noqa: F401 (two mistakes below use it)
 
 import torch
 
 from companion.check.engine.library_layers import ATTENTION
 from companion.check.engine.probe import Probe, Unfit, form
 from companion.check.engine.question import Draw
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import seed
 
 FORM = "[(sequence, log_p), …]"
 
 
 def call(answer, probe, outcome):
-    """Sequences are lists, tuples or tensors, log_p numbers or tensors of one. Shorter sequences are filled up with
-    −1."""
+    """Call an answer. Sequences may be lists, tuples or tensors; log_p numbers or tensors of one number.
+
+    Shorter sequences are padded with −1.
+    """
     log_p, after = probe.tensors["log_p"], probe.tensors["after"]
 
     def step(sign, state):
@@ -134,7 +135,7 @@ MISTAKES = {
 
 def truth(step, state, start, end, width, most):
     def log_p(signs):
-        """By reading them from the start, one after another."""
+        """Return the log-probability of a sequence, read from its start."""
         total, at, last = 0.0, state, start
         for sign in signs:
             row, at = step(last, at)
@@ -150,18 +151,16 @@ def truth(step, state, start, end, width, most):
 
 
 def probe(name, draw, base, signs, width, most, one_sign=False):
-    """A state for each path through a tree, so that no two sequences have the same sum. Below it the end is near.
+    """Return the tables of a model with a state for each path through a tree: no two sequences have the same sum.
 
-    base: of what is likely. Most that is drawn at random would not tell the mistakes apart: so it is only shaken, and
-    the signs change places. one_sign: start and end are the same.
+    Below the tree the end sign is likely. base: seed of the logits, which are varied only slightly, and whose signs
+    are shuffled: most random logits would not distinguish the mistakes. one_sign: start and end are the same sign.
     """
     inner, whole = (sum(signs**depth for depth in range(deep)) for deep in (most, most + 1))
     count, drawn, order = whole + 2, Draw(base), draw(signs).argsort()
     after = torch.full((count, signs), count - 1)
     after[:inner], after[inner:whole] = torch.arange(1, whole).reshape(inner, signs), whole
-    sure = torch.tensor([1.0, 5.0])[
-        drawn.whole(2, count, 1)
-    ]  # after a sign that is less likely, the next may be certain
+    sure = torch.tensor([1.0, 5.0])[drawn.whole(2, count, 1)]  # after a less likely sign, the next may be certain
     logits = sure * drawn(count, signs) + 0.02 * draw(count, signs)
     logits[whole:] = draw(2, signs)
     logits[whole:, 1] += 4
@@ -181,7 +180,7 @@ def probes(draw):
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     beam_search_reference,
     MISTAKES,
     truth=truth,
@@ -193,7 +192,7 @@ QUESTION = written(
     place=PLACE,
     call=call,
     probes=probes,
-    # together these would keep more than anybody can count
+    # together these would keep an exponential number of sequences
     exclusive=(
         frozenset({"all_sequences_kept", "width_for_each_beginning", "most_ignored"}),
         frozenset({"all_sequences_kept", "width_for_each_beginning", "finished_repeated"}),

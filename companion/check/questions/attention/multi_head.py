@@ -1,5 +1,4 @@
-"""Several heads at once, as nn.MultiheadAttention has them. Variants: whether the weights are averaged over the
-heads."""
+"""Question `multi_head`: several heads, as in nn.MultiheadAttention. Variants: weights averaged over heads or not."""
 
 import math
 
@@ -7,7 +6,7 @@ import torch
 
 from companion.check.engine.library_layers import ATTENTION
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function
 from companion.check.questions.attention import masked
 
@@ -45,12 +44,12 @@ W, B = "w_q, w_k, w_v = in", "b_q, b_k, b_v = in"
 
 
 def exchanged(order):
-    """The pairs that take the rows in another order."""
+    """Return the changes that take the rows in another order."""
     return W, ", ".join(f"w_{one}" for one in order) + " = in", B, ", ".join(f"b_{one}" for one in order) + " = in"
 
 
 def by_head(name, shape):
-    """The rows of each head's q, k and v in one block."""
+    """Return the changes that take each head's q, k and v from one block of rows."""
     return f"{name}.unflatten(0, (heads, 3, size)).transpose(0, 1).reshape(3, {shape})"
 
 
@@ -130,12 +129,12 @@ def probes(draw):
         probe("one_head", draw, 2, 3, 4, 1, 3),
         probe("nothing_hidden", draw, 2, 4, 3, 3, 2, visible=True),
         probe("several", draw, 3, 4, 5, 2, 3),
-        # sizes that meet: what takes the one for the other raises no error
+        # equal sizes: mistaking one for another raises no error
         probe("several", draw, 2, 3, 3, 2, 4),
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     multi_head_reference,
     MISTAKES,
     variants={"weights_of_each_head": (), "weights_averaged": ("looks = weights", "looks = weights.mean(dim=1)")},

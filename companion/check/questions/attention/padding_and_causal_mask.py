@@ -1,11 +1,10 @@
-"""Where a step may look: not at padding, and not at what comes later. Variants: what True means, and where padding
-stands."""
+"""Question `padding_and_causal_mask`: hide padding and later steps. Variants: what True means, and the padded side."""
 
 import torch
 
 from companion.check.engine.library_layers import ATTENTION
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function
 
 
@@ -76,7 +75,7 @@ def probes(draw):
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     padding_and_causal_mask_reference,
     MISTAKES,
     variants={

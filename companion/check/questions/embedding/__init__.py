@@ -1,1 +1,1 @@
-"""The questions of the assignment `embedding`: one-hot vectors, look-up, its gradient, the layer, means of bags."""
+"""Questions of the assignment `embedding`: one-hot vectors, look-up, its gradient, the layer, means of bags."""

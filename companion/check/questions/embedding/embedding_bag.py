@@ -1,4 +1,4 @@
-"""Means of bags."""
+"""Question `embedding_bag`: the mean of the rows of each bag."""
 
 import torch
 from torch import nn
@@ -73,7 +73,7 @@ def embedding_bag_reference(mistakes):
 
 
 def call_bag(answer, probe, outcome):
-    """As `Function` calls. Where a result is not a number its gradient depends on how it came about: it gets none."""
+    """Call like `Function`, but drop the gradient if a result is NaN: it would depend on how the NaN arose."""
     call = Function(("weight", "indices", "offsets"), "bags")
     call(answer, probe, outcome)
     if outcome.values["bags"].isnan().any():
@@ -81,14 +81,14 @@ def call_bag(answer, probe, outcome):
 
 
 def bag_probes(draw):
-    # Of six indices, 0 to 3, two stand there twice and two once: so it is seen who counts them once. And the offsets,
-    # taken for lengths, add up to the number of indices: so this mistake ends in no error.
+    # Of six indices, 0 to 3, two occur twice, which shows answers that count repeats once. The offsets, taken for
+    # lengths, add up to the number of indices, so that this mistake raises no error.
     def probe(name, weight, *lengths):
         indices = torch.cat([spread(draw, 4, length) for length in lengths])
         offsets = torch.tensor([0, *lengths[:-1]]).cumsum(0)
         return Probe(name, {"weight": weight, "indices": indices, "offsets": offsets}, gradients=("weight",))
 
-    # as draw.few, but no two of a column are equal, of which each might be the largest
+    # like draw.few, but a column has no two equal numbers, which could both be the largest
     few = draw.few(4, 2).sign() * (2 + draw(8, 2).argsort(0)[:4]) / 10
     return [
         probe("no_empty_bag", few, 1, 2, 1),

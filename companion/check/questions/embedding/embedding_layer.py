@@ -1,4 +1,4 @@
-"""The layer."""
+"""Question `embedding_layer`: the layer as a module, with a padding row."""
 
 import torch
 from torch import nn
@@ -55,9 +55,9 @@ def layer_reference(mistakes):
 
 
 def call_layer(answer, probe, outcome):
-    """As `Module` calls, and looks at the layer as it was made: whether it learns, and its padding row.
+    """Call like `Module`, and record the new layer's requires_grad and padding row.
 
-    The gradient is that which `backward` leaves on the weight, as there are hooks that only this one calls.
+    The gradient is the one that `backward` leaves on the weight: some hooks are called by `backward` only.
     """
     options, indices = probe.options, probe.tensors["indices"].clone()
     padding = {"padding_idx": options["padding_idx"]} if "padding_idx" in options else {}
@@ -75,7 +75,7 @@ def call_layer(answer, probe, outcome):
         start = start if start.shape == probe.tensors["weight"].shape else start.T
         is_zero = not start[padding["padding_idx"]].any()
         outcome.values[f"all({NEW}[padding_idx] == 0)"] = torch.tensor(float(is_zero))
-    # a plain tensor is a mistake with a name of its own
+    # a tensor that is not a parameter is a mistake of its own
     outcome.values[f"{NEW}.requires_grad"] = torch.tensor(float(learns or not isinstance(weight, nn.Parameter)))
     if probe.gradients is not None:
         if rows.requires_grad:
@@ -84,6 +84,7 @@ def call_layer(answer, probe, outcome):
 
 
 def tensors_of(module):
+    """Return a module's parameters, buffers and other tensors."""
     if not isinstance(module, nn.Module):
         return []
     return [*module.parameters(), *module.buffers(), *(one for one in vars(module).values() if torch.is_tensor(one))]

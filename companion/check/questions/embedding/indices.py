@@ -1,4 +1,4 @@
-"""What goes wrong with indices of any shape, in all questions about them."""
+"""Mistakes with indices of any shape, shared by all questions about indices."""
 
 from dataclasses import dataclass
 
@@ -7,24 +7,24 @@ import torch
 from companion.check.engine.library_layers import COMPANION, EMBEDDING
 from companion.check.engine.probe import Unfit
 
-# Except in its own question torch's one_hot is a way to the answer and not the answer: the book says so itself.
+# torch's one_hot is allowed except in its own question: the book itself uses it as a step of the look-up.
 LOOK_UP = EMBEDDING - {"aten::one_hot"}
 
 
 class SeveralDimensions(Exception):
-    """Whatever an answer stopped with at indices of more than one dimension."""
+    """Raised in place of any error of an answer at indices of more than one dimension."""
 
 
 class NoSuchArgument(Exception):
-    """An answer was not even entered, because it does not take `padding_idx`."""
+    """Raised if an answer does not take `padding_idx`, so that its code was not entered."""
 
 
 @dataclass(frozen=True)
 class AnyShape:
-    """Calls as `call` does, and gives errors that are known mistakes one type each, so that they have a name.
+    """Call like `call`, but raise one type of error for each known mistake that ends in an error.
 
-    The many ways to write a loop over a flat list stop with as many types of errors at a batch. And a TypeError is
-    raised by much else than a missing argument.
+    Loops over a flat list can be written in many ways, and end with different errors at a batch. A TypeError has many
+    other reasons than a missing argument.
     """
 
     call: object
@@ -32,7 +32,7 @@ class AnyShape:
     def __call__(self, answer, probe, outcome):
         try:
             self.call(answer, probe, outcome)
-        except (Unfit, NotImplementedError):  # the latter: not written yet, in any shape
+        except (Unfit, NotImplementedError):  # NotImplementedError: the answer is not written yet, for any shape
             raise
         except Exception as error:
             known = None
@@ -46,7 +46,7 @@ class AnyShape:
 
 
 def entered(error):
-    """Whether an error comes from inside an answer, and not from the line that calls it."""
+    """Return True if an error was raised inside an answer, and not by the line that calls it."""
     place = error.__traceback__
     while place.tb_next:
         place = place.tb_next
@@ -54,31 +54,31 @@ def entered(error):
 
 
 def spread(draw, high, *shape):
-    """Indices of this shape in a random order, in which all from 0 to high - 1 occur equally often, or nearly so.
+    """Return indices of this shape in random order, in which 0 to high - 1 occur equally often, or nearly.
 
-    The tables of the probes have more rows than that: so who reads one row too far ends in no error, of which there
-    would be as many types as there are ways to read.
+    The tables of the probes have more than `high` rows, so that an answer that reads one row too far raises no error:
+    its type would depend on the way to read.
     """
     count = torch.Size(shape).numel()
     return (draw(count).argsort() % high).reshape(shape)
 
 
 def first(index, indices):
-    """The same indices with this one first, so that even a loop that ends too early meets it."""
+    """Move `index` to the first place of `indices`, so that even a loop that ends too early meets it."""
     at = int((indices == index).nonzero()[0])
     indices[[0, at]] = indices[[at, 0]]
     return indices
 
 
 def read_reference(mistakes, indices):
-    """The indices that are read instead of `indices`."""
+    """Return the indices that are read instead of `indices`."""
     if "flat_indices_only" in mistakes and indices.dim() > 1:
         raise SeveralDimensions
     return indices + int("one_too_far" in mistakes) - int("counts_from_one" in mistakes)
 
 
 def looped_reference(mistakes, indices):
-    """Which places a loop has reached, as numbers 1 or 0 of the shape of the indices."""
+    """Return 1.0 for each place that a loop reaches and 0.0 for the others, in the shape of the indices."""
     reached = torch.ones(indices.numel())
     if "return_in_the_loop" in mistakes:
         reached[1:] = 0

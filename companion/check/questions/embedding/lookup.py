@@ -1,4 +1,4 @@
-"""The look-up."""
+"""Question `lookup`: the rows of a table by index."""
 
 import torch
 from torch import nn
@@ -38,7 +38,7 @@ LOOKUP_EXCLUSIVE = (
 
 
 def rows_reference(mistakes, table, indices):
-    """The rows that are read; `table` is of the right shape."""
+    """Return the rows that are read; `table` has the right shape."""
     read = read_reference(mistakes, indices)
     if "return_in_the_loop" in mistakes:
         read = read[:1]
@@ -56,7 +56,7 @@ def rows_reference(mistakes, table, indices):
 
 
 def arranged_reference(mistakes, rows):
-    """The rows in the shape in which they are returned."""
+    """Return the rows in the shape of the result."""
     if "places_summed" in mistakes:
         rows = rows.sum(-2)
     if "places_averaged" in mistakes:
@@ -74,7 +74,7 @@ def lookup_reference(mistakes):
 
 
 def lookup_probes(draw):
-    # fewer rows than columns: so what reads columns finds one for each index, and is seen by what it returns
+    # fewer rows than columns: an answer that reads columns finds one for each index, and is recognised by its result
     def probe(name, draw, rows, columns, indices):
         return Probe(name, {"weight": draw(rows, columns), "indices": indices}, gradients=("weight",))
 

@@ -1,4 +1,4 @@
-"""One-hot vectors."""
+"""Question `one_hot`: one-hot vectors of indices."""
 
 import torch
 from torch import nn
@@ -62,7 +62,7 @@ def one_hot_reference(mistakes):
 
 
 def call_one_hot(answer, probe, outcome):
-    """Remarks as well whether the vectors are of floating point, without which no matrix can be multiplied by them."""
+    """Call the answer, and record if the vectors are floating-point, as a product with a matrix needs."""
     indices = probe.tensors["indices"].clone()
     returned = named(answer(indices, probe.options["num_embeddings"]), "one_hot")
     note_changes({"indices": probe.tensors["indices"]}, {"indices": indices}, outcome)

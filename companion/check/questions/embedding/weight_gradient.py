@@ -1,4 +1,4 @@
-"""The gradient of the table."""
+"""Question `weight_gradient`: the gradient of the table by hand."""
 
 import torch
 from torch import nn
@@ -48,7 +48,7 @@ PADDING_EXCLUSIVE = frozenset({*PADDING_MISTAKES, "padding_place_zeroed", "paddi
 
 
 def padding_reference(mistakes, padding_idx):
-    """The row that gets no gradient, or None."""
+    """Return the row that gets no gradient, or None."""
     if padding_idx is not None and "padding_idx_missing" in mistakes:
         raise NoSuchArgument
     if "padding_always_row_zero" in mistakes or "padding_by_default" in mistakes and padding_idx is None:
@@ -60,13 +60,13 @@ def padding_reference(mistakes, padding_idx):
 
 def weight_gradient_reference(mistakes):
     def gradient_of(read, grad, size):
-        """The sums of `grad` (k, embedding_dim) by row."""
+        """Return the sums of `grad` (k, embedding_dim) by row."""
         if "repeats_lost" in mistakes:
             found = grad.new_zeros(size, grad.shape[-1])
             for row, one in zip(read.tolist(), grad):
                 found[row] = one
             return found
-        # as rows of the identity, which counts negative indices from the end as W[i] does
+        # by rows of the identity: negative indices count from the end, as in W[i]
         return torch.eye(size)[read].to(grad).T @ grad
 
     def last_of_each(read, grad, size):
@@ -121,7 +121,7 @@ def weight_gradient_probes(draw):
         tensors = {"indices": indices, "grad_output": draw(*indices.shape, columns)}
         return Probe(name, tensors, {"num_embeddings": rows} | padding, gradients=None)
 
-    # a row in which an index stands twice, an index that stands in two rows, and rows between that are not read
+    # an index twice in a row, an index in two rows, and rows of the table that are not read
     batch = 2 * spread(draw, 3, 3, 4)
     batch[1, 0] = batch[0, 0]
     return [

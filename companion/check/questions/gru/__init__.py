@@ -1,1 +1,1 @@
-"""The questions of the assignment `gru`: its step, its layer, and cells that are built another way."""
+"""Questions of the assignment `gru`: its step, its layer, and other cells."""

@@ -1,9 +1,9 @@
-"""An LSTM's step with one gate for keeping and writing. Variants: which of these it says, and where its rows stand."""
+"""Question `coupled_lstm_step`: one gate for keeping and writing. Variants: which of both it gives, and its rows."""
 
 import torch
 
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function
 from companion.check.questions.weights import WEIGHTS, weights
 
@@ -26,11 +26,11 @@ H_NEW, RETURNED, HERE = "o * torch.tanh(c_new)", "return h_new, c_new", "changin
 
 
 def in_order(names):
-    """A change that takes the rows in this order, whatever else is asked for."""
+    """Return changes that take the rows in this order, in any variant."""
     return ROWS, f"    a_{', a_'.join(names)} = a.chunk(3, dim=-1)\n{ROWS}"
 
 
-# What goes wrong in an LSTM's step, this one and that with peepholes.
+# Mistakes in an LSTM's step, shared with the one with peepholes.
 SHARED = {
     "tanh_missing_on_g": ("lstm#input-gate", "torch.tanh(a_g)", "a_g"),
     "sigmoid_on_g": ("lstm#input-gate", "torch.tanh(a_g)", "torch.sigmoid(a_g)"),
@@ -78,7 +78,7 @@ MISTAKES = {
 
 
 def truth(x, h, c, *weights):
-    """Torch's cell, whose input gate has the rows of the other with the opposite sign: 1 - σ(a) = σ(-a)."""
+    """Return the step of torch's cell, whose input gate has the negated rows of the other gate: 1 - σ(a) = σ(-a)."""
     parts = [weight.chunk(3) for weight in weights]
     return torch.lstm_cell(x, (h, c), *(torch.cat([-u, u, g, o]) for u, g, o in parts))
 
@@ -98,7 +98,7 @@ def probes(draw):
 
 
 AXES = dict.fromkeys(("h", "c", "h_new", "c_new"), ("batch", "unit")) | {"x": ("batch", "feature")}
-QUESTION = written(
+QUESTION = generate_question(
     coupled_lstm_step_reference,
     MISTAKES,
     variants={"u_keeps_u_g_o": (), "u_writes_u_g_o": WRITES, "u_keeps_g_o_u": LAST, "u_writes_g_o_u": WRITES + LAST},

@@ -1,10 +1,10 @@
-"""The gradients of one step of a GRU, by hand."""
+"""Question `gru_backward`: the gradients of one step of a GRU, by hand."""
 
 import torch
 
 from companion.check.engine.library_layers import AUTOGRAD, RECURRENT
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function
 from companion.check.questions.weights import WEIGHTS, weights
 
@@ -37,11 +37,11 @@ D_N, D_Z, SLOPE = "d_n = grad_h_new * (1 - z)", "grad_h_new * (h - n)", "d_n * (
 GRAD_H, WEIGHTS_BACK, BIASES_BACK = "d_u @ weight_hh + grad_h_new * z", "d_a.T @ x, d_u.T @ h", "d_a.sum(0), d_u.sum(0)"
 
 
-OTHERS = "nzr", "nrz", "rnz", "znr"  # orders of the rows, beside torch's own and the best known of the others, zrn
+OTHERS = "nzr", "nrz", "rnz", "znr"  # orders of the rows besides torch's and zrn, the best known other one
 
 
 def rows(order, both=True):
-    """The pairs that put the rows together in another order, and cut them so, too."""
+    """Return the changes that concatenate the rows in another order, and cut them in that order."""
     r, z, n = order
     new = f"[s_{r}, s_{z}, s_{n}]"
     back = ["[s_r, s_z, s_n]", new, "[s_r, s_z, s_n * r]", new.replace("s_n", "s_n * r")]
@@ -110,7 +110,7 @@ def probes(draw):
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     gru_backward_reference,
     MISTAKES,
     truth=truth,

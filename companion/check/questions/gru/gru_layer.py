@@ -1,10 +1,10 @@
-"""A GRU of one layer, as torch's: the parameters, and the loop over time."""
+"""Question `gru_layer`: a GRU of one layer as in torch, its parameters and the loop over time."""
 
 import torch
 from torch import nn
 
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Module
 from companion.check.questions.gru.gru_step import STEP_MISTAKES
 from companion.check.questions.weights import weights
@@ -119,7 +119,7 @@ def probes(draw):
         return Probe(name, tensors | rows, sizes, tuple(rows), tuple(tensors), calls)
 
     return [
-        # the smallest, and yet two steps: a loop that leaves one out has something to return
+        # the smallest probe has two steps: a loop that leaves one out still has something to return
         probe("two_steps", draw.few, 2, 1, 1, 1),
         probe("batch_1", draw.few, 2, 1, 3, 2),
         probe("no_state", draw, 3, 2, 3, 4, state=False, calls=2),
@@ -127,7 +127,7 @@ def probes(draw):
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     GRUReference,
     MISTAKES,
     truth=nn.GRU,

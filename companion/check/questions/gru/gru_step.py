@@ -1,15 +1,15 @@
-"""One step of a GRU. Variants: in which order the rows of the gates stand in the weights."""
+"""Question `gru_step`: one step of a GRU. Variants: the order of the gates in the weights."""
 
 import torch
 
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function
 from companion.check.questions.weights import WEIGHTS, weights
 
 
 def gru_step_reference(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
-    R, Z, N = 0, 1, 2  # where the rows of each stand
+    R, Z, N = 0, 1, 2  # the place of the rows of each
     from_x = x @ weight_ih.T + bias_ih
     from_h = h @ weight_hh.T + bias_hh
     a = from_x.chunk(3, dim=-1)
@@ -27,7 +27,7 @@ FOUR, RESET, BIASES = "gru#four-equations", "gru#where-r-stands", "gru#biases-di
 PRODUCT = "(h @ weight_hh.chunk(3)[N].T)"
 BEFORE = "torch.tanh(a[N] + (r * h) @ weight_hh.chunk(3)[N].T + bias_hh.chunk(3)[N])"
 
-# What goes wrong in the equations, here and in the layer.
+# Mistakes in the equations, shared with the layer.
 STEP_MISTAKES = {
     "update_gate_inverted": ("gru#z-or-one-minus-z", MIXED, "z * n + (1 - z) * h"),
     "reset_before_product": (RESET, CANDIDATE, BEFORE),
@@ -75,7 +75,7 @@ STEP_MISTAKES = {
 
 
 def in_order(names):
-    """A change that takes the rows in this order, whatever else is asked for."""
+    """Return changes that take the rows in this order, in any variant."""
     return ROWS, f"{names} = 0, 1, 2\n    {ROWS}"
 
 
@@ -104,7 +104,7 @@ def probes(draw):
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     gru_step_reference,
     MISTAKES,
     variants={

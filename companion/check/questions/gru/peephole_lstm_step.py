@@ -1,9 +1,9 @@
-"""An LSTM's step whose gates look at the cell state."""
+"""Question `peephole_lstm_step`: an LSTM's step whose gates also read the cell state."""
 
 import torch
 
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function
 from companion.check.questions.gru.coupled_lstm_step import AXES, SHARED
 from companion.check.questions.lstm.step import ORDERS
@@ -30,7 +30,7 @@ O = O + "_new"  # noqa: E741
 
 
 def each(new):
-    """The pairs that write `new` in the place of all three, with the weight for W and the state for C."""
+    """Return the changes that replace all three peepholes by `new`, with W for the weight and C for the state."""
     states = zip((I, F, O), PEEPHOLES, ("c", "c", "c_new"))
     return [one for old, weight, state in states for one in (old, new.replace("W", weight).replace("C", state))]
 
@@ -72,7 +72,7 @@ MISTAKES |= {name: ("lstm#wrong-order", CUT, f"a_{', a_'.join(order)} = ") for n
 
 
 def truth(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, *peepholes):
-    """Torch's cell, which reads the old c and the new beside x: the weights of these are zero but for a unit's own."""
+    """Return the step of torch's cell, which reads c in addition to x; only a unit's own c has a weight."""
 
     def cell(*read):
         zero = torch.zeros_like(weight_hh[: c.shape[1]])
@@ -81,7 +81,7 @@ def truth(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, *peepholes):
         beside = torch.cat([x, *read], dim=1), (h, c), torch.cat([weight_ih, seen], dim=1)
         return torch.lstm_cell(*beside, weight_hh, bias_ih, bias_hh)
 
-    return cell(c, cell(c, c)[1])  # the output gate alone reads the new c
+    return cell(c, cell(c, c)[1])  # only the output gate reads the new c
 
 
 def probes(draw):
@@ -98,7 +98,7 @@ def probes(draw):
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     peephole_lstm_step_reference,
     MISTAKES,
     truth=truth,

@@ -1,2 +1,1 @@
-"""The questions of the assignment `language_model`: perplexity, what is drawn from, writing, and two networks that
-learn."""
+"""Questions of the assignment `language_model`: perplexity, probabilities, generation, and two trained networks."""

@@ -1,14 +1,14 @@
-"""The loop that writes. The check brings a model of a few states, and what draws."""
+"""Question `generate`: the loop that generates a text, with a model of a few states and a function that draws."""
 
 import torch
 
 from companion.check.engine.probe import Probe, Unfit, form
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import seed
 
 
 def call(answer, probe, outcome):
-    """What is drawn is taken in any wrapping. What draws reads its own list of random numbers, one each time."""
+    """Call an answer, which may return its indices in any container. `draw` uses a fixed list of random numbers."""
     logits, after, chances = (probe.tensors[name] for name in ("logits", "after", "chances"))
     drawn = []
 
@@ -93,7 +93,7 @@ MISTAKES = {
 
 def truth(step, state, prompt, count, draw):
     def read(signs):
-        """From the beginning, each time: slower, and without a state to hand on."""
+        """Return the logits after `signs`, read from the beginning: slow, but independent of a carried state."""
         at, scores = state, None
         for sign in signs:
             scores, at = step(sign, at)
@@ -123,7 +123,7 @@ def probes(draw):
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     generate_reference, MISTAKES, truth=truth, by_torch=False, name="generate", assignment="language_model", task=3,
     points=2,
     place=PLACE, call=call, probes=probes, axes={"indices": ("place",)},

@@ -1,9 +1,9 @@
-"""What the next character is drawn from. Variants: which cut comes first, and on which side of the edge top_p cuts."""
+"""Question `next_probabilities`: temperature, top-k, top-p. Variants: the first cut, and the side of the edge."""
 
 import torch
 
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function
 
 
@@ -43,7 +43,7 @@ PUT, RENEW, SCALED = (
 )
 END = f"{RENEW}\n    return p"
 EDGE, LEAST = "reached = sizes.cumsum(0) - sizes < top_p", "torch.where(p >= edge, p, 0.0)"
-DONE = "(top_p if cut is nucleus else top_k) is not None"  # many renew only where they cut
+DONE = "(top_p if cut is nucleus else top_k) is not None"  # many answers renormalise only if they cut
 MISTAKES = {
     "temperature_ignored": (HEAT, SCALED, "logits"),
     "temperature_multiplied": (HEAT, SCALED, "logits * temperature"),
@@ -99,7 +99,7 @@ def truth(logits, temperature, top_k, top_p):
 
 
 def probes(draw):
-    # steps of half a unit and more, shaken: no two are equal, and each sum is far from its edge
+    # random steps of at least half a unit: no two logits are equal, and each sum is far from its edge
     def probe(name, count, temperature, top_k, top_p):
         steps = 0.7 * torch.arange(count) + 0.05 * draw(count)
         return Probe(
@@ -122,7 +122,7 @@ def probes(draw):
 
 BELOW = (EDGE, "reached = sizes.cumsum(0) <= top_p")
 FIRST = (CUTS, "(nucleus, likeliest)")
-QUESTION = written(
+QUESTION = generate_question(
     next_probabilities_reference, MISTAKES,
     variants={"top_k_then_top_p": (), "top_p_then_top_k": FIRST, "top_k_then_below_top_p": BELOW,
     "below_top_p_then_top_k": (*FIRST, *BELOW)},

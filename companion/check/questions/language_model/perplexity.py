@@ -1,17 +1,17 @@
-"""How surprised a model is, over the places that count."""
+"""Question `perplexity`: the perplexity over the unmasked places."""
 
 import math
 
 import torch
 
 from companion.check.engine.probe import Probe, Unfit, kind
-from companion.check.engine.question_from_edits import written
-from companion.check.engine.run_answer import note_changes, ready, seed
+from companion.check.engine.question_from_edits import generate_question
+from companion.check.engine.run_answer import inputs_of, note_changes, seed
 
 
 def call(answer, probe, outcome):
-    """A number may come as one of Python's, or as a tensor of one."""
-    tensors = ready(probe, ())
+    """Call an answer, which may return a number of Python or a tensor of one number."""
+    tensors = inputs_of(probe, ())
     handed = {name: tensor.clone() for name, tensor in tensors.items()}
     seed()
     returned = answer(*(handed[name] for name in ("logits", "targets", "mask")))
@@ -98,7 +98,7 @@ def probes(draw):
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     perplexity_reference, MISTAKES, truth=truth, by_torch=False, name="perplexity", assignment="language_model", task=1,
     points=2,
     place=PLACE, call=call, probes=probes, axes={"logits": ("batch", "step", "entry")},

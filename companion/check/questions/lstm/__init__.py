@@ -1,1 +1,1 @@
-"""The questions of the assignment `lstm`: the gates, the cell, the layer, weights with one bias, and the way back."""
+"""Questions of the assignment `lstm`: the gates, the cell, the layer, weights with one bias, gradients by hand."""

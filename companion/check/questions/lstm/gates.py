@@ -1,4 +1,4 @@
-"""The four gates."""
+"""Question `gates`: the four gates of an LSTM."""
 
 from torch import nn
 
@@ -23,7 +23,7 @@ def gates_probes(draw):
 
 
 def gates_truth(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
-    """Torch keeps its gates to itself: these are its documentation's formulas. A test holds them to its cell."""
+    """Return the gates by the formulas in torch's documentation. A test compares them with torch's cell."""
     a = nn.functional.linear(x, weight_ih, bias_ih) + nn.functional.linear(h, weight_hh, bias_hh)
     i, f, g, o = a.chunk(4, dim=-1)
     return i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
@@ -43,7 +43,7 @@ QUESTION = Question(
     exclusive=(
         *EXCLUSIVE,
         frozenset([*ORDERS, OTHER_ORDER]),
-        # what treats all gates alike makes of it an order of the weights
+        # an answer that treats all gates alike gives the numbers of another order of the weights
         frozenset({OTHER_ORDER, "tanh_on_all_gates", "gates_not_activated"}),
     ),
     axes=dict.fromkeys("ifgoh", ("batch", "unit")) | {"x": ("batch", "feature")},

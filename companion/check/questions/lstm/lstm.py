@@ -1,4 +1,4 @@
-"""The layer."""
+"""Question `lstm`: the layer."""
 
 import torch
 from torch import nn

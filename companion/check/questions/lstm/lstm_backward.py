@@ -1,4 +1,4 @@
-"""The way back, by hand."""
+"""Question `lstm_backward`: gradients of one step by hand."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The cell."""
+"""Question `lstm_cell`: the cell as a module."""
 
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""What goes wrong with an LSTM as a module, be it the cell or the layer."""
+"""Mistakes with an LSTM as a module, shared by the cell and the layer."""
 
 import torch
 from torch import nn
@@ -6,7 +6,6 @@ from torch import nn
 from companion.check.questions.lstm.step import EXCLUSIVE
 from companion.check.questions.weights import WEIGHTS, weights
 
-# What goes wrong with the module, be it the cell or the layer.
 MODULE_MISTAKES = {
     "state_swapped": "lstm#state-order",
     "state_read_as_c_h": "lstm#state-order",
@@ -33,7 +32,7 @@ MODULE_EXCLUSIVE = (
 
 
 def parameters_reference(module, mistakes, inputs, hidden, ending=""):
-    """Gives a module its parameters: as torch does, or with one bias, or transposed."""
+    """Add the parameters to a module: as torch does, or with one bias, or transposed."""
     for name, parameter in weights(torch.rand, inputs, hidden, gates=4).items():
         if name == "bias_hh" and "one_bias" in mistakes:
             continue
@@ -42,7 +41,7 @@ def parameters_reference(module, mistakes, inputs, hidden, ending=""):
 
 
 def stored_reference(module, mistakes, ending=""):
-    """The parameters as `gates_reference` takes them."""
+    """Return the parameters as `gates_reference` takes them."""
     found = [getattr(module, name + ending, None) for name in WEIGHTS]
     return [one.T if one is not None and one.dim() == 2 and "weights_transposed" in mistakes else one for one in found]
 

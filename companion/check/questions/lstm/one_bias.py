@@ -1,4 +1,4 @@
-"""Weights from elsewhere: one bias, and the gates in the order f, i, g, o."""
+"""Question `one_bias`: convert weights with one bias and the gates in the order f, i, g, o to those of torch."""
 
 import torch
 
@@ -12,7 +12,7 @@ NAMES = tuple(name + "_l0" for name in WEIGHTS)
 
 
 def one_bias_call(answer, probe, outcome):
-    """A function from {"W", "U", "b"} to torch's four. Of the biases only the sum counts."""
+    """Call a function from {"W", "U", "b"} to torch's four tensors, of whose biases only the sum counts."""
     handed = {name: copy(tensor) for name, tensor in probe.tensors.items()}
     returned = answer(dict(handed))
     note_changes(probe.tensors, handed, outcome)
@@ -24,13 +24,13 @@ def one_bias_call(answer, probe, outcome):
     for name, tensor in returned.items():
         if not isinstance(tensor, torch.Tensor):
             raise Unfit("not_a_tensor", name=name, got=kind(tensor))
-    # under a name without its layer it is the same tensor
+    # a name without its layer is accepted
     there = {f"{str(name).removesuffix('_l0')}_l0": tensor for name, tensor in returned.items()}
     found = {name: there[name] for name in NAMES[:2] if name in there}
     biases = {name: there[name] for name in NAMES[2:] if name in there}
     if len({bias.shape for bias in biases.values()}) == 1:
         found["bias_ih_l0 + bias_hh_l0"] = sum(biases.values())
-    else:  # the one that does not fit is shown
+    else:  # show the bias that does not fit
         found |= {name: bias for name, bias in biases.items() if bias.shape != probe.tensors["b"].shape}
     if set(returned) != set(NAMES):
         raise Unfit("wrong_form", found, name=", ".join(NAMES), got=", ".join(sorted(map(str, returned))))

@@ -1,10 +1,10 @@
-"""What goes wrong in an LSTM's step: between the inputs and the four gates, and between the gates and the states."""
+"""Mistakes in an LSTM's step: between the inputs and the four gates, and between the gates and the states."""
 
 from itertools import permutations
 
 import torch
 
-# The orders of the gates that are not torch's, the well-known ones first: papers', TensorFlow's, ONNX's.
+# The orders of the gates that differ from torch's; first those of papers, TensorFlow and ONNX.
 KNOWN = ["figo", "ifog", "igfo", "iofg", "fiog", "fogi"]
 ORDERS = {
     f"gates_{'_'.join(letters)}": "".join(letters)
@@ -12,13 +12,13 @@ ORDERS = {
     if "".join(letters) != "ifgo"
 }
 
-# The orders in which the gates are returned, where they are. With g in its place they are orders of the weights.
+# Wrong orders of returned gates. With g in its place they equal orders of the weights.
 OTHER_ORDER = "gates_returned_in_other_order"
 RETURNED = {OTHER_ORDER: "ifog"} | {
     f"{OTHER_ORDER}~{order}": order for order in ORDERS.values() if order != "ifog" and order[2] != "g"
 }
 
-# What goes wrong between the inputs and the four gates.
+# Mistakes between the inputs and the four gates.
 GATE_MISTAKES = {
     "gates_f_i_g_o": "lstm#wrong-order",
     "gates_i_f_o_g": "lstm#wrong-order",
@@ -52,7 +52,7 @@ GATE_MISTAKES = {
     "sigmoid_turned": "lstm#sigmoid",
 } | dict.fromkeys(ORDERS, "lstm#wrong-order")
 
-# What goes wrong between the gates and the two new states.
+# Mistakes between the gates and the two new states.
 STATE_MISTAKES = {
     "tanh_missing_on_c": "lstm#output-gate",
     "sigmoid_on_c": "lstm#output-gate",
@@ -91,7 +91,7 @@ EXCLUSIVE = (
 
 
 def gates_reference(mistakes):
-    """i, f, g, o after their sigmoid and tanh, with the weights as torch has them."""
+    """Return i, f, g, o after their sigmoid and tanh, with the weights as torch has them."""
 
     def gates(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
         size = h.shape[-1]
@@ -119,7 +119,7 @@ def gates_reference(mistakes):
 
 
 def blocks_reference(mistakes, a, size):
-    """The four blocks of a sum, by gate."""
+    """Return the four blocks of a sum, by gate."""
     order = next((ORDERS[name] for name in mistakes if name in ORDERS), "ifgo")
     if "gates_interleaved" in mistakes:
         return dict(zip(order, a.reshape(*a.shape[:-1], size, 4).unbind(-1)))
@@ -150,7 +150,7 @@ def activated_reference(mistakes, gate, sums):
 
 
 def step_reference(mistakes):
-    """The new h and c."""
+    """Return the new h and c."""
     gates = gates_reference(mistakes)
 
     def step(x, h, c, *weights):

@@ -1,4 +1,3 @@
-"""The questions of the assignment `lstm_parameters`: shapes, layers, directions, projection, lengths, and all at
-once."""
+"""Questions of the assignment `lstm_parameters`: shapes, layers, directions, projection, lengths, all at once."""
 
 CHAPTER = "lstm_parameters"

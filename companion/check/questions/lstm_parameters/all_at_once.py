@@ -1,4 +1,4 @@
-"""All options at once."""
+"""Question `all_at_once`: an LSTM with all options."""
 
 from torch import nn
 

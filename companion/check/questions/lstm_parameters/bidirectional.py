@@ -1,4 +1,4 @@
-"""Two directions."""
+"""Question `bidirectional`: an LSTM with two directions."""
 
 from torch import nn
 

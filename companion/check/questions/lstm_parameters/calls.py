@@ -1,4 +1,4 @@
-"""How networks are called on probes."""
+"""Call of a network on a probe."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -16,11 +16,11 @@ SEEDED = "torch.equal(output, output_from_the_same_seed)"
 
 @dataclass(frozen=True)
 class Network(Module):
-    """Makes a module and calls it, whatever the columns of its matrices are.
+    """Call of a module, even if its matrices have the wrong number of columns.
 
-    Which size a matrix reads shows what is done with it, so that numbers are put into one of another width, too, and
-    only then is it said that it does not fit. The tensor `lengths` of a probe makes its input a packed sequence. The
-    option `drawn` asks for what dropout makes of one sequence, whichever random numbers are drawn.
+    The width of a matrix shows what is done with it: numbers are put into a matrix of the wrong width as well, and the
+    mistake is reported after the call. The tensor `lengths` of a probe makes its input a packed sequence. The option
+    `drawn` asks for the effect of dropout, independent of the random numbers.
     """
 
     def __call__(self, answer, probe, outcome):
@@ -44,14 +44,14 @@ class Network(Module):
             raise unfit
 
     def draw(self, module, probe, outcome):
-        """A sequence is read `drawn` times, as all `rows` of a batch. Of each result: what it can be, and mostly is."""
+        """Record the possible results of dropout, and the most frequent, from `drawn` batches of `rows` equal rows."""
         set_parameters(module, {name: probe.tensors[name] for name in probe.parameters}, outcome)
         module.train(probe.options["training"])
         rows, drawn = probe.options["rows"], probe.options["drawn"]
         x, h, c = (probe.tensors[name].expand(-1, rows, -1) for name in ("input", "h_0", "c_0"))
         found = {}
         seed()
-        if drawn == 1:  # from the same seed the same comes again
+        if drawn == 1:  # the same seed must give the same result
             first = named(module(x.clone(), (h.clone(), c.clone())), self.results)["output"]
             seed()
             again = named(module(x.clone(), (h.clone(), c.clone())), self.results)["output"]
@@ -59,7 +59,7 @@ class Network(Module):
             seed()
         for _ in range(drawn):
             for name, result in named(module(x.clone(), (h.clone(), c.clone())), self.results).items():
-                # no other size is that of the batch
+                # no other axis has the size of the batch
                 batch = [dim for dim, size in enumerate(result.shape) if size == rows]
                 result = result.detach().double()
                 if batch:
@@ -70,18 +70,18 @@ class Network(Module):
             most = max(len(distinct(one)) for one in results)
             outcome.values[f"len({name}.unique(dim=1))"] = torch.tensor([min(most, 2)], dtype=torch.float64)
             if most == drawn == 1:
-                continue  # rows that are all alike may be so by chance, or not: it takes another call to say
+                continue  # equal rows may be chance: one call cannot tell
             counts = distinct([row for result in results for row in result])
             outcome.values[f"{name}.unique(dim=1)"] = torch.tensor(sorted(counts), dtype=torch.float64)
-            if probe.options["dropout"] < 0.5:  # else none is more frequent than the others
+            if probe.options["dropout"] < 0.5:  # else no result is more frequent than the others
                 often = max(counts, key=counts.get)
                 outcome.values[f"{name}.mode(dim=1)"] = torch.tensor(often, dtype=torch.float64)
 
 
 def distinct(rows):
-    """The different rows, and how many there are of each. Rounding makes no difference.
+    """Return the distinct rows and their counts, with numbers that differ by rounding only taken as equal.
 
-    In plain Python: each operation of torch is watched here, which takes longer.
+    Plain Python is faster here, as each operation of torch is watched.
     """
     levels = []
     for column in zip(*rows):
@@ -96,7 +96,7 @@ def distinct(rows):
 
 
 def fitted(module, probe):
-    """The probe with numbers for matrices as wide as the module's, and what to say of one that is not right."""
+    """Return the probe with matrices as wide as the module's, and the error for a wrong width, or None."""
     tensors, unfit = dict(probe.tensors), None
     for name, parameter in module.named_parameters() if isinstance(module, nn.Module) else ():
         wanted = tensors.get(name) if name in probe.parameters else None
@@ -105,13 +105,13 @@ def fitted(module, probe):
         if len(parameter) == len(wanted) and parameter.shape != wanted.T.shape:
             times = -(-parameter.shape[1] // wanted.shape[1])
             tensors[name] = wanted.repeat(1, times)[:, : parameter.shape[1]]
-            said = {"expected": list(wanted.shape), "got": list(parameter.shape)}
-            unfit = unfit or Unfit("parameter_shape", name=name, **said)
+            shapes = {"expected": list(wanted.shape), "got": list(parameter.shape)}
+            unfit = unfit or Unfit("parameter_shape", name=name, **shapes)
     return replace(probe, tensors=tensors), unfit
 
 
 def packs(module, lengths):
-    """From now on the module gets its input packed, and what it returns is unpacked."""
+    """Add hooks that pack the input of a module and unpack its output."""
 
     def pack(_, arguments):
         return pack_padded_sequence(arguments[0], lengths, enforce_sorted=False), *arguments[1:]

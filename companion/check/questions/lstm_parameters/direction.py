@@ -1,4 +1,4 @@
-"""What goes wrong in one direction of one layer."""
+"""Mistakes in one direction of one layer."""
 
 import torch
 from torch.nn import functional
@@ -6,18 +6,18 @@ from torch.nn import functional
 from companion.check.questions.lstm.step import EXCLUSIVE, GATE_MISTAKES, STATE_MISTAKES, step_reference
 from companion.check.questions.lstm_parameters import CHAPTER
 
-# What goes wrong in the step or with its weights.
+# Mistakes in the step or with its weights.
 STEP_MISTAKES = {"one_bias": "lstm#two-biases", "weights_transposed": "lstm#one-product"}
 
 
 STEP_MISTAKES |= STATE_MISTAKES | GATE_MISTAKES
 
 
-# With a projection h has fewer numbers than c, and `weight_hh` is not square: these cannot be made.
+# Mistakes that a projection rules out: h has fewer numbers than c, and `weight_hh` is not square.
 NOT_PROJECTED = {"recurrent_weights_transposed", "new_h_too_early"}
 PROJECTED_STEP_MISTAKES = {name: place for name, place in STEP_MISTAKES.items() if name not in NOT_PROJECTED}
 
-# What goes wrong from step to step, and with the states.
+# Mistakes from step to step, and with the states.
 SEQUENCE_MISTAKES = {
     "state_not_carried": "lstm#from-cell-to-layer",
     "output_is_c": "lstm#which-is-which",
@@ -63,14 +63,14 @@ SEQUENCE_EXCLUSIVE = (
 
 
 def projected_step_reference(mistakes):
-    """The step of `lstm`, and a projection if there is one."""
+    """Return the next h and c: the step of `lstm`, with a projection if there is one."""
 
     def step(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, weight_hr=None):
         if "view_for_transpose" in mistakes:
             weight_ih, weight_hh = (one.reshape(one.T.shape).T for one in (weight_ih, weight_hh))
         if h.shape[-1] != weight_hh.shape[1]:
             functional.linear(h, weight_hh)  # an error
-        # that step takes h and c to be of one size: zeros beside h do nothing
+        # the step expects h and c of one size: zeros that pad h have no effect
         narrow = len(weight_hh) // 4 - h.shape[-1]
         h, weight_hh = functional.pad(h, (0, narrow)), functional.pad(weight_hh, (0, narrow))
         plain_step = step_reference(mistakes - {"view_for_transpose"})
@@ -100,7 +100,7 @@ LATE = {"projection_after_layer", "projection_after_layer~h_n", "output_not_proj
 
 
 def direction_reference(mistakes, weights, x, h, c, lengths=None, reverse=False, drop=None):
-    """Reads x (T, N, …) step by step. Returns the output (T, N, …), and the last h and c."""
+    """Read x (T, N, …) step by step, and return the output (T, N, …) and the last h and c."""
     step = projected_step_reference(mistakes)
     weight_hr = weights[4] if len(weights) > 4 else None
     if mistakes & LATE:
@@ -145,7 +145,7 @@ def direction_reference(mistakes, weights, x, h, c, lengths=None, reverse=False,
 
 
 def held_reference(mistakes, said, new, old, t, steps, lengths, reverse):
-    """What is said and kept at step t: a sequence that has ended says 0, and keeps its last state."""
+    """Return the output and states at step t: a sequence that has ended outputs 0, and keeps its last state."""
     if lengths is None:
         return said, *new
     (new_h, new_c), (old_h, old_c) = new, old

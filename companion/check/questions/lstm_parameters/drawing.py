@@ -1,4 +1,4 @@
-"""How probes of networks are drawn."""
+"""Random probes of networks."""
 
 import torch
 
@@ -7,7 +7,7 @@ from companion.check.questions.lstm_parameters.parameter_shapes import SHAPE_OPT
 
 
 def network_tensors(draw, steps, batch, options, state=True):
-    """Input, states and parameters of a layer with these options, and the parameters' names."""
+    """Return input, states and parameters of a layer with these options, and the parameters' names."""
     sizes = {"num_layers": 1, "bias": True, "bidirectional": False, "proj_size": 0} | options
     shapes = parameter_shapes_reference(frozenset())(*(sizes[name] for name in SHAPE_OPTIONS))
     rows, hidden = sizes["num_layers"] * (1 + sizes["bidirectional"]), sizes["hidden_size"]
@@ -15,7 +15,7 @@ def network_tensors(draw, steps, batch, options, state=True):
     tensors = {"input": draw(*outer, sizes["input_size"])}
     if state:
         tensors |= {"h_0": draw(rows, batch, sizes["proj_size"] or hidden), "c_0": draw(rows, batch, hidden)}
-    # sums of products of one decimal each have two: so none is 0, where the slope of a relu is anybody's
+    # products of numbers with one decimal have two: with a third, no sum is 0, where the slope of a relu is undefined
     more = {name: 0.005 for name in shapes if name.startswith("bias_ih")}
     return tensors, {name: draw(*shape) + more.get(name, 0) for name, shape in shapes.items()}
 
@@ -29,15 +29,14 @@ def network_probe(name, draw, steps, batch, options, state=True, calls=1, length
 
 
 def dropout_probes(draw):
-    """For what dropout makes of one sequence, through two layers. What is rare must still be seen in so many rows."""
+    """Return probes for dropout between two layers, with enough rows that rare results occur."""
 
     def positive(*shape):
-        """Where all numbers are, each that is dropped makes all results smaller, and none so little that it is not
-        seen."""
+        """Return a probe with positive numbers of similar size: each dropped number visibly reduces all results."""
         return 0.5 + 0.3 * draw(*shape)
 
     def probe(name, steps, hidden, dropout, training=True, drawn=1, rows=160):
-        # with one feature and several units einsum would make one weight serve all, where `@` raises an error
+        # with one feature and several units einsum would broadcast a weight where `@` raises an error
         options = sizes(2 * hidden - 1, hidden, num_layers=2, dropout=dropout)
         tensors, parameters = network_tensors(positive, steps, 1, options)
         options |= {"training": training, "drawn": drawn, "rows": rows}

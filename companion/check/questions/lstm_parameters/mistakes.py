@@ -1,4 +1,4 @@
-"""The mistakes that are made with layers and directions, and the place in the book that says each right."""
+"""Mistakes with layers and directions, and the place in the book that explains each."""
 
 from companion.check.questions.lstm_parameters import CHAPTER
 
@@ -85,11 +85,11 @@ PROJECTION_MISTAKES = {
     "projection_squashed~relu": "",
     "c_n_projected": f"{CHAPTER}#proj-said",
     "default_state_size": f"{CHAPTER}#proj-said",
-    # h and c differ in size, so that it shows if zeros are exchanged, too
+    # h and c differ in size, so that exchanged zeros are recognised as well
     "state_read_as_c_h~default": "",
 }
 
-# Of the mistakes with lengths those that a layer can make that reads a packed sequence.
+# The mistakes with lengths that a layer which reads a packed sequence can make.
 PACKED_LAYER_MISTAKES = {
     "h_n_after_padding": f"{CHAPTER}#exercise-lengths",
     "backward_starts_in_padding": f"{CHAPTER}#exercise-lengths",
@@ -109,7 +109,7 @@ BATCH_FIRST_MISTAKES = {
     "h_0_batch_first": f"{CHAPTER}#batch-first-trap",
 }
 
-# What a mistake in the shapes of the weights makes impossible: the first product raises an error.
+# Mistakes that cannot occur after a mistake in the shapes of the weights: the first product raises an error.
 READ_BY_UPPER = {"upper_layers_read_one_direction": f"{CHAPTER}#bidirectional"}
 READ_PROJECTED = {
     "projection_not_in_weight_hh": f"{CHAPTER}#proj-said",

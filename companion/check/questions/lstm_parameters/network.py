@@ -1,7 +1,6 @@
-"""What goes wrong with layers and directions: one network with switches, which all questions but the first ask for.
+"""Network with a switch for each mistake with layers and directions: the reference of all questions but the first.
 
-`parameter_shapes_reference` says what it has, `direction_reference` reads a sequence, `network_reference` puts them
-together.
+`parameter_shapes_reference` gives its shapes, `direction_reference` reads a sequence, `network_reference` joins them.
 """
 
 import torch
@@ -12,7 +11,7 @@ from companion.check.questions.lstm_parameters.direction import direction_refere
 from companion.check.questions.lstm_parameters.parameter_shapes import parameter_shapes_reference
 from companion.check.questions.weights import WEIGHTS
 
-# What a mistake in the arithmetic means for the shapes of the weights.
+# The mistakes in the shapes that follow from a mistake in the arithmetic.
 IMPLIED = {
     "upper_layers_read_input~undropped": "upper_layers_read_input",
     "directions_kept_apart": "upper_layers_read_one_direction",
@@ -28,7 +27,7 @@ DEFAULTS = {
     "default_state_random": torch.randn,
     "default_state_random~uniform": torch.rand,
 }
-UNSEEDED = torch.Generator()  # which torch.manual_seed leaves alone
+UNSEEDED = torch.Generator()  # unaffected by torch.manual_seed
 
 
 def network_reference(mistakes):
@@ -111,7 +110,7 @@ def network_reference(mistakes):
             return h * ("given_state_ignored~h" not in mistakes), c * ("given_state_ignored~c" not in mistakes)
 
         def layers(self, x, h_0, c_0, lengths):
-            """The output, and lists of the last states, a row for each layer and direction."""
+            """Return the output, and lists of the last states, a row for each layer and direction."""
             layers, D = self.sizes[2], self.directions
             below = [self.drop(x) if "dropout_on_input" in mistakes else x] * D
             inputs, h_n, c_n, all_outputs = x, [], [], []
@@ -141,7 +140,7 @@ def network_reference(mistakes):
                     h_n.append(h)
                     c_n.append(c)
                     if layer < layers - 1 and "upper_layers_read_c" in mistakes:
-                        # what c was at every step
+                        # c at every step
                         outputs[-1] = direction_reference(
                             mistakes | {"output_is_c"}, self.weights(layer, direction), below[direction],
                             first_h, first_c, lengths, bool(direction),
@@ -196,7 +195,7 @@ def network_reference(mistakes):
             return torch.cat(outputs, dim=1 if "directions_joined_over_batch" in mistakes else -1)
 
         def above(self, outputs, layer, inputs, x):
-            """What the next layer's directions read."""
+            """Return the input of the next layer's directions."""
             if mistakes & {"upper_layers_read_input", "upper_layers_read_input~undropped"}:
                 return [x if "upper_layers_read_input~undropped" in mistakes else self.drop(x)] * self.directions
             last = layer == self.sizes[2] - 1
@@ -274,7 +273,7 @@ def network_reference(mistakes):
             return (output, h, c) if "state_returned_flat" in mistakes else (output, (h, c))
 
         def exchanged(self, states):
-            """Backwards before forwards."""
+            """Return the last states with backward before forward."""
             D = self.directions
             return [states[row + D - 1 - 2 * (row % D)] for row in range(len(states))]
 

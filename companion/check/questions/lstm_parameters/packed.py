@@ -1,4 +1,4 @@
-"""Sequences of different lengths in one padded batch."""
+"""Question `packed`: sequences of different lengths in one padded batch."""
 
 import torch
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
@@ -94,7 +94,7 @@ def packed_truth(input, lengths, h_0, c_0, *weights):
 
 
 class Packed(Function):
-    """Calls a function that returns output, h_n, c_n, be the states in a pair of their own or not."""
+    """Call a function that returns output, h_n, c_n, with the states in a pair of their own or not."""
 
     def __call__(self, answer, probe, outcome):
         def flat(*arguments):
@@ -114,7 +114,7 @@ def packed_probes(draw):
         tensors |= zip(WEIGHTS, weights.values())
         return Probe(name, tensors, gradients=gradients)
 
-    # from the longest to the shortest is no exchange of two, so that it differs from the way back
+    # sorting by length is not its own inverse here, so that undoing it wrongly makes a difference
     several = ([1, 4, 2, 3], [2, 4, 3, 1], [1, 3, 4, 2], [3, 4, 1, 2])[int(draw.whole(4))]
     return [
         probe("two_sequences", draw.few, [1, 2], 1, 1),

@@ -1,4 +1,4 @@
-"""The shapes of all parameters."""
+"""Question `parameter_shapes`: the shapes of all parameters."""
 
 import sys
 from collections.abc import Mapping
@@ -135,7 +135,7 @@ LAYERS |= {one.__init__.__code__: f"companion.{one.__name__}" for one in (RNNBas
 
 @contextmanager
 def built(outcome):
-    """Notes the libraries' layers that are made meanwhile: the shapes of one need no run."""
+    """Note the libraries' layers that are made in the block: their shapes can be read without running them."""
     before, seen = sys.getprofile(), set()
 
     def look(frame, event, argument):
@@ -154,7 +154,7 @@ def built(outcome):
 
 
 def shapes_call(answer, probe, outcome):
-    """The shapes as tensors of numbers. One bias has no right name to have, so `bias_l0` is `bias_ih_l0`."""
+    """Call the answer, and record its shapes as tensors. A single bias `bias_l0` is taken as `bias_ih_l0`."""
     with built(outcome):
         returned = answer(*(probe.options[name] for name in SHAPE_OPTIONS))
     if returned is None:
@@ -162,7 +162,7 @@ def shapes_call(answer, probe, outcome):
     if not isinstance(returned, Mapping):
         raise Unfit("wrong_form", name="dict", got=form(returned))
     for name, shape in dict(returned).items():
-        # Where torch takes a shape, a list does for a tuple, and another library's number for an int: so it does here.
+        # As in torch, a shape may be a list, and its numbers those of another library.
         if not isinstance(shape, Integral | tuple | list) or not all(
             isinstance(one, Integral) for one in as_list(shape)
         ):
@@ -185,7 +185,7 @@ def shapes_truth(input_size, hidden_size, num_layers, bias, bidirectional, proj_
 
 def shapes_probes(draw):
     def probe(name, num_layers, bias=True, bidirectional=False, proj=False):
-        # all different, and no multiple of each other: P < I < H
+        # all different, none a multiple of another: P < I < H
         small, middle, large = (int(draw.whole(3)) + least for least in (2, 5, 9))
         options = {"input_size": middle, "hidden_size": large, "num_layers": num_layers}
         return Probe(name, {}, options | {"bias": bias, "bidirectional": bidirectional, "proj_size": small * proj})

@@ -1,4 +1,4 @@
-"""A projection."""
+"""Question `projected`: an LSTM with a projection."""
 
 from torch import nn
 

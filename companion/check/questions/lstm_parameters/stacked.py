@@ -1,4 +1,4 @@
-"""Layer upon layer, with dropout."""
+"""Question `stacked`: an LSTM of several layers, with dropout."""
 
 from torch import nn
 

@@ -1,1 +1,1 @@
-"""The questions of the assignment `rnn`: the step, the cell, the loop, reading in windows, and the way back."""
+"""Questions of the assignment `rnn`: the step, the cell, the loop, windows, and gradients by hand."""

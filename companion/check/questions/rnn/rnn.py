@@ -1,4 +1,4 @@
-"""The loop."""
+"""Question `rnn`: the loop over time."""
 
 import torch
 
@@ -70,7 +70,7 @@ def rnn_reference(mistakes):
             if mistakes & {"state_detached_each_step~after", "state_detached_each_step~between"}:
                 h = h.detach()
         h = last if "state_detached_each_step~between" in mistakes else h
-        # a step that was left out of a tensor of zeros made beforehand
+        # a step left out of a preallocated tensor of zeros
         if "last_step_missing~zeros" in mistakes:
             output = [*output, torch.zeros_like(h)]
         if "first_step_missing~zeros" in mistakes:
@@ -89,7 +89,7 @@ def rnn_reference(mistakes):
 
 
 def inputs_reference(mistakes, input):
-    """The inputs of the steps."""
+    """Return the inputs of the steps."""
     if mistakes & {"input_always_batch_first", "all_batch_first"}:
         input = input.transpose(0, 1)
     if mistakes & {"time_reversed", "time_reversed~in_place"}:
@@ -134,11 +134,11 @@ def rnn_probes(draw):
         return Probe(name, tensors, gradients=tuple(tensors), calls=calls)
 
     return [
-        # the smallest, and yet two steps: with one, most mistakes would be right
+        # the smallest probe has two steps: with one, most mistakes would have no effect
         probe("two_steps", draw.few, 2, 1, 1, 1),
         probe("batch_1", draw.few, 2, 1, 3, 2),
         probe("one_step", draw.few, 1, 2, 1, 3),
-        # as many steps as rows: what takes the one for the other raises no error
+        # as many steps as rows: mistaking one for the other raises no error
         probe("several", draw, 3, 3, 2, 4),
         probe("several", draw, 4, 3, 2, 5, calls=2),
     ]

@@ -1,4 +1,4 @@
-"""The way back, by hand."""
+"""Question `rnn_backward`: gradients through time by hand."""
 
 import torch
 
@@ -101,7 +101,7 @@ def slope_reference(mistakes, old, new, a):
 
 
 def weights_back_reference(mistakes, input, h, d_as, steps):
-    """The gradients of weights and biases."""
+    """Return the gradients of weights and biases."""
     old = h[1:] if "new_h_for_old_h" in mistakes else h[:-1]
     if "h_0_missing_in_gradient" in mistakes:
         old = [0 * old[0], *old[1:]]
@@ -136,7 +136,7 @@ def backward_probes(draw):
         return Probe(name, tensors | grads, gradients=None)
 
     return [
-        # the smallest, and yet two steps: with one, most mistakes would be right
+        # the smallest probe has two steps: with one, most mistakes would have no effect
         probe("two_steps", draw.few, 2, 1, 1, 1),
         probe("batch_1", draw.few, 2, 1, 3, 2),
         probe("one_step", draw.few, 1, 2, 1, 3),

@@ -1,4 +1,4 @@
-"""The cell."""
+"""Question `rnn_cell`: the cell as a module."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""The step."""
+"""Question `rnn_step`: one step."""
 
 import torch
 
@@ -73,7 +73,7 @@ STEP_EXCLUSIVE = (
 
 
 def step_reference(mistakes):
-    """The new h."""
+    """Return the new h."""
     activated = next((ACTIVATIONS[name] for name in ACTIVATIONS if name in mistakes), torch.tanh)
 
     def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):

@@ -1,4 +1,4 @@
-"""Reading in windows."""
+"""Question `windows`: read a sequence in windows, with the state carried and cut between them."""
 
 import torch
 from torch import nn
@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from companion.check.engine.probe import Probe, Unfit, form, gradients, kind, values
 from companion.check.engine.question import Question
-from companion.check.engine.run_answer import note_changes, ready, seed
+from companion.check.engine.run_answer import inputs_of, note_changes, seed
 from companion.check.questions.weights import WEIGHTS, weights
 
 WINDOW_MISTAKES = {
@@ -38,7 +38,7 @@ WINDOW_MISTAKES = {
 
 
 class Cell(nn.Module):
-    """What an answer reads with: (x, h) → h, rows of a batch."""
+    """Cell that an answer gets: (x, h) → h, with the rows of a batch."""
 
     def __init__(self, weight_ih, weight_hh, bias_ih, bias_hh):
         super().__init__()
@@ -53,14 +53,12 @@ class Cell(nn.Module):
 
 
 def windows_call(answer, probe, outcome):
-    """Calls the answer with a cell. Its list of states is taken in any wrapping: a tuple, a generator, stacked.
+    """Call the answer with a cell. It may return the states as a list, tuple, generator or stacked tensor.
 
-    Of these, too, each state can be had by its place and in a loop, with the same numbers and gradients.
-
-    The gradient of the first state is not asked for: cutting it off as well is no mistake.
+    The gradient of the first state is not asked for: detaching it as well is not a mistake.
     """
     cell = Cell(*(probe.tensors[name] for name in WEIGHTS))
-    tensors = ready(probe, probe.gradients or ())
+    tensors = inputs_of(probe, probe.gradients or ())
     seed()
     handed = {name: tensor.clone() for name, tensor in tensors.items()}
     returned = answer(cell, handed["input"], handed["h"], probe.options["size"])
@@ -119,7 +117,7 @@ def windows_reference(mistakes):
 
 
 def cut_reference(mistakes, input, size):
-    """The windows."""
+    """Return the windows."""
     length = len(input)
     if "last_window_padded" in mistakes:
         input = torch.cat([input, input.new_zeros(-length % size, *input.shape[1:])])
@@ -160,7 +158,7 @@ def windows_probes(draw):
         probe("batch_1", draw.few, 3, 1, 1, 1, 2),
         probe("one_window", draw.few, 2, 2, 1, 1, 3),
         probe("whole_windows", draw, 6, 3, 2, 4, 3),
-        # as many steps as rows: what takes the one for the other raises no error
+        # as many steps as rows: mistaking one for the other raises no error
         probe("several", draw, 5, 5, 2, 3, 2),
         probe("several", draw, 7, 3, 2, 4, 2),
     ]

@@ -1,4 +1,4 @@
-"""The questions of the assignment `training`: the shifted target, clipping, the loop, what is held out, and windows."""
+"""Questions of the assignment `training`: the shifted target, clipping, the loop, evaluation, and windows."""
 
 import torch
 from torch import nn
@@ -11,22 +11,22 @@ AXES = dict.fromkeys(WEIGHTS, ("row", "feature")) | {"bias": ("row",), "losses":
 
 
 class ThroughOldState(Exception):
-    """`backward` stopped on its way into an earlier window or batch."""
+    """Raised if `backward` failed on the way into an earlier window or batch."""
 
 
 class ThroughOldLoss(Exception):
-    """`backward` stopped on its way through a loss that it had been through."""
+    """Raised if `backward` failed at a loss that it had already been through."""
 
 
 class WeightsChanged(Exception):
-    """`backward` stopped at weights that were changed since the loss was computed."""
+    """Raised if `backward` failed at weights that changed after the loss was computed."""
 
 
 class Network(nn.Module):
-    """What an answer trains: (inputs, state) → logits, state, of shapes (T, N), (N, H), (T, N, V), (N, H).
+    """Network that an answer trains: (inputs, state) → logits, state, of shapes (T, N), (N, H), (T, N, V), (N, H).
 
-    Its dropout drops the same units each time. recorded: whether a graph ever was, on the way to its logits.
-    uncut: whether it was ever given a state with a graph behind it.
+    Its dropout drops the same units each time. recorded: True once its logits had a graph. uncut: True once it got a
+    state with a graph.
     """
 
     def __init__(self, tensors):
@@ -49,20 +49,20 @@ class Network(nn.Module):
 
 
 def network_tensors(draw, vocabulary, hidden):
-    """The weights of a Network, and which of its units dropout leaves."""
+    """Return the weights of a Network, and the units that dropout keeps."""
     shapes = [(vocabulary, hidden), (hidden, hidden), (vocabulary, hidden), (vocabulary,)]
     mask = torch.tensor([2.0, 0.0] * hidden, dtype=torch.float64)[:hidden]
     return {name: draw(*shape) for name, shape in zip(WEIGHTS, shapes)} | {"mask": mask}
 
 
 def drawn_batches(draw, vocabulary, shapes):
-    """Pairs of inputs and targets, each pair of one of the shapes (T, N)."""
+    """Return pairs of inputs and targets, one for each of the shapes (T, N)."""
     named = [(f"{one}_{number}", shape) for number, shape in enumerate(shapes) for one in ("inputs", "targets")]
     return {name: draw.whole(vocabulary, *shape) for name, shape in named}
 
 
 def batches_in(tensors):
-    """The pairs again, as a list."""
+    """Return the pairs as a list."""
     return [(tensors[one], tensors[one.replace("inputs", "targets")]) for one in tensors if one.startswith("inputs")]
 
 
@@ -71,7 +71,7 @@ def weights_of(model):
 
 
 def number_of(thing):
-    """A number as it may be returned, a tensor of one number included, or None."""
+    """Return a number, which may come as a tensor of one number, or None."""
     try:
         return float(thing)
     except (TypeError, ValueError, RuntimeError):
@@ -83,15 +83,15 @@ def listed(thing):
 
 
 def taught(answer, model, *arguments):
-    """What an answer returns that trains a model: losses in any wrapping, as a list.
+    """Call an answer that trains a model, and return its losses as a list.
 
-    For each reason that `backward` stops for, it raises another type of error, so that each has a name.
+    For each known reason of a failure of `backward`, raise a type of error of its own, so that it can be named.
     """
     try:
         returned = answer(model, *arguments)
-        return [*returned] if listed(returned) else returned  # a generator trains only now
+        return [*returned] if listed(returned) else returned  # a generator trains now
     except RuntimeError as error:
-        text = str(error).partition(":")[0]  # torch goes on with the shape of what it found
+        text = str(error).partition(":")[0]  # torch appends a shape
         if "a second time" not in text and "inplace operation" not in text:
             raise
         again = ThroughOldLoss if "a second time" in text else WeightsChanged
@@ -100,7 +100,7 @@ def taught(answer, model, *arguments):
 
 
 def note_learned(returned, model, outcome):
-    """The losses that an answer returned, and the weights of the model as it left them."""
+    """Record the losses that an answer returned, and the weights of the trained model."""
     weights = values(weights_of(model))
     if returned is None:
         raise Unfit("returns_none", weights, name="[loss, …]")
@@ -109,11 +109,11 @@ def note_learned(returned, model, outcome):
         raise Unfit("wrong_form", weights, name="[loss, …]", got=form(returned))
     outcome.values["losses"] = torch.tensor(numbers)
     if any(isinstance(one, torch.Tensor) and one.requires_grad for one in returned):
-        outcome.values["loss.grad_fn"] = torch.tensor(1.0)  # what is right has none
+        outcome.values["loss.grad_fn"] = torch.tensor(1.0)  # a right loss has none
     outcome.values |= weights
 
 
-# What the answers to several questions get wrong: these lines stand in each of their references.
+# Mistakes of several questions: these lines occur in each of their references.
 
 LOSS = {
     "softmax_before_loss": ("training#loss", "logits.flatten(0, 1)", "logits.softmax(-1).flatten(0, 1)"),

@@ -1,9 +1,9 @@
-"""Clipping: all gradients as one long vector, shortened in place if it is too long."""
+"""Question `clip_gradients`: scale all gradients in place if their joint norm is too large."""
 
 import torch
 
 from companion.check.engine.probe import Probe, Unfit, form, values
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.questions.training import number_of
 
 NORM = "torch.stack([g.norm() for g in gradients]).norm()"
@@ -53,9 +53,9 @@ MISTAKES = {
 
 
 def call(answer, probe, outcome):
-    """Calls the answer. The norm may be a float or a tensor of one number."""
+    """Call the answer, which may return the norm as a float or a tensor of one number."""
     gradients = [tensor.clone() for tensor in probe.tensors.values()]
-    handed = [*gradients]  # what becomes of the list itself is the answer's
+    handed = [*gradients]  # a copy: the answer may change the list itself
     returned = answer(handed, probe.options["max_norm"])
     found = values({f"gradients[{number}]": gradient for number, gradient in enumerate(gradients)})
     if returned is None:
@@ -81,13 +81,13 @@ def probes(draw):
     return [
         probe("long_gradients", draw.few, 0.4, (1,), (2,)),
         probe("short_gradients", draw.few, 1.7, (2,), (1, 2)),
-        # together too long, and each alone is not
+        # the joint norm is too large, and no single one
         probe("long_gradients", draw, 0.95, (3, 2), (4,), (2, 3)),
         probe("long_gradients", draw, 0.1, (2, 2), (5,), (3, 4), (3,)),
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     clip_reference,
     MISTAKES,
     truth=truth,

@@ -1,4 +1,4 @@
-"""The mean loss of what is held out, and its perplexity, measured without leaving a trace in the model."""
+"""Question `evaluate`: held-out mean loss and perplexity, without a change in the model."""
 
 import math
 
@@ -6,7 +6,7 @@ import torch
 from torch.nn import functional as F
 
 from companion.check.engine.probe import Probe, Unfit, form, values
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import note_changes
 from companion.check.questions.training import (
     AXES,
@@ -87,12 +87,12 @@ MISTAKES = LOSS | {
 
 
 def call(answer, probe, outcome):
-    """Has the answer evaluate a network that comes with gradients, and looks at what has become of it."""
+    """Call the answer with a network that has gradients, and record its state afterwards."""
     model = Network(probe.tensors).train(probe.options["training"])
     for name, parameter in weights_of(model).items():
         parameter.grad = torch.ones_like(parameter) / 2
     given = {name: tensor.clone() for name, tensor in probe.tensors.items()}
-    torch.rand(1)  # or to set the seed would change nothing
+    torch.rand(1)  # so that setting the seed makes a difference
     returned = answer(model, batches_in(given))
     said = {"model.training": torch.tensor(float(model.training)), "torch.rand(1)": torch.rand(1)}
     left = [torch.zeros_like(p) if p.grad is None else p.grad for p in weights_of(model).values()]
@@ -131,7 +131,7 @@ def probes(draw):
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     evaluate_reference,
     MISTAKES,
     truth=truth,

@@ -1,14 +1,14 @@
-"""A text cut into windows, each with its target. Variants: which axis is time."""
+"""Question `inputs_and_targets`: cut a text into windows with their targets. Variants: which axis is time."""
 
 import torch
 
 from companion.check.engine.probe import Probe, Unfit, form
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import note_changes
 
 COUNT, INPUTS, TARGETS = "(len(indices) - 1) // size", "indices[: count * size]", "indices[1 : count * size + 1]"
 TARGET_WINDOWS = TARGETS + ".view(count, size)"
-MORE = COUNT, "len(indices) // size"  # as many windows as have inputs, with or without a last target
+MORE = COUNT, "len(indices) // size"  # counts windows by their inputs, though the last may lack a target
 
 
 def inputs_and_targets_reference(indices, size):
@@ -72,7 +72,7 @@ MISTAKES = {
 
 
 def call(answer, probe, outcome):
-    """Calls the answer. Its two tables are taken in any wrapping: lists of rows, of numbers, both in one tensor."""
+    """Call the answer, which may return its two tables as lists of rows or numbers, or both in one tensor."""
     given = probe.tensors["indices"].clone()
     returned = answer(given, probe.options["size"])
     note_changes(probe.tensors, {"indices": given}, outcome)
@@ -86,7 +86,7 @@ def call(answer, probe, outcome):
 
 
 def table_of(thing):
-    """A tensor of what may be rows in a list, or an array; None if it is nothing of the kind."""
+    """Return a list of rows or an array as a tensor, or None if that is impossible."""
     try:
         listed = isinstance(thing, tuple | list)
         return torch.stack([table_of(one) for one in thing]) if listed else torch.as_tensor(thing)
@@ -101,14 +101,14 @@ def truth(indices, size):
 
 def probes(draw):
     def probe(name, length, size):
-        # each index once, so that no number stands for two places
+        # each index occurs once, so that each number tells its place
         return Probe(name, {"indices": draw(length).argsort()}, {"size": size}, gradients=None)
 
     lengths = [("no_rest", 5, 2), ("several", 6, 2), ("several", 9, 3), ("no_rest", 13, 3), ("several", 15, 4)]
     return [probe(*one) for one in lengths]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     inputs_and_targets_reference,
     MISTAKES,
     variants={"time_first": (), "windows_first": ("inputs.T, targets.T", "inputs, targets")},

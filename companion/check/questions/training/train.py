@@ -1,10 +1,10 @@
-"""The loop: guess, be surprised, adjust. The check brings a small network, and looks at its weights afterwards."""
+"""Question `train`: the training loop, on a small network whose weights are compared afterwards."""
 
 import torch
 from torch.nn import functional as F
 
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import note_changes
 from companion.check.questions.training import (
     AXES,
@@ -83,7 +83,7 @@ MISTAKES = LEARNING | {
 
 
 def call(answer, probe, outcome):
-    """Has the answer train a network that comes in evaluation mode, as one does that was just evaluated."""
+    """Call the answer with a network in evaluation mode, as after an evaluation."""
     model = Network(probe.tensors).eval()
     given, said = {name: tensor.clone() for name, tensor in probe.tensors.items()}, probe.options
     returned = taught(answer, model, batches_in(given), said["epochs"], said["learning_rate"], said["max_norm"])
@@ -110,7 +110,7 @@ def probes(draw):
         return Probe(name, tensors, options, gradients=None)
 
     return [
-        # with one step some orders of things are right by chance
+        # with one step some wrong orders of statements have no effect
         probe("one_step_only", draw.few, 3, 1, [(2, 1)], 1, 0.6, 0.2),
         probe("several", draw.few, 3, 1, [(2, 1), (2, 1)], 1, 0.5, 0.3),
         probe("never_too_long", draw, 4, 3, [(3, 2), (2, 3)], 3, 0.3, 90.0),
@@ -118,7 +118,7 @@ def probes(draw):
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     train_reference,
     MISTAKES,
     truth=truth,

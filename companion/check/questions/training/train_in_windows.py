@@ -1,10 +1,10 @@
-"""Truncated backward through time: a long text in windows, with the state carried from each to the next, and cut."""
+"""Question `train_in_windows`: truncated backpropagation through time, with the state carried and detached."""
 
 import torch
 from torch.nn import functional as F
 
 from companion.check.engine.probe import Probe
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import note_changes
 from companion.check.questions.training import AXES, LEARNING, STEP, Network, network_tensors, note_learned, taught
 
@@ -83,7 +83,7 @@ MISTAKES = LEARNING | {
 
 
 def call(answer, probe, outcome):
-    """Has the answer train a network that comes in evaluation mode."""
+    """Call the answer with a network in evaluation mode."""
     model = Network(probe.tensors).eval()
     given = {name: tensor.clone() for name, tensor in probe.tensors.items()}
     options = (probe.options[name] for name in ("size", "learning_rate", "max_norm"))
@@ -118,7 +118,7 @@ def probes(draw):
     ]
 
 
-QUESTION = written(
+QUESTION = generate_question(
     train_in_windows_reference,
     MISTAKES,
     truth=truth,

@@ -17,7 +17,7 @@ from companion.check.engine import messages, session
 from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
 from companion.check.engine.run_answer import observe
-from companion.check.engine.trained_network import Reach, Training, accuracy, attempts, exam, examined, judge
+from companion.check.engine.trained_network import Training, TrainingGoal, accuracy, attempts, exam, judge, run_exam
 from companion.check.questions.language_model.characters import share_learned
 from tests.assignments.grading import WORDS
 from tests.project.sampling import sample
@@ -33,10 +33,11 @@ def draw(draw):
     return Probe("several", tensors, {"kinds": KINDS}, gradients=None), {"targets": table[asked]}
 
 
-REACH = Reach(
+GOAL = TrainingGoal(
     draw, accuracy, marks=((0.5, 0.25), (0.9, 1.0)), guess=1 / KINDS, numbers=KINDS * KINDS + KINDS, seconds=20
 )
-QUESTION = Question("signs", "rnn", 2, "rnn#equation", Training(("x", "y", "kinds")), None, None, {}, None, reach=REACH)
+CALL = Training(("x", "y", "kinds"))
+QUESTION = Question("signs", "rnn", 2, "rnn#equation", CALL, None, None, {}, None, training_goal=GOAL)
 
 
 def trained(model, x, y, steps=60, logits_in=lambda returned: returned):
@@ -118,7 +119,7 @@ def given_to(seed):
 
 def judged(answer, seed=0):
     probed = exam(QUESTION, seed)
-    return judge(probed, examined(probed, lambda probe: observe(QUESTION.call, answer, probe, QUESTION.forbidden)))
+    return judge(probed, run_exam(probed, lambda probe: observe(QUESTION.call, answer, probe, QUESTION.forbidden)))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -233,7 +234,7 @@ def test_a_model_is_made_anew_once_if_it_can_be_and_never_without_points():
         return helper and signs(x, y, kinds)
 
     for answer, runs in ((WRONG["not_reached"], 1), (signs, 2), (beside_another, 2), (in_another_model, 3)):
-        assert len(examined(exam(QUESTION, 0), lambda probe: observe(QUESTION.call, answer, probe))) == runs
+        assert len(run_exam(exam(QUESTION, 0), lambda probe: observe(QUESTION.call, answer, probe))) == runs
 
 
 def test_what_learned_in_part_has_a_part():
@@ -268,7 +269,7 @@ def test_the_same_run_twice_is_the_same():
 
 
 def test_a_share_is_of_the_last_mark_that_is_reached():
-    more = Reach(None, accuracy, ((0.5, 0.25), (0.7, 0.5), (0.9, 1.0)), 0.1, 1, 1)
+    more = TrainingGoal(None, accuracy, ((0.5, 0.25), (0.7, 0.5), (0.9, 1.0)), 0.1, 1, 1)
     assert [more.share(score) for score in (0.49, 0.5, 0.89, 0.9, 1.0)] == [0.0, 0.25, 0.5, 1.0, 1.0]
     assert more.aim == 0.9
     assert [more.lost(0.9, anew) for anew in (0.1, 0.49, 0.51)] == [True, True, False]
@@ -287,8 +288,8 @@ def test_scores():
 @pytest.fixture
 def asked(monkeypatch):
     """The question, as if it were one of the book's."""
-    monkeypatch.setattr(session, "NOTEBOOK", session.Asked())
-    monkeypatch.setattr(companion.check, "known", lambda name: QUESTION)
+    monkeypatch.setattr(session, "NOTEBOOK", session.Session())
+    monkeypatch.setattr(companion.check, "find_question", lambda name: QUESTION)
     for module in (answer_judge, answers):
         monkeypatch.setattr(module, "all_questions", lambda: {"signs": QUESTION})
 
@@ -336,7 +337,7 @@ def test_only_who_falls_short_has_another_draw(asked):
         def run(seed):
             draws.append(seed)
             probed = exam(QUESTION, seed)
-            return (judge(probed, examined(probed, ask)),)
+            return (judge(probed, run_exam(probed, ask)),)
 
         attempts(run, 7)
         assert draws == ([7, 8] if name in ("not_reached", "probabilities_for_logits") else [7]), name

@@ -13,7 +13,7 @@ from companion.check.engine import messages, session
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.probe import Probe
 from companion.check.engine.question import Bank, all_questions
-from companion.check.engine.question_from_edits import written
+from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function, observe
 from tests.check.answers.gru.gru_step import PROGRAM
 from tests.check.programs import found
@@ -57,7 +57,7 @@ def probes(draw):
 
 
 def made(mistakes=MISTAKES, variants=None):
-    return written(
+    return generate_question(
         mixed_reference, mistakes, variants, name="mixed", assignment="none", points=1, place="",
         call=Function(("x", "y"), "z"), probes=probes,
     )  # fmt: skip
@@ -161,7 +161,7 @@ def test_what_one_student_is_asked_by_a_question_says_nothing_of_another_questio
 
 @pytest.fixture
 def notebook(monkeypatch):
-    monkeypatch.setattr(session, "NOTEBOOK", session.Asked())
+    monkeypatch.setattr(session, "NOTEBOOK", session.Session())
     return session.NOTEBOOK
 
 
