@@ -7,11 +7,11 @@ from tests.project.sampling import UNKNOWN
 
 @pytest.fixture
 def short_search(monkeypatch):
-    """Where `check` is asked of a mistake that it does not know, it need not look for pairs as long as it may."""
+    """Shorten the search of `check` for several mistakes."""
     monkeypatch.setattr("companion.check.SECONDS", 0.5)
 
 
 @pytest.fixture
-def hasty(monkeypatch):
-    """Nothing is to be found, so the checker need not search as long as a student would wait."""
+def short_vain_search(monkeypatch):
+    """Shorten the search of `check` even more, where no known mistake can be found."""
     monkeypatch.setattr("companion.check.SECONDS", UNKNOWN)

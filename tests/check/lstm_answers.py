@@ -120,7 +120,7 @@ def lstm_backward(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_
 
 SOURCES = {"gates": GATES, "lstm_cell": CELL, "lstm": LAYER, "one_bias": ONE_BIAS, "lstm_backward": BACKWARD}
 
-# What begins a cell, and ways to go on
+# The beginning of a cell, and several ways to go on
 
 CELL_HEAD = """
 class LSTMCell(nn.Module):

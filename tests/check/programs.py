@@ -1,4 +1,4 @@
-"""Answers as students write them: programs, changed here and there, run, and held against the bank."""
+"""Helpers that edit the source of answers, run them, and diagnose them."""
 
 from companion.check.engine.diagnosis import diagnose
 from companion.check.engine.question import all_questions, bank
@@ -6,20 +6,19 @@ from companion.check.engine.run_answer import observe
 
 
 def questions(assignment):
-    """The names of an assignment's questions."""
+    """Return the names of an assignment's questions."""
     return [name for name, question in all_questions().items() if question.assignment == assignment]
 
 
 def banks():
-    """Each question that has a bank, and each of its variants: {name, or name-variant: (name, variant)}."""
-    asked = [one for one in all_questions().values() if not one.training_goal]
-    rows = [(one.name, variant) for one in asked for variant in (one.variants or [None])]
+    """Return all variants of all questions with a bank: {name, or name-variant: (name, variant)}."""
+    asked = [question for question in all_questions().values() if not question.training_goal]
+    rows = [(question.name, variant) for question in asked for variant in (question.variants or [None])]
     return {"-".join(filter(None, row)): row for row in rows}
 
 
-def tried(question, right, wrong, where):
-    """That a question is tried with answers of its own. right: whether there is a right one; wrong: the mistakes
-    made."""
+def require_program_for_each(question, right, wrong, where):
+    """Fail if a question lacks a right answer, or answers for its mistakes. wrong: the mistakes that answers make."""
     names = all_questions()[question].names
     to_do = [] if right else [f"a right answer to {question} is yet to be written"]
     to_do += [
@@ -31,11 +30,11 @@ def tried(question, right, wrong, where):
     assert not to_do, "\n".join([where + ":", *to_do])
 
 
-def found(question, answer, seed=0, seconds=30, watched=True, variant=None):
+def finding_of(question, answer, seed=0, seconds=30, watched=True, variant=None):
     """Return the finding about an answer.
 
-    seconds: how long several mistakes are tried. watched: whether it is watched for what a library does, or "once", on
-    the smallest probe, as that takes half of the time.
+    seconds: limit for the search for several mistakes. watched: True looks for library layers on all probes, "once" on
+    the smallest probe only, which halves the time.
     """
     probed = bank(question, seed, variant)
     got = []
@@ -45,8 +44,8 @@ def found(question, answer, seed=0, seconds=30, watched=True, variant=None):
     return diagnose(probed, got, seconds)
 
 
-def fit(source, edits):
-    """Return whether each `(old, new)` finds its text, when those before it have replaced theirs."""
+def edits_fit(source, edits):
+    """Return True if each `(old, new)` finds its old text after the edits before it."""
     for old, new in edits:
         if old not in source:
             return False
@@ -55,15 +54,15 @@ def fit(source, edits):
 
 
 def changed(source, *edits):
-    """Return a program after each `(old, new)` has replaced a piece of it."""
-    assert fit(source, edits), edits
+    """Return a program after all edits `(old, new)`."""
+    assert edits_fit(source, edits), edits
     for old, new in edits:
         source = source.replace(old, new)
     return source
 
 
-def defined(source, edits, known):
-    """Return what a changed program defines, in order. known: the names that it may use."""
+def definitions(source, edits, known):
+    """Return the values that an edited program defines, in order. known: the names that it may use."""
     names = dict(known)
     exec(changed(source, *edits), names)
-    return [thing for name, thing in names.items() if name not in known and name != "__builtins__"]
+    return [value for name, value in names.items() if name not in known and name != "__builtins__"]

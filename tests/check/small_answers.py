@@ -1,4 +1,4 @@
-"""Answers to `gates` and `lstm_cell` of which tests of the checker make wrong ones."""
+"""Small right answers to `gates` and `lstm_cell`, from which the tests make wrong ones."""
 
 import torch
 from torch import nn
@@ -15,7 +15,7 @@ def only_i_differs(x, h, *weights):
 
 
 def cell(fix=lambda module: None, base=nn.Module):
-    """A right LSTMCell, and what a student's `__init__` then does to it."""
+    """Return a right LSTMCell. fix: called with the module at the end of `__init__`, to spoil it."""
 
     class LSTMCell(base):
         def __init__(self, input_size, hidden_size):

@@ -1,5 +1,4 @@
-"""Answers as students write them, of tests/check/answers/: the right ones are right, and each mistake of the others is
-named."""
+"""Check the answers of tests/check/answers/: right ones pass, and each mistake of the wrong ones is named."""
 
 import pytest
 
@@ -7,7 +6,7 @@ from companion.check.engine.diagnosis import alike
 from companion.check.engine.finding import GENERAL
 from companion.check.engine.question import ASSIGNMENTS, all_questions, bank
 from tests.check.answers import programs_of
-from tests.check.programs import fit, found, tried
+from tests.check.programs import edits_fit, finding_of, require_program_for_each
 from tests.project.sampling import UNKNOWN, sample
 
 ANSWERS = {}
@@ -17,7 +16,7 @@ SEEDS = (0, 3)
 
 
 def cases(made, every, mark=pytest.mark.heavy):
-    """Return cases `(question, label, …)` for `parametrize`, which are called so. `make test` runs one of `every`."""
+    """Return cases for `parametrize` with ids `question-label`. `make test` runs one in `every`."""
     return [
         pytest.param(*case.values, marks=case.marks, id="-".join(case.values[:2])) for case in sample(made, every, mark)
     ]
@@ -53,44 +52,44 @@ def pairs():
 
 
 @pytest.mark.parametrize("question", [name for name, question in all_questions().items() if not question.training_goal])
-def test_there_is_a_program_for_every_mistake(question):
+def test_every_mistake_has_a_program(question):
     asked, first = all_questions()[question], ANSWERS.get(question)
     parts = (question, *first.parts) if first else ()
     made = {name for part in parts if part in ANSWERS for name in ANSWERS[part].wrong}
     if first and first.parts:
         made &= {*asked.names}
     made |= {f"variant_{name}" for name in (first.variants if first else ())} & {*asked.names}
-    tried(question, first, made, f"tests/check/answers/{asked.assignment}/{question}.py")
+    require_program_for_each(question, first, made, f"tests/check/answers/{asked.assignment}/{question}.py")
 
 
 @pytest.mark.parametrize("seed", sample(SEEDS, 2))
 @pytest.mark.parametrize("question, title, program, answer", cases(right_answers(), 2))
 def test_right_answers_are_right(question, title, program, answer, seed):
-    finding = found(question, program.answer(answer), seed, seconds=UNKNOWN)
+    finding = finding_of(question, program.answer(answer), seed, seconds=UNKNOWN)
     assert finding.mistakes == [], finding
 
 
 @pytest.mark.parametrize("question, mistakes, program, answer", cases(wrong_answers(), 6))
 def test_every_mistake_is_named(question, mistakes, program, answer):
-    """Mistakes that no change of a line makes are not searched for long: nothing is to be found."""
+    """General mistakes are not in the bank, so that the search for them may be short."""
     made = {name.split("~")[0] for name in mistakes.split("+")}
-    watched = "once" if isinstance(answer, list) else True  # the right program is watched on all probes
-    finding = found(question, program.answer(answer), 3, UNKNOWN if made <= {*GENERAL} else 30, watched)
+    watched = "once" if isinstance(answer, list) else True  # the right program was watched on all probes
+    finding = finding_of(question, program.answer(answer), 3, UNKNOWN if made <= {*GENERAL} else 30, watched)
     assert {*finding.mistakes} == made and len(finding.mistakes) == len(made), finding
     assert finding.known or made & {*GENERAL}
 
 
 @pytest.mark.parametrize("question, mistakes, program, edits", cases(pairs(), 12, pytest.mark.deep))
 def test_two_mistakes_are_named(question, mistakes, program, edits):
-    """Unless what is named does the same: then there is nothing to choose by."""
-    finding = found(question, program.answer(edits), seed=5, seconds=60, watched="once")
+    """Check that both mistakes are named, or others with the same outcomes."""
+    finding = finding_of(question, program.answer(edits), seed=5, seconds=60, watched="once")
     made = {*mistakes.split("+")}
     assert finding.known
     assert {*finding.mistakes} == made or same(question, made, {*finding.mistakes}), finding
 
 
 def same(question, made, said):
-    """Return whether two sets of mistakes cannot be told apart."""
+    """Return True if two sets of mistakes have the same outcomes on all probes."""
     probed = bank(question, 5)
     both = frozenset(made), frozenset(said)
     return said <= {*probed.question.mistakes} and all(
@@ -99,13 +98,13 @@ def same(question, made, said):
 
 
 @pytest.mark.parametrize("question", [name for name, program in ANSWERS.items() if program.variants])
-def test_a_right_answer_to_a_variant_is_anothers_mistake(question):
+def test_right_answer_to_a_variant_is_a_mistake_in_the_others(question):
     variants = ANSWERS[question].variants
     assert [*variants] == [*all_questions()[question].variants]
     for asked in variants:
         for given, edits in variants.items():
             mistakes = [] if asked == given else [f"variant_{given}"]
-            assert found(question, ANSWERS[question].answer(edits), variant=asked).mistakes == mistakes
+            assert finding_of(question, ANSWERS[question].answer(edits), variant=asked).mistakes == mistakes
 
 
 @pytest.mark.parametrize("question, variant, name", sample([
@@ -113,9 +112,9 @@ def test_a_right_answer_to_a_variant_is_anothers_mistake(question):
     for question, program in ANSWERS.items() for variant in [*program.variants][1:] for name in program.wrong
 ], 12))  # fmt: skip
 def test_mistakes_are_named_in_the_other_variants_as_well(question, variant, name):
-    """Where the same lines make them there; elsewhere what is said is at least no other mistake's name alone."""
+    """Check the variants in which the same edits make the mistake; elsewhere no other mistake may be named alone."""
     program = ANSWERS[question]
     edits = [*program.variants[variant], *program.wrong[name]]
-    if fit(program.source, edits):
-        got = found(question, program.answer(edits), variant=variant, seconds=UNKNOWN)
+    if edits_fit(program.source, edits):
+        got = finding_of(question, program.answer(edits), variant=variant, seconds=UNKNOWN)
         assert not got.ok and (name in got.mistakes or not got.known or len(got.mistakes) > 1), got.mistakes

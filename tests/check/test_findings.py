@@ -1,4 +1,4 @@
-"""What is said of answers to particular questions, of which tests/check/answers/ has the programs."""
+"""Check findings about answers to particular questions, made from the programs of tests/check/answers/."""
 
 import time
 from itertools import combinations
@@ -18,7 +18,7 @@ from tests.check.answers.language_model.next_probabilities import NOT_RENEWED_BE
 from tests.check.answers.lstm.pairs import HIDES
 from tests.check.answers.lstm_parameters.bidirectional import BIDIRECTIONAL
 from tests.check.answers.lstm_parameters.stacked import EACH_STEP, OWN_MASK, of_modules
-from tests.check.programs import fit, found
+from tests.check.programs import edits_fit, finding_of
 from tests.project.sampling import PROVING, UNKNOWN, chosen, sample
 
 LANGUAGE_MODEL, PARAMETERS, TRAINING = map(programs_of, ("language_model", "lstm_parameters", "training"))
@@ -34,26 +34,26 @@ BROKEN = ["rnn_step", "rnn", "windows", "rnn_backward", "gates", "lookup", "pack
 
 
 @pytest.mark.parametrize("error, question", sample([(error, question) for error in ERRORS for question in BROKEN], 5))
-def test_an_error_on_every_probe_is_taken_for_no_known_mistake(question, error):
+def test_error_on_every_probe_is_no_known_mistake(question, error):
     def broken(*arguments):
         raise error("of another kind")
 
-    assert found(question, broken, seconds=UNKNOWN).mistakes == ["raises_error"]
+    assert finding_of(question, broken, seconds=UNKNOWN).mistakes == ["raises_error"]
 
 
 LAYERS = ["rnn_cell", "lstm_cell", "lstm", "stacked", "projected", "all_at_once"]
 
 
 @pytest.mark.parametrize("question", chosen(LAYERS, "lstm"))
-def test_nor_is_an_error_of_a_layer(question):
+def test_error_of_a_layer_is_no_known_mistake(question):
     class Broken(nn.Module):
         def __init__(self, *arguments, **options):
             raise TypeError("of another kind")
 
-    assert found(question, Broken, seconds=UNKNOWN).mistakes == ["raises_error"]
+    assert finding_of(question, Broken, seconds=UNKNOWN).mistakes == ["raises_error"]
 
 
-def test_only_a_missing_argument_is_called_missing():
+def test_other_type_errors_are_not_called_a_missing_argument():
     def weight_gradient(indices, grad_output, n, padding_idx=None):
         grad = torch.zeros(n, grad_output.shape[-1]).index_add(0, indices.flatten(), grad_output.flatten(0, -2))
         if padding_idx is not None:
@@ -65,18 +65,18 @@ def test_only_a_missing_argument_is_called_missing():
     assert "del grad[padding_idx]" in repr(result)
 
 
-def test_the_error_at_a_batch_says_what_and_where():
+def test_error_at_a_batch_shows_its_text_and_line():
     said = repr(check("lookup", lambda weight, indices: weight.index_select(0, indices)))
     assert "IndexError: index_select()" in said and "Line" in said
 
 
-def test_weights_changed_outside_no_grad_are_told_so(monkeypatch):
+def test_weights_changed_outside_no_grad_get_advice(monkeypatch):
     monkeypatch.setattr("companion.check.SECONDS", UNKNOWN)
     edits = [("optimizer.step()", "for p in model.parameters(): p -= learning_rate * p.grad")]
     assert messages.words("en")["errors"]["leaf"] in repr(check("train", TRAINING["train"].answer(edits)))
 
 
-def test_an_error_of_backward_is_said_as_torch_says_it():
+def test_error_of_backward_is_shown_in_the_words_of_torch():
     program = TRAINING["train_in_windows"]
     said = repr(check("train_in_windows", program.answer(program.wrong["state_not_cut"])))
     assert "`state_not_cut`" in said and "`RuntimeError: Trying to backward" in said and "ThroughOld" not in said
@@ -86,7 +86,7 @@ def test_an_error_of_backward_is_said_as_torch_says_it():
 
 
 def test_an_unknown_mistake_in_a_loop_is_described():
-    finding = found(
+    finding = finding_of(
         "rnn",
         RNN["rnn"].answer([("        outputs", "        h = h * (0.5 if t > 1 else 1)\n        outputs")]),
         seconds=UNKNOWN,
@@ -95,7 +95,7 @@ def test_an_unknown_mistake_in_a_loop_is_described():
     assert finding.right == ["two_steps", "batch_1", "one_step"]
 
 
-def named_in(variant, program, seed=0):
+def mistakes_in(variant, program, seed=0):
     probed = bank("inputs_and_targets", seed, variant)
     return diagnose(probed, [observe(probed.question.call, program, probe) for probe in probed.probes], 0).mistakes
 
@@ -105,16 +105,16 @@ def test_the_other_variant_has_the_same_mistakes(name):
     program = TRAINING["inputs_and_targets"]
     first = program.answer(program.wrong.get(name, ()))
     wanted = {None: [], "variant_windows_first": ["variant_time_first"]}.get(name, [name])
-    assert named_in("windows_first", lambda *given: [one.T for one in first(*given)]) == wanted
+    assert mistakes_in("windows_first", lambda *given: [one.T for one in first(*given)]) == wanted
 
 
-def test_cuts_that_are_not_renewed_between_are_told_so():
-    """They answer another variant, number for number. Who never thought of another order has to be told why."""
+def test_cuts_without_renormalisation_get_advice():
+    """They equal an answer to another variant, so that the text has to explain the difference."""
     result = check("next_probabilities", Program(NOT_RENEWED_BETWEEN).answer())
     assert result.mistakes == ["variant_top_p_then_top_k"] and "not divided by its sum yet" in repr(result)
 
 
-def test_a_student_is_told_in_words():
+def test_finding_names_the_wrong_value_and_a_section():
     said = repr(check("generate", LANGUAGE_MODEL["generate"].answer([(WRITE, "out.append(i)")])))
     assert "`indices`" in said and "Read again" in said
 
@@ -124,22 +124,22 @@ WITHIN_ONE_QUESTION = [
     for question, program in LANGUAGE_MODEL.items()
     for one, other in combinations(sorted(program.wrong), 2)
     if all_questions()[question].allows({one, other})
-    and fit(program.source, [*program.wrong[one], *program.wrong[other]])
+    and edits_fit(program.source, [*program.wrong[one], *program.wrong[other]])
 ]
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("question, one, other", WITHIN_ONE_QUESTION[::7])
-def test_two_mistakes_are_named_or_nothing_false_is_said(question, one, other):
-    """Where one hides the other, one of them is named."""
+def test_two_mistakes_are_named_or_no_wrong_mistake_is_named(question, one, other):
+    """If one mistake hides the other, one of them is named."""
     program = LANGUAGE_MODEL[question]
-    named = set(found(question, program.answer([*program.wrong[one], *program.wrong[other]])).mistakes)
+    named = set(finding_of(question, program.answer([*program.wrong[one], *program.wrong[other]])).mistakes)
     said = all_questions()[question].names
     assert named & {one, other} or not named & set(said) or len(named) == 1, named
 
 
 def equal_pairs(question):
-    """Sets of one or two mistakes that no probe tells apart, each as two strings."""
+    """Yield pairs of sets of one or two mistakes with the same outcomes on all probes."""
     probed = bank(question, 0)
     numbers = range(len(probed.probes))
     alike_so_far = {}
@@ -155,44 +155,45 @@ def equal_pairs(question):
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("question", ["gates", "lstm_cell", "one_bias", "lstm_backward"])
-def test_nearly_all_pairs_are_told_apart(question):
-    # of a state in a wrong form nothing is compared, so that it hides whatever else is wrong
+def test_nearly_all_pairs_are_distinguished(question):
+    # a state in a wrong form is not compared, so that it hides other mistakes
     equal = [(one, other) for one, other in equal_pairs(question) if "state_returned_nested" not in one | other]
     assert [(set(one), set(other)) for one, other in equal if not {*map(plain, one | other)} & HIDES] == []
     assert len(equal) < 0.05 * len(bank(question, 0).pairs())
 
 
-# Dropout, which is drawn
+# Dropout
 
 
-# Seeds on which what is dropped once made too little a difference to be seen.
+# Seeds on which dropout once had too small an effect to be recognised.
 @pytest.mark.parametrize(
     "name, seed", [("dropout_without_seed", 0), ("dropout_in_evaluation", 571), ("dropout_mask_inverted", 302)]
 )
-def test_what_is_dropped_is_seen_on_every_seed(name, seed):
-    assert found("stacked", PARAMETERS["stacked"].answer(PARAMETERS["stacked"].wrong[name]), seed).mistakes == [name]
+def test_dropout_mistakes_are_recognised_on_every_seed(name, seed):
+    program = PARAMETERS["stacked"]
+    assert finding_of("stacked", program.answer(program.wrong[name]), seed).mistakes == [name]
 
 
 @pytest.mark.twice
-def test_dropout_is_right_whatever_is_drawn():
+def test_right_dropout_is_right_on_every_seed():
     for seed in range(20 if PROVING else 4):
         edits = OWN_MASK if seed % 2 else EACH_STEP
-        assert found("stacked", PARAMETERS["stacked"].answer(edits), seed).mistakes == []
+        assert finding_of("stacked", PARAMETERS["stacked"].answer(edits), seed).mistakes == []
 
 
 # Parameters and modules
 
 
-def test_other_matrices_are_said_after_what_they_do():
+def test_matrices_of_a_wrong_width_are_reported():
     edits = [
         ("input_size if k == 0 else R * self.D", "input_size + 1"),
         ("h0, c0 = state", "x = F.pad(x, (0, 1)); h0, c0 = state"),
     ]
     wide = PARAMETERS["stacked"].answer(edits)
-    assert "parameter_shape" in found("stacked", wide, seconds=1).mistakes
+    assert "parameter_shape" in finding_of("stacked", wide, seconds=1).mistakes
 
 
-# The weights of two directions, kept in many ways: `MADE` makes their modules, and `PAIR` are the layer's two.
+# The weights of two directions in modules: `MADE` makes them, and `PAIR` gives the two of layer k.
 IN_LISTS = of_modules(BIDIRECTIONAL, """
         def new():
             cells = [nn.Module() for _ in range(num_layers)]
@@ -220,9 +221,9 @@ WORDS = [("weight_ih", "W"), ("weight_hh", "A"), ("bias_ih", "b"), ("bias_hh", "
 
 @pytest.mark.parametrize("words", [[], WORDS], ids=["torch's words", "own words"])
 @pytest.mark.parametrize("made, pair", sample(LISTS, 3))
-def test_each_cell_of_a_list_is_taken_for_the_layer_that_it_is(made, pair, words):
+def test_cells_in_lists_are_matched_with_layers_and_directions(made, pair, words):
     right = Program(IN_LISTS).answer([("MADE", made), ("PAIR", pair), *words])
-    finding = found("bidirectional", right, seed=7)
+    finding = finding_of("bidirectional", right, seed=7)
     assert finding.mistakes == ["parameter_names"]
     word = "W" if words else "weight_ih"
     assert all(other.endswith("." + word) for name, other in finding.notes["renamed"] if name.startswith("weight_ih"))
@@ -234,7 +235,7 @@ def traceable(x, h, w, u, b, d):
 
 @pytest.mark.filterwarnings("ignore:`torch.jit")
 def test_a_scripted_step_is_right():
-    assert found("rnn_step", torch.jit.script(traceable)).mistakes == []
+    assert finding_of("rnn_step", torch.jit.script(traceable)).mistakes == []
 
 
 def test_a_scripted_cell_is_right():
@@ -257,15 +258,15 @@ def test_a_scripted_cell_is_right():
             c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
             return torch.sigmoid(o) * torch.tanh(c), c
 
-    assert found("lstm_cell", lambda *sizes: torch.jit.script(Scripted(*sizes))).mistakes == []
+    assert finding_of("lstm_cell", lambda *sizes: torch.jit.script(Scripted(*sizes))).mistakes == []
 
 
 # Time
 
 
-def test_one_thread_more_or_less():
+def test_number_of_threads_is_restored():
     threads = torch.get_num_threads()
-    found("stacked", PARAMETERS["stacked"].answer())
+    finding_of("stacked", PARAMETERS["stacked"].answer())
     assert torch.get_num_threads() == threads
 
 
@@ -281,8 +282,8 @@ RUINS = {
 
 
 @pytest.mark.parametrize("question", chosen(RUINS, "gates", "stacked"))
-def test_an_unknown_mistake_takes_its_time_and_no_more(question):
-    """Two seconds in a notebook, of this process: not of a machine that does other things beside."""
+def test_unknown_mistake_takes_at_most_two_seconds(question):
+    """The limit is in processor time, so that other load on the machine does not matter."""
     begin = time.process_time()
     result = check(question, ANSWERS[question].answer([RUINS[question]]), seed=6)
     assert result.mistakes == ["wrong_values"]

@@ -1,4 +1,4 @@
-"""General mistakes, which no switch makes, and objects that are no answer."""
+"""Check general mistakes, which are in no bank, and objects that are not answers."""
 
 import sys
 import threading
@@ -13,7 +13,7 @@ from companion.check import check
 from companion.check.__main__ import mistakes
 from companion.check.engine.finding import GENERAL
 from companion.check.engine.question import all_questions
-from tests.check.programs import found
+from tests.check.programs import finding_of
 from tests.check.small_answers import cell, only_i_differs, right_gates
 from tests.project.sampling import UNKNOWN
 
@@ -27,7 +27,7 @@ def changes(x, h, *weights):
     return gates
 
 
-def changes_what_its_way_back_needs(wrong):
+def changes_what_the_gradient_needs(wrong):
     def gates(x, h, *weights):
         found = wrong(x, h, *weights)
         h.mul_(2)
@@ -64,7 +64,7 @@ GENERALLY_WRONG = {
 
 @pytest.mark.parametrize("name", GENERALLY_WRONG)
 def test_general_mistakes(name):
-    assert found("gates", GENERALLY_WRONG[name], seconds=UNKNOWN, watched=False).mistakes == [name]
+    assert finding_of("gates", GENERALLY_WRONG[name], seconds=UNKNOWN, watched=False).mistakes == [name]
 
 
 @pytest.mark.parametrize("answer, mistakes", [
@@ -72,10 +72,10 @@ def test_general_mistakes(name):
     (only_i_differs, ["wrong_values", "changes_its_input"]),
     (gates_exchanged, ["gates_f_i_g_o", "changes_its_input"]),
 ])  # fmt: skip
-def test_values_are_compared_where_a_change_in_place_leaves_no_gradients(answer, mistakes):
-    """Half of the points are paid for changing the input, if nothing else is wrong."""
-    made = changes_what_its_way_back_needs(answer)
-    assert found("gates", made, seconds=UNKNOWN, watched=False).mistakes == mistakes
+def test_values_are_compared_if_a_change_in_place_leaves_no_gradients(answer, mistakes):
+    """A changed input alone leaves half of the points."""
+    made = changes_what_the_gradient_needs(answer)
+    assert finding_of("gates", made, seconds=UNKNOWN, watched=False).mistakes == mistakes
 
 
 def renamed(module):
@@ -110,7 +110,7 @@ WRONG_MODULES = {
 
 @pytest.mark.parametrize("name", WRONG_MODULES)
 def test_general_mistakes_of_modules(name):
-    assert found("lstm_cell", WRONG_MODULES[name], seconds=UNKNOWN).mistakes == [name]
+    assert finding_of("lstm_cell", WRONG_MODULES[name], seconds=UNKNOWN).mistakes == [name]
 
 
 def raises(error):
@@ -139,7 +139,7 @@ class GatesClass:
         self.gates = right_gates(*arguments)
 
 
-# What was handed over is no answer: the question, and it.
+# Objects that are not answers: (question, object).
 NO_ANSWERS = {
     "not_written": [
         *((name, raises(NotImplementedError())) for name in NAMES),
@@ -160,32 +160,32 @@ NO_ANSWERS = {
 
 
 @pytest.mark.parametrize("name", NO_ANSWERS)
-def test_what_is_no_answer_is_said_so_at_once(name):
+def test_objects_that_are_not_answers_are_named(name):
     for question, answer in NO_ANSWERS[name]:
         result = check(question, answer)
         assert result.mistakes == [name], (question, answer)
         assert name in repr(result) and ("Read again" in repr(result)) == (name == "stopped_early")
 
 
-def test_what_torch_lacks_is_written_all_the_same():
+def test_not_implemented_error_of_torch_is_an_error_not_unwritten():
     def lacks(x, *rest):
         return x.to_sparse().sort()
 
     with pytest.raises(NotImplementedError):
         lacks(torch.ones(2, 2))
-    assert found("gates", lacks, seconds=UNKNOWN).mistakes == ["raises_error"]
+    assert finding_of("gates", lacks, seconds=UNKNOWN).mistakes == ["raises_error"]
 
 
-def test_half_written_is_not_unwritten():
+def test_half_written_answer_is_not_called_unwritten():
     def half(x, *rest):
         if len(x) > 1:
             raise NotImplementedError()
         return right_gates(x, *rest)
 
-    assert found("gates", half, seconds=UNKNOWN).mistakes == ["single_batch_only"]
+    assert finding_of("gates", half, seconds=UNKNOWN).mistakes == ["single_batch_only"]
 
 
-def test_an_unusual_callable_is_right():
+def test_class_or_module_as_function_is_right():
     class Gates(tuple):
         def __new__(cls, *arguments):
             return tuple.__new__(cls, right_gates(*arguments))
@@ -194,10 +194,10 @@ def test_an_unusual_callable_is_right():
         def forward(self, *arguments):
             return right_gates(*arguments)
 
-    assert found("gates", Gates).ok and found("gates", Module()).ok
+    assert finding_of("gates", Gates).ok and finding_of("gates", Module()).ok
 
 
-def test_an_interruption_goes_through_and_exit_does_not_end_a_notebook(monkeypatch):
+def test_keyboard_interrupt_is_raised_and_exit_does_not_end_the_notebook(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         check("gates", raises(KeyboardInterrupt()))
 
@@ -214,7 +214,7 @@ def test_an_interruption_goes_through_and_exit_does_not_end_a_notebook(monkeypat
     assert shell.asked == 1
 
 
-def elsewhere(function):
+def in_another_thread(function):
     def answer(*arguments):
         with ThreadPoolExecutor(1) as pool:
             return pool.submit(function, *arguments).result()
@@ -222,35 +222,35 @@ def elsewhere(function):
     return answer
 
 
-def test_a_library_is_found_in_another_thread_too_and_nothing_else_is():
+def test_library_layer_in_another_thread_is_recognised():
     class Library(nn.LSTMCell):
-        forward = elsewhere(nn.LSTMCell.forward)
+        forward = in_another_thread(nn.LSTMCell.forward)
 
     class Own(cell()):
-        forward = elsewhere(cell().forward)
+        forward = in_another_thread(cell().forward)
 
     assert check("lstm_cell", Own).ok
     assert check("lstm_cell", Library).mistakes == ["library_layer"]
-    assert check("lookup", elsewhere(lambda weight, indices: weight[indices])).ok
-    by_torch = elsewhere(lambda weight, indices: nn.functional.embedding(indices, weight))
+    assert check("lookup", in_another_thread(lambda weight, indices: weight[indices])).ok
+    by_torch = in_another_thread(lambda weight, indices: nn.functional.embedding(indices, weight))
     assert check("lookup", by_torch).mistakes == ["library_layer"]
     assert threading.getprofile() is None
 
 
-def test_general_names_are_in_the_list():
+def test_general_mistakes_are_in_the_list():
     assert {*GENERALLY_WRONG, *WRONG_MODULES, *NO_ANSWERS} <= set(GENERAL)
     assert set(GENERAL) <= set(mistakes())
 
 
-def test_an_answer_that_insists_on_float32_is_right():
+def test_answer_that_requires_float32_is_right():
     def insists(x, h, *weights):
         assert x.dtype == torch.float32, "expected scalar type Float"
         return right_gates(x, h, *weights)
 
-    assert found("gates", insists).ok
+    assert finding_of("gates", insists).ok
 
 
-def test_numbers_are_not_called_right_where_the_input_was_changed_and_torch_found_no_way_back():
+def test_wrong_numbers_are_named_if_a_changed_input_leaves_no_gradients():
     def wrong(factor):
         def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
             from_h = h @ weight_hh.T
@@ -259,12 +259,12 @@ def test_numbers_are_not_called_right_where_the_input_was_changed_and_torch_foun
 
         return rnn_step
 
-    assert found("rnn_step", wrong(1), seconds=UNKNOWN).mistakes == ["changes_its_input"]
-    assert found("rnn_step", wrong(3), seconds=UNKNOWN).mistakes == ["wrong_values", "changes_its_input"]
+    assert finding_of("rnn_step", wrong(1), seconds=UNKNOWN).mistakes == ["changes_its_input"]
+    assert finding_of("rnn_step", wrong(3), seconds=UNKNOWN).mistakes == ["wrong_values", "changes_its_input"]
 
 
 @pytest.mark.parametrize("name", ["gates", "rnn_step", "rnn"])
-def test_a_function_that_remembers_its_last_call_is_wrong(name):
+def test_function_that_remembers_its_last_call_is_wrong(name):
     kept, truth = {}, all_questions()[name].truth
 
     def answer(x, h, *weights):
@@ -272,4 +272,4 @@ def test_a_function_that_remembers_its_last_call_is_wrong(name):
         kept[h.shape] = h.detach() / 2
         return truth(x, h_before, *weights)
 
-    assert found(name, answer, seconds=UNKNOWN, watched=False).mistakes == ["remembers_last_call"]
+    assert finding_of(name, answer, seconds=UNKNOWN, watched=False).mistakes == ["remembers_last_call"]

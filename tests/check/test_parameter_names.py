@@ -1,4 +1,4 @@
-"""Weights that have other names, or are kept apart for each gate, layer and direction."""
+"""Check parameters with other names, and separate ones for each gate, layer and direction."""
 
 import itertools
 
@@ -44,7 +44,7 @@ def by_gate(x_name, h_name, gates, shown=torch.tanh):
     ("?_x", "?_h", "fico"),
     ("x_?_gate", "h_?_gate", ["forget", "input", "cell", "output"]),
 ])  # fmt: skip
-def test_a_linear_for_each_gate_has_other_names_and_nothing_else_is_wrong(names):
+def test_linear_layers_for_each_gate_are_only_misnamed(names):
     result = check("lstm_cell", by_gate(*names))
     assert result.mistakes == ["parameter_names"] and "`weight_ih` is called `" in repr(result)
     wrong = by_gate(*names, shown=lambda c: c)
@@ -58,7 +58,7 @@ def test_a_linear_for_each_gate_has_other_names_and_nothing_else_is_wrong(names)
 @pytest.mark.parametrize(
     "words", ["ifgo", pytest.param(["input", "forget", "candidate", "output"], marks=pytest.mark.heavy)]
 )
-def test_a_weight_for_each_gate_of_each_layer_and_direction_is_taken_for_what_it_is(name, words):
+def test_weights_for_each_gate_are_matched_with_layers_and_directions(name, words):
     H, wanted, made = 2, {}, nn.Module()
     for layer, back in itertools.product(range(2), range(2)):
         for side, letter in (("ih", "W"), ("hh", "U")):
@@ -73,7 +73,7 @@ def test_a_weight_for_each_gate_of_each_layer_and_direction_is_taken_for_what_it
                 within.register_parameter(last, nn.Parameter(torch.zeros(H, weight.shape[1])))
     made.forward = lambda: None
     outcome = Outcome()
-    found = set_parameters(made, wanted, outcome)
-    assert all(torch.equal(torch.cat(found[one]), wanted[one]) for one in wanted)
+    parts = set_parameters(made, wanted, outcome)
+    assert all(torch.equal(torch.cat(parts[name]), wanted[name]) for name in wanted)
     assert {*outcome.notes} == {"renamed"}
-    assert all(("rev" in parts) == ("reverse" in one) for one, parts in outcome.notes["renamed"])
+    assert all(("rev" in other) == ("reverse" in name) for name, other in outcome.notes["renamed"])

@@ -1,4 +1,4 @@
-"""Questions made of a right answer and of changes to it: what is refused, what goes together, what variants ask."""
+"""Check generated questions, made from edits: refused edits, combinations, variants, and `progress`."""
 
 import re
 from collections import Counter
@@ -16,7 +16,7 @@ from companion.check.engine.question import Bank, all_questions
 from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import Function, observe
 from tests.check.answers.gru.gru_step import PROGRAM
-from tests.check.programs import found
+from tests.check.programs import finding_of
 
 NAME = "Zoë Müller-가람"
 FULL = str.maketrans({code: code + 0xFEE0 for code in range(0x21, 0x7F)} | {" ": "\u3000"})  # as wide as a Hangul sign
@@ -74,13 +74,13 @@ def z(question, *mistakes):
 
 @pytest.mark.parametrize("old, times", [("x", 3), ("2 * y", 0)])
 @pytest.mark.parametrize("where", ["mistakes", "variants"])
-def test_a_text_that_does_not_stand_once_is_refused(old, times, where):
+def test_text_that_does_not_occur_exactly_once_is_refused(old, times, where):
     said = f"mixed, slip: {old!r} stands {times} times in mixed_reference"
     with pytest.raises(ValueError, match=re.escape(said)):
         made(**{where: {"slip": ("", old, "0") if where == "mistakes" else (old, "0")}})
 
 
-def test_changes_of_the_same_piece_do_not_go_together_and_others_do():
+def test_only_changes_of_different_pieces_can_be_combined():
     question = made()
     apart = [{"not_doubled", "minus"}, {"minus", "both_lines"}]
     clashing = [{"not_doubled", "tripled"}, {"not_doubled", "both_lines"}, {"only_x", "minus"}, {"only_x", "tripled"}]
@@ -89,10 +89,10 @@ def test_changes_of_the_same_piece_do_not_go_together_and_others_do():
     assert Bank(question, 0).pairs() == [*map(frozenset, together)]
     assert (z(question), z(question, "minus"), z(question, "not_doubled", "minus")) == (23, 17, 7)
     assert (z(question, "both_lines"), z(question, "both_lines", "minus"), z(question, "only_x")) == (54, 46, 10)
-    assert question.truth(1, 1) == 2  # where torch has none, it is the answer itself
+    assert question.truth(1, 1) == 2  # without an answer of torch, the truth is the answer itself
 
 
-def test_each_variant_is_a_question_whose_mistakes_are_the_others_answers():
+def test_answers_to_other_variants_are_mistakes_of_a_variant():
     asked = made(variants=VARIANTS).variants
     assert [*asked] == [*VARIANTS] and [z(one) for one in asked.values()] == [23, 22, 19]
     for name, one in asked.items():
@@ -101,11 +101,11 @@ def test_each_variant_is_a_question_whose_mistakes_are_the_others_answers():
             other: z(asked[other]) for other in asked if other != name
         }
     assert "variant_two" in asked["one"].mistakes and "variant_one" not in asked["one"].mistakes
-    # a change of what a variant has otherwise is none there; what only stands beside it is
+    # a mistake is left out of a variant that changes the same text, and kept where it changes another
     assert "minus" not in asked["three"].mistakes and "not_doubled" in asked["three"].mistakes
 
 
-def test_an_answer_to_another_variant_is_told_so_also_with_a_mistake_beside_it():
+def test_answer_to_another_variant_is_named_also_with_another_mistake():
     asked = made(variants=VARIANTS).variants
     assert diagnosed(asked["one"], lambda x, y: 2 * x + y - 2) == ["variant_two"]
     assert diagnosed(asked["two"], lambda x, y: 2 * x + y - 1) == ["variant_one"]
@@ -114,7 +114,7 @@ def test_an_answer_to_another_variant_is_told_so_also_with_a_mistake_beside_it()
     assert diagnosed(asked["one"], lambda x, y: 2 * x + y - 1) == []
 
 
-# Who is asked what
+# Variants of students
 
 
 VARIED = [question for question in all_questions().values() if question.variants]
@@ -127,20 +127,20 @@ def test_there_are_questions_with_variants():
 
 @varied
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_name_is_asked_the_same_however_it_is_typed(question, spelling):
+def test_spellings_of_a_name_get_the_same_variant(question, spelling):
     assert question.asked_of(SPELLINGS[spelling]) is question.asked_of(NAME)
     assert len({question.asked_of(f"{SPELLINGS[spelling]} {n}").variant for n in range(30)}) == len(question.variants)
 
 
 @varied
-def test_no_name_is_asked_the_first_variant(question):
+def test_students_without_a_name_get_the_first_variant(question):
     first = next(iter(question.variants))
     assert {question.asked_of(name).variant for name in ("", "  ", None, "\u3000")} == {first} == {question.variant}
 
 
 @varied
-def test_variants_are_asked_of_as_many_students_each(question):
-    """Within chance: four standard deviations of what a fair draw gives. Students' numbers are often in a row."""
+def test_variants_are_equally_frequent(question):
+    """Allow four standard deviations of a fair draw, for consecutive numbers of students."""
     students, share = 1200, 1 / len(question.variants)
     counts = Counter(question.asked_of(str(20260000 + number)).variant for number in range(students))
     spread = (students * share * (1 - share)) ** 0.5
@@ -148,8 +148,8 @@ def test_variants_are_asked_of_as_many_students_each(question):
     assert all(abs(count - students * share) < 4 * spread for count in counts.values()), counts
 
 
-def test_what_one_student_is_asked_by_a_question_says_nothing_of_another_question():
-    """Or whoever shares one variant with a friend would share them all."""
+def test_variants_of_two_questions_are_independent():
+    """Otherwise two students who share one variant would share all."""
     one = VARIED[0]
     other = replace(one, name="another")
     rows = {(one.asked_of(str(n)).variant, other.asked_of(str(n)).variant) for n in range(300)}
@@ -166,15 +166,15 @@ def notebook(monkeypatch):
 
 
 def named_for(question, name):
-    """A student who is asked this variant."""
+    """Return a student's number that gets this variant."""
     return next(str(number) for number in range(999) if question.asked_of(str(number)).variant == name)
 
 
 @varied
-def test_what_one_variant_asks_is_the_others_mistake(question):
+def test_reference_of_a_variant_is_a_mistake_in_the_others(question):
     for asked, here in question.variants.items():
         for other, there in question.variants.items():
-            made = found(question.name, there.reference(frozenset()), watched=False, variant=asked).mistakes
+            made = finding_of(question.name, there.reference(frozenset()), watched=False, variant=asked).mistakes
             assert made == ([] if there is here else [f"variant_{other}"]), (asked, other)
 
 
@@ -183,7 +183,7 @@ def step_of(asked, *mistakes):
     return PROGRAM.answer([edit for name in (*mistakes, f"variant_{asked}") for edit in PROGRAM.wrong.get(name, ())])
 
 
-def test_the_checker_asks_by_the_name_that_is_given_and_says_whose_an_answer_is(notebook):
+def test_student_gets_a_variant_and_other_variants_are_named(notebook):
     question = all_questions()["gru_step"]
     for asked in question.variants:
         name = named_for(question, asked)
@@ -193,12 +193,12 @@ def test_the_checker_asks_by_the_name_that_is_given_and_says_whose_an_answer_is(
             result = check("gru_step", step_of(other))
             assert result.mistakes == ([] if other == asked else [f"variant_{other}"])
             assert (messages.of_variant(other, "en") in repr(result)) == (other != asked)
-            if other != asked:  # and a mistake of one's own beside it
+            if other != asked:  # and with a mistake besides
                 both = check("gru_step", step_of(other, "update_gate_inverted")).mistakes
                 assert {*both} == {f"variant_{other}", "update_gate_inverted"}
 
 
-def test_without_a_name_the_first_variant_is_asked_and_that_is_said(notebook):
+def test_variant_without_a_name_is_the_first_and_tells_so(notebook):
     assert "No name is given" in repr(student("  ")) and "Without a name" in repr(variant("gru_step"))
     student("3")
     assert "Without a name" not in repr(variant("gru_step"))
@@ -208,7 +208,7 @@ def test_without_a_name_the_first_variant_is_asked_and_that_is_said(notebook):
         variant("gru_stepp")
 
 
-def test_a_name_is_shown_as_text(notebook):
+def test_name_is_shown_as_text(notebook):
     said = student("`**<b>`")
     assert "`'**<b>'`" in said._repr_markdown_()
 
@@ -217,7 +217,7 @@ def right_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     return torch.tanh(x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh)
 
 
-def test_progress_says_what_is_right_and_what_is_left(notebook):
+def test_progress_shows_right_and_open_questions(notebook):
     rows = str(progress("rnn")).splitlines()
     assert rows[2] == "| `rnn_step` | 0 / 2 | not checked |"
     assert rows[-1].startswith("0 of 10 points. Left: `rnn_step`, `rnn_cell`")
@@ -232,7 +232,7 @@ def test_progress_says_what_is_right_and_what_is_left(notebook):
     assert "0 of 10 points" in repr(progress("rnn"))
 
 
-def test_progress_counts_parts_and_stretches_and_says_when_all_is_there(notebook):
+def test_progress_counts_partial_and_extra_points(notebook):
     notebook.shares |= {"rnn_step": 1, "rnn_cell": 0.5, "rnn": 1, "windows": 1}
     assert "| `rnn_cell` | 1 / 2 | in part |" in repr(progress("rnn"))
     notebook.shares |= {"rnn_cell": 1, "rnn_backward": 1}

@@ -1,4 +1,4 @@
-"""Every question of the checker: right answers are right, and mistakes are told apart."""
+"""Check every question: the reference equals the truth, and all mistakes differ on the probes."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_the_reference_without_mistakes_equals_the_truth(name, variant, seed):
 
 @pytest.mark.parametrize("seed", chosen(SEEDS, 0))
 @in_each_variant
-def test_every_mistake_is_told_from_every_other(name, variant, seed):
+def test_every_mistake_differs_from_every_other(name, variant, seed):
     probed = bank(name, seed, variant)
 
     def outcome(mistake, number, gradients):
@@ -48,7 +48,7 @@ def test_every_mistake_is_told_from_every_other(name, variant, seed):
         return (probed.outcome if gradients else probed.quick_outcome)(frozenset([mistake]), number)
 
     same = alike_in_numbers({mistake: outcome(mistake, 0, False) for mistake in ("nothing", *probed.question.mistakes)})
-    for gradients in (False, True):  # with gradients it takes longer: only those that nothing else tells apart
+    for gradients in (False, True):  # gradients take longer: only for mistakes with the same values
         for number in range(len(probed.probes)):
             same = [pair for pair in same if alike(*(outcome(one, number, gradients) for one in pair), gradients)]
     assert same == [], (
@@ -57,7 +57,7 @@ def test_every_mistake_is_told_from_every_other(name, variant, seed):
 
 
 def alike_in_numbers(outcomes):
-    """The pairs of names whose outcomes agree in all but gradients, as far as numbers and their shapes tell."""
+    """Return the pairs of names whose outcomes have the same values and shapes."""
     forms = {}
     for name, outcome in outcomes.items():
         values = [(key, value) for key, value in sorted(outcome.values.items()) if not is_gradient(key)]
@@ -84,7 +84,7 @@ def test_probes_and_outcomes_survive_json(name):
 
 
 @pytest.mark.parametrize("name", BANKED)
-def test_probes_differ_from_seed_to_seed_and_come_smallest_first(name):
+def test_probes_depend_on_the_seed_and_begin_with_the_smallest(name):
     probes = bank(name, 0).probes
     assert [probe.to_json() for probe in probes] != [probe.to_json() for probe in bank(name, 1).probes]
     assert probes[0].size == min(probe.size for probe in probes)
@@ -102,6 +102,6 @@ def test_every_place_is_a_cell_of_the_book(name):
         )
 
 
-def test_agreement():
+def test_agree():
     one = torch.tensor([1.0, torch.nan])
     assert agree(one, one + 1e-6) and not agree(one, one + 1e-2) and not agree(one, one[:1])

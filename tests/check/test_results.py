@@ -1,4 +1,4 @@
-"""Results of `check`: the words about an answer; and nothing outside is changed."""
+"""Check the text of results, and that `check` leaves torch and Python unchanged."""
 
 import sys
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tests.check.answers.lstm.gates import PROGRAM as GATES_PROGRAM
 from tests.check.answers.rnn.rnn_step import PROGRAM as RNN_STEP
 from tests.check.answers.rnn.windows import PROGRAM as WINDOWS
 from tests.check.lstm_answers import CELL, GATES
-from tests.check.programs import defined, found
+from tests.check.programs import definitions, finding_of
 from tests.check.small_answers import cell, only_i_differs, right_gates
 from tests.project.sampling import UNKNOWN
 
@@ -23,7 +23,7 @@ NAMES = list(all_questions())
 pytestmark = pytest.mark.usefixtures("short_search")
 
 
-def test_a_result_shows_itself():
+def test_result_is_displayed_as_text_and_markdown():
     right = check("gates", right_gates)
     assert right.ok and right.mistakes == [] and repr(right).startswith("Right.")
     wrong = check("gates", lambda *arguments: right_gates(*arguments)[::-1])
@@ -31,7 +31,7 @@ def test_a_result_shows_itself():
     assert check("gates", right_gates, seed=5).ok
 
 
-def test_an_unknown_question_is_refused():
+def test_unknown_question_is_refused():
     said = f"there is no question 'lstm_sell'. Did you mean 'lstm_cell'.* one of {', '.join(NAMES)}"
     with pytest.raises(ValueError, match=said):
         check("lstm_sell", None)
@@ -41,7 +41,7 @@ def test_an_unknown_question_is_refused():
         check(nn.LSTM, "lstm")
 
 
-def test_what_an_answer_prints_is_cut_short(capsys):
+def test_output_of_an_answer_is_truncated(capsys):
     def prints(*arguments):
         print("begun", "x" * 10**6)
         return right_gates(*arguments)
@@ -51,22 +51,22 @@ def test_what_an_answer_prints_is_cut_short(capsys):
     assert printed.startswith("begun xx") and 1000 < len(printed) < 3000
 
 
-def test_an_error_says_its_line():
+def test_error_has_its_line():
     def stops(x, h, weight_ih, *rest):
         return x @ weight_ih
 
-    error = found("gates", stops, seconds=UNKNOWN).error
+    error = finding_of("gates", stops, seconds=UNKNOWN).error
     assert error["code"] == "return x @ weight_ih" and error["type"] == "RuntimeError"
 
 
-def test_an_unknown_mistake_is_described(hasty):
-    finding = found("gates", only_i_differs, seconds=UNKNOWN)
+def test_an_unknown_mistake_is_described(short_vain_search):
+    finding = finding_of("gates", only_i_differs, seconds=UNKNOWN)
     assert not finding.known and finding.value == "i" and finding.first == (0, 2)
     assert finding.wrong == ["i", "second_i"] and finding.right == ["one_number", "batch_1"]
     assert "row 0, unit 2" in repr(check("gates", only_i_differs))
 
 
-def test_an_unknown_mistake_says_what_is_right_and_what_only_follows_is_left_out(hasty):
+def test_unknown_mistake_lists_right_values_without_consequences(short_vain_search):
     said = repr(check("gates", only_i_differs))
     assert "Wrong: `i`.\nRight: `f`, `g`, `o`.\n`i` is wrong from row 0, unit 2 on, at 9 of 15 places" in said
     everywhere = repr(check("gates", lambda *arguments: [3 + gate for gate in right_gates(*arguments)]))
@@ -102,13 +102,13 @@ STOPPED = {
 
 
 @pytest.mark.parametrize("name", STOPPED)
-def test_an_error_says_what_to_do_about_it(name, hasty):
+def test_error_gets_advice(name, short_vain_search):
     result = check(*STOPPED[name])
     assert result.mistakes == ["raises_error"]
     assert [one for one, words in messages.words("en")["errors"].items() if words in repr(result)] == [name]
 
 
-def test_a_way_back_that_is_cut_once_is_one_mistake_and_another_beside_it_is_named(hasty):
+def test_cut_gradient_is_one_mistake_and_another_is_named_besides(short_vain_search):
     def step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
         with torch.no_grad():
             return torch.tanh(x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh)
@@ -122,7 +122,7 @@ def test_a_way_back_that_is_cut_once_is_one_mistake_and_another_beside_it_is_nam
     assert check("rnn_step", lambda *given: 3 * step(*given)).mistakes == ["wrong_values", "no_gradient"]
 
 
-def test_an_example_that_goes_through_is_not_said_to_stop(hasty):
+def test_advice_names_the_probe_with_the_error(short_vain_search):
     edits = [
         (" + bias_ih", ""),
         (" + bias_hh", ""),
@@ -132,7 +132,7 @@ def test_an_example_that_goes_through_is_not_said_to_stop(hasty):
     assert "It stops, for one, with `x` = (3, 4), `h` = (3, 5)," in said and "Run the smallest example" not in said
 
 
-def test_right_with_one_layer_is_said_only_if_nothing_with_one_layer_is_wrong(hasty):
+def test_traits_are_right_only_if_all_probes_with_them_are_right(short_vain_search):
     probed = bank("bidirectional", 0)
 
     def said(amiss):
@@ -146,21 +146,21 @@ def test_right_with_one_layer_is_said_only_if_nothing_with_one_layer_is_wrong(ha
     assert said({"two_steps", "several"}) == ["no_state"]
 
 
-def test_gates_in_each_others_place_are_not_said_to_be_cut_wrongly():
-    *_, answer = defined(
+def test_exchanged_gates_are_described_as_order_of_use_or_of_weights():
+    *_, answer = definitions(
         GATES + CELL, [("f * c + i * g", "i * c + f * g")], {"torch": torch, "nn": nn, "F": nn.functional}
     )
     assert "`c_new = f * c + i * g`" in repr(check("lstm_cell", answer))
     swapped = [("a[:, :H]", "a_i"), ("a[:, H:2*H]", "a[:, :H]"), ("a_i", "a[:, H:2*H]")]
-    said = repr(check("gates", defined(GATES, swapped, {"torch": torch})[0]))
+    said = repr(check("gates", definitions(GATES, swapped, {"torch": torch})[0]))
     assert "in the order f, i, g, o" in said and "c_new" not in said
 
 
-def test_a_state_cut_in_place_is_told_of_detach_in_place():
+def test_detach_in_place_gets_advice():
     assert "`detach_()`" in repr(check("windows", WINDOWS.answer([("h.detach()", "h.detach_()")])))
 
 
-def test_a_result_that_is_right_but_for_its_form_is_said_to_be_so(hasty):
+def test_result_with_a_wrong_form_only_is_described_so(short_vain_search):
     def said(change):
         return repr(check("lookup", lambda weight, indices: change(weight[indices])))
 
@@ -168,17 +168,17 @@ def test_a_result_that_is_right_but_for_its_form_is_said_to_be_so(hasty):
     assert moved in said(lambda rows: rows.movedim(-1, 0)) and form in said(torch.flatten)
 
 
-def test_an_input_taken_for_a_state_is_no_batch_of_one(hasty):
+def test_input_taken_for_a_state_is_not_called_a_batch_of_one(short_vain_search):
     result = check("gates", GATES_PROGRAM.answer([("a.chunk(4, 1)", "a.split(x.shape[1], 1)")]))
     assert result.mistakes == ["raises_error"] and "batch is 1" not in repr(result)
 
 
-def test_an_error_has_the_type_that_python_gave_it(hasty):
+def test_error_is_shown_with_its_original_type(short_vain_search):
     said = repr(check("one_hot", lambda indices, n: (indices == torch.arange(n).unsqueeze(1)).double()))
     assert "`flat_indices_only`" in said and "`RuntimeError: The size" in said and "SeveralDimensions" not in said
 
 
-def test_names_that_are_missing_and_names_that_nobody_asked_for_are_said(hasty):
+def test_missing_and_unasked_names_are_listed(short_vain_search):
     probed = bank("parameter_shapes", 0)
     right = {(*probe.options.values(),): one.values for probe, one in zip(probed.probes, probed.expected)}
 
@@ -197,13 +197,13 @@ def test_names_that_are_missing_and_names_that_nobody_asked_for_are_said(hasty):
     assert "with one layer" in repr(other) and "shape than" not in repr(other)
 
 
-def test_results_of_a_list_are_counted(hasty):
+def test_wrong_length_of_a_list_is_named(short_vain_search):
     every_other_twice = [("states.append(h)", "states += [h] * (len(states) % 2 + 1)")]
     result = check("windows", WINDOWS.answer(every_other_twice))
     assert result.mistakes == ["wrong_count"] and "Not asked for: `states[" in repr(result)
 
 
-def test_nothing_is_held_against_torch_where_torch_has_no_such_thing(hasty):
+def test_torch_is_not_mentioned_where_torch_has_no_such_thing(short_vain_search):
     of = {"wrong_values": lambda lengths, size: torch.rand(len(lengths), size, size) > 0.5,
           "wrong_shape": lambda lengths, size: torch.zeros(2, size, 7)}  # fmt: skip
     for name, answer in of.items():
@@ -211,7 +211,7 @@ def test_nothing_is_held_against_torch_where_torch_has_no_such_thing(hasty):
         assert result.mistakes == [name] and "torch" not in repr(result)
 
 
-def test_a_wrong_shape_is_shown_by_a_wrong_shape():
+def test_example_of_a_wrong_shape_shows_that_shape():
     def misshapen(x, *rest):
         i, f, g, o = right_gates(x, *rest)
         return i + 1, f, g, o[None] if len(x) == 3 else o
@@ -220,7 +220,7 @@ def test_a_wrong_shape_is_shown_by_a_wrong_shape():
     assert "`o` should have the shape `(3, 5)`, but has `(1, 3, 5)`." in said
 
 
-def test_nothing_outside_is_changed():
+def test_check_restores_global_state():
     state, dtype = torch.get_rng_state(), torch.get_default_dtype()
     profiler = sys.getprofile()
     check("lstm_cell", cell())

@@ -1,4 +1,4 @@
-"""Several mistakes at once."""
+"""Check that two or three mistakes at once are named."""
 
 import time
 
@@ -6,17 +6,17 @@ import pytest
 
 from companion.check.engine.question import all_questions
 from tests.check.answers.lstm.gates import PROGRAM
-from tests.check.programs import found
+from tests.check.programs import finding_of
 from tests.check.small_answers import only_i_differs
 
 
-def test_two_at_once_are_named_beside_gradients_that_are_gone():
+def test_two_mistakes_are_named_besides_missing_gradients():
     shuffled = PROGRAM.answer([*PROGRAM.wrong["gates_f_i_g_o"], *PROGRAM.wrong["bias_hh_missing"]])
-    detached = found("gates", lambda *arguments: [gate.detach() for gate in shuffled(*arguments)])
+    detached = finding_of("gates", lambda *arguments: [gate.detach() for gate in shuffled(*arguments)])
     assert set(detached.mistakes) == {"gates_f_i_g_o", "bias_hh_missing", "no_gradient"}
 
 
-# Three at once, of which the first two never explain all.
+# Three mistakes at once, none of whose pairs explains all.
 TRIPLES = {
     "gates": {"hidden_ignored", "sigmoid_missing_on_f", "gates_f_i_g_o"},
     "lstm_cell": {"weights_transposed", "tanh_kept_in_c", "default_state_ones"},
@@ -29,16 +29,15 @@ TRIPLES = {
 
 
 @pytest.mark.parametrize("name", TRIPLES)
-def test_three_at_once(name):
+def test_three_mistakes_are_named(name):
     assert (
-        set(found(name, all_questions()[name].reference(frozenset(TRIPLES[name])), watched=False).mistakes)
+        set(finding_of(name, all_questions()[name].reference(frozenset(TRIPLES[name])), watched=False).mistakes)
         == TRIPLES[name]
     )
 
 
 @pytest.mark.heavy
-def test_a_long_search_finds_nothing_false():
-    """Nor does it take longer than it may."""
+def test_long_search_ends_in_time_without_a_wrong_name():
     began = time.process_time()
-    assert found("gates", only_i_differs, seconds=30).mistakes == ["wrong_values"]
+    assert finding_of("gates", only_i_differs, seconds=30).mistakes == ["wrong_values"]
     assert time.process_time() - began < 32

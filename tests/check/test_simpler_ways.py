@@ -1,4 +1,4 @@
-"""What simpler ways reach in the tasks whose answer is a network that has learned: as the assignment says it."""
+"""Check the scores that the assignment states for simple counting in the trained questions."""
 
 import json
 import re
@@ -15,15 +15,15 @@ FINISHED = [edition.language for edition in finished()]
 RUNS = range(8)
 
 
-def said(language, cell):
-    """The numbers of the paragraph below a task's marks."""
+def stated_numbers(language, cell):
+    """Return the numbers in the paragraph below a task's marks."""
     notebook = json.loads((ROOT / f"assignments/source/{language}/language_model.ipynb").read_text(encoding="utf-8"))
     source = next("".join(one["source"]) for one in notebook["cells"] if one["id"] == cell)
     return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", source.rpartition("|\n\n")[2])]
 
 
 def most_counted(growth, seed):
-    """How often the symbol is right that was counted most, where each step counts `growth` times the one before."""
+    """Return how often the most counted symbol is right, if each step counts `growth` times the one before."""
     draw = Draw(seed)
     symbols = draw(recall.SYMBOLS + recall.NOISES + 1).argsort()[: recall.SYMBOLS]  # as `recall.draw_data` draws them
     probe, right = recall.draw_data(Draw(seed))
@@ -33,7 +33,7 @@ def most_counted(growth, seed):
 
 
 def log_p(order, text, pieces):
-    """Of each character, from how often it followed the `order` before it in a text."""
+    """Return the probabilities of the next character from counts after the last `order` characters."""
     table = torch.full((characters.CHARACTERS,) * (order + 1), 0.2, dtype=torch.float64)
     windows = text.unfold(0, order + 1, 1)
     table.index_put_(tuple(windows.T), torch.ones(len(windows), dtype=torch.float64), accumulate=True)
@@ -41,7 +41,7 @@ def log_p(order, text, pieces):
 
 
 def counted(mixed, seed):
-    """The share that counts reach, mixed in these parts: {order: part}."""
+    """Return the score of counts, mixed in these parts: {order: part}."""
     probe, right = characters.draw_data(Draw(seed))
     found = [
         log_p(order, probe.tensors["text"], probe.tensors["held_out"]).exp() * part for order, part in mixed.items()
@@ -54,13 +54,13 @@ def mean(score, what):
 
 
 @pytest.mark.heavy
-def test_counts_are_as_good_as_is_said():
+def test_scores_of_counts_are_as_stated():
     found = [100 * mean(most_counted, growth) for growth in (1.0, 1.1, 1.5)]
     orders = [mean(counted, mixed) for mixed in ({2: 1.0}, {3: 1.0}, {1: 0.05, 2: 0.35, 3: 0.6})]
     for language in FINISHED:
-        numbers = said(language, "task-recall")
+        numbers = stated_numbers(language, "task-recall")
         for one in found:
             assert min(abs(one - number) for number in numbers) < 2, (language, one)
-        numbers = said(language, "task-characters")
+        numbers = stated_numbers(language, "task-characters")
         for one in orders:
             assert min(abs(one - number) for number in numbers) < 0.03, (language, one)

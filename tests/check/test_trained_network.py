@@ -1,4 +1,4 @@
-"""Networks that are to reach something: what is asked of them, what is worth how much, and what is not learned."""
+"""Check trained questions: points for what a network has learned, and none for what it has not."""
 
 import math
 from functools import partial
@@ -22,11 +22,11 @@ from companion.check.questions.language_model.characters import share_learned
 from tests.assignments.grading import WORDS
 from tests.project.sampling import sample
 
-KINDS = 20  # so many that shuffled numbers do not know them by chance
+KINDS = 20  # enough that shuffled targets are never right by chance
 
 
 def draw(draw):
-    """Which sign turns into which is drawn anew. The network has to learn it from examples."""
+    """Return a probe and its targets: a random table of signs, to be learned from examples."""
     table = torch.randperm(KINDS, generator=draw.generator)
     seen, asked = draw.whole(KINDS, 200), draw.whole(KINDS, 100)
     tensors = {"x": torch.eye(KINDS).double()[seen], "y": table[seen], "held_out": torch.eye(KINDS).double()[asked]}
@@ -41,7 +41,7 @@ QUESTION = Question("signs", "rnn", 2, "rnn#equation", CALL, None, None, {}, Non
 
 
 def trained(model, x, y, steps=60, logits_in=lambda returned: returned):
-    """Train a model and return it. logits_in: takes the logits from what the model returns."""
+    """Train a model and return it. logits_in: takes the logits from the model's result."""
     optimizer = torch.optim.Adam(model.parameters(), lr=0.3)
     for _ in range(steps):
         loss = F.cross_entropy(logits_in(model(x)), y)
@@ -52,7 +52,6 @@ def trained(model, x, y, steps=60, logits_in=lambda returned: returned):
 
 
 def signs(x, y, kinds, steps=60):
-    """A right answer."""
     return trained(nn.Linear(kinds, kinds), x, y, steps)
 
 
@@ -62,7 +61,7 @@ def in_half_of_all(x, y, kinds):
 
 
 class ByHeart(nn.Module):
-    """Knows what it was shown, and has numbers that do nothing. keeps: where."""
+    """Model that memorises the examples in a dictionary, and has a parameter without effect."""
 
     def __init__(self, x, y):
         super().__init__()
@@ -110,8 +109,8 @@ WRONG = {
 }
 
 
-def given_to(seed):
-    """What an answer gets."""
+def arguments_for(seed):
+    """Return the arguments that an answer gets."""
     got = []
     observe(QUESTION.call, lambda *given: got.append(given), exam(QUESTION, seed).probes[0])
     return got[0]
@@ -123,19 +122,19 @@ def judged(answer, seed=0):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_learned_has_all_points(seed):
+def test_trained_model_has_all_points(seed):
     finding = judged(signs, seed)
     assert (finding.mistakes, finding.share, finding.reached["score"]) == ([], 1.0, 1.0)
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_did_not_has_none_and_is_told_why(name):
+def test_wrong_answers_have_no_points_and_a_reason(name):
     finding = judged(WRONG[name])
     assert (finding.mistakes, finding.share) == ([name.split("~")[0]], 0.0)
 
 
 @pytest.mark.parametrize("layer", [nn.GRU, nn.LSTMCell, companion.RNN])
-def test_a_librarys_layer_is_no_answer(layer):
+def test_library_layer_is_named(layer):
     def by_library(x, y, kinds):
         model = signs(x, y, kinds)
         model.inside = layer(2, 2)
@@ -169,7 +168,7 @@ def by_own_descent(x, y, kinds):
 
 
 class Last(nn.Module):
-    """What is trained gives more than what is asked for."""
+    """Wrapper that returns only the last result of the trained model."""
 
     def __init__(self, inner):
         super().__init__()
@@ -188,7 +187,7 @@ def in_another_model(x, y, kinds):
 
 
 def with_an_average(x, y, kinds):
-    """And with a hook that is not there the second time, when training is stopped."""
+    """Return an averaged model with a hook, which a model stopped before training lacks."""
     model, other = signs(x, y, kinds), signs(x, y, kinds, steps=40)
     with torch.no_grad():
         model.weight.add_(other.weight).div_(2)
@@ -197,7 +196,7 @@ def with_an_average(x, y, kinds):
 
 
 def of_frozen_numbers(x, y, kinds):
-    """Numbers that are drawn, and neither learned nor registered: the second time they are the same."""
+    """Return a model with random numbers that are not registered, but drawn equally each time."""
     mixed = torch.linalg.qr(torch.randn(kinds, kinds))[0]
     model = nn.Sequential()
     model.add_module("read", nn.Linear(kinds, kinds))
@@ -209,13 +208,13 @@ MANNERS = [in_a_trainer, by_own_descent, in_another_model, with_an_average, of_f
 
 
 @pytest.mark.parametrize("answer", MANNERS, ids=lambda answer: answer.__name__)
-def test_what_learned_is_right_however_it_is_trained(answer):
+def test_ways_of_training_are_right(answer):
     finding = judged(answer)
     assert (finding.mistakes, finding.share) == ([], 1.0)
 
 
-def test_what_counts_is_the_model_that_was_made_anew():
-    """Most of what it knows is in its numbers, the rest in a table."""
+def test_only_the_model_made_anew_counts():
+    """The answer keeps most of what it learned in its numbers, and the rest in a table, which does not count."""
 
     def answer(x, y, kinds):
         keep = y < 17
@@ -228,7 +227,7 @@ def test_what_counts_is_the_model_that_was_made_anew():
     assert finding.mistakes == ["not_reached"] and finding.share == 0.25 and finding.reached["score"] < 0.9
 
 
-def test_a_model_is_made_anew_once_if_it_can_be_and_never_without_points():
+def test_model_is_made_anew_once_if_possible_and_never_without_points():
     def beside_another(x, y, kinds):
         helper = nn.Linear(2, 2)
         return helper and signs(x, y, kinds)
@@ -237,13 +236,13 @@ def test_a_model_is_made_anew_once_if_it_can_be_and_never_without_points():
         assert len(run_exam(exam(QUESTION, 0), lambda probe: observe(QUESTION.call, answer, probe))) == runs
 
 
-def test_what_learned_in_part_has_a_part():
+def test_model_that_learned_in_part_has_a_part_of_the_points():
     finding = judged(in_half_of_all)
     assert finding.mistakes == ["not_reached"] and finding.share == 0.25 and 0.5 <= finding.reached["score"] < 0.9
 
 
-def test_weights_that_were_learned_elsewhere_are_of_no_use():
-    """Those of another run fit another table."""
+def test_weights_of_another_run_have_no_points():
+    """Weights of another run fit another table."""
 
     def brought(seed):
         def answer(x, y, kinds):
@@ -253,22 +252,22 @@ def test_weights_that_were_learned_elsewhere_are_of_no_use():
 
         return answer
 
-    states = {seed: signs(*given_to(seed)).state_dict() for seed in (0, 1)}
+    states = {seed: signs(*arguments_for(seed)).state_dict() for seed in (0, 1)}
     assert judged(brought(0)).ok and judged(brought(1)).mistakes == ["not_reached"]
 
 
-def test_what_is_right_for_the_held_out_is_not_where_the_answer_runs():
+def test_held_out_targets_are_not_in_the_process_of_the_answer():
     probed = exam(QUESTION, 0)
-    assert set(probed.probes[0].tensors) == {"x", "y", "held_out"} and len(given_to(0)) == 3
+    assert set(probed.probes[0].tensors) == {"x", "y", "held_out"} and len(arguments_for(0)) == 3
     assert not any(torch.equal(one, probed.right["targets"]) for one in probed.probes[0].tensors.values())
 
 
-def test_the_same_run_twice_is_the_same():
+def test_runs_are_reproducible():
     scores = [judged(lambda *given: signs(*given, steps=8)).reached["score"] for _ in range(2)]
     assert scores[0] == scores[1]
 
 
-def test_a_share_is_of_the_last_mark_that_is_reached():
+def test_share_is_that_of_the_last_mark_reached():
     more = TrainingGoal(None, accuracy, ((0.5, 0.25), (0.7, 0.5), (0.9, 1.0)), 0.1, 1, 1)
     assert [more.share(score) for score in (0.49, 0.5, 0.89, 0.9, 1.0)] == [0.0, 0.25, 0.5, 1.0, 1.0]
     assert more.aim == 0.9
@@ -282,19 +281,19 @@ def test_scores():
     assert share_learned(learned, torch.zeros(2, 5).double()) == pytest.approx((2.5 - math.log(5)) / 2)
 
 
-# In words, and graded
+# In words, and in the grader
 
 
 @pytest.fixture
 def asked(monkeypatch):
-    """The question, as if it were one of the book's."""
+    """Register the question as if it were in an assignment."""
     monkeypatch.setattr(session, "NOTEBOOK", session.Session())
     monkeypatch.setattr(companion.check, "find_question", lambda name: QUESTION)
     for module in (answer_judge, answers):
         monkeypatch.setattr(module, "all_questions", lambda: {"signs": QUESTION})
 
 
-def test_a_student_is_told_what_was_reached_and_what_is_asked_for(asked):
+def test_text_tells_the_score_and_the_aim(asked):
     right, part = check("signs", signs), check("signs", in_half_of_all)
     assert right.ok and "Reached: accuracy 1. All points need 0.9." in repr(right)
     assert "has 420 numbers, and may have 420" in repr(right)
@@ -306,16 +305,16 @@ def test_a_student_is_told_what_was_reached_and_what_is_asked_for(asked):
     assert messages.of_mistake("not_learned", "ko")["says"] in repr(heart)
 
 
-# Bad luck: on two draws, of which seeds 0 and 1 are, so many of 20 kinds are learned; what that is worth.
+# Kinds (of 20) learned on the draws of seeds 0 and 1, and the share of the points.
 LUCK = [((20, 1), 1.0), ((1, 20), 1.0), ((11, 20), 1.0), ((11, 1), 0.25), ((1, 11), 0.25), ((1, 1), 0.0)]
 
 
 def kinds_learned(most):
-    return {int(given_to(seed)[1].sum()): kinds for seed, kinds in enumerate(most)}
+    return {int(arguments_for(seed)[1].sum()): kinds for seed, kinds in enumerate(most)}
 
 
 @pytest.mark.parametrize("most, share", LUCK)
-def test_the_better_of_two_draws_counts(asked, most, share):
+def test_better_of_two_draws_counts(asked, most, share):
     learned, runs = kinds_learned(most), []
 
     def answer(x, y, kinds):
@@ -325,11 +324,11 @@ def test_the_better_of_two_draws_counts(asked, most, share):
 
     result = check("signs", answer)
     assert result.ok == (share == 1) and session.NOTEBOOK.shares == {"signs": share}
-    drawn = [one for one in runs if one in learned]  # others are of models made anew
+    drawn = [one for one in runs if one in learned]  # the other runs are of models made anew
     assert drawn == [*learned][: 1 if most[0] == 20 else 2]
 
 
-def test_only_who_falls_short_has_another_draw(asked):
+def test_only_a_network_short_of_the_aim_has_another_draw(asked):
     for name, answer in {"right": signs, **WRONG}.items():
         draws = []
         ask = partial(observe, QUESTION.call, answer, forbidden=QUESTION.forbidden)
@@ -358,7 +357,7 @@ def signs(x, y, kinds):
 
 
 @pytest.mark.parametrize("most, share", sample(LUCK[3:4] + LUCK[:3] + LUCK[4:]))
-def test_the_grader_trains_and_pays_for_what_was_reached(worker, asked, most, share):
+def test_grader_gives_points_for_the_score(worker, asked, most, share):
     imports = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
     answer = answers.Answer([[1, imports], [2, SOURCE.format(most=kinds_learned(most))]], ["signs"], True, cell=2)
     verdict = answer_judge.grade(worker, "signs", answer, 0, "en", WORDS)

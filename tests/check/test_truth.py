@@ -1,4 +1,4 @@
-"""The truth of a question is what torch or the book computes. That the reference equals it: test_questions.py."""
+"""Check that the truth of each question is the result of torch or the book; test_questions.py compares references."""
 
 from dataclasses import replace
 
@@ -21,11 +21,11 @@ def assert_same(outcome, expected):
         torch.testing.assert_close(number, expected.values[value], rtol=0, atol=1e-12)
 
 
-# Each variant of the assignment `gru`, by torch's own cells with the rows put into torch's order
+# Each variant of the assignment `gru` by torch's own cells, with the rows in torch's order
 
 
 def blocks(weights, order, wanted):
-    """Weights whose blocks of rows stand in one order, in another one. A letter with a minus changes the sign."""
+    """Return weights with their blocks of rows in another order. A minus before a letter changes the sign."""
     found = []
     for weight in weights:
         parts = dict(zip(order, weight.chunk(len(order))))
@@ -42,7 +42,7 @@ def by_lstm_cell(order, wanted):
 
 
 def by_loops(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, *peepholes):
-    """Number by number, with Python's sums."""
+    """Compute a step of a peephole LSTM number by number."""
     i, f, g, o = range(4)
     size, new = h.shape[1], ([], [])
 
@@ -85,13 +85,13 @@ TRUTHS = {
 }
 
 
-def test_there_is_a_truth_for_each_variant():
+def test_each_variant_has_a_truth():
     asked = {(name, variant) for name in questions("gru") for variant in all_questions()[name].variants or [None]}
     assert asked == {*TRUTHS}
 
 
 @pytest.mark.parametrize("name, variant", TRUTHS)
-def test_the_truth_of_a_variant_is_that_of_torchs_cells(name, variant):
+def test_variants_equal_torchs_cells(name, variant):
     probed = bank(name, 3, variant)
     for number, probe in enumerate(probed.probes):
         expected = observe(probed.question.call, TRUTHS[name, variant], probe)
@@ -102,7 +102,7 @@ def test_the_truth_of_a_variant_is_that_of_torchs_cells(name, variant):
 # The other assignments
 
 
-def test_the_truth_of_the_simple_network_is_that_of_torchs_layer():
+def test_lstm_equals_torchs_layer():
     torch.manual_seed(0)
     layer = nn.RNN(3, 4).double()
     input, h_0 = torch.rand(5, 2, 3).double(), torch.rand(1, 2, 4).double()
@@ -112,8 +112,8 @@ def test_the_truth_of_the_simple_network_is_that_of_torchs_layer():
     torch.testing.assert_close(step, expected[0][0], rtol=0, atol=1e-12)
 
 
-def test_the_truth_of_windows_has_the_gradient_that_training_has():
-    """Each window's loss backward by itself, the state detached between: what the training chapter does."""
+def test_windows_have_the_gradient_of_training():
+    """Compare with the training chapter: `backward` for each window, with the state detached between windows."""
     torch.manual_seed(0)
     cell = nn.RNNCell(3, 4).double()
     input, first, size = torch.rand(7, 2, 3).double(), torch.rand(2, 4).double(), 3
@@ -129,7 +129,7 @@ def test_the_truth_of_windows_has_the_gradient_that_training_has():
         torch.testing.assert_close(ours, parameter.grad, rtol=0, atol=1e-12)
 
 
-def test_gates_are_those_of_torchs_cell():
+def test_gates_equal_those_of_torchs_cell():
     torch.manual_seed(0)
     cell = nn.LSTMCell(3, 4).double()
     x, h, c = torch.rand(2, 3).double(), torch.rand(2, 4).double(), torch.rand(2, 4).double()
@@ -138,7 +138,7 @@ def test_gates_are_those_of_torchs_cell():
     torch.testing.assert_close((o * new_c.tanh(), new_c), cell(x, (h, c)), rtol=0, atol=1e-12)
 
 
-def test_weights_with_one_bias_do_in_torch_what_they_do_elsewhere():
+def test_converted_weights_with_one_bias_give_the_same_states():
     torch.manual_seed(0)
     weights = {"W": torch.rand(20, 3).double(), "U": torch.rand(20, 5).double(), "b": torch.rand(20).double()}
     layer = nn.LSTM(3, 5).double()
@@ -152,8 +152,8 @@ def test_weights_with_one_bias_do_in_torch_what_they_do_elsewhere():
     torch.testing.assert_close(layer(x)[0][-1], h, rtol=0, atol=1e-12)
 
 
-def test_probabilities_are_those_of_the_books_writer():
-    """Index 0 is never drawn there: it is put in front. Its cuts are the first variant's."""
+def test_probabilities_equal_those_of_the_books_writer():
+    """The book's writer never draws index 0, so one is added in front. Its cuts are those of the first variant."""
     truth = all_questions()["next_probabilities"].truth
     for probe in bank("next_probabilities", 4).probes:
         logits = torch.cat([torch.zeros(1), probe.tensors["logits"]])
@@ -161,15 +161,15 @@ def test_probabilities_are_those_of_the_books_writer():
         torch.testing.assert_close(truth(probe.tensors["logits"], **probe.options), theirs, rtol=0, atol=1e-12)
 
 
-def test_perplexity_is_that_of_torch():
+def test_perplexity_equals_torchs_cross_entropy():
     for probe in bank("perplexity", 4).probes:
         logits, targets, mask = (probe.tensors[name] for name in ("logits", "targets", "mask"))
         loss = nn.CrossEntropyLoss(ignore_index=-1)(logits.flatten(0, 1), targets.where(mask, -1).flatten())
         assert all_questions()["perplexity"].truth(logits, targets, mask) == pytest.approx(loss.exp().item())
 
 
-def test_what_is_written_with_a_state_is_what_is_written_by_reading_all():
-    """By a GRU of the companion, whose text depends on all that it has read."""
+def test_text_generated_with_a_state_equals_text_from_reading_all():
+    """Use a GRU of the companion, whose text depends on the whole prompt."""
     torch.manual_seed(0)
     cell, out = companion.GRUCell(4, 6), nn.Linear(6, 4)
 
@@ -186,7 +186,7 @@ def test_what_is_written_with_a_state_is_what_is_written_by_reading_all():
     assert writes(*given, drawing()) == all_questions()["generate"].truth(*given, drawing())
 
 
-def test_the_truth_is_that_of_torchs_layer_with_a_mask_as_that_has_it():
+def test_multi_head_equals_torchs_layer_with_its_mask():
     torch.manual_seed(0)
     layer = nn.MultiheadAttention(6, 2, batch_first=True).double()
     query, key = torch.rand(2, 3, 6).double(), torch.rand(2, 4, 6).double()
@@ -205,10 +205,10 @@ def test_the_truth_is_that_of_torchs_layer_with_a_mask_as_that_has_it():
     torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
 
 
-def test_a_beam_that_is_wide_enough_finds_the_best_of_all():
+def test_wide_beam_finds_all_sequences():
     probe = bank("beam_search", 0).probes[2]
     outcome = observe(all_questions()["beam_search"].call, all_questions()["beam_search"].truth,
                       replace(probe, options=probe.options | {"width": 10**4}))  # fmt: skip
-    assert outcome.values["log_p"].exp().sum() == pytest.approx(1)  # all that can be, ended or cut
+    assert outcome.values["log_p"].exp().sum() == pytest.approx(1)  # all possible sequences, ended or cut
     narrow = observe(all_questions()["beam_search"].call, BEAM_SEARCH.answer(), probe)
     assert narrow.values["log_p"][0] <= outcome.values["log_p"][0]

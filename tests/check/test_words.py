@@ -1,4 +1,4 @@
-"""Words of the checker: every mistake has them, in every language, and they lead to places that exist."""
+"""Check the checker's words: complete in every language, with links to existing places."""
 
 import json
 import re
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("short_search")
 
 
 def files_of(language):
-    """Where a language's words stand: what all assignments share, and what each has for itself."""
+    """Return a language's files: the one that all assignments share, and one for each."""
     return [messages.WORDS / f"{language}.toml", *sorted((messages.WORDS / language).glob("*.toml"))]
 
 
@@ -34,8 +34,8 @@ def keys_of(table, before=()):
 
 
 @pytest.mark.parametrize("language", messages.languages())
-def test_no_words_stand_in_two_files(language):
-    """The later ones would be said, in the other assignments as well."""
+def test_no_words_are_in_two_files(language):
+    """The later file would replace the earlier for all assignments."""
     there = {}
     for file in files_of(language):
         for key in keys_of(tomllib.loads(file.read_text(encoding="utf-8"))):
@@ -44,8 +44,8 @@ def test_no_words_stand_in_two_files(language):
     assert twice == {}, f"in companion/check/words/ these stand more than once: {twice}"
 
 
-def test_every_variant_has_words_and_no_words_are_left_over():
-    """In English: the other languages are held to that below."""
+def test_every_variant_has_words_and_no_others_do():
+    """Check English only; the test of all languages below compares the others with it."""
     known = {variant for question in all_questions().values() for variant in question.variants}
     said = messages.words("en")["variants"]
     assert known - {*said} == set(), "[variants] in companion/check/words/en/<assignment>.toml lacks these"
@@ -53,20 +53,20 @@ def test_every_variant_has_words_and_no_words_are_left_over():
 
 
 def entries(language):
-    """A language's own words, by table and key: none that English lends."""
+    """Return a language's own words by table and key, without English for the gaps."""
     tables = messages.own_words(language)
     mistakes = tables.pop("mistakes")
     return tables | {f"mistakes.{name}": entry for name, entry in mistakes.items()}
 
 
 @pytest.mark.parametrize("language", FINISHED)
-def test_a_finished_edition_has_a_checker_that_speaks_it(language):
+def test_finished_editions_have_words(language):
     assert language in messages.languages(), f"write companion/check/words/{language}.toml, or call the edition a draft"
 
 
 @pytest.mark.parametrize("language", messages.languages())
 def test_every_mistake_has_words_and_no_words_are_left_over(language):
-    """A language that is only begun may lack some."""
+    """Languages of drafts may lack some."""
     file = f"companion/check/words/{language}.toml or {language}/<assignment>.toml"
     said = {name.removeprefix("mistakes."): one for name, one in entries(language).items() if "mistakes." in name}
     known = dict.fromkeys(map(messages.entry_of, mistakes()))
@@ -74,7 +74,7 @@ def test_every_mistake_has_words_and_no_words_are_left_over(language):
         lacking = [f"[mistakes.{name}]" for name in known if set(said.get(name, ())) < {"says", "advice"}]
         assert lacking == [], f"write in {file}, each with `says` and `advice`: {', '.join(lacking)}"
     variants = {name for one in all_questions().values() for name in one.names if messages.VARIANT.match(name)}
-    more = [name for name in said if name not in {*known, *variants}]  # of a variant there may be more to say
+    more = [name for name in said if name not in {*known, *variants}]  # a variant may have words of its own
     assert more == [], f"{file} has words for mistakes that no question has: {', '.join(more)}"
     for name, entry in said.items():
         assert set(entry) <= {"says", "advice"} and all(entry.values()), f"{file}, [mistakes.{name}]: {entry}"
@@ -82,20 +82,20 @@ def test_every_mistake_has_words_and_no_words_are_left_over(language):
 
 
 @pytest.mark.parametrize("language", messages.languages())
-def test_all_languages_say_the_same_and_put_in_the_same(language):
+def test_all_languages_have_the_same_words_and_placeholders(language):
     file, english, said = f"companion/check/words/{language}[.toml]", entries("en"), entries(language)
     both = {(table, key): text for table in english for key, text in english[table].items()}
     here = {(table, key): text for table in said for key, text in said[table].items()}
     more, lacking = ([f"{key} of [{table}]" for table, key in one] for one in (here.keys() - both, both.keys() - here))
     assert more == [], f"{file} has what the English words have not: {', '.join(more)}"
-    lacking = [one for one in lacking if "[mistakes." not in one]  # that is the test above
+    lacking = [one for one in lacking if "[mistakes." not in one]  # the test above checks these
     assert lacking == [] or language not in FINISHED, f"{file} lacks {', '.join(lacking)}"
     for place, text in here.items():
         put_in = [sorted(re.findall(r"{\w+}", one)) for one in (both[place], text)]
         assert put_in[0] == put_in[1], f"{file}, {place}: in English {put_in[0]} are put in, here {put_in[1]}"
 
 
-def test_a_language_without_words_is_answered_in_english_and_told_so():
+def test_language_without_words_gets_english_and_a_notice():
     told = "The checker does not speak `xx` yet: this is English. It speaks "
     for answer in (right_gates, said_wrong):
         english, other = check("gates", answer).paragraphs, check("gates", answer, lang="xx").paragraphs
@@ -103,7 +103,7 @@ def test_a_language_without_words_is_answered_in_english_and_told_so():
     assert not any(messages.untranslated_notice(language) for language in messages.languages())
 
 
-def test_words_that_a_language_lacks_are_english_one_by_one(tmp_path):
+def test_missing_words_of_a_language_are_english(tmp_path):
     shutil.copy(messages.WORDS / "en.toml", tmp_path)
     shutil.copytree(messages.WORDS / "en", tmp_path / "en")
     begun = (
@@ -116,14 +116,14 @@ def test_words_that_a_language_lacks_are_english_one_by_one(tmp_path):
     assert said["axes"] == english["axes"] and said["mistakes"].keys() == english["mistakes"].keys()
 
 
-def test_every_axis_is_known():
+def test_every_axis_has_words():
     axes = messages.words("en")["axes"]
     for question in all_questions().values():
         new = {axis for names in question.axes.values() for axis in names} - set(axes)
         assert not new, f"{question.name} has axes that [axes] in companion/check/words/en.toml has no words for: {new}"
 
 
-def test_a_place_that_an_edition_lacks_is_the_english_one(tmp_path, monkeypatch):
+def test_place_missing_in_an_edition_is_the_english_one(tmp_path, monkeypatch):
     for language in ("en", "ja"):
         known = messages.places(language) | {"site": f"https://example.org/book/{language}/"}
         there = (
@@ -143,7 +143,7 @@ def test_a_place_that_an_edition_lacks_is_the_english_one(tmp_path, monkeypatch)
     )
 
 
-def test_a_pointer_is_in_the_readers_words_and_a_link_if_the_site_has_an_address(monkeypatch, hasty):
+def test_pointer_is_translated_and_links_to_the_site(monkeypatch, short_vain_search):
     def read(language):
         return check("gates", only_i_differs, lang=language).paragraphs[-1]
 
@@ -155,7 +155,7 @@ def test_a_pointer_is_in_the_readers_words_and_a_link_if_the_site_has_an_address
     assert "forget” <https://example.org/book/en/lstm.html#six-equations>." in messages.as_text(read("en"))
 
 
-def test_a_cell_belongs_to_the_heading_above_it():
+def test_cells_belong_to_the_heading_above():
     found = headings.headings("en", "lstm")
     cells = json.loads(Path("book/en/lstm.ipynb").read_text(encoding="utf-8"))["cells"]
     assert list(found) == [cell["id"] for cell in cells]
@@ -164,8 +164,8 @@ def test_a_cell_belongs_to_the_heading_above_it():
 
 
 @pytest.mark.parametrize("language", messages.languages())
-def test_markdown_takes_no_words_for_marks(language):
-    """Only `…` is a mark in the words, and `**…**` in those that begin a result."""
+def test_words_have_no_accidental_markdown(language):
+    """Words may have only `…` as markup, and `**…**` at the beginning of a result."""
     tables = messages.words(language)
     told = {table: tables[table] for table in ("results", "traits", "axes", "variants")} | tables["mistakes"]
     for table, entries in told.items():
@@ -187,7 +187,7 @@ def tags(text):
     return {token.tag for token in inner} - {"", "code"}
 
 
-def test_lists_are_joined_as_the_language_does(hasty):
+def test_lists_are_joined_with_the_comma_of_the_language(short_vain_search):
     assert "`i`、`f`、`g`、`o`" in repr(check("gates", said_wrong, lang="ja"))
     assert "`i`, `f`" in repr(check("gates", said_wrong))
 
@@ -196,7 +196,7 @@ def said_wrong(*arguments):
     return [gate + 1 for gate in right_gates(*arguments)]
 
 
-def test_text_keeps_code_apart_from_words():
+def test_text_keeps_backticks_of_code():
     assert messages.as_text("**Not** `1 - g**2` and `h**2`.") == "Not `1 - g**2` and `h**2`."
 
 
@@ -205,7 +205,7 @@ LONG_LIST = "import companion.check.__main__ as main; main.mistakes = lambda: ['
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("command", [("-c", LONG_LIST), ("-m", "companion.check")])
-def test_the_list_ends_when_nobody_reads_on(command):
+def test_list_ends_silently_with_its_pipe(command):
     process = subprocess.Popen([sys.executable, *command, "--list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdout.readline()
     process.stdout.close()
@@ -213,7 +213,7 @@ def test_the_list_ends_when_nobody_reads_on(command):
     process.stderr.close()
 
 
-def test_the_list():
+def test_list():
     command = [sys.executable, "-m", "companion.check", "--list"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

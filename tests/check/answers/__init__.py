@@ -1,7 +1,7 @@
 """Answers as students write them: a module for each question, in the folder of its assignment, with a `PROGRAM`.
 
-None of them uses the code of companion/check/questions/, whose changes name the mistakes. tests/check/test_answers.py
-runs them all. Trained questions are in tests/check/test_trained_network.py.
+They are independent of the code in companion/check/questions/. tests/check/test_answers.py runs them all. Trained
+questions are in tests/check/test_trained_network.py.
 """
 
 import math
@@ -20,7 +20,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 import companion
 from companion.check.engine.question import all_questions
-from tests.check.programs import changed, defined, fit, questions
+from tests.check.programs import changed, definitions, edits_fit, questions
 
 # The names that an answer may use without importing them
 KNOWN = {
@@ -32,22 +32,22 @@ KNOWN = {
 
 @dataclass(frozen=True)
 class Program:
-    """A right answer to a question, and other answers made of it.
+    """A right answer to a question, and other answers made from it.
 
-    An answer is a list of edits, pairs `(old, new)` of texts, each replaced in what the edits before it have left of
-    `source`; or "lambda …", which may call the program; or the source of another program; or a function or class. An
-    edit fails if its old text is not there. The last thing that a source defines is the answer.
+    An answer is a list of edits `(old, new)`, applied to `source` one after another; or "lambda …", which may call the
+    program; or the source of another program; or a function or class. An edit fails if its old text does not occur.
+    The last function or class that a source defines is the answer.
     """
 
     source: str
-    wrong: dict = field(default_factory=dict)  # for each mistake an answer that makes it: {mistake: answer}
+    wrong: dict = field(default_factory=dict)  # {mistake: an answer that makes it}
     also_wrong: list = field(default_factory=list)  # further wrong answers: (mistake or mistakes, answer)
     also_right: list | dict = field(default_factory=list)  # further right answers, or {what is unusual: answer}
     pairs: list = field(
         default_factory=list
     )  # two mistakes of `wrong` at once, where both are edits: (mistake, mistake)
     variants: dict = field(default_factory=dict)  # a right answer to each variant of the question: {variant: edits}
-    # questions whose programs make the mistakes that this one does not: this answer is made of theirs
+    # questions on whose answers this one builds: their programs make the mistakes that this one does not
     parts: tuple = ()
 
     def answer(self, given=()):
@@ -60,18 +60,17 @@ class Program:
             source = f"{self.source}\nanswer = {given}"
         else:
             source = textwrap.dedent(given)
-        return defined(source, (), KNOWN)[-1]
+        return definitions(source, (), KNOWN)[-1]
 
 
 def drawn_pairs(question, source, wrong, number, left_out=lambda pair, edits: False):
-    """Return pairs of mistakes, drawn by chance, that go together in a program. left_out: which of them are not
-    tried."""
+    """Return random pairs of mistakes whose edits fit together. left_out(pair, edits): True to skip a pair."""
     asked, chosen, pairs = all_questions()[question], random.Random(0), {}
     while len(pairs) < number:
-        # edits that name the gates by their places come before those that change these
+        # edits that select gates by their places come before those that change the places
         pair = sorted(chosen.sample(sorted(wrong), 2), key=lambda name: name.startswith("gates_"))
         edits = [edit for name in pair for edit in wrong[name]]
-        if asked.allows(frozenset(pair)) and fit(source, edits) and not left_out(pair, edits):
+        if asked.allows(frozenset(pair)) and edits_fit(source, edits) and not left_out(pair, edits):
             pairs[frozenset(pair)] = tuple(pair)
     return [*pairs.values()]
 

@@ -1,4 +1,4 @@
-"""Answers to the question `lookup`, whose lines the layer uses, too."""
+"""Answers to the question `lookup`, with lines that the layer uses as well."""
 
 import torch
 from torch import nn

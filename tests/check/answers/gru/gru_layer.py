@@ -106,7 +106,7 @@ RIGHT = {
     ],
 }  # fmt: skip
 
-# Layers inside have other names, and what goes wrong besides is named with them.
+# Inner layers have other parameter names, which are reported together with other mistakes.
 LINEARS = """
         self.h2h, self.x2h = nn.Linear(hidden_size, 3 * hidden_size), nn.Linear(input_size, 3 * hidden_size)
 """

@@ -1,11 +1,10 @@
-"""The programs of the assignment `gru`, with pairs of mistakes that are drawn by chance."""
+"""Programs of the assignment `gru`, with random pairs of mistakes."""
 
 from tests.check.answers import Program, drawn_pairs
 
 
 def left_out(pair, edits):
-    """Return whether a pair changes a text twice, or names rows by their place, which says nothing about another
-    order."""
+    """Return True if a pair changes a text twice, or selects rows by their place, which may hide another order."""
     rows = any("rows" in name or "order" in name or "variant" in name for name in pair)
     places = any("2*H" in new for _, new in edits) or {"candidate_reads_by_z", "state_mixed_by_r"} & {*pair}
     return len({old for old, _ in edits}) < len(edits) or rows and places

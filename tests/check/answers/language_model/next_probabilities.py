@@ -90,11 +90,11 @@ BELOW = (
 
 
 def edits_of(variant):
-    """Return what makes the program an answer to a variant."""
+    """Return the edits that make the program an answer to a variant."""
     return [(CUTS, BY_P + BY_K)] * variant.startswith(("top_p", "below")) + [BELOW] * ("below" in variant)
 
 
-# Cuts that are not renewed between answer another variant, number for number.
+# Without renormalisation between the cuts the numbers are those of another variant.
 NOT_RENEWED_BETWEEN = NEXT.replace("p = q / q.sum()", "p = q / (1 if top_p else q.sum())", 1)
 
 PROGRAM = Program(NEXT, NEXT_WRONG, also_right=NEXT_RIGHT, variants={name: edits_of(name) for name in VARIANTS})

@@ -44,7 +44,7 @@ LAYER_WRONG = STEP_WRONG | NETWORK_WRONG | BATCH_FIRST_WRONG | {
 }  # fmt: skip
 
 
-# A layer that hides a cell of its own has other names.
+# The parameters of a layer with an inner cell have other names.
 HIDDEN_CELL = (
     CELL.replace("LSTMCell", "Cell")
     + """

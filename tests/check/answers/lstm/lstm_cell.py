@@ -46,7 +46,7 @@ CELL_WRONG = STEP_WRONG | STATES_WRONG | DEFAULTS_WRONG | {
 
 
 class OfTorchsWeights(nn.LSTMCell):
-    """A layer of torch that only gives its first weights."""
+    """Layer of torch that only provides its first weights."""
 
     def forward(self, x, state=None):
         h, c = state or (torch.zeros(len(x), self.hidden_size),) * 2

@@ -1,5 +1,4 @@
-"""A layer, or several, with all options of torch's, and the mistakes in it, which answers to `lstm` and
-`lstm_parameters` share."""
+"""An LSTM with all options of torch and its mistakes, shared by answers to `lstm` and `lstm_parameters`."""
 
 from tests.check.answers import changed
 from tests.check.answers.lstm.states import DEFAULTS_WRONG, STATES_WRONG
@@ -81,7 +80,7 @@ OPTIONS = {"num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0, 
 
 
 def network(*asked, **others):
-    """Return the program of a layer that is always made with the options `asked`, and has defaults for the others."""
+    """Return the program of a layer that always gets the options `asked`, with defaults for the others."""
     defaults = [f"{name}={value}" for name, value in (OPTIONS | others).items() if name not in asked]
     return changed(NETWORK, ("OPTIONS", ", ".join([*asked, *defaults])))
 
@@ -89,7 +88,7 @@ def network(*asked, **others):
 SAY, STEPS, START = "said.append(h * on[t])", "range(len(x))", "h, c = h0[k * self.D + d], c0[k * self.D + d]"
 HOLD = "h, c = torch.where(on[t], h, old_h), torch.where(on[t], c, old_c)"
 LAST, TOP, BACK = "torch.stack(hs), torch.stack(cs)", "y, h_n, c_n = x", ("y = y.transpose(0, 1)", "pass")
-# In a loop over time, and in what comes of it
+# Mistakes in the loop over time and its results
 LOOP_WRONG = STATES_WRONG | {
     "given_state_ignored": [("h0, c0 = state", "h0, c0 = 0 * state[0], 0 * state[1]")],
     "c_n_is_h_n": [("(h_n, c_n)", "(h_n, h_n)")],

@@ -1,4 +1,4 @@
-"""Mistakes with the states, where a program says h0, c0 and returns h_n, c_n."""
+"""Mistakes with the states, for programs that call them h0, c0 and return h_n, c_n."""
 
 STATES_WRONG = {
     "state_detached": [("h0, c0 = state", "h0, c0 = state[0].detach(), state[1].data")],

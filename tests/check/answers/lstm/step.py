@@ -1,4 +1,4 @@
-"""One step of an LSTM, and the mistakes in it, which answers to `lstm` and `lstm_parameters` share."""
+"""One step of an LSTM and its mistakes, shared by answers to `lstm` and `lstm_parameters`."""
 
 from itertools import permutations
 

@@ -1,10 +1,10 @@
-"""Mistakes of several layers, and answers that questions about them share."""
+"""Mistakes and answers that the questions about several layers share."""
 
 from companion.check.engine.question import all_questions
 from tests.check.answers.lstm.network import LAST, SAY, START, TOP
 from tests.check.answers.lstm.step import STEP_WRONG
 
-# A network takes its steps as `lstm` and `projected` do, whose answers make the other mistakes of a step.
+# The steps of a network are those of `lstm` and `projected`, whose programs make the other mistakes of a step.
 SOME_STEPS_WRONG = {name: STEP_WRONG[name] for name in (
     "gates_f_i_g_o", "gates_i_f_o_g", "bias_ih_missing", "bias_hh_missing", "tanh_missing_on_g", "tanh_missing_on_c",
     "c_squashed", "recurrent_weights_transposed", "new_h_too_early",
@@ -39,6 +39,6 @@ IN_FLOAT32 = [(SUM, f"x, h, W, U, b1, b2 = (torch.as_tensor(one).float() for one
 
 
 def libraries(question):
-    """Return answers that are a library's: the truth, and the reference."""
+    """Return answers from a library: the truth and the reference."""
     asked = all_questions()[question]
     return [("library_layer", asked.truth), ("library_layer", asked.reference(frozenset()))]

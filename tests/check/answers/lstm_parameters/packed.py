@@ -1,4 +1,4 @@
-"""Answers to the question `packed`: a student who sorts, although a mask would do."""
+"""Answers to the question `packed`, by sorting sequences instead of a mask."""
 
 from tests.check.answers import Program
 from tests.check.answers.lstm.network import HOLD, LOOP_WRONG, RUN, SAY

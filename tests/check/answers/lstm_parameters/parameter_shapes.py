@@ -1,4 +1,4 @@
-"""Answers to the question `parameter_shapes`: a student who writes down a dictionary."""
+"""Answers to the question `parameter_shapes`, as a literal dictionary."""
 
 import torch
 

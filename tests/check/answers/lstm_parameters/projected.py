@@ -7,7 +7,7 @@ from tests.check.answers.lstm_parameters.layers import IN_FLOAT32, libraries
 
 PROJECT, DONE = "        if torch.is_tensor(V):\n            h = h @ V.T\n", "return torch.stack(said), h, c"
 AFTER_LAYER = [("(4 * H, R)", "(4 * H, H)"), ("N, self.R)", "N, self.H)"), (PROJECT, "")]
-# h and c differ in size: zeros are not exchanged, else no call would return
+# h and c differ in size: with exchanged zeros every call would raise an error
 EXCHANGED = [
     ("        h0, c0 = state", "        else:\n            state = state[1], state[0]\n        h0, c0 = state")
 ]

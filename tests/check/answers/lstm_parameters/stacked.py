@@ -1,4 +1,4 @@
-"""Answers to the question `stacked`: layers, and dropout, of whole sequences."""
+"""Answers to the question `stacked`, with dropout on whole sequences."""
 
 from torch import nn
 
@@ -60,8 +60,7 @@ class Wrapped(nn.Module):
 
 
 def of_modules(source, made, taken):
-    """Return a network whose parameters are those of modules in it. made: how; taken: the weights of a side of a
-    layer."""
+    """Return a network with inner modules. made: code that makes them; taken: code for the weights of a direction."""
     return changed(
         source,
         (NETWORK[NETWORK.index("        for k in range(num_layers)") : NETWORK.index("\n    def forward")], made),

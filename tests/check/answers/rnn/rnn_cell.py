@@ -64,7 +64,7 @@ CELLS = {
     ],
 }
 
-# Two nn.Linear are a right step with wrong names; what goes wrong besides is named with them.
+# Two nn.Linear are a right step with wrong names, which are reported together with other mistakes.
 LINEARS = """
     class RNNCell(nn.Module):
         def __init__(self, input_size, hidden_size):

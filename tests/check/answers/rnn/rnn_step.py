@@ -79,7 +79,7 @@ OTHER_WEIGHTS = [
     ("from_x + from_h", "torch.cat([x, h], 1) @ torch.cat([weight_hh, weight_ih], 1).T + bias_ih + bias_hh"),
 ]
 
-# It works for one sequence only.
+# works for one sequence only
 ONE_SEQUENCE = [("x @ weight_ih.T", "(weight_ih @ x.view(weight_ih.shape[1]))[None]")]
 
 PROGRAM = Program(STEP, STEP_WRONG, also_wrong=[

@@ -13,7 +13,7 @@ def inputs_and_targets(indices, size):
 """
 RANGE = "range(0, len(indices) - size, size)"
 PIECE, NEXT = "indices[t : t + size]", "indices[t + 1 : t + size + 1]"
-EVERY = [(RANGE, "range(0, len(indices) // size * size, size)")]  # all windows that have inputs
+EVERY = [(RANGE, "range(0, len(indices) // size * size, size)")]  # all windows with inputs
 WINDOWS_WRONG = {
     "targets_not_shifted": [(NEXT, PIECE)],
     "inputs_and_targets_swapped": [("return inputs, targets", "return targets, inputs")],

@@ -165,7 +165,7 @@ PROGRAM = Program(LOOP, TRAIN_WRONG, also_wrong=[
     ("wrong_form", "lambda *given: [train(*given)]"),
     ("wrong_values", "lambda *given: [3 * loss for loss in train(*given)]"),
     ("raises_error", "lambda *given: 1 / 0"),
-    # `backward` stops for many reasons: only those that are known are named.
+    # `backward` fails for many reasons: only known ones are named.
     ("raises_error", [("losses.append",
     "if losses: raise RuntimeError('of another kind')\n            losses.append")]),
 ], also_right=TRAIN_RIGHT, pairs=[

@@ -93,7 +93,7 @@ PROGRAM = Program(IN_WINDOWS, IN_WINDOWS_WRONG, also_wrong=[
     ("state_not_cut", [("            state = state.detach()", "            pass"), ("backward()",
     "backward(retain_graph=True)")]),
     ("wrong_shape", "lambda *given: iter([])"),
-    # `backward` stops for many reasons: only those that are known are named.
+    # `backward` fails for many reasons: only known ones are named.
     ("raises_error", [("state = state.detach()", "state = state.detach().T")]),
     ("raises_error", [("losses.append", "if start: raise RuntimeError('of another kind')\n        losses.append")]),
 ], also_right=IN_WINDOWS_RIGHT, pairs=[
