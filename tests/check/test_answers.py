@@ -15,10 +15,10 @@ for assignment in ASSIGNMENTS:
 SEEDS = (0, 3)
 
 
-def cases(made, every, mark=pytest.mark.heavy):
+def cases(rows, every, mark=pytest.mark.heavy):
     """Return cases for `parametrize` with ids `question-label`. `make test` runs one in `every`."""
     return [
-        pytest.param(*case.values, marks=case.marks, id="-".join(case.values[:2])) for case in sample(made, every, mark)
+        pytest.param(*case.values, marks=case.marks, id="-".join(case.values[:2])) for case in sample(rows, every, mark)
     ]
 
 
@@ -47,19 +47,19 @@ def right_answers():
 
 def pairs():
     for question, program in ANSWERS.items():
-        for one, other in program.pairs:
-            yield question, f"{one}+{other}", program, [*program.wrong[one], *program.wrong[other]]
+        for first, second in program.pairs:
+            yield question, f"{first}+{second}", program, [*program.wrong[first], *program.wrong[second]]
 
 
 @pytest.mark.parametrize("question", [name for name, question in all_questions().items() if not question.training_goal])
 def test_every_mistake_has_a_program(question):
     asked, first = all_questions()[question], ANSWERS.get(question)
     parts = (question, *first.parts) if first else ()
-    made = {name for part in parts if part in ANSWERS for name in ANSWERS[part].wrong}
+    names = {name for part in parts if part in ANSWERS for name in ANSWERS[part].wrong}
     if first and first.parts:
-        made &= {*asked.names}
-    made |= {f"variant_{name}" for name in (first.variants if first else ())} & {*asked.names}
-    require_program_for_each(question, first, made, f"tests/check/answers/{asked.assignment}/{question}.py")
+        names &= {*asked.names}
+    names |= {f"variant_{name}" for name in (first.variants if first else ())} & {*asked.names}
+    require_program_for_each(question, first, names, f"tests/check/answers/{asked.assignment}/{question}.py")
 
 
 @pytest.mark.parametrize("seed", sample(SEEDS, 2))
@@ -83,17 +83,17 @@ def test_every_mistake_is_named(question, mistakes, program, answer):
 def test_two_mistakes_are_named(question, mistakes, program, edits):
     """Check that both mistakes are named, or others with the same outcomes."""
     finding = finding_of(question, program.answer(edits), seed=5, seconds=60, watched="once")
-    made = {*mistakes.split("+")}
+    expected = {*mistakes.split("+")}
     assert finding.known
-    assert {*finding.mistakes} == made or same(question, made, {*finding.mistakes}), finding
+    assert {*finding.mistakes} == expected or same(question, expected, {*finding.mistakes}), finding
 
 
-def same(question, made, said):
+def same(question, made, named):
     """Return True if two sets of mistakes have the same outcomes on all probes."""
     probed = bank(question, 5)
-    both = frozenset(made), frozenset(said)
-    return said <= {*probed.question.mistakes} and all(
-        alike(*(probed.outcome(one, number) for one in both)) for number in range(len(probed.probes))
+    both = frozenset(made), frozenset(named)
+    return named <= {*probed.question.mistakes} and all(
+        alike(*(probed.outcome(mistakes, number) for mistakes in both)) for number in range(len(probed.probes))
     )
 
 
@@ -102,8 +102,8 @@ def test_right_answer_to_a_variant_is_a_mistake_in_the_others(question):
     variants = ANSWERS[question].variants
     assert [*variants] == [*all_questions()[question].variants]
     for asked in variants:
-        for given, edits in variants.items():
-            mistakes = [] if asked == given else [f"variant_{given}"]
+        for answered, edits in variants.items():
+            mistakes = [] if asked == answered else [f"variant_{answered}"]
             assert finding_of(question, ANSWERS[question].answer(edits), variant=asked).mistakes == mistakes
 
 

@@ -66,8 +66,8 @@ def test_other_type_errors_are_not_called_a_missing_argument():
 
 
 def test_error_at_a_batch_shows_its_text_and_line():
-    said = repr(check("lookup", lambda weight, indices: weight.index_select(0, indices)))
-    assert "IndexError: index_select()" in said and "Line" in said
+    text = repr(check("lookup", lambda weight, indices: weight.index_select(0, indices)))
+    assert "IndexError: index_select()" in text and "Line" in text
 
 
 def test_weights_changed_outside_no_grad_get_advice(monkeypatch):
@@ -78,8 +78,8 @@ def test_weights_changed_outside_no_grad_get_advice(monkeypatch):
 
 def test_error_of_backward_is_shown_in_the_words_of_torch():
     program = TRAINING["train_in_windows"]
-    said = repr(check("train_in_windows", program.answer(program.wrong["state_not_cut"])))
-    assert "`state_not_cut`" in said and "`RuntimeError: Trying to backward" in said and "ThroughOld" not in said
+    text = repr(check("train_in_windows", program.answer(program.wrong["state_not_cut"])))
+    assert "`state_not_cut`" in text and "`RuntimeError: Trying to backward" in text and "ThroughOld" not in text
 
 
 # Mistakes and variants
@@ -103,9 +103,9 @@ def mistakes_in(variant, program, seed=0):
 @pytest.mark.parametrize("name", [None, *TRAINING["inputs_and_targets"].wrong])
 def test_the_other_variant_has_the_same_mistakes(name):
     program = TRAINING["inputs_and_targets"]
-    first = program.answer(program.wrong.get(name, ()))
+    answer = program.answer(program.wrong.get(name, ()))
     wanted = {None: [], "variant_windows_first": ["variant_time_first"]}.get(name, [name])
-    assert mistakes_in("windows_first", lambda *given: [one.T for one in first(*given)]) == wanted
+    assert mistakes_in("windows_first", lambda *arguments: [table.T for table in answer(*arguments)]) == wanted
 
 
 def test_cuts_without_renormalisation_get_advice():
@@ -115,27 +115,27 @@ def test_cuts_without_renormalisation_get_advice():
 
 
 def test_finding_names_the_wrong_value_and_a_section():
-    said = repr(check("generate", LANGUAGE_MODEL["generate"].answer([(WRITE, "out.append(i)")])))
-    assert "`indices`" in said and "Read again" in said
+    text = repr(check("generate", LANGUAGE_MODEL["generate"].answer([(WRITE, "out.append(i)")])))
+    assert "`indices`" in text and "Read again" in text
 
 
 WITHIN_ONE_QUESTION = [
-    (question, one, other)
+    (question, first, second)
     for question, program in LANGUAGE_MODEL.items()
-    for one, other in combinations(sorted(program.wrong), 2)
-    if all_questions()[question].allows({one, other})
-    and edits_fit(program.source, [*program.wrong[one], *program.wrong[other]])
+    for first, second in combinations(sorted(program.wrong), 2)
+    if all_questions()[question].allows({first, second})
+    and edits_fit(program.source, [*program.wrong[first], *program.wrong[second]])
 ]
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("question, one, other", WITHIN_ONE_QUESTION[::7])
-def test_two_mistakes_are_named_or_no_wrong_mistake_is_named(question, one, other):
+@pytest.mark.parametrize("question, first, second", WITHIN_ONE_QUESTION[::7])
+def test_two_mistakes_are_named_or_no_wrong_mistake_is_named(question, first, second):
     """If one mistake hides the other, one of them is named."""
     program = LANGUAGE_MODEL[question]
-    named = set(finding_of(question, program.answer([*program.wrong[one], *program.wrong[other]])).mistakes)
-    said = all_questions()[question].names
-    assert named & {one, other} or not named & set(said) or len(named) == 1, named
+    named = set(finding_of(question, program.answer([*program.wrong[first], *program.wrong[second]])).mistakes)
+    known_names = all_questions()[question].names
+    assert named & {first, second} or not named & set(known_names) or len(named) == 1, named
 
 
 def equal_pairs(question):
@@ -148,17 +148,17 @@ def equal_pairs(question):
         sums = [(name, *value.shape, round(float(value.sum()), 5)) for name, value in outcome.values.items()]
         alike_so_far.setdefault(str((sorted(sums), outcome.error and outcome.error["kind"])), []).append(mistakes)
     for group in alike_so_far.values():
-        for one, other in combinations(group, 2):
-            if all(alike(probed.outcome(one, number), probed.outcome(other, number)) for number in numbers):
-                yield one, other
+        for first, second in combinations(group, 2):
+            if all(alike(probed.outcome(first, number), probed.outcome(second, number)) for number in numbers):
+                yield first, second
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("question", ["gates", "lstm_cell", "one_bias", "lstm_backward"])
 def test_nearly_all_pairs_are_distinguished(question):
     # a state in a wrong form is not compared, so that it hides other mistakes
-    equal = [(one, other) for one, other in equal_pairs(question) if "state_returned_nested" not in one | other]
-    assert [(set(one), set(other)) for one, other in equal if not {*map(plain, one | other)} & HIDES] == []
+    equal = [pair for pair in equal_pairs(question) if "state_returned_nested" not in pair[0] | pair[1]]
+    assert [(set(first), set(second)) for first, second in equal if not {*map(plain, first | second)} & HIDES] == []
     assert len(equal) < 0.05 * len(bank(question, 0).pairs())
 
 
@@ -220,9 +220,9 @@ WORDS = [("weight_ih", "W"), ("weight_hh", "A"), ("bias_ih", "b"), ("bias_hh", "
 
 
 @pytest.mark.parametrize("words", [[], WORDS], ids=["torch's words", "own words"])
-@pytest.mark.parametrize("made, pair", sample(LISTS, 3))
-def test_cells_in_lists_are_matched_with_layers_and_directions(made, pair, words):
-    right = Program(IN_LISTS).answer([("MADE", made), ("PAIR", pair), *words])
+@pytest.mark.parametrize("modules, pair", sample(LISTS, 3))
+def test_cells_in_lists_are_matched_with_layers_and_directions(modules, pair, words):
+    right = Program(IN_LISTS).answer([("MADE", modules), ("PAIR", pair), *words])
     finding = finding_of("bidirectional", right, seed=7)
     assert finding.mistakes == ["parameter_names"]
     word = "W" if words else "weight_ih"

@@ -29,9 +29,9 @@ def changes(x, h, *weights):
 
 def changes_what_the_gradient_needs(wrong):
     def gates(x, h, *weights):
-        found = wrong(x, h, *weights)
+        result = wrong(x, h, *weights)
         h.mul_(2)
-        return found
+        return result
 
     return gates
 
@@ -74,8 +74,8 @@ def test_general_mistakes(name):
 ])  # fmt: skip
 def test_values_are_compared_if_a_change_in_place_leaves_no_gradients(answer, mistakes):
     """A changed input alone leaves half of the points."""
-    made = changes_what_the_gradient_needs(answer)
-    assert finding_of("gates", made, seconds=UNKNOWN, watched=False).mistakes == mistakes
+    changing = changes_what_the_gradient_needs(answer)
+    assert finding_of("gates", changing, seconds=UNKNOWN, watched=False).mistakes == mistakes
 
 
 def renamed(module):

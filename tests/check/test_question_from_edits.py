@@ -56,7 +56,7 @@ def probes(draw):
     return [Probe("several", {"x": draw(n), "y": draw(n)}) for n in (1, 3)]
 
 
-def made(mistakes=MISTAKES, variants=None):
+def mixed_question(mistakes=MISTAKES, variants=None):
     return generate_question(
         mixed_reference, mistakes, variants, name="mixed", assignment="none", points=1, place="",
         call=Function(("x", "y"), "z"), probes=probes,
@@ -75,13 +75,13 @@ def z(question, *mistakes):
 @pytest.mark.parametrize("old, times", [("x", 3), ("2 * y", 0)])
 @pytest.mark.parametrize("where", ["mistakes", "variants"])
 def test_text_that_does_not_occur_exactly_once_is_refused(old, times, where):
-    said = f"mixed, slip: {old!r} stands {times} times in mixed_reference"
-    with pytest.raises(ValueError, match=re.escape(said)):
-        made(**{where: {"slip": ("", old, "0") if where == "mistakes" else (old, "0")}})
+    message = f"mixed, slip: {old!r} stands {times} times in mixed_reference"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        mixed_question(**{where: {"slip": ("", old, "0") if where == "mistakes" else (old, "0")}})
 
 
 def test_only_changes_of_different_pieces_can_be_combined():
-    question = made()
+    question = mixed_question()
     apart = [{"not_doubled", "minus"}, {"minus", "both_lines"}]
     clashing = [{"not_doubled", "tripled"}, {"not_doubled", "both_lines"}, {"only_x", "minus"}, {"only_x", "tripled"}]
     assert all(map(question.allows, apart)) and not any(map(question.allows, clashing))
@@ -93,25 +93,25 @@ def test_only_changes_of_different_pieces_can_be_combined():
 
 
 def test_answers_to_other_variants_are_mistakes_of_a_variant():
-    asked = made(variants=VARIANTS).variants
-    assert [*asked] == [*VARIANTS] and [z(one) for one in asked.values()] == [23, 22, 19]
-    for name, one in asked.items():
-        assert one.variant == name
-        assert {other: z(one, f"variant_{other}") for other in asked if other != name} == {
-            other: z(asked[other]) for other in asked if other != name
+    variants = mixed_question(variants=VARIANTS).variants
+    assert [*variants] == [*VARIANTS] and [z(question) for question in variants.values()] == [23, 22, 19]
+    for name, question in variants.items():
+        assert question.variant == name
+        assert {other: z(question, f"variant_{other}") for other in variants if other != name} == {
+            other: z(variants[other]) for other in variants if other != name
         }
-    assert "variant_two" in asked["one"].mistakes and "variant_one" not in asked["one"].mistakes
+    assert "variant_two" in variants["one"].mistakes and "variant_one" not in variants["one"].mistakes
     # a mistake is left out of a variant that changes the same text, and kept where it changes another
-    assert "minus" not in asked["three"].mistakes and "not_doubled" in asked["three"].mistakes
+    assert "minus" not in variants["three"].mistakes and "not_doubled" in variants["three"].mistakes
 
 
 def test_answer_to_another_variant_is_named_also_with_another_mistake():
-    asked = made(variants=VARIANTS).variants
-    assert diagnosed(asked["one"], lambda x, y: 2 * x + y - 2) == ["variant_two"]
-    assert diagnosed(asked["two"], lambda x, y: 2 * x + y - 1) == ["variant_one"]
-    assert diagnosed(asked["two"], lambda x, y: 2 * x - (y - 3)) == ["variant_three"]
-    assert diagnosed(asked["two"], lambda x, y: x + y - 1) == ["variant_one", "not_doubled"]
-    assert diagnosed(asked["one"], lambda x, y: 2 * x + y - 1) == []
+    variants = mixed_question(variants=VARIANTS).variants
+    assert diagnosed(variants["one"], lambda x, y: 2 * x + y - 2) == ["variant_two"]
+    assert diagnosed(variants["two"], lambda x, y: 2 * x + y - 1) == ["variant_one"]
+    assert diagnosed(variants["two"], lambda x, y: 2 * x - (y - 3)) == ["variant_three"]
+    assert diagnosed(variants["two"], lambda x, y: x + y - 1) == ["variant_one", "not_doubled"]
+    assert diagnosed(variants["one"], lambda x, y: 2 * x + y - 1) == []
 
 
 # Variants of students
@@ -150,10 +150,10 @@ def test_variants_are_equally_frequent(question):
 
 def test_variants_of_two_questions_are_independent():
     """Otherwise two students who share one variant would share all."""
-    one = VARIED[0]
-    other = replace(one, name="another")
-    rows = {(one.asked_of(str(n)).variant, other.asked_of(str(n)).variant) for n in range(300)}
-    assert len(rows) == len(one.variants) ** 2
+    first = VARIED[0]
+    second = replace(first, name="another")
+    rows = {(first.asked_of(str(n)).variant, second.asked_of(str(n)).variant) for n in range(300)}
+    assert len(rows) == len(first.variants) ** 2
 
 
 # In a notebook
@@ -172,10 +172,12 @@ def named_for(question, name):
 
 @varied
 def test_reference_of_a_variant_is_a_mistake_in_the_others(question):
-    for asked, here in question.variants.items():
-        for other, there in question.variants.items():
-            made = finding_of(question.name, there.reference(frozenset()), watched=False, variant=asked).mistakes
-            assert made == ([] if there is here else [f"variant_{other}"]), (asked, other)
+    for asked, asked_variant in question.variants.items():
+        for other, answered_variant in question.variants.items():
+            mistakes = finding_of(
+                question.name, answered_variant.reference(frozenset()), watched=False, variant=asked
+            ).mistakes
+            assert mistakes == ([] if answered_variant is asked_variant else [f"variant_{other}"]), (asked, other)
 
 
 def step_of(asked, *mistakes):
@@ -209,8 +211,8 @@ def test_variant_without_a_name_is_the_first_and_tells_so(notebook):
 
 
 def test_name_is_shown_as_text(notebook):
-    said = student("`**<b>`")
-    assert "`'**<b>'`" in said._repr_markdown_()
+    message = student("`**<b>`")
+    assert "`'**<b>'`" in message._repr_markdown_()
 
 
 def right_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -236,7 +238,7 @@ def test_progress_counts_partial_and_extra_points(notebook):
     notebook.shares |= {"rnn_step": 1, "rnn_cell": 0.5, "rnn": 1, "windows": 1}
     assert "| `rnn_cell` | 1 / 2 | in part |" in repr(progress("rnn"))
     notebook.shares |= {"rnn_cell": 1, "rnn_backward": 1}
-    said = [one for one in repr(progress("rnn")).splitlines() if one]
-    assert said[-2:] == ["10 of 10 points: all that is asked for.", "And 3 for stretch questions."]
+    lines = [line for line in repr(progress("rnn")).splitlines() if line]
+    assert lines[-2:] == ["10 of 10 points: all that is asked for.", "And 3 for stretch questions."]
     with pytest.raises(ValueError, match="there is no assignment 'cnn'. It is one of embedding, rnn"):
         progress("cnn")

@@ -50,7 +50,9 @@ def test_every_mistake_differs_from_every_other(name, variant, seed):
     same = alike_in_numbers({mistake: outcome(mistake, 0, False) for mistake in ("nothing", *probed.question.mistakes)})
     for gradients in (False, True):  # gradients take longer: only for mistakes with the same values
         for number in range(len(probed.probes)):
-            same = [pair for pair in same if alike(*(outcome(one, number, gradients) for one in pair), gradients)]
+            same = [
+                pair for pair in same if alike(*(outcome(mistake, number, gradients) for mistake in pair), gradients)
+            ]
     assert same == [], (
         f"no probe of {name} tells these apart: one more probe might, or one of each pair has to go: {same}"
     )
@@ -63,13 +65,13 @@ def alike_in_numbers(outcomes):
         values = [(key, value) for key, value in sorted(outcome.values.items()) if not is_gradient(key)]
         row = torch.cat([torch.zeros(1), *(value.flatten() for _, value in values)])
         forms.setdefault(str([(key, *value.shape) for key, value in values]), []).append((name, row))
-    found = []
+    pairs = []
     for group in forms.values():
         names, rows = zip(*group)
         rows = torch.stack(rows)
         places = close(rows[:, None], rows).all(dim=2).triu(1).nonzero().tolist()
-        found += [(names[one], names[other]) for one, other in places]
-    return found
+        pairs += [(names[first], names[second]) for first, second in places]
+    return pairs
 
 
 @pytest.mark.parametrize("name", BANKED)
@@ -93,15 +95,15 @@ def test_probes_depend_on_the_seed_and_begin_with_the_smallest(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_place_is_a_cell_of_the_book(name):
     question = all_questions()[name]
-    asked = [question, *question.variants.values()]
-    for place in {question.place, *(place for one in asked for place in one.mistakes.values())} - {""}:
+    variants = [question, *question.variants.values()]
+    for place in {question.place, *(place for variant in variants for place in variant.mistakes.values())} - {""}:
         page, cell = place.split("#")
         cells = json.loads(Path(f"book/en/{page}.ipynb").read_text(encoding="utf-8"))["cells"]
-        assert cell in {one["id"] for one in cells}, (
+        assert cell in {entry["id"] for entry in cells}, (
             f"{name} leads to {place}, but book/en/{page}.ipynb has no cell {cell}"
         )
 
 
 def test_agree():
-    one = torch.tensor([1.0, torch.nan])
-    assert agree(one, one + 1e-6) and not agree(one, one + 1e-2) and not agree(one, one[:1])
+    tensor = torch.tensor([1.0, torch.nan])
+    assert agree(tensor, tensor + 1e-6) and not agree(tensor, tensor + 1e-2) and not agree(tensor, tensor[:1])

@@ -32,8 +32,8 @@ def test_result_is_displayed_as_text_and_markdown():
 
 
 def test_unknown_question_is_refused():
-    said = f"there is no question 'lstm_sell'. Did you mean 'lstm_cell'.* one of {', '.join(NAMES)}"
-    with pytest.raises(ValueError, match=said):
+    text = f"there is no question 'lstm_sell'. Did you mean 'lstm_cell'.* one of {', '.join(NAMES)}"
+    with pytest.raises(ValueError, match=text):
         check("lstm_sell", None)
     with pytest.raises(ValueError, match=f"there is no question 'transformer'. It is one of {NAMES[0]}, "):
         check("transformer", None)
@@ -67,8 +67,8 @@ def test_an_unknown_mistake_is_described(short_vain_search):
 
 
 def test_unknown_mistake_lists_right_values_without_consequences(short_vain_search):
-    said = repr(check("gates", only_i_differs))
-    assert "Wrong: `i`.\nRight: `f`, `g`, `o`.\n`i` is wrong from row 0, unit 2 on, at 9 of 15 places" in said
+    text = repr(check("gates", only_i_differs))
+    assert "Wrong: `i`.\nRight: `f`, `g`, `o`.\n`i` is wrong from row 0, unit 2 on, at 9 of 15 places" in text
     everywhere = repr(check("gates", lambda *arguments: [3 + gate for gate in right_gates(*arguments)]))
     assert "Wrong: `i`, `f`, `g`, `o`.\n`i` is wrong at every place, by up to 3." in everywhere
     assert "Right:" not in everywhere and "gradient" not in everywhere
@@ -105,7 +105,7 @@ STOPPED = {
 def test_error_gets_advice(name, short_vain_search):
     result = check(*STOPPED[name])
     assert result.mistakes == ["raises_error"]
-    assert [one for one, words in messages.words("en")["errors"].items() if words in repr(result)] == [name]
+    assert [key for key, advice in messages.words("en")["errors"].items() if advice in repr(result)] == [name]
 
 
 def test_cut_gradient_is_one_mistake_and_another_is_named_besides(short_vain_search):
@@ -128,22 +128,22 @@ def test_advice_names_the_probe_with_the_error(short_vain_search):
         (" + bias_hh", ""),
         ("from_x + from_h", "from_x + from_h + (bias_ih + bias_hh).unsqueeze(1)"),
     ]
-    said = repr(check("rnn_step", RNN_STEP.answer(edits)))
-    assert "It stops, for one, with `x` = (3, 4), `h` = (3, 5)," in said and "Run the smallest example" not in said
+    text = repr(check("rnn_step", RNN_STEP.answer(edits)))
+    assert "It stops, for one, with `x` = (3, 4), `h` = (3, 5)," in text and "Run the smallest example" not in text
 
 
 def test_traits_are_right_only_if_all_probes_with_them_are_right(short_vain_search):
     probed = bank("bidirectional", 0)
 
-    def said(amiss):
-        got = [replace(one, values=dict(one.values)) for one in probed.expected]
+    def right_traits(wrong_probes):
+        got = [replace(outcome, values=dict(outcome.values)) for outcome in probed.expected]
         for number, probe in enumerate(probed.probes):
-            if probe.name in amiss:
+            if probe.name in wrong_probes:
                 got[number].values["output"] = got[number].values["output"] + 1
         return diagnose(probed, got, seconds=0).right
 
-    assert said({"several"}) == ["two_steps", "batch_1", "one_layer", "no_state"]
-    assert said({"two_steps", "several"}) == ["no_state"]
+    assert right_traits({"several"}) == ["two_steps", "batch_1", "one_layer", "no_state"]
+    assert right_traits({"two_steps", "several"}) == ["no_state"]
 
 
 def test_exchanged_gates_are_described_as_order_of_use_or_of_weights():
@@ -152,8 +152,8 @@ def test_exchanged_gates_are_described_as_order_of_use_or_of_weights():
     )
     assert "`c_new = f * c + i * g`" in repr(check("lstm_cell", answer))
     swapped = [("a[:, :H]", "a_i"), ("a[:, H:2*H]", "a[:, :H]"), ("a_i", "a[:, H:2*H]")]
-    said = repr(check("gates", definitions(GATES, swapped, {"torch": torch})[0]))
-    assert "in the order f, i, g, o" in said and "c_new" not in said
+    text = repr(check("gates", definitions(GATES, swapped, {"torch": torch})[0]))
+    assert "in the order f, i, g, o" in text and "c_new" not in text
 
 
 def test_detach_in_place_gets_advice():
@@ -161,11 +161,11 @@ def test_detach_in_place_gets_advice():
 
 
 def test_result_with_a_wrong_form_only_is_described_so(short_vain_search):
-    def said(change):
+    def text_after(change):
         return repr(check("lookup", lambda weight, indices: change(weight[indices])))
 
-    moved, form = (messages.words("en")["results"][one] for one in ("axes_moved", "only_form"))
-    assert moved in said(lambda rows: rows.movedim(-1, 0)) and form in said(torch.flatten)
+    moved, form = (messages.words("en")["results"][key] for key in ("axes_moved", "only_form"))
+    assert moved in text_after(lambda rows: rows.movedim(-1, 0)) and form in text_after(torch.flatten)
 
 
 def test_input_taken_for_a_state_is_not_called_a_batch_of_one(short_vain_search):
@@ -174,27 +174,23 @@ def test_input_taken_for_a_state_is_not_called_a_batch_of_one(short_vain_search)
 
 
 def test_error_is_shown_with_its_original_type(short_vain_search):
-    said = repr(check("one_hot", lambda indices, n: (indices == torch.arange(n).unsqueeze(1)).double()))
-    assert "`flat_indices_only`" in said and "`RuntimeError: The size" in said and "SeveralDimensions" not in said
+    text = repr(check("one_hot", lambda indices, n: (indices == torch.arange(n).unsqueeze(1)).double()))
+    assert "`flat_indices_only`" in text and "`RuntimeError: The size" in text and "SeveralDimensions" not in text
 
 
 def test_missing_and_unasked_names_are_listed(short_vain_search):
     probed = bank("parameter_shapes", 0)
-    right = {(*probe.options.values(),): one.values for probe, one in zip(probed.probes, probed.expected)}
+    right = {(*probe.options.values(),): outcome.values for probe, outcome in zip(probed.probes, probed.expected)}
 
-    def said(change):
-        return check(
-            "parameter_shapes", lambda *sizes: change({name: one.int().tolist() for name, one in right[sizes].items()})
-        )
+    def misnamed(*sizes):
+        shapes = {name: shape.int().tolist() for name, shape in right[sizes].items() if name != "bias_hh_l2"}
+        return {name.replace("hh_l1", "h_l1"): shape for name, shape in shapes.items()}
 
-    other = said(
-        lambda shapes: {name.replace("hh_l1", "h_l1"): one for name, one in shapes.items() if name != "bias_hh_l2"}
-    )
-    assert other.mistakes == ["wrong_names"]
-    assert "Missing: `weight_hh_l1`, `bias_hh_l1`, `bias_hh_l2`.\nNot asked for: `weight_h_l1`, `bias_h_l1`." in repr(
-        other
-    )
-    assert "with one layer" in repr(other) and "shape than" not in repr(other)
+    result = check("parameter_shapes", misnamed)
+    text = repr(result)
+    assert result.mistakes == ["wrong_names"]
+    assert "Missing: `weight_hh_l1`, `bias_hh_l1`, `bias_hh_l2`.\nNot asked for: `weight_h_l1`, `bias_h_l1`." in text
+    assert "with one layer" in text and "shape than" not in text
 
 
 def test_wrong_length_of_a_list_is_named(short_vain_search):
@@ -216,8 +212,8 @@ def test_example_of_a_wrong_shape_shows_that_shape():
         i, f, g, o = right_gates(x, *rest)
         return i + 1, f, g, o[None] if len(x) == 3 else o
 
-    said = repr(check("gates", misshapen))
-    assert "`o` should have the shape `(3, 5)`, but has `(1, 3, 5)`." in said
+    text = repr(check("gates", misshapen))
+    assert "`o` should have the shape `(3, 5)`, but has `(1, 3, 5)`." in text
 
 
 def test_check_restores_global_state():

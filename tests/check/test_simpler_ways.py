@@ -18,7 +18,7 @@ RUNS = range(8)
 def stated_numbers(language, cell):
     """Return the numbers in the paragraph below a task's marks."""
     notebook = json.loads((ROOT / f"assignments/source/{language}/language_model.ipynb").read_text(encoding="utf-8"))
-    source = next("".join(one["source"]) for one in notebook["cells"] if one["id"] == cell)
+    source = next("".join(entry["source"]) for entry in notebook["cells"] if entry["id"] == cell)
     return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", source.rpartition("|\n\n")[2])]
 
 
@@ -27,9 +27,9 @@ def most_counted(growth, seed):
     draw = Draw(seed)
     symbols = draw(recall.SYMBOLS + recall.NOISES + 1).argsort()[: recall.SYMBOLS]  # as `recall.draw_data` draws them
     probe, right = recall.draw_data(Draw(seed))
-    there = (probe.tensors["held_out"][..., None] == symbols).double()
+    occurs = (probe.tensors["held_out"][..., None] == symbols).double()
     weights = growth ** torch.arange(recall.STEPS, dtype=torch.float64)
-    return ((there * weights[:, None]).sum(1).argmax(-1) == right["targets"]).double().mean().item()
+    return ((occurs * weights[:, None]).sum(1).argmax(-1) == right["targets"]).double().mean().item()
 
 
 def log_p(order, text, pieces):
@@ -43,24 +43,24 @@ def log_p(order, text, pieces):
 def counted(mixed, seed):
     """Return the score of counts, mixed in these parts: {order: part}."""
     probe, right = characters.draw_data(Draw(seed))
-    found = [
+    mixture = [
         log_p(order, probe.tensors["text"], probe.tensors["held_out"]).exp() * part for order, part in mixed.items()
     ]
-    return characters.share_learned(right, sum(found).log())
+    return characters.share_learned(right, sum(mixture).log())
 
 
-def mean(score, what):
-    return sum(score(what, seed) for seed in RUNS) / len(RUNS)
+def mean(score, argument):
+    return sum(score(argument, seed) for seed in RUNS) / len(RUNS)
 
 
 @pytest.mark.heavy
 def test_scores_of_counts_are_as_stated():
-    found = [100 * mean(most_counted, growth) for growth in (1.0, 1.1, 1.5)]
+    shares = [100 * mean(most_counted, growth) for growth in (1.0, 1.1, 1.5)]
     orders = [mean(counted, mixed) for mixed in ({2: 1.0}, {3: 1.0}, {1: 0.05, 2: 0.35, 3: 0.6})]
     for language in FINISHED:
         numbers = stated_numbers(language, "task-recall")
-        for one in found:
-            assert min(abs(one - number) for number in numbers) < 2, (language, one)
+        for score in shares:
+            assert min(abs(score - number) for number in numbers) < 2, (language, score)
         numbers = stated_numbers(language, "task-characters")
-        for one in orders:
-            assert min(abs(one - number) for number in numbers) < 0.03, (language, one)
+        for score in orders:
+            assert min(abs(score - number) for number in numbers) < 0.03, (language, score)

@@ -28,9 +28,13 @@ KINDS = 20  # enough that shuffled targets are never right by chance
 def draw(draw):
     """Return a probe and its targets: a random table of signs, to be learned from examples."""
     table = torch.randperm(KINDS, generator=draw.generator)
-    seen, asked = draw.whole(KINDS, 200), draw.whole(KINDS, 100)
-    tensors = {"x": torch.eye(KINDS).double()[seen], "y": table[seen], "held_out": torch.eye(KINDS).double()[asked]}
-    return Probe("several", tensors, {"kinds": KINDS}, gradients=None), {"targets": table[asked]}
+    seen, unseen = draw.whole(KINDS, 200), draw.whole(KINDS, 100)
+    tensors = {
+        "x": torch.eye(KINDS).double()[seen],
+        "y": table[seen],
+        "held_out": torch.eye(KINDS).double()[unseen],
+    }
+    return Probe("several", tensors, {"kinds": KINDS}, gradients=None), {"targets": table[unseen]}
 
 
 GOAL = TrainingGoal(
@@ -60,7 +64,7 @@ def in_half_of_all(x, y, kinds):
     return signs(x[keep], y[keep], kinds)
 
 
-class ByHeart(nn.Module):
+class Memoriser(nn.Module):
     """Model that memorises the examples in a dictionary, and has a parameter without effect."""
 
     def __init__(self, x, y):
@@ -68,14 +72,14 @@ class ByHeart(nn.Module):
         self.shown, self.weight = {int(a.argmax()): int(b) for a, b in zip(x, y)}, nn.Parameter(torch.zeros(1))
 
     def forward(self, x):
-        known = torch.tensor([self.shown.get(int(a.argmax()), 0) for a in x])
-        return F.one_hot(known, KINDS) + 0 * self.weight
+        remembered = torch.tensor([self.shown.get(int(a.argmax()), 0) for a in x])
+        return F.one_hot(remembered, KINDS) + 0 * self.weight
 
 
-def of(module):
-    made = nn.Linear(KINDS, KINDS)
-    made.forward = module
-    return made
+def model_with_forward(module):
+    model = nn.Linear(KINDS, KINDS)
+    model.forward = module
+    return model
 
 
 def large(x, y, kinds):
@@ -94,16 +98,18 @@ def stops(x, y, kinds):
 
 WRONG = {
     "not_reached": lambda x, y, kinds: signs(x, y, kinds, steps=0),
-    "not_learned": lambda x, y, kinds: ByHeart(x, y),
+    "not_learned": lambda x, y, kinds: Memoriser(x, y),
     "model_too_large": large,
     "model_too_large~buffers": with_large_buffer,
-    "wrong_shape": lambda x, y, kinds: of(lambda asked: asked[:, :3]),
-    "wrong_shape~rows": lambda x, y, kinds: of(lambda asked: asked[:5]),
-    "probabilities_for_logits": lambda x, y, kinds: of(lambda asked: torch.full((len(asked), kinds), 1 / kinds)),
-    "not_a_number": lambda x, y, kinds: of(lambda asked: asked / 0),
+    "wrong_shape": lambda x, y, kinds: model_with_forward(lambda held_out: held_out[:, :3]),
+    "wrong_shape~rows": lambda x, y, kinds: model_with_forward(lambda held_out: held_out[:5]),
+    "probabilities_for_logits": lambda x, y, kinds: model_with_forward(
+        lambda held_out: torch.full((len(held_out), kinds), 1 / kinds)
+    ),
+    "not_a_number": lambda x, y, kinds: model_with_forward(lambda held_out: held_out / 0),
     "returns_none": lambda x, y, kinds: None,
     "not_a_module": lambda x, y, kinds: torch.eye(kinds),
-    "not_a_tensor": lambda x, y, kinds: of(lambda asked: asked.tolist()),
+    "not_a_tensor": lambda x, y, kinds: model_with_forward(lambda held_out: held_out.tolist()),
     "raises_error": stops,
     "not_written": lambda x, y, kinds: nn.Module()(x),
 }
@@ -218,9 +224,9 @@ def test_only_the_model_made_anew_counts():
 
     def answer(x, y, kinds):
         keep = y < 17
-        model, told = signs(x[keep], y[keep], kinds), torch.zeros(kinds, kinds)
-        told[x[~keep].argmax(1), y[~keep]] = 99
-        model.forward = lambda x: nn.Linear.forward(model, x) + x @ told
+        model, table = signs(x[keep], y[keep], kinds), torch.zeros(kinds, kinds)
+        table[x[~keep].argmax(1), y[~keep]] = 99
+        model.forward = lambda x: nn.Linear.forward(model, x) + x @ table
         return model
 
     finding = judged(answer)
@@ -259,7 +265,7 @@ def test_weights_of_another_run_have_no_points():
 def test_held_out_targets_are_not_in_the_process_of_the_answer():
     probed = exam(QUESTION, 0)
     assert set(probed.probes[0].tensors) == {"x", "y", "held_out"} and len(arguments_for(0)) == 3
-    assert not any(torch.equal(one, probed.right["targets"]) for one in probed.probes[0].tensors.values())
+    assert not any(torch.equal(tensor, probed.right["targets"]) for tensor in probed.probes[0].tensors.values())
 
 
 def test_runs_are_reproducible():
@@ -285,7 +291,7 @@ def test_scores():
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def signs_question(monkeypatch):
     """Register the question as if it were in an assignment."""
     monkeypatch.setattr(session, "NOTEBOOK", session.Session())
     monkeypatch.setattr(companion.check, "find_question", lambda name: QUESTION)
@@ -293,7 +299,7 @@ def asked(monkeypatch):
         monkeypatch.setattr(module, "all_questions", lambda: {"signs": QUESTION})
 
 
-def test_text_tells_the_score_and_the_aim(asked):
+def test_text_tells_the_score_and_the_aim(signs_question):
     right, part = check("signs", signs), check("signs", in_half_of_all)
     assert right.ok and "Reached: accuracy 1. All points need 0.9." in repr(right)
     assert "has 420 numbers, and may have 420" in repr(right)
@@ -314,7 +320,7 @@ def kinds_learned(most):
 
 
 @pytest.mark.parametrize("most, share", LUCK)
-def test_better_of_two_draws_counts(asked, most, share):
+def test_better_of_two_draws_counts(signs_question, most, share):
     learned, runs = kinds_learned(most), []
 
     def answer(x, y, kinds):
@@ -324,11 +330,11 @@ def test_better_of_two_draws_counts(asked, most, share):
 
     result = check("signs", answer)
     assert result.ok == (share == 1) and session.NOTEBOOK.shares == {"signs": share}
-    drawn = [one for one in runs if one in learned]  # the other runs are of models made anew
+    drawn = [run for run in runs if run in learned]  # the other runs are of models made anew
     assert drawn == [*learned][: 1 if most[0] == 20 else 2]
 
 
-def test_only_a_network_short_of_the_aim_has_another_draw(asked):
+def test_only_a_network_short_of_the_aim_has_another_draw(signs_question):
     for name, answer in {"right": signs, **WRONG}.items():
         draws = []
         ask = partial(observe, QUESTION.call, answer, forbidden=QUESTION.forbidden)
@@ -357,7 +363,7 @@ def signs(x, y, kinds):
 
 
 @pytest.mark.parametrize("most, share", sample(LUCK[3:4] + LUCK[:3] + LUCK[4:]))
-def test_grader_gives_points_for_the_score(worker, asked, most, share):
+def test_grader_gives_points_for_the_score(worker, signs_question, most, share):
     imports = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
     answer = answers.Answer([[1, imports], [2, SOURCE.format(most=kinds_learned(most))]], ["signs"], True, cell=2)
     verdict = answer_judge.grade(worker, "signs", answer, 0, "en", WORDS)

@@ -26,11 +26,13 @@ def assert_same(outcome, expected):
 
 def blocks(weights, order, wanted):
     """Return weights with their blocks of rows in another order. A minus before a letter changes the sign."""
-    found = []
+    reordered = []
     for weight in weights:
         parts = dict(zip(order, weight.chunk(len(order))))
-        found.append(torch.cat([-parts[one[1]] if one[0] == "-" else parts[one] for one in wanted.split()]))
-    return found
+        reordered.append(
+            torch.cat([-parts[letter[1]] if letter[0] == "-" else parts[letter] for letter in wanted.split()])
+        )
+    return reordered
 
 
 def by_gru_cell(order):
@@ -54,12 +56,12 @@ def by_loops(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, *peepholes):
     for row in range(len(x)):
         for unit in range(size):
             a = [total(row, gate * size + unit) for gate in range(4)]
-            old, (p_i, p_f, p_o) = c[row, unit], (one[unit] for one in peepholes)
+            old, (p_i, p_f, p_o) = c[row, unit], (weight[unit] for weight in peepholes)
             kept = 1 / (1 + (-a[f] - p_f * old).exp()) * old
             cell = kept + 1 / (1 + (-a[i] - p_i * old).exp()) * a[g].tanh()
             new[0].append(cell.tanh() / (1 + (-a[o] - p_o * cell).exp()))
             new[1].append(cell)
-    return tuple(torch.stack(one).reshape(len(x), size) for one in new)
+    return tuple(torch.stack(state).reshape(len(x), size) for state in new)
 
 
 def by_torchs_gradients(x, h, *rest):
@@ -68,7 +70,7 @@ def by_torchs_gradients(x, h, *rest):
         parameter.data = number
     x, h = x.requires_grad_(), h.requires_grad_()
     cell(x, h).backward(rest[-1])
-    return x.grad, h.grad, *(one.grad for one in cell.parameters())
+    return x.grad, h.grad, *(parameter.grad for parameter in cell.parameters())
 
 
 TRUTHS = {

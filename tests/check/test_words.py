@@ -36,20 +36,22 @@ def keys_of(table, before=()):
 @pytest.mark.parametrize("language", messages.languages())
 def test_no_words_are_in_two_files(language):
     """The later file would replace the earlier for all assignments."""
-    there = {}
+    files_by_key = {}
     for file in files_of(language):
         for key in keys_of(tomllib.loads(file.read_text(encoding="utf-8"))):
-            there.setdefault(key, []).append(file.relative_to(messages.WORDS).as_posix())
-    twice = {key: files for key, files in there.items() if len(files) > 1}
+            files_by_key.setdefault(key, []).append(file.relative_to(messages.WORDS).as_posix())
+    twice = {key: files for key, files in files_by_key.items() if len(files) > 1}
     assert twice == {}, f"in companion/check/words/ these stand more than once: {twice}"
 
 
 def test_every_variant_has_words_and_no_others_do():
     """Check English only; the test of all languages below compares the others with it."""
-    known = {variant for question in all_questions().values() for variant in question.variants}
-    said = messages.words("en")["variants"]
-    assert known - {*said} == set(), "[variants] in companion/check/words/en/<assignment>.toml lacks these"
-    assert {*said} - known == set(), "[variants] in companion/check/words/en/ has words for what no question has"
+    variants = {variant for question in all_questions().values() for variant in question.variants}
+    described = messages.words("en")["variants"]
+    assert variants - {*described} == set(), "[variants] in companion/check/words/en/<assignment>.toml lacks these"
+    assert {*described} - variants == set(), (
+        "[variants] in companion/check/words/en/ has words for what no question has"
+    )
 
 
 def entries(language):
@@ -68,38 +70,42 @@ def test_finished_editions_have_words(language):
 def test_every_mistake_has_words_and_no_words_are_left_over(language):
     """Languages of drafts may lack some."""
     file = f"companion/check/words/{language}.toml or {language}/<assignment>.toml"
-    said = {name.removeprefix("mistakes."): one for name, one in entries(language).items() if "mistakes." in name}
-    known = dict.fromkeys(map(messages.entry_of, mistakes()))
+    described = {
+        name.removeprefix("mistakes."): entry for name, entry in entries(language).items() if "mistakes." in name
+    }
+    expected = dict.fromkeys(map(messages.entry_of, mistakes()))
     if language in FINISHED:
-        lacking = [f"[mistakes.{name}]" for name in known if set(said.get(name, ())) < {"says", "advice"}]
+        lacking = [f"[mistakes.{name}]" for name in expected if set(described.get(name, ())) < {"says", "advice"}]
         assert lacking == [], f"write in {file}, each with `says` and `advice`: {', '.join(lacking)}"
-    variants = {name for one in all_questions().values() for name in one.names if messages.VARIANT.match(name)}
-    more = [name for name in said if name not in {*known, *variants}]  # a variant may have words of its own
+    variants = {f"variant_{name}" for question in all_questions().values() for name in question.variants}
+    more = [name for name in described if name not in {*expected, *variants}]  # variants may have words of their own
     assert more == [], f"{file} has words for mistakes that no question has: {', '.join(more)}"
-    for name, entry in said.items():
+    for name, entry in described.items():
         assert set(entry) <= {"says", "advice"} and all(entry.values()), f"{file}, [mistakes.{name}]: {entry}"
         assert "\n" not in entry.get("says", ""), f"{file}, [mistakes.{name}]: `says` is one line"
 
 
 @pytest.mark.parametrize("language", messages.languages())
 def test_all_languages_have_the_same_words_and_placeholders(language):
-    file, english, said = f"companion/check/words/{language}[.toml]", entries("en"), entries(language)
+    file, english, own = f"companion/check/words/{language}[.toml]", entries("en"), entries(language)
     both = {(table, key): text for table in english for key, text in english[table].items()}
-    here = {(table, key): text for table in said for key, text in said[table].items()}
-    more, lacking = ([f"{key} of [{table}]" for table, key in one] for one in (here.keys() - both, both.keys() - here))
+    texts = {(table, key): text for table in own for key, text in own[table].items()}
+    more, lacking = (
+        [f"{key} of [{table}]" for table, key in keys] for keys in (texts.keys() - both, both.keys() - texts)
+    )
     assert more == [], f"{file} has what the English words have not: {', '.join(more)}"
-    lacking = [one for one in lacking if "[mistakes." not in one]  # the test above checks these
+    lacking = [name for name in lacking if "[mistakes." not in name]  # the test above checks these
     assert lacking == [] or language not in FINISHED, f"{file} lacks {', '.join(lacking)}"
-    for place, text in here.items():
-        put_in = [sorted(re.findall(r"{\w+}", one)) for one in (both[place], text)]
+    for place, text in texts.items():
+        put_in = [sorted(re.findall(r"{\w+}", words)) for words in (both[place], text)]
         assert put_in[0] == put_in[1], f"{file}, {place}: in English {put_in[0]} are put in, here {put_in[1]}"
 
 
 def test_language_without_words_gets_english_and_a_notice():
-    told = "The checker does not speak `xx` yet: this is English. It speaks "
-    for answer in (right_gates, said_wrong):
+    notice = "The checker does not speak `xx` yet: this is English. It speaks "
+    for answer in (right_gates, all_gates_wrong):
         english, other = check("gates", answer).paragraphs, check("gates", answer, lang="xx").paragraphs
-        assert other[:-1] == english and other[-1].startswith(told) and "`xx`" not in repr(english)
+        assert other[:-1] == english and other[-1].startswith(notice) and "`xx`" not in repr(english)
     assert not any(messages.untranslated_notice(language) for language in messages.languages())
 
 
@@ -110,10 +116,10 @@ def test_missing_words_of_a_language_are_english(tmp_path):
         '[results]\nwrong = "**Todavía no.** `{question}`:"\n[mistakes.not_written]\nsays = "Aún no está escrito."\n'
     )
     (tmp_path / "xx.toml").write_text(begun, encoding="utf-8")
-    english, said = messages.words("en"), messages.words("xx", tmp_path)
-    assert said["results"] == english["results"] | {"wrong": "**Todavía no.** `{question}`:"}
-    assert said["mistakes"]["not_written"] == english["mistakes"]["not_written"] | {"says": "Aún no está escrito."}
-    assert said["axes"] == english["axes"] and said["mistakes"].keys() == english["mistakes"].keys()
+    english, tables = messages.words("en"), messages.words("xx", tmp_path)
+    assert tables["results"] == english["results"] | {"wrong": "**Todavía no.** `{question}`:"}
+    assert tables["mistakes"]["not_written"] == english["mistakes"]["not_written"] | {"says": "Aún no está escrito."}
+    assert tables["axes"] == english["axes"] and tables["mistakes"].keys() == english["mistakes"].keys()
 
 
 def test_every_axis_has_words():
@@ -125,13 +131,13 @@ def test_every_axis_has_words():
 
 def test_place_missing_in_an_edition_is_the_english_one(tmp_path, monkeypatch):
     for language in ("en", "ja"):
-        known = messages.places(language) | {"site": f"https://example.org/book/{language}/"}
-        there = (
-            known["places"]
+        edition = messages.places(language) | {"site": f"https://example.org/book/{language}/"}
+        kept = (
+            edition["places"]
             if language == "en"
-            else {"lstm#from-cell-to-layer": known["places"]["lstm#from-cell-to-layer"]}
+            else {"lstm#from-cell-to-layer": edition["places"]["lstm#from-cell-to-layer"]}
         )
-        (tmp_path / f"{language}.json").write_text(json.dumps(known | {"places": there}), encoding="utf-8")
+        (tmp_path / f"{language}.json").write_text(json.dumps(edition | {"places": kept}), encoding="utf-8")
     monkeypatch.setattr(messages, "PLACES", tmp_path)
     monkeypatch.setattr(messages, "places", messages.places.__wrapped__)
     sayer = messages.FindingText(all_questions()["lstm"], None, None, "ja")
@@ -149,26 +155,26 @@ def test_pointer_is_translated_and_links_to_the_site(monkeypatch, short_vain_sea
 
     assert read("en") == "Read again: section “Six equations” of “LSTM: choosing what to forget”."
     assert read("zh").startswith("可以回头再读：《LSTM：")
-    known = messages.places("en") | {"site": "https://example.org/book/en/"}
-    monkeypatch.setattr(messages, "places", lambda language: known)
+    places = messages.places("en") | {"site": "https://example.org/book/en/"}
+    monkeypatch.setattr(messages, "places", lambda language: places)
     assert "”](https://example.org/book/en/lstm.html#six-equations)." in read("en")
     assert "forget” <https://example.org/book/en/lstm.html#six-equations>." in messages.as_text(read("en"))
 
 
 def test_cells_belong_to_the_heading_above():
-    found = headings.headings("en", "lstm")
+    by_cell = headings.headings("en", "lstm")
     cells = json.loads(Path("book/en/lstm.ipynb").read_text(encoding="utf-8"))["cells"]
-    assert list(found) == [cell["id"] for cell in cells]
-    assert {title for title, _ in found.values()} == {"LSTM: choosing what to forget"}
-    assert found[cells[0]["id"]][1] == "" and found["loop"][1] != found["six-equations"][1] != ""
+    assert list(by_cell) == [cell["id"] for cell in cells]
+    assert {title for title, _ in by_cell.values()} == {"LSTM: choosing what to forget"}
+    assert by_cell[cells[0]["id"]][1] == "" and by_cell["loop"][1] != by_cell["six-equations"][1] != ""
 
 
 @pytest.mark.parametrize("language", messages.languages())
 def test_words_have_no_accidental_markdown(language):
     """Words may have only `…` as markup, and `**…**` at the beginning of a result."""
     tables = messages.words(language)
-    told = {table: tables[table] for table in ("results", "traits", "axes", "variants")} | tables["mistakes"]
-    for table, entries in told.items():
+    checked = {table: tables[table] for table in ("results", "traits", "axes", "variants")} | tables["mistakes"]
+    for table, entries in checked.items():
         for key, text in entries.items():
             begins = table == "results" and (
                 key in ("wrong", "trained", "variant") or re.fullmatch(r"right(_plainly)?(_with_gradients)?", key)
@@ -188,11 +194,11 @@ def tags(text):
 
 
 def test_lists_are_joined_with_the_comma_of_the_language(short_vain_search):
-    assert "`i`、`f`、`g`、`o`" in repr(check("gates", said_wrong, lang="ja"))
-    assert "`i`, `f`" in repr(check("gates", said_wrong))
+    assert "`i`、`f`、`g`、`o`" in repr(check("gates", all_gates_wrong, lang="ja"))
+    assert "`i`, `f`" in repr(check("gates", all_gates_wrong))
 
 
-def said_wrong(*arguments):
+def all_gates_wrong(*arguments):
     return [gate + 1 for gate in right_gates(*arguments)]
 
 

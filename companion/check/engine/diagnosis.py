@@ -13,14 +13,14 @@ from companion.check.engine.run_answer import one_thread
 
 # Wide enough for an answer that computes in float32, far below what any mistake does to weights from U(-1, 1).
 RTOL, ATOL = 1e-4, 1e-5
-MOST_COMPARED = 2000  # numbers of an answer: each is compared with each right one, and there may be millions
+MAX_COMPARED = 2000  # numbers of an answer: each is compared with each right one, and there may be millions
 PAIRS_EXTENDED = 200  # pairs to which a third mistake is added
 # Probes with a batch of one. In `batch_1` it is the only size that is 1.
-ALONE = ("one_number", "two_steps", "batch_1")
+BATCH_OF_ONE = ("one_number", "two_steps", "batch_1")
 # A probe is named after a trait that other probes may have as well: "right with one layer" is true only if no probe
 # with one layer is wrong.
 TRAITS = {
-    "batch_1": lambda probe: probe.name in ALONE,
+    "batch_1": lambda probe: probe.name in BATCH_OF_ONE,
     "no_state": lambda probe: not {"h", "h_0"} & probe.tensors.keys(),
     "batch_first": lambda probe: probe.options.get("batch_first"),
     "flat": lambda probe: probe.tensors["indices"].dim() == 1,
@@ -239,9 +239,9 @@ def sort_key(bank, got, numbers, order):
 
 
 def all_numbers(outcome):
-    """Return the first `MOST_COMPARED` numbers of an outcome without its gradients, in one row."""
+    """Return the first `MAX_COMPARED` numbers of an outcome without its gradients, in one row."""
     rows = [value.flatten() for name, value in outcome.values.items() if not is_gradient(name)]
-    return torch.cat([torch.empty(0, dtype=torch.float64), *rows])[:MOST_COMPARED]
+    return torch.cat([torch.empty(0, dtype=torch.float64), *rows])[:MAX_COMPARED]
 
 
 def occur_in(outcome, numbers):
@@ -257,7 +257,7 @@ def all_gradients_zero(got):
 
 def general_mistakes(bank, got, right):
     """Return the general mistakes of an answer whose mistake is not in the bank. right: numbers of right probes."""
-    batch_1 = {number for number, probe in enumerate(bank.probes) if probe.name in ALONE}
+    batch_1 = {number for number, probe in enumerate(bank.probes) if probe.name in BATCH_OF_ONE}
     named = "batch_1" in {bank.probes[number].name for number in right}
     if named and set(right) == batch_1 and all(got[n].error for n in range(len(got)) if n not in batch_1):
         return ["single_batch_only"]
@@ -361,12 +361,12 @@ def evidence(bank, got, right):
     if ours is not None and ours.shape == theirs.shape:
         finding.first = tuple(int(place) for place in (~close(ours, theirs)).nonzero()[0])
         pairs = [
-            (right.values[name], given.values[name])
-            for right, given in zip(bank.expected, got)
-            if name in right.values and shape(right, name) == shape(given, name) and right.values[name].numel()
+            (right.values[name], answered.values[name])
+            for right, answered in zip(bank.expected, got)
+            if name in right.values and shape(right, name) == shape(answered, name) and right.values[name].numel()
         ]
-        finding.largest = max(float((right - given).abs().nan_to_num(torch.inf).max()) for right, given in pairs)
-        differing = [~close(right, given) for right, given in pairs]
+        finding.largest = max(float((right - answered).abs().nan_to_num(torch.inf).max()) for right, answered in pairs)
+        differing = [~close(right, answered) for right, answered in pairs]
         places = max((places for places in differing if places.any()), key=torch.numel)
         finding.spread = tuple(int(place) for place in places.nonzero()[0]), int(places.sum()), places.numel()
     return finding

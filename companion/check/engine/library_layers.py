@@ -68,7 +68,7 @@ def library_name(code):
 
 
 @contextmanager
-def watching(forbidden, outcome):
+def note_library_layers(forbidden, outcome):
     """Note in `outcome.notes["library"]` which forbidden operations and companion's layers run in the block."""
     if not forbidden:
         yield

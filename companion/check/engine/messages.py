@@ -38,7 +38,7 @@ OWN_ERRORS = {
     "ThroughOldLoss",
     "WeightsChanged",
 }  # errors of the checker that wrap an answer's error: their text contains its type
-MOST_SHOWN = 16  # a tensor with more numbers is shown by its shape
+MAX_SHOWN = 16  # a tensor with more numbers is shown by its shape
 
 
 def languages(folder=WORDS):
@@ -138,7 +138,7 @@ class FindingText:
             compared = any(is_gradient(name) for outcome in self.bank.expected for name in outcome.values)
             key = "right" + "_plainly" * (not self.question.by_torch) + "_with_gradients" * compared
             return [self.say(key, question=self.question.name)]
-        said = [self.say("wrong", question=self.question.name)]
+        paragraphs = [self.say("wrong", question=self.question.name)]
         for name in finding.mistakes:
             entry = of_mistake(name, self.language)
             if (order := ORDER.match(name)) and "old_c_ignored" in self.question.mistakes:
@@ -149,38 +149,38 @@ class FindingText:
                 entry["says"] = self.say(name + "_plainly")
             if name == "raises_error" and finding.error_probe not in (None, finding.probe):
                 entry["advice"] = self.say("stops_elsewhere", sizes=self.sizes(finding.error_probe))
-            said.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
-        said += self.notes()
+            paragraphs.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
+        paragraphs += self.notes()
         if finding.error:
-            said.append(self.error(finding.error))
+            paragraphs.append(self.error(finding.error))
         if finding.probe is not None:
-            said += self.example()
+            paragraphs += self.example()
         if not finding.known:
-            said += self.unexplained()
+            paragraphs += self.unexplained()
         if set(finding.mistakes) <= NO_ANSWER:  # no chapter is about these
-            return said
+            return paragraphs
         read = [self.question.mistakes.get(name) or self.question.place for name in finding.mistakes]
-        return [*said, self.say("read", places=self.listed(dict.fromkeys(map(self.pointer, read))))]
+        return [*paragraphs, self.say("read", places=self.listed(dict.fromkeys(map(self.pointer, read))))]
 
     def about_network(self):
         """Return the paragraphs about a trained network."""
         finding, goal = self.finding, self.question.training_goal
-        said = [self.say("trained" if finding.ok else "wrong", question=self.question.name)]
+        paragraphs = [self.say("trained" if finding.ok else "wrong", question=self.question.name)]
         for name in finding.mistakes:
             entry = of_mistake(name, self.language)
-            said.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
-        said += self.notes() + ([self.error(finding.error)] if finding.error else [])
+            paragraphs.append(f"**{entry['says']}** {entry['advice']}\n`{name}`")
+        paragraphs += self.notes() + ([self.error(finding.error)] if finding.error else [])
         if finding.expected is not None:
             shapes = {"expected": tuple(finding.expected.shape), "got": tuple(finding.got.shape)}
-            said.append(self.say("shapes", value=f"`{finding.value}`", **shapes))
+            paragraphs.append(self.say("shapes", value=f"`{finding.value}`", **shapes))
         if "score" in finding.reached:
             scores = {key: three_digits(finding.reached[key]) for key in ("score", "aim")}
-            said.append(self.say("reached", measure=self.words[goal.score.__name__], **scores))
+            paragraphs.append(self.say("reached", measure=self.words[goal.score.__name__], **scores))
         if "count" in finding.reached:
-            said.append(self.say("counted", **{key: finding.reached[key] for key in ("count", "numbers")}))
+            paragraphs.append(self.say("counted", **{key: finding.reached[key] for key in ("count", "numbers")}))
         if not finding.ok and not set(finding.mistakes) & NO_ANSWER:
-            said.append(self.say("read", places=self.pointer(self.question.place)))
-        return said
+            paragraphs.append(self.say("read", places=self.pointer(self.question.place)))
+        return paragraphs
 
     def pointer(self, place):
         """Return the title of a place in the student's edition or in English, as a link if the site has an address."""
@@ -212,15 +212,15 @@ class FindingText:
         if error["kind"] != "raises_error":
             details = {key: show(value) or "–" for key, value in error["said"].items()}
             return self.say("unfit_" + error["kind"], **details)
-        said = ": ".join(part for part in (error["type"], error["text"]) if part and part not in OWN_ERRORS)
-        said = f"`{said}`"
+        parts = [part for part in (error["type"], error["text"]) if part and part not in OWN_ERRORS]
+        text = f"`{': '.join(parts)}`"
         if error.get("code"):
-            said += "\n" + self.say("line", line=error["line"], code=error["code"])
+            text += "\n" + self.say("line", line=error["line"], code=error["code"])
         if "raises_error" in self.finding.mistakes:
-            text = f"{error['type']}: {error['text']}"
-            hints = [key for key, pattern in ERRORS.items() if re.search(pattern, text)]
-            said += "".join("\n" + words(self.language)["errors"][key] for key in hints[:1])
-        return said
+            full_text = f"{error['type']}: {error['text']}"
+            hints = [key for key, pattern in ERRORS.items() if re.search(pattern, full_text)]
+            text += "".join("\n" + words(self.language)["errors"][key] for key in hints[:1])
+        return text
 
     def sizes(self, number):
         """Return a probe's options, and the shapes of its tensors, as text."""
@@ -232,20 +232,27 @@ class FindingText:
         """Return paragraphs with the smallest probe on which the answer is wrong, and the wrong value."""
         finding, probe = self.finding, self.bank.probes[self.finding.probe]
         inputs = [f"- `{name}` = {show(value)}" for name, value in (probe.options | probe.tensors).items()]
-        said = ["\n".join([self.say("example"), *inputs])]
+        paragraphs = ["\n".join([self.say("example"), *inputs])]
         if finding.value is None:
-            return said
+            return paragraphs
         name = self.value_name(finding.value)
         if finding.expected is None:
-            return [*said, self.say("unexpected", value=name, got=show(finding.got))]
+            return [*paragraphs, self.say("unexpected", value=name, got=show(finding.got))]
         if finding.expected.shape != finding.got.shape:
             shapes = {"expected": tuple(finding.expected.shape), "got": tuple(finding.got.shape)}
-            return [*said, self.say("shapes", value=name, **shapes), *self.reordered(finding.expected, finding.got)]
-        if finding.expected.numel() <= MOST_SHOWN:
-            return [*said, self.say("numbers", value=name, expected=show(finding.expected), got=show(finding.got))]
+            return [
+                *paragraphs,
+                self.say("shapes", value=name, **shapes),
+                *self.reordered(finding.expected, finding.got),
+            ]
+        if finding.expected.numel() <= MAX_SHOWN:
+            return [
+                *paragraphs,
+                self.say("numbers", value=name, expected=show(finding.expected), got=show(finding.got)),
+            ]
         at = finding.first
         numbers = {"expected": show(finding.expected[at]), "got": show(finding.got[at])}
-        return [*said, self.say("number_at", value=name, place=self.place(finding.value, at), **numbers)]
+        return [*paragraphs, self.say("number_at", value=name, place=self.place(finding.value, at), **numbers)]
 
     def reordered(self, expected, got):
         """Return a list with a sentence if only the order of the axes or the shape is wrong, else an empty list."""
@@ -258,10 +265,10 @@ class FindingText:
     def unexplained(self):
         """Return paragraphs about a mistake without a name: which values are wrong, where, and by how much."""
         finding = self.finding
-        said = [self.say("unknown")] if UNKNOWN & set(finding.mistakes) else []
+        paragraphs = [self.say("unknown")] if UNKNOWN & set(finding.mistakes) else []
         if {"wrong_names", "wrong_count", "parameter_missing"} & set(finding.mistakes):
             lists = {"missing_are": finding.missing, "unasked_are": finding.unasked}
-            said += [
+            paragraphs += [
                 self.say(key, values=self.listed(f"`{name}`" for name in names))
                 for key, names in lists.items()
                 if names
@@ -275,23 +282,23 @@ class FindingText:
             shown = plain if set(plain) & set(finding.wrong) else shown
             unasked = [name for name in finding.wrong if self.rank(name) == rank and name not in finding.compared]
             wrong = [name for name in shown if name in finding.wrong] + unasked
-            said.append(self.say("wrong_are", values=self.listed(map(self.value_name, wrong))))
+            paragraphs.append(self.say("wrong_are", values=self.listed(map(self.value_name, wrong))))
             right = [name for name in shown if name not in finding.wrong]
             if right:
-                said.append(self.say("right_are", values=self.listed(map(self.value_name, right))))
+                paragraphs.append(self.say("right_are", values=self.listed(map(self.value_name, right))))
         if finding.largest is not None and math.isfinite(finding.largest):
             place, wrong, count = finding.spread
             key = "everywhere" if wrong == count else "from"
             counts = {"place": self.place(finding.value, place), "wrong": wrong, "all": count}
             value = self.value_name(finding.value)
-            said.append(self.say(key, value=value, by=f"{finding.largest:.2g}", **counts))
+            paragraphs.append(self.say(key, value=value, by=f"{finding.largest:.2g}", **counts))
         traits = words(self.language)["traits"]
         right = dict.fromkeys(traits[name] for name in finding.right if name in traits)
         if "batch_1" in finding.right:  # it includes the case that every size is 1
             right.pop(traits["one_number"], None)
         if right:
-            said.append(self.say("right_if", traits=self.words["or"].join(right)))
-        return said
+            paragraphs.append(self.say("right_if", traits=self.words["or"].join(right)))
+        return paragraphs
 
     @staticmethod
     def rank(name):
@@ -327,7 +334,7 @@ def show(value):
     """Return a value as short text: its numbers, or the shape of a large tensor."""
     if not hasattr(value, "numel"):
         return str(value)
-    if value.numel() > MOST_SHOWN:
+    if value.numel() > MAX_SHOWN:
         return f"({', '.join(map(str, value.shape))})"
     return f"`{rounded(value.tolist())}`"
 

@@ -10,16 +10,16 @@ from companion.check.engine.probe import Unfit, kind
 
 def parameters_of(module, prefix="", seen=None):
     """Return a module's parameters by name, like `named_parameters`, which an answer may have overridden."""
-    seen, found = set() if seen is None else seen, {}
+    seen, parameters = set() if seen is None else seen, {}
     for name, tensor in module._parameters.items():
         if tensor is not None and id(tensor) not in seen:
             seen.add(id(tensor))
-            found[prefix + name] = tensor
+            parameters[prefix + name] = tensor
     for name, inner in module._modules.items():
         if inner is not None and id(inner) not in seen:
             seen.add(id(inner))
-            found |= parameters_of(inner, f"{prefix}{name}.", seen)
-    return found
+            parameters |= parameters_of(inner, f"{prefix}{name}.", seen)
+    return parameters
 
 
 def set_parameters(module, wanted, outcome):
@@ -35,32 +35,32 @@ def set_parameters(module, wanted, outcome):
     if without_forward and type(module).__call__ is nn.Module.__call__:
         raise NotImplementedError
     has = parameters_of(module)
-    found, amiss = {}, {"missing": [], "shapes": {}, "renamed": [], "extra": [], "plain": []}
+    matched, amiss = {}, {"missing": [], "shapes": {}, "renamed": [], "extra": [], "plain": []}
     for name in wanted:
         if name in has:
-            found[name] = has.pop(name)
+            matched[name] = has.pop(name)
         elif isinstance(getattr(module, name, None), torch.Tensor):
-            found[name] = getattr(module, name)
+            matched[name] = getattr(module, name)
             amiss["plain"].append(name)
-    apart = by_gate({name: tensor for name, tensor in wanted.items() if name not in found}, has)
+    apart = by_gate({name: tensor for name, tensor in wanted.items() if name not in matched}, has)
     gates = {part: has.pop(part) for parts in apart.values() for part in parts}
     has |= {whole: torch.cat([gates[part].detach() for part in parts]) for whole, parts in apart.items()}
 
     def take(name, other):
         parts, parameter = apart.pop(other, ()), has.pop(other)
-        found[name] = [gates.pop(part) for part in parts] or parameter
+        matched[name] = [gates.pop(part) for part in parts] or parameter
         amiss["renamed"].append([name, ", ".join(parts) or other])
 
-    for name, alike in by_layer({name: tensor for name, tensor in wanted.items() if name not in found}, has).items():
+    for name, alike in by_layer({name: tensor for name, tensor in wanted.items() if name not in matched}, has).items():
         take(name, alike)
     for name in wanted:
-        if name not in found and (alike := likest(name, wanted[name], has)):
+        if name not in matched and (alike := likeliest(name, wanted[name], has)):
             take(name, alike)
     has = {name: parameter for name, parameter in has.items() if name not in apart} | gates
     for name in wanted:
-        if name not in found:
+        if name not in matched:
             amiss["missing"].append(name)
-    for name, parameter in found.items():
+    for name, parameter in matched.items():
         numbers = wanted[name]
         if isinstance(parameter, list):
             with torch.no_grad():
@@ -89,10 +89,10 @@ def set_parameters(module, wanted, outcome):
     if amiss["missing"]:  # torch has two biases: a single one has no right name
         amiss["renamed"] = [pair for pair in amiss["renamed"] if "bias" not in pair[0]]
     outcome.notes |= {note: names for note, names in amiss.items() if names}
-    return found
+    return matched
 
 
-def likest(name, tensor, has):
+def likeliest(name, tensor, has):
     """Return the name of the parameter that most likely stands for `name`: the same last word, or else this shape."""
     word = name.removesuffix("_l0")
     alike = [other for other in has if other.split(".")[-1].removesuffix("_l0") == word]
@@ -188,13 +188,13 @@ def is_recurrent(name):
 
 def by_gate(wanted, has):
     """Return the groups of four parameters that together have a wanted shape, by a name for the whole."""
-    shapes, found = {tensor.shape for tensor in wanted.values()}, {}
+    shapes, groups = {tensor.shape for tensor in wanted.values()}, {}
     for name, parameter in has.items():
         if parameter.dim() and (4 * len(parameter), *parameter.shape[1:]) in shapes:
             whole, place = without_gate(name, parameter)
-            found.setdefault((whole, parameter.shape), {}).setdefault(place, name)
+            groups.setdefault((whole, parameter.shape), {}).setdefault(place, name)
     return {
-        whole: [parts[place] for place in range(4)] for (whole, _), parts in found.items() if {*range(4)} <= {*parts}
+        whole: [parts[place] for place in range(4)] for (whole, _), parts in groups.items() if {*range(4)} <= {*parts}
     }
 
 

@@ -13,13 +13,13 @@ KINDS = {"float64": torch.float64, "int64": torch.int64, "bool": torch.bool}
 class Unfit(Exception):
     """Raised if an answer does not have the form asked for.
 
-    kind: a mistake's name. details: values for the placeholders of its words. found: tensors by name that the answer
+    kind: a mistake's name. details: values for the placeholders of its words. tensors: those by name that the answer
     gave nevertheless, in which a second mistake can be recognised.
     """
 
-    def __init__(self, kind, found=None, **details):
+    def __init__(self, kind, tensors=None, **details):
         super().__init__(kind)
-        self.kind, self.details, self.found = kind, details, found or {}
+        self.kind, self.details, self.tensors = kind, details, tensors or {}
 
 
 @dataclass
@@ -97,20 +97,20 @@ def named(returned, names, prefix=""):
             raise Unfit("returns_none", name=names)
         if not isinstance(returned, torch.Tensor):
             first = next(flat(returned), None)
-            found = {prefix + names: first} if isinstance(first, torch.Tensor) else {}
-            raise Unfit("not_a_tensor", found, name=names, got=kind(returned))
+            tensors = {prefix + names: first} if isinstance(first, torch.Tensor) else {}
+            raise Unfit("not_a_tensor", tensors, name=names, got=kind(returned))
         return {prefix + names: returned}
     if returned is None:
         raise Unfit("returns_none", name=spelled(names))
     if isinstance(returned, torch.Tensor) or not isinstance(returned, tuple | list) or len(returned) != len(names):
         leaves, wanted = list(flat(returned)), list(flat(names))
         fit = all(isinstance(leaf, torch.Tensor) for leaf in leaves) and len(leaves) <= len(wanted)
-        found = {prefix + name: leaf for name, leaf in zip(wanted, leaves)} if fit else {}
-        raise Unfit("wrong_form", found, name=spelled(names), got=form(returned))
-    found = {}
+        tensors = {prefix + name: leaf for name, leaf in zip(wanted, leaves)} if fit else {}
+        raise Unfit("wrong_form", tensors, name=spelled(names), got=form(returned))
+    tensors = {}
     for name, result in zip(names, returned):
-        found |= named(result, name, prefix)
-    return found
+        tensors |= named(result, name, prefix)
+    return tensors
 
 
 def flat(nested):
@@ -163,20 +163,20 @@ def gradients(results, tensors):
     if lists:
         single = {name: tensor for name, tensor in tensors.items() if name not in lists}
         parts = {f"{name}/{place}": part for name in lists for place, part in enumerate(tensors[name])}
-        found = gradients(results, single | parts)
+        by_name = gradients(results, single | parts)
         for name, count in lists.items():
-            found[f"grad of {name}"] = torch.cat([found.pop(f"grad of {name}/{place}") for place in range(count)])
-        return found
+            by_name[f"grad of {name}"] = torch.cat([by_name.pop(f"grad of {name}/{place}") for place in range(count)])
+        return by_name
     total = sum(
         (torch.cos(1 + place + 1.7 * torch.arange(result.numel())).reshape(result.shape).to(result) * result).sum()
         for place, result in enumerate(results.values())
         if result.is_floating_point()
     )
-    found = dict.fromkeys(tensors)
+    by_name = dict.fromkeys(tensors)
     if isinstance(total, torch.Tensor) and total.requires_grad:
         inputs = {name: tensor for name, tensor in tensors.items() if tensor.requires_grad}
-        found |= zip(inputs, torch.autograd.grad(total, [*inputs.values()], allow_unused=True)) if inputs else {}
+        by_name |= zip(inputs, torch.autograd.grad(total, [*inputs.values()], allow_unused=True)) if inputs else {}
     return {
         f"grad of {name}": plain(torch.zeros_like(tensors[name]) if gradient is None else gradient)
-        for name, gradient in found.items()
+        for name, gradient in by_name.items()
     }

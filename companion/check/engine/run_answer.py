@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from companion.check.engine.library_layers import COMPANION, RECURRENT, TORCH, watching
+from companion.check.engine.library_layers import COMPANION, RECURRENT, TORCH, note_library_layers
 from companion.check.engine.module_parameters import set_parameters
 from companion.check.engine.probe import Outcome, Probe, Unfit, gradients, kind, named, values
 
@@ -58,11 +58,11 @@ def attempt(call, answer, probe, forbidden, dtype):
     torch.set_default_dtype(dtype)
     seed()
     try:
-        with warnings.catch_warnings(), watching(forbidden, outcome), exit_raises():
+        with warnings.catch_warnings(), note_library_layers(forbidden, outcome), exit_raises():
             warnings.simplefilter("ignore")
             call_checked(call, answer, probe, outcome)
     except Unfit as unfit:
-        outcome.values |= values(unfit.found)
+        outcome.values |= values(unfit.tensors)
         outcome.error = {"kind": unfit.kind, "said": unfit.details}
     except KeyboardInterrupt:  # the reader stops the cell
         raise

@@ -8,7 +8,7 @@ from companion.check.engine.question import all_questions
 
 @dataclass
 class Session:
-    """name: the student's name or number. shares: the latest share of the points of each question checked."""
+    """State of a notebook. name: the student's name or number. shares: of the points, the latest for each question."""
 
     name: str = ""
     shares: dict = field(default_factory=dict)

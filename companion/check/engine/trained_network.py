@@ -38,7 +38,7 @@ from companion.check.engine.run_answer import seed
 LOGITS, COUNT, NUMBERS = "logits", "count", "numbers"
 MAY_BE_BAD_LUCK = {"not_reached", "probabilities_for_logits"}  # mistakes after which another draw is tried
 SURE = 0.9  # a model that gives this share of a mistake's targets has made that mistake
-MOST_SENT = 50_000  # numbers: of a larger model only their count is sent
+MAX_SENT = 50_000  # numbers: of a larger model only their count is sent
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Training:
             own = model_tensors(model)
             if numbers is None:
                 outcome.values[COUNT] = torch.tensor(float(sum(map(width, own))))
-                row = map(flat, own) if outcome.values[COUNT] <= MOST_SENT else ()
+                row = map(flat, own) if outcome.values[COUNT] <= MAX_SENT else ()
                 outcome.values[NUMBERS] = torch.cat([torch.zeros(0, dtype=torch.float64), *row])
             else:
                 fill(own, numbers)

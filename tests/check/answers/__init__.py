@@ -50,27 +50,27 @@ class Program:
     # questions on whose answers this one builds: their programs make the mistakes that this one does not
     parts: tuple = ()
 
-    def answer(self, given=()):
+    def answer(self, edits=()):
         """Return the function or class that an answer defines."""
-        if callable(given):
-            return given
-        if not isinstance(given, str):
-            source = changed(self.source, *given)
-        elif given.startswith("lambda"):
-            source = f"{self.source}\nanswer = {given}"
+        if callable(edits):
+            return edits
+        if not isinstance(edits, str):
+            source = changed(self.source, *edits)
+        elif edits.startswith("lambda"):
+            source = f"{self.source}\nanswer = {edits}"
         else:
-            source = textwrap.dedent(given)
+            source = textwrap.dedent(edits)
         return definitions(source, (), KNOWN)[-1]
 
 
 def drawn_pairs(question, source, wrong, number, left_out=lambda pair, edits: False):
     """Return random pairs of mistakes whose edits fit together. left_out(pair, edits): True to skip a pair."""
-    asked, chosen, pairs = all_questions()[question], random.Random(0), {}
+    allows, chosen, pairs = all_questions()[question].allows, random.Random(0), {}
     while len(pairs) < number:
         # edits that select gates by their places come before those that change the places
         pair = sorted(chosen.sample(sorted(wrong), 2), key=lambda name: name.startswith("gates_"))
         edits = [edit for name in pair for edit in wrong[name]]
-        if asked.allows(frozenset(pair)) and edits_fit(source, edits) and not left_out(pair, edits):
+        if allows(frozenset(pair)) and edits_fit(source, edits) and not left_out(pair, edits):
             pairs[frozenset(pair)] = tuple(pair)
     return [*pairs.values()]
 

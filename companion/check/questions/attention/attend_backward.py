@@ -73,9 +73,9 @@ MISTAKES = {
 
 def truth(query, key, value, mask, grad_mixture):
     with torch.enable_grad():
-        given = [one.detach().requires_grad_() for one in (query, key, value)]
-        mixture = torch.nn.functional.scaled_dot_product_attention(*given, mask)
-        return torch.autograd.grad(mixture, given, grad_mixture)
+        inputs = [tensor.detach().requires_grad_() for tensor in (query, key, value)]
+        mixture = torch.nn.functional.scaled_dot_product_attention(*inputs, mask)
+        return torch.autograd.grad(mixture, inputs, grad_mixture)
 
 
 def probes(draw):

@@ -30,13 +30,13 @@ def call(answer, probe, outcome):
         raise Unfit("returns_none", name=FORM)
     try:
         returned = [*returned] if not isinstance(returned, torch.Tensor | dict | str) else 0
-        found = [([int(sign) for sign in signs], float(total)) for signs, total in returned]
+        sequences = [([int(sign) for sign in signs], float(total)) for signs, total in returned]
     except (TypeError, ValueError, RuntimeError):
         raise Unfit("wrong_form", name=FORM, got=form(returned)) from None
-    longest = max([probe.options["most"], *(len(signs) for signs, _ in found)])
-    rows = [signs + [-1] * (longest - len(signs)) for signs, _ in found]
+    longest = max([probe.options["most"], *(len(signs) for signs, _ in sequences)])
+    rows = [signs + [-1] * (longest - len(signs)) for signs, _ in sequences]
     outcome.values["sequences"] = torch.tensor(rows, dtype=torch.float64).reshape(len(rows), longest)
-    outcome.values["log_p"] = torch.tensor([total for _, total in found], dtype=torch.float64)
+    outcome.values["log_p"] = torch.tensor([total for _, total in sequences], dtype=torch.float64)
 
 
 def beam_search_reference(step, state, start, end, width, most):
@@ -144,10 +144,10 @@ def truth(step, state, start, end, width, most):
 
     count, kept = len(step(start, state)[0]), {()}
     for _ in range(most):
-        going = {one for one in kept if end not in one}
-        longer = kept - going | {(*one, sign) for one in going for sign in range(count)}
+        going = {sequence for sequence in kept if end not in sequence}
+        longer = kept - going | {(*sequence, sign) for sequence in going for sign in range(count)}
         kept = {*sorted(longer, key=log_p, reverse=True)[:width]}
-    return [([*one], log_p(one)) for one in sorted(kept, key=log_p, reverse=True)]
+    return [([*sequence], log_p(sequence)) for sequence in sorted(kept, key=log_p, reverse=True)]
 
 
 def probe(name, draw, base, signs, width, most, one_sign=False):

@@ -45,7 +45,7 @@ W, B = "w_q, w_k, w_v = in", "b_q, b_k, b_v = in"
 
 def exchanged(order):
     """Return the changes that take the rows in another order."""
-    return W, ", ".join(f"w_{one}" for one in order) + " = in", B, ", ".join(f"b_{one}" for one in order) + " = in"
+    return W, ", ".join(f"w_{part}" for part in order) + " = in", B, ", ".join(f"b_{part}" for part in order) + " = in"
 
 
 def by_head(name, shape):
@@ -115,14 +115,14 @@ def truth(query, key, value, mask, heads, in_proj_weight, in_proj_bias, out_proj
 
 
 def probes(draw):
-    def probe(name, draw, *sizes, visible=False):
+    def probe(probe_name, draw, *sizes, visible=False):
         N, T, S, heads, size = sizes
         E = heads * size
         tensors = {"query": draw(N, T, E), "key": draw(N, S, E), "value": draw(N, S, E)}
         shapes = zip(WEIGHTS, ((3 * E, E), (3 * E,), (E, E), (E,)))
-        tensors |= {one: draw(*shape) for one, shape in shapes}
+        tensors |= {name: draw(*shape) for name, shape in shapes}
         mask = {"mask": masked(draw, N, T, S) | visible}
-        return Probe(name, tensors | mask, {"heads": heads}, gradients=tuple(tensors))
+        return Probe(probe_name, tensors | mask, {"heads": heads}, gradients=tuple(tensors))
 
     return [
         probe("batch_1", draw.few, 1, 2, 3, 2, 1, visible=True),

@@ -6,7 +6,7 @@ from torch import nn
 from companion.check.engine.probe import Probe
 from companion.check.engine.question import Question
 from companion.check.engine.run_answer import Function
-from companion.check.questions.embedding.indices import INDEX_EXCLUSIVE, LOOK_UP, read_reference, spread
+from companion.check.questions.embedding.indices import INDEX_EXCLUSIVE, LOOK_UP, balanced_indices, read_reference
 
 BAG_MISTAKES = {
     "bag_summed": "",
@@ -84,7 +84,7 @@ def bag_probes(draw):
     # Of six indices, 0 to 3, two occur twice, which shows answers that count repeats once. The offsets, taken for
     # lengths, add up to the number of indices, so that this mistake raises no error.
     def probe(name, weight, *lengths):
-        indices = torch.cat([spread(draw, 4, length) for length in lengths])
+        indices = torch.cat([balanced_indices(draw, 4, length) for length in lengths])
         offsets = torch.tensor([0, *lengths[:-1]]).cumsum(0)
         return Probe(name, {"weight": weight, "indices": indices, "offsets": offsets}, gradients=("weight",))
 

@@ -7,7 +7,7 @@ from companion.check.engine.module_parameters import set_parameters
 from companion.check.engine.probe import Probe, Unfit, named, plain
 from companion.check.engine.question import Question
 from companion.check.engine.run_answer import note_changes
-from companion.check.questions.embedding.indices import LOOK_UP, AnyShape, spread
+from companion.check.questions.embedding.indices import LOOK_UP, AnyShape, balanced_indices
 from companion.check.questions.embedding.lookup import (
     LOOKUP_EXCLUSIVE,
     LOOKUP_MISTAKES,
@@ -62,9 +62,9 @@ def call_layer(answer, probe, outcome):
     options, indices = probe.options, probe.tensors["indices"].clone()
     padding = {"padding_idx": options["padding_idx"]} if "padding_idx" in options else {}
     module = answer(options["num_embeddings"], options["embedding_dim"], **padding)
-    made = {id(one): (one.requires_grad, one.detach().clone()) for one in tensors_of(module)}
+    initial = {id(tensor): (tensor.requires_grad, tensor.detach().clone()) for tensor in tensors_of(module)}
     weight = set_parameters(module, {"weight": probe.tensors["weight"]}, outcome)["weight"]
-    learns, start = made.get(id(weight), (True, torch.zeros(probe.tensors["weight"].shape)))
+    learns, start = initial.get(id(weight), (True, torch.zeros(probe.tensors["weight"].shape)))
     if not callable(module):
         raise Unfit("not_callable", got=type(module).__name__)
 
@@ -87,7 +87,7 @@ def tensors_of(module):
     """Return a module's parameters, buffers and other tensors."""
     if not isinstance(module, nn.Module):
         return []
-    return [*module.parameters(), *module.buffers(), *(one for one in vars(module).values() if torch.is_tensor(one))]
+    return [*module.parameters(), *module.buffers(), *filter(torch.is_tensor, vars(module).values())]
 
 
 def layer_probes(draw):
@@ -97,10 +97,10 @@ def layer_probes(draw):
         return Probe(name, tensors, options, parameters=("weight",))
 
     return [
-        probe("no_padding", draw.few, 3, 4, spread(draw, 2, 2)),
-        probe("padding_zero", draw.few, 4, 6, spread(draw, 3, 5), padding_idx=0),
-        probe("padding", draw, 5, 6, spread(draw, 4, 7), padding_idx=2),
-        probe("two_dimensions", draw, 5, 7, spread(draw, 4, 2, 3)),
+        probe("no_padding", draw.few, 3, 4, balanced_indices(draw, 2, 2)),
+        probe("padding_zero", draw.few, 4, 6, balanced_indices(draw, 3, 5), padding_idx=0),
+        probe("padding", draw, 5, 6, balanced_indices(draw, 4, 7), padding_idx=2),
+        probe("two_dimensions", draw, 5, 7, balanced_indices(draw, 4, 2, 3)),
     ]
 
 

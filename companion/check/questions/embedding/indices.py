@@ -35,17 +35,17 @@ class AnyShape:
         except (Unfit, NotImplementedError):  # NotImplementedError: the answer is not written yet, for any shape
             raise
         except Exception as error:
-            known = None
-            if "padding_idx" in probe.options and isinstance(error, TypeError) and not entered(error):
-                known = NoSuchArgument
+            replacement = None
+            if "padding_idx" in probe.options and isinstance(error, TypeError) and not raised_inside(error):
+                replacement = NoSuchArgument
             elif probe.tensors["indices"].dim() > 1:
-                known = SeveralDimensions
-            if known is None:
+                replacement = SeveralDimensions
+            if replacement is None:
                 raise
-            raise known(f"{type(error).__name__}: {error}").with_traceback(error.__traceback__) from None
+            raise replacement(f"{type(error).__name__}: {error}").with_traceback(error.__traceback__) from None
 
 
-def entered(error):
+def raised_inside(error):
     """Return True if an error was raised inside an answer, and not by the line that calls it."""
     place = error.__traceback__
     while place.tb_next:
@@ -53,7 +53,7 @@ def entered(error):
     return not place.tb_frame.f_code.co_filename.startswith(str(COMPANION / "check"))
 
 
-def spread(draw, high, *shape):
+def balanced_indices(draw, high, *shape):
     """Return indices of this shape in random order, in which 0 to high - 1 occur equally often, or nearly.
 
     The tables of the probes have more than `high` rows, so that an answer that reads one row too far raises no error:
@@ -63,8 +63,8 @@ def spread(draw, high, *shape):
     return (draw(count).argsort() % high).reshape(shape)
 
 
-def first(index, indices):
-    """Move `index` to the first place of `indices`, so that even a loop that ends too early meets it."""
+def moved_to_front(index, indices):
+    """Return `indices` with `index` in the first place, so that even a loop that ends too early meets it."""
     at = int((indices == index).nonzero()[0])
     indices[[0, at]] = indices[[at, 0]]
     return indices

@@ -11,8 +11,8 @@ from companion.check.questions.embedding.indices import (
     INDEX_MISTAKES,
     LOOK_UP,
     AnyShape,
+    balanced_indices,
     read_reference,
-    spread,
 )
 
 LOOKUP_MISTAKES = INDEX_MISTAKES | {
@@ -79,9 +79,9 @@ def lookup_probes(draw):
         return Probe(name, {"weight": draw(rows, columns), "indices": indices}, gradients=("weight",))
 
     return [
-        probe("no_repeats", draw.few, 3, 4, spread(draw, 2, 2)),
-        probe("flat", draw, 5, 6, spread(draw, 4, 7)),
-        probe("two_dimensions", draw, 5, 7, spread(draw, 4, 2, 3)),
+        probe("no_repeats", draw.few, 3, 4, balanced_indices(draw, 2, 2)),
+        probe("flat", draw, 5, 6, balanced_indices(draw, 4, 7)),
+        probe("two_dimensions", draw, 5, 7, balanced_indices(draw, 4, 2, 3)),
     ]
 
 

@@ -11,9 +11,9 @@ from companion.check.questions.embedding.indices import (
     INDEX_EXCLUSIVE,
     INDEX_MISTAKES,
     AnyShape,
+    balanced_indices,
     looped_reference,
     read_reference,
-    spread,
 )
 
 ONE_HOT_MISTAKES = INDEX_MISTAKES | {
@@ -75,10 +75,10 @@ def one_hot_probes(draw):
         return Probe(name, {"indices": indices}, {"num_embeddings": size})
 
     return [
-        probe("no_repeats", 3, spread(draw, 2, 2)),
-        probe("flat", 5, spread(draw, 4, 7)),
-        probe("two_dimensions", 6, spread(draw, 4, 2, 3)),
-        probe("two_dimensions", 5, spread(draw, 3, 4, 2)),
+        probe("no_repeats", 3, balanced_indices(draw, 2, 2)),
+        probe("flat", 5, balanced_indices(draw, 4, 7)),
+        probe("two_dimensions", 6, balanced_indices(draw, 4, 2, 3)),
+        probe("two_dimensions", 5, balanced_indices(draw, 3, 4, 2)),
     ]
 
 

@@ -13,10 +13,10 @@ from companion.check.questions.embedding.indices import (
     LOOK_UP,
     AnyShape,
     NoSuchArgument,
-    first,
+    balanced_indices,
     looped_reference,
+    moved_to_front,
     read_reference,
-    spread,
 )
 
 PADDING_MISTAKES = {
@@ -62,17 +62,17 @@ def weight_gradient_reference(mistakes):
     def gradient_of(read, grad, size):
         """Return the sums of `grad` (k, embedding_dim) by row."""
         if "repeats_lost" in mistakes:
-            found = grad.new_zeros(size, grad.shape[-1])
-            for row, one in zip(read.tolist(), grad):
-                found[row] = one
-            return found
+            sums = grad.new_zeros(size, grad.shape[-1])
+            for row, gradient in zip(read.tolist(), grad):
+                sums[row] = gradient
+            return sums
         # by rows of the identity: negative indices count from the end, as in W[i]
         return torch.eye(size)[read].to(grad).T @ grad
 
     def last_of_each(read, grad, size):
-        found = grad.new_zeros(size, grad.shape[-1])
-        found[read] = grad
-        return found
+        sums = grad.new_zeros(size, grad.shape[-1])
+        sums[read] = grad
+        return sums
 
     def weight_gradient(indices, grad_output, num_embeddings, padding_idx=None):
         padding_idx = padding_reference(mistakes, padding_idx)
@@ -85,27 +85,27 @@ def weight_gradient_reference(mistakes):
             grad[padding_idx] = 0
             padding_idx = None
         if "batch_not_summed" in mistakes and indices.dim() > 1:
-            found = torch.stack([gradient_of(*row, size) for row in zip(read, grad)])
+            result = torch.stack([gradient_of(*row, size) for row in zip(read, grad)])
         elif "repeats_in_row_lost" in mistakes and indices.dim() > 1:
-            found = sum(last_of_each(*row, size) for row in zip(read, grad))
+            result = sum(last_of_each(*row, size) for row in zip(read, grad))
         elif "gradient_to_all_rows" in mistakes:
-            found = grad.reshape(-1, dim).sum(0).repeat(size, 1)
+            result = grad.reshape(-1, dim).sum(0).repeat(size, 1)
         else:
-            found = gradient_of(read.flatten(), grad.reshape(-1, dim), size)
+            result = gradient_of(read.flatten(), grad.reshape(-1, dim), size)
         if "divided_by_frequency" in mistakes:
-            found = found / read.flatten().remainder(size).bincount(minlength=size).clamp(min=1)[:, None]
+            result = result / read.flatten().remainder(size).bincount(minlength=size).clamp(min=1)[:, None]
         if "divided_by_places" in mistakes:
-            found = found / indices.numel()
+            result = result / indices.numel()
         if "gradient_negated" in mistakes:
-            found = -found
+            result = -result
         kept = torch.ones(size, dtype=bool)
         if padding_idx is not None:
-            found[..., padding_idx, :] = 0
+            result[..., padding_idx, :] = 0
             kept[padding_idx] = "padding_row_removed" not in mistakes
         if "unread_rows_left_out" in mistakes:
             kept &= torch.eye(size)[read.flatten()].any(0)
-        found = found[..., kept, :]
-        return found.transpose(-1, -2) if "gradient_turned" in mistakes else found
+        result = result[..., kept, :]
+        return result.transpose(-1, -2) if "gradient_turned" in mistakes else result
 
     return weight_gradient
 
@@ -122,12 +122,12 @@ def weight_gradient_probes(draw):
         return Probe(name, tensors, {"num_embeddings": rows} | padding, gradients=None)
 
     # an index twice in a row, an index in two rows, and rows of the table that are not read
-    batch = 2 * spread(draw, 3, 3, 4)
+    batch = 2 * balanced_indices(draw, 3, 3, 4)
     batch[1, 0] = batch[0, 0]
     return [
-        probe("no_padding", draw.few, 3, 2, spread(draw, 2, 3)),
-        probe("padding_zero", draw.few, 4, 2, first(0, spread(draw, 3, 5)), padding_idx=0),
-        probe("padding", draw, 5, 3, first(2, spread(draw, 4, 7)), padding_idx=2),
+        probe("no_padding", draw.few, 3, 2, balanced_indices(draw, 2, 3)),
+        probe("padding_zero", draw.few, 4, 2, moved_to_front(0, balanced_indices(draw, 3, 5)), padding_idx=0),
+        probe("padding", draw, 5, 3, moved_to_front(2, balanced_indices(draw, 4, 7)), padding_idx=2),
         probe("two_dimensions", draw, 6, 2, batch),
     ]
 

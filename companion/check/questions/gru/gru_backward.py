@@ -45,7 +45,9 @@ def rows(order, both=True):
     r, z, n = order
     new = f"[s_{r}, s_{z}, s_{n}]"
     back = ["[s_r, s_z, s_n]", new, "[s_r, s_z, s_n * r]", new.replace("s_n", "s_n * r")]
-    cut = [one for part in "au" for one in (f"{part}_r, {part}_z, {part}_n =", f"{part}_{r}, {part}_{z}, {part}_{n} =")]
+    cut = [
+        text for part in "au" for text in (f"{part}_r, {part}_z, {part}_n =", f"{part}_{r}, {part}_{z}, {part}_{n} =")
+    ]
     return [*back, *(cut if both else ())]
 
 
@@ -94,8 +96,8 @@ MISTAKES = {
 
 def truth(x, h, weight_ih, weight_hh, bias_ih, bias_hh, grad_h_new):
     with torch.enable_grad():
-        given = [one.detach().requires_grad_() for one in (x, h, weight_ih, weight_hh, bias_ih, bias_hh)]
-        return torch.autograd.grad(torch.gru_cell(*given), given, grad_h_new)
+        inputs = [tensor.detach().requires_grad_() for tensor in (x, h, weight_ih, weight_hh, bias_ih, bias_hh)]
+        return torch.autograd.grad(torch.gru_cell(*inputs), inputs, grad_h_new)
 
 
 def probes(draw):

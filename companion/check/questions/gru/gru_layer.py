@@ -102,10 +102,10 @@ MISTAKES = {
     "not_torchs_order": (ORDER, ROWS_HERE, "Z, R, N = 0, 1, 2"),
 } | {f"not_torchs_order~{order}": ("", ROWS_HERE, f"{', '.join(order.upper())} = 0, 1, 2")
      for order in ("nzr", "nrz", "rnz", "znr")}  # fmt: skip
-MISTAKES |= {name: said for name, said in STEP_MISTAKES.items() if name not in ("state_detached", "rows_interleaved")}
+MISTAKES |= {name: row for name, row in STEP_MISTAKES.items() if name not in ("state_detached", "rows_interleaved")}
 MISTAKES["rows_interleaved"] = ORDER, *(
-    one for bias in ("+ bias_ih)", "+ bias_hh)")
-    for one in (f"{bias}.chunk(3, dim=-1)", f"{bias}.unflatten(-1, (-1, 3)).unbind(-1)")
+    text for bias in ("+ bias_ih)", "+ bias_hh)")
+    for text in (f"{bias}.chunk(3, dim=-1)", f"{bias}.unflatten(-1, (-1, 3)).unbind(-1)")
 )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ O = O + "_new"  # noqa: E741
 def each(new):
     """Return the changes that replace all three peepholes by `new`, with W for the weight and C for the state."""
     states = zip((I, F, O), PEEPHOLES, ("c", "c", "c_new"))
-    return [one for old, weight, state in states for one in (old, new.replace("W", weight).replace("C", state))]
+    return [text for old, weight, state in states for text in (old, new.replace("W", weight).replace("C", state))]
 
 
 MISTAKES = {
@@ -87,7 +87,7 @@ def truth(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, *peepholes):
 def probes(draw):
     def probe(name, draw, batch, inputs, hidden, calls=1):
         tensors = {"x": draw(batch, inputs), "h": draw(batch, hidden), "c": 2 * draw(batch, hidden)}
-        tensors |= weights(draw, inputs, hidden, gates=4) | {one: draw(hidden) for one in PEEPHOLES}
+        tensors |= weights(draw, inputs, hidden, gates=4) | {weight: draw(hidden) for weight in PEEPHOLES}
         return Probe(name, tensors, gradients=tuple(tensors), calls=calls)
 
     return [

@@ -28,7 +28,7 @@ def call(answer, probe, outcome):
     if returned is None:
         raise Unfit("returns_none", name="[index, …]")
     try:
-        signs = [int(one) for one in returned]
+        signs = [int(index) for index in returned]
     except (TypeError, ValueError, RuntimeError):
         raise Unfit("wrong_form", name="[index, …]", got=form(returned)) from None
     outcome.values["indices"] = torch.tensor(signs, dtype=torch.float64)

@@ -86,7 +86,7 @@ MISTAKES = {
 
 def truth(logits, temperature, top_k, top_p):
     weights = (logits / temperature).exp().tolist()
-    p = {place: one / sum(weights) for place, one in enumerate(weights)}
+    p = {place: weight / sum(weights) for place, weight in enumerate(weights)}
     best = sorted(p, key=p.get, reverse=True)[: len(p) if top_k is None else top_k]
     total, kept, reached = sum(map(p.get, best)), [], 0.0
     for place in best:
@@ -94,8 +94,8 @@ def truth(logits, temperature, top_k, top_p):
             break
         kept.append(place)
         reached += p[place] / total
-    there = sum(map(p.get, kept))
-    return torch.tensor([p[place] / there if place in kept else 0.0 for place in p], dtype=torch.float64)
+    kept_sum = sum(map(p.get, kept))
+    return torch.tensor([p[place] / kept_sum if place in kept else 0.0 for place in p], dtype=torch.float64)
 
 
 def probes(draw):

@@ -12,9 +12,9 @@ from companion.check.engine.run_answer import inputs_of, note_changes, seed
 def call(answer, probe, outcome):
     """Call an answer, which may return a number of Python or a tensor of one number."""
     tensors = inputs_of(probe, ())
-    handed = {name: tensor.clone() for name, tensor in tensors.items()}
+    passed = {name: tensor.clone() for name, tensor in tensors.items()}
     seed()
-    returned = answer(*(handed[name] for name in ("logits", "targets", "mask")))
+    returned = answer(*(passed[name] for name in ("logits", "targets", "mask")))
     if returned is None:
         raise Unfit("returns_none", name="perplexity")
     if (
@@ -23,9 +23,9 @@ def call(answer, probe, outcome):
         and not hasattr(returned, "__float__")
     ):
         raise Unfit("not_a_tensor", name="perplexity", got=kind(returned))
-    found = returned.detach().double() if isinstance(returned, torch.Tensor) else torch.tensor(float(returned)).double()
-    outcome.values["perplexity"] = found.reshape(()) if found.numel() == 1 else found
-    note_changes(tensors, handed, outcome)
+    result = (returned.detach() if isinstance(returned, torch.Tensor) else torch.tensor(float(returned))).double()
+    outcome.values["perplexity"] = result.reshape(()) if result.numel() == 1 else result
+    note_changes(tensors, passed, outcome)
 
 
 def perplexity_reference(logits, targets, mask):
@@ -75,8 +75,8 @@ MISTAKES = {
 
 def truth(logits, targets, mask):
     logs = []
-    for row, aims, here in zip(logits.tolist(), targets.tolist(), mask.tolist()):
-        for scores, aim, counts in zip(row, aims, here):
+    for row, aims, row_mask in zip(logits.tolist(), targets.tolist(), mask.tolist()):
+        for scores, aim, counts in zip(row, aims, row_mask):
             logs += [math.log(sum(map(math.exp, scores))) - scores[aim]] if counts else []
     return math.exp(sum(logs) / len(logs))
 

@@ -35,10 +35,10 @@ BACKWARD_MISTAKES = {
 
 def backward_truth(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, grad_h, grad_c):
     with torch.enable_grad():
-        given = [one.detach().requires_grad_() for one in (x, h, c, weight_ih, weight_hh, bias_ih, bias_hh)]
-        x, h, c, *weights = given
+        inputs = [tensor.detach().requires_grad_() for tensor in (x, h, c, weight_ih, weight_hh, bias_ih, bias_hh)]
+        x, h, c, *weights = inputs
         states = torch.lstm_cell(x, (h, c), *weights)
-        return torch.autograd.grad(states, given, (grad_h, grad_c))
+        return torch.autograd.grad(states, inputs, (grad_h, grad_c))
 
 
 def backward_reference(mistakes):
@@ -46,9 +46,9 @@ def backward_reference(mistakes):
         a_i, a_f, a_g, a_o = (x @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh).chunk(4, dim=-1)
         i, f, g, o = a_i.sigmoid(), a_f.sigmoid(), a_g.tanh(), a_o.sigmoid()
         new_c = f * c + i * g
-        said = new_c.tanh()
+        squashed = new_c.tanh()
 
-        slope = 1 - (new_c if "tanh_slope_at_c" in mistakes else said) ** 2
+        slope = 1 - (new_c if "tanh_slope_at_c" in mistakes else squashed) ** 2
         if "tanh_slope_missing_on_c" in mistakes:
             slope = torch.ones_like(slope)
         d_c = grad_c * ("grad_c_ignored" not in mistakes)
@@ -57,7 +57,7 @@ def backward_reference(mistakes):
             "i": d_c * (i if "i_and_g_exchanged" in mistakes else g),
             "f": d_c * (new_c if "new_c_for_old_c" in mistakes else c),
             "g": d_c * (g if "i_and_g_exchanged" in mistakes else i),
-            "o": grad_h * (new_c if "tanh_missing_in_grad_o" in mistakes else said),
+            "o": grad_h * (new_c if "tanh_missing_in_grad_o" in mistakes else squashed),
         }
         if "tanh_slope_on_gates" in mistakes:
             d |= {name: d[name] * (1 - gate**2) for name, gate in (("i", i), ("f", f), ("o", o))}
@@ -74,10 +74,10 @@ def backward_reference(mistakes):
             bias = d_a.mean(0)
         if "bias_gradient_halved" in mistakes:
             bias = bias / 2
-        old_h = o * said if "new_h_for_old_h" in mistakes else h
+        old_h = o * squashed if "new_h_for_old_h" in mistakes else h
         by_weight = [share * d_a.T @ x, share * d_a.T @ old_h]
         if "weight_gradient_transposed" in mistakes:
-            by_weight = [one.T for one in by_weight]
+            by_weight = [gradient.T for gradient in by_weight]
         by_c = d_c if "forget_gate_missing_on_way_back" in mistakes else d_c * f
         by_states = d_a @ weight_hh, by_c
         if "gradients_in_other_order" in mistakes:

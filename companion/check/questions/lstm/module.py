@@ -42,8 +42,10 @@ def parameters_reference(module, mistakes, inputs, hidden, ending=""):
 
 def stored_reference(module, mistakes, ending=""):
     """Return the parameters as `gates_reference` takes them."""
-    found = [getattr(module, name + ending, None) for name in WEIGHTS]
-    return [one.T if one is not None and one.dim() == 2 and "weights_transposed" in mistakes else one for one in found]
+    parameters = [getattr(module, name + ending, None) for name in WEIGHTS]
+    if "weights_transposed" not in mistakes:
+        return parameters
+    return [weight.T if weight is not None and weight.dim() == 2 else weight for weight in parameters]
 
 
 def default_reference(mistakes, like, *shape):

@@ -13,9 +13,9 @@ NAMES = tuple(name + "_l0" for name in WEIGHTS)
 
 def one_bias_call(answer, probe, outcome):
     """Call a function from {"W", "U", "b"} to torch's four tensors, of whose biases only the sum counts."""
-    handed = {name: copy(tensor) for name, tensor in probe.tensors.items()}
-    returned = answer(dict(handed))
-    note_changes(probe.tensors, handed, outcome)
+    passed = {name: copy(tensor) for name, tensor in probe.tensors.items()}
+    returned = answer(dict(passed))
+    note_changes(probe.tensors, passed, outcome)
     if returned is None:
         raise Unfit("returns_none", name="dict")
     if not hasattr(returned, "keys"):
@@ -25,16 +25,16 @@ def one_bias_call(answer, probe, outcome):
         if not isinstance(tensor, torch.Tensor):
             raise Unfit("not_a_tensor", name=name, got=kind(tensor))
     # a name without its layer is accepted
-    there = {f"{str(name).removesuffix('_l0')}_l0": tensor for name, tensor in returned.items()}
-    found = {name: there[name] for name in NAMES[:2] if name in there}
-    biases = {name: there[name] for name in NAMES[2:] if name in there}
+    by_name = {f"{str(name).removesuffix('_l0')}_l0": tensor for name, tensor in returned.items()}
+    results = {name: by_name[name] for name in NAMES[:2] if name in by_name}
+    biases = {name: by_name[name] for name in NAMES[2:] if name in by_name}
     if len({bias.shape for bias in biases.values()}) == 1:
-        found["bias_ih_l0 + bias_hh_l0"] = sum(biases.values())
+        results["bias_ih_l0 + bias_hh_l0"] = sum(biases.values())
     else:  # show the bias that does not fit
-        found |= {name: bias for name, bias in biases.items() if bias.shape != probe.tensors["b"].shape}
+        results |= {name: bias for name, bias in biases.items() if bias.shape != probe.tensors["b"].shape}
     if set(returned) != set(NAMES):
-        raise Unfit("wrong_form", found, name=", ".join(NAMES), got=", ".join(sorted(map(str, returned))))
-    outcome.values |= values(found)
+        raise Unfit("wrong_form", results, name=", ".join(NAMES), got=", ".join(sorted(map(str, returned))))
+    outcome.values |= values(results)
 
 
 def one_bias_truth(weights):
@@ -77,15 +77,15 @@ def one_bias_reference(mistakes):
     def one_bias(weights):
         swapped = "matrices_swapped" in mistakes
         keys = {"weight_ih": "U" if swapped else "W", "weight_hh": "W" if swapped else "U", "bias": "b"}
-        found = {name: turn(weights[key], name) for name, key in keys.items()}
-        bias = found.pop("bias")
+        tensors = {name: turn(weights[key], name) for name, key in keys.items()}
+        bias = tensors.pop("bias")
         if "weights_transposed" in mistakes:
-            found = {name: weight.T for name, weight in found.items()}
-        found["bias_ih"] = bias * ("bias_lost" not in mistakes)
+            tensors = {name: weight.T for name, weight in tensors.items()}
+        tensors["bias_ih"] = bias * ("bias_lost" not in mistakes)
         if "one_bias" not in mistakes:
-            found["bias_hh"] = bias * ("bias_loaded_twice" in mistakes)
+            tensors["bias_hh"] = bias * ("bias_loaded_twice" in mistakes)
         ending = "" if "layer_missing_in_names" in mistakes else "_l0"
-        return {name + ending: tensor for name, tensor in found.items()}
+        return {name + ending: tensor for name, tensor in tensors.items()}
 
     return one_bias
 

@@ -179,11 +179,11 @@ def step_reference(mistakes):
             o = torch.ones_like(o)
         if "tanh_on_product" in mistakes:
             return (o * c).tanh(), c
-        said = old_c if "h_from_old_c" in mistakes else c
+        shown = old_c if "h_from_old_c" in mistakes else c
         if "sigmoid_on_c" in mistakes:
-            said = said.sigmoid()
+            shown = shown.sigmoid()
         elif not mistakes & {"tanh_missing_on_c", "tanh_kept_in_c"}:
-            said = said.tanh()
-        return o * said, c
+            shown = shown.tanh()
+        return o * shown, c
 
     return step

@@ -26,10 +26,10 @@ class Network(Module):
     def __call__(self, answer, probe, outcome):
         keywords = {name: probe.options[name] for name in self.keywords if name in probe.options}
         module = answer(*(probe.options[name] for name in self.sizes), **keywords)
-        probe, unfit = fitted(module, probe)
+        probe, unfit = fit_widths(module, probe)
         try:
             if "lengths" in probe.tensors:
-                packs(module, probe.tensors["lengths"])
+                pack_sequences(module, probe.tensors["lengths"])
             if "drawn" in probe.options:
                 self.draw(module, probe, outcome)
             else:
@@ -49,7 +49,7 @@ class Network(Module):
         module.train(probe.options["training"])
         rows, drawn = probe.options["rows"], probe.options["drawn"]
         x, h, c = (probe.tensors[name].expand(-1, rows, -1) for name in ("input", "h_0", "c_0"))
-        found = {}
+        by_name = {}
         seed()
         if drawn == 1:  # the same seed must give the same result
             first = named(module(x.clone(), (h.clone(), c.clone())), self.results)["output"]
@@ -63,11 +63,11 @@ class Network(Module):
                 batch = [dim for dim, size in enumerate(result.shape) if size == rows]
                 result = result.detach().double()
                 if batch:
-                    found.setdefault(name, []).append(result.movedim(batch[-1], 0).flatten(1).tolist())
+                    by_name.setdefault(name, []).append(result.movedim(batch[-1], 0).flatten(1).tolist())
                 else:
                     outcome.values[name] = result
-        for name, results in found.items():
-            most = max(len(distinct(one)) for one in results)
+        for name, results in by_name.items():
+            most = max(len(distinct(rows_drawn)) for rows_drawn in results)
             outcome.values[f"len({name}.unique(dim=1))"] = torch.tensor([min(most, 2)], dtype=torch.float64)
             if most == drawn == 1:
                 continue  # equal rows may be chance: one call cannot tell
@@ -85,17 +85,17 @@ def distinct(rows):
     """
     levels = []
     for column in zip(*rows):
-        level, known = None, {}
+        level, level_of = None, {}
         for number in sorted(set(column)):
             if level is None or not number - last <= 1e-4:
                 level = number
-            known[number] = level
+            level_of[number] = level
             last = number
-        levels.append([known[number] for number in column])
+        levels.append([level_of[number] for number in column])
     return Counter(zip(*levels))
 
 
-def fitted(module, probe):
+def fit_widths(module, probe):
     """Return the probe with matrices as wide as the module's, and the error for a wrong width, or None."""
     tensors, unfit = dict(probe.tensors), None
     for name, parameter in module.named_parameters() if isinstance(module, nn.Module) else ():
@@ -110,7 +110,7 @@ def fitted(module, probe):
     return replace(probe, tensors=tensors), unfit
 
 
-def packs(module, lengths):
+def pack_sequences(module, lengths):
     """Add hooks that pack the input of a module and unpack its output."""
 
     def pack(_, arguments):

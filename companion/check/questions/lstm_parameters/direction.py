@@ -67,7 +67,7 @@ def projected_step_reference(mistakes):
 
     def step(x, h, c, weight_ih, weight_hh, bias_ih, bias_hh, weight_hr=None):
         if "view_for_transpose" in mistakes:
-            weight_ih, weight_hh = (one.reshape(one.T.shape).T for one in (weight_ih, weight_hh))
+            weight_ih, weight_hh = (weight.reshape(weight.T.shape).T for weight in (weight_ih, weight_hh))
         if h.shape[-1] != weight_hh.shape[1]:
             functional.linear(h, weight_hh)  # an error
         # the step expects h and c of one size: zeros that pad h have no effect
@@ -120,13 +120,13 @@ def direction_reference(mistakes, weights, x, h, c, lengths=None, reverse=False,
         if "state_detached_each_step~before" in mistakes:
             h, c = h.detach(), c.detach()
         new_h, new_c = step(x[t], *((h_0, c_0) if "state_not_carried" in mistakes else (h, c)), *weights)
-        said = new_c if "output_is_c" in mistakes else new_h
+        out = new_c if "output_is_c" in mistakes else new_h
         if weight_hr is not None and "output_not_projected" in mistakes:
             new_h = projected_reference(mistakes, new_h, new_c, weight_hr)
         if drop is not None:
             new_h = drop(new_h)
-            said = said if "dropout_between_steps~output_kept" in mistakes else new_h
-        output[t], h, c = held_reference(mistakes, said, (new_h, new_c), before, t, len(x), lengths, reverse)
+            out = out if "dropout_between_steps~output_kept" in mistakes else new_h
+        output[t], h, c = held_reference(mistakes, out, (new_h, new_c), before, t, len(x), lengths, reverse)
         last = h, c
         if mistakes & {"state_detached_each_step", "state_detached_each_step~last"}:
             h, c = h.detach(), c.detach()
@@ -144,10 +144,10 @@ def direction_reference(mistakes, weights, x, h, c, lengths=None, reverse=False,
     return output, h, c
 
 
-def held_reference(mistakes, said, new, old, t, steps, lengths, reverse):
+def held_reference(mistakes, out, new, old, t, steps, lengths, reverse):
     """Return the output and states at step t: a sequence that has ended outputs 0, and keeps its last state."""
     if lengths is None:
-        return said, *new
+        return out, *new
     (new_h, new_c), (old_h, old_c) = new, old
     last = lengths
     if "one_step_too_many" in mistakes:
@@ -159,11 +159,11 @@ def held_reference(mistakes, said, new, old, t, steps, lengths, reverse):
         runs = t >= steps - lengths
     runs = runs.unsqueeze(-1)
     h, c = torch.where(runs, new_h, old_h), torch.where(runs, new_c, old_c)
-    said = torch.where(runs, said, h if "output_repeats_last" in mistakes else torch.zeros_like(said))
+    out = torch.where(runs, out, h if "output_repeats_last" in mistakes else torch.zeros_like(out))
     ignored = mistakes & {"packed_ignores_lengths", "packed_ignores_lengths~all_long"}
     from_padding = reverse and mistakes & {"backward_starts_in_padding", "backward_starts_in_padding~said"}
     if ignored or "output_runs_into_padding" in mistakes or from_padding == {"backward_starts_in_padding~said"}:
-        said = new_h
+        out = new_h
     if ignored or mistakes & {"h_n_after_padding", "padding_zeroed_and_read"} or from_padding:
         h, c = new
     if "h_not_held" in mistakes:
@@ -172,4 +172,4 @@ def held_reference(mistakes, said, new, old, t, steps, lengths, reverse):
         c = new_c
     if "state_zeroed_in_padding" in mistakes:
         h, c = new_h * runs, new_c * runs
-    return said, h, c
+    return out, h, c

@@ -61,31 +61,31 @@ def network_reference(mistakes):
                 layer = min(layer, 1)
             shared = mistakes & {"directions_share_weights", "reverse_weights_missing"}
             ending = f"_l{layer}{'_reverse' if direction and not shared else ''}"
-            found = [getattr(self, name + ending, None) for name in (*WEIGHTS, "weight_hr")]
+            parameters = [getattr(self, name + ending, None) for name in (*WEIGHTS, "weight_hr")]
             if "weights_transposed" in mistakes:
-                found[:2] = [one.T for one in found[:2]]
-            if found[4] is None:
-                found.pop()
+                parameters[:2] = [weight.T for weight in parameters[:2]]
+            if parameters[4] is None:
+                parameters.pop()
             elif "weight_hr_transposed" in mistakes:
-                found[4] = found[4].T
-            return found
+                parameters[4] = parameters[4].T
+            return parameters
 
         def forward(self, input, state=None):
             packed, lengths = isinstance(input, PackedSequence), None
             if packed:
-                given, (input, lengths) = input, pad_packed_sequence(input)
+                packed_input, (input, lengths) = input, pad_packed_sequence(input)
             elif self.batch_first and "view_for_batch_first" in mistakes:
                 input = input.reshape(input.shape[1], input.shape[0], input.shape[2])
             elif self.batch_first or "input_always_batch_first" in mistakes:
                 input = input.transpose(0, 1)
             states = self.initial(input, state)
-            if packed and given.unsorted_indices is not None and "states_not_sorted" in mistakes:
-                states = [one[:, given.unsorted_indices] for one in states]
+            if packed and packed_input.unsorted_indices is not None and "states_not_sorted" in mistakes:
+                states = [part[:, packed_input.unsorted_indices] for part in states]
             output, h_n, c_n = self.layers(input, *states, lengths)
             if mistakes & {"state_kept_between_calls", "state_kept_between_calls~detached"}:
                 detached = "state_kept_between_calls~detached" in mistakes
-                self.kept = [torch.stack(one).detach() if detached else torch.stack(one) for one in (h_n, c_n)]
-            return self.returned(output, h_n, c_n, given if packed else None)
+                self.kept = [torch.stack(part).detach() if detached else torch.stack(part) for part in (h_n, c_n)]
+            return self.returned(output, h_n, c_n, packed_input if packed else None)
 
         def initial(self, input, state):
             _, hidden, layers, _, _, projected = self.sizes
@@ -160,7 +160,7 @@ def network_reference(mistakes):
             if "dropout_after_last_layer" in mistakes:
                 output = self.drop(output)
             if "backward_h_n_from_output_last" in mistakes and D == 2:
-                ends = [one[-1, :, one.shape[-1] // 2 :] for one in all_outputs]
+                ends = [layer_output[-1, :, layer_output.shape[-1] // 2 :] for layer_output in all_outputs]
                 h_n[1::2] = ends
             return output, h_n, c_n
 
@@ -202,7 +202,7 @@ def network_reference(mistakes):
             separate = "directions_kept_apart" in mistakes
             if "upper_layers_read_forward_only" in mistakes:
                 outputs = outputs[:1]
-            found = []
+            read = []
             for output in outputs if separate else [self.joined(outputs)]:
                 if "layers_detached" in mistakes:
                     output = output.detach()
@@ -214,8 +214,8 @@ def network_reference(mistakes):
                     output = output + inputs
                 if not last and "dropout_between_steps" not in mistakes:
                     output = self.drop(output)
-                found.append(output)
-            return found if separate else found * self.directions
+                read.append(output)
+            return read if separate else read * self.directions
 
         def drop(self, x):
             if "dropout_keeps_p~none" in mistakes and self.training and not self.p:
@@ -247,7 +247,7 @@ def network_reference(mistakes):
             if packed is not None and packed.sorted_indices is not None and "h_n_left_sorted" in mistakes:
                 h, c = h[:, packed.sorted_indices], c[:, packed.sorted_indices]
             if "c_n_projected" in mistakes and self.sizes[5]:
-                c = torch.stack([one @ self.weights(row // D, row % D)[4].T for row, one in enumerate(c)])
+                c = torch.stack([state @ self.weights(row // D, row % D)[4].T for row, state in enumerate(c)])
             if "c_n_is_h_n" in mistakes:
                 c = h
             if "output_detached" in mistakes:
@@ -280,7 +280,7 @@ def network_reference(mistakes):
         def rows(self, states):
             D = self.directions
             if mistakes & {"directions_before_layers", "directions_before_layers~h_n"}:
-                states = [one for direction in range(D) for one in states[direction::D]]
+                states = [state for direction in range(D) for state in states[direction::D]]
             if "h_n_backward_first" in mistakes:
                 states = self.exchanged(states)
             if "h_n_of_top_layer_only" in mistakes:

@@ -87,7 +87,7 @@ def packed_reference(mistakes):
 
 def packed_truth(input, lengths, h_0, c_0, *weights):
     data, sizes, order, back = pack_padded_sequence(input, lengths, enforce_sorted=False)
-    state = [one[:, order] for one in (h_0, c_0)]
+    state = [initial[:, order] for initial in (h_0, c_0)]
     data, h_n, c_n = torch.lstm(data, sizes, state, weights, True, 1, 0.0, False, False)
     output, _ = pad_packed_sequence(PackedSequence(data, sizes, order, back))
     return output, h_n[:, back], c_n[:, back]

@@ -68,7 +68,7 @@ def parameter_shapes_reference(mistakes):
         if "rows_doubled" in mistakes:
             rows = rows * D
 
-        found = {}
+        shapes = {}
         for layer in range(num_layers):
             for direction, ending in enumerate(endings):
                 if ending and "reverse_weights_missing" in mistakes:
@@ -95,12 +95,12 @@ def parameter_shapes_reference(mistakes):
                 names = ["bias_ih"] if "one_bias" in mistakes else ["bias_ih", "bias_hh"]
                 biases = dict.fromkeys(names if bias else [], shape)
                 projection = {}
-                here = bool(P)
+                has_projection = bool(P)
                 if "weight_hr_in_top_layer_only" in mistakes:
-                    here = here and layer == num_layers - 1
+                    has_projection = has_projection and layer == num_layers - 1
                 if "weight_hr_in_top_layer_only~first" in mistakes:
-                    here = here and layer == 0
-                if here and "weight_hr_missing" not in mistakes:
+                    has_projection = has_projection and layer == 0
+                if has_projection and "weight_hr_missing" not in mistakes:
                     shape = (P, 4 * H) if "weight_hr_has_four_gates~columns" in mistakes else (P, H)
                     shape = (4 * P, H) if "weight_hr_has_four_gates" in mistakes else shape
                     projection = {"weight_hr": shape[::-1] if "weight_hr_transposed" in mistakes else shape}
@@ -110,8 +110,8 @@ def parameter_shapes_reference(mistakes):
                 if not P and "weight_hr_always_there~square" in mistakes:
                     projection = {"weight_hr": (H, H)}
                 ending = suffix_reference(mistakes, layer, direction, ending, D)
-                found |= {name + ending: shape for name, shape in (matrices | biases | projection).items()}
-        return found
+                shapes |= {name + ending: shape for name, shape in (matrices | biases | projection).items()}
+        return shapes
 
     return parameter_shapes
 
@@ -127,14 +127,14 @@ def suffix_reference(mistakes, layer, direction, ending, directions):
 
 
 SHAPE_OPTIONS = ("input_size", "hidden_size", "num_layers", "bias", "bidirectional", "proj_size")
-LAYERS = {one.__init__.__code__: f"nn.{one.__name__}" for one in (nn.RNNBase, nn.RNNCellBase)}
+LAYERS = {layer.__init__.__code__: f"nn.{layer.__name__}" for layer in (nn.RNNBase, nn.RNNCellBase)}
 
 
-LAYERS |= {one.__init__.__code__: f"companion.{one.__name__}" for one in (RNNBase, RNNCellBase)}
+LAYERS |= {layer.__init__.__code__: f"companion.{layer.__name__}" for layer in (RNNBase, RNNCellBase)}
 
 
 @contextmanager
-def built(outcome):
+def watch_library_layers(outcome):
     """Note the libraries' layers that are made in the block: their shapes can be read without running them."""
     before, seen = sys.getprofile(), set()
 
@@ -155,7 +155,7 @@ def built(outcome):
 
 def shapes_call(answer, probe, outcome):
     """Call the answer, and record its shapes as tensors. A single bias `bias_l0` is taken as `bias_ih_l0`."""
-    with built(outcome):
+    with watch_library_layers(outcome):
         returned = answer(*(probe.options[name] for name in SHAPE_OPTIONS))
     if returned is None:
         raise Unfit("returns_none", name="dict")
@@ -164,7 +164,7 @@ def shapes_call(answer, probe, outcome):
     for name, shape in dict(returned).items():
         # As in torch, a shape may be a list, and its numbers those of another library.
         if not isinstance(shape, Integral | tuple | list) or not all(
-            isinstance(one, Integral) for one in as_list(shape)
+            isinstance(size, Integral) for size in as_list(shape)
         ):
             raise Unfit("wrong_form", name="{name: tuple}", got=f"{{{name!r}: {form(shape)}}}")
         name = str(name)

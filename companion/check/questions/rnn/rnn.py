@@ -63,9 +63,9 @@ def rnn_reference(mistakes):
         for x_t in inputs_reference(mistakes, input):
             old = first if "state_not_carried" in mistakes else h
             h = step(x_t, old.detach() if "state_detached_each_step" in mistakes else old, *weights)
-            said = old if "output_one_early" in mistakes else h
-            said = said.tanh() if squashed_late else said
-            output.append(said.detach() if "output_detached" in mistakes else said)
+            out = old if "output_one_early" in mistakes else h
+            out = out.tanh() if squashed_late else out
+            output.append(out.detach() if "output_detached" in mistakes else out)
             last = h
             if mistakes & {"state_detached_each_step~after", "state_detached_each_step~between"}:
                 h = h.detach()

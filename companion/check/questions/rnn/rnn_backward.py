@@ -55,17 +55,17 @@ def backward_reference(mistakes):
         steps = steps if "time_not_reversed" in mistakes else steps[::-1]
         d_as = [None] * len(steps)
         for t in steps:
-            here = grad_output[t] * ("grad_output_last_only" not in mistakes or t == len(steps) - 1)
+            from_output = grad_output[t] * ("grad_output_last_only" not in mistakes or t == len(steps) - 1)
             last = t == len(steps) - 1
             cut = "future_ignored" in mistakes or "future_ignored~but_grad_h_n" in mistakes and not last
             after = 0 * from_future if cut else from_future
             slope = slope_reference(mistakes, h[t], h[t + 1], sums[t])
-            d_as[t] = here * slope + after * (1 if "tanh_slope_missing_for_future" in mistakes else slope)
+            d_as[t] = from_output * slope + after * (1 if "tanh_slope_missing_for_future" in mistakes else slope)
             back = d_as[t]
             if "tanh_slope_missing_on_way_back" in mistakes:
-                back = here + after
+                back = from_output + after
             if "one_step_back_only" in mistakes:
-                back = here * slope
+                back = from_output * slope
             if "recurrent_weights_missing_on_way_back" in mistakes:
                 from_future = back
             else:
@@ -125,8 +125,8 @@ def weights_back_reference(mistakes, input, h, d_as, steps):
 
 def backward_truth(input, h_0, weight_ih, weight_hh, bias_ih, bias_hh, grad_output, grad_h_n):
     with torch.enable_grad():
-        given = [one.detach().requires_grad_() for one in (input, h_0, weight_ih, weight_hh, bias_ih, bias_hh)]
-        return torch.autograd.grad(rnn_truth(*given), given, (grad_output, grad_h_n))
+        inputs = [tensor.detach().requires_grad_() for tensor in (input, h_0, weight_ih, weight_hh, bias_ih, bias_hh)]
+        return torch.autograd.grad(rnn_truth(*inputs), inputs, (grad_output, grad_h_n))
 
 
 def backward_probes(draw):

@@ -45,7 +45,7 @@ def cell_reference(mistakes):
             super().__init__()
             self.hidden_size = hidden_size
             self.kept = None
-            missing = [one for name in mistakes & set(absent) for one in absent[name]]
+            missing = [parameter for name in mistakes & set(absent) for parameter in absent[name]]
             for name, parameter in weights(torch.rand, input_size, hidden_size).items():
                 if name not in missing:
                     self.register_parameter(name, nn.Parameter(parameter.T if name in turned else parameter))
@@ -54,7 +54,9 @@ def cell_reference(mistakes):
             if h is None:
                 h = default(x, self.hidden_size) if self.kept is None else self.kept
             stored = {name: getattr(self, name, None) for name in WEIGHTS}
-            new = step_reference(mistakes)(x, h, *(one.T if name in turned else one for name, one in stored.items()))
+            new = step_reference(mistakes)(
+                x, h, *(parameter.T if name in turned else parameter for name, parameter in stored.items())
+            )
             if "state_kept_between_calls" in mistakes:
                 self.kept = new
             return new

@@ -77,9 +77,11 @@ def step_reference(mistakes):
     activated = next((ACTIVATIONS[name] for name in ACTIVATIONS if name in mistakes), torch.tanh)
 
     def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
-        given = weight_ih, weight_hh, bias_ih, bias_hh
+        given_weights = weight_ih, weight_hh, bias_ih, bias_hh
         if "weights_detached" in mistakes:
-            weight_ih, weight_hh, bias_ih, bias_hh = (one if one is None else one.detach() for one in given)
+            weight_ih, weight_hh, bias_ih, bias_hh = (
+                weight if weight is None else weight.detach() for weight in given_weights
+            )
         if "state_detached" in mistakes:
             h = h.detach()
         if "input_detached" in mistakes:

@@ -60,8 +60,8 @@ def windows_call(answer, probe, outcome):
     cell = Cell(*(probe.tensors[name] for name in WEIGHTS))
     tensors = inputs_of(probe, probe.gradients or ())
     seed()
-    handed = {name: tensor.clone() for name, tensor in tensors.items()}
-    returned = answer(cell, handed["input"], handed["h"], probe.options["size"])
+    passed = {name: tensor.clone() for name, tensor in tensors.items()}
+    returned = answer(cell, passed["input"], passed["h"], probe.options["size"])
     if returned is None:
         raise Unfit("returns_none", name="[h, …]")
     if isinstance(returned, torch.Tensor) and returned.dim() == 3:
@@ -69,7 +69,7 @@ def windows_call(answer, probe, outcome):
     if isinstance(returned, torch.Tensor | dict | str) or not hasattr(returned, "__iter__"):
         raise Unfit("wrong_form", name="[h, …]", got=form(returned))
     results = {f"states[{number}]": state for number, state in enumerate(returned)}
-    note_changes(tensors, handed, outcome)
+    note_changes(tensors, passed, outcome)
     for name, state in results.items():
         if not isinstance(state, torch.Tensor):
             raise Unfit("not_a_tensor", name=name, got=kind(state))
@@ -94,17 +94,17 @@ def windows_reference(mistakes):
                 h = torch.zeros_like(h)
             if "state_not_cut" not in mistakes:
                 h = h.detach()
-            before, passed = h, []
+            before, window_states = h, []
             for x_t in window:
                 h = cell(x_t, h.detach() if "state_detached_each_step" in mistakes else h)
-                passed.append(h)
+                window_states.append(h)
             late = "earlier_windows_without_gradient" in mistakes and number < len(windows) - 1
             if late or "states_detached" in mistakes:
-                h, passed = h.detach(), [one.detach() for one in passed]
+                h, window_states = h.detach(), [state.detach() for state in window_states]
             if "states_of_all_steps" in mistakes:
-                states += passed
+                states += window_states
             elif "outputs_of_windows" in mistakes:
-                states.append(torch.stack(passed))
+                states.append(torch.stack(window_states))
             else:
                 states.append(before if "state_before_window" in mistakes else h)
         if "first_state_in_list" in mistakes:

@@ -57,46 +57,48 @@ def network_tensors(draw, vocabulary, hidden):
 
 def drawn_batches(draw, vocabulary, shapes):
     """Return pairs of inputs and targets, one for each of the shapes (T, N)."""
-    named = [(f"{one}_{number}", shape) for number, shape in enumerate(shapes) for one in ("inputs", "targets")]
+    named = [(f"{kind}_{number}", shape) for number, shape in enumerate(shapes) for kind in ("inputs", "targets")]
     return {name: draw.whole(vocabulary, *shape) for name, shape in named}
 
 
 def batches_in(tensors):
     """Return the pairs as a list."""
-    return [(tensors[one], tensors[one.replace("inputs", "targets")]) for one in tensors if one.startswith("inputs")]
+    return [
+        (tensors[name], tensors[name.replace("inputs", "targets")]) for name in tensors if name.startswith("inputs")
+    ]
 
 
 def weights_of(model):
     return {name: model._parameters[name] for name in WEIGHTS if isinstance(model._parameters.get(name), torch.Tensor)}
 
 
-def number_of(thing):
+def number_of(value):
     """Return a number, which may come as a tensor of one number, or None."""
     try:
-        return float(thing)
+        return float(value)
     except (TypeError, ValueError, RuntimeError):
         return None
 
 
-def listed(thing):
-    return hasattr(thing, "__iter__") and not isinstance(thing, str | dict) and getattr(thing, "shape", None) != ()
+def is_listed(value):
+    return hasattr(value, "__iter__") and not isinstance(value, str | dict) and getattr(value, "shape", None) != ()
 
 
-def taught(answer, model, *arguments):
+def run_training(answer, model, *arguments):
     """Call an answer that trains a model, and return its losses as a list.
 
     For each known reason of a failure of `backward`, raise a type of error of its own, so that it can be named.
     """
     try:
         returned = answer(model, *arguments)
-        return [*returned] if listed(returned) else returned  # a generator trains now
+        return [*returned] if is_listed(returned) else returned  # a generator trains now
     except RuntimeError as error:
         text = str(error).partition(":")[0]  # torch appends a shape
         if "a second time" not in text and "inplace operation" not in text:
             raise
         again = ThroughOldLoss if "a second time" in text else WeightsChanged
-        known = ThroughOldState if model.uncut else again
-        raise known(f"RuntimeError: {text}").with_traceback(error.__traceback__) from None
+        failure = ThroughOldState if model.uncut else again
+        raise failure(f"RuntimeError: {text}").with_traceback(error.__traceback__) from None
 
 
 def note_learned(returned, model, outcome):
@@ -104,11 +106,11 @@ def note_learned(returned, model, outcome):
     weights = values(weights_of(model))
     if returned is None:
         raise Unfit("returns_none", weights, name="[loss, …]")
-    numbers = [number_of(one) for one in returned] if isinstance(returned, list) else [None]
+    numbers = [number_of(loss) for loss in returned] if isinstance(returned, list) else [None]
     if None in numbers:
         raise Unfit("wrong_form", weights, name="[loss, …]", got=form(returned))
     outcome.values["losses"] = torch.tensor(numbers)
-    if any(isinstance(one, torch.Tensor) and one.requires_grad for one in returned):
+    if any(isinstance(loss, torch.Tensor) and loss.requires_grad for loss in returned):
         outcome.values["loss.grad_fn"] = torch.tensor(1.0)  # a right loss has none
     outcome.values |= weights
 

@@ -55,14 +55,14 @@ MISTAKES = {
 def call(answer, probe, outcome):
     """Call the answer, which may return the norm as a float or a tensor of one number."""
     gradients = [tensor.clone() for tensor in probe.tensors.values()]
-    handed = [*gradients]  # a copy: the answer may change the list itself
-    returned = answer(handed, probe.options["max_norm"])
-    found = values({f"gradients[{number}]": gradient for number, gradient in enumerate(gradients)})
+    passed = [*gradients]  # a copy: the answer may change the list itself
+    returned = answer(passed, probe.options["max_norm"])
+    clipped = values({f"gradients[{number}]": gradient for number, gradient in enumerate(gradients)})
     if returned is None:
-        raise Unfit("returns_none", found, name="norm")
+        raise Unfit("returns_none", clipped, name="norm")
     if (norm := number_of(returned)) is None:
-        raise Unfit("wrong_form", found, name="norm", got=form(returned))
-    outcome.values |= {"norm": torch.tensor(norm)} | found
+        raise Unfit("wrong_form", clipped, name="norm", got=form(returned))
+    outcome.values |= {"norm": torch.tensor(norm)} | clipped
 
 
 def truth(gradients, max_norm):

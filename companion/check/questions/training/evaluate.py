@@ -91,23 +91,23 @@ def call(answer, probe, outcome):
     model = Network(probe.tensors).train(probe.options["training"])
     for name, parameter in weights_of(model).items():
         parameter.grad = torch.ones_like(parameter) / 2
-    given = {name: tensor.clone() for name, tensor in probe.tensors.items()}
+    tensors = {name: tensor.clone() for name, tensor in probe.tensors.items()}
     torch.rand(1)  # so that setting the seed makes a difference
-    returned = answer(model, batches_in(given))
-    said = {"model.training": torch.tensor(float(model.training)), "torch.rand(1)": torch.rand(1)}
-    left = [torch.zeros_like(p) if p.grad is None else p.grad for p in weights_of(model).values()]
-    said["logits.requires_grad"] = torch.tensor(float(model.recorded))
-    said["p.requires_grad"] = torch.tensor(float(all(p.requires_grad for p in weights_of(model).values())))
-    said["p.grad"] = torch.cat([one.flatten() for one in left])
-    note_changes(probe.tensors, given, outcome)
-    found = values(said | weights_of(model))
+    returned = answer(model, batches_in(tensors))
+    state = {"model.training": torch.tensor(float(model.training)), "torch.rand(1)": torch.rand(1)}
+    gradients = [torch.zeros_like(p) if p.grad is None else p.grad for p in weights_of(model).values()]
+    state["logits.requires_grad"] = torch.tensor(float(model.recorded))
+    state["p.requires_grad"] = torch.tensor(float(all(p.requires_grad for p in weights_of(model).values())))
+    state["p.grad"] = torch.cat([gradient.flatten() for gradient in gradients])
+    note_changes(probe.tensors, tensors, outcome)
+    results = values(state | weights_of(model))
     if returned is None:
-        raise Unfit("returns_none", found, name="(loss, perplexity)")
+        raise Unfit("returns_none", results, name="(loss, perplexity)")
     pair = [*returned] if isinstance(returned, tuple | list) or getattr(returned, "shape", ()) != () else []
-    numbers = [number_of(one) for one in pair]
+    numbers = [*map(number_of, pair)]
     if len(numbers) != 2 or None in numbers:
-        raise Unfit("wrong_form", found, name="(loss, perplexity)", got=form(returned))
-    outcome.values |= {"loss": torch.tensor(numbers[0]), "perplexity": torch.tensor(numbers[1])} | found
+        raise Unfit("wrong_form", results, name="(loss, perplexity)", got=form(returned))
+    outcome.values |= {"loss": torch.tensor(numbers[0]), "perplexity": torch.tensor(numbers[1])} | results
 
 
 def truth(model, batches):

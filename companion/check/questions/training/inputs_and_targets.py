@@ -73,23 +73,23 @@ MISTAKES = {
 
 def call(answer, probe, outcome):
     """Call the answer, which may return its two tables as lists of rows or numbers, or both in one tensor."""
-    given = probe.tensors["indices"].clone()
-    returned = answer(given, probe.options["size"])
-    note_changes(probe.tensors, {"indices": given}, outcome)
+    indices = probe.tensors["indices"].clone()
+    returned = answer(indices, probe.options["size"])
+    note_changes(probe.tensors, {"indices": indices}, outcome)
     if returned is None:
         raise Unfit("returns_none", name="(inputs, targets)")
     pair = [*returned] if isinstance(returned, tuple | list | torch.Tensor) else []
-    tables = [table_of(one) for one in pair]
-    if len(tables) != 2 or any(one is None for one in tables):
+    tables = [*map(table_of, pair)]
+    if len(tables) != 2 or any(table is None for table in tables):
         raise Unfit("wrong_form", name="(inputs, targets)", got=form(returned))
     outcome.values |= {name: table.to("cpu", torch.float64) for name, table in zip(("inputs", "targets"), tables)}
 
 
-def table_of(thing):
+def table_of(value):
     """Return a list of rows or an array as a tensor, or None if that is impossible."""
     try:
-        listed = isinstance(thing, tuple | list)
-        return torch.stack([table_of(one) for one in thing]) if listed else torch.as_tensor(thing)
+        rows = isinstance(value, tuple | list)
+        return torch.stack([*map(table_of, value)]) if rows else torch.as_tensor(value)
     except (TypeError, ValueError, RuntimeError):
         return None
 
@@ -105,7 +105,7 @@ def probes(draw):
         return Probe(name, {"indices": draw(length).argsort()}, {"size": size}, gradients=None)
 
     lengths = [("no_rest", 5, 2), ("several", 6, 2), ("several", 9, 3), ("no_rest", 13, 3), ("several", 15, 4)]
-    return [probe(*one) for one in lengths]
+    return [probe(*row) for row in lengths]
 
 
 QUESTION = generate_question(

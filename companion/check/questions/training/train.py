@@ -15,7 +15,7 @@ from companion.check.questions.training import (
     drawn_batches,
     network_tensors,
     note_learned,
-    taught,
+    run_training,
 )
 
 
@@ -85,10 +85,11 @@ MISTAKES = LEARNING | {
 def call(answer, probe, outcome):
     """Call the answer with a network in evaluation mode, as after an evaluation."""
     model = Network(probe.tensors).eval()
-    given, said = {name: tensor.clone() for name, tensor in probe.tensors.items()}, probe.options
-    returned = taught(answer, model, batches_in(given), said["epochs"], said["learning_rate"], said["max_norm"])
+    tensors = {name: tensor.clone() for name, tensor in probe.tensors.items()}
+    options = (probe.options[name] for name in ("epochs", "learning_rate", "max_norm"))
+    returned = run_training(answer, model, batches_in(tensors), *options)
     note_learned(returned, model, outcome)
-    note_changes(probe.tensors, given, outcome)
+    note_changes(probe.tensors, tensors, outcome)
 
 
 def truth(model, batches, epochs, learning_rate, max_norm):

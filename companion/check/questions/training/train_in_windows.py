@@ -6,7 +6,15 @@ from torch.nn import functional as F
 from companion.check.engine.probe import Probe
 from companion.check.engine.question_from_edits import generate_question
 from companion.check.engine.run_answer import note_changes
-from companion.check.questions.training import AXES, LEARNING, STEP, Network, network_tensors, note_learned, taught
+from companion.check.questions.training import (
+    AXES,
+    LEARNING,
+    STEP,
+    Network,
+    network_tensors,
+    note_learned,
+    run_training,
+)
 
 
 def train_in_windows_reference(model, inputs, targets, size, learning_rate, max_norm):
@@ -85,11 +93,11 @@ MISTAKES = LEARNING | {
 def call(answer, probe, outcome):
     """Call the answer with a network in evaluation mode."""
     model = Network(probe.tensors).eval()
-    given = {name: tensor.clone() for name, tensor in probe.tensors.items()}
+    tensors = {name: tensor.clone() for name, tensor in probe.tensors.items()}
     options = (probe.options[name] for name in ("size", "learning_rate", "max_norm"))
-    returned = taught(answer, model, given["inputs"], given["targets"], *options)
+    returned = run_training(answer, model, tensors["inputs"], tensors["targets"], *options)
     note_learned(returned, model, outcome)
-    note_changes(probe.tensors, given, outcome)
+    note_changes(probe.tensors, tensors, outcome)
 
 
 def truth(model, inputs, targets, size, learning_rate, max_norm):

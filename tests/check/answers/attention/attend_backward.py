@@ -60,7 +60,7 @@ BACKWARD_WRONG = {
 }  # fmt: skip
 
 RIGHT = {
-    "in float32": "lambda *given: attend_backward(*(one.float() for one in given[:3]), given[3], given[4].float())",
+    "in float32": "lambda *given: attend_backward(*(part.float() for part in given[:3]), given[3], given[4].float())",
     "with no_grad, in place": (
         """
         @torch.no_grad()
@@ -77,7 +77,7 @@ RIGHT = {
 
 
 def by_autograd(query, key, value, mask, grad_mixture):
-    given = [one.clone().requires_grad_() for one in (query, key, value)]
+    given = [tensor.clone().requires_grad_() for tensor in (query, key, value)]
     return torch.autograd.grad(Program(ATTEND).answer()(*given, mask)[0], given, grad_mixture)
 
 

@@ -20,11 +20,11 @@ THIRDS = ["0:n", "n:2*n", "2*n:3*n"]
 
 def thirds(order):
     """Return edits that take the rows of gate, candidate and output gate in this order."""
-    places = [(f"[:, {one}]", f"[:: , {THIRDS[order.index(name)]}]") for one, name in zip(THIRDS, "ugo")]
+    places = [(f"[:, {third}]", f"[:: , {THIRDS[order.index(name)]}]") for third, name in zip(THIRDS, "ugo")]
     return [*places, ("[:: ,", "[:,")]
 
 
-IN_TURN = [*((f"[:, {one}]", f"[:, {k}::3]") for k, one in enumerate(THIRDS))]
+IN_TURN = [*((f"[:, {third}]", f"[:, {k}::3]") for k, third in enumerate(THIRDS))]
 BY_HAND = "torch.cat([x, h], dim=1) @ torch.cat([weight_ih, weight_hh], dim=1).T"
 LSTM_WRONG = {  # mistakes of both LSTMs
     "old_c_returned": [(SAID, "return out * cell.tanh(), c")],

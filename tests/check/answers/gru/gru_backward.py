@@ -83,12 +83,12 @@ RIGHT = {
                     torch.cat([s.sum(0) for s in by_x]), torch.cat([s.sum(0) for s in by_h])]
     """,
     "under no_grad": [("def gru", "@torch.no_grad()\ndef gru")],
-    "in float32": "lambda *given: gru_backward(*(one.float() for one in given))",
+    "in float32": "lambda *given: gru_backward(*(tensor.float() for tensor in given))",
 }  # fmt: skip
 
 
 def by_autograd(*given):
-    *given, grad = (one.clone().requires_grad_() for one in given)
+    *given, grad = (tensor.clone().requires_grad_() for tensor in given)
     return torch.autograd.grad(Program(STEP).answer()(*given), given, grad)
 
 

@@ -23,7 +23,7 @@ READ, MIX, W_HN = "i_n + reset * h_n", "new + update * (h - new)", "F.linear(h, 
 
 def cut(order):
     """Return edits that take the rows in this order."""
-    return [(one, f"{part}_{f', {part}_'.join(order)} = g{part}[") for one, part in ((CUT_I, "i"), (CUT_H, "h"))]
+    return [(text, f"{part}_{f', {part}_'.join(order)} = g{part}[") for text, part in ((CUT_I, "i"), (CUT_H, "h"))]
 
 
 STEP_WRONG = {

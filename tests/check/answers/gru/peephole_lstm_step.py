@@ -27,12 +27,12 @@ PEEPHOLE_WRONG = LSTM_WRONG | {
     "output_peephole_reads_old_c": [("cell * weight_co", "c * weight_co")],
     "peephole_missing": [(" + cell * weight_co", "")],
     "peepholes_exchanged": [("weight_cf)", "weight_)"), ("weight_ci)", "weight_cf)"), ("weight_)", "weight_ci)")],
-    "peepholes_read_h": [(one, "h *" + one.partition("*")[2]) for one in SEEN],
-    "peepholes_read_tanh_of_c": [(one, one.replace(" *", ".tanh() *")) for one in SEEN],
-    "peepholes_mix_units": [(one, one.replace(" *", " @") + "[:, None]") for one in SEEN],
-    "peepholes_outside_sigmoid": [(f" + {one}).sigmoid()", f").sigmoid() + {one}") for one in SEEN],
+    "peepholes_read_h": [(term, "h *" + term.partition("*")[2]) for term in SEEN],
+    "peepholes_read_tanh_of_c": [(term, term.replace(" *", ".tanh() *")) for term in SEEN],
+    "peepholes_mix_units": [(term, term.replace(" *", " @") + "[:, None]") for term in SEEN],
+    "peepholes_outside_sigmoid": [(f" + {term}).sigmoid()", f").sigmoid() + {term}") for term in SEEN],
     "peephole_on_candidate": [("s_g.tanh()", "(s_g + c * weight_ci).tanh()")],
-    "peepholes_detached": [(one, one.replace(" *", ".detach() *")) for one in SEEN],
+    "peepholes_detached": [(term, term.replace(" *", ".detach() *")) for term in SEEN],
     "sigmoid_missing_on_i": [("weight_ci).sigmoid()", "weight_ci)")],
     "sigmoid_missing_on_f": [("weight_cf).sigmoid()", "weight_cf)")],
     "sigmoid_missing_on_o": [("weight_co).sigmoid()", "weight_co)")],
@@ -60,7 +60,7 @@ RIGHT = {
 }  # fmt: skip
 
 PROGRAM = program("peephole_lstm_step", PEEPHOLE, PEEPHOLE_WRONG, [
-    ("peepholes_read_h", [(one, "h *" + one.partition("*")[2]) for one in SEEN[:2]]),
+    ("peepholes_read_h", [(term, "h *" + term.partition("*")[2]) for term in SEEN[:2]]),
     ("peepholes_read_tanh_of_c", [(SEEN[2], "cell.tanh() * weight_co")]),
     ("library_layer", all_questions()["peephole_lstm_step"].truth),
     ("library_layer", all_questions()["peephole_lstm_step"].reference(frozenset())),

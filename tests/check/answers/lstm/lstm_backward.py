@@ -41,7 +41,7 @@ WRONG = {
 
 def by_autograd(x, h, c, *rest):
     *weights, grad_h, grad_c = rest
-    given = [one.clone().requires_grad_() for one in (x, h, c, *weights)]
+    given = [tensor.clone().requires_grad_() for tensor in (x, h, c, *weights)]
     i, f, g, o = (given[0] @ given[3].T + given[5] + given[1] @ given[4].T + given[6]).chunk(4, 1)
     new = f.sigmoid() * given[2] + i.sigmoid() * g.tanh()
     return torch.autograd.grad((o.sigmoid() * new.tanh(), new), given, (grad_h, grad_c))

@@ -82,8 +82,8 @@ class Hidden(nn.Module):
         self.run = layer.forward
 
     def forward(self, x, state=None):
-        states = state and tuple(one.unsqueeze(0) for one in state)
-        return tuple(one[0] for one in self.run(x.unsqueeze(0), states)[1])
+        states = state and tuple(part.unsqueeze(0) for part in state)
+        return tuple(part[0] for part in self.run(x.unsqueeze(0), states)[1])
 
 
 LIBRARIES = {

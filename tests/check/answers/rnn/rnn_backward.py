@@ -100,7 +100,7 @@ BACKWARDS = {
 
 def by_autograd(input, h_0, *rest):
     *weights, grad_output, grad_h_n = rest
-    given = [one.clone().requires_grad_() for one in (input, h_0, *weights)]
+    given = [tensor.clone().requires_grad_() for tensor in (input, h_0, *weights)]
     return torch.autograd.grad(Program(RNN).answer()(*given), given, (grad_output, grad_h_n))
 
 
