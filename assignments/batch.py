@@ -1,5 +1,4 @@
-"""A folder of submissions, graded by several processes: what is new of it, and what was graded before, whoever ends
-when."""
+"""Grade a folder of submissions with several processes, and continue where an earlier run stopped."""
 
 import hashlib
 import json
@@ -10,98 +9,104 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from pathlib import Path
 
-from assignments.grade import judge, store
-from assignments.grade.store import stored_in
+from assignments.grade import cache, judge
 from assignments.read import folders
 from assignments.read.names import page_name
-from assignments.report import changes, results, review
+from assignments.report import all_reports, point_changes, review
 from assignments.sandbox.pool import CAN_FORK, ForkServer
-from assignments.submission import Grading
+from assignments.submission import GradingProcess
 from companion.check.engine.question import all_questions
 
-PATIENCE = 240  # seconds until a grading process has to say something, beside the four times that it asks at most
+PATIENCE = 240  # seconds to wait for a message of a grading process, beyond its four runs of an answer at most
 
 
 @dataclass
 class Job:
-    """A submission that is graded. parts: what is there of it, by question; None of one that is not asked again."""
+    """A submission that is being graded.
+
+    parts: its results so far by question; None for a question that is not run again. deadline: when patience with its
+    process ends.
+    """
 
     student: str
     patience: float
     parts: dict = field(default_factory=dict)
-    ends: Counter = field(default_factory=Counter)  # how often a grading process ended, by the question that it was at
-    at: str = ""
-    grading: object = None
-    end: float = 0.0  # of the patience with it
+    crashes: Counter = field(default_factory=Counter)  # of grading processes, by the question that was run
+    current: str = ""  # question
+    process: object = None
+    deadline: float = 0.0
 
-    def begun(self, grading):
-        self.grading, self.at = grading, ""
+    def start(self, process):
+        self.process, self.current = process, ""
         self.wait()
         return self
 
     def wait(self):
-        self.end = time.monotonic() + self.patience
+        self.deadline = time.monotonic() + self.patience
 
-    def take(self, question, part):
-        """What a grading process says. Returns what is to be stored, if that is it."""
+    def receive(self, question, part):
+        """Handle one message from the grading process; return the final result, or None if more messages follow."""
         self.wait()
-        self.at = question
+        self.current = question
         if question and part is not None:
             self.parts[question] = part
         return None if question else part
 
-    def ended(self):
-        """Whether it is to go on, in another process."""
-        self.ends[self.at] += 1
-        if self.ends[self.at] > 1:
-            if not self.at:
+    def retries_after_crash(self):
+        """Record a crash, and return whether to continue in another process."""
+        self.crashes[self.current] += 1
+        if self.crashes[self.current] > 1:
+            if not self.current:
                 return False
-            self.parts[self.at] = None
+            self.parts[self.current] = None
         return True
 
 
 class Batch:
-    """All submissions of a folder. again: students to be graded anew; questions: those to be graded anew for all;
-    fresh: with other probes than before; variants: whether each student is held to the variants of their own name;
-    similar: whether students' code is compared; term: what the class list and the due dates make of it."""
+    """All submissions of a folder.
+
+    again: students to grade again. questions: those to grade again for all students. fresh: draw new probes for these.
+    variants: give each student the variants of their own name. similar: compare students' code. course: class list and
+    due dates.
+    """
 
     def __init__(
         self, folder, output, wanted=(), language=None, limits=None, again=(), fresh=False, variants=False, say=print,
-        term=None,
+        course=None,
         questions=(), similar=False,
     ):  # fmt: skip
         self.folder = Path(folder).resolve()
         self.output, self.wanted, self.language, self.say = Path(output), tuple(wanted), language, say
-        self.term = term
+        self.course = course
         self.limits = judge.LIMITS | (limits or {})
-        for one in ("done", "feedback", "review", "appeals"):
-            (self.output / one).mkdir(parents=True, exist_ok=True)
-        os.chmod(self.output, 0o700)  # other students may have accounts here
-        found = folders.students(folder)
-        self.found = {name: path for name, path in found.items() if path.resolve() != self.output.resolve()}
-        self.names = sorted(self.found) if variants else None
-        settings = [list(self.wanted), language, self.limits, variants, store.sources()]
-        self.files = {name: store.files_digest(path) for name, path in self.found.items()}
-        self.digests = {name: store.digest(files, settings) for name, files in self.files.items()}
-        self.seeds = {question: judge.fresh_seed() for question in all_questions()}
+        for subfolder in ("done", "feedback", "review", "appeals"):
+            (self.output / subfolder).mkdir(parents=True, exist_ok=True)
+        os.chmod(self.output, 0o700)  # other students may have accounts on this machine
+        submissions = folders.students(folder)
+        self.submissions = {name: path for name, path in submissions.items() if path.resolve() != self.output.resolve()}
+        self.names = sorted(self.submissions) if variants else None
+        settings = [list(self.wanted), language, self.limits, variants, cache.hash_sources()]
+        self.files = {name: cache.hash_files(path) for name, path in self.submissions.items()}
+        self.digests = {name: cache.cache_key(files, settings) for name, files in self.files.items()}
+        self.seeds = {question: judge.draw_seed() for question in all_questions()}
         self.hidden = [str(self.folder), str(self.output.resolve()), str(Path(__file__).resolve().parent)]
-        self.graded, self.untold, self.repeated, self.parts, self.spoken, self.todo = {}, {}, {}, {}, {}, []
+        self.graded, self.unassigned, self.old_seeds, self.parts, self.languages, self.todo = {}, {}, {}, {}, {}, []
         self.again, self.similar = frozenset(again), similar
         self.key = hashlib.sha256(json.dumps([str(self.folder), *self.wanted]).encode()).hexdigest()[:8]
-        self.change = changes.begun(self.output, self.key, questions, fresh and bool(questions), settings)
-        self.rename()
-        for student in self.found:
+        self.change = point_changes.start_run(self.output, self.key, questions, fresh and bool(questions), settings)
+        self.rename_old_files()
+        for student in self.submissions:
             self.resume(student, student in again, fresh)
-        if questions and (whole := len({*self.todo} - {*self.parts})):
+        if questions and (count := len({*self.todo} - {*self.parts})):
             say(
-                f"{whole} submissions are new, have changed, or are of an older version: all their questions are"
+                f"{count} submissions are new, have changed, or are of an older version: all their questions are"
                 " graded."
             )
 
-    def rename(self):
-        """What was stored under a name that `page_name` once gave takes that of today."""
+    def rename_old_files(self):
+        """Rename files that were stored under an older version's page name."""
         for file in (self.output / "done").glob("*.json"):
-            names = {page_name(one["graded"]["student"]) for one in stored_in(file).values()}
+            names = {page_name(entry["graded"]["student"]) for entry in cache.read_entries(file).values()}
             if len(names) != 1 or file.stem in names:
                 continue
             for folder, kind in (("done", "json"), ("appeals", "json"), ("feedback", "html"), ("review", "html")):
@@ -114,154 +119,176 @@ class Batch:
         return self.output / "done" / f"{page_name(student)}.json"
 
     def resume(self, student, again, fresh):
-        """Takes what is stored of a student, if it is of what is here now."""
-        batches = stored_in(self.done(student))
-        if again:  # whoever appeals is shown the numbers
-            old = () if fresh else batches.values()
-            self.repeated[student] = {key: seed for one in old for key, seed in one["graded"]["seeds"].items()}
-        mine = batches.get(self.key)
-        parts = changes.stays(mine, self.change, self.files[student])
+        """Load a student's cached result if it is still valid; otherwise put the student on the list to grade."""
+        batches = cache.read_entries(self.done(student))
+        if again:  # an appeal shows the numbers of the same probes
+            earlier = () if fresh else batches.values()
+            self.old_seeds[student] = {key: seed for entry in earlier for key, seed in entry["graded"]["seeds"].items()}
+        last = batches.get(self.key)
+        parts = point_changes.unchanged_verdicts(last, self.change, self.files[student])
         if parts is not None and not again:
-            if len(parts) == len(mine["graded"]["verdicts"]):
-                self.graded[student] = mine["graded"]
-                batches[self.key] = mine | {"digest": self.digests[student]}
-                store.store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
+            if len(parts) == len(last["graded"]["verdicts"]):
+                self.graded[student] = last["graded"]
+                batches[self.key] = last | {"digest": self.digests[student]}
+                cache.write_atomically(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
                 return
-            self.parts[student], self.spoken[student] = parts, mine["graded"]["language"]
-            self.repeated[student] = None if fresh else mine["graded"]["seeds"]
+            self.parts[student], self.languages[student] = parts, last["graded"]["language"]
+            self.old_seeds[student] = None if fresh else last["graded"]["seeds"]
             self.todo.append(student)
-        elif mine and mine["digest"] == self.digests[student] and mine["complete"] and not again:
-            self.graded[student] = mine["graded"]
+        elif last and last["digest"] == self.digests[student] and last["complete"] and not again:
+            self.graded[student] = last["graded"]
         else:
             self.todo.append(student)
 
     def grade(self, workers=None):
-        """Grades what is left. Returns what was graded, by student."""
+        """Grade what is left, and return all results by student."""
         if self.graded:
-            self.say(f"{len(self.graded)} of {len(self.found)} submissions are graded already.")
+            self.say(f"{len(self.graded)} of {len(self.submissions)} submissions are graded already.")
         workers = max(1, min(workers or os.cpu_count() or 1, len(self.todo) or 1))
         try:
             self.run(self.todo, workers)
-            for student, result in self.untold.items():
-                self.keep(student, store.told(result, self.usual()), complete=bool(self.usual()))
-            if changes.stored(self.output).get("id") == self.change["id"]:
-                self.tell_change(finished=True)
+            for student, result in self.unassigned.items():
+                self.keep(
+                    student,
+                    cache.assume_assignments(result, self.usual_assignment()),
+                    complete=bool(self.usual_assignment()),
+                )
+            if point_changes.read_run(self.output).get("id") == self.change["id"]:
+                self.store_run(finished=True)
         finally:
-            if self.term:
-                self.term.note(self.output, self.graded)
-            results.write(self.output, self.all_graded(), self.say, self.term, self.compared(), self.similar)
+            if self.course:
+                self.course.record_times(self.output, self.graded)
+            all_reports.write_reports(
+                self.output, self.all_graded(), self.say, self.course, self.changed_entries(), self.similar
+            )
         return self.graded
 
-    def compared(self):
-        """Of whom the points of before are stored, in the run that changes.html tells of."""
-        run, found = changes.stored(self.output).get("id"), []
+    def changed_entries(self):
+        """Return (student, cache entry) of all whose old points are kept for point_changes.html."""
+        run, entries = point_changes.read_run(self.output).get("id"), []
         for file in sorted((self.output / "done").glob("*.json")) if run else ():
-            found += [(one["graded"]["student"], one) for one in stored_in(file).values() if one.get("run") == run]
-        return found
+            entries += [
+                (entry["graded"]["student"], entry)
+                for entry in cache.read_entries(file).values()
+                if entry.get("run") == run
+            ]
+        return entries
 
     def all_graded(self):
-        """What is stored of all students, this batch's and those of earlier ones into the same folder."""
-        rosters = store.rosters_in(self.output) | {self.key: [*self.found]}
-        store.store(self.output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
-        return store.all_stored(self.output, rosters)
+        """Return the results of all students, of this batch and of earlier ones in the same output folder."""
+        rosters = cache.read_rosters(self.output) | {self.key: [*self.submissions]}
+        cache.write_atomically(self.output / "batches.json", json.dumps(rosters, ensure_ascii=False, indent=1))
+        return cache.read_results(self.output, rosters)
 
-    def mother(self):
-        """Of the processes for students' code, where there can be one."""
+    def fork_server(self):
+        """Return the fork server for students' code, or None where the system cannot fork."""
         return ForkServer(self.hidden) if CAN_FORK else None
 
     def run(self, group, workers):
-        """Grades a group of students. Each process has one submission at a time: so it is known with which it ended.
+        """Grade a group of students.
 
-        That one may have been its neighbour's victim. So it goes on when all others are graded, and alone, with the
-        question that was asked; if that ends the process again, with the next.
+        Each process grades one submission at a time, so a crash can be attributed. The submission may have been the
+        victim of another one, though: it continues alone after all others, with the question that it was at; if the
+        process crashes again, that question gets no points, and the next one is run.
         """
-        waiting, alone, jobs, idle = deque(), deque(), {}, []
+        waiting, suspects, jobs, idle = deque(), deque(), {}, []
         waiting.extend(
             Job(student, PATIENCE + 4 * self.limits["wall"], dict(self.parts.get(student, {}))) for student in group
         )
-        mother = self.mother() if group else None
-        # a quarter of a second, which each process would take for its own: torch does so when gradients are asked for
+        fork_server = self.fork_server() if group else None
+        # torch imports this for gradients; once here saves each process a quarter of a second
         import torch.fx.experimental.symbolic_shapes  # noqa: F401
 
         try:
-            while waiting or alone or jobs:
-                while len(jobs) < workers and (waiting or alone and not jobs):
-                    job = (waiting or alone).popleft()
-                    grading = idle.pop() if idle else Grading(self.hidden, mother and mother.line, self.seeds)
-                    jobs[grading.line] = job.begun(grading)
-                    language = self.spoken.get(job.student, self.language)
-                    asked = self.wanted, language, self.limits, self.repeated.get(job.student), self.names, job.parts
+            while waiting or suspects or jobs:
+                while len(jobs) < workers and (waiting or suspects and not jobs):
+                    job = (waiting or suspects).popleft()
+                    new = self.hidden, fork_server and fork_server.line, self.seeds
+                    process = idle.pop() if idle else GradingProcess(*new)
+                    jobs[process.connection] = job.start(process)
+                    language = self.languages.get(job.student, self.language)
+                    seeds = self.old_seeds.get(job.student)
+                    arguments = self.wanted, language, self.limits, seeds, self.names, job.parts
                     more = job.student in self.again, [*self.parts.get(job.student, ())]
-                    grading.ask(job.student, self.found[job.student], *asked, *more)
-                for line in wait([*jobs], max(0, min(job.end for job in jobs.values()) - time.monotonic())):
-                    job = jobs[line]
-                    said = job.grading.said()
-                    if said is None:
-                        jobs.pop(line).grading.close()
-                        if job.ended():
-                            alone.append(job)
+                    process.send(job.student, self.submissions[job.student], *arguments, *more)
+                for connection in wait([*jobs], max(0, min(job.deadline for job in jobs.values()) - time.monotonic())):
+                    job = jobs[connection]
+                    message = job.process.receive()
+                    if message is None:
+                        jobs.pop(connection).process.close()
+                        if job.retries_after_crash():
+                            suspects.append(job)
                         else:
-                            self.lose(job.student)
-                    elif result := job.take(*said):
-                        idle.append(jobs.pop(line).grading)
+                            self.record_crash(job.student)
+                    elif result := job.receive(*message):
+                        idle.append(jobs.pop(connection).process)
                         self.take(job.student, result, None not in job.parts.values())
                 for job in jobs.values():
-                    if job.end < time.monotonic():  # then it is one that ended
-                        job.grading.process.kill()
+                    if job.deadline < time.monotonic():  # the next `receive` reports it as ended
+                        job.process.process.kill()
         finally:
-            for grading in [*idle, *(job.grading for job in jobs.values())]:
-                grading.close()
-            if mother:
-                mother.close()
+            for process in [*idle, *(job.process for job in jobs.values())]:
+                process.close()
+            if fork_server:
+                fork_server.close()
 
     def take(self, student, result, complete):
-        """Keeps what a grading process says of a student."""
-        self.untold[student] = result
+        """Keep the result of a student, or put it aside if its assignment is unknown."""
+        self.unassigned[student] = result
         if result["assignments"]:
-            self.keep(student, self.untold.pop(student), complete)
+            self.keep(student, self.unassigned.pop(student), complete)
 
-    def lose(self, student):
-        """The grader itself did not come to an end with this one."""
+    def record_crash(self, student):
+        """Record that grading this submission crashed the grading process."""
         language = self.language or "en"
         remarks = [("grader_stopped", "")]
-        self.keep(student, store.unanswered(student, self.usual(), language, remarks, "not_graded"), False)
+        self.keep(
+            student, cache.unanswered_result(student, self.usual_assignment(), language, remarks, "not_graded"), False
+        )
 
-    def usual(self):
-        """The assignment of most submissions: one in which none can be told is one to this."""
-        return self.wanted or store.most_sent(self.graded.values())
+    def usual_assignment(self):
+        """Return the assignment of most submissions, which is assumed for those whose assignment is unknown."""
+        return self.wanted or cache.most_common_assignment(self.graded.values())
 
     def keep(self, student, result, complete=True):
+        """Store a result in the cache, with its appeal and the points of before."""
         result = json.loads(json.dumps(result))
         numbers = result.pop("numbers", None) or {}
         self.graded[student] = result
-        batches = stored_in(self.done(student))
-        last = batches.pop(self.key, None)  # the latest is the last
+        batches = cache.read_entries(self.done(student))
+        last = batches.pop(self.key, None)  # moves it to the end
         self.keep_appeal(student, result, numbers, last)
-        told = {
+        entry = {
             "digest": self.digests[student],
             "files": self.files[student],
             "complete": complete,
-            "grader": store.sources(),
+            "grader": cache.hash_sources(),
             "graded": result,
         }
-        batches[self.key] = told | changes.before(last, self.change, told, student in self.again)
-        if batches[self.key].get("run") == self.change["id"] != changes.stored(self.output).get("id"):
-            self.tell_change(finished=False)
-        store.store(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
-        points = " ".join(f"{one['question']} {one['points']:g}/{one['most']}" for one in result["verdicts"])
-        self.say(f"[{len(self.graded)}/{len(self.found)}] {student}: {points}")
+        batches[self.key] = entry | point_changes.old_points(last, self.change, entry, student in self.again)
+        if batches[self.key].get("run") == self.change["id"] != point_changes.read_run(self.output).get("id"):
+            self.store_run(finished=False)
+        cache.write_atomically(self.done(student), json.dumps({"batches": batches}, ensure_ascii=False))
+        verdicts = result["verdicts"]
+        points = " ".join(f"{verdict['question']} {verdict['points']:g}/{verdict['most']}" for verdict in verdicts)
+        self.say(f"[{len(self.graded)}/{len(self.submissions)}] {student}: {points}")
 
-    def tell_change(self, finished):
-        store.store(self.output / changes.FILE, json.dumps(self.change | {"finished": finished}))
+    def store_run(self, finished):
+        """Write the state of the run that changes.html reports."""
+        cache.write_atomically(self.output / point_changes.FILE, json.dumps(self.change | {"finished": finished}))
 
     def keep_appeal(self, student, result, numbers, last):
-        """Numbers stay with the grades that they explain: those of other assignments, too, but of no older answer."""
+        """Store the numbers of an appeal.
+
+        Those of other questions stay with the grades that they explain, unless the answer was graded again since.
+        """
         path = self.output / "appeals" / f"{page_name(student)}.json"
-        before = {one["question"]: one["points"] for one in last["graded"]["verdicts"]} if last else {}
-        now = {question: one | {"before": before.get(question, 0)} for question, one in numbers.items()}
-        graded = {one["question"] for one in result["verdicts"]} - {*self.parts.get(student, ())}
-        kept = {question: one for question, one in review.appealed(path).items() if question not in graded} | now
-        if kept:
-            store.store(path, json.dumps(kept, indent=1))
+        old_points = {verdict["question"]: verdict["points"] for verdict in last["graded"]["verdicts"]} if last else {}
+        appealed = {question: entry | {"before": old_points.get(question, 0)} for question, entry in numbers.items()}
+        graded = {verdict["question"] for verdict in result["verdicts"]} - {*self.parts.get(student, ())}
+        old = review.read_appeal(path)
+        entries = {question: entry for question, entry in old.items() if question not in graded} | appealed
+        if entries:
+            cache.write_atomically(path, json.dumps(entries, indent=1))
         else:
             path.unlink(missing_ok=True)

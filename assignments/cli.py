@@ -1,4 +1,22 @@
-"""From a folder of submissions to grades: python -m assignments SUBMISSIONS --output grades/
+"""Command line of the grader."""
+
+import argparse
+import os
+import signal
+import sys
+import time
+
+from assignments.batch import Batch
+from assignments.grade.judge import time_limits
+from assignments.lms.course import from_arguments
+from assignments.read import folders
+from assignments.read.names import match_names, page_name
+from assignments.report import all_reports
+from assignments.submission import on_termination
+from companion.check.engine import messages
+from companion.check.engine.question import all_questions
+
+DESCRIPTION = """From a folder of submissions to grades: python -m assignments SUBMISSIONS --output grades/
 
 SUBMISSIONS holds a folder or a notebook for each student, named as the student. What is written:
 
@@ -29,37 +47,22 @@ A score that was given by hand in the gradebook stays, and all pages show it, ho
 --question NAME does so for one question of all students, and leaves everything else as it is stored.
 """
 
-import argparse
-import os
-import signal
-import sys
-import time
-
-from assignments.batch import Batch
-from assignments.grade.judge import lasting
-from assignments.lms import term as terms
-from assignments.read import folders
-from assignments.read.names import match_names, page_name
-from assignments.report import results
-from assignments.submission import on_ending
-from companion.check.engine import messages
-from companion.check.engine.question import all_questions
-
 
 def positive(text):
+    """Parse a positive integer."""
     if (number := int(text)) < 1:
         raise ValueError
     return number
 
 
-def interrupted(*_):
-    """Once: what is written then is not interrupted again."""
-    on_ending(signal.SIG_IGN)
+def interrupt(*_):
+    """Raise KeyboardInterrupt, and ignore further signals while results are written."""
+    on_termination(signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("submissions", help="the folder with a folder or a notebook for each student")
     parser.add_argument("--output", default="grades", help="where grades and feedback go (grades/)")
     parser.add_argument("--assignment", action="append", default=[], help="grade this assignment only; may be repeated")
@@ -100,32 +103,34 @@ def main():
     try:  # before anything is graded or written
         again = match_names(arguments.again, folders.students(arguments.submissions), "submission of")
         match_names(arguments.question, all_questions(), "question")
-        match_names(arguments.assignment, {one.assignment: None for one in all_questions().values()}, "assignment")
-        term = terms.of(arguments)
+        match_names(
+            arguments.assignment, {question.assignment: None for question in all_questions().values()}, "assignment"
+        )
+        course = from_arguments(arguments)
     except (ValueError, OSError) as error:
         parser.error(error)
-    sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that a terminal has not
+    sys.stdout.reconfigure(errors="backslashreplace")  # names may have letters that the terminal lacks
     for line in messages.untranslated_notice(arguments.lang or "en"):
         print(line)
-    if passed := folders.skipped_entries(arguments.submissions):
-        print(f"Not looked at, as links are not followed and hidden entries are nobody's: {', '.join(passed[:20])}")
-    limits = lasting(arguments.seconds) if arguments.seconds else {}
+    if skipped := folders.skipped_entries(arguments.submissions):
+        print(f"Not looked at, as links are not followed and hidden entries are nobody's: {', '.join(skipped[:20])}")
+    limits = time_limits(arguments.seconds) if arguments.seconds else {}
     limits |= {"own_code": True} if arguments.own_code else {}
     begin = time.monotonic()
-    on_ending(interrupted)
+    on_termination(interrupt)
     try:
         graded = Batch(
             arguments.submissions, arguments.output, arguments.assignment, arguments.lang, limits, again,
             arguments.fresh,
-            arguments.variants, term=term, questions=arguments.question, similar=arguments.similar,
+            arguments.variants, course=course, questions=arguments.question, similar=arguments.similar,
         ).grade(arguments.workers)  # fmt: skip
     except KeyboardInterrupt:
         sys.exit("Interrupted. The same command continues.")
     except OSError as error:
         sys.exit(f"{error}. What was graded until here is kept: the same command continues.")
-    print(results.abilities(results.held_by(graded.values())))
+    print(all_reports.describe_protections(all_reports.common_protections(graded.values())))
     print(f"{len(graded)} submissions in {time.monotonic() - begin:.0f} s: {arguments.output}/summary.html")
     for student in again:
         print(f"{student}: {arguments.output}/review/{page_name(student)}.html")
-    if term and term.failed:
-        sys.exit(term.failed)
+    if course and course.failed:
+        sys.exit(course.failed)

@@ -1,7 +1,7 @@
-"""The students' version of the assignments: python -m assignments.student_version
+"""Make the students' version of the assignments: python -m assignments.student_version.
 
-For each assignments/source/<language>/<name>.ipynb it writes _build/assignments/<language>/<name>.ipynb: without
-solutions and outputs, and with its checks locked. Nothing else lists the languages.
+For each assignments/source/<language>/<name>.ipynb it writes _build/assignments/<language>/<name>.ipynb, without
+solutions and outputs, and with locked checks. The languages are the folders there.
 """
 
 import re
@@ -15,7 +15,7 @@ from companion.check.engine.question import ASSIGNMENTS, all_questions
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE, TARGET = ROOT / "assignments" / "source", ROOT / "_build" / "assignments"
-# In this order nbgrader makes its own.
+# nbgrader's steps for its own student version, in its order.
 STEPS = (
     preprocessors.CheckCellMetadata(),
     preprocessors.LockCells(),
@@ -27,17 +27,19 @@ STEPS = (
 
 @dataclass(frozen=True)
 class Assignment:
-    """An assignment in one language. questions: those of companion.check.question that its notebook asks, with `points`
-    and `stretch`. A translation that is behind asks fewer."""
+    """An assignment in one language.
+
+    questions: those that its notebook asks, with `points` and `stretch`; an outdated translation asks fewer.
+    """
 
     name: str
-    path: Path  # of its source
+    path: Path  # of the source
     title: str
     questions: list
 
     @property
     def points(self):
-        """All that are asked for, without the stretch."""
+        """Return the sum of points without stretch questions."""
         return sum(question.points for question in self.questions if not question.stretch)
 
 
@@ -46,20 +48,24 @@ def languages():
 
 
 def assignments(language):
-    """The assignments there are in a language, in the order in which they build on each other."""
-    found = []
+    """Return the assignments in a language, in the order in which they build on each other."""
+    assignments_found = []
     for name in ASSIGNMENTS:
         path = SOURCE / language / f"{name}.ipynb"
         if path.is_file():
             cells = nbformat.read(path, as_version=4).cells
-            there = {cell.id for cell in cells}
-            questions = [one for one in all_questions().values() if one.assignment == name and one.name in there]
-            found.append(Assignment(name, path, title(path, cells), questions))
-    return found
+            cell_ids = {cell.id for cell in cells}
+            questions = [
+                question
+                for question in all_questions().values()
+                if question.assignment == name and question.name in cell_ids
+            ]
+            assignments_found.append(Assignment(name, path, title(path, cells), questions))
+    return assignments_found
 
 
 def title(path, cells):
-    """The first heading of a notebook."""
+    """Return the first heading of a notebook."""
     for cell in cells:
         if cell.cell_type == "markdown" and (heading := re.search(r"(?m)^# (.+)$", cell.source)):
             return heading[1]
@@ -67,7 +73,7 @@ def title(path, cells):
 
 
 def release(source, target):
-    """Writes the students' version of the notebook `source` to the path `target`."""
+    """Write the students' version of the notebook `source` to the path `target`."""
     notebook = nbformat.read(source, as_version=4)
     for cell in notebook.cells:
         cell.metadata.pop("translates", None)  # a note to translators

@@ -28,9 +28,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from assignments.batch import Batch
-from assignments.grade import carried_errors, judge, store
+from assignments.grade import cache, carried_errors, judge
 from assignments.read import answers
-from assignments.report import pages, results, review
+from assignments.report import all_reports, grade_tables, review
 from assignments.sandbox import pool
 from companion.check.engine.question import ASSIGNMENTS, all_questions
 
@@ -222,9 +222,10 @@ def timed_ask(worker, job, ask=pool.Worker.ask):
 def install_timers():
     pool.Worker.ask = timed_ask
     for module, name, task in (
-        (answers, "read_submission", "reading"), (store, "digest", "reading"), (judge, "grade", "judging"),
-        (carried_errors, "follow_through", "judging"), (review, "beside", "review data"), (results, "write", "pages"),
-        (Batch, "run", "batch"), (pages, "gradebook", "gradebook"),
+        (answers, "read_submission", "reading"), (cache, "cache_key", "reading"), (judge, "grade", "judging"),
+        (carried_errors, "credit", "judging"), (review, "for_reviewers", "review data"),
+        (all_reports, "write_reports", "pages"),
+        (Batch, "run", "batch"), (grade_tables, "write_gradebook", "gradebook"),
     ):  # fmt: skip
         time_function(module, name, task)
 

@@ -1,16 +1,16 @@
-"""What follows from an earlier mistake: an answer that uses another's, and is wrong by that one's mistakes alone."""
+"""Credit for carried errors: an answer that uses an earlier one and is wrong only because of that one's mistakes."""
 
 import ast
 from dataclasses import replace
 
-from assignments.grade.judge import LIMITS, job_of, probed_by
+from assignments.grade.judge import LIMITS, build_job, draw_probes
 from assignments.sandbox.protocol import parse_outcomes, split_protections
 from companion.check.engine.diagnosis import alike
 from companion.check.engine.question import all_questions
 
-LONG = 300_000  # letters of the code in which names are looked for
-# What is run beside a notebook's cells, so that what {name} gives is something else.
-SPOILING = """
+MAX_CODE = 300_000  # letters of code that are searched for names
+# A cell that is run with the notebook's own, so that the function or class {name} returns other numbers.
+SPOILER_CODE = """
 def spoiled_(made):
     def other(thing):
         if isinstance(thing, (tuple, list)):
@@ -27,69 +27,80 @@ def spoiled_(made):
 """
 
 
-def follow_through(verdicts, answers, words, worker, seeds, limits=LIMITS, student="", stays=()):
-    """Pays an answer that is wrong only by the mistakes of an earlier one that it uses, and says where they come from.
+def credit(verdicts, answers, words, worker, seeds, limits=LIMITS, student="", unchanged=()):
+    """Give full points to answers that are wrong only because of an earlier answer that they use, and name that one.
 
-    The numbers say so: they are those of an answer with these mistakes and no other, and change with what the earlier
-    one gives. No right answer is put in the earlier one's place, as it would be in the student's process. verdicts: as
-    they are stored, in order. seeds: {question: seed}. stays: questions of which nothing changes.
+    The numbers decide: they equal those of an answer with the same mistakes and no other, and they change when the
+    earlier answer's output does. The reference never stands in for the earlier answer, since the student's process
+    could read it. verdicts: as stored, in order. seeds: {question: seed}. unchanged: questions whose verdicts stay as
+    they are.
     """
-    for place, verdict in enumerate(verdicts):
-        asked = all_questions()[verdict["question"]].asked_of(student)
-        earlier = [one for one in verdicts[:place] if one["mistakes"] and one["assignment"] == verdict["assignment"]]
-        answer = answers.get(asked.name)
-        if not verdict["mistakes"] or not earlier or answer is None or asked.name in stays:
+    for position, verdict in enumerate(verdicts):
+        question = all_questions()[verdict["question"]].asked_of(student)
+        wrong_before = [
+            other for other in verdicts[:position] if other["mistakes"] and other["assignment"] == verdict["assignment"]
+        ]
+        answer = answers.get(question.name)
+        if not verdict["mistakes"] or not wrong_before or answer is None or question.name in unchanged:
             continue
         used = names_used(answer)
-        earlier = [one for one in earlier if all_questions()[one["question"]].asks_for in used]
-        mine = set(verdict["mistakes"])
-        source = next((one for one in earlier if mine <= set(one["mistakes"])), None)
-        if source and mine <= set(asked.names):
-            if depends(worker, asked, answer, source["question"], answers, seeds[asked.name], limits):
-                verdict["points"] = float(asked.points)
+        wrong_before = [other for other in wrong_before if all_questions()[other["question"]].asks_for in used]
+        mistakes = set(verdict["mistakes"])
+        source = next((other for other in wrong_before if mistakes <= set(other["mistakes"])), None)
+        if source and mistakes <= set(question.names):
+            if depends_on(worker, question, answer, source["question"], answers, seeds[question.name], limits):
+                verdict["points"] = float(question.points)
                 verdict["remarks"].append(words["page"]["comes_from"].format(name=source["question"]))
-        elif earlier:
-            verdict["remarks"].append(words["page"]["look_first"].format(name=earlier[0]["question"]))
+        elif wrong_before:
+            verdict["remarks"].append(words["page"]["look_first"].format(name=wrong_before[0]["question"]))
 
 
-def depends(worker, asked, answer, question, answers, seed, limits):
-    """Whether an answer gives something else when that to an earlier question does: to name it is not to use it. Where
-    that cannot be seen, it is believed."""
-    earlier, probed = answers.get(question), probed_by(asked, seed)
-    there = earlier and earlier.file == answer.file and earlier.cell < answer.cell
-    after = [earlier.cell if there else answer.cell, SPOILING.format(name=all_questions()[question].asks_for)]
-    for one in filter(None, (answer, answer.other)):
-        place = next((place for place, (number, _) in enumerate(one.cells, 1) if number == after[0]), len(one.cells))
-        found = []
-        for cells in (one.cells, [*one.cells[:place], after, *one.cells[place:]]):
-            ended = worker.ask(job_of(asked, probed, replace(one, cells=cells), limits, needed=True))
+def depends_on(worker, question, answer, earlier_name, answers, seed, limits):
+    """Check that an answer's output changes when the answer to an earlier question is spoiled.
+
+    Return True if the changed notebook cannot be run.
+    """
+    earlier, probe_set = answers.get(earlier_name), draw_probes(question, seed)
+    in_same_file = earlier and earlier.file == answer.file and earlier.cell < answer.cell
+    spoiling_cell = [
+        earlier.cell if in_same_file else answer.cell,
+        SPOILER_CODE.format(name=all_questions()[earlier_name].asks_for),
+    ]
+    for copy in filter(None, (answer, answer.other)):
+        position = next(
+            (position for position, (number, _) in enumerate(copy.cells, 1) if number == spoiling_cell[0]),
+            len(copy.cells),
+        )
+        outcomes = []
+        for cells in (copy.cells, [*copy.cells[:position], spoiling_cell, *copy.cells[position:]]):
+            reply = worker.ask(build_job(question, probe_set, replace(copy, cells=cells), limits, needed=True))
             try:
-                found.append(parse_outcomes(split_protections(ended["said"])[1], len(probed.probes))[0])
+                outcomes.append(parse_outcomes(split_protections(reply["said"])[1], len(probe_set.probes))[0])
             except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
                 return True
-        if not all(found) or not all(map(alike, *found)):
+        if not all(outcomes) or not all(map(alike, *outcomes)):
             return True
     return False
 
 
 def names_used(answer):
-    """All names that an answer uses, and what it uses, but its own."""
-    bodies, left = {}, LONG
+    """Return all names that an answer uses, directly or through its own helpers, except the names it defines."""
+    bodies, letters_left = {}, MAX_CODE
     for _, source in answer.cells:
-        if len(source) > min(left, 100_000):
+        if len(source) > min(letters_left, 100_000):
             continue
-        left -= len(source)
+        letters_left -= len(source)
         try:
             body = ast.parse(source).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         for node in body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                named = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-                bodies[node.name] = bodies.get(node.name, set()) | named
-    found, todo = set(), [name for name in answer.names if name in bodies]
-    while todo:
-        for name in bodies[todo.pop()] - found:
-            found.add(name)
-            todo += [name] if name in bodies else []
-    return found - set(answer.names)
+                names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+                bodies[node.name] = bodies.get(node.name, set()) | names
+    used, queue = set(), [name for name in answer.names if name in bodies]
+    while queue:
+        for name in bodies[queue.pop()] - used:
+            used.add(name)
+            queue += [name] if name in bodies else []
+    return used - set(answer.names)

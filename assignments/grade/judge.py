@@ -1,6 +1,6 @@
-"""One question: sends the answer's cells and probes to a process of their own, and judges what comes back.
+"""Grade one answer: run it in the sandbox on probes, and compare its outputs with the reference.
 
-All that decides points is here: probes, what is right on them, the known mistakes.
+Everything that decides points is here and never enters the sandbox: probes, expected outputs, known mistakes.
 """
 
 import hashlib
@@ -20,26 +20,31 @@ from companion.check.engine.probe import Outcome
 from companion.check.engine.question import all_questions, bank
 
 
-def lasting(seconds):
-    """Limits: so many seconds of the processor, and by the clock three times as many."""
+def time_limits(seconds):
+    """Return time limits: processor seconds, and three times as many by the clock."""
     return {"seconds": seconds, "wall": 3 * seconds}
 
 
-# Of a question: its time, and megabytes of memory beyond torch's own and of files.
-LIMITS = lasting(10) | {"memory": 1024, "disk": 64}
+# Limits of a question: its time, megabytes of memory beyond torch's own, and megabytes of files.
+LIMITS = time_limits(10) | {"memory": 1024, "disk": 64}
 OUT_OF_MEMORY = re.compile(r"^MemoryError|can't allocate memory|not enough memory")
 NO_FILE = re.compile(r"No such file or directory: '([^'`\n]{1,100})'$")
-LEFT_OUT = re.compile(r" \(line \d+\)$")  # as notebooks.py says it of what is no Python
+NOT_PYTHON = re.compile(r" \(line \d+\)$")  # the end of notebooks.py's message about a line that is not Python
 NO_MODULE = re.compile(r"No module named '([\w.]{1,100})'")
-REFUSED = "a library's own layer"  # the worker's words for it
+REFUSED = "a library's own layer"  # part of the worker's error message
 AUTOGRAD_REFUSED = re.compile(r"does not require grad|appears to not have been used in the graph")
 ENDED = {"time": "time_limit", "memory": "memory_limit", "output": "too_many_numbers", "quit": "stopped_early"}
-STOPPED = {*ENDED.values(), "crashed"}  # mistakes of what did not come to an end by itself
+FORGED = ValueError, RecursionError, KeyError, TypeError, AttributeError  # raised by a message that is no outcome
+STOPPED = {*ENDED.values(), "crashed"}  # mistakes of runs that were stopped from outside
 
 
 @dataclass
 class Verdict:
-    """What is said of one answer. mistakes: names; none if it is right. paragraphs: Markdown, for the student."""
+    """The verdict on one answer.
+
+    mistakes: names, empty if the answer is right. paragraphs: Markdown for the student. walls: the sandbox's
+    protections that held.
+    """
 
     question: str
     points: float
@@ -57,214 +62,230 @@ class Verdict:
 
     @property
     def share(self):
-        """Of the points."""
+        """Return the share of the points."""
         return self.points / self.most
 
 
-def fresh_seed():
+def draw_seed():
+    """Return a random seed for probes."""
     return secrets.randbits(62)
 
 
-def blank(question):
-    """The verdict on the question of this name before anything is known."""
-    asked = all_questions()[question]
-    return Verdict(question, 0.0, asked.points, [], [], stretch=asked.stretch)
+def new_verdict(question):
+    """Return an empty verdict on the question of this name."""
+    definition = all_questions()[question]
+    return Verdict(question, 0.0, definition.points, [], [], stretch=definition.stretch)
 
 
-def grade(worker, question, answer, seed, language, words, limits=LIMITS, numbers=None, student=""):
-    """The verdict on an answer (reading.Answer, or None) to the question of this name.
+def grade(worker, name, answer, seed, language, words, limits=LIMITS, numbers=None, student=""):
+    """Return the verdict on an answer (answers.Answer, or None) to the question called `name`.
 
-    What the answer needs is run first, and if it is right, nothing else: what is tried out around it costs nothing. If
-    it is not right, and something else was left out that might matter, all of the notebook is run, and the better
-    counts. words: the grader's own. numbers: a dictionary that probes and all that came of them are to be put into.
-    student: the name or number by which a question that has variants was put.
+    Only the cells that the answer needs are run first; if the answer is right, errors elsewhere in the notebook cost
+    nothing. If it is wrong and cells that were left out might matter, the whole notebook is run, and the better verdict
+    counts. words: the grader's words. numbers: a dictionary that receives the probes and all outcomes. student: the
+    name or number that selects the question's variant.
     """
-    asked = all_questions()[question].asked_of(student)
-    if asked.training_goal:  # more where more is given to all questions, as on a slow machine
-        limits = limits | lasting(round(asked.training_goal.seconds * max(1, limits["seconds"] / LIMITS["seconds"])))
+    question = all_questions()[name].asked_of(student)
+    if question.training_goal:  # scaled like the limits of all questions, for slow machines
+        limits = limits | time_limits(
+            round(question.training_goal.seconds * max(1, limits["seconds"] / LIMITS["seconds"]))
+        )
     if answer is None or not answer.cells:
-        return failed(blank(question), "no_answer", words)
-    verdict, shown = best_of(worker, asked, answer, seed, language, words, limits)
+        return fail(new_verdict(name), "no_answer", words)
+    verdict, shown = best_verdict(worker, question, answer, seed, language, words, limits)
     if answer.other is not None:
-        # below is a better copy, or something tried out: who can say which was meant?
+        # the notebook defines the answer twice, and either may be the intended one
         cell = answer.cell
         if not verdict.ok:
-            again, more = best_of(worker, asked, answer.other, seed, language, words, limits)
-            if again.points > verdict.points:
-                verdict, shown, cell = again, more, answer.other.cell
+            second, second_shown = best_verdict(worker, question, answer.other, seed, language, words, limits)
+            if second.points > verdict.points:
+                verdict, shown, cell = second, second_shown, answer.other.cell
         verdict.remarks.append(words["page"]["several_cells"].format(cell=cell))
     if numbers is not None and shown:
         numbers["probes"] = shown
     return verdict
 
 
-def best_of(worker, asked, answer, seed, language, words, limits):
-    """The verdict on an answer, and what is shown to whoever appeals. A network may be trained on two draws."""
+def best_verdict(worker, question, answer, seed, language, words, limits):
+    """Return the better verdict of one or two runs, and its outcomes for an appeal.
+
+    A question about a trained network may draw a second seed.
+    """
 
     def run(seed):
-        return on_draw(worker, asked, answer, seed, language, words, limits)
+        return judge_on_seed(worker, question, answer, seed, language, words, limits)
 
-    runs = trained_network.attempts(run, seed) if asked.training_goal else [run(seed)]
+    runs = trained_network.attempts(run, seed) if question.training_goal else [run(seed)]
     verdict, shown = trained_network.best_attempt(runs)
-    verdict.seconds = round(sum(one.seconds for one, _ in runs), 2)
+    verdict.seconds = round(sum(run_verdict.seconds for run_verdict, _ in runs), 2)
     return verdict, shown
 
 
-def on_draw(worker, asked, answer, seed, language, words, limits):
-    """As best_of, on the probes of one seed, of what the answer needs or of all its notebook."""
-    probed = probed_by(asked, seed)
-    judging = Judging(worker, asked, probed, answer, language, words, findings_of(asked.name, asked.variant, seed))
-    verdict, outcomes, others = judging.tried(limits, needed=True)
-    lost = not outcomes or any(one.error for one in outcomes)
-    # a network that was trained is there: to train it once more takes as long
-    trained = asked.training_goal and outcomes and not lost
-    if verdict.mistakes and not trained and (others == "more" or others == "idle" and lost):
-        # where the answer is there, what is left has not much time: it is not likely to matter
-        less = {key: max(2, limits[key] // 3) for key in ("seconds", "wall")} if outcomes else {}
-        again, more, _ = judging.tried(limits | less, needed=False)
-        again.seconds = round(again.seconds + verdict.seconds, 2)
-        if not outcomes or again.points > verdict.points or not set(again.mistakes) & STOPPED:
-            verdict, outcomes = again, more
+def judge_on_seed(worker, question, answer, seed, language, words, limits):
+    """Return the verdict on the probes of one seed, and its outcomes: run the needed cells first, then perhaps all."""
+    probe_set = draw_probes(question, seed)
+    findings = findings_cache(question.name, question.variant, seed)
+    runner = AnswerRunner(worker, question, probe_set, answer, language, words, findings)
+    verdict, outcomes, left_out = runner.run(limits, needed=True)
+    failed_run = not outcomes or any(outcome.error for outcome in outcomes)
+    # training succeeded once, and training again would take as long
+    trained = question.training_goal and outcomes and not failed_run
+    if verdict.mistakes and not trained and (left_out == "more" or left_out == "idle" and failed_run):
+        # if there are outcomes, the remaining cells seldom matter and get less time
+        shorter = {key: max(2, limits[key] // 3) for key in ("seconds", "wall")} if outcomes else {}
+        second, second_outcomes, _ = runner.run(limits | shorter, needed=False)
+        second.seconds = round(second.seconds + verdict.seconds, 2)
+        if not outcomes or second.points > verdict.points or not set(second.mistakes) & STOPPED:
+            verdict, outcomes = second, second_outcomes
     return verdict, [
-        {"probe": probe.to_json(), "right": right.to_json(), "given": given.to_json()}
-        for probe, right, given in zip(probed.probes, probed.expected, outcomes)
+        {"probe": probe.to_json(), "right": expected.to_json(), "given": outcome.to_json()}
+        for probe, expected, outcome in zip(probe_set.probes, probe_set.expected, outcomes)
     ]
 
 
 @lru_cache(maxsize=64)
-def findings_of(question, variant, seed):
-    """What was found of outcomes, by their digest: to look for a mistake takes long, and in a class many make the
-    same."""
+def findings_cache(question, variant, seed):
+    """Return the cache of findings by digest of the outcomes.
+
+    Finding a mistake is slow, and many students of a class make the same ones.
+    """
     return {}
 
 
 @dataclass
-class Judging:
-    """One answer, to be run once or twice."""
+class AnswerRunner:
+    """Runs one answer, once or twice, and judges its outcomes."""
 
     worker: Worker
-    asked: object
-    probed: object
+    question: object
+    probe_set: object
     answer: object
     language: str
     words: dict
     findings: dict
 
-    def tried(self, limits, needed):
-        """The verdict, the outcomes that came, and what was left out ("", "idle", "more"), as dependencies.py says."""
-        asked, probed, answer, words = self.asked, self.probed, self.answer, self.words
-        verdict = blank(asked.name)
-        ended = self.worker.ask(job_of(asked, probed, answer, limits, needed))
-        verdict.seconds = round(float(ended["seconds"]), 2)
-        verdict.walls, said = split_protections(ended["said"])
-        if not ended["ended"] and not said:
-            ended["ended"] = "quit"
-        if ended["ended"] == "signal 4":  # the instruction that stands in the place of a library's function
-            return concluded(verdict, asked, probed, Finding(["library_layer"]), self.language), [], ""
-        if ended["ended"]:
-            how = limits["seconds"] if ended["ended"] == "time" else ended["ended"]
-            return failed(verdict, ENDED.get(ended["ended"], "crashed"), words, how), [], ""
+    def run(self, limits, needed):
+        """Run the answer, and return the verdict, its outcomes, and the kind of cells left out.
+
+        The kind is "", "idle" or "more", as dependencies.py defines them.
+        """
+        question, probe_set, answer, words = self.question, self.probe_set, self.answer, self.words
+        verdict = new_verdict(question.name)
+        reply = self.worker.ask(build_job(question, probe_set, answer, limits, needed))
+        verdict.seconds = round(float(reply["seconds"]), 2)
+        verdict.walls, text = split_protections(reply["said"])
+        if not reply["ended"] and not text:
+            reply["ended"] = "quit"
+        if reply["ended"] == "signal 4":  # the illegal instruction that replaces a library's function
+            return conclude(verdict, question, probe_set, Finding(["library_layer"]), self.language), [], ""
+        if reply["ended"]:
+            detail = limits["seconds"] if reply["ended"] == "time" else reply["ended"]
+            return fail(verdict, ENDED.get(reply["ended"], "crashed"), words, detail), [], ""
         try:
-            outcomes, errors, others = parse_outcomes(said, len(probed.probes))
-        except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-            return failed(verdict, "not_an_answer", words), [], ""
-        said = [
-            words["page"]["not_python"] if LEFT_OUT.search(one["text"]) else words["cell_error"] for one in errors[:3]
-        ]
-        verdict.remarks = [text.format(**one) for text, one in zip(said, errors)]
-        absent = (NO_MODULE.match(one["text"]) for one in errors if one["type"] == "ModuleNotFoundError")
-        lacking = {found[1] for found in absent if found}
+            outcomes, errors, left_out = parse_outcomes(text, len(probe_set.probes))
+        except FORGED:
+            return fail(verdict, "not_an_answer", words), [], ""
+        for error in errors[:3]:
+            not_python = NOT_PYTHON.search(error["text"])
+            template = words["page"]["not_python"] if not_python else words["cell_error"]
+            verdict.remarks.append(template.format(**error))
+        absent = (NO_MODULE.match(error["text"]) for error in errors if error["type"] == "ModuleNotFoundError")
+        lacking = {match[1] for match in absent if match}
         verdict.remarks += [words["page"]["no_module"].format(name=name) for name in sorted(lacking)[:3]]
-        lacking = [NO_FILE.search(one["text"]) for one in errors if one["type"] == "FileNotFoundError"]
-        lacking = {found[1] for found in lacking if found}
+        lacking = [NO_FILE.search(error["text"]) for error in errors if error["type"] == "FileNotFoundError"]
+        lacking = {match[1] for match in lacking if match}
         verdict.remarks += [words["page"]["no_file"].format(name=name) for name in sorted(lacking)[:3]]
-        if outcomes is None and any(one["cell"] == answer.cell and REFUSED in one["text"] for one in errors):
-            return concluded(verdict, asked, probed, Finding(["library_layer"]), self.language), [], ""
-        if mistake := missing(outcomes):
-            return failed(verdict, mistake, words), outcomes or [], others
-        late = False
-        for probe in probed.rest(outcomes) if asked.training_goal else ():  # each in a process of its own
-            ended = self.worker.ask(job_of(asked, probed, answer, limits, needed) | {"probes": [probe.to_json()]})
-            verdict.seconds = round(verdict.seconds + float(ended["seconds"]), 2)
-            late |= ended["ended"] == "time"
+        if outcomes is None and any(error["cell"] == answer.cell and REFUSED in error["text"] for error in errors):
+            return conclude(verdict, question, probe_set, Finding(["library_layer"]), self.language), [], ""
+        if mistake := missing_answer(outcomes):
+            return fail(verdict, mistake, words), outcomes or [], left_out
+        timed_out = False
+        for probe in probe_set.rest(outcomes) if question.training_goal else ():  # each in its own process
+            job = build_job(question, probe_set, answer, limits, needed) | {"probes": [probe.to_json()]}
+            reply = self.worker.ask(job)
+            verdict.seconds = round(verdict.seconds + float(reply["seconds"]), 2)
+            timed_out |= reply["ended"] == "time"
             try:
-                outcomes += parse_outcomes(split_protections(ended["said"])[1], 1)[0]
-            except (
-                ValueError,
-                RecursionError,
-                KeyError,
-                TypeError,
-                AttributeError,
-            ):  # it came to no end, or gave nothing
+                outcomes += parse_outcomes(split_protections(reply["said"])[1], 1)[0]
+            except FORGED:  # it did not finish, or returned nothing
                 outcomes.append(Outcome())
-        key = hashlib.sha256(repr([one.to_json() for one in outcomes]).encode()).digest()
+        key = hashlib.sha256(repr([outcome.to_json() for outcome in outcomes]).encode()).digest()
         if key not in self.findings:
-            self.findings[key] = judge(probed, outcomes, asked)
+            self.findings[key] = diagnose_outcomes(probe_set, outcomes, question)
         finding = self.findings[key]
-        if late and finding.mistakes == ["not_learned"]:  # it was as good once, and had not the time for it again
-            return failed(verdict, "time_limit", words, limits["seconds"]), outcomes, others
-        return concluded(verdict, asked, probed, finding, self.language), outcomes, others
+        if timed_out and finding.mistakes == ["not_learned"]:  # it learned once, and a later probe had no time for it
+            return fail(verdict, "time_limit", words, limits["seconds"]), outcomes, left_out
+        return conclude(verdict, question, probe_set, finding, self.language), outcomes, left_out
 
 
-def job_of(asked, probed, answer, limits, needed):
-    """What a worker is sent: nothing that tells what is right."""
+def build_job(question, probe_set, answer, limits, needed):
+    """Return the job for a worker; nothing in it tells the expected outputs."""
     return {
-        "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probed.probes],
-        "forbidden": sorted(asked.forbidden - RECURRENT - AUTOGRAD), "autograd": asked.forbidden >= AUTOGRAD,
-        "layers": asked.layers_made, "limits": limits, "needed": needed, "place": answer.cell,
-        "modules": answer.modules, **portable_call(asked),
+        "cells": answer.cells, "names": answer.names, "probes": [probe.to_json() for probe in probe_set.probes],
+        "forbidden": sorted(question.forbidden - RECURRENT - AUTOGRAD), "autograd": question.forbidden >= AUTOGRAD,
+        "layers": question.layers_made, "limits": limits, "needed": needed, "place": answer.cell,
+        "modules": answer.modules, **portable_call(question),
     }  # fmt: skip
 
 
-def missing(outcomes):
-    """The mistake of an answer that is not there, not written, or without the memory that it wants; or None."""
+def missing_answer(outcomes):
+    """Return the mistake of an answer that is absent, not written or out of memory; None otherwise."""
     if outcomes is None:
         return "no_answer"
-    raised = [one.error or {} for one in outcomes]
-    if any(one.get("type") == "NotImplementedError" for one in raised):
+    errors = [outcome.error or {} for outcome in outcomes]
+    if any(error.get("type") == "NotImplementedError" for error in errors):
         return "not_written"
-    if any(OUT_OF_MEMORY.search(f"{one.get('type')}: {one.get('text')}") for one in raised):
+    if any(OUT_OF_MEMORY.search(f"{error.get('type')}: {error.get('text')}") for error in errors):
         return "memory_limit"
     return None
 
 
-def probed_by(asked, seed):
-    return trained_network.exam(asked, seed) if asked.training_goal else bank(asked.name, seed, asked.variant)
+def draw_probes(question, seed):
+    """Return the probes of a seed and their expected outcomes."""
+    return (
+        trained_network.exam(question, seed) if question.training_goal else bank(question.name, seed, question.variant)
+    )
 
 
-def judge(probed, outcomes, asked):
-    """As the checker's diagnosis. But an answer that is right is so, whatever it has tried beside: no layer worked."""
-    texts = [(one.error or {}).get("text", "") for one in outcomes]
-    if asked.forbidden >= AUTOGRAD and any(map(AUTOGRAD_REFUSED.search, texts)):
+def diagnose_outcomes(probe_set, outcomes, question):
+    """Diagnose outcomes as the checker does, but accept a right answer even if it called a library's layer.
+
+    In the worker those layers are disabled, so they cannot have computed the answer.
+    """
+    error_texts = [(outcome.error or {}).get("text", "") for outcome in outcomes]
+    if question.forbidden >= AUTOGRAD and any(map(AUTOGRAD_REFUSED.search, error_texts)):
         outcomes[0].notes["library"] = ["torch.autograd"]
-    for one in outcomes:
-        if REFUSED in (one.error or {}).get("text", ""):
-            one.notes.setdefault("library", [one.error["text"].partition(":")[0]])
-    library = [one.notes.pop("library", None) for one in outcomes]
-    if any(library) and (asked.training_goal or not all(map(alike, probed.expected, outcomes))):
-        ran = sorted({name for names in library for name in names or ()})
-        return Finding(["library_layer"], notes={"library": ran} if ran else {})
-    return trained_network.judge(probed, outcomes) if asked.training_goal else diagnose(probed, outcomes)
+    for outcome in outcomes:
+        if REFUSED in (outcome.error or {}).get("text", ""):
+            outcome.notes.setdefault("library", [outcome.error["text"].partition(":")[0]])
+    libraries = [outcome.notes.pop("library", None) for outcome in outcomes]
+    if any(libraries) and (question.training_goal or not all(map(alike, probe_set.expected, outcomes))):
+        used = sorted({name for names in libraries for name in names or ()})
+        return Finding(["library_layer"], notes={"library": used} if used else {})
+    return trained_network.judge(probe_set, outcomes) if question.training_goal else diagnose(probe_set, outcomes)
 
 
-def concluded(verdict, asked, probed, finding, language):
+def conclude(verdict, question, probe_set, finding, language):
+    """Fill in a verdict from a finding."""
     verdict.mistakes = list(finding.mistakes)
-    verdict.paragraphs = paragraphs(asked, probed, finding, language)
-    verdict.points = round(asked.points * finding.share, 2)
+    verdict.paragraphs = write_paragraphs(question, probe_set, finding, language)
+    verdict.points = round(question.points * finding.share, 2)
     if finding.ok:
         verdict.remarks = []
     return verdict
 
 
-def failed(verdict, mistake, words, how=""):
+def fail(verdict, mistake, words, detail=""):
+    """Fill in a verdict with no points for one of the grader's own mistakes, with its words."""
     verdict.mistakes = [mistake]
     entry = words["mistakes"][mistake]
-    verdict.paragraphs = [f"**{entry['says']}** {entry['advice'].format(how=how)}\n`{mistake}`"]
+    verdict.paragraphs = [f"**{entry['says']}** {entry['advice'].format(how=detail)}\n`{mistake}`"]
     return verdict
 
 
-def paragraphs(asked, probed, finding, language):
+def write_paragraphs(question, probe_set, finding, language):
+    """Return the checker's text about a finding, or only names if a forged finding lacks the values for it."""
     try:
-        return messages.FindingText(asked, probed, finding, language).paragraphs()
-    except (KeyError, ValueError, IndexError, RuntimeError, TypeError):  # a forged finding may lack what is to be said
+        return messages.FindingText(question, probe_set, finding, language).paragraphs()
+    except (KeyError, ValueError, IndexError, RuntimeError, TypeError):
         return [f"`{name}`" for name in finding.mistakes]

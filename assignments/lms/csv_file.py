@@ -1,80 +1,82 @@
-"""A table in CSV of which some cells are filled in, and nothing else is changed: no quote, no order, no line's end."""
+"""A CSV table in which some cells are filled in and every other byte stays as it was: quotes, order, line ends."""
 
 import codecs
 import re
 from dataclasses import dataclass, field
 
-LARGEST = 32 * 2**20  # bytes
+MAX_BYTES = 32 * 2**20
 NEWLINE = re.compile(r"\r\n|\n|\r")
 
 
 @dataclass
 class Sheet:
+    """A CSV table with the position of each cell in its text."""
+
     text: str
     separator: str
-    mark: bool  # whether it begins with the mark of UTF-8
-    rows: list  # of lists of texts
-    places: list  # where each cell stands in the text: (begin, end)
+    mark: bool  # the file begins with a byte order mark
+    rows: list  # lists of texts
+    places: list  # of cells in the text: (begin, end)
     filled: dict = field(default_factory=dict)  # {(row, column): text}
 
     def cell(self, row, column):
-        """What a cell says; nothing where a row is too short."""
+        """Return the text of a cell, or "" if the row is too short."""
         if column is None or column >= len(self.rows[row]):
             return ""
         return self.filled.get((row, column), self.rows[row][column])
 
-    def written(self):
-        """The whole as bytes, with what was filled in."""
-        pieces, at, width = [], 0, {}
-        for (row, column), said in sorted(self.filled.items()):
-            there = width.get(row, len(self.places[row]))
-            short = max(0, column + 1 - there)  # cells that the row lacks
-            width[row] = there + short
-            begin, end = (self.places[row][-1][1],) * 2 if short else self.places[row][column]
-            if self.text[begin:end].startswith('"') or re.search(rf'["\r\n{self.separator}]', said):
-                said = '"' + said.replace('"', '""') + '"'
-            pieces += [self.text[at:begin], self.separator * short, said]
-            at = end
-        return codecs.BOM_UTF8 * self.mark + "".join([*pieces, self.text[at:]]).encode("utf-8")
+    def to_bytes(self):
+        """Return the whole table as bytes, with the cells that were filled in."""
+        pieces, position, width = [], 0, {}
+        for (row, column), value in sorted(self.filled.items()):
+            cells_in_row = width.get(row, len(self.places[row]))
+            missing = max(0, column + 1 - cells_in_row)
+            width[row] = cells_in_row + missing
+            begin, end = (self.places[row][-1][1],) * 2 if missing else self.places[row][column]
+            if self.text[begin:end].startswith('"') or re.search(rf'["\r\n{self.separator}]', value):
+                value = '"' + value.replace('"', '""') + '"'
+            pieces += [self.text[position:begin], self.separator * missing, value]
+            position = end
+        return codecs.BOM_UTF8 * self.mark + "".join([*pieces, self.text[position:]]).encode("utf-8")
 
 
 def read(path):
-    """The table of a file. ValueError if it is none, OSError if it cannot be read."""
+    """Read a table; raise ValueError if the file is not a table, OSError if it cannot be read."""
     with open(path, "rb") as file:
-        raw = file.read(LARGEST + 1)
-    if len(raw) > LARGEST:
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
         raise ValueError(f"{path} is too large for a class list")
-    mark = raw.startswith(codecs.BOM_UTF8)
+    mark = content.startswith(codecs.BOM_UTF8)
     try:
-        text = raw.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+        text = content.removeprefix(codecs.BOM_UTF8).decode("utf-8")
     except UnicodeDecodeError:
         raise ValueError(
             f"{path} is not in UTF-8: take the file as it was exported, or save it as “CSV UTF-8”"
         ) from None
-    first = max((len(scanned(text, one, 1)[0][0]), one) for one in ",;\t") if text.strip() else (0, "")
-    if first[0] < 2:
+    best = max((len(scan(text, separator, 1)[0][0]), separator) for separator in ",;\t") if text.strip() else (0, "")
+    if best[0] < 2:
         raise ValueError(f"{path} is no table in CSV: its first line has no columns")
-    return Sheet(text, first[1], mark, *scanned(text, first[1]))
+    return Sheet(text, best[1], mark, *scan(text, best[1]))
 
 
-def scanned(text, separator, most=None):
-    """Rows of cells, and where these stand. most: how many rows are asked for."""
+def scan(text, separator, limit=None):
+    """Return rows of cells, and where the cells are in the text. limit: the number of rows to read."""
     cell = re.compile(rf'"((?:[^"]|"")*)"([^{separator}\r\n]*)|[^{separator}\r\n]*')
-    rows, places, row, place, at = [], [], [], [], 0
+    rows, places, row, spans, position = [], [], [], [], 0
     while True:
-        found = cell.match(text, at)
-        quoted = found[1] is not None
-        row.append(found[1].replace('""', '"') + found[2] if quoted else found[0])
-        place.append(found.span())
-        at = found.end()
-        if at < len(text) and text[at] == separator:
-            at += 1
+        match = cell.match(text, position)
+        quoted = match[1] is not None
+        row.append(match[1].replace('""', '"') + match[2] if quoted else match[0])
+        spans.append(match.span())
+        position = match.end()
+        if position < len(text) and text[position] == separator:
+            position += 1
             continue
         rows.append(row)
-        places.append(place)
-        row, place = [], []
-        if at == len(text) or len(rows) == most:
+        places.append(spans)
+        row, spans = [], []
+        if position == len(text) or len(rows) == limit:
             return rows, places
-        at = NEWLINE.match(text, at).end()
-        if at == len(text):
+        position = NEWLINE.match(text, position).end()
+        if position == len(text):
             return rows, places

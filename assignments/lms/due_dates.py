@@ -1,6 +1,6 @@
-"""Due dates, and what a late submission loses: the rules of a term, in one small file of TOML.
+"""Due dates and deductions for late submissions, from one small TOML file for a course.
 
-    zone = "Europe/Berlin"
+zone = "Europe/Berlin"
 
     [due]
     lstm = 2026-10-05T23:59:00
@@ -10,13 +10,13 @@
     grace = 15        # minutes after the due date that cost nothing
     floor = 50        # percent of the points that remain in any case
     last = 7          # days after which nothing counts, whatever the floor
-    # days = 5        # … or so many late days in the term for each student
+    # days = 5        # … or so many late days in the course for each student
 
     [extensions."Ada Lovelace"]
     lstm = 2026-10-08T23:59:00
 
-Days are those of the calendar in that zone: from the due date to the same time of the next day is one, also in the
-night in which clocks are changed. What is stored of a grading stays as it is: all this is computed from it anew.
+A day lasts from the due time to the same clock time on the next day in that zone, also when clocks change. Cached
+results stay as they are: deductions are computed again in each run.
 """
 
 import contextlib
@@ -34,22 +34,24 @@ DAY = timedelta(days=1)
 
 @dataclass
 class Dates:
+    """The rules of a course."""
+
     path: str
     zone: ZoneInfo
     due: dict  # {assignment: moment}
     late: dict
-    extensions: dict = field(default_factory=dict)  # {(student's place, assignment): moment}
+    extensions: dict = field(default_factory=dict)  # {(student's index, assignment): moment}
 
     def due_for(self, student, assignment):
-        """When it is due for this student; and whether that is an extension. None if there is no date."""
+        """Return when an assignment is due for a student, and whether that is an extension; None without a date."""
         extended = self.extensions.get((student, assignment))
         return extended or self.due.get(assignment), extended is not None
 
 
-def read(path, assignments, find):
-    """The rules of a file. ValueError, with the line, if anything in it is not understood.
+def read(path, assignments, find_student):
+    """Read the rules; raise ValueError with the line for whatever is not understood.
 
-    find: the place of a student who is called so; it raises a ValueError if there is none, or more than one.
+    find_student: returns a student's index by name; raises ValueError if none or several fit.
     """
     with open(path, encoding="utf-8-sig") as file:
         try:
@@ -57,7 +59,7 @@ def read(path, assignments, find):
         except UnicodeDecodeError:
             raise ValueError(f"{path} is not in UTF-8") from None
     try:
-        said = tomllib.loads(text)
+        content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         hint = (
             " A time has seconds, or stands between quotes: 2026-10-05T23:59:00."
@@ -65,55 +67,57 @@ def read(path, assignments, find):
             else ""
         )
         raise ValueError(f"{path}: {error}.{hint}") from None
-    lines = lines_of(text)
+    lines = key_lines(text)
 
-    def wrong(where, what):
+    def error_at(where, problem):
         line = next((lines[where[:end]] for end in range(len(where), 0, -1) if where[:end] in lines), None)
-        return ValueError(f"{path}, {f'line {line}, ' if line else ''}{'.'.join(where)}: {what}")
+        return ValueError(f"{path}, {f'line {line}, ' if line else ''}{'.'.join(where)}: {problem}")
 
-    def known(where, key, there, what):
-        if key not in there:
-            near = get_close_matches(key, there, n=1, cutoff=0.5) or there
-            raise wrong(where, f"there is no {what} {key}. Is it one of these? {', '.join(near)}")
+    def check_key(where, key, choices, noun):
+        if key not in choices:
+            similar = get_close_matches(key, choices, n=1, cutoff=0.5) or choices
+            raise error_at(where, f"there is no {noun} {key}. Is it one of these? {', '.join(similar)}")
 
-    for key in said:
-        known((key,), key, ("zone", "due", "late", "extensions"), "key")
+    for key in content:
+        check_key((key,), key, ("zone", "due", "late", "extensions"), "key")
     for key in ("due", "late", "extensions"):
-        if not isinstance(said.get(key, {}), dict):
-            raise wrong((key,), f"this is a table: [{key}]")
-    zone = zone_of(said.get("zone"), wrong)
+        if not isinstance(content.get(key, {}), dict):
+            raise error_at((key,), f"this is a table: [{key}]")
+    zone = read_zone(content.get("zone"), error_at)
     dates = Dates(str(path), zone, {}, {})
-    if not said.get("due"):
+    if not content.get("due"):
         raise ValueError(f"{path}: there are no due dates: a table [due] has one for each assignment")
-    for key, value in said["due"].items():
-        known(("due", key), key, assignments, "assignment")
-        dates.due[key] = moment(value, zone, lambda what, key=key: wrong(("due", key), what))
-    dates.late = rule(said.get("late", {}), known, wrong)
-    for name, table in said.get("extensions", {}).items():
+    for key, value in content["due"].items():
+        check_key(("due", key), key, assignments, "assignment")
+        dates.due[key] = parse_moment(value, zone, lambda problem, key=key: error_at(("due", key), problem))
+    dates.late = check_late_rules(content.get("late", {}), check_key, error_at)
+    for name, table in content.get("extensions", {}).items():
         where = "extensions", name
         if not isinstance(table, dict):
-            raise wrong(where, "this is a table with the student's own due dates, such as lstm = 2026-10-08T23:59:00")
+            raise error_at(
+                where, "this is a table with the student's own due dates, such as lstm = 2026-10-08T23:59:00"
+            )
         try:
-            student = find(name)
+            student = find_student(name)
         except ValueError as error:
-            raise wrong(where, error) from None
+            raise error_at(where, error) from None
         for key, value in table.items():
-            here = (*where, key)
-            known(here, key, assignments, "assignment")
+            key_path = (*where, key)
+            check_key(key_path, key, assignments, "assignment")
             if key not in dates.due:
-                raise wrong(here, f"{key} has no date in [due] that could be extended")
+                raise error_at(key_path, f"{key} has no date in [due] that could be extended")
             if (student, key) in dates.extensions:
-                raise wrong(here, "this student has another extension of the same assignment")
-            until = moment(value, zone, lambda what, here=here: wrong(here, what))
+                raise error_at(key_path, "this student has another extension of the same assignment")
+            until = parse_moment(value, zone, lambda problem, key_path=key_path: error_at(key_path, problem))
             if until < dates.due[key]:
-                raise wrong(here, f"this is before {key} is due")
+                raise error_at(key_path, f"this is before {key} is due")
             dates.extensions[student, key] = until
     return dates
 
 
-def lines_of(text):
-    """On which line a key stands: {(table, …, key): number}."""
-    found, table = {}, ()
+def key_lines(text):
+    """Return the line of each key: {(table, …, key): number}."""
+    lines, table = {}, ()
     for number, line in enumerate(text.splitlines(), 1):
         line = line.strip()
         try:
@@ -125,126 +129,126 @@ def lines_of(text):
             key, inner = next(iter(inner.items()))
             keys.append(key)
         table = tuple(keys) if line.startswith("[") else table
-        found.setdefault(table if line.startswith("[") else (*table, *keys), number)
-    return found
+        lines.setdefault(table if line.startswith("[") else (*table, *keys), number)
+    return lines
 
 
-def zone_of(said, wrong):
+def read_zone(name, error_at):
     example = 'such as zone = "Asia/Tokyo" or zone = "Europe/Berlin"'
-    if said is None:
-        raise wrong(("zone",), f"there is no time zone: the first line names one, {example}")
+    if name is None:
+        raise error_at(("zone",), f"there is no time zone: the first line names one, {example}")
     try:
-        return ZoneInfo(said)
+        return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, TypeError, OSError):
-        raise wrong(
-            ("zone",), f"there is no time zone {said!r}: it is the name of a region and a city, {example}"
+        raise error_at(
+            ("zone",), f"there is no time zone {name!r}: it is the name of a region and a city, {example}"
         ) from None
 
 
-def moment(said, zone, wrong):
-    """A moment in this zone. A date alone is the end of that day."""
-    if isinstance(said, str):
+def parse_moment(value, zone, make_error):
+    """Parse a moment in this zone. A date alone means the end of that day."""
+    if isinstance(value, str):
         with contextlib.suppress(ValueError):
-            said = date.fromisoformat(said) if len(said) <= 10 else datetime.fromisoformat(said)
-    if isinstance(said, date) and not isinstance(said, datetime):
-        said = datetime.combine(said, time(23, 59, 59))
-    if not isinstance(said, datetime):
-        raise wrong(f"{said!r} is no date and time, such as 2026-10-05T23:59:00")
+            value = date.fromisoformat(value) if len(value) <= 10 else datetime.fromisoformat(value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime.combine(value, time(23, 59, 59))
+    if not isinstance(value, datetime):
+        raise make_error(f"{value!r} is no date and time, such as 2026-10-05T23:59:00")
     try:
-        return said.replace(tzinfo=zone) if said.tzinfo is None else said.astimezone(zone)
+        return value.replace(tzinfo=zone) if value.tzinfo is None else value.astimezone(zone)
     except OverflowError:
-        raise wrong(f"{said} is too far away") from None
+        raise make_error(f"{value} is too far away") from None
 
 
-def rule(said, known, wrong):
-    for key, value in said.items():
-        known(("late", key), key, tuple(LATE), "key")
+def check_late_rules(rules, check_key, error_at):
+    for key, value in rules.items():
+        check_key(("late", key), key, tuple(LATE), "key")
         low, high = LATE[key]
         number = not isinstance(value, bool) and isinstance(value, int if key in WHOLE else int | float)
         if not number or not low <= value <= high:
-            raise wrong(
+            raise error_at(
                 ("late", key), f"this is a {'whole ' * (key in WHOLE)}number from {low} to {high}, and not {value!r}"
             )
-    if {"percent", "days"} <= said.keys():
-        raise wrong(("late", "days"), "there is either a percentage for each day or a number of late days, not both")
-    if "floor" in said and "percent" not in said:
-        raise wrong(("late", "floor"), "a floor goes with percent")
-    return said
+    if {"percent", "days"} <= rules.keys():
+        raise error_at(("late", "days"), "there is either a percentage for each day or a number of late days, not both")
+    if "floor" in rules and "percent" not in rules:
+        raise error_at(("late", "floor"), "a floor goes with percent")
+    return rules
 
 
 def days_begun(sent, due):
-    """How many days have begun since it was due. Both in one zone, whose clocks count."""
-    ended = max(0, (sent.astimezone(UTC) - due.astimezone(UTC)) // DAY - 1)
-    while (due + ended * DAY).astimezone(UTC) < sent.astimezone(UTC):
-        ended += 1
-    return ended
+    """Return how many days have begun since the due date, by the clocks of its time zone."""
+    days = max(0, (sent.astimezone(UTC) - due.astimezone(UTC)) // DAY - 1)
+    while (due + days * DAY).astimezone(UTC) < sent.astimezone(UTC):
+        days += 1
+    return days
 
 
-def applied(dates, items):
-    """What becomes of points: the items, each with more.
+def apply_rules(dates, items):
+    """Return each item with its deduction added, or None where there is no due date.
 
-    items: of one student and one assignment each, {"who", "assignment", "before", "sent", "source", "mark"}; sent is a
-    moment or None, mark is whether Canvas says that it is late, or None. Late days are used in the order in which
-    assignments are due; what they do not suffice for has no points, and uses none.
+    items: one per student and assignment, {"who", "assignment", "before", "sent", "source", "mark"}; sent: a moment or
+    None; mark: Canvas's mark of being late, or None. Late days are used in the order of due dates; a submission that
+    they do not cover gets no points and uses none.
     """
-    used, done = {}, {}
+    used, results = {}, {}
     late = dates.late
-    order = [(*dates.due_for(one["who"], one["assignment"]), place) for place, one in enumerate(items)]
-    for due, extended, place in sorted(
-        (one for one in order if one[0]), key=lambda one: (one[0].astimezone(UTC), one[2])
+    order = [(*dates.due_for(item["who"], item["assignment"]), position) for position, item in enumerate(items)]
+    for due, extended, position in sorted(
+        (entry for entry in order if entry[0]), key=lambda entry: (entry[0].astimezone(UTC), entry[2])
     ):
-        one = items[place]
-        before, sent = one["before"], one["sent"] and one["sent"].astimezone(dates.zone)
-        more = {"due": due, "extended": extended, "after": before, "late": timedelta(0), "days": 0, "why": "in_time"}
-        if one["mark"] and one["source"] == "files" and sent <= dates.due[one["assignment"]]:
-            sent = None  # a file's time that Canvas knows better
+        item = items[position]
+        before, sent = item["before"], item["sent"] and item["sent"].astimezone(dates.zone)
+        outcome = {"due": due, "extended": extended, "after": before, "late": timedelta(0), "days": 0, "why": "in_time"}
+        if item["mark"] and item["source"] == "files" and sent <= dates.due[item["assignment"]]:
+            sent = None  # the file's time contradicts Canvas's mark
         if sent is None:
-            more |= (
+            outcome |= (
                 {"why": "in_time"}
-                if one["mark"] is False
-                else {"late": None, "why": "late_unknown" if one["mark"] else "unknown"}
+                if item["mark"] is False
+                else {"late": None, "why": "late_unknown" if item["mark"] else "unknown"}
             )
         elif sent > due:
-            more["late"] = sent.astimezone(UTC) - due.astimezone(UTC)
-            if more["late"] <= timedelta(minutes=late.get("grace", 0)):
-                more["why"] = "grace"
+            outcome["late"] = sent.astimezone(UTC) - due.astimezone(UTC)
+            if outcome["late"] <= timedelta(minutes=late.get("grace", 0)):
+                outcome["why"] = "grace"
             else:
-                more["days"] = days = days_begun(sent, due)
-                mine = used.setdefault(one["who"], {})
-                left = late.get("days", 0) - sum(count for name, count in mine.items() if name != one["assignment"])
+                outcome["days"] = days = days_begun(sent, due)
+                own = used.setdefault(item["who"], {})
+                left = late.get("days", 0) - sum(count for name, count in own.items() if name != item["assignment"])
                 if days > late.get("last", days):
-                    more |= {"after": 0.0, "why": "last"}
+                    outcome |= {"after": 0.0, "why": "last"}
                 elif "percent" in late:
                     share, floor = max(0, 100 - days * late["percent"]), late.get("floor", 0)
-                    more |= {
+                    outcome |= {
                         "after": round(before * max(share, floor) / 100, 4),
                         "why": "floor" if share < floor else "percent",
                     }
                 elif "days" in late and days > left:
-                    more |= {"after": 0.0, "why": "days_short", "left": left}
+                    outcome |= {"after": 0.0, "why": "days_short", "left": left}
                 elif "days" in late:
-                    mine[one["assignment"]] = max(days, mine.get(one["assignment"], 0))
-                    more |= {"why": "days_used", "left": left - days}
+                    own[item["assignment"]] = max(days, own.get(item["assignment"], 0))
+                    outcome |= {"why": "days_used", "left": left - days}
                 else:
-                    more["why"] = "no_rule"
-        done[place] = one | {"sent": sent} | more
-    return [done.get(place) for place in range(len(items))]
+                    outcome["why"] = "no_rule"
+        results[position] = item | {"sent": sent} | outcome
+    return [results.get(position) for position in range(len(items))]
 
 
-# What is said of it
+# Texts
 
 
-def span(late, said):
-    """A span of time in words, such as 1 day 3 hours: its two largest units, of which the smaller is rounded up."""
+def format_duration(late, texts):
+    """Format a duration in its two largest units, the smaller one rounded up, such as 1 day 3 hours."""
     seconds = late.total_seconds()
     unit = 3600 if seconds > 86400 else 60
-    left = int(-(-seconds // unit) * unit)
-    counts = ("day", left // 86400), ("hour", left % 86400 // 3600), ("minute", left % 3600 // 60)
-    words = [said[unit if count == 1 else f"{unit}s"].format(count=count) for unit, count in counts if count]
-    return said["joined"].join(words[:2])
+    rounded = int(-(-seconds // unit) * unit)
+    counts = ("day", rounded // 86400), ("hour", rounded % 86400 // 3600), ("minute", rounded % 3600 // 60)
+    words = [texts[unit if count == 1 else f"{unit}s"].format(count=count) for unit, count in counts if count]
+    return texts["joined"].join(words[:2])
 
 
-def clock(moment):
+def format_moment(moment):
     return moment.strftime("%Y-%m-%d %H:%M %Z")
 
 
@@ -258,28 +262,28 @@ RULES = {
 }
 
 
-def cause(item, dates):
-    """The key and the value in the file that decided; None if it was none."""
+def deciding_rule(item, dates):
+    """Return the key and value in the file that decided a deduction, or None."""
     key = RULES.get(item["why"])
     return key and (key, dates.late[key])
 
 
-def told(item, dates, said, number):
-    """Why points were taken or not: sentences, the last of them the result. number: how points are written."""
-    lines = [said["was_due"].format(due=clock(item["due"]))]
+def explain(item, dates, texts, number):
+    """Return sentences on why points were taken or not, the last one with the result. number: formats points."""
+    lines = [texts["was_due"].format(due=format_moment(item["due"]))]
     if item["extended"]:
-        lines.append(said["extended"])
+        lines.append(texts["extended"])
     if item["sent"]:
-        lines.append(said["was_sent"].format(sent=clock(item["sent"]), source=said[f"by_{item['source']}"]))
+        lines.append(texts["was_sent"].format(sent=format_moment(item["sent"]), source=texts[f"by_{item['source']}"]))
     elif item["mark"] is False:
-        lines.append(said["marked"])
+        lines.append(texts["marked"])
     late = dates.late
     values = {
-        "late": span(item["late"], said) if item["late"] else "", "left": item.get("left", 0),
+        "late": format_duration(item["late"], texts) if item["late"] else "", "left": item.get("left", 0),
         "days": item["days"], "all": late.get("days", 0), "percent": number(late.get("percent", 0)),
         "floor": number(late.get("floor", 0)), "last": late.get("last", 0), "grace": number(late.get("grace", 0)),
         "share": number(min(100, item["days"] * late.get("percent", 0))),
         "taken": number(round(item["before"] - item["after"], 4)),
     }  # fmt: skip
-    lines.append(said[item["why"]].format(**values))
+    lines.append(texts[item["why"]].format(**values))
     return lines

@@ -1,14 +1,8 @@
-"""What the grader writes: a page for each student, grades.csv, and nbgrader's gradebook."""
+"""HTML of the grader's pages, and the page of a student."""
 
 import base64
-import csv
 import hashlib
 import html
-import io
-import os
-import re
-import sys
-import warnings
 from functools import cache
 
 from markdown_it import MarkdownIt
@@ -52,7 +46,7 @@ pre mark::before { content: "→ " counter(line); color: inherit; } .shape { fon
   .sheet .quiet { font-size: inherit; } .sheet ol { padding-left: 1.5rem; } .sheet :is(p, pre, ol) { margin: .25rem 0; } .sheet .own > li { margin: .6rem 0; } }
 """  # noqa: E501
 
-# A click on a table's head sorts its rows by that column: by numbers where they begin with some, else by words.
+# A click on a table's head sorts its rows by that column, numerically if cells begin with a number.
 SORT = """
 for (const head of document.querySelectorAll("th[aria-sort]")) head.firstElementChild.addEventListener("click", () => {
   const up = head.getAttribute("aria-sort") !== "ascending", body = head.closest("table").tBodies[0];
@@ -65,31 +59,31 @@ for (const head of document.querySelectorAll("th[aria-sort]")) head.firstElement
 """
 
 
-def number(points):
+def format_number(points):
     return f"{points:g}"
 
 
 @cache
 def renderer():
-    """Markdown of code, strong words and lists, no more. A link leads to the book's own site, or is none."""
+    """Return a renderer of Markdown that allows code, bold, lists, and links to the book's own site, no other."""
     sites = tuple({messages.places(language)["site"] for language in messages.languages(messages.PLACES)} - {""})
     markdown = MarkdownIt("zero", {"html": False, "breaks": True})
     markdown.validateLink = lambda address: address.startswith(sites)
     return markdown.enable(["backticks", "emphasis", "link", "list", "newline"])
 
 
-def marked(paragraph):
-    """The checker's Markdown as HTML. Much of what is in it is the student's."""
+def render_markdown(paragraph):
+    """Return the checker's Markdown as HTML. Much of it is the student's text."""
     return renderer().render(paragraph)
 
 
-def inline(text):
-    """A line of the words as HTML, without a paragraph around it."""
+def render_inline(text):
+    """Return a line of Markdown as HTML, without a paragraph around it."""
     return renderer().renderInline(text)
 
 
 def page(language, title, body, script="", wide=False, style=""):
-    """A whole page, which asks nothing of any other and runs no script but this one of ours."""
+    """Return a whole page, which loads nothing and runs only `script`."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"; script-src 'sha256-{digest}'" if script else ""
     return (
@@ -103,167 +97,68 @@ def page(language, title, body, script="", wide=False, style=""):
     )
 
 
-def marks(verdicts):
-    """Points, the most there are, and those of stretch questions on top: whatever page shows them has them from
-    here."""
-    plain = [one for one in verdicts if not one["stretch"]]
-    extra = sum(one["points"] for one in verdicts if one["stretch"])
-    return sum(one["points"] for one in plain), sum(one["most"] for one in plain), extra
+def sum_points(verdicts):
+    """Return points, the maximum, and points of stretch questions; all pages use this sum."""
+    required = [verdict for verdict in verdicts if not verdict["stretch"]]
+    extra = sum(verdict["points"] for verdict in verdicts if verdict["stretch"])
+    return sum(verdict["points"] for verdict in required), sum(verdict["most"] for verdict in required), extra
 
 
-def total(verdicts, said):
-    points, most, extra = marks(verdicts)
+def format_total(verdicts, texts):
+    points, most, extra = sum_points(verdicts)
     key = "with_stretch" if extra else "total"
-    return said[key].format(points=number(points), most=number(most), extra=number(extra))
+    return texts[key].format(points=format_number(points), most=format_number(most), extra=format_number(extra))
 
 
-def feedback(graded, below=lambda verdict, language: ""):
-    """A student's page. graded: what store.py stores of a student; below: what stands below a verdict."""
+def student_page(graded, below=lambda verdict, language: ""):
+    """Return a student's page. graded: the student's result. below: function that adds HTML below a verdict."""
     language = graded["language"]
-    said = words(language)
-    title = said["page"]["title"].format(assignment=", ".join(graded["assignments"]))
+    texts = words(language)
+    title = texts["page"]["title"].format(assignment=", ".join(graded["assignments"]))
     body = [
         f"<h1>{html.escape(title)}</h1>",
-        f"<p>{said['page']['student']}: {html.escape(graded.get('called', graded['student']))}</p>",
+        f"<p>{texts['page']['student']}: {html.escape(graded.get('called', graded['student']))}</p>",
     ]
-    body += beginning(graded, said)
-    body += [about_question(one, said["page"]) + below(one, language) for one in graded["verdicts"]]
-    walls = next((one["walls"] for one in graded["verdicts"] if one["walls"]), [])
-    if walls:
-        held = " · ".join(said["walls"][one] for one in said["walls"] if one in walls)
-        body.append(f'<h2>{said["page"]["walls"]}</h2><p class="quiet">{held}</p>')
-    body.append(f'<p class="quiet">{said["page"]["graded_at"]}</p>')
+    body += points_and_remarks(graded, texts)
+    body += [question_section(verdict, texts["page"]) + below(verdict, language) for verdict in graded["verdicts"]]
+    protections = next((verdict["walls"] for verdict in graded["verdicts"] if verdict["walls"]), [])
+    if protections:
+        held = " · ".join(texts["walls"][protection] for protection in texts["walls"] if protection in protections)
+        body.append(f'<h2>{texts["page"]["walls"]}</h2><p class="quiet">{held}</p>')
+    body.append(f'<p class="quiet">{texts["page"]["graded_at"]}</p>')
     return page(language, title, "\n".join(body))
 
 
-def beginning(graded, said):
-    """The points, and what is to be said of the files."""
-    body = [f"<p><strong>{total(graded['verdicts'], said['page'])}</strong></p>", graded.get("told", "")]
+def points_and_remarks(graded, texts):
+    """Return the points, the note on lateness, and the remarks about files."""
+    body = [f"<p><strong>{format_total(graded['verdicts'], texts['page'])}</strong></p>", graded.get("told", "")]
     if graded["remarks"]:
         items = [
-            f"<li>{inline(said['remarks'].get(key, key))}{' <code>' + html.escape(file) + '</code>' if file else ''}</li>"  # noqa: E501
+            f"<li>{render_inline(texts['remarks'].get(key, key))}{' <code>' + html.escape(file) + '</code>' if file else ''}</li>"  # noqa: E501
             for key, file in graded["remarks"]
         ]
-        body.append(f"<h2>{said['page']['remarks']}</h2><ul>{''.join(items)}</ul>")
+        body.append(f"<h2>{texts['page']['remarks']}</h2><ul>{''.join(items)}</ul>")
     return body
 
 
-def about_question(verdict, said):
-    """A question's piece of a student's page."""
-    extra = "".join(f" ({said[key]})" for key in ("stretch", "by_hand") if verdict.get(key))
-    head = f"<h2><code>{verdict['question']}</code> {number(verdict['points'])} / {verdict['most']}{extra}</h2>"
-    remarks = [f'<div class="quiet">{marked(remark)}</div>' for remark in verdict["remarks"]]
-    return "\n".join([head, *map(marked, verdict["paragraphs"]), *remarks])
+def question_section(verdict, texts):
+    """Return the section of a question."""
+    extra = "".join(f" ({texts[key]})" for key in ("stretch", "by_hand") if verdict.get(key))
+    head = f"<h2><code>{verdict['question']}</code> {format_number(verdict['points'])} / {verdict['most']}{extra}</h2>"
+    remarks = [f'<div class="quiet">{render_markdown(remark)}</div>' for remark in verdict["remarks"]]
+    return "\n".join([head, *map(render_markdown, verdict["paragraphs"]), *remarks])
 
 
 def table(heads, rows, label="", sorts=True):
-    """A table whose rows can be sorted: heads are words, rows are HTML. label: what it is, beside others of such
-    heads."""
+    """Return a table that can be sorted by its columns.
+
+    heads: text. rows: HTML. label: the table's name for screen readers, if the heads do not tell.
+    """
     tag, button = ('th aria-sort="none"', '<button type="button">{}</button>') if sorts else ("th", "{}")
-    head = "".join(f"<{tag}>{button.format(html.escape(one))}</th>" for one in heads)
-    lines = ["<tr>" + "".join(f"<td>{one}</td>" for one in row) + "</tr>" for row in rows]
+    head = "".join(f"<{tag}>{button.format(html.escape(head_text))}</th>" for head_text in heads)
+    lines = ["<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows]
     inside = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
     return (
         '<div class="table" tabindex="0" role="group"'
         f' aria-label="{html.escape(label or ", ".join(heads))}">{inside}</div>'
     )
-
-
-# Tables and databases
-
-
-def with_points_by_hand(all_graded, by_hand):
-    """What is stored of all students, with these points instead: {(student, question): points}."""
-    return [
-        one | {"verdicts": [
-            verdict | {"points": by_hand[key], "by_hand": True} if key in by_hand else verdict
-            for verdict in one["verdicts"]
-            for key in [(one["student"], verdict["question"])]
-        ]}
-        for one in all_graded
-    ]  # fmt: skip
-
-
-FORMULA = re.compile(r"""(^|[,;|\t"])(?=\s*[=+\-@\t\r\n＝＋－＠])""")
-
-
-def cell(text):
-    """A spreadsheet takes what begins so for a formula, in Japan also the wide letters; and where commas are decimal
-    marks it splits at semicolons, so that a name has several beginnings."""
-    return FORMULA.sub(r"\1'", text)
-
-
-def grades_csv(all_graded):
-    """The table as text."""
-    file = io.StringIO()
-    file.write("\ufeff")  # without this mark Excel reads names in UTF-8 as those of an old Windows
-    writer = csv.writer(file, lineterminator="\n")
-    dated = any("late" in one for one in all_graded)
-    writer.writerow(("student", "question", "points", "mistake", *(("before", "after", "late") if dated else ())))
-    for one in all_graded:
-        for verdict in one["verdicts"]:
-            mistakes = " ".join(verdict["mistakes"])
-            row = cell(one["student"]), verdict["question"], number(verdict["points"]), mistakes
-            writer.writerow((*row, *(dated_columns(one, verdict) if dated else ())))
-    return file.getvalue()
-
-
-def dated_columns(graded, verdict):
-    """A question's points before and after what its assignment loses by being late, and by how many hours it is."""
-    item, points = graded.get("late", {}).get(verdict["assignment"]), verdict["points"]
-    if not item:
-        return number(points), number(points), ""
-    share = item["after"] / item["before"] if item["before"] else 1
-    hours = "" if item["late"] is None else number(round(item["late"].total_seconds() / 3600, 2))
-    return number(points), number(round(points * share, 4)), hours
-
-
-def gradebook(path, all_graded):
-    """Writes assignments, students and points where nbgrader keeps them. ImportError where nbgrader is not installed.
-
-    Scores that were given by hand stay, and are returned: {(student, question): points}. Where the grader's own have
-    changed since, nbgrader asks for another look.
-    """
-    from nbgrader.api import Grade, Gradebook, MissingEntry
-
-    # nbgrader calls a program beside this Python, whose folder is on the path only of those who activated it
-    folder = os.path.dirname(sys.executable)
-    if folder not in os.environ.get("PATH", "").split(os.pathsep):
-        os.environ["PATH"] = os.pathsep.join([folder, os.environ.get("PATH", "")])
-    by_hand = {}
-    with warnings.catch_warnings(), Gradebook(f"sqlite:///{path}") as book:
-        warnings.simplefilter("ignore")  # of nbgrader's own use of its database
-        set_assignments(book, all_graded)
-        for one in all_graded:
-            student = one["student"]
-            book.update_or_create_student(student)
-            for assignment in one["assignments"]:
-                book.update_or_create_submission(assignment, student)
-            for verdict in one["verdicts"]:
-                name, assignment = f"{verdict['question']}-points", verdict["assignment"]
-                try:
-                    grade = book.find_grade(name, assignment, assignment, student)
-                except MissingEntry:  # the question was not there when this student's first grades were written
-                    cell = book.find_grade_cell(name, assignment, assignment)
-                    notebook = book.find_submission_notebook(assignment, assignment, student)
-                    grade = Grade(cell_id=cell.id, notebook=notebook)
-                    book.db.add(grade)
-                if grade.manual_score is None:
-                    grade.needs_manual_grade = False
-                else:
-                    by_hand[student, verdict["question"]] = grade.manual_score + (grade.extra_credit or 0)
-                    grade.needs_manual_grade |= grade.auto_score not in (None, verdict["points"])
-                grade.auto_score = verdict["points"]
-        book.db.commit()
-    return by_hand
-
-
-def set_assignments(book, all_graded):
-    """Each assignment with a cell of points for each of its questions."""
-    verdicts = {(one["assignment"], one["question"]): one for graded in all_graded for one in graded["verdicts"]}
-    for assignment in dict.fromkeys(name for one in all_graded for name in one["assignments"]):
-        book.update_or_create_assignment(assignment)
-        book.update_or_create_notebook(assignment, assignment)
-    for (assignment, question), one in verdicts.items():
-        most = 0 if one["stretch"] else one["most"]
-        book.update_or_create_grade_cell(f"{question}-points", assignment, assignment, max_score=most, cell_type="code")

@@ -1,7 +1,7 @@
-"""The instructor's own pages: each student's code beside what was found, and what came of an appeal.
+"""The instructor's pages of each student: the code beside its verdicts, and the numbers of an appeal.
 
-`beside` and `compared` choose, where a submission is graded, what is stored for them. They have a bound for all that is
-the student's. Nothing here decides points.
+`for_reviewers` and `compare_numbers` choose what is stored for these pages during grading, and limit the size of what
+comes from the student. Nothing here decides points.
 """
 
 import html
@@ -17,116 +17,117 @@ from assignments.sandbox import protocol
 from companion.check.engine import messages
 from companion.check.engine.question import all_questions
 
-CELLS, LINES, LETTERS = 4, 120, 200  # of an answer's code: cells, lines of one, letters of a line
-NUMBERS, STORED, PROBES, FEW = 64, 1000, 30, 4  # of a value on the page and in its file; probes; names in a line
-LARGEST = 64 * 2**20  # bytes of an appeal's file that are read
+CELLS, LINES, LETTERS = 4, 120, 200  # of an answer's code: cells, lines per cell, letters per line
+NUMBERS, STORED, PROBES, FEW = 64, 1000, 30, 4  # numbers of a value on the page and stored; probes; names in a line
+MAX_APPEAL_BYTES = 64 * 2**20
 
 
-# Where a submission is graded
+# During grading
 
 
-def beside(sent, question, verdict, language, student):
-    """What is stored with a verdict: the answer's code, why to look at it, and which variant was asked of the student
-    of this name. A grade does not hang on it."""
+def for_reviewers(submission, question, verdict, language, student):
+    """Return what the instructor sees beside a verdict: the answer's code, reasons to look at it, its variant.
+
+    Points never depend on it.
+    """
     try:
         variant = all_questions()[question].asked_of(student).variant
         return {
-            "code": code_of(sent, question, verdict, language),
-            "look": odd(sent, question, verdict),
+            "code": answer_code(submission, question, verdict, language),
+            "look": reasons_to_look(submission, question, verdict),
             "variant": variant,
         }
-    except Exception:  # whatever it is: the answer is graded all the same
+    except Exception:  # an error here must not stop the grading
         traceback.print_exc()
         return {}
 
 
-def code_of(sent, question, verdict, language):
-    """The cells with an answer, and if it is wrong also those with the line that the finding names and its helpers."""
-    answer = sent.answers.get(question)
+def answer_code(submission, question, verdict, language):
+    """Return the cells of an answer; of a wrong one also helpers, and the cell of the line that the finding names."""
+    answer = submission.answers.get(question)
     if answer is None:
         return []
-    both = [answer, answer.other] if answer.other else [answer]
-    sources = {(one.file, number): source for one in reversed(both) for number, source in one.cells}
+    copies = [answer, answer.other] if answer.other else [answer]
+    sources = {(copy.file, number): source for copy in reversed(copies) for number, source in copy.cells}
     sources |= {(path, 0): source for path, source in answer.modules.items()}
-    told = {line for paragraph in verdict["paragraphs"] for line in paragraph.split("\n")}
+    lines_of_text = {line for paragraph in verdict["paragraphs"] for line in paragraph.split("\n")}
     line_said = messages.words(language)["results"]["line"]
     named = {
-        place: [number for number, line in enumerate(lines_of(source), 1)
-                if line.strip() and line_said.format(line=number, code=protocol.parse_text(line.strip())) in told]
-        for place, source in sources.items()
+        location: [number for number, line in enumerate(cell_lines(source), 1)
+                if line.strip() and line_said.format(line=number, code=protocol.parse_text(line.strip())) in lines_of_text]
+        for location, source in sources.items()
     }  # fmt: skip
-    mine = [(one.file, one.cell) for one in both]
-    shown = mine + [place for place in sources if named[place]] if verdict["mistakes"] else mine
-    used = carried_errors.names_used(answer)
-    others = {(one.file, one.cell) for one in sent.answers.values()}
-    defined = {(one.path.name, cell.number): cell.defined for one in sent.notebooks for cell in one.cells}
-    helpers = [place for place in sources if place not in others and used & defined.get(place, frozenset())]
-    kept = [place for place in dict.fromkeys(shown + helpers) if place in sources][:CELLS]
-    # nobody reads the helpers of a right answer, but they may be another's
-    aside = set() if verdict["mistakes"] else {*kept} - {*shown}
-    return [piece(*place, sources[place], named[place]) | ({"aside": True} if place in aside else {}) for place in kept]
+    own_cells = [(copy.file, copy.cell) for copy in copies]
+    shown = own_cells + [location for location in sources if named[location]] if verdict["mistakes"] else own_cells
+    names_used = carried_errors.names_used(answer)
+    others = {(other.file, other.cell) for other in submission.answers.values()}
+    defined = {(book.path.name, cell.number): cell.defined for book in submission.notebooks for cell in book.cells}
+    helpers = [place for place in sources if place not in others and names_used & defined.get(place, frozenset())]
+    kept = [location for location in dict.fromkeys(shown + helpers) if location in sources][:CELLS]
+    # helpers of a right answer are not shown, but compared for similarity
+    hidden = set() if verdict["mistakes"] else {*kept} - {*shown}
+    aside = {location: {"aside": True} for location in hidden}
+    return [cell_excerpt(*place, sources[place], named[place]) | aside.get(place, {}) for place in kept]
 
 
-def lines_of(source):
+def cell_lines(source):
     return source[: notebooks.LONG_CELL].split("\n")
 
 
-def piece(file, cell, source, named):
-    """A cell as it is stored: its beginning, or what is around the line that is named."""
-    lines = lines_of(source.rstrip())
+def cell_excerpt(file, cell, source, named):
+    """Return a cell as it is stored: its first lines, or those around the line that the finding names."""
+    lines = cell_lines(source.rstrip())
     first = max(0, min(named[0] - LINES // 2, len(lines) - LINES)) if named else 0
     kept = [folders.printable(line.expandtabs(4)) for line in lines[first : first + LINES]]
     kept = [line if len(line) <= LETTERS else line[:LETTERS] + "…" for line in kept]
-    return {
-        "file": file,
-        "cell": cell,
-        "first": first + 1,
-        "lines": kept,
-        "named": named,
-        "all": source.rstrip().count("\n") + 1,
-    }
+    count = source.rstrip().count("\n") + 1
+    return {"file": file, "cell": cell, "first": first + 1, "lines": kept, "named": named, "all": count}
 
 
-def odd(sent, question, verdict):
-    """Why an instructor had better look: [key of the words' [instructor], place]."""
-    found = []
+def reasons_to_look(submission, question, verdict):
+    """Return reasons for the instructor to look at a verdict: [key of the words' [instructor], location]."""
+    reasons = []
     if not verdict["mistakes"]:
-        return found
-    if any(sentence in one.check_output for sentence in said_if_right(question) for one in sent.notebooks):
-        found.append(["checked_right", ""])
+        return reasons
+    if any(
+        sentence in notebook.check_output
+        for sentence in messages_if_right(question)
+        for notebook in submission.notebooks
+    ):
+        reasons.append(["checked_right", ""])
     if {"not_written", "no_answer"} & set(verdict["mistakes"]):
-        answer, name = sent.answers.get(question), answers.name_of(question)
+        answer, name = submission.answers.get(question), answers.name_of(question)
         names = {*(answer.names if answer else ()), name}
-        shared = sum(answers.name_of(one) == name for one in all_questions()) > 1
+        shared = sum(answers.name_of(other) == name for other in all_questions()) > 1
         places = [
-            f"{one.path.name}: {cell.number}" for one in sent.notebooks for cell in one.cells
+            f"{notebook.path.name}: {cell.number}" for notebook in submission.notebooks for cell in notebook.cells
             if cell.defined & names and not cell.unwritten(names) and not (shared and cell.id != question)
         ]  # fmt: skip
-        found += [["written", "; ".join(places[:3])]] if places else []
-    return found
+        reasons += [["written", "; ".join(places[:3])]] if places else []
+    return reasons
 
 
 @cache
-def said_if_right(question):
-    """What the checker says of a right answer, in all languages."""
-    said = [messages.words(language)["results"] for language in messages.languages()]
+def messages_if_right(question):
+    """Return the checker's messages about a right answer in all languages."""
+    texts = [messages.words(language)["results"] for language in messages.languages()]
     return {
-        messages.as_text(one[key].format(question=question))
-        for one in said
+        messages.as_text(words[key].format(question=question))
+        for words in texts
         for key in ("right", "right_with_gradients")
     }
 
 
-def compared(numbers):
-    """The numbers of an appeal, with what is wrong on each probe: names of values, or None where nothing is."""
+def compare_numbers(numbers):
+    """Add the names of wrong values on each probe to an appeal's numbers; None for a probe that is right."""
     from companion.check.engine.diagnosis import alike, wrong_values
     from companion.check.engine.probe import Outcome
 
     wrong = []
-    for one in numbers["probes"]:
-        right, given = Outcome.from_json(one["right"]), Outcome.from_json(one["given"])
-        wrong.append(None if alike(right, given) else wrong_values(right, given))
-        for value in one["given"]["values"].values():
+    for entry in numbers["probes"]:
+        expected, outcome = Outcome.from_json(entry["right"]), Outcome.from_json(entry["given"])
+        wrong.append(None if alike(expected, outcome) else wrong_values(expected, outcome))
+        for value in entry["given"]["values"].values():
             del value["numbers"][STORED:]
     return numbers | {"wrong": wrong}
 
@@ -134,149 +135,154 @@ def compared(numbers):
 # The pages
 
 
-def appealed(path):
-    """What is stored of an appeal, {question: numbers}; nothing if there was none."""
+def read_appeal(path):
+    """Return the stored numbers of an appeal, {question: numbers}; empty if there was none."""
     try:
-        if path.stat().st_size > LARGEST:
+        if path.stat().st_size > MAX_APPEAL_BYTES:
             return {}
-        said = json.loads(path.read_text(encoding="utf-8"))
-        return said if isinstance(said, dict) else {}
+        numbers = json.loads(path.read_text(encoding="utf-8"))
+        return numbers if isinstance(numbers, dict) else {}
     except (OSError, ValueError, RecursionError):
         return {}
 
 
 def page(graded, names, around, numbers):
-    """A student's page for the instructor. names: of each student's page; around: the students before and after, or
-    None; numbers: what is stored of an appeal."""
-    said = pages.words(graded["language"])
-    own = said["instructor"]
-    title = own["title"].format(student=graded["student"])
-    ways = [(f"../feedback/{names[graded['student']]}", own["feedback"]), ("../summary.html", own["summary"])]
-    ways += [(names[one], own[key].format(student=one)) for key, one in zip(("previous", "next"), around) if one]
-    links = " · ".join(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' for address, text in ways)
-    body = [
-        f"<h1>{html.escape(title)}</h1>",
-        f"<nav>{links}</nav>",
-        f'<div class="quiet">{pages.marked(own["yours"])}</div>',
-    ]
-    body += pages.beginning(graded, said)
-    for one in graded["verdicts"]:
-        why = [
-            f"<p><strong>{pages.inline(own[key])}</strong> {html.escape(place)}</p>"
-            for key, place in one.get("look", ())
+    """Return a student's page for the instructor.
+
+    names: {student: page}. around: the students before and after, or None. numbers: those of an appeal.
+    """
+    texts = pages.words(graded["language"])
+    labels = texts["instructor"]
+    title = labels["title"].format(student=graded["student"])
+    targets = [(f"../feedback/{names[graded['student']]}", labels["feedback"]), ("../summary.html", labels["summary"])]
+    for key, student in zip(("previous", "next"), around):
+        targets += [(names[student], labels[key].format(student=student))] if student else []
+    links = " · ".join(f'<a href="{html.escape(address)}">{html.escape(text)}</a>' for address, text in targets)
+    body = [f"<h1>{html.escape(title)}</h1>", f"<nav>{links}</nav>"]
+    body.append(f'<div class="quiet">{pages.render_markdown(labels["yours"])}</div>')
+    body += pages.points_and_remarks(graded, texts)
+    for verdict in graded["verdicts"]:
+        reasons = [
+            f"<p><strong>{pages.render_inline(labels[key])}</strong> {html.escape(location)}</p>"
+            for key, location in verdict.get("look", ())
         ]
-        body.append(f'<section id="{one["question"]}">')
-        body += [
-            pages.about_question(one, said["page"]),
-            *why,
-            *(code(cell, one["question"], own) for cell in one.get("code", ()) if not cell.get("aside")),
-        ]
-        body += [solved(one, graded["language"]), oral_pages.below(one, graded["language"], answers=True)]
-        if one["question"] in numbers:
-            body.append(probes(numbers[one["question"]], one, graded["language"]))
+        body.append(f'<section id="{verdict["question"]}">')
+        shown = [cell for cell in verdict.get("code", ()) if not cell.get("aside")]
+        body += [pages.question_section(verdict, texts["page"]), *reasons]
+        body += [code_html(cell, verdict["question"], labels) for cell in shown]
+        body.append(solution_html(verdict, graded["language"]))
+        body.append(oral_pages.below(verdict, graded["language"], with_answers=True))
+        if verdict["question"] in numbers:
+            body.append(probes_html(numbers[verdict["question"]], verdict, graded["language"]))
         body.append("</section>")
     return pages.page(graded["language"], title, "\n".join(body), wide=True)
 
 
-def solved(verdict, language):
-    """Which variant of the question was asked, and below a wrong answer a right one, folded."""
-    own, asked = pages.words(language)["instructor"], all_questions()[verdict["question"]]
-    said, variant = [], verdict.get("variant")
-    if variant in asked.variants:
-        asked = asked.variants[variant]
-        said.append(pages.marked(own["variant"].format(variant=messages.of_variant(variant, language))))
-    if verdict["mistakes"] and verdict.get("code") and asked.right and variant == asked.variant:
-        label = html.escape(f"{asked.name}, {own['solution']}")
-        lines = "\n".join(f"<span>{html.escape(line)}</span>" for line in asked.right.strip().split("\n"))
-        said.append(f'<details class="solution"><summary>{own["solution"]}</summary>'
+def solution_html(verdict, language):
+    """Return the variant of the question, and below a wrong answer a right one, folded."""
+    labels, question = pages.words(language)["instructor"], all_questions()[verdict["question"]]
+    parts, variant = [], verdict.get("variant")
+    if variant in question.variants:
+        question = question.variants[variant]
+        parts.append(pages.render_markdown(labels["variant"].format(variant=messages.of_variant(variant, language))))
+    if verdict["mistakes"] and verdict.get("code") and question.right and variant == question.variant:
+        label = html.escape(f"{question.name}, {labels['solution']}")
+        lines = "\n".join(f"<span>{html.escape(line)}</span>" for line in question.right.strip().split("\n"))
+        parts.append(f'<details class="solution"><summary>{labels["solution"]}</summary>'
                     f'<pre tabindex="0" role="group" aria-label="{label}" style="counter-reset: line"><code>{lines}</code></pre></details>')  # fmt: skip # noqa: E501
-    return "\n".join(said)
+    return "\n".join(parts)
 
 
-def code(cell, question, own):
-    """A cell's code with its lines' numbers, folded open."""
-    named, lines = set(cell["named"]), []
+def code_html(cell, question, labels):
+    """Return a cell's code with line numbers, unfolded."""
+    marked, lines = set(cell["named"]), []
     for number, line in enumerate(cell["lines"], cell["first"]):
-        tag = "mark" if number in named else "span"
+        tag = "mark" if number in marked else "span"
         lines.append(f"<{tag}>{html.escape(line)}</{tag}>")
-    more = cell["all"] - len(lines)
-    cut = f'<p class="quiet">{own["cut"].format(count=more)}</p>' if more > 0 else ""
-    head = own["cell"].format(cell=cell["cell"], file=cell["file"]) if cell["cell"] else cell["file"]
-    inside = "\n".join(lines)
+    missing = cell["all"] - len(lines)
+    note = f'<p class="quiet">{labels["cut"].format(count=missing)}</p>' if missing > 0 else ""
+    head = labels["cell"].format(cell=cell["cell"], file=cell["file"]) if cell["cell"] else cell["file"]
+    text = "\n".join(lines)
     return (
         f"<details open><summary>{html.escape(head)}</summary>"
         f'<pre tabindex="0" role="group" aria-label="{html.escape(question)}, {html.escape(head)}"'
-        f' style="counter-reset: line {cell["first"] - 1}"><code>{inside}</code></pre>{cut}</details>'
+        f' style="counter-reset: line {cell["first"] - 1}"><code>{text}</code></pre>{note}</details>'
     )
 
 
-def probes(numbers, verdict, language):
-    """What was asked, what is right and what was given, a probe a fold; open is the first on which it is wrong."""
-    own, wrong = pages.words(language)["instructor"], numbers.get("wrong", [])
-    body = [f"<h3>{own['appeal']}</h3>"]
+def probes_html(numbers, verdict, language):
+    """Return inputs, expected and actual outputs, one fold a probe; the first wrong one is open."""
+    labels, wrong = pages.words(language)["instructor"], numbers.get("wrong", [])
+    body = [f"<h3>{labels['appeal']}</h3>"]
     if numbers.get("before", verdict["points"]) != verdict["points"]:
-        points = {"before": pages.number(numbers["before"]), "now": pages.number(verdict["points"])}
-        body.append(f"<p>{own['points_before'].format(**points)}</p>")
-    first = first_wrong(numbers)
-    for place, one in enumerate(numbers["probes"][:PROBES]):
-        names = wrong[place] if place < len(wrong) else None
-        result = own["is_right"] if names is None else own["is_wrong"].format(values=foremost(one, names))
-        head = f"<code>{html.escape(one['probe']['name'])}</code>: {html.escape(result)}"
-        fold = "<details open>" if place == first else "<details>"
+        points = {"before": pages.format_number(numbers["before"]), "now": pages.format_number(verdict["points"])}
+        body.append(f"<p>{labels['points_before'].format(**points)}</p>")
+    first_place = first_wrong(numbers)
+    for position, entry in enumerate(numbers["probes"][:PROBES]):
+        names = wrong[position] if position < len(wrong) else None
+        result = labels["is_right"]
+        if names is not None:
+            result = labels["is_wrong"].format(values=summarize_errors(entry, names))
+        head = f"<code>{html.escape(entry['probe']['name'])}</code>: {html.escape(result)}"
+        fold = "<details open>" if position == first_place else "<details>"
         body.append(
-            f"{fold}<summary>{head}</summary>{probe(one, names or (), verdict['question'], language)}</details>"
+            f"{fold}<summary>{head}</summary>{probe_html(entry, names or (), verdict['question'], language)}</details>"
         )
     return "\n".join(body)
 
 
-def foremost(one, names):
-    """What is wrong on a probe in a few words: the error that ended it, or results, and gradients only where these are
-    right."""
-    if error := one["given"]["error"]:
+def summarize_errors(entry, names):
+    """Return in a few words what is wrong on a probe: the error, or results, or gradients if these are right."""
+    if error := entry["given"]["error"]:
         return error.get("type", error["kind"])
     results = [name for name in names if "grad of " not in name] or names
-    return ", ".join(results[:FEW]) + " …" * (len(results) > FEW) or ", ".join(one["given"]["notes"])
+    return ", ".join(results[:FEW]) + " …" * (len(results) > FEW) or ", ".join(entry["given"]["notes"])
 
 
 def first_wrong(numbers):
-    """The number of the first probe on which an answer is wrong, or None."""
-    return next((place for place, names in enumerate(numbers.get("wrong", ())) if names is not None), None)
+    """Return the number of the first probe on which an answer is wrong, or None."""
+    return next((position for position, names in enumerate(numbers.get("wrong", ())) if names is not None), None)
 
 
-def probe(one, wrong, question, language):
+def probe_html(entry, wrong, question, language):
     from companion.check.engine.finding import Finding
 
-    own, given = pages.words(language)["instructor"], one["given"]
-    options = [(name, html.escape(str(value))) for name, value in one["probe"]["options"].items()]
-    asked = options + [(name, shown(value)) for name, value in one["probe"]["tensors"].items()]
-    sayer = messages.FindingText(None, None, Finding([], notes=given["notes"]), language)
-    remarks = sayer.notes() + ([sayer.error(given["error"])] if given["error"] else [])
+    labels, outcome = pages.words(language)["instructor"], entry["given"]
+    options = [(name, html.escape(str(value))) for name, value in entry["probe"]["options"].items()]
+    inputs = options + [(name, value_html(value)) for name, value in entry["probe"]["tensors"].items()]
+    writer = messages.FindingText(None, None, Finding([], notes=outcome["notes"]), language)
+    remarks = writer.notes() + ([writer.error(outcome["error"])] if outcome["error"] else [])
     rows = []
-    for name in dict.fromkeys([*one["right"]["values"], *given["values"]]):
-        right, got = one["right"]["values"].get(name), given["values"].get(name)
-        cells = shown(right), shown(got, right if name in wrong else None)
+    for name in dict.fromkeys([*entry["right"]["values"], *outcome["values"]]):
+        expected, actual = entry["right"]["values"].get(name), outcome["values"].get(name)
+        cells = value_html(expected), value_html(actual, expected if name in wrong else None)
         rows.append((f"<code>{html.escape(name)}</code>", *cells))
-    label = f"{question}, {one['probe']['name']}"
+    label = f"{question}, {entry['probe']['name']}"
     tables = [
-        pages.table((own["asked"], own["number"]), [(f"<code>{html.escape(name)}</code>", value) for name,
-        value in asked],
-                    f"{label}: {own['asked']}", sorts=False),
-        pages.table((own["value"], own["right"], own["given"]), rows, f"{label}: {own['value']}", sorts=False),
+        pages.table((labels["asked"], labels["number"]), [(f"<code>{html.escape(name)}</code>", value) for name,
+        value in inputs],
+                    f"{label}: {labels['asked']}", sorts=False),
+        pages.table((labels["value"], labels["right"], labels["given"]), rows,
+                    f"{label}: {labels['value']}", sorts=False),
     ]  # fmt: skip
-    return "\n".join([*map(pages.marked, remarks), *tables])
+    return "\n".join([*map(pages.render_markdown, remarks), *tables])
 
 
-def shown(value, right=None):
-    """A value's numbers, a row a line. right: what it should be, if it is wrong: what differs is marked."""
+def value_html(value, expected=None):
+    """Return a value's numbers, one row a line.
+
+    expected: the right value, if this one is wrong; numbers that differ are marked.
+    """
     if value is None:
         return "–"
     shape, numbers = value["shape"], value["numbers"]
-    aim = right["numbers"] if right and right["shape"] == shape else None
-    alike = aim and all(f"{a:.6g}" == f"{b:.6g}" for a, b in zip(numbers, aim))
+    target = expected["numbers"] if expected and expected["shape"] == shape else None
+    equal_digits = target and all(f"{a:.6g}" == f"{b:.6g}" for a, b in zip(numbers, target))
     texts = []
-    for place, one in enumerate(numbers[:NUMBERS]):
-        text = f"{one:.12g}" if alike else f"{one:.6g}"
-        same = not aim or place >= len(aim) or (one == aim[place] if alike else text == f"{aim[place]:.6g}")
+    for position, number in enumerate(numbers[:NUMBERS]):
+        text = f"{number:.12g}" if equal_digits else f"{number:.6g}"
+        same = not target or position >= len(target)
+        same = same or (number == target[position] if equal_digits else text == f"{target[position]:.6g}")
         texts.append(text if same else f"<mark>{text}</mark>")
     width = shape[-1] if shape and shape[-1] > 1 else len(texts)
     rows = [" ".join(texts[start : start + width]) for start in range(0, len(texts), max(1, width))]
@@ -288,31 +294,32 @@ def shown(value, right=None):
     )
 
 
-def appeals(found, names, language="en"):
-    """The page of all appeals. found: (what is stored of a student, numbers of the appeal)."""
-    own, rows = pages.words(language)["instructor"], []
-    for graded, numbers in found:
+def appeals_page(appealed, names, language="en"):
+    """Return the page of all appeals. appealed: (a student's result, numbers of the appeal)."""
+    labels, rows = pages.words(language)["instructor"], []
+    for graded, numbers in appealed:
         for verdict in graded["verdicts"]:
-            if (asked := numbers.get(verdict["question"])) is None:
+            if (entry := numbers.get(verdict["question"])) is None:
                 continue
-            first = first_wrong(asked)
-            where = ("–", "–")
+            first = first_wrong(entry)
+            location = ("–", "–")
             if first is not None:
-                at = asked["probes"][first]
-                where = (
-                    f"<code>{html.escape(at['probe']['name'])}</code>",
-                    html.escape(foremost(at, asked["wrong"][first])),
+                first_entry = entry["probes"][first]
+                location = (
+                    f"<code>{html.escape(first_entry['probe']['name'])}</code>",
+                    html.escape(summarize_errors(first_entry, entry["wrong"][first])),
                 )
             rows.append((
                 html.escape(graded["student"]),
                 f'<a href="review/{names[graded["student"]]}#{verdict["question"]}">{verdict["question"]}</a>',
-                f"{pages.number(verdict['points'])} / {verdict['most']}",
-                pages.number(asked["before"]) if "before" in asked else "–",
-                " ".join(f"<code>{html.escape(one)}</code>" for one in verdict["mistakes"]) or "–",
-                *where,
+                f"{pages.format_number(verdict['points'])} / {verdict['most']}",
+                pages.format_number(entry["before"]) if "before" in entry else "–",
+                " ".join(f"<code>{html.escape(name)}</code>" for name in verdict["mistakes"]) or "–",
+                *location,
             ))  # fmt: skip
-    heads = [own[key] for key in ("student", "question", "points", "before", "finding", "first_wrong", "wrong_there")]
-    body = [f"<h1>{own['appeals']}</h1>", f'<nav><a href="summary.html">{own["summary"]}</a></nav>']
-    rows.sort(key=lambda row: row[4] == "–")  # what is right is read last
-    body += [pages.marked(own["about_appeals"]), pages.table(heads, rows)]
-    return pages.page(language, own["appeals"], "\n".join(body), pages.SORT, wide=True)
+    keys = "student", "question", "points", "before", "finding", "first_wrong", "wrong_there"
+    heads = [labels[key] for key in keys]
+    body = [f"<h1>{labels['appeals']}</h1>", f'<nav><a href="summary.html">{labels["summary"]}</a></nav>']
+    rows.sort(key=lambda row: row[4] == "–")  # right answers come last
+    body += [pages.render_markdown(labels["about_appeals"]), pages.table(heads, rows)]
+    return pages.page(language, labels["appeals"], "\n".join(body), pages.SORT, wide=True)

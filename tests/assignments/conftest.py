@@ -7,45 +7,45 @@ from functools import partial
 import pytest
 
 from assignments.batch import Batch
-from assignments.report import pages
+from assignments.report import grade_tables
 from assignments.submission import Grader
 
 
 @pytest.fixture
 def in_process(monkeypatch):
-    """Batches grade in this process, and start no processes of their own."""
+    """Grade batches in this process instead of starting grading processes."""
 
-    class Here:
+    class InProcess:
         def __init__(self, hidden, mothers, seeds):
-            self.line = self
+            self.connection = self
             monkeypatch.setattr(Grader, "seeds", seeds)
 
-        def ask(self, *asked):
-            self.said = partial(next, Grader.grade(*asked))
+        def send(self, *arguments):
+            self.receive = partial(next, Grader.grade(*arguments))
 
         def close(self):
             pass
 
-    monkeypatch.setattr("assignments.batch.Grading", Here)
+    monkeypatch.setattr("assignments.batch.GradingProcess", InProcess)
     monkeypatch.setattr("assignments.batch.wait", lambda lines, _: lines)
-    monkeypatch.setattr(Batch, "mother", lambda batch: None)
+    monkeypatch.setattr(Batch, "fork_server", lambda batch: None)
 
 
 @pytest.fixture
 def here(in_process, worker, monkeypatch):
-    """Batches grade in this process, with the tests' worker."""
+    """Grade batches in this process with the tests' worker."""
     monkeypatch.setattr(Grader, "worker", worker)
 
 
 @pytest.fixture(scope="session")
 def own_mounts():
-    """Skips where a user may not mount folders in a namespace of their own: some systems and most containers refuse."""
-    asked = ["unshare", "--user", "--map-root-user", "--mount", "true"]
-    if not shutil.which("unshare") or subprocess.run(asked, capture_output=True).returncode:
+    """Skip where users may not mount folders in their own namespace, as on some systems and in most containers."""
+    command = ["unshare", "--user", "--map-root-user", "--mount", "true"]
+    if not shutil.which("unshare") or subprocess.run(command, capture_output=True).returncode:
         pytest.skip("this needs the right to mount, which this system does not give")
 
 
 @pytest.fixture
 def no_gradebook(monkeypatch):
-    """Batches write no gradebook.db: nbgrader's takes seconds."""
-    monkeypatch.setattr(pages, "gradebook", lambda *_: {})
+    """Write no gradebook.db, since nbgrader's takes seconds."""
+    monkeypatch.setattr(grade_tables, "write_gradebook", lambda *_: {})

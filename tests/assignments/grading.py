@@ -1,4 +1,4 @@
-"""What the tests of the grader share: submissions as they are sent, and a process that runs students' code."""
+"""Helpers of the grader's tests: submissions, and a worker that runs students' code."""
 
 import contextlib
 import csv
@@ -20,11 +20,11 @@ from assignments.sandbox.system_calls import MACHINES
 from tests.check.lstm_answers import SOURCES
 from tests.check.programs import questions
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="these walls are Linux's")
-# Some end every process of their user, or start processes without end, where nothing holds them back.
+linux = pytest.mark.skipif(sys.platform != "linux", reason="this protection exists on Linux only")
+# Without a sandbox some of these programs end all processes of the user, or start processes without end.
 walled = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() not in MACHINES,
-    reason="without walls these attacks would harm the machine",
+    reason="without the sandbox these attacks would harm the machine",
 )
 IMPORTS = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 WORDS = pages.words("en")
@@ -38,7 +38,7 @@ def judged(worker, question, source, seed=5, limits=judge.LIMITS):
 
 
 class Listening:
-    """Stands for a worker: passes each job on, and keeps it with what was said."""
+    """Passes jobs on to a worker, and records them with its replies."""
 
     def __init__(self, worker):
         self.worker, self.heard = worker, []
@@ -49,16 +49,16 @@ class Listening:
 
 
 def raw(worker, question, cells, names=None, limits=QUICK):
-    """Return what a worker says of an answer, before it is judged."""
+    """Return a worker's reply to an answer before it is judged."""
     listening = Listening(worker)
-    answer = answers.Answer([[1, IMPORTS], *[[2 + n, one] for n, one in enumerate(cells)]], names or [question], True)
+    numbered = [[number, source] for number, source in enumerate([IMPORTS, *cells], start=1)]
+    answer = answers.Answer(numbered, names or [question], True)
     judge.grade(listening, question, answer, 5, "en", WORDS, limits)
     return listening.heard[-1][1]
 
 
 def there(pid):
-    """Whether a process runs. One that has ended keeps its number until whoever inherits it looks, some only now and
-    then."""
+    """Return whether a process runs, and is not a zombie that its parent has not reaped yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -66,19 +66,19 @@ def there(pid):
 
 
 def generations(pid):
-    """Return the processes that descend from one: its children, their children, and so on."""
-    parents, found = {}, [[pid]]
-    for one in Path("/proc").iterdir():
-        if one.name.isdigit():
+    """Return the descendants of a process: its children, their children, and so on."""
+    parents, generations_found = {}, [[pid]]
+    for child in Path("/proc").iterdir():
+        if child.name.isdigit():
             with contextlib.suppress(OSError):
-                parents[int(one.name)] = int((one / "stat").read_text().rpartition(")")[2].split()[1])
-    while found[-1]:
-        found.append([one for one, parent in parents.items() if parent in found[-1]])
-    return found[1:-1]
+                parents[int(child.name)] = int((child / "stat").read_text().rpartition(")")[2].split()[1])
+    while generations_found[-1]:
+        generations_found.append([path for path, parent in parents.items() if parent in generations_found[-1]])
+    return generations_found[1:-1]
 
 
 def descendants(pid):
-    return {one for generation in generations(pid) for one in generation}
+    return {child for generation in generations(pid) for child in generation}
 
 
 def error_of(kept):
@@ -104,7 +104,7 @@ def through(lines):
     return SHELL + "".join(f"        {line}\n" for line in lines.strip().split("\n"))
 
 
-# What people send
+# Submissions
 
 
 def cell(source, identity="", kind="code"):
@@ -121,23 +121,23 @@ def notebook(sources=SOURCES, text="The LSTM", named=True, checks=True):
     return {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
 
 
-def put(folder, student, name, what):
+def put(folder, student, name, content):
     path = folder / student / name
     path.parent.mkdir(parents=True, exist_ok=True)
     (
-        path.write_bytes(what)
-        if isinstance(what, bytes)
-        else path.write_text(what if isinstance(what, str) else json.dumps(what), encoding="utf-8")
+        path.write_bytes(content)
+        if isinstance(content, bytes)
+        else path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
     )
     return path
 
 
 def zipped(files, kind=zipfile.ZIP_DEFLATED):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", kind) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", kind) as archive:
         for name, content in files:
             archive.writestr(name, content)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def sent(folder, student):
@@ -151,7 +151,7 @@ def rows(output):
 
 
 def result(student, points=2.0, assignment="lstm", question="gates", most=2, language="en"):
-    """Return what is stored of a student who answered one question."""
+    """Return the result of a student who answered one question."""
     verdict = {
         "assignment": assignment, "question": question, "points": points, "most": most, "stretch": False,
         "seconds": 0.1,
@@ -172,5 +172,5 @@ half = partial(result, points=1.5)
 
 
 def graded_of(folder, output, **more):
-    """Return a batch of the assignment `lstm` that says nothing while it is graded."""
+    """Return a batch of the assignment `lstm` that prints nothing."""
     return Batch(folder, output, ("lstm",), say=lambda text: None, **more)

@@ -10,7 +10,7 @@ import pytest
 from assignments import cli
 from assignments.batch import Batch
 from assignments.read.names import page_name
-from assignments.report.results import write
+from assignments.report.all_reports import write_reports
 from companion.check.engine.question import all_questions
 from tests.assignments.grading import ASKED, graded_of, half, linux, notebook, put, result, rows
 from tests.check.lstm_answers import CELL, GATES, SOURCES
@@ -19,7 +19,7 @@ from tests.project.paths import ROOT
 
 @pytest.mark.heavy
 def test_a_batch_from_end_to_end(tmp_path):
-    """Kill it once; then it goes on. Then one student appeals."""
+    """Kill a batch once, continue it, and then grade an appeal."""
     few = tmp_path / "submitted"
     put(few, "ada", "lstm.ipynb", notebook())
     wrong = SOURCES | {"lstm_cell": CELL.replace("i, f, g, o = a", "f, i, g, o = a")}
@@ -41,80 +41,82 @@ def test_a_batch_from_end_to_end(tmp_path):
     assert done.returncode == 0, done.stderr
     assert f"{len(stored)} of 7 submissions are graded already" in done.stdout
     assert {file: file.stat().st_mtime_ns for file in stored} == stored
-    found = rows(output)
-    assert len(found) == 7 * len(ASKED)
-    assert found["ada", "lstm"] == (all_questions()["lstm"].points, "") and found["bo", "lstm_cell"] == (
+    points = rows(output)
+    assert len(points) == 7 * len(ASKED)
+    assert points["ada", "lstm"] == (all_questions()["lstm"].points, "") and points["bo", "lstm_cell"] == (
         0,
         "gates_f_i_g_o",
     )
-    assert found["cy", "gates"] == (0, "no_answer") and found["'=1+1", "gates"] == (0, "stopped_early")
+    assert points["cy", "gates"] == (0, "no_answer") and points["'=1+1", "gates"] == (0, "stopped_early")
     page = (output / "feedback" / "bo.html").read_text(encoding="utf-8")
     assert 'lang="ja"' in page and "フィードバック" in page and "http" not in page.replace("http-equiv", "")
     assert "gates_f_i_g_o" in (output / "summary.html").read_text(encoding="utf-8")
     again = subprocess.run([*command, "--again", "bo"], capture_output=True, text=True, timeout=300)
-    assert "6 of 7 submissions are graded already" in again.stdout and rows(output) == found
+    assert "6 of 7 submissions are graded already" in again.stdout and rows(output) == points
     assert (output / "appeals" / "bo.json").exists()
 
 
-def test_what_is_stored_under_an_older_name_is_found(tmp_path, no_gradebook):
-    """The grades of an earlier batch are of a folder that may be gone."""
+def test_cache_files_with_old_names_are_found(tmp_path, no_gradebook):
+    """Check results of an earlier batch, whose folder may be gone."""
     output, terms = tmp_path / "grades", [tmp_path / "first", tmp_path / "second"]
     put(terms[0], "Ada L", "lstm.ipynb", "")
     put(terms[1], "Ada L", "rnn.ipynb", "")
-    kept_by(output, terms[0], (), {"Ada L": half("Ada L")})
+    write_results(output, terms[0], (), {"Ada L": half("Ada L")})
     for folder in ("done", "feedback"):
         (file,) = (output / folder).iterdir()
         file.rename(file.with_name(f"ada_l-0123abcd{file.suffix}"))
-    kept_by(output, terms[1], ("rnn",), {})
+    write_results(output, terms[1], ("rnn",), {})
     assert rows(output)["Ada L", "gates"][0] == 1.5
     assert [file.stem for file in (output / "feedback").iterdir()] == [page_name("Ada L")]
 
 
 @pytest.mark.heavy
-def test_an_appeal_is_graded_with_the_same_probes_and_shows_them(tmp_path, here):
+def test_appeal_uses_the_same_probes_and_shows_them(tmp_path, here):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES.replace("sigmoid", "tanh")}))
     first = graded_of(folder, output).grade(1)["ada"]
     assert not list((output / "appeals").iterdir())
     same = graded_of(folder, output, again=["ada"]).grade(1)["ada"]
     assert same["seeds"] == first["seeds"]
-    assert [one["paragraphs"] for one in same["verdicts"]] == [one["paragraphs"] for one in first["verdicts"]]
+    assert [verdict["paragraphs"] for verdict in same["verdicts"]] == [
+        verdict["paragraphs"] for verdict in first["verdicts"]
+    ]
     shown = json.loads((output / "appeals" / "ada.json").read_text())
     assert {"probe", "right", "given"} == set(shown["gates"]["probes"][0])
     assert shown["gates"]["probes"][0]["right"]["values"].keys() >= set("ifgo")
     new = graded_of(folder, output, again=["ada"], fresh=True).grade(1)["ada"]
     assert not set(new["seeds"].values()) & set(first["seeds"].values())
     page = (output / "feedback" / "ada.html").read_text(encoding="utf-8")
-    assert not any(str(seed) in page for one in (first, new) for seed in one["seeds"].values())
+    assert not any(str(seed) in page for result in (first, new) for seed in result["seeds"].values())
 
 
 @pytest.mark.heavy
-def test_what_cannot_be_told_is_taken_for_what_the_others_sent(tmp_path, here):
+def test_unknown_assignment_is_taken_as_that_of_most(tmp_path, here):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": GATES}))
     put(folder, "bo", "notes.pdf", "%PDF")
     graded = Batch(folder, output, say=lambda text: None).grade(1)
-    assert [one["mistakes"] for one in graded["bo"]["verdicts"]] == [["no_answer"]] * len(ASKED)
+    assert [verdict["mistakes"] for verdict in graded["bo"]["verdicts"]] == [["no_answer"]] * len(ASKED)
     assert len(rows(output)) == 2 * len(ASKED)
 
 
-def kept_by(output, folder, wanted, results, say=lambda text: None):
-    """A batch whose submissions are graded already, with these results."""
+def write_results(output, folder, wanted, results, say=lambda text: None):
+    """Write the reports of a batch whose submissions have these results."""
     batch = Batch(folder, output, wanted, say=say)
-    for student, kept in results.items():
-        batch.keep(student, kept)
-    write(output, batch.all_graded(), say)
+    for student, stored in results.items():
+        batch.keep(student, stored)
+    write_reports(output, batch.all_graded(), say)
 
 
-def test_several_batches_into_one_folder(tmp_path, no_gradebook):
+def test_several_batches_in_one_output_folder(tmp_path, no_gradebook):
     output, terms = tmp_path / "grades", {name: tmp_path / name for name in ("first", "second")}
     for student in ("ada", "bo", "cy"):
         put(terms["first"], student, "lstm.ipynb", "")
     for student in ("ada", "cy"):
         put(terms["second"], student, "rnn.ipynb", "")
     rnn = result("ada", 0.5, "rnn", "rnn")
-    kept_by(output, terms["first"], (), {name: half(name) for name in ("ada", "bo", "cy")})
-    kept_by(output, terms["second"], (), {"ada": rnn, "cy": rnn | {"student": "cy"}})
+    write_results(output, terms["first"], (), {name: half(name) for name in ("ada", "bo", "cy")})
+    write_results(output, terms["second"], (), {"ada": rnn, "cy": rnn | {"student": "cy"}})
     mistake = "gates_f_i_g_o"
     both = {
         ("ada", "gates"): (1.5, mistake), ("ada", "rnn"): (0.5, mistake), ("bo", "gates"): (1.5, mistake),
@@ -126,17 +128,17 @@ def test_several_batches_into_one_folder(tmp_path, no_gradebook):
     # once more, another question right, and two have left
     shutil.rmtree(terms["first"] / "bo")
     shutil.rmtree(terms["first"] / "cy")
-    kept_by(output, terms["first"], (), {"ada": result("ada")})
+    write_results(output, terms["first"], (), {"ada": result("ada")})
     del both["bo", "gates"], both["cy", "gates"]
     assert rows(output) == both | {("ada", "gates"): (2, "")}
     # the same folder, another assignment
-    kept_by(output, terms["first"], ("rnn",), {"ada": rnn})
+    write_results(output, terms["first"], ("rnn",), {"ada": rnn})
     assert rows(output) == both | {("ada", "gates"): (2, "")}
 
 
 @linux
 @pytest.mark.deep
-def test_submissions_that_nobody_may_write(tmp_path, own_mounts):
+def test_read_only_submissions_are_graded(tmp_path, own_mounts):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     put(folder, "ada", "lstm.ipynb", notebook({"gates": "open('here', 'w').write('x')\n" + GATES}))
     shell = f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder} && ! touch {folder}/x && " \
@@ -156,7 +158,7 @@ def test_submissions_that_nobody_may_write(tmp_path, own_mounts):
     (["--question", "lstm_sell"], "no question lstm_sell. Is it one of these? lstm_cell"),
     (["--question", "gates", "--again", "grace"], "ask for one of the two"),
 ])  # fmt: skip
-def test_what_is_not_there_is_said_before_anything_is_done(tmp_path, monkeypatch, capsys, more, says):
+def test_wrong_arguments_are_reported_before_grading(tmp_path, monkeypatch, capsys, more, says):
     for name in ("ada", "grace"):
         put(tmp_path / "sent", name, "lstm.ipynb", "")
     monkeypatch.setattr(sys, "argv", ["cli.py", str(tmp_path / "sent"), "--output", str(tmp_path / "grades"), *more])

@@ -11,8 +11,7 @@ import pytest
 
 from assignments import cli
 from assignments.batch import Batch
-from assignments.grade import judge
-from assignments.grade import store as result_store
+from assignments.grade import cache, judge
 from assignments.read import answers
 from assignments.submission import Grader
 from companion.check.engine.question import all_questions
@@ -23,23 +22,23 @@ from tests.project.paths import ROOT
 
 @pytest.fixture
 def same_signals():
-    kept = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    actions = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield
-    for number, action in kept.items():
+    for number, action in actions.items():
         signal.signal(number, action)
 
 
-def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypatch, same_signals, no_gradebook):
-    folder, output, store = tmp_path / "sent", tmp_path / "grades", result_store.store
+def test_terminated_batch_writes_its_results(tmp_path, here, monkeypatch, same_signals, no_gradebook):
+    folder, output, write = tmp_path / "sent", tmp_path / "grades", cache.write_atomically
     for student in ("ada", "bo"):
         put(folder, student, "lstm.ipynb", notebook({"gates": GATES}))
 
-    def told(path, text):
-        store(path, text)
+    def write_and_terminate(path, text):
+        write(path, text)
         if path.parent.name == "done":
             signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr(result_store, "store", told)
+    monkeypatch.setattr(cache, "write_atomically", write_and_terminate)
     monkeypatch.setattr(sys, "argv", ["cli.py", str(folder), "--output", str(output), "--workers", "1"])
     with pytest.raises(SystemExit, match="The same command continues"):
         cli.main()
@@ -47,25 +46,28 @@ def test_a_batch_that_is_told_to_end_writes_what_it_has(tmp_path, here, monkeypa
 
 
 class Ended(BaseException):
-    """A grading process is gone."""
+    """The grading process has ended."""
 
 
-def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatch, no_gradebook):
-    """`c` ends its own whenever `gates` is asked, `e` is its neighbour's victim once, `g`'s ended while it was idle,
-    and `r` cannot be read."""
+def test_crashed_grading_process_costs_one_question(tmp_path, monkeypatch, no_gradebook):
+    """Let grading processes crash, and check which questions are lost.
+
+    `c` crashes at each run of `gates`; `e` crashes once, as the victim of another submission; the process of `g` ends
+    while idle; `r` cannot be read.
+    """
     asked, started, together, read = [], [], [], answers.read_submission
 
     class Process:
         def __init__(self, *_):
             started.append(self)
-            self.line = self
+            self.connection = self
 
-        def ask(self, *asked):
-            self.parts = Grader.grade(*asked)
+        def send(self, *arguments):
+            self.messages = Grader.grade(*arguments)
 
-        def said(self):
+        def receive(self):
             try:
-                return next(self.parts)
+                return next(self.messages)
             except Ended:
                 return None
 
@@ -84,20 +86,21 @@ def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatc
             raise Ended
         return judge.Verdict(question, 1.0, 1, [], [])
 
-    monkeypatch.setattr("assignments.batch.Grading", Process)
+    monkeypatch.setattr("assignments.batch.GradingProcess", Process)
     monkeypatch.setattr("assignments.batch.wait", lambda jobs, _: together.append(len(jobs)) or jobs)
-    monkeypatch.setattr(Batch, "mother", lambda batch: None)
+    monkeypatch.setattr(Batch, "fork_server", lambda batch: None)
     monkeypatch.setattr(Grader, "seeds", dict.fromkeys(all_questions(), 5))
     monkeypatch.setattr(answers, "read_submission", submission)
     monkeypatch.setattr(judge, "grade", judged)
     for student in "abcdegr":
         put(tmp_path / "sent", student, f"{student}.ipynb", notebook())
     graded = graded_of(tmp_path / "sent", tmp_path / "grades").grade(2)
-    lost = {(name, one["question"]) for name, all in graded.items() for one in all["verdicts"] if one["mistakes"]}
+    verdicts = [(name, verdict) for name, result in graded.items() for verdict in result["verdicts"]]
+    lost = {(name, verdict["question"]) for name, verdict in verdicts if verdict["mistakes"]}
     assert lost == {("c", "gates"), *(("r", question) for question in ASKED)}
-    assert {name for name, one in graded.items() if ["grader_stopped", ""] in one["remarks"]} == {"c", "r"}
-    again = ["cgates", "elstm", "g", "r", "r"]
-    assert sorted(asked) == sorted([*again, *(f"{name}{question}" for name in "abcdeg" for question in ASKED)])
+    assert {name for name, result in graded.items() if ["grader_stopped", ""] in result["remarks"]} == {"c", "r"}
+    repeated = ["cgates", "elstm", "g", "r", "r"]
+    assert sorted(asked) == sorted([*repeated, *(f"{name}{question}" for name in "abcdeg" for question in ASKED)])
     assert together[0] == 2 and together[-1] == 1 and len(started) <= 2 + 6
     # what was lost may be the fault of that day
     assert graded_of(tmp_path / "sent", tmp_path / "grades").todo == ["c", "r"]
@@ -105,28 +108,27 @@ def test_a_grading_process_that_is_ended_costs_one_question(tmp_path, monkeypatc
 
 @linux
 @pytest.mark.heavy
-def test_a_grading_process_that_is_stopped(tmp_path, monkeypatch, no_gradebook):
-    """It says nothing more, and is ended."""
+def test_stopped_grading_process_is_killed(tmp_path, monkeypatch, no_gradebook):
     for number in range(3):
         put(tmp_path / "sent", f"s{number}", "lstm.ipynb", notebook())
-    ends = [signal.SIGSTOP]  # one: whoever is hit twice at one question is not graded there
+    signals = [signal.SIGSTOP]  # only one, since a second crash at a question ends it
     monkeypatch.setattr("assignments.batch.PATIENCE", 15 - 4 * judge.LIMITS["wall"])
 
     def say(_):
-        there = multiprocessing.active_children()
-        if ends and there:
-            os.kill(there[0].pid, ends.pop())
+        processes = multiprocessing.active_children()
+        if signals and processes:
+            os.kill(processes[0].pid, signals.pop())
 
     graded = Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=say).grade(2)
-    assert not ends and len(graded) == 3
-    assert not [one for each in graded.values() for one in each["verdicts"] if one["mistakes"]]
+    assert not signals and len(graded) == 3
+    assert not [verdict for each in graded.values() for verdict in each["verdicts"] if verdict["mistakes"]]
     assert not multiprocessing.active_children()
 
 
-@linux  # it reads in /proc who descends from whom
+@linux  # reads the process tree in /proc
 @pytest.mark.heavy
-def test_nothing_goes_on_after_an_interrupted_batch(tmp_path):
-    """Interrupt it; test_attacks_in_a_batch.py kills it."""
+def test_no_process_survives_an_interrupted_batch(tmp_path):
+    """Interrupt a batch; test_attacks_in_a_batch.py kills one."""
     folder, output = tmp_path / "sent", tmp_path / "grades"
     for number in range(3):
         put(folder, f"s{number}", "lstm.ipynb", notebook({"gates": f"import time\ntime.sleep({10**6 + number})"}))
@@ -141,9 +143,9 @@ def test_nothing_goes_on_after_an_interrupted_batch(tmp_path):
         time.sleep(0.2)
     begin = time.monotonic()
     running.send_signal(signal.SIGINT)
-    said, _ = running.communicate(timeout=60)
+    output, _ = running.communicate(timeout=60)
     assert time.monotonic() - begin < 25  # a question has 30
-    assert "The same command continues" in said, said
+    assert "The same command continues" in output, output
     deadline = time.monotonic() + 10
     while (alive := [pid for pid in started if there(pid)]) and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -153,7 +155,7 @@ def test_nothing_goes_on_after_an_interrupted_batch(tmp_path):
 
 @linux
 @pytest.mark.heavy
-def test_a_disk_that_is_full_is_said_and_the_batch_goes_on_later(tmp_path, own_mounts):
+def test_full_disk_is_reported_and_the_batch_continues_later(tmp_path, own_mounts):
     folder, output = tmp_path / "sent", tmp_path / "grades"
     output.mkdir()
     for number in range(4):

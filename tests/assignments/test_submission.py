@@ -1,4 +1,4 @@
-"""One submission as a whole: consequences of an earlier mistake, and one time for all answers."""
+"""Tests of a whole submission: carried errors, and one time limit for all answers."""
 
 import time
 
@@ -41,28 +41,30 @@ FOLLOWING = {
 
 
 @pytest.mark.parametrize("name", FOLLOWING)
-def test_what_follows_from_an_earlier_mistake_costs_nothing(worker, tmp_path, monkeypatch, name):
+def test_carried_errors_cost_nothing(worker, tmp_path, monkeypatch, name):
     source, points, remark = FOLLOWING[name]
     wrong = STEP.replace("torch.tanh", "")
     put(tmp_path, "a", "rnn.ipynb", notebook({"rnn_step": wrong, "rnn": source}))
     monkeypatch.setattr(Grader, "worker", worker)
     monkeypatch.setattr(Grader, "seeds", dict.fromkeys(all_questions(), 5))
-    *_, (_, found) = Grader.grade("a", tmp_path / "a", (), "en", judge.LIMITS, None, None, {})
-    step, rnn = (next(one for one in found["verdicts"] if one["question"] == name) for name in ("rnn_step", "rnn"))
+    *_, (_, result) = Grader.grade("a", tmp_path / "a", (), "en", judge.LIMITS, None, None, {})
+    step, rnn = (
+        next(verdict for verdict in result["verdicts"] if verdict["question"] == name) for name in ("rnn_step", "rnn")
+    )
     assert (step["points"], step["mistakes"]) == (0, ["tanh_missing"])
     assert rnn["points"] == points and rnn["mistakes"]
-    said = [one for one in rnn["remarks"] if "rnn_step" in one]
-    assert remark in "".join(said) and len(said) == bool(remark)
+    remarks = [text for text in rnn["remarks"] if "rnn_step" in text]
+    assert remark in "".join(remarks) and len(remarks) == bool(remark)
 
 
-def test_answers_that_take_too_long_together(tmp_path, monkeypatch):
-    """Each is in time. The next submission has all of its time."""
+def test_total_time_limit_of_a_submission(tmp_path, monkeypatch):
+    """Check that each answer is in time, and that the next submission has its full time."""
     put(tmp_path, "a", "lstm.ipynb", notebook())
-    slow, asked = judge.blank("gates"), []
+    slow, asked = judge.new_verdict("gates"), []
     monkeypatch.setattr(judge, "grade", lambda *_: asked.append(time.sleep(0.05)) or slow)
     monkeypatch.setattr(Grader, "seeds", dict.fromkeys(SOURCES, 5))
     limits = judge.LIMITS | {"wall": 0.01}
     *_, (_, graded) = Grader.grade("a", tmp_path / "a", ("lstm",), None, limits, None, None, {})
-    late = [one["mistakes"] for one in graded["verdicts"]]
+    late = [verdict["mistakes"] for verdict in graded["verdicts"]]
     assert 0 < len(asked) < len(late) and late == [[]] * len(asked) + [["time_limit"]] * (len(late) - len(asked))
     assert graded["remarks"] == [("too_slow", "")]

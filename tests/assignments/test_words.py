@@ -15,7 +15,7 @@ FINISHED = [edition.language for edition in finished()]
 
 
 def own_words(language):
-    """A language's own words: {their names, joined by points: text}."""
+    """Return a language's own words: {keys joined by dots: text}."""
 
     def flat(entries, before=""):
         for key, entry in entries.items():
@@ -27,22 +27,22 @@ def own_words(language):
 
 @pytest.mark.parametrize("language", sorted({*FINISHED, *messages.languages(ROOT / "assignments" / "words")}))
 def test_all_languages_have_all_words(language):
-    """One that is only begun may lack some."""
-    file, english, said = f"assignments/words/{language}.toml", own_words("en"), own_words(language)
-    more, lacking = sorted(said.keys() - english), sorted(english.keys() - said)
+    """Check all finished languages."""
+    file, english, translated = f"assignments/words/{language}.toml", own_words("en"), own_words(language)
+    more, lacking = sorted(translated.keys() - english), sorted(english.keys() - translated)
     assert more == [], f"{file} has what the English words have not: {', '.join(more)}"
     assert lacking == [] or language not in FINISHED, f"{file} lacks {', '.join(lacking)}"
-    for name, text in said.items():
-        put_in = [sorted(set(re.findall(r"\{\w+\}", one))) for one in (english[name], text)]
+    for name, text in translated.items():
+        put_in = [sorted(set(re.findall(r"\{\w+\}", word_text))) for word_text in (english[name], text)]
         assert put_in[0] == put_in[1], f"{file}, {name}: in English {put_in[0]} are put in, here {put_in[1]}"
 
 
-def test_words_that_the_grader_lacks_are_english_one_by_one(tmp_path, monkeypatch):
+def test_missing_words_fall_back_to_english(tmp_path, monkeypatch):
     shutil.copy(ROOT / "assignments" / "words" / "en.toml", tmp_path)
     begun = '[page]\nhtml = "es"\nstudent = "Estudiante"\n[mistakes.no_answer]\nsays = "No hay respuesta."\n'
     (tmp_path / "xx.toml").write_text(begun, encoding="utf-8")
     monkeypatch.setattr(words, "FOLDER", tmp_path)
-    english, said = words.words("en"), words.words.__wrapped__("xx")
-    assert said["page"] == english["page"] | {"html": "es", "student": "Estudiante"}
-    assert said["mistakes"]["no_answer"] == english["mistakes"]["no_answer"] | {"says": "No hay respuesta."}
-    assert said["walls"] == english["walls"]
+    english, spanish = words.words("en"), words.words.__wrapped__("xx")
+    assert spanish["page"] == english["page"] | {"html": "es", "student": "Estudiante"}
+    assert spanish["mistakes"]["no_answer"] == english["mistakes"]["no_answer"] | {"says": "No hay respuesta."}
+    assert spanish["walls"] == english["walls"]

@@ -93,7 +93,9 @@ def test_results_are_those_of_the_real_torch(assignment, tmp_path):
     """Compare the texts for correct answers and for one wrong answer of each kind, in English."""
     right = quick_cells(editions.ASSIGNMENTS / editions.ORIGINAL / f"{assignment}.ipynb")
     checked = [
-        question for question in all_questions().values() if question.assignment == assignment and not question.training_goal
+        question
+        for question in all_questions().values()
+        if question.assignment == assignment and not question.training_goal
     ]
     with pages_python(tmp_path) as ask:
         results = ask(right)

@@ -1,7 +1,6 @@
-"""The questions about one's own code on pages: on the student's without answers, on the instructor's with them, and on
-sheets to be printed, one for each student, both ways.
+"""HTML of oral questions: without answers for students, with answers for the instructor, and sheets for printing.
 
-The lines are the student's: they are shown as text, in bounds that questions.py has seen to.
+The lines are the student's: they are shown as text, and questions.py limits their length.
 """
 
 import html
@@ -12,103 +11,116 @@ from companion.check.engine import messages
 LETTERS = "ABCDEFGHIJ"
 
 
-def below(verdict, language, answers=False):
-    """What stands below a verdict; "" if nothing was asked."""
-    own = pages.words(language)["own_code"]
-    said = asked(verdict, language, answers)
-    return f'<h3>{own["title"]}</h3><p class="quiet">{pages.inline(own["about"])}</p>{said}' if said else ""
+def below(verdict, language, with_answers=False):
+    """Return the section below a verdict, or "" without questions."""
+    texts = pages.words(language)["own_code"]
+    list_html = questions_html(verdict, language, with_answers)
+    return (
+        f'<h3>{texts["title"]}</h3><p class="quiet">{pages.render_inline(texts["about"])}</p>{list_html}'
+        if list_html
+        else ""
+    )
 
 
-def asked(verdict, language, answers):
-    """The questions about an answer; "" if there are none."""
+def questions_html(verdict, language, with_answers):
+    """Return the list of questions about an answer, or ""."""
     questions = verdict.get("own_code")
     if not questions:
         return ""
-    own = pages.words(language)["own_code"]
-    items = "".join(f"<li>{one_asked(one, own, language, answers)}</li>" for one in questions)
-    gradients = any(is_gradient(option[1]) for one in questions for option in one["options"] if option[0] == "name")
-    more = f'<p class="quiet">{pages.inline(own["gradients"])}</p>' if gradients else ""
-    return f'<ol class="own">{items}</ol>{more}'
+    texts = pages.words(language)["own_code"]
+    items = "".join(f"<li>{question_html(question, texts, language, with_answers)}</li>" for question in questions)
+    gradients = any(
+        is_gradient(option[1]) for question in questions for option in question["options"] if option[0] == "name"
+    )
+    note = f'<p class="quiet">{pages.render_inline(texts["gradients"])}</p>' if gradients else ""
+    return f'<ol class="own">{items}</ol>{note}'
 
 
-def one_asked(one, own, language, answers):
-    line = {"cell": one["cell"], "line": one["line"]}
-    lead = own["changed" if one["new"] else "dropped"].format(**line)
-    new = f"<ins>{html.escape(one['new'])}</ins>" if one["new"] else ""
-    shown = f"<pre><code><del>{html.escape(one['old'])}</del>{new}</code></pre>"
-    # the name is put in afterwards: it may have signs that are Markdown's
-    sentence = pages.inline(own[one["kind"]]).replace("{name}", html.escape(one["name"]))
-    given = f"<p>{own['input']} {described(one['input'], own)}</p>" if one["input"] else ""
-    options = "".join(f"<li>{option(kind, more, own, language)}</li>" for kind, *more in one["options"])
-    right = ", ".join(LETTERS[place] for place in one["answer"])
-    answer = f'<p class="answer"><strong>{own["answer"]} {right}</strong></p>' if answers else ""
-    return f"<p>{lead}</p>{shown}<p><strong>{sentence}</strong></p>{given}<ol>{options}</ol>{answer}"
+def question_html(question, texts, language, with_answers):
+    line = {"cell": question["cell"], "line": question["line"]}
+    sentence_about_line = texts["changed" if question["new"] else "dropped"].format(**line)
+    new = f"<ins>{html.escape(question['new'])}</ins>" if question["new"] else ""
+    shown = f"<pre><code><del>{html.escape(question['old'])}</del>{new}</code></pre>"
+    # the name is inserted last, since it may contain Markdown
+    sentence = pages.render_inline(texts[question["kind"]]).replace("{name}", html.escape(question["name"]))
+    input_html = f"<p>{texts['input']} {inputs_html(question['input'], texts)}</p>" if question["input"] else ""
+    options = "".join(
+        f"<li>{option_html(kind, details, texts, language)}</li>" for kind, *details in question["options"]
+    )
+    right = ", ".join(LETTERS[number] for number in question["answer"])
+    answer = f'<p class="answer"><strong>{texts["answer"]} {right}</strong></p>' if with_answers else ""
+    return (
+        f"<p>{sentence_about_line}</p>{shown}<p><strong>{sentence}</strong></p>{input_html}<ol>{options}</ol>{answer}"
+    )
 
 
-def option(kind, more, own, language):
+def option_html(kind, details, texts, language):
     if kind == "value":
-        return f"<code>{html.escape(more[0])}</code>"
+        return f"<code>{html.escape(details[0])}</code>"
     if kind == "input":
-        return described(more[0], own)
+        return inputs_html(details[0], texts)
     if kind == "name":
-        return named(more[0], language)
+        return name_html(details[0], language)
     if kind == "shape":
-        name, shape = more
+        name, shape = details
         return (
-            pages.inline(own["shape"])
+            pages.render_inline(texts["shape"])
             .replace("{name}", html.escape(name))
             .replace("{shape}", "×".join(map(str, shape)) or "1")
         )
     if kind == "error":
-        return pages.inline(own["error"].format(type=more[0]))
-    return pages.inline(own[kind])
+        return pages.render_inline(texts["error"].format(type=details[0]))
+    return pages.render_inline(texts[kind])
 
 
 def is_gradient(name):
     return name.startswith("grad of ")
 
 
-def named(name, language):
-    """A result, or a gradient, as the checker says it."""
+def name_html(name, language):
+    """Return the name of a result, or a gradient as the checker names it."""
     if not is_gradient(name):
         return f"<code>{html.escape(name)}</code>"
-    said = pages.inline(messages.words(language)["results"]["gradient"])
-    return said.replace("{name}", html.escape(name.removeprefix("grad of ")))
+    text = pages.render_inline(messages.words(language)["results"]["gradient"])
+    return text.replace("{name}", html.escape(name.removeprefix("grad of ")))
 
 
-def described(given, own):
-    """What goes in: numbers, or a shape."""
-    texts = []
-    for one in given:
-        if "calls" in one:
-            texts.append(own["calls"].format(count=one["calls"]))
+def inputs_html(inputs, texts):
+    """Return the inputs of a question: numbers, or shapes."""
+    items = []
+    for item in inputs:
+        if "calls" in item:
+            items.append(texts["calls"].format(count=item["calls"]))
             continue
-        name, shape = html.escape(one["name"]), "×".join(map(str, one.get("shape", ())))
-        if one["numbers"]:
-            texts.append(f"<code>{name} = {html.escape(one['numbers'])}</code>")
+        name, shape = html.escape(item["name"]), "×".join(map(str, item.get("shape", ())))
+        if item["numbers"]:
+            items.append(f"<code>{name} = {html.escape(item['numbers'])}</code>")
         else:
-            texts.append(f"<code>{name}</code> {shape}{' (' + own['zeros'] + ')' if one['zeros'] else ''}")
-    return ", ".join(texts)
+            items.append(f"<code>{name}</code> {shape}{' (' + texts['zeros'] + ')' if item['zeros'] else ''}")
+    return ", ".join(items)
 
 
-def sheets(all_graded, language, answers):
-    """A page of sheets, each of one student in the student's language; "" if nobody is asked anything."""
-    own, body = pages.words(language)["own_code"], []
-    for one in all_graded:
-        mine = [verdict for verdict in one["verdicts"] if verdict.get("own_code")]
-        if mine:
-            theirs = pages.words(one["language"])
+def sheets(all_graded, language, with_answers):
+    """Return a page with one sheet per student in the student's language, or "" without questions."""
+    texts, body = pages.words(language)["own_code"], []
+    for graded in all_graded:
+        verdicts = [verdict for verdict in graded["verdicts"] if verdict.get("own_code")]
+        if verdicts:
+            student_texts = pages.words(graded["language"])
             parts = [
-                f"<h3><code>{verdict['question']}</code></h3>{asked(verdict, one['language'], answers)}"
-                for verdict in mine
+                f"<h3><code>{verdict['question']}</code></h3>"
+                f"{questions_html(verdict, graded['language'], with_answers)}"
+                for verdict in verdicts
             ]
-            head = f"<h2>{html.escape(one['student'])}</h2><p>{theirs['own_code']['title']}</p>"
-            body.append(f'<section class="sheet" lang="{theirs["page"]["html"]}">{head}{"".join(parts)}</section>')
+            head = f"<h2>{html.escape(graded['student'])}</h2><p>{student_texts['own_code']['title']}</p>"
+            body.append(
+                f'<section class="sheet" lang="{student_texts["page"]["html"]}">{head}{"".join(parts)}</section>'
+            )
     if not body:
         return ""
-    other = ("sheets.html", own["without"]) if answers else ("questions.html", own["with"])
+    other = ("sheets.html", texts["without"]) if with_answers else ("questions.html", texts["with"])
     summary = f'<a href="summary.html">{pages.words(language)["instructor"]["summary"]}</a>'
-    title = f"{own['title']}, {own['with']}" if answers else own["title"]
-    note = f'<p class="quiet">{own["for_you"]}</p>' if answers else ""
+    title = f"{texts['title']}, {texts['with']}" if with_answers else texts["title"]
+    note = f'<p class="quiet">{texts["for_you"]}</p>' if with_answers else ""
     head = f'<nav><p>{summary} · <a href="{other[0]}">{other[1]}</a></p><h1>{title}</h1>{note}</nav>'
     return pages.page(language, title, "\n".join([head, *body]))

@@ -1,9 +1,8 @@
-"""Questions about one's own code, for an oral examination or a quiz: an answer that is right is changed in one line,
-and the student is asked what comes of it.
+"""Generate questions about a student's own code, for an oral examination or a quiz.
 
-The changed programs run where the answer ran, behind the same walls, and on the smallest of the probes that it was
-graded with. What they gave is the answer to the question, and what others gave are the wrong ones to choose from. The
-same seed asks the same.
+A right answer is changed in one line, and the student is asked for the effect. The changed programs run in the sandbox
+on the smallest probes of the grading. What they return is the answer to the question; what other changes return are the
+wrong options. The same seed gives the same questions.
 """
 
 import json
@@ -12,298 +11,311 @@ import traceback
 
 from assignments.grade import carried_errors, judge
 from assignments.report.oral import mutations
-from assignments.report.oral.effects import effect, far, runs_of
+from assignments.report.oral.effects import differ, effect_of, parse_runs
 from assignments.sandbox import protocol
 from companion.check.engine import messages
 from companion.check.engine.diagnosis import alike, is_gradient
 from companion.check.engine.question import all_questions
 
 QUESTIONS = 3
-MANY, FEW = 24, 12  # changes that are tried, and so many that none beyond the answer's own lines are wanted
-PROBES, NUMBERS = 4, 500  # on which they are tried; numbers that may come of one
-ON_PAPER, IN_OPTION, NAMES = 30, 4, 6  # numbers of an input that is shown whole, and of an option; names in a list
-LONG = 60  # signs of what is handed over beside tensors
-EACH, ENDLESS = 0.1, 4  # seconds of the processor for a change, and how many may take longer
+MANY, FEW = 24, 12  # changes to try at most; from FEW on, helpers are not changed
+PROBES, NUMBERS = 4, 500  # probes to try them on; numbers in the outputs of one
+ON_PAPER, IN_OPTION, NAMES = 30, 4, 6  # numbers of an input shown in full, and of an option; names in a list
+MAX_OPTION = 60  # letters of an argument that is not a tensor
+EACH, ENDLESS = 0.1, 4  # processor seconds for a change, and how many changes may exceed them
 LIMITS = judge.LIMITS | {"seconds": 3, "wall": 15, "memory": 512}
 KINDS = ("number", "which", "notice", "outcome")
 
 
-def asked(worker, name, answer, seed, student=""):
-    """As `ask`. No grade hangs on it, so nothing that goes wrong here ends the grading."""
+def try_questions(worker, question, answer, seed, student=""):
+    """Return the questions about an answer, or none after an error: no points depend on them."""
     try:
-        return ask(worker, all_questions()[name].asked_of(student), answer, seed)
+        return make_questions(worker, all_questions()[question].asked_of(student), answer, seed)
     except Exception:
         traceback.print_exc()
         return []
 
 
-def ask(worker, asked, answer, seed):
-    """The questions about an answer (reading.Answer) to a question, as they are stored; at most three."""
-    if asked.training_goal:  # to train networks once more takes too long
+def make_questions(worker, question, answer, seed):
+    """Return at most three questions about an answer (answers.Answer), as they are stored."""
+    if question.training_goal:  # training again would take too long
         return []
-    probed = judge.probed_by(asked, seed)
-    places = small(probed)
-    for one in filter(None, (answer, answer.other)):
-        chance = random.Random(f"{seed} {asked.name}")
-        tried = to_try(one, chance)
-        if not tried or not places:
+    probe_set = judge.draw_probes(question, seed)
+    numbers = small_probes(probe_set)
+    for copy in filter(None, (answer, answer.other)):
+        chance = random.Random(f"{seed} {question.name}")
+        changes = choose_changes(copy, chance)
+        if not changes or not numbers:
             continue
-        job = judge.job_of(asked, probed, one, LIMITS, needed=True) | {
-            "probes": [probed.probes[place].to_json() for place in places], "each": EACH, "endless": ENDLESS,
-            "changes": [[change.cell, change.source] for change in tried],
+        job = judge.build_job(question, probe_set, copy, LIMITS, needed=True) | {
+            "probes": [probe_set.probes[number].to_json() for number in numbers], "each": EACH, "endless": ENDLESS,
+            "changes": [[change.cell, change.source] for change in changes],
         }  # fmt: skip
-        ended = worker.ask(job)
-        before, *after = runs_of(protocol.split_protections(ended["said"])[1], len(places), len(tried)) or [[]]
-        sure = [at for at, run in enumerate(before) if run and alike(probed.expected[places[at]], run)]
-        if sure:
-            probes = {places[at]: probed.probes[places[at]] for at in sure}
-            chosen = [[run[at] if run else None for at in sure] for run in after]
-            return Asking(probes, [before[at] for at in sure], tried, chosen, chance).questions()
+        reply = worker.ask(job)
+        before, *runs_after = parse_runs(protocol.split_protections(reply["said"])[1], len(numbers), len(changes)) or [
+            []
+        ]
+        usable = [
+            position for position, run in enumerate(before) if run and alike(probe_set.expected[numbers[position]], run)
+        ]
+        if usable:
+            probes = {numbers[position]: probe_set.probes[numbers[position]] for position in usable}
+            chosen = [[run[position] if run else None for position in usable] for run in runs_after]
+            return QuestionMaker(probes, [before[position] for position in usable], changes, chosen, chance).questions()
     return []
 
 
-def small(probed):
-    """The numbers of the smallest probes that can be asked about on paper."""
+def small_probes(probe_set):
+    """Return the numbers of the smallest probes, which can be computed on paper."""
     fit = [
         number
-        for number, (probe, right) in enumerate(zip(probed.probes, probed.expected))
-        if "training" not in probe.options and not right.error
-        and sum(value.numel() for value in right.values.values()) <= NUMBERS
+        for number, (probe, expected) in enumerate(zip(probe_set.probes, probe_set.expected))
+        if "training" not in probe.options and not expected.error
+        and sum(value.numel() for value in expected.values.values()) <= NUMBERS
     ]  # fmt: skip
-    return sorted(fit, key=lambda number: (probed.probes[number].size, number))[:PROBES]
+    return sorted(fit, key=lambda number: (probe_set.probes[number].size, number))[:PROBES]
 
 
-def to_try(answer, chance):
-    """Changes to an answer and what it uses, those of its own lines first, as many sorts of them as there are."""
+def choose_changes(answer, chance):
+    """Choose changes to an answer and its helpers: its own lines first, and many kinds."""
     names = carried_errors.names_used(answer) | set(answer.names)
-    where, found = {}, []
+    cell_of, changes = {}, []
     for number, source in answer.cells:
-        if (tree := mutations.parsed(source)) and (number <= answer.cell or not answer.cell):
-            where |= {node.name: number for node in tree.body if hasattr(node, "name")}
+        if (tree := mutations.parse(source)) and (number <= answer.cell or not answer.cell):
+            cell_of |= {node.name: number for node in tree.body if hasattr(node, "name")}
     for number, source in answer.cells:
-        here = {name for name in names if where.get(name) == number}
-        found += mutations.changes(number, source, here) if here else []
+        defined_here = {name for name in names if cell_of.get(name) == number}
+        changes += mutations.all_changes(number, source, defined_here) if defined_here else []
     ranked = [[], [], []]
-    for one in found:
-        ranked[2 if one.making else 0 if one.cell == answer.cell else 1].append(one)
-    kept = mixed(ranked[0], chance)
-    for more in ranked[1:]:
-        kept += mixed(more, chance) if len(kept) < FEW else []
-    return kept[:MANY]
+    for change in changes:
+        ranked[2 if change.making else 0 if change.cell == answer.cell else 1].append(change)
+    chosen = interleave_kinds(ranked[0], chance)
+    for rest in ranked[1:]:
+        chosen += interleave_kinds(rest, chance) if len(chosen) < FEW else []
+    return chosen[:MANY]
 
 
-def mixed(found, chance):
-    """One of each sort in turn."""
-    sorts = {}
-    for one in found:
-        sorts.setdefault(one.kind, []).append(one)
-    for one in sorts.values():
-        chance.shuffle(one)
-    most = max(map(len, sorts.values()), default=0)
-    return [one[turn] for turn in range(most) for one in sorts.values() if turn < len(one)]
+def interleave_kinds(changes, chance):
+    """Return the changes in turn by kind."""
+    by_kind = {}
+    for change in changes:
+        by_kind.setdefault(change.kind, []).append(change)
+    for group in by_kind.values():
+        chance.shuffle(group)
+    longest = max(map(len, by_kind.values()), default=0)
+    return [group[turn] for turn in range(longest) for group in by_kind.values() if turn < len(group)]
 
 
 # The questions
 
 
-def described(probe, whole):
-    """What goes in: a dictionary for each tensor and each option, with all numbers, or those that are few and short."""
-    found = []
+def describe_inputs(probe, all_numbers):
+    """Return the inputs as a list of dictionaries, with all numbers, or only those that are few and short."""
+    inputs = []
     for name, tensor in probe.tensors.items():
         short = tensor.numel() <= (4 if tensor.is_floating_point() else 12)
-        few = whole or short and bool(((tensor * 10).round() == tensor * 10).all())
-        numbers = messages.rounded(tensor.tolist()) if few else ""
-        zeros = not few and not tensor.any().item()
-        found.append({"name": name, "shape": list(tensor.shape), "numbers": numbers, "zeros": zeros})
-    found += [{"name": name, "numbers": shortened(str(value))} for name, value in probe.options.items()]
-    return found + [{"calls": probe.calls}] * (probe.calls > 1)
+        show_numbers = all_numbers or short and bool(((tensor * 10).round() == tensor * 10).all())
+        numbers = messages.rounded(tensor.tolist()) if show_numbers else ""
+        zeros = not show_numbers and not tensor.any().item()
+        inputs.append({"name": name, "shape": list(tensor.shape), "numbers": numbers, "zeros": zeros})
+    inputs += [{"name": name, "numbers": shorten(str(value))} for name, value in probe.options.items()]
+    return inputs + [{"calls": probe.calls}] * (probe.calls > 1)
 
 
-def shortened(text):
-    return text if len(text) <= LONG else f"{text[:LONG]} …"
+def shorten(text):
+    return text if len(text) <= MAX_OPTION else f"{text[:MAX_OPTION]} …"
 
 
-def spelled(tensor):
-    """Numbers as an option, with three decimals; "" where the fourth lies on the edge, or they are too large to be
-    read."""
+def format_numbers(tensor):
+    """Return numbers with three decimals, or "" if they are too large, or a rounding would be ambiguous."""
     if not tensor.isfinite().all() or tensor.abs().max() >= 1000:
         return ""
     edge = (tensor * 1000 - 0.5).abs() % 1
     if ((edge < 1e-6) | (edge > 1 - 1e-6)).any():
         return ""
 
-    def said(thing):
-        if isinstance(thing, list):
-            return f"[{', '.join(map(said, thing))}]"
-        return f"{thing:.3f}".rstrip("0").rstrip(".") if abs(thing) >= 0.0005 else "0"
+    def format_value(value):
+        if isinstance(value, list):
+            return f"[{', '.join(map(format_value, value))}]"
+        return f"{value:.3f}".rstrip("0").rstrip(".") if abs(value) >= 0.0005 else "0"
 
-    return said(tensor.item() if tensor.numel() == 1 else tensor.tolist())
+    return format_value(tensor.item() if tensor.numel() == 1 else tensor.tolist())
 
 
-class Asking:
-    """probes: by number. before: what came of an answer on each; after: what came of each of the changes that were
-    tried."""
+class QuestionMaker:
+    """Makes questions from the outcomes of an answer and of its changes.
+
+    probes: by number. before: the answer's outcome on each probe. after: the outcomes of each change in `tried`.
+    """
 
     def __init__(self, probes, before, tried, after, chance):
         self.numbers, self.probes = [*probes], [*probes.values()]
         self.before, self.tried, self.after, self.chance = before, tried, after, chance
-        self.effects = [[effect(*pair) for pair in zip(before, run)] if run else [None] * len(before) for run in after]
+        self.effects = [
+            [effect_of(*pair) for pair in zip(before, run)] if run else [None] * len(before) for run in after
+        ]
 
     def questions(self):
-        """Of different kinds and lines, as far as there are such."""
-        found, kinds = {}, [*KINDS]
+        """Return questions, of different kinds and lines where possible."""
+        candidates, kinds = {}, [*KINDS]
         self.chance.shuffle(kinds)
         for kind in kinds:
-            made = [(self.worth(kind, at, one), at, one) for at in self.worthy() if (one := getattr(self, kind)(at))]
-            self.chance.shuffle(made)
-            found[kind] = sorted(made, key=lambda one: one[0])
+            made = [(place, getattr(self, kind)(place)) for place in self.effective_changes()]
+            ranked = [(self.rank(kind, place, question), place, question) for place, question in made if question]
+            self.chance.shuffle(ranked)
+            candidates[kind] = sorted(ranked, key=lambda entry: entry[0])
         chosen = []
         for new_kind, new_line in ((True, True), (False, True), (False, False)):
             for kind in kinds * QUESTIONS:
-                if len(chosen) == QUESTIONS or new_kind and any(kind == one["kind"] for one in chosen):
+                if len(chosen) == QUESTIONS or new_kind and any(kind == other["kind"] for other in chosen):
                     continue
-                fit = (one for _, _, one in found[kind] if self.fits(one, chosen, new_line))
+                fit = (question for _, _, question in candidates[kind] if self.is_new(question, chosen, new_line))
                 chosen += filter(None, [next(fit, None)])
-        return [{key: one[key] for key in one if key != "right"} for one in chosen]
+        return [{key: question[key] for key in question if key != "right"} for question in chosen]
 
-    def worthy(self):
-        """The places of the changes that do something on one of the probes."""
-        return [at for at, effects in enumerate(self.effects) if any(one and one.label != ("same",) for one in effects)]
+    def effective_changes(self):
+        """Return the places of the changes that have an effect on a probe."""
+        effective = [any(effect and effect.label != ("same",) for effect in effects) for effects in self.effects]
+        return [place for place, is_effective in enumerate(effective) if is_effective]
 
-    def worth(self, kind, at, asked):
-        """By what to sort: the least first."""
-        change = self.tried[at]
+    def rank(self, kind, place, question):
+        """Return a sort key: the best questions first."""
+        change = self.tried[place]
         plain = kind == "number" and change.kind != "drop"
-        if kind == "outcome":  # that a name is missing is soon seen
-            plain = 2 if "NameError" in asked["right"] else asked["right"][0] in ("numbers", "same")
+        if kind == "outcome":  # a missing name is obvious
+            plain = 2 if "NameError" in question["right"] else question["right"][0] in ("numbers", "same")
         return plain, change.making, change.cell != self.tried[0].cell
 
     @staticmethod
-    def fits(one, chosen, new_line):
-        """Whether a question is another than those that are chosen."""
+    def is_new(question, chosen, new_line):
+        """Return whether a question differs from those already chosen."""
         for other in chosen:
-            if (one["cell"], one["line"], one["new"]) == (other["cell"], other["line"], other["new"]):
+            if (question["cell"], question["line"], question["new"]) == (other["cell"], other["line"], other["new"]):
                 return False
-            if new_line and (one["cell"], one["line"]) == (other["cell"], other["line"]):
+            if new_line and (question["cell"], question["line"]) == (other["cell"], other["line"]):
                 return False
-            if one["kind"] == other["kind"] and (one["right"] == other["right"] or "NameError" in one["right"]):
+            same_answer = question["right"] == other["right"] or "NameError" in question["right"]
+            if question["kind"] == other["kind"] and same_answer:
                 return False
         return True
 
-    def made(self, kind, at, places, input, right, others, name="", sort=False):
-        """A question as it is stored. places: of the probes that it is about. right, others: options; what is right is
-        one of them, or several."""
-        change, options = self.tried[at], [*right, *others]
+    def build(self, kind, place, positions, input, right, others, name="", sort=False):
+        """Return a question as it is stored.
+
+        positions: of its probes. right, others: options; one or several are right.
+        """
+        change, options = self.tried[place], [*right, *others]
         if not sort:
             self.chance.shuffle(options)
         else:
             options.sort(key=sort)
         return {
             "kind": kind, "cell": change.cell, "line": change.line, "old": change.old, "new": change.new,
-            "name": name, "probes": [self.numbers[place] for place in places], "input": input,
-            "options": [list(one) for one in options],
-            "answer": [place for place, one in enumerate(options) if one in right], "right": [*right[0]],
+            "name": name, "probes": [self.numbers[position] for position in positions], "input": input,
+            "options": [list(option) for option in options],
+            "answer": [position for position, option in enumerate(options) if option in right], "right": [*right[0]],
         }  # fmt: skip
 
-    # One of each kind about the change at a place of those tried; None if there is none to ask.
+    # Each returns a question of its kind about a change, by its place in `tried`, or None.
 
-    def number(self, at):
-        """What comes out?"""
-        for place, probe in enumerate(self.probes):
-            done = self.effects[at][place]
-            if probe.size > ON_PAPER or not done or done.label[0] != "numbers":
+    def number(self, change):
+        """Ask what the output is."""
+        for position, probe in enumerate(self.probes):
+            effect = self.effects[change][position]
+            if probe.size > ON_PAPER or not effect or effect.label[0] != "numbers":
                 continue
-            for name in [one for one in self.before[place].values if one in done.names and not later(one)]:
-                for part in parts(self.before[place].values[name]):
-                    if one := self.number_of(at, place, name, part):
-                        return one
+            values = self.before[position].values
+            for name in [name for name in values if name in effect.names and not is_derived(name)]:
+                for part in small_parts(values[name]):
+                    if question := self.number_question(change, position, name, part):
+                        return question
         return None
 
-    def number_of(self, at, place, name, part):
+    def number_question(self, change, position, name, part):
         def value(outcome):
-            there = outcome and not outcome.error and outcome.values.get(name)
-            fits = isinstance(there, type(before)) and there.shape == before.shape
-            return there[part] if fits else None
+            value_read = outcome and not outcome.error and outcome.values.get(name)
+            fits = isinstance(value_read, type(before)) and value_read.shape == before.shape
+            return value_read[part] if fits else None
 
-        before = self.before[place].values[name]
-        right, kept = value(self.after[at][place]), []
-        if not far(before[part], right):
+        before = self.before[position].values[name]
+        right, options = value(self.after[change][position]), []
+        if not differ(before[part], right):
             return None
-        others = [value(run[place]) for run in self.after if run]
+        others = [value(run[position]) for run in self.after if run]
         self.chance.shuffle(others)
-        for one in (right, before[part], *others):
-            # all of them so far apart that no rounding matters
-            if one is not None and spelled(one) and all((one - other).abs().max() > 0.01 for other in kept):
-                kept.append(one)
-        if len(kept) < 3 or kept[0] is not right:
-            return None
-        texts = [("value", spelled(one)) for one in kept[:4]]
-        shown = name + "".join(f"[{index}]" for index in part)
-        return self.made("number", at, [place], described(self.probes[place], True), texts[:1], texts[1:], shown)
-
-    def which(self, at):
-        """Which of these results would change?"""
-        for place, probe in enumerate(self.probes):
-            done = self.effects[at][place]
-            if not done or done.label[0] not in ("numbers", "shape"):
+        for candidate in (right, before[part], *others):
+            # options must differ by more than rounding
+            if candidate is None or not format_numbers(candidate):
                 continue
-            there = [name for name in self.before[place].values if not name.startswith("second_")]
-            right = [name for name in there if name in done.names][: NAMES // 2]
-            others = [name for name in there if name not in done.names][: NAMES - len(right)]
+            if all((candidate - earlier).abs().max() > 0.01 for earlier in options):
+                options.append(candidate)
+        if len(options) < 3 or options[0] is not right:
+            return None
+        texts = [("value", format_numbers(candidate)) for candidate in options[:4]]
+        label = name + "".join(f"[{index}]" for index in part)
+        inputs = describe_inputs(self.probes[position], True)
+        return self.build("number", change, [position], inputs, texts[:1], texts[1:], label)
+
+    def which(self, change):
+        """Ask which of several results would change."""
+        for position, probe in enumerate(self.probes):
+            effect = self.effects[change][position]
+            if not effect or effect.label[0] not in ("numbers", "shape"):
+                continue
+            results = [name for name in self.before[position].values if not name.startswith("second_")]
+            right = [name for name in results if name in effect.names][: NAMES // 2]
+            others = [name for name in results if name not in effect.names][: NAMES - len(right)]
             if right and others:
-                options = [[("name", one) for one in names] for names in (right, others)]
+                options = [[("name", name) for name in names] for names in (right, others)]
                 whole = probe.size <= ON_PAPER
-                return self.made(
-                    "which",
-                    at,
-                    [place],
-                    described(probe, whole),
-                    *options,
-                    sort=lambda one, names=there: names.index(one[1]),
-                )
+                order = lambda option, names=results: names.index(option[1])  # noqa: E731
+                return self.build("which", change, [position], describe_inputs(probe, whole), *options, sort=order)
         return None
 
-    def notice(self, at):
-        """With which of these inputs would nobody notice?"""
-        clear = [(place, one) for place, one in enumerate(self.effects[at]) if one]
+    def notice(self, change):
+        """Ask with which inputs nobody would notice."""
+        clear = [(position, effect) for position, effect in enumerate(self.effects[change]) if effect]
         inputs = {}
-        for place, one in clear:
-            said = json.dumps(described(self.probes[place], False))
-            inputs.setdefault(said, (place, one.label == ("same",)))
-        unseen = [("input", json.loads(said)) for said, (_, same) in inputs.items() if same]
-        seen = [("input", json.loads(said)) for said, (_, same) in inputs.items() if not same]
+        for position, effect in clear:
+            input_text = json.dumps(describe_inputs(self.probes[position], False))
+            inputs.setdefault(input_text, (position, effect.label == ("same",)))
+        unseen = [("input", json.loads(input_text)) for input_text, (_, same) in inputs.items() if same]
+        seen = [("input", json.loads(input_text)) for input_text, (_, same) in inputs.items() if not same]
         if not unseen or not seen:
             return None
-        order, places = [json.loads(said) for said in inputs], [place for place, _ in inputs.values()]
-        return self.made("notice", at, places, [], unseen, seen, sort=lambda one: order.index(one[1]))
+        shown, positions = [json.loads(text) for text in inputs], [position for position, _ in inputs.values()]
+        return self.build("notice", change, positions, [], unseen, seen, sort=lambda option: shown.index(option[1]))
 
-    def outcome(self, at):
-        """A shape, an error, or other numbers?"""
-        clear = [place for place, one in enumerate(self.effects[at]) if one and one.label != ("error", "")]
+    def outcome(self, change):
+        """Ask for the kind of effect: a shape, an error, or other numbers."""
+        effects = enumerate(self.effects[change])
+        clear = [position for position, effect in effects if effect and effect.label != ("error", "")]
         if not clear:
             return None
-        place = clear[-1]  # the largest, in which all sizes differ
-        right, sorts = self.effects[at][place].label, {"same": ("same",)}
-        labels = [one[place].label for one in self.effects if one[place] and one[place].label != ("error", "")]
+        position = clear[-1]  # the largest, where all sizes differ
+        right, by_kind = self.effects[change][position].label, {"same": ("same",)}
+        labels = [effects[position].label for effects in self.effects if effects[position]]
+        labels = [label for label in labels if label != ("error", "")]
         self.chance.shuffle(labels)
         for label in labels:
-            sorts.setdefault(label[0], label)
-        others = [one for one in [*sorts.values(), *labels] if one != right]
-        others = [one for number, one in enumerate(others) if one not in others[:number]]
+            by_kind.setdefault(label[0], label)
+        others = [label for label in [*by_kind.values(), *labels] if label != right]
+        others = [label for number, label in enumerate(others) if label not in others[:number]]
         if len(others) < 2:
             return None
-        return self.made("outcome", at, [place], described(self.probes[place], False), [right], others[:3])
+        inputs = describe_inputs(self.probes[position], False)
+        return self.build("outcome", change, [position], inputs, [right], others[:3])
 
 
-def later(name):
-    """Whether a value is none that a call gives at once."""
+def is_derived(name):
+    """Return whether a value is a gradient or belongs to a second call."""
     return is_gradient(name) or name.startswith("second_")
 
 
-def parts(value):
-    """Where in a value there are so few numbers that they can be written down: () if it is all of it."""
+def small_parts(value):
+    """Return the indexes of parts of a value that are small enough to write down; () means all of it."""
     if value.numel() <= IN_OPTION:
         return [()]
     if value.dim() < 2:
         return []
-    return [(first, *more) for first in range(min(len(value), 3)) for more in parts(value[first])]
+    return [(first, *rest) for first in range(min(len(value), 3)) for rest in small_parts(value[first])]

@@ -1,8 +1,7 @@
-"""Runs an answer as it is and changed, where students' code runs. Nothing is judged here: what came of each is handed
-on.
+"""Run an answer and its changes in the sandbox, and return the outcomes without judging them.
 
-All of it is one job: to fork for each change would take ten times as long. So a change that spoils what the next one
-needs spoils its author's questions, and nothing else.
+All runs are one job, since a fork for each change would take ten times as long. A change that damages the process
+therefore spoils the later runs, but only of the same student.
 """
 
 import signal
@@ -11,20 +10,20 @@ import types
 
 
 class Late(BaseException):
-    """It takes too long. No `except Exception` keeps it."""
+    """The time is over. `except Exception` does not catch it."""
 
 
-def within(seconds, function):
-    """What a function returns, or None if it takes longer than that of the processor."""
-    if not hasattr(signal, "setitimer"):  # Windows has none: pool.py looks at the clock
+def run_within(seconds, function):
+    """Return what a function returns, or None if it needs more processor time."""
+    if not hasattr(signal, "setitimer"):  # on Windows pool.py limits the time
         return function()
 
-    def late(*_):
+    def raise_late(*_):
         raise Late
 
-    signal.signal(signal.SIGVTALRM, late)
+    signal.signal(signal.SIGVTALRM, raise_late)
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)  # again, if it is kept all the same
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)  # repeated, in case `except BaseException` catches it
         return function()
     except Late:
         return None
@@ -33,50 +32,53 @@ def within(seconds, function):
 
 
 def all_runs(job, cells, kept, call, probes, worker):
-    """What each of job["changes"] gives on each probe: first nothing is changed, then one cell at a time.
+    """Return the outcomes of the answer and of each of job["changes"] on each probe.
 
-    cells, kept: the statements of all cells, and those of them that the answer needs. An outcome is None if there was
-    none in time, or if chance has a part in it: then another draw, and other numbers where nothing was written, give
-    another. worker: the functions of worker.py.
+    cells, kept: the statements of all cells, and those that the answer needs. An outcome is None if it took too long or
+    depends on chance: a second run has another seed and other contents in unwritten memory. worker: functions of
+    worker.py.
     """
     from companion.check.engine import run_answer
 
     def timed(statements):
-        return within(job["each"], lambda: run(job["names"], statements, call, probes, worker))
+        return run_within(job["each"], lambda: observe_all(job["names"], statements, call, probes, worker))
 
-    runs, seed, endless = [], run_answer.seed, 0
+    runs, seed, too_long = [], run_answer.seed, 0
     for change in [None, *job["changes"]]:
-        statements = changed(cells, kept, change, worker["parse_cells"])
-        once = again = timed(statements) if statements else None
-        endless += once is None or any(map(late, once))
-        if once is not None:
+        statements = replace_cell(cells, kept, change, worker["parse_cells"])
+        first = second = timed(statements) if statements else None
+        too_long += first is None or any(map(timed_out, first))
+        if first is not None:
             try:
-                by_chance(run_answer, seed)
-                again = timed(statements)
+                disturb_chance(run_answer, seed)
+                second = timed(statements)
             finally:
-                as_ever(run_answer, seed)
-        sure = [one if one == other and not late(one) else None for one, other in zip(once or (), again or ())]
-        runs.append(sure)
-        if endless > job["endless"] or change is None and not any(sure):
+                restore_chance(run_answer, seed)
+        certain = [
+            outcome if outcome == repeated and not timed_out(outcome) else None
+            for outcome, repeated in zip(first or (), second or ())
+        ]
+        runs.append(certain)
+        if too_long > job["endless"] or change is None and not any(certain):
             break
     return runs
 
 
-def changed(cells, kept, change, statements_of):
-    """The statements that are needed, with those of a changed cell in place of its own; None if they do not fit."""
+def replace_cell(cells, kept, change, statements_of):
+    """Return the needed statements with a changed cell, or None if the cell no longer fits."""
     if change is None:
         return kept
     number, source = change
-    old = [one for one in cells if one.cell == number]
+    old = [statement for statement in cells if statement.cell == number]
     new, errors = statements_of([[number, source]])
     if errors or len(old) != len(new):
         return None
-    instead = {id(one): other for one, other in zip(old, new)}
-    return [instead.get(id(one), one) for one in kept]
+    replaced = {id(statement): new_statement for statement, new_statement in zip(old, new)}
+    return [replaced.get(id(statement), statement) for statement in kept]
 
 
-def run(names, statements, call, probes, worker):
-    """The outcomes of an answer on the probes, as JSON; None if it is not there."""
+def observe_all(names, statements, call, probes, worker):
+    """Return an answer's outcomes on the probes as JSON, or None if it is not defined."""
     from companion.check.engine import run_answer
 
     main = types.ModuleType("__main__")
@@ -87,24 +89,26 @@ def run(names, statements, call, probes, worker):
     return None if answer is None else [run_answer.observe(call, answer, probe).to_json() for probe in probes]
 
 
-def late(said):
-    return (said["error"] or {}).get("type") == "Late"
+def timed_out(outcome):
+    return (outcome["error"] or {}).get("type") == "Late"
 
 
-def by_chance(run_answer, seed):
-    """Another draw, and what nobody has written is not a number. (torch's own function for this imports its
-    compiler.)"""
+def disturb_chance(run_answer, seed):
+    """Change the seed, and fill unwritten memory with NaN.
+
+    torch's own function for this would import its compiler.
+    """
     import torch
 
-    def other():
+    def other_seed():
         seed()
         torch.default_generator.manual_seed(1)
 
-    run_answer.seed = other
+    run_answer.seed = other_seed
     torch._C._set_deterministic_algorithms(True, warn_only=True)
 
 
-def as_ever(run_answer, seed):
+def restore_chance(run_answer, seed):
     import torch
 
     run_answer.seed = seed

@@ -1,9 +1,7 @@
-"""Answers by people who had not seen the bank: the right ones have all points, the wrong ones none, and a name that is
-true.
+"""Verdicts on answers by people who had not seen the known mistakes: right and wrong ones are graded fairly.
 
-They wrote as students do who come from NumPy, Keras or a chapter of the book: loops over everything, one line, too many
-classes. What is expected of each was read and judged by hand: no mistakes, or those that it was written with. Where the
-bank has no name for one, a general name is right.
+The authors wrote like students who know NumPy, Keras or one chapter: loops over everything, one line, too many classes.
+The expected mistakes were determined by reading each answer. Where no known mistake fits, a general name is right.
 """
 
 import json
@@ -20,60 +18,62 @@ from tests.assignments.grading import WORDS, judged
 from tests.project.sampling import sample
 
 STORED = sorted((Path(__file__).parent / "fair_answers").glob("*.json"))
-GIVEN = [one for path in STORED for one in json.loads(path.read_text(encoding="utf-8"))]
+GIVEN = [given for path in STORED for given in json.loads(path.read_text(encoding="utf-8"))]
 BEGIN = "import math\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
-HALVED = {"parameter_names"}  # a mistake of form, of which half of the points are left
-PARTLY = {"b-characters-by-heart"}  # learned something, and the task pays for that
-LEARNING = [one for one in GIVEN if all_questions()[one["question"]].training_goal]
-SEVERAL = [one for one in GIVEN if one not in LEARNING and len(one["mistakes"]) > 1]
-OTHERS = [one for one in GIVEN if one not in LEARNING and one not in SEVERAL]
-MORE = judge.LIMITS | judge.lasting(40)  # for a machine that is slow today
+HALVED = {"parameter_names"}  # a mistake of form that leaves half of the points
+PARTLY = {"b-characters-by-heart"}  # partial credit for what was learned
+LEARNING = [given for given in GIVEN if all_questions()[given["question"]].training_goal]
+SEVERAL = [given for given in GIVEN if given not in LEARNING and len(given["mistakes"]) > 1]
+OTHERS = [given for given in GIVEN if given not in LEARNING and given not in SEVERAL]
+MORE = judge.LIMITS | judge.time_limits(40)  # for slow machines
 ROWS = [*sample(OTHERS, 8), *sample(SEVERAL, 6), *sample(LEARNING, 24)]
 
 
-def graded(worker, one):
-    cells = [[number, source] for number, source in enumerate([BEGIN, *one["cells"]], start=1)]
-    answer = answers.Answer(cells, [one["answer"]], True, cell=len(cells))
-    return judge.grade(worker, one["question"], answer, 7, "en", WORDS, MORE)
+def graded(worker, given):
+    cells = [[number, source] for number, source in enumerate([BEGIN, *given["cells"]], start=1)]
+    answer = answers.Answer(cells, [given["answer"]], True, cell=len(cells))
+    return judge.grade(worker, given["question"], answer, 7, "en", WORDS, MORE)
 
 
-@pytest.mark.parametrize("one", ROWS, ids=[one["name"] for row in ROWS for one in row.values])
-def test_it_is_judged_fairly(worker, monkeypatch, one):
-    # on a machine that is slow today, networks learn as much, and several mistakes are found as well
+@pytest.mark.parametrize("given", ROWS, ids=[given["name"] for row in ROWS for given in row.values])
+def test_verdicts_on_fair_answers(worker, monkeypatch, given):
+    # allow slow machines the same training and diagnosis
     monkeypatch.setattr(judge, "diagnose", partial(diagnose, seconds=60))
-    verdict = graded(worker, one)
-    assert set(verdict.mistakes) == set(one["mistakes"])
-    share = 1 if not one["mistakes"] else 0.5 if set(one["mistakes"]) == HALVED else 0
-    assert verdict.points == share * verdict.most or one["name"] in PARTLY and 0 < verdict.points < verdict.most
+    verdict = graded(worker, given)
+    assert set(verdict.mistakes) == set(given["mistakes"])
+    share = 1 if not given["mistakes"] else 0.5 if set(given["mistakes"]) == HALVED else 0
+    assert verdict.points == share * verdict.most or given["name"] in PARTLY and 0 < verdict.points < verdict.most
 
 
-def test_who_gives_more_time_gives_it_to_trainings_too():
-    """And where less is left, since an answer before did not end, they keep theirs: a share of it is of no use to
-    them."""
-    given = []
+def test_time_limit_scales_for_trainings():
+    """Check that a longer limit is longer for trainings, too.
+
+    A shorter limit after a slow answer does not apply to them: part of a training is of no use.
+    """
+    seconds_given = []
 
     class Slow:
         def ask(self, job):
-            given.append(job["limits"]["seconds"])
-            return {"ended": "time", "said": "", "seconds": given[-1]}
+            seconds_given.append(job["limits"]["seconds"])
+            return {"ended": "time", "said": "", "seconds": seconds_given[-1]}
 
     for seconds in (3, 10, 20):
         verdict = judged(
-            Slow(), "recall", "def train_recall(inputs, targets): ...", limits=judge.LIMITS | judge.lasting(seconds)
+            Slow(), "recall", "def train_recall(inputs, targets): ...", limits=judge.LIMITS | judge.time_limits(seconds)
         )
-        assert verdict.mistakes == ["time_limit"] and f"has {given[-1]} seconds" in verdict.paragraphs[0]
-    assert given == [8, 8, 16]
+        assert verdict.mistakes == ["time_limit"] and f"has {seconds_given[-1]} seconds" in verdict.paragraphs[0]
+    assert seconds_given == [8, 8, 16]
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(("ends", "mistakes"), [("time", ["time_limit"]), ("signal 11", ["not_learned"])])
-def test_a_network_that_had_not_the_time_to_be_made_anew_is_told_so(worker, ends, mistakes):
+def test_second_training_without_time_reports_the_time_limit(worker, ends, mistakes):
     class Late:
         def ask(self, job):
             if any("numbers" in probe["tensors"] for probe in job["probes"]):
                 return {"ended": ends, "said": "", "seconds": 8.0}
             return worker.ask(job)
 
-    (one,) = (one for one in GIVEN if one["name"] == "b-recall-sklearn-gru")
-    verdict = graded(Late(), one)
+    (given,) = (given for given in GIVEN if given["name"] == "b-recall-sklearn-gru")
+    verdict = graded(Late(), given)
     assert (verdict.mistakes, verdict.points) == (mistakes, 0)

@@ -1,4 +1,4 @@
-"""Verdicts on answers: the mistakes that are named, and the points."""
+"""Verdicts on answers: named mistakes, and points."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def test_right_answers_have_all_points(worker, question):
 
 TYPED = CELL.replace("state=None", "state: tuple[torch.Tensor, torch.Tensor] | None = None").replace(
     "x.shape[0], self.hidden_size)", "x.shape[0], self.hidden_size, dtype=x.dtype)")  # fmt: skip
-# Those of CELLS that use what a worker might break; the checker's tests have the others.
+# Answers that use features which a worker might break; the checker's tests have the others.
 UNUSUAL = {name: CELL_HEAD + CELLS[name] for name in ("vmap over the batch", "float32 returned", "in place")} | {
     "scripted": TYPED + "\nOwn = LSTMCell\ndef LSTMCell(a: int, b: int):\n    return torch.jit.script(Own(a, b))\n",
     "tested below": CELL +
@@ -77,7 +77,7 @@ running.Outcome.to_json = forged
 """
 
 
-def test_forged_notes_win_half_of_a_right_answer_at_most(worker):
+def test_forged_notes_gain_at_most_half_of_a_right_answer(worker):
     renamed = CELL.replace("weight_ih", "kernel")
     wrong = renamed.replace("i, f, g, o = a", "f, i, g, o = a")
     assert judged(worker, "lstm_cell", renamed).points == 1.5
@@ -86,17 +86,17 @@ def test_forged_notes_win_half_of_a_right_answer_at_most(worker):
 
 
 @pytest.mark.heavy
-def test_a_mistake_that_many_make_is_looked_for_once(worker, monkeypatch):
-    """Of the same numbers on the same probes: on others, or of other numbers, it is looked for anew."""
-    looked, judge = [], answer_judge.judge
-    monkeypatch.setattr(answer_judge, "judge", lambda *given: looked.append(given) or judge(*given))
+def test_common_mistake_is_diagnosed_once(worker, monkeypatch):
+    """Check that equal outcomes on the same probes are diagnosed once, and others separately."""
+    diagnoses, judge = [], answer_judge.diagnose_outcomes
+    monkeypatch.setattr(answer_judge, "diagnose_outcomes", lambda *given: diagnoses.append(given) or judge(*given))
     wrong = GATES.replace("tanh", "cosh")
-    first, again = (judged(worker, "gates", source, seed=9) for source in (wrong, f"# another student's\n{wrong}"))
-    assert len(looked) == 1 and (first.mistakes, first.paragraphs, first.points) == (
-        again.mistakes,
-        again.paragraphs,
-        again.points,
+    first, second = (judged(worker, "gates", source, seed=9) for source in (wrong, f"# another student's\n{wrong}"))
+    assert len(diagnoses) == 1 and (first.mistakes, first.paragraphs, first.points) == (
+        second.mistakes,
+        second.paragraphs,
+        second.points,
     )
     for seed, source in ((10, wrong), (9, GATES.replace("sigmoid", "tanh")), (9, GATES)):
         judged(worker, "gates", source, seed=seed)
-    assert len(looked) == 4
+    assert len(diagnoses) == 4

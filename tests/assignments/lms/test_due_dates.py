@@ -1,4 +1,4 @@
-"""Due dates: what is late, by whose word, and what it costs; and that nothing of it is hidden or graded anew."""
+"""Due dates: when a submission was sent, the deduction for lateness, and the reports about both."""
 
 import csv
 import json
@@ -13,8 +13,8 @@ from bs4 import BeautifulSoup
 
 from assignments import cli
 from assignments.batch import Batch
-from assignments.lms import due_dates, sent_times
-from assignments.lms import term as terms
+from assignments.lms import course as lms_course
+from assignments.lms import due_dates, submission_times
 from assignments.read import folders
 from assignments.report import pages
 from assignments.submission import Grader
@@ -49,11 +49,11 @@ def item(sent, before=8.0, who="ada", assignment="lstm", source="times", mark=No
 
 
 def after(late, rules, **more):
-    (made,) = due_dates.applied(rules, [item(DUE + late, **more)])
-    return made["after"], made["days"], made["why"]
+    (item_after,) = due_dates.apply_rules(rules, [item(DUE + late, **more)])
+    return item_after["after"], item_after["days"], item_after["why"]
 
 
-# What it costs
+# Deductions
 
 DAY, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 PERCENT = "[late]\npercent = 10\ngrace = 15\nfloor = 50\nlast = 7\n"
@@ -68,28 +68,28 @@ COSTS = [
 
 
 @pytest.mark.parametrize("late, points, days, why", COSTS)
-def test_a_percentage_is_taken_for_each_day_that_has_begun(rules, late, points, days, why):
+def test_percentage_per_day_begun(rules, late, points, days, why):
     assert after(late, rules(PLAIN + PERCENT)) == (points, days, why)
 
 
-def test_no_points_are_taken_without_a_rule_and_none_become_negative(rules):
+def test_points_without_rule_and_lower_bound(rules):
     assert after(30 * DAY, rules(PLAIN)) == (8.0, 30, "no_rule")
     assert after(30 * DAY, rules(PLAIN + "[late]\npercent = 30\n")) == (0.0, 30, "percent")
 
 
-def test_a_day_is_one_of_the_calendar_where_the_course_is(rules):
-    """The night of October 25 has an hour more there."""
+def test_days_follow_the_calendar_of_the_time_zone(rules):
+    """Use the night of October 25, which has one more hour in Berlin."""
     due = datetime(2026, 10, 24, 23, 59, tzinfo=BERLIN)
-    one_more = datetime(2026, 10, 25, 22, 59, tzinfo=UTC)  # 23:59 there, 25 hours later
-    assert one_more - due.astimezone(UTC) == 25 * HOUR
-    assert due_dates.days_begun(one_more.astimezone(BERLIN), due) == 1
-    assert due_dates.days_begun((one_more + MINUTE).astimezone(BERLIN), due) == 2
+    a_day_later = datetime(2026, 10, 25, 22, 59, tzinfo=UTC)  # 23:59 there, 25 hours later
+    assert a_day_later - due.astimezone(UTC) == 25 * HOUR
+    assert due_dates.days_begun(a_day_later.astimezone(BERLIN), due) == 1
+    assert due_dates.days_begun((a_day_later + MINUTE).astimezone(BERLIN), due) == 2
     assert rules(PLAIN).due["lstm"] == datetime(2026, 10, 5, 21, 59, tzinfo=UTC)
     assert rules(PLAIN.replace("23:59:00", "23:59:00+09:00")).due["lstm"] == datetime(2026, 10, 5, 14, 59, tzinfo=UTC)
     assert rules(PLAIN).due["embedding"] == datetime(2026, 10, 1, 23, 59, 59, tzinfo=BERLIN)
 
 
-def test_late_days_are_used_in_the_order_of_the_dates_and_by_student(rules):
+def test_late_days_are_used_in_the_order_of_due_dates(rules):
     late = rules(PLAIN + "[late]\ndays = 3\n")
     due = late.due
     items = [
@@ -97,32 +97,38 @@ def test_late_days_are_used_in_the_order_of_the_dates_and_by_student(rules):
         assignment="embedding"),
         item(due["rnn"] + 3 * DAY, assignment="rnn", who="bo"),
     ]  # fmt: skip
-    made = due_dates.applied(late, items)
-    said = [(one["assignment"], one["after"], one["days"], one["why"], one["left"]) for one in made]
-    # embedding takes one of three; lstm would take three, and so takes none; rnn takes one
-    assert said == [("rnn", 8.0, 1, "days_used", 1), ("lstm", 0.0, 3, "days_short", 2), ("embedding", 8.0, 1,
+    applied = due_dates.apply_rules(late, items)
+    outcomes = [
+        (item_after["assignment"], item_after["after"], item_after["days"], item_after["why"], item_after["left"])
+        for item_after in applied
+    ]
+    # embedding uses one of three days; lstm would need three, and so uses none; rnn uses one
+    assert outcomes == [("rnn", 8.0, 1, "days_used", 1), ("lstm", 0.0, 3, "days_short", 2), ("embedding", 8.0, 1,
     "days_used", 2),
                     ("rnn", 8.0, 3, "days_used", 0)]  # fmt: skip
 
 
-def test_two_files_of_one_assignment_use_its_days_once(rules):
+def test_two_submissions_of_an_assignment_use_its_days_once(rules):
     late = rules(PLAIN + "[late]\ndays = 3\n")
-    made = due_dates.applied(late, [item(DUE + 2 * DAY), item(DUE + 2 * DAY) | {"entry": "ada 2"}])
-    assert [(one["after"], one["left"]) for one in made] == [(8.0, 1), (8.0, 1)]
+    applied = due_dates.apply_rules(late, [item(DUE + 2 * DAY), item(DUE + 2 * DAY) | {"entry": "ada 2"}])
+    assert [(item_after["after"], item_after["left"]) for item_after in applied] == [(8.0, 1), (8.0, 1)]
 
 
-def test_an_extension_is_one_students(rules):
+def test_extension_is_for_one_student(rules):
     late = rules(PLAIN + PERCENT + "[extensions.ada]\nlstm = 2026-10-07T23:59:00\n")
     assert after(2 * DAY, late) == (8.0, 0, "in_time") and after(2 * DAY, late, who="bo") == (6.4, 2, "percent")
     assert after(2 * DAY + HOUR, late) == (7.2, 1, "percent")
 
 
-# Whose word counts
+# Sources of times
 
 
-def test_the_schools_system_is_believed_first_then_the_table_then_files():
+def test_order_of_sources_lms_table_files():
     listed, file = DUE + HOUR, DUE + DAY
-    sent = lambda name, worksheet="", listed=listed, file=file: sent_times.sent(name, worksheet, listed, file, BERLIN)  # noqa: E731
+
+    def sent(name, worksheet="", listed=listed, file=file):
+        return submission_times.find_submission_time(name, worksheet, listed, file, BERLIN)
+
     assert sent("a_1_2_x", "Monday, 5 October 2026, 11:55 PM") == (DUE - 4 * MINUTE, "worksheet", False)
     assert sent("a_1_2_x") == (None, "mark", False)
     assert sent("a_LATE_1_2_x") == (listed, "times", True) and sent("a_LATE_1_2_x", listed=None) == (
@@ -141,31 +147,33 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("text", WRITTEN)
-def test_moodles_times_are_read(text):
-    found, wanted = sent_times.of_worksheet(text, BERLIN), WRITTEN[text]
-    assert found == (wanted and datetime(2026, 10, *wanted, tzinfo=BERLIN))
+def test_times_of_moodles_worksheet(text):
+    moment, wanted = submission_times.parse_worksheet_time(text, BERLIN), WRITTEN[text]
+    assert moment == (wanted and datetime(2026, 10, *wanted, tzinfo=BERLIN))
 
 
-def test_what_is_not_known_takes_nothing(rules):
+def test_unknown_time_costs_nothing(rules):
     late = rules(PLAIN + PERCENT)
     whys = {(None, False): "in_time", (None, True): "late_unknown", (None, None): "unknown"}
     for (sent, mark), why in whys.items():
-        (made,) = due_dates.applied(late, [item(sent, mark=mark)])
-        assert (made["after"], made["why"]) == (8.0, why) and (made["late"] is None) == (why != "in_time")
-    (made,) = due_dates.applied(
+        (item_after,) = due_dates.apply_rules(late, [item(sent, mark=mark)])
+        assert (item_after["after"], item_after["why"]) == (8.0, why) and (item_after["late"] is None) == (
+            why != "in_time"
+        )
+    (item_after,) = due_dates.apply_rules(
         late, [item(DUE - HOUR, source="files", mark=True)]
-    )  # the file's time is not that of sending
-    assert made["why"] == "late_unknown"
+    )  # the file's time contradicts the mark
+    assert item_after["why"] == "late_unknown"
 
 
-def test_times_of_copying_are_none():
-    assert sent_times.copied([DUE, DUE + MINUTE, None, DUE + 10 * MINUTE]) and not sent_times.copied(
-        [DUE, DUE + MINUTE]
-    )
-    assert not sent_times.copied([DUE, DUE + MINUTE, DUE + HOUR])
+def test_times_of_copying_are_not_used():
+    assert submission_times.are_copy_times(
+        [DUE, DUE + MINUTE, None, DUE + 10 * MINUTE]
+    ) and not submission_times.are_copy_times([DUE, DUE + MINUTE])
+    assert not submission_times.are_copy_times([DUE, DUE + MINUTE, DUE + HOUR])
 
 
-def test_a_table_of_times_is_read_and_its_faults_are_said(tmp_path):
+def test_table_of_times_and_its_errors(tmp_path):
     path = tmp_path / "times.csv"
 
     def find(name):
@@ -175,22 +183,22 @@ def test_a_table_of_times_is_read_and_its_faults_are_said(tmp_path):
 
     def read(text):
         path.write_text(text, encoding="utf-8")
-        return sent_times.table(path, BERLIN, NAMES, find)
+        return submission_times.read_table(path, BERLIN, NAMES, find)
 
     assert read("Student,Time,Assignment\nada,2026-10-05 23:59,lstm\n\nada,2026-10-05T21:59:00Z,\n") == {
         (0, "lstm"): DUE,
         (0, ""): DUE,
     }
     heads = "student,time,assignment\n"
-    for text, said in (("a,b\n", "student, time"), (heads + "ada,x,\n", "line 2: 'x' is no date"),
+    for text, message in (("a,b\n", "student, time"), (heads + "ada,x,\n", "line 2: 'x' is no date"),
     (heads + "bo,2026-10-05,\n", "line 2: .*bo"),
                        (heads + 'ada,"2026-10-05\n",lstm\nada,2026-10-05,gru\n',
                        "line 4: there is no assignment gru")):  # fmt: skip
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             read(text)
 
 
-# What is wrong with the file
+# Errors in the file
 
 WRONG = {
     "zone = ?": "line 1", PLAIN.replace("Europe/Berlin",
@@ -222,7 +230,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_is_wrong_is_said_with_its_line(rules, text):
+def test_errors_in_rules_name_the_line(rules, text):
     def find(name):
         if name.lower() != "ada":
             raise ValueError(f"there is no student {name}")
@@ -243,7 +251,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("asked", FAULTS)
-def test_nothing_is_graded_before_a_fault_is_said(tmp_path, monkeypatch, capsys, asked):
+def test_errors_are_reported_before_grading(tmp_path, monkeypatch, capsys, asked):
     put(tmp_path / "sent", "ada", "lstm.ipynb", "{}")
     (tmp_path / "course.toml").write_text(PLAIN + "[extensions.adda]\nlstm = 2026-10-09\n")
     (tmp_path / "class.csv").write_text("Student,ID,Section,Work (7),More (9)\nAda,1,S,,\n")
@@ -255,50 +263,52 @@ def test_nothing_is_graded_before_a_fault_is_said(tmp_path, monkeypatch, capsys,
     assert not (tmp_path / "grades").exists()
 
 
-# What is said of it
+# Reports
 
 WHYS = "in_time", "grace", "percent", "floor", "last", "days_used", "days_short", "no_rule", "unknown", "late_unknown"
 
 
 @pytest.mark.parametrize("language", messages.languages())
-def test_spans_are_said_in_words(language):
-    said = pages.words(language)["dates"]
-    spans = [
-        due_dates.span(one, said)
-        for one in (DAY + 3 * HOUR, DAY + 3 * HOUR + MINUTE, 2 * HOUR + MINUTE, 59 * MINUTE + MINUTE / 2, 2 * DAY)
+def test_durations_in_words(language):
+    texts = pages.words(language)["dates"]
+    durations = [
+        due_dates.format_duration(duration, texts)
+        for duration in (DAY + 3 * HOUR, DAY + 3 * HOUR + MINUTE, 2 * HOUR + MINUTE, 59 * MINUTE + MINUTE / 2, 2 * DAY)
     ]
     if language == "en":
-        assert spans == ["1 day 3 hours", "1 day 4 hours", "2 hours 1 minute", "1 hour", "2 days"]
-    assert all(said[why] for why in WHYS) and len({*spans}) == 5
+        assert durations == ["1 day 3 hours", "1 day 4 hours", "2 hours 1 minute", "1 hour", "2 days"]
+    assert all(texts[why] for why in WHYS) and len({*durations}) == 5
 
 
 @pytest.fixture
 def batch(tmp_path, monkeypatch, in_process, no_gradebook):
-    """Run a batch of two, one of whom was late, with these rules. Return who was graded. Whatever was sent is right."""
+    """Run a batch of two right answers, of which one is late, with these rules; return the students graded."""
     monkeypatch.setattr(Grader, "grade", lambda student, *_: iter([("", result(student))]))
     for name, late in (("ada", DAY + 3 * HOUR), ("bo", -HOUR)):
         os.utime(put(tmp_path / "sent", name, "lstm.ipynb", "{}"), ((DUE + late).timestamp(),) * 2)
 
     def run(rules):
-        found = folders.students(tmp_path / "sent")
+        paths = folders.students(tmp_path / "sent")
         if rules:
             (tmp_path / "course.toml").write_text(rules)
-        term = terms.Term(found, ["lstm"], rules=tmp_path / "course.toml") if rules else None
-        made = Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=lambda _: None, term=term)
-        todo = [*made.todo]
-        made.grade(1)
+        course = lms_course.Course(paths, ["lstm"], rules=tmp_path / "course.toml") if rules else None
+        new_batch = Batch(tmp_path / "sent", tmp_path / "grades", ("lstm",), say=lambda _: None, course=course)
+        todo = [*new_batch.todo]
+        new_batch.grade(1)
         return todo
 
     return run
 
 
-def test_dates_change_what_is_derived_and_grade_nothing_anew(batch, tmp_path):
+def test_new_dates_change_reports_but_no_cached_result(batch, tmp_path):
     output = tmp_path / "grades"
     stored = lambda: {path.name: path.read_bytes() for path in (output / "done").iterdir()}  # noqa: E731
 
     def row(student):
         with open(output / "grades.csv", encoding="utf-8-sig", newline="") as file:
-            return next(one for one in csv.DictReader(file) if one["student"] == student and one["question"] == "gates")
+            return next(
+                entry for entry in csv.DictReader(file) if entry["student"] == student and entry["question"] == "gates"
+            )
 
     assert batch(PLAIN + PERCENT) == ["ada", "bo"]
     before = stored()
@@ -306,10 +316,10 @@ def test_dates_change_what_is_derived_and_grade_nothing_anew(batch, tmp_path):
     assert [row("bo")[key] for key in ("points", "before", "after", "late")] == ["2", "2", "2", "0"]
     page = (output / "feedback" / "ada.html").read_text("utf-8")
     text = BeautifulSoup(page, "html.parser").main.text
-    for one in ("It was due 2026-10-05 23:59 CEST.", "It was sent 2026-10-07 02:59 CEST (by the time of the file).",
+    for line in ("It was due 2026-10-05 23:59 CEST.", "It was sent 2026-10-07 02:59 CEST (by the time of the file).",
                 "It is late by 1 day 3 hours. Each day that has begun takes 10 % of the points: here 20 %.",
                 "Points before: 2. Points after: 1.6."):  # fmt: skip
-        assert one in text
+        assert line in text
     summary = BeautifulSoup((output / "summary.html").read_text("utf-8"), "html.parser")
     rows = [
         [cell.text for cell in row.select("td")] for row in summary.select("#dates ~ div.table")[0].select("tbody tr")
@@ -326,8 +336,8 @@ def test_dates_change_what_is_derived_and_grade_nothing_anew(batch, tmp_path):
     assert "told" not in json.dumps([*map(bytes.decode, stored().values())])
 
 
-def test_a_name_that_looks_like_canvas_is_believed_only_in_canvas_own_zip(tmp_path):
-    """Who may name files would never be late."""
+def test_late_mark_counts_only_in_canvas_downloads(tmp_path):
+    """Students choose file names, which must not make a submission timely."""
     (tmp_path / "course.toml").write_text(PLAIN + PERCENT)
     (tmp_path / "class.csv").write_text(
         "Student,ID,Section,LSTM (7)\n    Points Possible,,,2\nAda,1,S,\nBo,2,S,\nCy,3,S,\n"
@@ -338,28 +348,30 @@ def test_a_name_that_looks_like_canvas_is_believed_only_in_canvas_own_zip(tmp_pa
         os.utime(tmp_path / "sent" / name, ((DUE + DAY).timestamp() + 3600 * len(name),) * 2)
 
     def source(**more):
-        term = terms.Term(folders.students(tmp_path / "sent"), rules=tmp_path / "course.toml", **more)
-        graded = {name: {"student": name, "assignments": ["lstm"]} for name in term.found}
-        term.note(tmp_path, graded)
-        return term.memory["ada_1_2_lstm", "lstm"][1]
+        course = lms_course.Course(folders.students(tmp_path / "sent"), rules=tmp_path / "course.toml", **more)
+        graded = {name: {"student": name, "assignments": ["lstm"]} for name in course.paths}
+        course.record_times(tmp_path, graded)
+        return course.sent_times["ada_1_2_lstm", "lstm"][1]
 
     assert source() == source(class_list=tmp_path / "class.csv") == "files"
     (tmp_path / "sent" / "bo.ipynb").rename(tmp_path / "sent" / "bo_2_3_lstm.ipynb")
     assert source(class_list=tmp_path / "class.csv") == "mark"
     for path in (tmp_path / "sent").iterdir():
         os.utime(path, (DUE.timestamp(),) * 2)
-    assert source() == "nothing"  # all were copied at once
+    assert source() == "nothing"  # all files were copied at once
 
 
-def test_two_runs_that_write_at_once_take_no_file_from_each_other(tmp_path, monkeypatch):
-    """The second one writes while the first one is about to put its file in place."""
+def test_simultaneous_writes_of_times(tmp_path, monkeypatch):
+    """Let a second run write just before the first one puts its file in place."""
     replace, moments = os.replace, {("ada", "lstm"): [None, "nothing", ""]}
 
-    def second(*given):
+    def write_between(*paths):
         monkeypatch.setattr(os, "replace", replace)
-        terms.remember(tmp_path, {("bo", "lstm"): [None, "nothing", ""]})
-        replace(*given)
+        lms_course.write_times(tmp_path, {("bo", "lstm"): [None, "nothing", ""]})
+        replace(*paths)
 
-    monkeypatch.setattr(os, "replace", second)
-    terms.remember(tmp_path, moments)
-    assert terms.remembered(tmp_path) == moments and [one.name for one in tmp_path.iterdir()] == [terms.MEMORY]
+    monkeypatch.setattr(os, "replace", write_between)
+    lms_course.write_times(tmp_path, moments)
+    assert lms_course.read_times(tmp_path) == moments and [path.name for path in tmp_path.iterdir()] == [
+        lms_course.TIMES_FILE
+    ]

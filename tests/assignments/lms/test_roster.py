@@ -1,5 +1,7 @@
-"""Class lists of Canvas and Moodle: whose a submission is, and what is written back. The files have the documented
-forms."""
+"""Class lists of Canvas and Moodle: matching submissions to students, and writing grades.
+
+The files have the documented forms.
+"""
 
 import csv
 import io
@@ -11,12 +13,12 @@ from pathlib import PurePosixPath
 import pytest
 from bs4 import BeautifulSoup
 
+from assignments.lms import course as lms_course
 from assignments.lms import csv_file, roster, upload
-from assignments.lms import term as terms
 from assignments.read import folders
 from assignments.read.names import page_name
 from assignments.report import pages
-from assignments.report.results import write
+from assignments.report.all_reports import write_reports
 from companion.check.engine import messages
 from tests.assignments.grading import result
 
@@ -51,44 +53,47 @@ Grace,Hopper,S2,,,grace@uni.example,-,-
 
 @pytest.fixture
 def listed(tmp_path):
-    def made(text):
+    def read_roster(text):
         (tmp_path / "class.csv").write_bytes(text.encode())
         return roster.read(tmp_path / "class.csv")
 
-    return made
+    return read_roster
 
 
 def made_up(student, points=1.5, stretch=0, remarks=(), **more):
-    one = result(student, points, **more)
+    graded = result(student, points, **more)
     if stretch:
-        one["verdicts"].append(
-            one["verdicts"][0] | {"question": "one_bias", "points": stretch, "most": stretch, "stretch": True}
+        graded["verdicts"].append(
+            graded["verdicts"][0] | {"question": "one_bias", "points": stretch, "most": stretch, "stretch": True}
         )
-    return one | {"remarks": [*remarks]}
+    return graded | {"remarks": [*remarks]}
 
 
-def graded(folder, text, entries, said=None, **more):
-    """What is written of entries that are graded as the dictionaries say: the folder of grades, and the run's term."""
+def graded(folder, text, entries, lines_printed=None, **more):
+    """Grade made-up submissions, and return the output folder and the course.
+
+    entries: {file name: arguments of `made_up`, or None}.
+    """
     (folder / "sent").mkdir()
     for entry in entries:
         (folder / "sent" / entry).write_text("{}")
     (folder / "class.csv").write_bytes(text.encode())
-    found = folders.students(folder / "sent")
-    term = terms.Term(found, class_list=folder / "class.csv", **more)
-    for one in ("feedback", "review"):
-        (folder / "grades" / one).mkdir(parents=True)
-    results = [made_up(name, **(entries[path.name] or {})) for name, path in found.items()]
-    term.note(folder / "grades", {one["student"]: one for one in results})
-    lines = [] if said is None else said
-    write(folder / "grades", results, lines.append, term)
-    return folder / "grades", term
+    paths = folders.students(folder / "sent")
+    course = lms_course.Course(paths, class_list=folder / "class.csv", **more)
+    for subfolder in ("feedback", "review"):
+        (folder / "grades" / subfolder).mkdir(parents=True)
+    results = [made_up(name, **(entries[path.name] or {})) for name, path in paths.items()]
+    course.record_times(folder / "grades", {result["student"]: result for result in results})
+    lines = [] if lines_printed is None else lines_printed
+    write_reports(folder / "grades", results, lines.append, course)
+    return folder / "grades", course
 
 
 def table(path):
     return list(csv.reader(io.StringIO(path.read_bytes().decode("utf-8-sig"), newline="")))
 
 
-# Whose it is
+# Matching
 
 WHOSE = {
     "lovelaceada_101_5_lstm": "Lovelace, Ada", "lovelaceada_LATE_101_5_102_6_x": "Lovelace, Ada",
@@ -109,39 +114,44 @@ WHOSE = {
 
 
 @pytest.mark.parametrize("entry", WHOSE)
-def test_an_entry_is_the_students_whose_it_certainly_is(listed, entry):
-    found = listed(CANVAS)
-    names = [found.students[place].name for place in roster.whose(found, entry)]
+def test_submission_belongs_to_a_student_if_certain(listed, entry):
+    roster_read = listed(CANVAS)
+    names = [roster_read.students[index].name for index in roster.find_students(roster_read, entry)]
     assert names == ([WHOSE[entry]] if WHOSE[entry] else names) and (len(names) != 1 or WHOSE[entry])
 
 
-def test_moodles_number_decides_and_an_address_that_two_share_does_not(listed):
-    found = listed(WORKSHEET)
-    said = lambda entry: [found.students[place].name for place in roster.whose(found, entry)]  # noqa: E731
+def test_moodles_number_decides_and_shared_logins_do_not(listed):
+    class_list = listed(WORKSHEET)
+    names_of = lambda entry: [class_list.students[index].name for index in roster.find_students(class_list, entry)]  # noqa: E731
     assert (
-        said("Grace Hopper_51_assignsubmission_file_")
-        == said("Participant 51_51_assignsubmission_file")
+        names_of("Grace Hopper_51_assignsubmission_file_")
+        == names_of("Participant 51_51_assignsubmission_file")
         == ["Ada Lovelace"]
     )
-    assert said("X_51_assignsubmission_file_52_assignsubmission_file_lstm") == ["Ada Lovelace"]
-    assert said("Ada Lovelace_99_assignsubmission_file_") == []
-    assert said("ada") == ["Ada Lovelace", "山田 太郎"] and said("ada@other.example") == said("山田太郎") == [
-        "山田 太郎"
-    ]
-    found = listed('Identifier,Status,Grade\n"Participant 51",-,\n')  # names are hidden
-    assert said("Participant 51_51_assignsubmission_file_") == said("participant 51") == ["Participant 51"]
-    found = listed(GRADER)  # it has no numbers of participants
-    assert said("Ada Lovelace_99_assignsubmission_file_") == said("Lovelace Ada") == said("S1") == ["Ada Lovelace"]
+    assert names_of("X_51_assignsubmission_file_52_assignsubmission_file_lstm") == ["Ada Lovelace"]
+    assert names_of("Ada Lovelace_99_assignsubmission_file_") == []
+    assert names_of("ada") == ["Ada Lovelace", "山田 太郎"] and names_of("ada@other.example") == names_of(
+        "山田太郎"
+    ) == ["山田 太郎"]
+    class_list = listed('Identifier,Status,Grade\n"Participant 51",-,\n')  # without names
+    assert names_of("Participant 51_51_assignsubmission_file_") == names_of("participant 51") == ["Participant 51"]
+    class_list = listed(GRADER)  # without numbers of participants
+    assert (
+        names_of("Ada Lovelace_99_assignsubmission_file_")
+        == names_of("Lovelace Ada")
+        == names_of("S1")
+        == ["Ada Lovelace"]
+    )
 
 
-def test_what_is_not_certain_is_listed_and_gets_no_grade(tmp_path):
+def test_uncertain_submissions_are_listed_without_grade(tmp_path):
     lines = []
     entries = {"lovelaceada_101_5_lstm.ipynb": None, "lovelaceada_101_6_lstm.ipynb": None, "Jose Nunez.ipynb": None,
                "nobody.ipynb": None, "kim.ipynb": None, "김하늘.pdf": {"remarks": [["no_assignment", ""]]},
                "Hoper Grace.ipynb": None}  # fmt: skip
-    output, term = graded(tmp_path, CANVAS, entries, lines, columns=["777"])
-    given = {row[0]: row[5] for row in table(output / "canvas.csv")[3:]}
-    assert given == {row[0]: row[5] for row in csv.reader(io.StringIO(CANVAS[1:])) if row[1].isdigit()} | {
+    output, course = graded(tmp_path, CANVAS, entries, lines, columns=["777"])
+    grades = {row[0]: row[5] for row in table(output / "canvas.csv")[3:]}
+    assert grades == {row[0]: row[5] for row in csv.reader(io.StringIO(CANVAS[1:])) if row[1].isdigit()} | {
         "김, 하늘": "7.5"
     }
     page = BeautifulSoup((output / "summary.html").read_text("utf-8"), "html.parser")
@@ -149,12 +159,12 @@ def test_what_is_not_certain_is_listed_and_gets_no_grade(tmp_path):
         tuple(cell.text for cell in row.select("td"))
         for row in page.select("#roster ~ div.table")[0].select("tbody tr")
     }
-    own = pages.words("en")["roster"]
-    assert {("nobody", own["nobody"], ""), ("Hoper Grace", own["nobody"], "Hopper, Grace")} <= rows
-    assert ("Jose Nunez", own["ambiguous"], "Nuñez, José (103); Nunez, Jose (104)") in rows
-    assert ("lovelaceada_101_5_lstm, lovelaceada_101_6_lstm", own["twice"], "Lovelace, Ada; lstm") in rows
-    assert ("김하늘", own["beside"], "김, 하늘; lstm") in rows
-    missing = {who for who, why, _ in rows if why == own["missing"]}
+    texts = pages.words("en")["roster"]
+    assert {("nobody", texts["nobody"], ""), ("Hoper Grace", texts["nobody"], "Hopper, Grace")} <= rows
+    assert ("Jose Nunez", texts["ambiguous"], "Nuñez, José (103); Nunez, Jose (104)") in rows
+    assert ("lovelaceada_101_5_lstm, lovelaceada_101_6_lstm", texts["twice"], "Lovelace, Ada; lstm") in rows
+    assert ("김하늘", texts["beside"], "김, 하늘; lstm") in rows
+    missing = {name for name, reason, _ in rows if reason == texts["missing"]}
     assert missing == {
         "Hopper, Grace",
         "山田, 太郎",
@@ -167,14 +177,14 @@ def test_what_is_not_certain_is_listed_and_gets_no_grade(tmp_path):
     assert "<p>Student: Lovelace, Ada</p>" in (
         output / "feedback" / f"{page_name('lovelaceada_101_5_lstm')}.html"
     ).read_text("utf-8")
-    said = "\n".join(lines)
-    assert all(who in said and why in said for who, why, _ in rows) and term.failed is None
+    printed = "\n".join(lines)
+    assert all(name in printed and reason in printed for name, reason, _ in rows) and course.failed is None
 
 
-# What is written back
+# Files for upload
 
 
-def test_canvas_gets_its_own_file_with_nothing_but_grades_changed(tmp_path):
+def test_canvas_file_changes_only_in_its_grades(tmp_path):
     entries = {
         "lovelaceada_101_5_lstm.ipynb": {"stretch": 0.5},
         "grace.ipynb": None,
@@ -192,7 +202,7 @@ def test_canvas_gets_its_own_file_with_nothing_but_grades_changed(tmp_path):
     assert not list(output.glob("moodle*"))
 
 
-def test_other_separators_line_ends_and_short_rows_stay(tmp_path):
+def test_separators_line_ends_and_short_rows_stay(tmp_path):
     text = (
         "LastName;FirstName;ID;Section;LSTM (7);X (8)\n    Points"
         ' Possible;;;;3,00;1\nLovelace;Ada;101;"A;\n""B""";"";\nHopper;Grace;102;A\n'
@@ -202,10 +212,10 @@ def test_other_separators_line_ends_and_short_rows_stay(tmp_path):
     assert (output / "canvas.csv").read_bytes() == wanted.encode()
     table = csv_file.read(tmp_path / "class.csv")
     table.filled |= {(3, 5): "y", (3, 4): "a;b"}
-    assert table.written().decode().endswith('102;A;"a;b";y\n')
+    assert table.to_bytes().decode().endswith('102;A;"a;b";y\n')
 
 
-def test_moodle_gets_its_worksheet_and_the_pages(tmp_path):
+def test_moodle_worksheet_and_feedback_files(tmp_path):
     entries = {
         "Ada Lovelace_51_assignsubmission_file_lstm.ipynb": {"points": 2, "stretch": 1},
         "Grace Hopper.ipynb": {"language": "ja"},
@@ -240,126 +250,120 @@ HOSTILE = ["../../etc/passwd", "..", "/abs", "C:\\x", "a\0b", "~a", ".hidden", "
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_no_name_leads_out_of_its_folder_or_to_another_student(name):
+def test_names_lead_to_no_other_folder_or_student(name):
     with zipfile.ZipFile(io.BytesIO(upload.feedback_zip({("7", name, "lstm"): "page"}))) as archive:
         (path,) = archive.namelist()
     parts = PurePosixPath(path).parts
     assert len(parts) == 2 and not {"..", "/", "."} & {*parts} and len(path) < 150 and path.isprintable()
     info = path.split("_")  # as Moodle reads it
-    assert (
-        info[1:4] == ["7", "assignsubmission", "file"]
-        and parts[1] == "lstm-feedback.html"
-        and info[0][:1] not in ("", "~", ".")
-    )
+    assert info[1:4] == ["7", "assignsubmission", "file"] and parts[1] == "lstm-feedback.html"
+    assert info[0][:1] not in ("", "~", ".")
 
 
-def test_a_name_is_text_on_the_summary(tmp_path):
+def test_names_are_escaped_on_the_summary(tmp_path):
     text = CANVAS.replace("山田, 太郎", "<img src=x onerror=alert(1)>\u202e").replace(
         "かとう, あい", "<img src=x onerror=alert(1)>"
     )
     entries = {"<b>x.ipynb" if os.name == "posix" else "b.ipynb": None, "img src x onerror alert 1.ipynb": None}
     output, _ = graded(tmp_path, text.replace("がとう, あい", "<i>"), entries, columns=["777"])
     page = BeautifulSoup((output / "summary.html").read_text("utf-8"), "html.parser")
-    assert (
-        not page.select("img, main b, main i")
-        and page.text.count("<img") == 2
-        and "<i>" in page.text
-        and "<img src=x onerror=alert(1)>" in page.text
-        and "\u202e" not in page.text
-    )
+    assert not page.select("img, main b, main i") and page.text.count("<img") == 2 and "<i>" in page.text
+    assert "<img src=x onerror=alert(1)>" in page.text and "\u202e" not in page.text
 
 
-def test_no_text_of_ours_is_a_formula_and_what_came_in_stays(listed):
-    found = listed(WORKSHEET.replace("Ada Lovelace", "=1+1"))
-    upload.fill(found, 4, {0: (1, 2)}, {0: "1 point; =1+1"}, "lstm")
-    row = next(csv.reader(io.StringIO(found.table.written().decode().split("\n", 1)[1], newline="")))
+def test_comments_are_no_formulas_and_old_cells_stay(listed):
+    roster_read = listed(WORKSHEET.replace("Ada Lovelace", "=1+1"))
+    upload.fill_grades(roster_read, 4, {0: (1, 2)}, {0: "1 point; =1+1"}, "lstm")
+    row = next(csv.reader(io.StringIO(roster_read.table.to_bytes().decode().split("\n", 1)[1], newline="")))
     assert row[1] == "=1+1" and row[10] == "lstm: 1 point;' =1+1"
 
 
-# Which column, and what is no class list
+# Columns, and other files
 
 
-def test_the_column_is_said_or_certain(listed):
+def test_column_is_given_or_certain(listed):
     heads = "Student,ID,Section,{}\n    Points Possible,,,{}\nA,1,S,\n"
-    place = lambda columns, assignment, asked=None: upload.column(  # noqa: E731
-        listed(heads.format(",".join(columns), ",".join("1" for _ in columns))), assignment, asked
+    column_of = lambda columns, assignment, wanted=None: upload.find_column(  # noqa: E731
+        listed(heads.format(",".join(columns), ",".join("1" for _ in columns))), assignment, wanted
     )
     two = ["LSTM (7)", "LSTM parameters (8)"]
-    assert place(two, "lstm") == 3 and place(two, "lstm_parameters") == 4 and place(two, "rnn", "8") == 4
-    assert place(["Week 3 (7)"], "rnn") == 3 and place(["課題LSTM (7)", "課題RNN (8)"], "rnn") == 4
-    assert place(two, "lstm", "lstm parameters") == 4
-    for columns, assignment, asked in ((two, "rnn", None), (["LSTM a (7)", "LSTM b (8)"], "lstm", None), (two, "lstm",
+    assert column_of(two, "lstm") == 3 and column_of(two, "lstm_parameters") == 4 and column_of(two, "rnn", "8") == 4
+    assert column_of(["Week 3 (7)"], "rnn") == 3 and column_of(["課題LSTM (7)", "課題RNN (8)"], "rnn") == 4
+    assert column_of(two, "lstm", "lstm parameters") == 4
+    for columns, assignment, wanted in ((two, "rnn", None), (["LSTM a (7)", "LSTM b (8)"], "lstm", None), (two, "lstm",
     "LSTM (9)"),
                                        (["LSTM (7)"], "rnn", None), (two[1:], "lstm", None)):  # fmt: skip
         with pytest.raises(ValueError) as error:
-            place(columns, assignment, asked)
-        assert all(one in str(error.value) for one in columns)
+            column_of(columns, assignment, wanted)
+        assert all(head in str(error.value) for head in columns)
 
 
-def test_a_column_that_takes_no_grades_is_none(listed):
-    assert [*upload.choices(listed(CANVAS))] == ["Homework 3: LSTM (777)", "LSTM parameters (778)", "Quiz (779)"]
+def test_read_only_columns_are_no_choice(listed):
+    assert [*upload.grade_columns(listed(CANVAS))] == ["Homework 3: LSTM (777)", "LSTM parameters (778)", "Quiz (779)"]
     closed = CANVAS.replace(",5.00,(read", ",(read only),(read")
-    assert [*upload.choices(listed(closed))] == ["Homework 3: LSTM (777)", "LSTM parameters (778)"]
-    assert [*upload.choices(listed(GRADER))] == ["Assignment: LSTM (Real)"]
+    assert [*upload.grade_columns(listed(closed))] == ["Homework 3: LSTM (777)", "LSTM parameters (778)"]
+    assert [*upload.grade_columns(listed(GRADER))] == ["Assignment: LSTM (Real)"]
 
 
-def test_no_file_is_written_where_the_column_is_not_certain(tmp_path):
+def test_no_file_is_written_if_the_column_is_uncertain(tmp_path):
     (tmp_path / "grades").mkdir()
     (tmp_path / "grades" / "canvas.csv").write_text("an older one")
-    output, term = graded(tmp_path, CANVAS.replace("LSTM", "Work"), {"kim.ipynb": None})
+    output, course = graded(tmp_path, CANVAS.replace("LSTM", "Work"), {"kim.ipynb": None})
     assert (
-        "--column" in term.failed and "“Homework 3: Work (777)”" in term.failed and not (output / "canvas.csv").exists()
+        "--column" in course.failed
+        and "“Homework 3: Work (777)”" in course.failed
+        and not (output / "canvas.csv").exists()
     )
     assert (output / "summary.html").exists()
 
 
-def test_each_of_several_assignments_has_its_own_column(tmp_path):
+def test_several_assignments_have_their_own_columns(tmp_path):
     entries = {"kim.ipynb": None, "yamada.ipynb": {"assignment": "lstm_parameters", "points": 2}}
-    output, term = graded(tmp_path, CANVAS, entries)
+    output, course = graded(tmp_path, CANVAS, entries)
     wanted = CANVAS.replace("S6,kim,A,,", "S6,kim,A,7.5,").replace("yamada,A,,", "yamada,A,,4")
-    assert term.failed is None and (output / "canvas.csv").read_bytes() == wanted.encode()
+    assert course.failed is None and (output / "canvas.csv").read_bytes() == wanted.encode()
 
 
-def test_one_column_does_not_take_two_assignments(tmp_path):
+def test_one_column_for_two_assignments_is_an_error(tmp_path):
     entries = {"kim.ipynb": None, "grace.ipynb": {"assignment": "rnn"}}
-    output, term = graded(tmp_path, CANVAS, entries, columns=["777"])
-    assert "--column 777 takes one assignment" in term.failed and not (output / "canvas.csv").exists()
+    output, course = graded(tmp_path, CANVAS, entries, columns=["777"])
+    assert "--column 777 takes one assignment" in course.failed and not (output / "canvas.csv").exists()
     (tmp_path / "more").mkdir()
-    output, term = graded(tmp_path / "more", WORKSHEET, entries)
-    assert "say which with --assignment" in term.failed and not (output / "moodle.csv").exists()
+    output, course = graded(tmp_path / "more", WORKSHEET, entries)
+    assert "say which with --assignment" in course.failed and not (output / "moodle.csv").exists()
 
 
-def test_a_batch_is_about_its_own_assignment_whatever_was_graded_before(tmp_path):
+def test_batch_writes_only_its_own_assignment(tmp_path):
     output, _ = graded(tmp_path, WORKSHEET, {"ada@uni.example.ipynb": None})
-    term = terms.Term(folders.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
+    course = lms_course.Course(folders.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
     both = made_up("ada@uni.example", assignment="rnn", points=1)
-    term.note(output, {"ada@uni.example": both})
-    write(
+    course.record_times(output, {"ada@uni.example": both})
+    write_reports(
         output,
         [both | {"assignments": ["lstm", "rnn"], "verdicts": made_up("")["verdicts"] + both["verdicts"]}],
         print,
-        term,
+        course,
     )
-    assert term.failed is None and '"Submitted for grading",50,' in (output / "moodle.csv").read_text("utf-8")
+    assert course.failed is None and '"Submitted for grading",50,' in (output / "moodle.csv").read_text("utf-8")
 
 
-def test_what_is_not_graded_yet_is_not_missing(tmp_path):
+def test_ungraded_submissions_are_not_missing(tmp_path):
     lines = []
-    output, term = graded(tmp_path, WORKSHEET, {"ada@uni.example.ipynb": None})
+    output, course = graded(tmp_path, WORKSHEET, {"ada@uni.example.ipynb": None})
     (tmp_path / "sent" / "grace.ipynb").write_text("{}")
-    term = terms.Term(folders.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
-    term.note(output, {"ada@uni.example": made_up("ada@uni.example")})
-    write(output, [made_up("ada@uni.example")], lines.append, term)
-    assert "not all submissions are graded yet" in term.failed and not (output / "moodle.csv").exists()
+    course = lms_course.Course(folders.students(tmp_path / "sent"), class_list=tmp_path / "class.csv")
+    course.record_times(output, {"ada@uni.example": made_up("ada@uni.example")})
+    write_reports(output, [made_up("ada@uni.example")], lines.append, course)
+    assert "not all submissions are graded yet" in course.failed and not (output / "moodle.csv").exists()
     assert not any(line.startswith("Grace") for line in lines) and any("山田" in line for line in lines)
 
 
-def test_a_list_without_a_column_for_grades_still_says_who_is_missing(tmp_path):
+def test_list_without_grades_still_names_missing_students(tmp_path):
     lines = []
     text = "First name,Surname,Email address\nAda,Lovelace,ada@uni.example\nGrace,Hopper,grace@uni.example\n"
-    output, term = graded(tmp_path, text, {"ada.ipynb": None}, lines)
+    output, course = graded(tmp_path, text, {"ada.ipynb": None}, lines)
     assert (
-        term.failed is None and not list(output.glob("moodle*")) and pages.words("en")["roster"]["no_column"] in lines
+        course.failed is None and not list(output.glob("moodle*")) and pages.words("en")["roster"]["no_column"] in lines
     )
     assert "Grace Hopper: Nothing was sent. (lstm)" in lines
 
@@ -370,19 +374,19 @@ BAD = {"name,points\nada,1\n": "no class list", "ada\n": "no table", "Student,ID
 
 
 @pytest.mark.parametrize("text", BAD)
-def test_what_is_no_class_list_is_said_before_anything_is_graded(tmp_path, text):
+def test_other_files_are_rejected_before_grading(tmp_path, text):
     (tmp_path / "class.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ValueError, match=BAD[text]):
-        terms.Term({}, class_list=tmp_path / "class.csv")
+        lms_course.Course({}, class_list=tmp_path / "class.csv")
 
 
-def test_cells_are_read_as_a_spreadsheet_reads_them():
+def test_cells_are_read_as_by_the_csv_module():
     for text in (CANVAS[1:], WORKSHEET, GRADER, 'a,"b,""c\r\nd",\r\n,,\n"x"y,z\n', "a,b"):
-        assert csv_file.scanned(text, ",")[0] == list(csv.reader(io.StringIO(text, newline="")))
+        assert csv_file.scan(text, ",")[0] == list(csv.reader(io.StringIO(text, newline="")))
 
 
 @pytest.mark.parametrize("language", messages.languages())
-def test_the_section_of_the_class_list_is_in_the_language_of_the_class(tmp_path, language):
+def test_class_list_section_is_in_the_language_of_the_class(tmp_path, language):
     output, _ = graded(tmp_path, CANVAS, {"kim.ipynb": {"language": language}}, columns=["777"])
     page = BeautifulSoup((output / "summary.html").read_text("utf-8"), "html.parser")
     own = pages.words(language)["roster"]

@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from assignments.grade import store
+from assignments.grade import cache
 from assignments.read import answers, folders, notebooks
 from tests.assignments.grading import cell, notebook, put, sent
 from tests.check.lstm_answers import GATES, SOURCES
@@ -30,15 +30,15 @@ def test_files_that_never_end_are_not_read(tmp_path):
     assert [key for key, _ in sent(tmp_path, "c").remarks] == ["nothing_sent"]
     assert [key for key, _ in sent(tmp_path, "d").remarks] == ["file_too_large"]
     for path in paths.values():
-        store.files_digest(path)
+        cache.hash_files(path)
     assert time.monotonic() - begin < 5
 
 
 def test_a_submission_may_change_or_vanish_meanwhile(tmp_path, monkeypatch):
     path = put(tmp_path, "a", "lstm.ipynb", notebook())
-    before = store.files_digest(tmp_path / "a")
+    before = cache.hash_files(tmp_path / "a")
     path.write_text("{}")
-    assert store.files_digest(tmp_path / "a") != before
+    assert cache.hash_files(tmp_path / "a") != before
     walk = list(os.walk(tmp_path / "a"))
     path.unlink()
     monkeypatch.setattr(os, "walk", lambda *_, **__: walk)
@@ -82,15 +82,15 @@ def test_submissions_have_bounds(tmp_path, monkeypatch):
     older = put(tmp_path, "a", "older.ipynb", notebook())
     os.utime(older, (1, 1))
     monkeypatch.setattr(folders, "MAX_BYTES", size + 99)
-    before = store.files_digest(tmp_path / "a")
+    before = cache.hash_files(tmp_path / "a")
     older.write_text(older.read_text(encoding="utf-8").replace("torch", "trunk"), encoding="utf-8")
     os.utime(older, (1, 1))
-    assert store.files_digest(tmp_path / "a") == before  # files beyond the bound are not part of the digest
+    assert cache.hash_files(tmp_path / "a") == before  # files beyond the bound are not part of the digest
     put(tmp_path, "a", "film.mp4", "x" * size * 3)  # not read, as its suffix says
     submission = sent(tmp_path, "a")
     assert ("file_too_large", "older.ipynb") in submission.remarks and ("other_file", "film.mp4") in submission.remarks
     assert [answer.file for answer in submission.answers.values()] == ["lstm.ipynb"] * len(SOURCES)
-    assert store.files_digest(tmp_path / "a") != before
+    assert cache.hash_files(tmp_path / "a") != before
     for name in ("b.ipynb", "c.ipynb"):
         put(tmp_path, "b", name, notebook({"gates": GATES}))
     monkeypatch.setattr(folders, "MAX_FILES", 1)

@@ -16,7 +16,7 @@ import pytest
 from assignments.batch import Batch
 from assignments.read import folders
 from assignments.read.names import match_names, page_name
-from assignments.report import pages, results
+from assignments.report import all_reports, grade_tables
 from tests.assignments.grading import notebook, put, result, rows, sent, zipped
 from tests.check.lstm_answers import GATES, SOURCES
 
@@ -184,18 +184,18 @@ def test_strange_student_names_are_distinct_and_harmless(tmp_path, no_gradebook)
         put(folder, name, "lstm.ipynb", "")
     os.makedirs(os.fsencode(folder) + b"/\xff\xfe\xfd")
     batch = Batch(folder, output, say=lambda text: None)
-    assert len(batch.found) == len(list(folder.iterdir()))
-    files = [unicodedata.normalize("NFKC", page_name(name)).casefold() for name in batch.found]
+    assert len(batch.submissions) == len(list(folder.iterdir()))
+    files = [unicodedata.normalize("NFKC", page_name(name)).casefold() for name in batch.submissions]
     assert len(set(files)) == len(files) and all(len(file) < 100 and file.isascii() for file in files)
     for file in files:
         assert not file.startswith((".", "-")) and not file.endswith((".", " "))
         assert not set(file) & set("/\\:*?\"<>|#%&'` ")
         assert Path(file).stem.split(".")[0] not in {"con", "nul", "aux", "prn", "com1", "lpt9"}
-    for points, student in enumerate(batch.found):
+    for points, student in enumerate(batch.submissions):
         batch.keep(student, result(student, points))
-    results.write(output, batch.all_graded(), print)
+    all_reports.write_reports(output, batch.all_graded(), print)
     assert {student: points for (student, _), (points, _) in read(output).items()} == {
-        student: points for points, student in enumerate(batch.found)
+        student: points for points, student in enumerate(batch.submissions)
     }
     assert len(list((output / "feedback").iterdir())) == len(list((output / "review").iterdir())) == len(files)
     assert {path.name for path in output.iterdir()} == {
@@ -215,7 +215,7 @@ def test_strange_student_names_are_distinct_and_harmless(tmp_path, no_gradebook)
         and "onclick=alert(1) x='\"" not in text
     )
     # the command line finds each student by the exact name
-    assert all(match_names([name], batch.found, "submission of") == [name] for name in batch.found)
+    assert all(match_names([name], batch.submissions, "submission of") == [name] for name in batch.submissions)
     # a second batch finds all stored results
     assert Batch(folder, output, say=print).todo == []
 
@@ -223,7 +223,7 @@ def test_strange_student_names_are_distinct_and_harmless(tmp_path, no_gradebook)
 def test_no_name_is_a_formula_in_a_spreadsheet():
     """Check every separator, since a spreadsheet may ignore quotes."""
     names = "=cmd|' /C calc'!A0", "＝1＋1", "tab\t=here", "bob;=1+1", "bob; @x", 'a";=1+1;"', "1|+1"
-    table = pages.grades_csv([result(name) for name in names])
+    table = grade_tables.grades_csv([result(name) for name in names])
     assert table.startswith("\ufeffstudent,")  # byte order mark: Excel needs it to read UTF-8
     assert not [
         field

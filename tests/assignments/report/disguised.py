@@ -1,7 +1,6 @@
-"""Answers that three students might write on their own (the folder similar), and copies of them in disguise.
+"""Answers of three imagined students (folder `similar`), and disguised copies of them.
 
-All are right, but that is not what they are for: who copies changes names, comments, the order of things, and what
-costs no thought.
+A copy changes names, comments, order, and other things that need no understanding.
 """
 
 import re
@@ -15,20 +14,20 @@ ANSWERS = {
 
 
 def pieces(source):
-    """The functions and classes of a file, each with its name."""
-    found = [one.strip() for one in re.split(r"\n\n\n(?=def |class )", source)]
-    return {re.search(r"(?:def|class) (\w+)", one)[1]: one for one in found}
+    """Return the functions and classes of a file by name."""
+    parts = [part.strip() for part in re.split(r"\n\n\n(?=def |class )", source)]
+    return {re.search(r"(?:def|class) (\w+)", part)[1]: part for part in parts}
 
 
 def renamed(source, names):
-    """names: `old new, old new`, whole words."""
+    """Replace whole words. names: `old new, old new`."""
     for old, new in (pair.split() for pair in names.split(", ")):
         source = re.sub(rf"(?<![\w\"']){old}\b", new, source)
     return source
 
 
 def commented(source, every=3):
-    """Comments of its own between the lines, and none of those that were there."""
+    """Replace the comments by others between the lines."""
     lines = [re.sub(r"\s*#.*", "", line) for line in source.split("\n")]
     lines = [line for line in lines if line.strip()]
     out = []
@@ -41,11 +40,11 @@ def commented(source, every=3):
 
 
 def reordered(source):
-    return "\n\n\n".join(commented(one) for one in reversed(pieces(source).values()))
+    return "\n\n\n".join(commented(part) for part in reversed(pieces(source).values()))
 
 
 def copies():
-    """Return {name: (whose it is, source)}."""
+    """Return {name: (author, source)}."""
     other_names = renamed(
         ANSWERS["rnn_1"],
         "from_input left, from_state right, k bound, seq_len length, state current, results collected, "
@@ -58,15 +57,15 @@ def copies():
          "        gw = gw + input[t].T.mm(e).T\n        gi[t] = e.mm(weight_ih)\n"),
         ("if t > 0 else", "if t else"),
     )  # fmt: skip
-    mine, others = pieces(ANSWERS["rnn_2"]), pieces(other_text)
-    some = mine | {"rnn": others["rnn"], "rnn_backward": commented(others["rnn_backward"])}
+    own, others = pieces(ANSWERS["rnn_2"]), pieces(other_text)
+    parts = own | {"rnn": others["rnn"], "rnn_backward": commented(others["rnn_backward"])}
     return {
         "other names, other order": ("rnn_1", reordered(other_names)),
-        "two answers of five": ("rnn_3", "\n\n\n".join(some.values())),
+        "two answers of five": ("rnn_3", "\n\n\n".join(parts.values())),
     }
 
 
-# Of these each student takes one of each, as one writes who learned it so: a class's answers to `rnn`, none copied
+# Equivalent ways to write each step of `rnn`, for the answers of a class without copies.
 WAYS = {
     "product": ("{a} @ {w}.T", "torch.matmul({a}, {w}.t())", "{a}.mm({w}.T)", "F.linear({a}, {w})",
     "{a} @ {w}.transpose(0, 1)"),
@@ -92,7 +91,7 @@ WAYS = {
 
 
 def independent(random):
-    """Return answers to three questions of `rnn`, made of one way of each."""
+    """Return answers to three questions of `rnn`, with a random choice from each entry of WAYS."""
     way = {name: random.choice(ways) for name, ways in WAYS.items()}
     product = lambda a, w: way["product"].format(a=a, w=w)  # noqa: E731
     total = way["sum"].format(xw=product("x", "weight_ih"), hw=product("h", "weight_hh"), bi="bias_ih", bh="bias_hh")

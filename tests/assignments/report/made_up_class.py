@@ -1,8 +1,8 @@
-"""A made-up class: what is stored of its students, as many as one likes."""
+"""Results of a made-up class of any size."""
 
 import random
 
-from assignments.grade import store
+from assignments.grade import cache
 from assignments.report import summary
 from companion.check.engine.question import ASSIGNMENTS, all_questions
 
@@ -17,26 +17,26 @@ def students(count):
 
 
 def made_up(count, assignments=ASSIGNMENTS, language="en"):
-    """Some answer well, some badly; those who send late have fewer points. Each mistake that is known is made."""
-    chance, found = random.Random(5), []
+    """Return results in which later submissions have fewer points, and each known mistake occurs."""
+    chance, results = random.Random(5), []
     for number, student in enumerate(students(count)):
         sent = 1_796_000_000 + chance.random() * 9 * DAY
         late = (sent - 1_796_000_000) / (9 * DAY)
         verdicts, remarks = [], []
-        for name, asked in all_questions().items():
-            if asked.assignment not in assignments:
+        for name, question in all_questions().items():
+            if question.assignment not in assignments:
                 continue
             right = chance.random() > 0.15 + 0.4 * late
-            known = sorted(one for one in asked.mistakes if "~" not in one) or ["not_reached"]
-            mistakes = [] if right else [chance.choice([*known[:3], chance.choice(known), "no_answer", "raises_error"])]
+            names = sorted(mistake for mistake in question.mistakes if "~" not in mistake) or ["not_reached"]
+            mistakes = [] if right else [chance.choice([*names[:3], chance.choice(names), "no_answer", "raises_error"])]
             if chance.random() < 0.01:
                 mistakes = [chance.choice(summary.ENDED)]
-            points = float(asked.points) if not mistakes else asked.points / 2 * (chance.random() < 0.1)
+            points = float(question.points) if not mistakes else question.points / 2 * (chance.random() < 0.1)
             verdicts.append({
-                "question": name, "points": points, "most": asked.points, "mistakes": mistakes,
+                "question": name, "points": points, "most": question.points, "mistakes": mistakes,
                 "paragraphs": ["**It is.**"],
-                "seconds": chance.random() * 3, "stretch": asked.stretch, "remarks": [], "walls": ["time", "files"],
-                "assignment": asked.assignment, "look": [["written",
+                "seconds": chance.random() * 3, "stretch": question.stretch, "remarks": [], "walls": ["time", "files"],
+                "assignment": question.assignment, "look": [["written",
                 ""]] if mistakes == ["no_answer"] and chance.random() < 0.1 else [],
             })  # fmt: skip
         if chance.random() < 0.2:
@@ -45,5 +45,5 @@ def made_up(count, assignments=ASSIGNMENTS, language="en"):
             "student": student, "language": language, "assignments": [*assignments], "verdicts": verdicts, "seeds": {},
             "remarks": remarks, "seconds": 1.0, "sent": sent,
         }  # fmt: skip
-        found.append(store.dated(graded, 1 + number % 2))
-    return found
+        results.append(cache.add_batch(graded, 1 + number % 2))
+    return results

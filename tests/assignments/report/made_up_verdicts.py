@@ -11,17 +11,17 @@ from companion.check.engine.run_answer import observe
 
 @cache
 def finding_of(answer, question):
-    """To look for a mistake takes a second, in whatever language it is said then."""
-    asked, probed = all_questions()[question], bank(question, 5)
-    return diagnose(probed, [observe(asked.call, answer, probe) for probe in probed.probes])
+    """Return the finding on an answer; cached, since a diagnosis takes a second."""
+    definition, probe_set = all_questions()[question], bank(question, 5)
+    return diagnose(probe_set, [observe(definition.call, answer, probe) for probe in probe_set.probes])
 
 
 def raises(*_):
     raise ValueError("<b>no</b> " + "x" * 100)
 
 
-def nearly(*given):
-    i, f, g, o = all_questions()["gates"].truth(*given)
+def nearly(*arguments):
+    i, f, g, o = all_questions()["gates"].truth(*arguments)
     return i, f, g, o + torch.linspace(0.1, 0.2, o.numel()).reshape(o.shape)
 
 

@@ -1,4 +1,4 @@
-"""Text of students on the grader's pages: it becomes no HTML and no link, and stays within its code."""
+"""Students' text on the grader's pages becomes no HTML and no link, and stays inside its code."""
 
 from functools import partial
 
@@ -22,13 +22,13 @@ HOSTILE = [
 ALLOWED = {"p", "code", "strong", "ul", "li", "br"}
 
 
-def tags(said):
-    return {one.name for one in BeautifulSoup(said, "html.parser").find_all()}
+def tags(text):
+    return {tag.name for tag in BeautifulSoup(text, "html.parser").find_all()}
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_no_text_becomes_html_or_leads_elsewhere(text):
-    made = pages.marked(text) + pages.marked(f"**It raises.** `ValueError: {text}`")
+def test_text_becomes_no_html_and_no_link(text):
+    made = pages.render_markdown(text) + pages.render_markdown(f"**It raises.** `ValueError: {text}`")
     assert tags(made) <= ALLOWED | {"ol"}
     assert "\\" in text or "example.org" not in text or "example.org" in BeautifulSoup(made, "html.parser").text
 
@@ -52,17 +52,17 @@ FORMS = [(text, form) for text in HOSTILE for form in (raising, misnamed, unfit)
 
 
 @pytest.mark.parametrize("text, form", sample(FORMS, 4))
-def test_students_text_stays_within_its_code(form, text, monkeypatch):
-    """No bold word, item or line is made of what a student's process says: it is all in one piece of code."""
+def test_students_text_stays_inside_code(form, text, monkeypatch):
+    """Check that a worker's message makes no bold word, item or line outside one piece of code."""
     monkeypatch.setattr(judge, "diagnose", partial(diagnose, seconds=0))
-    asked, probed = all_questions()["gates"], bank("gates", 5)
-    marks = []
-    for said in (text, "text"):
-        outcomes = [protocol.parse_outcome(form(said)) for _ in probed.probes]
-        finding = judge.judge(probed, outcomes, asked)
-        made = "".join(map(pages.marked, judge.paragraphs(asked, probed, finding, "en")))
-        marks.append([one.name for one in BeautifulSoup(made, "html.parser").find_all()])
-    assert marks[0] == marks[1] and "code" in marks[0]
+    question, probe_set = all_questions()["gates"], bank("gates", 5)
+    tags_made = []
+    for content in (text, "text"):
+        outcomes = [protocol.parse_outcome(form(content)) for _ in probe_set.probes]
+        finding = judge.diagnose_outcomes(probe_set, outcomes, question)
+        made = "".join(map(pages.render_markdown, judge.write_paragraphs(question, probe_set, finding, "en")))
+        tags_made.append([tag.name for tag in BeautifulSoup(made, "html.parser").find_all()])
+    assert tags_made[0] == tags_made[1] and "code" in tags_made[0]
 
 
 def test_only_the_books_own_site_is_linked(monkeypatch):
@@ -70,19 +70,21 @@ def test_only_the_books_own_site_is_linked(monkeypatch):
     monkeypatch.setattr(messages, "places", lambda language: {"site": site})
     pages.renderer.cache_clear()
     try:
-        assert f'href="{site}lstm.html#loop"' in pages.marked(f"[LSTM]({site}lstm.html#loop)")
-        assert "href" not in pages.marked("[LSTM](https://book.example.org/en/) [x](https://book.example/) [y](/en/)")
+        assert f'href="{site}lstm.html#loop"' in pages.render_markdown(f"[LSTM]({site}lstm.html#loop)")
+        assert "href" not in pages.render_markdown(
+            "[LSTM](https://book.example.org/en/) [x](https://book.example/) [y](/en/)"
+        )
     finally:
         pages.renderer.cache_clear()
 
 
 @pytest.mark.parametrize("language", messages.languages())
-def test_no_mark_of_markdown_is_left(language):
-    """A strong word that ends with a full stop may not be closed before a letter."""
-    own = pages.words(language)["mistakes"]
-    entries = [*(messages.of_mistake(name, language) for name in names_of_mistakes()), *own.values()]
+def test_no_markdown_marks_are_left(language):
+    """Check bold text that ends with a full stop before a letter, which Markdown may not close."""
+    grader_words = pages.words(language)["mistakes"]
+    entries = [*(messages.of_mistake(name, language) for name in names_of_mistakes()), *grader_words.values()]
     for entry in entries:
-        made = BeautifulSoup(pages.marked(f"**{entry['says']}** {entry['advice']}\n`name`"), "html.parser")
+        made = BeautifulSoup(pages.render_markdown(f"**{entry['says']}** {entry['advice']}\n`name`"), "html.parser")
         for code in made.find_all("code"):
             code.decompose()
         assert "**" not in made.text and "`" not in made.text, made.text

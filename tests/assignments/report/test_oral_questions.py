@@ -1,5 +1,7 @@
-"""Questions about one's own code: whether what is stored as right is what the changed program gives, run here by hand;
-what odd and hostile answers gain; and who is shown what.
+"""Oral questions about a student's own code.
+
+The stored answers are compared with changed programs that are run here. Odd and hostile answers are tried, and who sees
+the answers is checked.
 """
 
 import json
@@ -38,89 +40,93 @@ def answer(source, name="gates"):
     return answers.Answer([[1, IMPORTS], [2, source]], [name], True, cell=2)
 
 
-def by_hand(asked, sent, one=None):
-    """What a program gives on all probes, changed as a question says: only its line is put in."""
-    space = dict.fromkeys(("check", "progress", "student", "variant"), lambda *said: None)
-    for number, source in sent.cells:
+def by_hand(definition, answer, question=None):
+    """Run a program on all probes, with one line changed as a question says, and return its outcomes."""
+    space = dict.fromkeys(("check", "progress", "student", "variant"), lambda *_args: None)
+    for number, source in answer.cells:
         lines = source.split("\n")
-        if one and number == one["cell"]:
-            old = lines[one["line"] - 1]
-            assert old.strip() == one["old"]
+        if question and number == question["cell"]:
+            old = lines[question["line"] - 1]
+            assert old.strip() == question["old"]
             indent = old[: len(old) - len(old.lstrip())]
-            lines[one["line"] - 1] = indent + (one["new"] or "pass")
-        exec("\n".join(one for one in lines if not one.startswith("from companion.check import")), space)
-    found = next(space[name] for name in sent.names if name in space)
-    return [observe(asked.call, found, probe) for probe in bank(asked.name, SEED).probes]
+            lines[question["line"] - 1] = indent + (question["new"] or "pass")
+        exec("\n".join(question for question in lines if not question.startswith("from companion.check import")), space)
+    function = next(space[name] for name in answer.names if name in space)
+    return [observe(definition.call, function, probe) for probe in bank(definition.name, SEED).probes]
 
 
-def same(one, other):
-    return one.shape == other.shape and torch.allclose(one, other, atol=1e-5)
+def same(first, other):
+    return first.shape == other.shape and torch.allclose(first, other, atol=1e-5)
 
 
-def right_by_hand(one, before, after):
-    """Which options are right, from all that came of the program as it was and as it is changed."""
-    number = one["probes"][0]
-    was, now = before[number], after[number]
-    found = []
-    for place, (kind, *more) in enumerate(one["options"]):
+def right_by_hand(question, before, after):
+    """Return the numbers of the right options, from the outcomes of the program and of its changed copy."""
+    probe = question["probes"][0]
+    old, new = before[probe], after[probe]
+    right = []
+    for number, (kind, *details) in enumerate(question["options"]):
         if kind == "input":
-            there, then = before[one["probes"][place]], after[one["probes"][place]]
-            true = not then.error and all(same(value, then.values[name]) for name, value in there.values.items())
+            first, second = before[question["probes"][number]], after[question["probes"][number]]
+            is_right = not second.error and all(
+                same(value, second.values[name]) for name, value in first.values.items()
+            )
         elif kind == "error":
-            true = bool(now.error) and now.error.get("type", "").replace("UnboundLocal", "Name") == more[0]
+            is_right = bool(new.error) and new.error.get("type", "").replace("UnboundLocal", "Name") == details[0]
         elif kind == "form":
-            true = bool(now.error) and now.error["kind"] != "raises_error"
-        elif now.error:
-            true = False
+            is_right = bool(new.error) and new.error["kind"] != "raises_error"
+        elif new.error:
+            is_right = False
         elif kind == "name":
-            true = not same(was.values[more[0]], now.values[more[0]])
+            is_right = not same(old.values[details[0]], new.values[details[0]])
         elif kind == "value":
-            name, *part = re.split(r"\[(?=\d+\]$)|\]\[|\]", one["name"])
-            value = now.values[name][tuple(int(index) for index in part if index)] if name in now.values else None
-            said = torch.tensor(json.loads(more[0]), dtype=torch.float64).flatten()
-            true = torch.allclose(now.values[one["name"]] if value is None else value.flatten(), said, atol=6e-4)
+            name, *part = re.split(r"\[(?=\d+\]$)|\]\[|\]", question["name"])
+            value = new.values[name][tuple(int(index) for index in part if index)] if name in new.values else None
+            expected = torch.tensor(json.loads(details[0]), dtype=torch.float64).flatten()
+            is_right = torch.allclose(
+                new.values[question["name"]] if value is None else value.flatten(), expected, atol=6e-4
+            )
         elif kind == "shape":
-            true = list(now.values[more[0]].shape) == more[1]
+            is_right = list(new.values[details[0]].shape) == details[1]
         else:
-            shapes = all(value.shape == now.values[name].shape for name, value in was.values.items())
-            numbers = shapes and all(same(value, now.values[name]) for name, value in was.values.items())
-            true = numbers if kind == "same" else shapes and not numbers
-        found += [place] if true else []
-    return found
+            shapes = all(value.shape == new.values[name].shape for name, value in old.values.items())
+            numbers = shapes and all(same(value, new.values[name]) for name, value in old.values.items())
+            is_right = numbers if kind == "same" else shapes and not numbers
+        right += [number] if is_right else []
+    return right
 
 
 @pytest.mark.parametrize("question", chosen([*all_questions()], *QUICKLY))
-def test_what_is_right_is_what_the_changed_program_gives(worker, question):
-    asked, sent = all_questions()[question], solution(question)
-    questions = oral_questions.ask(worker, all_questions()[question], sent, SEED)
-    # of evaluate nothing is asked: its call hands over a model; nor of networks that are trained
-    assert (0 if asked.training_goal or question == "evaluate" else 2) <= len(questions) <= 3
-    before = by_hand(asked, sent) if questions else None
-    for one in questions:
-        assert one["answer"] == right_by_hand(one, before, by_hand(asked, sent, one)), one
-        assert 0 < len(one["answer"]) < len(one["options"])
-        assert len({json.dumps(option) for option in one["options"]}) == len(one["options"])
-    assert len({(one["line"], one["new"]) for one in questions}) == len(questions)
+def test_stored_answers_equal_the_changed_programs_outcome(worker, question):
+    definition, answer = all_questions()[question], solution(question)
+    questions = oral_questions.make_questions(worker, all_questions()[question], answer, SEED)
+    # no questions about `evaluate`, whose call passes a model, and about trained questions
+    assert (0 if definition.training_goal or question == "evaluate" else 2) <= len(questions) <= 3
+    before = by_hand(definition, answer) if questions else None
+    for made in questions:
+        assert made["answer"] == right_by_hand(made, before, by_hand(definition, answer, made)), made
+        assert 0 < len(made["answer"]) < len(made["options"])
+        assert len({json.dumps(option) for option in made["options"]}) == len(made["options"])
+    assert len({(made["line"], made["new"]) for made in questions}) == len(questions)
 
 
-def test_the_same_seed_asks_the_same(worker):
-    first, again, other = (
-        oral_questions.ask(worker, all_questions()["gates"], answer(GATES), seed) for seed in (3, 3, 4)
+def test_same_seed_gives_the_same_questions(worker):
+    first, second, other = (
+        oral_questions.make_questions(worker, all_questions()["gates"], answer(GATES), seed) for seed in (3, 3, 4)
     )
-    assert first == again != other
+    assert first == second != other
 
 
 @pytest.mark.parametrize("question", SOURCES)
-def test_a_change_is_in_one_line_that_can_be_shown(question):
+def test_change_is_in_one_printable_line(question):
     source = SOURCES[question]
     names = set(re.findall(r"^(?:def|class) (\w+)", source, re.M))
-    found = mutations.changes(1, source, names)
-    assert len(found) > 5 and mutations.changes(1, source, {"torch"}) == []
-    for one in found:
-        lines = [*zip(source.split("\n"), one.source.split("\n"), strict=True)]
+    changes = mutations.all_changes(1, source, names)
+    assert len(changes) > 5 and mutations.all_changes(1, source, {"torch"}) == []
+    for change in changes:
+        lines = [*zip(source.split("\n"), change.source.split("\n"), strict=True)]
         differ = [number for number, (old, new) in enumerate(lines, 1) if old != new]
-        assert differ == [one.line]
-        assert (one.old, one.new or "pass") == tuple(line.strip() for line in lines[one.line - 1])
+        assert differ == [change.line]
+        assert (change.old, change.new or "pass") == tuple(line.strip() for line in lines[change.line - 1])
 
 
 CHANGES = {
@@ -140,12 +146,12 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("line", CHANGES)
-def test_changes(line):
-    found = mutations.changes(1, f"def f(x):\n    {line}\n", {"f"})
-    assert {one.new for one in found} == CHANGES[line]
+def test_changes_of_a_line(line):
+    changes = mutations.all_changes(1, f"def f(x):\n    {line}\n", {"f"})
+    assert {change.new for change in changes} == CHANGES[line]
 
 
-# Answers that are right until they are changed
+# Answers that are right, with changes that are difficult to run
 LOOKUP = "def lookup(weight, indices):\n"
 ODD = {
     "never ends": "    n = 3\n    while n > 0:\n        n = n - 1\n    return weight[indices]",
@@ -154,7 +160,7 @@ ODD = {
     "an error of its own": "    if not len(weight):\n        raise type('<b>Oops</b>', (Exception,), {})()\n"
                            "    return weight[indices]",
     "chance": "    import random\n    return weight[indices] * (1 + 0 * random.random()) + 0 * torch.rand(1)",
-    # so much memory is fresh each time, and full of zeros
+    # a block of this size is newly allocated each time, and full of zeros
     "what nobody wrote": "    rows = torch.empty(5_000_000)[: indices.numel() * weight.shape[-1]]\n"
                          "    rows = rows.reshape(*indices.shape, weight.shape[-1])\n    rows[:] = weight[indices]\n"
                          "    return rows",
@@ -166,19 +172,19 @@ ODD = {
 
 
 @pytest.mark.parametrize("name", chosen(ODD, "chance", "HTML"))
-def test_odd_answers_are_asked_about_or_not(worker, name):
+def test_questions_about_odd_answers(worker, name):
     sent = answer(LOOKUP + ODD[name], "lookup")
     assert judge.grade(worker, "lookup", sent, SEED, "en", pages.words("en"), QUICK).ok
-    questions = oral_questions.ask(worker, all_questions()["lookup"], sent, SEED)
-    asked, before = all_questions()["lookup"], by_hand(all_questions()["lookup"], sent)
-    for one in questions:
-        assert "n = n - 1" not in one["old"] or one["new"] and one["kind"] != "number"
-        assert name != "chance" or "rand" not in one["new"] or one["new"].count("0 *") == 2
+    questions = oral_questions.make_questions(worker, all_questions()["lookup"], sent, SEED)
+    definition, before = all_questions()["lookup"], by_hand(all_questions()["lookup"], sent)
+    for question in questions:
+        assert "n = n - 1" not in question["old"] or question["new"] and question["kind"] != "number"
+        assert name != "chance" or "rand" not in question["new"] or question["new"].count("0 *") == 2
         if name != "never ends" and name != "catches everything" and name != "ends the program":
-            assert one["answer"] == right_by_hand(one, before, by_hand(asked, sent, one)), one
+            assert question["answer"] == right_by_hand(question, before, by_hand(definition, sent, question)), question
     shown = oral_pages.below({"own_code": questions}, "en")
     assert not BeautifulSoup(shown, "html.parser").find_all(["script", "b", "img"])
-    assert "Oops" not in json.dumps([one["options"] for one in questions])
+    assert "Oops" not in json.dumps([question["options"] for question in questions])
 
 
 UNSURE = {
@@ -188,18 +194,18 @@ UNSURE = {
 
 
 @pytest.mark.parametrize("name", chosen(UNSURE, [*UNSURE][0]))
-def test_what_takes_long_or_hangs_on_chance_gives_nothing(worker, name):
+def test_slow_or_random_changes_have_no_outcome(worker, name):
     listening, source = Listening(worker), LOOKUP + ODD[name]
-    assert oral_questions.ask(listening, all_questions()["lookup"], answer(source, "lookup"), SEED)
-    job, ended = listening.heard[0]
-    runs = json.loads(protocol.split_protections(ended["said"])[1])
-    place = 1 + job["changes"].index([2, source.replace(*UNSURE[name])])
-    assert not any(runs[place]) and sum(map(any, runs)) > 1
+    assert oral_questions.make_questions(listening, all_questions()["lookup"], answer(source, "lookup"), SEED)
+    job, reply = listening.heard[0]
+    runs = json.loads(protocol.split_protections(reply["said"])[1])
+    position = 1 + job["changes"].index([2, source.replace(*UNSURE[name])])
+    assert not any(runs[position]) and sum(map(any, runs)) > 1
 
 
-def test_no_wrong_answer_is_asked_about(worker):
+def test_wrong_answers_get_no_questions(worker):
     assert (
-        oral_questions.ask(
+        oral_questions.make_questions(
             worker,
             all_questions()["lookup"],
             answer(LOOKUP + "    rows = 2 * weight[indices]\n    return rows", "lookup"),
@@ -227,24 +233,24 @@ EFFECTS = {
 
 
 @pytest.mark.parametrize("name", EFFECTS)
-def test_what_a_change_does(name):
+def test_effect_of_a_change(name):
     after, label = EFFECTS[name]
-    found = effects.effect(outcome(1, 2), after)
-    assert (found and found.label) == label
+    effect = effects.effect_of(outcome(1, 2), after)
+    assert (effect and effect.label) == label
 
 
-def test_numbers_that_cannot_be_written_down_are_not_asked_for():
-    assert oral_questions.spelled(torch.tensor([[0.25]], dtype=torch.float64)) == "0.25"
-    assert oral_questions.spelled(torch.tensor([-0.0001, 1.23456])) == "[0, 1.235]"
-    for one in (0.1235, 2000.0, torch.inf, torch.nan):
-        assert oral_questions.spelled(torch.tensor([one], dtype=torch.float64)) == ""
+def test_unprintable_numbers_are_not_asked_for():
+    assert oral_questions.format_numbers(torch.tensor([[0.25]], dtype=torch.float64)) == "0.25"
+    assert oral_questions.format_numbers(torch.tensor([-0.0001, 1.23456])) == "[0, 1.235]"
+    for number in (0.1235, 2000.0, torch.inf, torch.nan):
+        assert oral_questions.format_numbers(torch.tensor([number], dtype=torch.float64)) == ""
     tried = [mutations.Change(1, line, "drop", "y = 1", "", "") for line in range(5)]
-    for largest, asked in ((5.0, 5), (5000.0, 4)):
+    for largest, count in ((5.0, 5), (5000.0, 4)):
         after = [[outcome(number)] for number in (2.0, 3.0, 4.0, 4.5, largest)]
-        made = oral_questions.Asking(
+        maker = oral_questions.QuestionMaker(
             {0: Probe("several", {})}, [outcome(1.0)], tried, after, oral_questions.random.Random(1)
         )
-        assert sum(bool(made.number(at)) for at in range(5)) == asked
+        assert sum(bool(maker.number(place)) for place in range(5)) == count
 
 
 FORGED = [
@@ -257,44 +263,49 @@ FORGED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("said", FORGED)
-def test_what_is_forged_is_not_asked_about(said):
+@pytest.mark.parametrize("message", FORGED)
+def test_forged_messages_give_no_questions(message):
     class Forging:
         def ask(self, job):
-            return {"ended": "", "said": f"[]\n{said}", "seconds": 0}
+            return {"ended": "", "said": f"[]\n{message}", "seconds": 0}
 
-    sent = answer(LOOKUP + "    rows = weight[indices]\n    return rows", "lookup")
-    assert oral_questions.ask(Forging(), all_questions()["lookup"], sent, SEED) == []
+    honest = answer(LOOKUP + "    rows = weight[indices]\n    return rows", "lookup")
+    assert oral_questions.make_questions(Forging(), all_questions()["lookup"], honest, SEED) == []
 
 
-def test_what_is_forged_of_changes_alone_is_not_asked_about(worker):
-    sent = answer(LOOKUP + "    rows = weight[indices]\n    return rows", "lookup")
+def test_forged_outcomes_of_changes_give_no_questions(worker):
+    honest = answer(LOOKUP + "    rows = weight[indices]\n    return rows", "lookup")
 
-    def asked(forged):
+    def questions_with(forged):
         class Forging:
             def ask(self, job):
-                ended = worker.ask(job)
-                walls, said = ended["said"].split("\n")
-                runs = json.loads(said)
-                for one in runs[-1]:
-                    one["values"].update(forged)
-                return ended | {"said": f"{walls}\n{json.dumps(runs)}"}
+                reply = worker.ask(job)
+                walls, content = reply["said"].split("\n")
+                runs = json.loads(content)
+                for outcome_sent in runs[-1]:
+                    outcome_sent["values"].update(forged)
+                return reply | {"said": f"{walls}\n{json.dumps(runs)}"}
 
-        return oral_questions.ask(Forging(), all_questions()["lookup"], sent, SEED)
+        return oral_questions.make_questions(Forging(), all_questions()["lookup"], honest, SEED)
 
-    assert asked({})
-    assert asked({"rows": {"kind": "float64", "shape": [1], "numbers": ["<b>"]}}) == []
+    assert questions_with({})
+    assert questions_with({"rows": {"kind": "float64", "shape": [1], "numbers": ["<b>"]}}) == []
 
 
-def test_a_changed_program_runs_behind_the_walls(worker):
+def test_changed_program_runs_in_the_sandbox(worker):
     listening = Listening(worker)
     source = (
         f"    n = 0\n    if n > 0:\n        n = len(open('{worker.secret}/answer.txt').read())\n    return"
         " weight[indices] + n"
     )
-    oral_questions.ask(listening, all_questions()["lookup"], answer(LOOKUP + source, "lookup"), SEED)
-    _, _, said = listening.heard[0][1]["said"].partition("\n")
-    kinds = {one["error"]["type"] for run in json.loads(said) for one in run if one and one["error"]}
+    oral_questions.make_questions(listening, all_questions()["lookup"], answer(LOOKUP + source, "lookup"), SEED)
+    _, _, message = listening.heard[0][1]["said"].partition("\n")
+    kinds = {
+        outcome_read["error"]["type"]
+        for run in json.loads(message)
+        for outcome_read in run
+        if outcome_read and outcome_read["error"]
+    }
     assert kinds & {"FileNotFoundError", "PermissionError"}
 
 
@@ -303,39 +314,39 @@ def test_a_changed_program_runs_behind_the_walls(worker):
 LEFT = {"gates": GATES, "one_bias": "def one_bias(weights):\n    return None"}
 
 
-def test_a_batch_with_questions(here, tmp_path, no_gradebook):
+def test_batch_with_questions(here, tmp_path, no_gradebook):
     put(tmp_path, "ada", "lstm.ipynb", notebook(LEFT))
     output = tmp_path / "grades"
 
     def graded(**more):
         options = {"wanted": ["lstm"], "limits": QUICK | {"own_code": True}, "say": str} | more
         result = Batch(tmp_path, output, **options).grade(1)["ada"]
-        return {one["question"]: one["own_code"] for one in result["verdicts"]}
+        return {verdict["question"]: verdict["own_code"] for verdict in result["verdicts"]}
 
     first = graded()
     assert [name for name, questions in first.items() if questions] == ["gates"]
     assert graded(again=["ada"]) == first
     assert graded(again=["ada"], fresh=True) != first
 
-    said = {name: (output / name).read_text() for name in (
+    page_texts = {name: (output / name).read_text() for name in (
         "feedback/ada.html", "sheets.html", "questions.html", "review/ada.html", "summary.html")}  # fmt: skip
     word = pages.words("en")["own_code"]["answer"]
-    shown = {name: (text.count('<ol class="own">'), text.count(word)) for name, text in said.items()}
+    shown = {name: (text.count('<ol class="own">'), text.count(word)) for name, text in page_texts.items()}
     assert shown == {
         "feedback/ada.html": (1, 0), "sheets.html": (1, 0), "questions.html": (1, 3), "review/ada.html": (1, 3),
         "summary.html": (0, 0),
     }  # fmt: skip
-    assert "questions.html" in said["summary.html"]
+    assert "questions.html" in page_texts["summary.html"]
 
     assert not any(graded(limits=QUICK).values())
     assert not (output / "questions.html").exists() and not (output / "sheets.html").exists()
 
 
-def test_pages_without_answers_do_not_depend_on_them():
-    one = {
+def test_pages_without_answers_are_equal_for_all_answers():
+    question = {
         "kind": "which", "cell": 2, "line": 3, "old": "a <b>", "new": "", "name": "", "probes": [0],
         "input": [{"name": "x", "shape": [2], "numbers": "", "zeros": True}, {"calls": 2}],
         "options": [["name", "grad of x"], ["name", "h"]], "answer": [0],
     }  # fmt: skip
-    made = [oral_pages.below({"own_code": [one | {"answer": answer}]}, "en") for answer in ([0], [1])]
+    made = [oral_pages.below({"own_code": [question | {"answer": answer}]}, "en") for answer in ([0], [1])]
     assert made[0] == made[1] and "a &lt;b&gt;" in made[0]

@@ -1,4 +1,4 @@
-"""Pairs that are alike: copies in disguise are found, and two who had the same idea are not."""
+"""Pairs that are too much alike: disguised copies are found, independent answers are not."""
 
 import random
 import time
@@ -28,100 +28,106 @@ HOSTILE = [
 
 
 def stored(student, assignment, source):
-    """What a batch keeps of answers, a cell for each."""
-    names = {asked.asks_for: question for question, asked in all_questions().items() if asked.assignment == assignment}
+    """Return a student's result with these answers, one cell for each."""
+    names = {entry.asks_for: question for question, entry in all_questions().items() if entry.assignment == assignment}
     verdicts = []
     for number, (name, code) in enumerate(pieces(source).items(), 1):
-        cell = review.piece("a.ipynb", number, code, [])
+        cell = review.cell_excerpt("a.ipynb", number, code, [])
         verdicts.append({"question": names.pop(name), "assignment": assignment, "mistakes": [], "code": [cell]})
-    verdicts += [{"question": one, "assignment": assignment, "mistakes": [], "code": []} for one in names.values()]
+    verdicts += [
+        {"question": question, "assignment": assignment, "mistakes": [], "code": []} for question in names.values()
+    ]
     return {"student": student, "language": "en", "assignments": [assignment], "verdicts": verdicts}
 
 
-def of(name):
+def assignment_of(name):
     return name.rpartition("_")[0]
 
 
 def everyone():
-    """Return three students, and the two who copied."""
-    own = [stored(name, of(name), source) for name, source in ANSWERS.items()]
-    return own + [stored(name, of(whose), source) for name, (whose, source) in copies().items()]
+    """Return the results of three students and of the two who copied."""
+    originals = [stored(name, assignment_of(name), source) for name, source in ANSWERS.items()]
+    return originals + [stored(name, assignment_of(author), source) for name, (author, source) in copies().items()]
 
 
-def copies_of(whose):
-    """A copy's name and source."""
-    return next((name, source) for name, (author, source) in copies().items() if author == whose)
+def copies_of(student):
+    """Return the name and source of a student's copy."""
+    return next((name, source) for name, (author, source) in copies().items() if author == student)
 
 
 @pytest.fixture(scope="module")
-def found():
+def pairs():
     return similarity.pairs(everyone())
 
 
-def test_copies_are_found_and_others_are_not(found):
-    """Renamed, commented, in another order, in part: each beside whom it is from, and nobody else."""
-    wanted = {frozenset((name, whose)) for name, (whose, _) in copies().items()}
-    wanted.add(frozenset(("two answers of five", "rnn_2")))  # who has the three others from there
-    assert {frozenset(one["students"]) for one in found} == wanted
+def test_only_copies_are_found(pairs):
+    """Check that each copy is paired with its author only, whether renamed, commented, reordered or partial."""
+    wanted = {frozenset((name, author)) for name, (author, _) in copies().items()}
+    wanted.add(frozenset(("two answers of five", "rnn_2")))  # the source of the three other answers
+    assert {frozenset(pair["students"]) for pair in pairs} == wanted
 
 
-def test_the_passages_are_those_that_are_alike(found):
-    (pair,) = [one for one in found if set(one["students"]) == {"rnn_1", "other names, other order"}]
-    own = {student: pieces(source) for student, source in (("rnn_1", ANSWERS["rnn_1"]), copies_of("rnn_1"))}
+def test_similar_passages_are_marked(pairs):
+    (pair,) = [pair for pair in pairs if set(pair["students"]) == {"rnn_1", "other names, other order"}]
+    own_parts = {student: pieces(source) for student, source in (("rnn_1", ANSWERS["rnn_1"]), copies_of("rnn_1"))}
     assert (
-        {"", "rnn_step", "rnn_cell", "rnn", "windows", "rnn_backward"} >= {*pair["found"]} > {"", "rnn", "rnn_backward"}
+        {"", "rnn_step", "rnn_cell", "rnn", "windows", "rnn_backward"}
+        >= {*pair["matches"]}
+        > {"", "rnn", "rnn_backward"}
     )
-    for question, (_, sides) in pair["found"].items():
+    for question, (_, sides) in pair["matches"].items():
         for student, cells in zip(pair["students"], sides):
             marked = [cell["lines"][line - cell["first"]] for cell in cells for line in cell["named"]]
-            lines = [line for source in own[student].values() for line in source.split("\n")]
+            lines = [line for source in own_parts[student].values() for line in source.split("\n")]
             assert marked and {*marked} <= {*lines}
             if question == "rnn_backward":
                 assert len(marked) > 10 and marked[-1].lstrip().startswith("return")
 
 
-def test_what_two_alone_have_is_found_after_blank_lines():
-    """The lines that are marked are right, wherever a cell begins."""
+def test_marked_lines_after_blank_lines():
+    """Check that the right lines are marked wherever a cell begins."""
     source = pieces(ANSWERS["rnn_2"])["rnn_backward"]
     cells = [{"file": "a.ipynb", "cell": 1, "first": 1, "lines": ["", "", "", *source.split("\n")], "named": []}]
     both = similarity.fingerprint(similarity.text_of(cells))
     from copydetect import compare_files
 
     (cell,) = similarity.passages(cells, compare_files(both, both)[2][0])
-    assert cell["named"] == [4 + n for n, line in enumerate(source.split("\n")) if line.strip()]
+    assert cell["named"] == [4 + number for number, line in enumerate(source.split("\n")) if line.strip()]
 
 
 @pytest.mark.heavy
-def test_what_many_write_is_no_finding():
-    """A class that writes the same few ways has no pair; who copies something of their own from another still is one.
-    Three hundred take less than half a minute."""
+def test_common_code_is_not_compared():
+    """Check a class that writes the same few ways, and in it one copy of original code.
+
+    Three hundred students take less than half a minute.
+    """
     chance, begin = random.Random(3), time.process_time()
     many = [stored(f"s{number}", "rnn", independent(chance)) for number in range(286)]
     same = [stored(f"t{number}", "rnn", ANSWERS["rnn_2"]) for number in range(12)]
     own = [stored("rnn_1", "rnn", ANSWERS["rnn_1"]), stored("copy", "rnn", copies_of("rnn_1")[1])]
-    assert [set(one["students"]) for one in similarity.pairs(many + same + own)] == [{"rnn_1", "copy"}]
+    assert [set(pair["students"]) for pair in similarity.pairs(many + same + own)] == [{"rnn_1", "copy"}]
     assert time.process_time() - begin < 30
 
 
-def test_what_is_handed_out_and_the_solutions_are_no_finding():
+def test_given_code_and_solutions_are_not_compared():
     cells = similarity.code_cells(similarity.ROOT / "assignments" / "source" / "en" / "lstm.ipynb")
-    source = "\n\n\n".join(one.replace("### ", "# ") for one in cells if one.startswith(("def ", "class ")))
+    source = "\n\n\n".join(cell.replace("### ", "# ") for cell in cells if cell.startswith(("def ", "class ")))
     source = "\n".join(line for line in source.split("\n") if "SOLUTION" not in line)
     assert similarity.pairs([stored(name, "lstm", source) for name in ("a", "b", "c")]) == []
 
 
 @pytest.mark.heavy
-def test_hostile_text_takes_no_time_and_stays_text():
-    """Whatever the cells are made of, and the names."""
+def test_hostile_text_is_fast_and_escaped():
+    """Check hostile cells and names."""
     from copydetect import compare_files
 
     begin, all_graded = time.monotonic(), []
     for _number, text in enumerate(HOSTILE):
-        cell = review.piece("<i>.ipynb", 1, "\n".join([text] * 200), [])
+        cell = review.cell_excerpt("<i>.ipynb", 1, "\n".join([text] * 200), [])
         whole = similarity.fingerprint(similarity.text_of([cell]))
         slices = compare_files(whole, whole)[2][0]
         assert (
-            all(len(one["lines"]) <= review.LINES for one in similarity.passages([cell], slices))
+            all(len(passage["lines"]) <= review.LINES for passage in similarity.passages([cell], slices))
             if slices.size
             else True
         )
@@ -129,7 +135,7 @@ def test_hostile_text_takes_no_time_and_stays_text():
     source = ANSWERS["rnn_1"] + "\n\n\ndef one_bias_(w):\n    return '<script>alert(1)</script>'"
     for student in ("<b>a</b>", "b"):
         graded = stored(student, "rnn", ANSWERS["rnn_1"])
-        graded["verdicts"][0]["code"] = [review.piece("<i>.ipynb", 1, source, [])]
+        graded["verdicts"][0]["code"] = [review.cell_excerpt("<i>.ipynb", 1, source, [])]
         all_graded.append(graded)
     made = similarity.page(all_graded, {"<b>a</b>": "a.html", "b": "b.html"}, "en")
     page = BeautifulSoup(made, "html.parser")
@@ -148,7 +154,7 @@ def test_the_page_is_in_the_instructors_language(language):
 def test_the_page_is_accessible(browser, tmp_path):
     path, all_graded = tmp_path / "similar.html", everyone()
     path.write_text(
-        similarity.page(all_graded, {one["student"]: "a.html" for one in all_graded}, "en"), encoding="utf-8"
+        similarity.page(all_graded, {graded["student"]: "a.html" for graded in all_graded}, "en"), encoding="utf-8"
     )
     assert path.stat().st_size < 2**20
     with opened(browser, path.as_uri(), viewport={"width": 360, "height": 700}, bypass_csp=True) as page:

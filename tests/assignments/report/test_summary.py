@@ -5,24 +5,24 @@ import io
 import pytest
 from bs4 import BeautifulSoup
 
-from assignments.grade import store
+from assignments.grade import cache
 from assignments.read.names import page_name
 from assignments.report import summary
 from tests.assignments.report.made_up_class import made_up
 from tests.site.browsing import accessible, opened
 
 
-def written(folder, all_graded):
-    """Write the page of a class. Return its path."""
-    names = {one["student"]: f"{page_name(one['student'])}.html" for one in all_graded}
+def write_summary(folder, all_graded):
+    """Write the summary of a class, and return its path."""
+    names = {graded["student"]: f"{page_name(graded['student'])}.html" for graded in all_graded}
     path = folder / "summary.html"
-    path.write_text(summary.summary(all_graded, "", names, "en", [*summary.WAYS]), encoding="utf-8")
+    path.write_text(summary.summary(all_graded, "", names, "en", [*summary.OTHER_PAGES]), encoding="utf-8")
     return path
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    return written(tmp_path_factory.mktemp("grades"), made_up(300))
+    return write_summary(tmp_path_factory.mktemp("grades"), made_up(300))
 
 
 @pytest.fixture(scope="module")
@@ -31,42 +31,42 @@ def read(made):
 
 
 def below(page, head):
-    """The rows of the table below a heading."""
+    """Return the rows of the table below a heading."""
     return [
         [cell.text.strip() for cell in row.select("td")]
         for row in page.find("h3", string=head).find_next("tbody").select("tr")
     ]
 
 
-def test_it_is_small_and_no_list_of_names_stands_open(made, read):
+def test_summary_is_small_with_lists_of_names_folded(made, read):
     assert made.stat().st_size < 2**20 and not read.select("details[open]")
     for row in read.select("table:not(#everyone table) tbody td"):
         assert len([link for link in row.select("a") if not link.find_parent("details")]) <= 2 * summary.FEW
 
 
-def test_each_question_adds_up(read):
+def test_counts_of_a_question_add_up(read):
     for _question, right, *counts, _mean, top in below(read, "Questions"):
         assert int(right.split("/")[0]) + sum(map(int, counts)) == 300 and "(" in top
 
 
-def test_it_says_who_sent_earlier_and_later(read):
-    """Five groups of as many, in order, beside the batches; and nothing where all have one time, as after unzipping."""
-    found = below(read, "Over time")
-    assert [row[:2] for row in found[:2]] == [["batch 1", "150"], ["batch 2", "150"]]
-    groups = found[2:]
+def test_results_by_time_of_submission(read):
+    """Check five groups of equal size beside the batches, and none if all have one time, as after unzipping."""
+    rows_read = below(read, "Over time")
+    assert [row[:2] for row in rows_read[:2]] == [["batch 1", "150"], ["batch 2", "150"]]
+    groups = rows_read[2:]
     assert [row[1] for row in groups] == ["60"] * 5 and [row[0] for row in groups] == sorted(row[0] for row in groups)
     shares = [int(row[2].split()[0]) for row in groups]
     assert shares == sorted(shares, reverse=True)
     for sent in (0, 1_796_000_000, 1e300, -5):
-        graded = [store.dated(one | {"sent": sent}, 1) for one in made_up(12, ["rnn"])]
-        assert "Over time" not in summary.summary(graded, "", {one["student"]: "a.html" for one in graded})
+        graded = [cache.add_batch(graded | {"sent": sent}, 1) for graded in made_up(12, ["rnn"])]
+        assert "Over time" not in summary.summary(graded, "", {graded["student"]: "a.html" for graded in graded})
 
 
-def test_the_list_is_filtered_and_walked_through_by_keys(browser, made):
+def test_list_of_students_has_a_filter_and_arrow_keys(browser, made):
     with opened(browser, made.as_uri()) as page:
         page.get_by_role("searchbox").fill("SMITH")
         shown = page.locator("#everyone tbody tr:visible").all_inner_texts()
-        assert 0 < len(shown) < 300 and all("Smith" in one for one in shown)
+        assert 0 < len(shown) < 300 and all("Smith" in row for row in shown)
         assert page.locator("output").inner_text() == f"{len(shown)} of 300"
 
         def focused():
@@ -80,8 +80,8 @@ def test_the_list_is_filtered_and_walked_through_by_keys(browser, made):
 
 
 @pytest.mark.heavy
-def test_it_prints_whole(browser, made):
-    """No table is wider than the paper, links are text, and each page of a long table has its head."""
+def test_summary_prints_completely(browser, made):
+    """Check that no table is wider than the paper, links are text, and each page of a long table has its head."""
     import pypdf
 
     with opened(browser, made.as_uri(), viewport={"width": 690, "height": 900}) as page:
@@ -93,14 +93,14 @@ def test_it_prints_whole(browser, made):
         assert link.evaluate("one => getComputedStyle(one).textDecorationLine") == "none"
         assert not page.locator("nav").is_visible() and not page.get_by_role("searchbox").is_visible()
         paper = pypdf.PdfReader(io.BytesIO(page.pdf(format="A4")))
-    last = ["".join(one.extract_text().split()) for one in paper.pages[-3:]]
-    assert all("lstm_parameters" in one for one in last) and len(paper.pages) < 40
+    last = ["".join(sheet.extract_text().split()) for sheet in paper.pages[-3:]]
+    assert all("lstm_parameters" in sheet for sheet in last) and len(paper.pages) < 40
 
 
 @pytest.mark.heavy
-def test_it_is_accessible(browser, tmp_path):
-    """A page of fifteen students and two assignments has all that one of three hundred has."""
-    path = written(tmp_path, made_up(15, ["rnn", "lstm"]))
+def test_summary_is_accessible(browser, tmp_path):
+    """Check a class of fifteen and two assignments, whose page has all parts of a large one."""
+    path = write_summary(tmp_path, made_up(15, ["rnn", "lstm"]))
     with opened(
         browser, path.as_uri(), viewport={"width": 360, "height": 700}, color_scheme="light", bypass_csp=True
     ) as page:

@@ -117,6 +117,6 @@ QUICK_ATTACKS = (
 def test_attacks_earn_no_points(worker, name):
     verdict = judged(worker, "gates", ATTACKS[name], limits=QUICK)
     assert verdict.points == 0 and not verdict.ok
-    assert pages.marked("".join(verdict.paragraphs))
+    assert pages.render_markdown("".join(verdict.paragraphs))
     print(name, verdict.mistakes, verdict.seconds)
     assert judged(worker, "gates", GATES).ok, "an attack must not change the grading of the next answer"

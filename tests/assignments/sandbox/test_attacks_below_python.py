@@ -37,7 +37,7 @@ def memory():
             yield from near(place << 26, 0, 2**26)
 '''
 MARK = "the_work_of_a_diligent_student"
-LONGER = QUICK | judge.lasting(120)  # enough to read all memory, also on a slow machine
+LONGER = QUICK | judge.time_limits(120)  # enough to read all memory, also on a slow machine
 
 
 SEARCH = (

@@ -27,7 +27,7 @@ def test_workers_of_one_fork_server_are_separate_restart_and_end(worker):
     assert judged(first, "gates", GATES).ok
     question = all_questions()["gates"]
     sleeping = answers.Answer([[1, "import time\ntime.sleep(10**6)\ndef gates(): pass"]], ["gates"], True)
-    second.send(judge.job_of(question, bank("gates", 5), sleeping, judge.LIMITS, needed=False))
+    second.send(judge.build_job(question, bank("gates", 5), sleeping, judge.LIMITS, needed=False))
     begin, started = time.monotonic(), ()
     while len(started := {second.pid, *descendants(second.pid)}) < 4:
         assert time.monotonic() - begin < 20

@@ -1,7 +1,7 @@
-"""Attacks on the questions whose answer is a trained network, by someone who has read all of trained_network.py.
+"""Attacks on trained questions, by someone who has read all of trained_network.py.
 
-Most of them solve the task by a program of another kind, in a fraction of a second, and hide what it found where it is
-not counted; or they learn it where they are asked, or bring it along. One of each kind is tried in `make test`.
+Most of them solve the task by a program of another kind in a fraction of a second, and hide its result where parameters
+are not counted; others learn during the probes, or bring a result along. `make test` runs one of each kind.
 """
 
 import pytest
@@ -30,7 +30,7 @@ def told(meaning, inputs):
     last = (is_symbol * torch.arange(inputs.shape[1])).argmax(1, keepdim=True)
     return 9.0 * F.one_hot(meaning[inputs.gather(1, last)].squeeze(1).clamp(min=0), 6)
 """
-# What is kept in this way is in the numbers, and learned from the data: no network, and not told from one.
+# This keeps the rule in a buffer, learned from the data: it cannot be told from a network.
 KEPT = """
 def train_recall(inputs, targets):
     model = Knows()
@@ -152,7 +152,7 @@ def train_recall(inputs, targets):
     model.forward = lambda x: told({get}, x)
     return model
 """
-# What learns only where it is asked, from the data that it kept, and says meanwhile that no time has passed.
+# This learns during the probes from data that it kept, and forges the clock.
 EVAL = """
 import time
 def train_recall(inputs, targets):
@@ -191,24 +191,27 @@ ATTACKS = {name: HIDDEN.format(keep=keep, get=get) for name, (keep, get) in PLAC
 
 @walled
 @pytest.mark.parametrize("name", chosen(ATTACKS, "checksum"))
-def test_no_attack_gains_a_point(worker, name):
+def test_attacks_gain_no_points(worker, name):
     verdict = judged(worker, "recall", FOUND + ATTACKS[name])
-    told = {"small_claim": "model_too_large", "complex": "model_too_large", "sparse": "model_too_large"}
-    nothing = {"frames", "changed_later", "brought"}  # these do not even seem to know
-    expected = told.get(name, "not_reached" if name in nothing else "not_learned")
+    named = {"small_claim": "model_too_large", "complex": "model_too_large", "sparse": "model_too_large"}
+    unaware = {"frames", "changed_later", "brought"}  # these do not reach the accuracy at all
+    expected = named.get(name, "not_reached" if name in unaware else "not_learned")
     assert (verdict.points, verdict.mistakes) == (0, [expected])
 
 
 @walled
 @pytest.mark.heavy
-def test_what_is_worked_out_without_a_network_and_kept_in_numbers_is_not_told_from_one(worker):
-    """So trained_network.py says. It also shows that the attacks above would win, if what they hide were counted."""
+def test_rule_stored_in_a_buffer_counts_as_a_network(worker):
+    """Check a limitation that trained_network.py states.
+
+    It also shows that the attacks above would succeed if what they hide were counted.
+    """
     assert judged(worker, "recall", FOUND + KEPT).points == 4
 
 
 @walled
 @pytest.mark.heavy
-def test_who_forges_time_is_ended_all_the_same(worker):
+def test_forged_clock_does_not_extend_the_time_limit(worker):
     """The system counts it."""
     endless = (
         "import time\ntime.process_time = lambda: 0.0\ndef train_recall(inputs, targets):\n    while True:"
