@@ -1,4 +1,4 @@
-"""Recurrent networks from scratch, equal to their namesakes in `torch.nn`, and what the chapters call."""
+"""Recurrent networks from scratch, equal to `torch.nn`, and the functions that the chapters call."""
 
 from companion.layers.additive import AdditiveAttention
 from companion.layers.attention import MultiheadAttention, scaled_dot_product_attention

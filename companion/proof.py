@@ -1,4 +1,4 @@
-"""The proof that ends every chapter's construction: a scratch module against its namesake in `torch.nn`."""
+"""Proof that a scratch module equals its counterpart in `torch.nn`: outputs, states and gradients are compared."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,13 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-# float64: how far two numbers may lie apart. float32: the same as a share of the tensor's largest number.
+# The largest difference in float64, and in float32 as a share of the tensor's largest number.
 ABSOLUTE_BOUND = 1e-10
 RELATIVE_BOUND = 1e-5
 
-STATELESS = (
-    nn.Embedding | nn.Linear | nn.MultiheadAttention | nn.TransformerEncoderLayer
-)  # the kinds that have no state
+STATELESS = nn.Embedding | nn.Linear | nn.MultiheadAttention | nn.TransformerEncoderLayer
 
 
 @dataclass(frozen=True)
@@ -23,16 +21,17 @@ class Row:
 
     tensor: str
     shape: tuple[int, ...]
-    difference: float  # the largest absolute one; inf where the shapes differ, nan where a number is nan
+    difference: float  # the largest absolute difference; inf if the shapes differ, nan if a number is nan
     bound: float
 
     @property
     def ok(self) -> bool:
+        """Return True if the difference is within its bound."""
         return self.difference <= self.bound
 
 
 class Comparison(list[Row]):
-    """The rows of a comparison. It prints bounds and no digits, so that it prints the same on every machine."""
+    """The rows of a comparison. It prints bounds instead of digits, so that it prints the same on every machine."""
 
     def __init__(self, rows: Iterable[Row], bound_text: str) -> None:
         super().__init__(rows)
@@ -40,7 +39,7 @@ class Comparison(list[Row]):
 
     @property
     def ok(self) -> bool:
-        """Whether every difference is below its bound."""
+        """Return True if every difference is within its bound."""
         return all(row.ok for row in self)
 
     def _cells(self):
@@ -68,17 +67,17 @@ def compare(
     seed: int = 0,
     **call: Any,
 ) -> Comparison:
-    """Run a scratch module and its torch namesake on the same numbers, and compare all that comes out.
+    """Run a scratch module and its torch counterpart on the same numbers, and compare all results.
 
     scratch, reference: modules of the same shape: cells, layers, embeddings or linear layers; the weights of
-    `reference` are copied into `scratch`. input, state: what both are called with; random where None (embeddings,
-    linear layers and attention have no state; the input of attention is a tuple, query, key and value). call: what else
-    they are called with by name, such as masks. seed: of the random input, the state, the loss and, for modules in
-    training mode with dropout, the masks.
+    `reference` are copied into `scratch`. input, state: the arguments of both; random where None (embeddings, linear
+    layers and attention have no state; the input of attention is a tuple, query, key and value). call: further
+    arguments by name, such as masks. seed: of the random input, the state, the loss and, for modules in training mode
+    with dropout, the masks.
 
-    The loss is a sum of all outputs and final states with random weights, so that every number counts in the
-    gradients. Returns a `Comparison`, one `Row` for `output`, each final state, the gradient of the input and of
-    each initial state, and the gradient of each parameter. RuntimeError if the parameters' names or shapes differ.
+    The loss is a sum of all outputs and final states with random weights, so that every number counts in the gradients.
+    Returns a `Comparison`, one `Row` for `output`, each final state, the gradient of the input and of each initial
+    state, and the gradient of each parameter. RuntimeError if the parameters' names or shapes differ.
     """
     scratch.load_state_dict(reference.state_dict(), strict=True)
     generator = torch.Generator("cpu").manual_seed(seed)
@@ -98,7 +97,7 @@ def compare(
 
 
 def _random(like, shape, generator):
-    # drawn in float64, where every processor draws the same
+    # in float64, random numbers are the same on every processor
     numbers = torch.randn(shape, generator=generator, dtype=torch.float64, device="cpu")
     return numbers.to(like.device, like.dtype)
 
@@ -124,7 +123,7 @@ def _random_input(module, generator, time=5, batch=3):
 
 
 def _random_state(module, input, generator):
-    """A state that fits `input`: a tensor, or for an LSTM the pair (h, c)."""
+    """Return a random state that fits `input`: a tensor, or for an LSTM the pair (h, c)."""
     weight = next(module.parameters())
     if isinstance(module, nn.RNNCellBase):
         before, sizes = input.shape[:-1], [module.hidden_size]
@@ -144,7 +143,7 @@ def _random_state(module, input, generator):
 
 
 def _run(module, input, state, seed, names, call):
-    """All numbers that come out of a module, by name: outputs, final states, gradients."""
+    """Return a module's results by name: outputs, final states, gradients."""
     leaves = {}
 
     def leaf(name, tensor):
@@ -166,12 +165,12 @@ def _run(module, input, state, seed, names, call):
     module.zero_grad()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        given = input if type(input) is tuple else (input,)
-        result = module(*given, **call) if state is None else module(*given, state, **call)
+        inputs = input if type(input) is tuple else (input,)
+        result = module(*inputs, **call) if state is None else module(*inputs, state, **call)
 
     values = dict(zip(names, _flat(result), strict=False))
     generator = torch.Generator("cpu").manual_seed(seed + 1)
-    # L = Σ over every number y that comes out of  r y  with a random r of its own
+    # L = Σ r y  over all resulting numbers y, each with a random r of its own
     loss = sum((value * _random(value, value.shape, generator)).sum() for value in values.values())
     if loss.requires_grad:
         loss.backward()
@@ -185,7 +184,7 @@ def _run(module, input, state, seed, names, call):
 
 
 def _names(module):
-    """What torch's documentation calls the results of one of its modules."""
+    """Return the names that torch's documentation gives to a module's results."""
     if isinstance(module, nn.MultiheadAttention):
         return ["attn_output", "attn_output_weights"]
     if isinstance(module, STATELESS):
@@ -196,7 +195,7 @@ def _names(module):
 
 
 def _flat(result):
-    """The tensors of a nested tuple, in order; of a packed sequence its data."""
+    """Return the tensors of a nested tuple, in order; of a packed sequence its data."""
     if isinstance(result, PackedSequence):
         return [result.data]
     if isinstance(result, torch.Tensor):

@@ -1,2 +1,1 @@
-"""The recurrent layers, and the embedding: tensor arithmetic and nothing else. They know nothing of text or of
-training."""
+"""Recurrent layers, attention and the embedding, written in tensor arithmetic."""

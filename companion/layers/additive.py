@@ -1,4 +1,4 @@
-"""Additive attention: a small network says how much each word matters for the next step.
+"""Additive attention: a small network scores how much each source step matters for a query.
 
 Dzmitry Bahdanau, Kyunghyun Cho and Yoshua Bengio, "Neural machine translation by jointly learning to align and
 translate" (2015), arXiv 1409.0473, appendix A.1.2.
@@ -13,9 +13,9 @@ from companion.layers.types import Device
 
 
 class AdditiveAttention(nn.Module):
-    """Attention whose scores are a sum put through tanh; called as `MultiheadAttention` is, time first.
+    """Attention whose scores are v · tanh of a sum; called as `MultiheadAttention` is, time first.
 
-    query_size, key_size: features of queries and keys. attention_size: of the sum in between.
+    query_size, key_size: features of queries and keys. attention_size: features of the sum.
 
     Parameters: `weight_q` (attention_size, query_size), `weight_k` (attention_size, key_size), `bias` and `v`
     (attention_size), all drawn from U(-1/√attention_size, 1/√attention_size). RuntimeError for sizes that do not fit.
@@ -43,11 +43,14 @@ class AdditiveAttention(nn.Module):
 
         def __call__(
             self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None
-        ) -> tuple[Tensor, Tensor]: ...
+        ) -> tuple[Tensor, Tensor]:
+            """Call `forward`."""
 
     def forward(self, query, key, value, key_padding_mask=None):
-        """query: (T, B, query_size). key: (S, B, key_size). value: (S, B, value_size). key_padding_mask: bool (B, S),
-        True where there is nothing to look at. Returns the contexts (T, B, value_size) and the weights (B, T, S).
+        """Return the contexts (T, B, value_size) and the weights (B, T, S).
+
+        query: (T, B, query_size). key: (S, B, key_size). value: (S, B, value_size). key_padding_mask: bool (B, S), True
+        at padding.
         """
         # (T, 1, B, …) + (S, B, …): every query with every key
         q, k = (query @ self.weight_q.T)[:, None], key @ self.weight_k.T + self.bias

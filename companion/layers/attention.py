@@ -1,4 +1,4 @@
-"""Attention: to each question an answer that is put together from everything there is, each part as far as it fits.
+"""Attention: each query gets a mean of all values, weighted by how well their keys fit the query.
 
 Thang Luong, Hieu Pham and Christopher Manning, "Effective approaches to attention-based neural machine translation"
 (2015), arXiv 1508.04025; the scale and the heads are from Vaswani et al., "Attention is all you need" (2017), arXiv
@@ -21,8 +21,7 @@ from companion.layers.types import Device
 
 
 def attend(Q, K, V, mask=None, p=0.0, scale=None):
-    """What all attention here computes. Returns what each query gets, (*, T, size of a value), and the weights (*, T,
-    S).
+    """Return each query's weighted mean of the values, (*, T, size of a value), and the weights (*, T, S).
 
     Q: (*, T, d), the queries. K: (*, S, d), the keys. V: (*, S, size), the values. mask: added to the scores, -∞ where
     a query must not look; None for none. p: the probability that a weight is set to zero. scale: 1/√d if None.
@@ -50,30 +49,30 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     scale: float | None = None,
 ) -> Tensor:
-    """Attention without parameters, as `torch.nn.functional.scaled_dot_product_attention`.
+    """Attend without parameters, as `torch.nn.functional.scaled_dot_product_attention`.
 
     query: (*, T, d). key: (*, S, d). value: (*, S, size). attn_mask: to (*, T, S), bool, True where a query may look
     (the opposite of `MultiheadAttention`), or floating, added to the scores. is_causal: query t may look at keys 0 … t;
-    there must be no other mask then. dropout_p: as `p` in `attend`, whether training or not. scale: 1/√d if None.
-    Returns (*, T, size); zeros for a query that may look nowhere. RuntimeError for a mask of another kind, or two.
+    no other mask is allowed then. dropout_p: as `p` in `attend`, also outside training. scale: 1/√d if None. Returns
+    (*, T, size); zeros for a query whose keys are all masked. RuntimeError for a mask of another type, or two.
     """
-    mask, nowhere = attention_masks.of_function(query, key, attn_mask, is_causal)
+    mask, masked_out = attention_masks.of_function(query, key, attn_mask, is_causal)
     context, _ = attend(query, key, value, mask, dropout_p, scale)
-    return context if nowhere is None else context.masked_fill(nowhere, 0)
+    return context if masked_out is None else context.masked_fill(masked_out, 0)
 
 
 class MultiheadAttention(nn.Module):
     """Attention with parameters, in several heads, as `torch.nn.MultiheadAttention`.
 
-    embed_dim: features E of queries and of what comes out. num_heads: how many parts of E look for themselves. dropout:
-    probability that a weight is set to zero while training. bias: with `in_proj_bias` and `out_proj.bias`, or without.
-    add_bias_kv: one more key and value, learned, for all sequences. add_zero_attn: one more of zeros. kdim, vdim:
-    features of keys and of values, E if None. batch_first: batches are (B, T, features).
+    embed_dim: features E of queries and of the output. num_heads: the number of parts of E that attend separately.
+    dropout: probability that a weight is set to zero while training. bias: with `in_proj_bias` and `out_proj.bias`, or
+    without. add_bias_kv: one more key and value, learned, for all sequences. add_zero_attn: one more of zeros. kdim,
+    vdim: features of keys and of values, E if None. batch_first: batches are (B, T, features).
 
     Parameters: `in_proj_weight` (3 * embed_dim, embed_dim), the rows those of W_q, W_k, W_v; or, with another kdim or
     vdim, `q_proj_weight` (embed_dim, embed_dim), `k_proj_weight` (embed_dim, kdim), `v_proj_weight` (embed_dim, vdim);
     `in_proj_bias` (3 * embed_dim), `out_proj.weight` (embed_dim, embed_dim), `out_proj.bias` (embed_dim), and `bias_k`
-    and `bias_v` (1, 1, embed_dim). AssertionError and RuntimeError for wrong sizes and masks: the words are torch's.
+    and `bias_v` (1, 1, embed_dim). AssertionError and RuntimeError, with torch's messages, for wrong sizes and masks.
     """
 
     __constants__ = ["batch_first"]
@@ -92,7 +91,7 @@ class MultiheadAttention(nn.Module):
         device: Device = None,
         dtype: torch.dtype | None = None,
     ) -> None:
-        attention_masks.arguments(embed_dim, num_heads)
+        attention_masks.check_arguments(embed_dim, num_heads)
         super().__init__()
         self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
         self.kdim = embed_dim if kdim is None else kdim
@@ -140,11 +139,10 @@ class MultiheadAttention(nn.Module):
         """Return the output and the weights, None unless `need_weights`.
 
         query: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. key: (S, B, kdim), and value: (S, B,
-        vdim), in the same way. key_padding_mask: (B, S), and attn_mask: (T, S) or (B * H, T, S): bool, True where
-        nobody may look, or floating, added to the scores. is_causal: says of an attn_mask that query t may look at keys
-        0 … t; it must be there.
-        Output: of the shape of the query. Weights: (B, T, S), their mean over the heads, or (B, H, T, S) for each; with
-        one more key for add_bias_kv and one for add_zero_attn.
+        vdim), in the same way. key_padding_mask: (B, S), and attn_mask: (T, S) or (B * H, T, S): bool, True where no
+        query may look, or floating, added to the scores. is_causal: states that attn_mask, which is required, lets
+        query t look at keys 0 … t. Output: of the shape of the query. Weights: (B, T, S), their mean over the heads, or
+        (B, H, T, S) for each; with one more key for add_bias_kv and one for add_zero_attn.
         """
         masks = attention_masks.of_layer(self, query, key, value, key_padding_mask, attn_mask, is_causal, need_weights)
         batched = query.dim() == 3
@@ -159,18 +157,18 @@ class MultiheadAttention(nn.Module):
         biases = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.chunk(3)
         q, k, v = map(affine, (query, key, value), weights, biases)
 
-        # keys and values that no input has: a learned one, and zeros
+        # one more key and value that does not depend on the input: learned, or zeros
         if self.bias_k is not None:
             k, v = (torch.cat([x, b.expand(1, x.size(1), -1)]) for x, b in ((k, self.bias_k), (v, self.bias_v)))
         if self.add_zero_attn:
             k, v = (torch.cat([x, torch.zeros_like(x[:1])]) for x in (k, v))
-        mask, nowhere = masks(k.size(0))
+        mask, masked_out = masks(k.size(0))
 
-        # every head looks with its own part of the features: (T, B, E) → (B, H, T, E / H)
+        # every head attends with its own part of the features: (T, B, E) → (B, H, T, E / H)
         q, k, v = (x.unflatten(-1, (self.num_heads, -1)).permute(1, 2, 0, 3) for x in (q, k, v))
         context, weights = attend(q, k, v, mask, self.dropout if self.training else 0.0)
-        if nowhere is not None:
-            context = context.masked_fill(nowhere, 0)
+        if masked_out is not None:
+            context = context.masked_fill(masked_out, 0)
 
         # W_o [ C_1, …, C_H ] + b_o:   the heads side by side again
         output = self.out_proj(context.permute(2, 0, 1, 3).flatten(2))

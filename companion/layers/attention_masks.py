@@ -1,10 +1,9 @@
-"""Where attention must not look: torch's several kinds of masks as one that is added to the scores, and what is
-refused.
+"""Attention masks: check torch's several kinds of masks, and turn them into one that is added to the scores.
 
-A mask that is added is 0 where a query may look and -∞ where it must not. Where a query may look nowhere at all, the
-scores would be -∞ everywhere, and softmax 0 / 0. torch's function then gives zeros, and its layer does if it needs no
-weights; with weights it gives nan, and so does ours. In evaluation without gradients torch takes a fused way, which
-gives nan for such a query in any case; ours stays as it is.
+An additive mask is 0 where a query may look and -∞ where it must not. If all keys of a query are masked out, its scores
+are all -∞ and the softmax is 0 / 0. For such a query torch's function returns zeros, and so does its layer if it needs
+no weights; with weights it returns nan. This package does the same. In evaluation without gradients torch uses a fused
+function, which returns nan in any case; this package does not.
 """
 
 import warnings
@@ -17,8 +16,8 @@ from torch import Tensor
 from companion.layers.errors import DTYPE_NAMES
 
 
-def arguments(embed_dim: int, num_heads: int) -> None:
-    """Check the sizes with which `MultiheadAttention` is made."""
+def check_arguments(embed_dim: int, num_heads: int) -> None:
+    """Check the arguments of the constructor of `MultiheadAttention`."""
     if embed_dim <= 0 or num_heads <= 0:
         raise ValueError(
             f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads}"
@@ -29,29 +28,29 @@ def arguments(embed_dim: int, num_heads: int) -> None:
 
 
 def causal(T: int, S: int, like: Tensor) -> Tensor:
-    """The mask with which query t looks at keys 0 … t. Returns (T, S)."""
+    """Return the additive mask (T, S) that lets query t look at keys 0 … t."""
     return torch.full((T, S), -torch.inf, device=like.device, dtype=like.dtype).triu(1)
 
 
-def added(mask: Tensor | None, like: Tensor) -> Tensor | None:
-    """A bool mask, True where nobody may look, as one that is added; a floating one as it is."""
+def additive(mask: Tensor | None, like: Tensor) -> Tensor | None:
+    """Return an additive mask, from a bool one, True where no query may look, or from an additive one."""
     if mask is None or mask.dtype != torch.bool:
         return mask
     return torch.zeros_like(mask, dtype=like.dtype).masked_fill(mask, -torch.inf)
 
 
-def without_nowhere(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
-    """A mask in which no query is left without a key, and where that was so: bool (*, T, 1), or None."""
+def without_masked_out(mask: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
+    """Return a mask that leaves no query without keys, and the queries that had none: bool (*, T, 1), or None."""
     if mask is None:
         return None, None
-    nowhere = (mask == -torch.inf).all(dim=-1, keepdim=True)
-    return mask.masked_fill(nowhere, 0), nowhere
+    masked_out = (mask == -torch.inf).all(dim=-1, keepdim=True)
+    return mask.masked_fill(masked_out, 0), masked_out
 
 
 def of_function(
     query: Tensor, key: Tensor, attn_mask: Tensor | None, is_causal: bool
 ) -> tuple[Tensor | None, Tensor | None]:
-    """The mask of `scaled_dot_product_attention`: (mask, nowhere), as `without_nowhere` returns them."""
+    """Return (mask, masked_out) of `scaled_dot_product_attention`, as `without_masked_out` does."""
     if is_causal and attn_mask is not None:
         raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if is_causal:
@@ -62,7 +61,7 @@ def of_function(
             f"{DTYPE_NAMES[attn_mask.dtype][1]} and  query.dtype: {DTYPE_NAMES[query.dtype][1]} instead."
         )
     is_bool = attn_mask is not None and attn_mask.dtype == torch.bool
-    return without_nowhere(added(~attn_mask if is_bool else attn_mask, query))
+    return without_masked_out(additive(~attn_mask if is_bool else attn_mask, query))
 
 
 def of_layer(
@@ -75,12 +74,12 @@ def of_layer(
     is_causal: bool,
     need_weights: bool,
 ) -> Callable[[int], tuple[Tensor | None, Tensor | None]]:
-    """Check what `MultiheadAttention` is called with. Returns a function: number of keys → (mask, nowhere).
+    """Check the arguments of `MultiheadAttention`, and return a function: number of keys → (mask, masked_out).
 
-    The number is larger than that of the given keys by those that the layer adds, and these may be looked at by all.
+    The number includes the keys that the layer adds, which are never masked.
     """
-    kinds(key_padding_mask, attn_mask)
-    dimensions(query, key, value, key_padding_mask, attn_mask, layer.num_heads)
+    check_types(key_padding_mask, attn_mask)
+    check_dimensions(query, key, value, key_padding_mask, attn_mask, layer.num_heads)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
@@ -88,16 +87,16 @@ def of_layer(
         )
     time = 1 if layer.batch_first and query.dim() == 3 else 0
     (T, S), B = (query.size(time), key.size(time)), query.size(1 - time) if query.dim() == 3 else 1
-    sizes(layer, query, key, value, time)
-    if is_causal and key_padding_mask is None and not need_weights:  # torch believes the hint, and reads no mask
+    check_sizes(layer, query, key, value, time)
+    if is_causal and key_padding_mask is None and not need_weights:  # torch trusts the hint and does not read the mask
         return lambda keys: (causal(T, keys, query), None)
-    shapes(key_padding_mask, attn_mask, B, T, S, layer.num_heads)
+    check_shapes(key_padding_mask, attn_mask, B, T, S, layer.num_heads)
 
-    mask = added(attn_mask, query)
+    mask = additive(attn_mask, query)
     if mask is not None and mask.dim() == 3:
         mask = mask.unflatten(0, (B, layer.num_heads))
     if key_padding_mask is not None:
-        padding = added(key_padding_mask, query).view(B, 1, 1, S)
+        padding = additive(key_padding_mask, query).view(B, 1, 1, S)
         mask = padding if mask is None else mask + padding
 
     def for_keys(keys):
@@ -105,18 +104,18 @@ def of_layer(
             return None, None
         more = mask.new_zeros(*mask.shape[:-1], keys - S)
         whole = torch.cat([mask, more], dim=-1)
-        return (whole, None) if need_weights else without_nowhere(whole)
+        return (whole, None) if need_weights else without_masked_out(whole)
 
     return for_keys
 
 
 def of_block(src: Tensor, src_mask: Tensor | None, src_key_padding_mask: Tensor | None) -> dict[str, Tensor | None]:
-    """Check the kinds of a transformer's masks. Returns both as masks that are added."""
-    kinds(src_key_padding_mask, src_mask, ("src_key_padding_mask", "src_mask"))
-    return {"key_padding_mask": added(src_key_padding_mask, src), "attn_mask": added(src_mask, src)}
+    """Check the types of a transformer block's masks, and return both as additive masks."""
+    check_types(src_key_padding_mask, src_mask, ("src_key_padding_mask", "src_mask"))
+    return {"key_padding_mask": additive(src_key_padding_mask, src), "attn_mask": additive(src_mask, src)}
 
 
-def kinds(
+def check_types(
     key_padding_mask: Tensor | None,
     attn_mask: Tensor | None,
     names: tuple[str, str] = ("key_padding_mask", "attn_mask"),
@@ -132,7 +131,7 @@ def kinds(
             )
 
 
-def dimensions(
+def check_dimensions(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -140,7 +139,7 @@ def dimensions(
     attn_mask: Tensor | None,
     num_heads: int,
 ) -> None:
-    """Check how many dimensions everything has."""
+    """Check the number of dimensions of all arguments."""
     if query.dim() not in (2, 3):
         raise AssertionError(
             f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor"
@@ -167,11 +166,11 @@ def dimensions(
             raise AssertionError(f"Expected `attn_mask` shape to be {expected} but got {attn_mask.shape}")
 
 
-def sizes(layer: Any, query: Tensor, key: Tensor, value: Tensor, time: int) -> None:
+def check_sizes(layer: Any, query: Tensor, key: Tensor, value: Tensor, time: int) -> None:
     """Check the features of the query, and that there is a value for each key."""
     if query.size(-1) != layer.embed_dim:
         raise AssertionError(f"was expecting embedding dimension of {layer.embed_dim}, but got {query.size(-1)}")
-    # torch looks at them time first, with a batch
+    # torch checks them time first, with a batch
     key_shape, value_shape = (
         torch.Size((x.size(time), x.size(1 - time) if x.dim() == 3 else 1, x.size(-1))) for x in (key, value)
     )
@@ -188,15 +187,17 @@ def sizes(layer: Any, query: Tensor, key: Tensor, value: Tensor, time: int) -> N
         raise AssertionError(f"key shape {key_shape} does not match value shape {value_shape}")
 
 
-def shapes(key_padding_mask: Tensor | None, attn_mask: Tensor | None, B: int, T: int, S: int, num_heads: int) -> None:
-    """Check the sizes of both masks."""
+def check_shapes(
+    key_padding_mask: Tensor | None, attn_mask: Tensor | None, B: int, T: int, S: int, num_heads: int
+) -> None:
+    """Check the shapes of both masks."""
     if attn_mask is not None:
         dim = attn_mask.dim()
         expected = (T, S) if dim == 2 else (B * num_heads, T, S)
         if attn_mask.shape != expected:
             raise RuntimeError(f"The shape of the {dim}D attn_mask is {attn_mask.shape}, but should be {expected}.")
     if key_padding_mask is not None:
-        found = (1, *key_padding_mask.shape) if key_padding_mask.dim() == 1 else key_padding_mask.shape
+        got = (1, *key_padding_mask.shape) if key_padding_mask.dim() == 1 else key_padding_mask.shape
         for k, expected in enumerate((B, S)):
-            if found[k] != expected:
-                raise AssertionError(f"Expected key_padded_mask.shape[{k}] to be {expected}, but got {found[k]}")
+            if got[k] != expected:
+                raise AssertionError(f"Expected key_padded_mask.shape[{k}] to be {expected}, but got {got[k]}")

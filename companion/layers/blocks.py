@@ -1,5 +1,4 @@
-"""Recurrent layers one above the other as today's models have them: each adds to what it read, and a small network
-follows."""
+"""A stack of recurrent layers with residual connections, layer norm and a small network after each."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -12,13 +11,13 @@ from companion.layers.transformer import LayerNorm
 
 
 class Blocks(nn.Module):
-    """A stack of recurrent layers, called as one of them: `output, state = blocks(input, state)`.
+    """A stack of recurrent layers, called like one of them: `output, state = blocks(input, state)`.
 
-    layers: with as many features out as in, and without `batch_first`. Layer norm stands before each recurrent layer
-    and before each pair of linear layers, which has twice as many features between; what they make is added (the
-    placement of Xiong et al. 2020, arXiv 2002.04745). input: (T, B, hidden_size); the output has the same shape. The
-    state is a tuple of the layers' states. ValueError for no layer, for sizes that differ, and for another number of
-    states; what the layers refuse is refused.
+    layers: with as many features out as in, and without `batch_first`. Layer norm precedes each recurrent layer and
+    each pair of linear layers, which has twice as many features between; their outputs are added (the placement of
+    Xiong et al. 2020, arXiv 2002.04745). input: (T, B, hidden_size); the output has the same shape. The state is a
+    tuple of the layers' states. ValueError for no layer, for sizes that differ, and for a wrong number of states; other
+    errors are those of the layers.
     """
 
     num_layers, bidirectional, batch_first, proj_size = 1, False, False, 0
@@ -45,13 +44,16 @@ class Blocks(nn.Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, x: Tensor, state: tuple[Any, ...] | None = None) -> tuple[Tensor, tuple[Any, ...]]: ...
+        def __call__(self, x: Tensor, state: tuple[Any, ...] | None = None) -> tuple[Tensor, tuple[Any, ...]]:
+            """Call `forward`."""
 
-    # A chapter shows these lines.
+    # A chapter prints this method.
     # fmt: off
     def forward(self, x, state=None):
-        """x: (T, B, hidden_size). state: what was returned for what came before, or None. Returns the output and the
-        state."""
+        """Return the output and the state.
+
+        x: (T, B, hidden_size). state: returned by the call before, or None.
+        """
         states, after = self._checked(x, state), []
         for layer, norm, network, before in zip(
             self.layers, self.norms, self.networks, states, strict=True
@@ -66,7 +68,7 @@ class Blocks(nn.Module):
 
     # fmt: on
     def _checked(self, x, state):
-        """The states before, a list with one for each layer."""
+        """Check the arguments, and return the states, one for each layer."""
         if isinstance(x, PackedSequence):
             raise TypeError("Blocks reads no packed sequences: pad at the end, and ignore the outputs there")
         weight = self.norms[0].weight

@@ -1,4 +1,4 @@
-"""Weights of recurrent layers as other libraries keep them: the order of the gates, turned into torch's and back.
+"""Conversion of recurrent layers' weights from and to ONNX and Keras, which order the gates differently.
 
 H is the hidden_size. A layer is one layer of one direction, as `nn.LSTM(input_size, H)`; its kind is "RNN", "LSTM" or
 "GRU".
@@ -18,13 +18,16 @@ NAMES = "weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0"
 
 
 def reordered(rows: Tensor, of: str, to: str) -> Tensor:
-    """The rows of all gates, (gates * H, …), from the order `of` into the order `to`, strings of the gates' letters."""
+    """Return the rows of all gates, (gates * H, …), moved from the order `of` to the order `to`.
+
+    An order is a string of the gates' letters.
+    """
     gates = dict(zip(of, rows.chunk(len(of)), strict=True))
     return torch.cat([gates[letter] for letter in to])
 
 
 def from_onnx(kind, W, R, B):
-    """The state_dict of a torch layer, from what ONNX's operator of this kind is given.
+    """Return the state_dict of a torch layer, from the weights of ONNX's operator of this kind.
 
     W: (1, gates * H, input_size). R: (1, gates * H, H). B: (1, 2 * gates * H), the bias of W and then that of R. A GRU
     must have been made with `linear_before_reset` = 1, which is how torch computes it.
@@ -37,18 +40,18 @@ def from_onnx(kind, W, R, B):
 
 
 def to_onnx(layer: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """W, R and B, as ONNX's operators want them, from a layer of the companion or of torch.nn."""
+    """Return W, R and B of ONNX's operators, from a layer of the companion or of torch.nn."""
     kind = kind_of(layer)
     W, R, b_ih, b_hh = (reordered(rows.detach(), TORCH[kind], ONNX[kind]) for rows in layer.all_weights[0])
     return W[None], R[None], torch.cat([b_ih, b_hh])[None]
 
 
 def from_keras(kind: str, kernel: Any, recurrent_kernel: Any, bias: Any) -> dict[str, Tensor]:
-    """The state_dict of a torch layer, from `layer.get_weights()` of Keras's SimpleRNN, LSTM or GRU.
+    """Return the state_dict of a torch layer, from `layer.get_weights()` of Keras's SimpleRNN, LSTM or GRU.
 
     kernel: (input_size, gates * H). recurrent_kernel: (H, gates * H). bias: (gates * H), for a GRU (2, gates * H).
-    Keras's GRU without `reset_after` multiplies by the reset gate elsewhere: torch cannot compute it, and it is
-    refused.
+    ValueError for a GRU without `reset_after`: it applies the reset gate before the product, which torch cannot
+    compute.
     """
     biases = 2 if kind == "GRU" else 1
     W, R, B = arrays(
@@ -56,29 +59,31 @@ def from_keras(kind: str, kernel: Any, recurrent_kernel: Any, bias: Any) -> dict
     )
     b_ih, b_hh = B if kind == "GRU" else (B, torch.zeros_like(B))
     check_rows(kind, W.T, R.T, b_ih, b_hh)
-    rows = [reordered(one, KERAS[kind], TORCH[kind]) for one in (W.T, R.T, b_ih, b_hh)]
+    rows = [reordered(tensor, KERAS[kind], TORCH[kind]) for tensor in (W.T, R.T, b_ih, b_hh)]
     return dict(zip(NAMES, rows, strict=True))
 
 
 def to_keras(layer: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """kernel, recurrent_kernel and bias, as `set_weights` of Keras wants them, from a layer of the companion or of
-    torch.nn."""
+    """Return kernel, recurrent_kernel and bias for Keras's `set_weights`.
+
+    layer: of the companion or of torch.nn.
+    """
     kind = kind_of(layer)
     W, R, b_ih, b_hh = (reordered(rows.detach(), TORCH[kind], KERAS[kind]) for rows in layer.all_weights[0])
     return W.T.contiguous(), R.T.contiguous(), torch.stack([b_ih, b_hh]) if kind == "GRU" else b_ih + b_hh
 
 
 def kind_of(layer: Any) -> str:
-    """The kind of a layer; ValueError for one that has no counterpart in the other libraries."""
+    """Return the kind of a layer; ValueError if the other libraries have no counterpart of it."""
     kind = {"RNN_TANH": "RNN"}.get(layer.mode, layer.mode)
-    one = layer.num_layers == 1 and not layer.bidirectional and not layer.proj_size
-    if kind not in TORCH or not one or not layer.bias:
+    is_single = layer.num_layers == 1 and not layer.bidirectional and not layer.proj_size
+    if kind not in TORCH or not is_single or not layer.bias:
         raise ValueError(f"one layer, one direction, tanh, with biases and without a projection, not {layer}")
     return kind
 
 
 def arrays(kind: str, orders: dict[str, str], *named: tuple[str, int, Any]) -> list[Tensor]:
-    """The arrays as tensors, if there are such layers and they have as many dimensions as they must."""
+    """Return the arrays as tensors; ValueError for an unknown kind or a wrong number of dimensions."""
     if kind not in orders:
         raise ValueError(f"kind must be one of {', '.join(orders)}, not {kind!r}")
     tensors = []
@@ -95,7 +100,7 @@ def arrays(kind: str, orders: dict[str, str], *named: tuple[str, int, Any]) -> l
 
 
 def check_rows(kind: str, W: Tensor, R: Tensor, b_ih: Tensor, b_hh: Tensor) -> None:
-    """Whether the four have the rows of all gates."""
+    """Raise ValueError if one of the four tensors does not have the rows of all gates."""
     H, gates = R.shape[1], len(TORCH[kind])
     for name, rows in (("input weights", W), ("recurrent weights", R), ("first bias", b_ih), ("second bias", b_hh)):
         if len(rows) != gates * H:

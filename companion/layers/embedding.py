@@ -1,4 +1,4 @@
-"""Embedding: row `i` of a matrix stands for index `i`."""
+"""Embedding: row `i` of a matrix is the vector of index `i`."""
 
 from typing import TYPE_CHECKING, Self
 
@@ -12,15 +12,15 @@ from companion.layers.types import Device
 class Embedding(nn.Module):
     """A table of vectors, looked up by index, as `torch.nn.Embedding`.
 
-    num_embeddings: how many rows, so the indices are 0 … num_embeddings - 1. embedding_dim: numbers in a row.
-    padding_idx: an index (negative ones count from the end) whose row starts as zeros and gets no gradient.
-    max_norm: if given, every row that is looked up is first shortened, in place, to at most this `norm_type`-norm.
-    scale_grad_by_freq: divide each row's gradient by how often the row was looked up in this call.
-    sparse: let `weight.grad` be a sparse tensor that holds the looked-up rows only.
+    num_embeddings: the number of rows; indices are 0 … num_embeddings - 1. embedding_dim: numbers in a row.
+    padding_idx: an index (negative ones count from the end) whose row starts as zeros and gets no gradient. max_norm:
+    if given, every row that is looked up is first shortened, in place, to at most this `norm_type`-norm.
+    scale_grad_by_freq: divide each row's gradient by how often the row was looked up in this call. sparse: let
+    `weight.grad` be a sparse tensor that holds the looked-up rows only.
 
-    Parameter: `weight` (num_embeddings, embedding_dim), drawn from N(0, 1). Called with indices of any shape (*),
-    int64 or int32, returns (*, embedding_dim). AssertionError for a `padding_idx` outside the table, IndexError for
-    an index outside it, RuntimeError for indices that are not integers.
+    Parameter: `weight` (num_embeddings, embedding_dim), drawn from N(0, 1). Called with indices of any shape (*), int64
+    or int32, returns (*, embedding_dim). AssertionError for a `padding_idx` outside the table, IndexError for an index
+    outside it, RuntimeError for indices that are not integers.
     """
 
     __constants__ = [
@@ -84,7 +84,7 @@ class Embedding(nn.Module):
                 self.weight[self.padding_idx] = 0
 
     def forward(self, input: Tensor) -> Tensor:
-        """Look up `input`, indices of shape (*); returns (*, embedding_dim)."""
+        """Return the rows of `input`, indices of shape (*), as (*, embedding_dim)."""
         errors.embedding_indices(input)
         weight, indices = self.weight, input.flatten()
         padding_idx = errors.padding_index(self.padding_idx, self.num_embeddings)
@@ -95,7 +95,7 @@ class Embedding(nn.Module):
         else:
             # e_k = W[ i_k ]
             rows = weight.index_select(0, indices)
-            if padding_idx is not None:  # its row is read, and learns nothing
+            if padding_idx is not None:  # the padding row gets no gradient
                 rows = torch.where((indices == padding_idx)[:, None], rows.detach(), rows)
         return rows.view(*input.shape, weight.size(1))
 
@@ -103,6 +103,7 @@ class Embedding(nn.Module):
         __call__ = forward
 
     def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
         usual = {"padding_idx": None, "max_norm": None, "norm_type": 2, "scale_grad_by_freq": False, "sparse": False}
         parts = [f"{self.num_embeddings}, {self.embedding_dim}"]
         parts += [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
@@ -119,7 +120,7 @@ def shorten(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) 
 
 
 class LookUp(torch.autograd.Function):
-    """The look-up where its gradient is not autograd's own: scaled by frequency, or sparse.
+    """The look-up whose gradient autograd does not provide: scaled by frequency, or sparse.
 
     weight: (num_embeddings, embedding_dim). indices: (n), integers. Returns (n, embedding_dim).
     """
@@ -128,17 +129,20 @@ class LookUp(torch.autograd.Function):
 
     @staticmethod
     def forward(weight, indices, padding_idx, scale_grad_by_freq, sparse):
+        """Return the rows of the indices."""
         # e_k = W[ i_k ]
         return weight.index_select(0, indices)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
+        """Save the indices and options for the backward pass."""
         weight, indices, ctx.padding_idx, ctx.scale_grad_by_freq, ctx.sparse = inputs
         ctx.save_for_backward(indices)
         ctx.shape = weight.shape
 
     @staticmethod
     def backward(ctx, grad):
+        """Return the gradient of the table, dense or sparse."""
         (indices,) = ctx.saved_tensors
         is_padding = indices == ctx.padding_idx if ctx.padding_idx is not None else None
         if ctx.sparse:
@@ -157,6 +161,9 @@ class LookUp(torch.autograd.Function):
 
 
 def sum_by_row(grad, indices, shape):
-    """The gradient of a table of this shape. grad: (n, embedding_dim), row k for the place that read row indices[k]."""
+    """Return the gradient of a table of this shape.
+
+    grad: (n, embedding_dim), row k for the look-up of row indices[k].
+    """
     # ∂L/∂W_i = Σ over the k with i_k = i of  ∂L/∂e_k
     return grad.new_zeros(shape).index_add(0, indices, grad)

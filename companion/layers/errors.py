@@ -1,7 +1,7 @@
-"""What is refused, and in which words: torch's, so that a message can be searched for.
+"""Argument checks that raise torch's own error messages, so that readers can search for them.
 
-Everything here runs before anything is computed. Each function raises the type and the text that the
-namesake in `torch.nn` raises, in the same order, so that of two mistakes the same one is named.
+All checks run before anything is computed. Each function raises the type and the text that torch's counterpart raises,
+in the same order, so that of two mistakes the same one is reported.
 """
 
 import numbers
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from companion.layers.types import State
 
-# What a product with a bias calls a type, and what one without.
+# The names of types in errors of a product with a bias (addmm), and without one (mm).
 DTYPE_NAMES = {
     torch.float32: ("Float", "float"), torch.float64: ("Double", "double"),
     torch.float16: ("Half", "c10::Half"), torch.bfloat16: ("BFloat16", "c10::BFloat16"),
@@ -25,7 +25,7 @@ DTYPE_NAMES = {
 
 
 def autocast_dtype(tensor: Tensor) -> torch.dtype | None:
-    """The type in which autocast computes where `tensor` is, or None where there is none at work."""
+    """Return the type in which autocast computes on the tensor's device, or None if autocast is off."""
     device = tensor.device.type
     if device != "meta" and torch.is_autocast_enabled(device):
         return torch.get_autocast_dtype(device)
@@ -63,15 +63,15 @@ def layer_arguments(input_size, hidden_size, num_layers, bias, batch_first, drop
 
 
 def no_projection(options: dict[str, Any]) -> None:
-    """Check that a layer other than an LSTM is not asked for a projection."""
+    """Raise ValueError if a layer other than an LSTM gets `proj_size`."""
     if "proj_size" in options:
         raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
 
 
 def layer_dimensions(name: str, input: Tensor, hx: Any, is_pair: bool) -> bool:
-    """Check how many dimensions the input of a layer and its state have; returns whether it is batched."""
+    """Check the number of dimensions of a layer's input and state, and return True if the input is batched."""
     if input.dim() not in (2, 3):
-        # torch puts one word more into RNN's message than into the others'
+        # only RNN's message has the word "tensor" in torch
         got = f"{input.dim()}D tensor" if name == "RNN" else f"{input.dim()}D"
         raise ValueError(f"{name}: Expected input to be 2D or 3D, got {got} instead")
     dim = input.dim()
@@ -90,7 +90,7 @@ def layer_dimensions(name: str, input: Tensor, hx: Any, is_pair: bool) -> bool:
 
 
 def layer_input(input: Tensor, input_size: int, weight: Tensor, expected_dim: int) -> None:
-    """Check type, dimensions and last size of a layer's input."""
+    """Check the type, number of dimensions and last size of a layer's input."""
     if input.dtype != weight.dtype and autocast_dtype(input) is None:
         raise ValueError(
             f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
@@ -113,8 +113,10 @@ def layer_state(state: State, expected_shapes: list[tuple[int, ...]]) -> None:
 
 
 def layer_devices(input: Tensor, state: State, weight: Tensor) -> None:
-    """Check that a padded layer's input, its state and its weights are on one device. In a product it is checked
-    too."""
+    """Check that a padded layer's input, state and weights are on one device.
+
+    A packed input is checked by the matrix product.
+    """
     for what, tensors in (("hidden", state), ("parameter", [weight])):
         for tensor in tensors:
             if tensor.device != input.device:
@@ -125,13 +127,13 @@ def layer_devices(input: Tensor, state: State, weight: Tensor) -> None:
 
 
 def layer_length(length: int) -> None:
-    """Check that there is a time step at all."""
+    """Check that there is at least one time step."""
     if length == 0:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
 
 
 def same_dtype(tensors: State, weight: Tensor, bias: bool) -> None:
-    """Check that whatever meets a weight in a product has its type."""
+    """Check that the tensors have the type of the weight that they are multiplied by."""
     for tensor in tensors:
         if tensor.dtype != weight.dtype and autocast_dtype(tensor) is None:
             (a, a_plain), (b, b_plain) = (DTYPE_NAMES.get(t.dtype, (str(t.dtype),) * 2) for t in (tensor, weight))
@@ -141,7 +143,7 @@ def same_dtype(tensors: State, weight: Tensor, bias: bool) -> None:
 
 
 def cell_dimensions(name: str, input: Tensor, hx: Any, is_pair: bool) -> bool:
-    """Check how many dimensions the input of a cell and its state have; returns whether it is batched."""
+    """Check the number of dimensions of a cell's input and state, and return True if the input is batched."""
     if input.dim() not in (1, 2):
         raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.dim()}D instead")
     if hx is not None:
@@ -162,7 +164,7 @@ def cell_sizes(input: Tensor, state: State, input_size: int, hidden_size: int) -
     if input.size(1) != input_size:
         raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)} expected {input_size}")
     for k, tensor in enumerate(state):
-        if tensor.dim() != 2 and torch.__version__ >= (2, 15):  # before, the next check spoke of its size
+        if tensor.dim() != 2 and torch.__version__ >= (2, 15):  # older versions report this in the next check
             raise RuntimeError(f"Expected 2D hidden{k} (batch x hidden_size), but got {tensor.dim()}D tensor")
         if tensor.size(0) != input.size(0):
             raise RuntimeError(f"Input batch size {input.size(0)} doesn't match hidden{k} batch size {tensor.size(0)}")
@@ -171,7 +173,7 @@ def cell_sizes(input: Tensor, state: State, input_size: int, hidden_size: int) -
 
 
 def padding_index(padding_idx: int | None, num_embeddings: int) -> int | None:
-    """Check that there is such a row; returns its index counted from the beginning, or None."""
+    """Check that the table has row `padding_idx`, and return its index counted from the beginning, or None."""
     if padding_idx is None:
         return None
     if not -num_embeddings <= padding_idx < max(num_embeddings, 1):
@@ -180,7 +182,7 @@ def padding_index(padding_idx: int | None, num_embeddings: int) -> int | None:
 
 
 def embedding_indices(indices: Tensor) -> None:
-    """Check that indices are a tensor of integers."""
+    """Check that the indices are a tensor of integers."""
     if not isinstance(indices, torch.Tensor):
         kind = type(indices).__name__
         raise TypeError(f"embedding(): argument 'indices' (position 2) must be Tensor, not {kind}")

@@ -1,9 +1,9 @@
-"""The gated recurrent unit: one state, which a gate blends with its successor.
+"""The gated recurrent unit: one state, which a gate blends with a new candidate.
 
-Kyunghyun Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical machine
-translation" (2014), arXiv 1406.1078. There the reset gate acts on the state before the product,
-W_hn (r_t ⊙ h_{t-1}); in torch, and here, after it: r_t ⊙ (W_hn h_{t-1} + b_hn). So all three products are one.
-And z_t keeps the old state here, as in the paper's equation 7; some texts let it take the new one.
+Kyunghyun Cho et al., "Learning phrase representations using RNN encoder-decoder for statistical machine translation"
+(2014), arXiv 1406.1078. There the reset gate acts on the state before the product, W_hn (r_t ⊙ h_{t-1}); in torch, and
+here, after it: r_t ⊙ (W_hn h_{t-1} + b_hn). So all three products are one. Here z_t keeps the old state, as in the
+paper's equation 7; in some texts it takes the new one.
 """
 
 from typing import TYPE_CHECKING
@@ -18,17 +18,23 @@ from companion.layers.types import Device, Sequences
 
 
 class GRUStep(Step):
-    """What `GRUCell` and `GRU` do at one time step."""
+    """One time step of `GRUCell` and `GRU`."""
 
     name = "GRU"
     gates = 3
 
     def ahead(self, x: Tensor, w: Weights) -> Tensor:
-        """W_ih x_t + b_ih for every row of `x`. b_hh has to wait: the reset gate multiplies its last third."""
+        """Return W_ih x_t + b_ih for every row of `x`.
+
+        b_hh is added later, because the reset gate multiplies its last third.
+        """
         return affine(x, w.ih, w.b_ih)
 
     def step(self, a, state, w):
-        """a: W_ih x_t + b_ih, (B, 3 * hidden_size). state: (h,), (B, hidden_size). Returns the new (h,)."""
+        """Return the new state (h,).
+
+        a: W_ih x_t + b_ih, (B, 3 * hidden_size). state: (h,), (B, hidden_size).
+        """
         (h,) = state
 
         # what the state gives to the three sums:  u_t = W_hh h_{t-1} + b_hh
@@ -113,7 +119,7 @@ class GRU(RNNBase):
 
     else:
 
-        def __init__(self, *args, **kwargs):  # `RNNBase` refuses wrong ones, in torch's words
+        def __init__(self, *args, **kwargs):  # `RNNBase` checks the arguments
             errors.no_projection(kwargs)
             super().__init__("GRU", *args, **kwargs)
 

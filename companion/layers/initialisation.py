@@ -1,4 +1,4 @@
-"""Initial biases with which a gated layer remembers for about as long as a task needs.
+"""Initial biases that give a gated layer a memory of about the length that a task needs.
 
 Corentin Tallec and Yann Ollivier, "Can recurrent neural networks warp time?" (2018), arXiv 1804.11188, section 2.
 """

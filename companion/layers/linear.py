@@ -1,4 +1,4 @@
-"""The affine map that other layers are made of: one weight matrix, one bias."""
+"""Linear layer and dropout, which other layers are made of."""
 
 import math
 from typing import TYPE_CHECKING
@@ -38,35 +38,40 @@ class Linear(nn.Module):
             nn.init.uniform_(bias, -bound, bound)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (*, in_features). Returns (*, out_features)."""
+        """Return W x + b, (*, out_features), for x (*, in_features)."""
         return affine(x, self.weight, self.bias)
 
     if TYPE_CHECKING:
         __call__ = forward
 
     def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
 def affine(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """W x + b for vectors (*, in). weight: (out, in). bias: (out) or None."""
+    """Return W x + b for vectors (*, in).
+
+    weight: (out, in). bias: (out) or None.
+    """
     y = x @ weight.T
     return y if bias is None else y + bias
 
 
 class Dropout(nn.Module):
-    """Sets each number to zero with probability p while training, as `torch.nn.Dropout`; one seed draws the same."""
+    """Dropout while training, as `torch.nn.Dropout`, with the same random numbers under one seed."""
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()
         self.p = p
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (*). Returns the same shape."""
+        """Return `x` with each number zeroed with probability p while training."""
         return dropout(x, self.p) if self.training and self.p > 0 else x
 
     if TYPE_CHECKING:
         __call__ = forward
 
     def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
         return f"p={self.p}, inplace=False"

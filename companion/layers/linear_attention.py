@@ -1,7 +1,7 @@
-"""Recurrent layers whose state is a matrix: linear attention, with forgetting, with the delta rule, with both.
+"""Recurrent layers with a matrix as state: linear attention, with forgetting, with the delta rule, with both.
 
-The equations of the state, and the papers, are in `matrix_state.py`. Here is what an input becomes: questions and keys,
-brought to length 1, values, and gates with one number for each head.
+`matrix_state.py` has the equations of the state and the papers. This module computes queries, keys (both of length 1),
+values and gates (one number for each head) from the input.
 """
 
 from typing import Any
@@ -14,12 +14,11 @@ from companion.layers.sequence_layer import SequenceLayer
 
 
 class LinearAttention(SequenceLayer):
-    """What is written stays, and adds up: masked attention without a softmax.
+    """Linear attention: masked attention without a softmax, whose state is a sum that never forgets.
 
-    hidden_size: features of the output. num_heads: into how many parts they fall, each with a matrix of its own. Rows
-    of the
-    parameters: those of q, k, v, hidden_size each. State: (B, num_heads, hidden_size / num_heads, hidden_size /
-    num_heads), in the order values, keys. The other arguments, and how it is called: `SequenceLayer`.
+    hidden_size: features of the output. num_heads: the number of parts of these, each with a matrix of its own. Rows of
+    the parameters: those of q, k, v, hidden_size each. State: (B, num_heads, hidden_size / num_heads, hidden_size /
+    num_heads), in the order values, keys. Other arguments and the call: `SequenceLayer`.
     """
 
     forgets = corrects = False
@@ -32,17 +31,21 @@ class LinearAttention(SequenceLayer):
         super().__init__(input_size, hidden_size, **options)
 
     def rows(self) -> list[int]:
+        """Return the number of rows for q, k, v and the gates."""
         return [self.hidden_size] * 3 + [self.num_heads] * (self.forgets + self.corrects)
 
     def state_shapes(self) -> list[tuple[int, ...]]:
+        """Return the state's shape for one sequence."""
         size = self.hidden_size // self.num_heads
         return [(self.num_heads, size, size)]
 
     def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
         heads = f", num_heads={self.num_heads}" if self.num_heads > 1 else ""
         return super().extra_repr() + heads
 
     def run(self, q, k, v, *gates_and_state):
+        """Return the output, (T, B, hidden_size), and the new state."""
         *gates, (S,) = gates_and_state
         # (T, B, hidden_size) → (T, B, heads, size of a head)
         q, k, v = (x.unflatten(-1, (self.num_heads, -1)) for x in (q, k, v))
@@ -60,20 +63,21 @@ class LinearAttention(SequenceLayer):
 
 
 class GatedLinearAttention(LinearAttention):
-    """Linear attention that forgets: the state is multiplied by a gate α at each step, one for each head.
+    """Linear attention that forgets: a gate α for each head multiplies the state at each step.
 
-    Rows of the parameters: those of q, k, v, hidden_size each, then of α, num_heads. Such are RetNet (Sun et al. 2023,
-    arXiv 2307.08621), where α is fixed, and Mamba-2 (Dao and Gu 2024, arXiv 2405.21060).
+    Rows of the parameters: those of q, k, v, hidden_size each, then of α, num_heads. Examples are RetNet (Sun et al.
+    2023, arXiv 2307.08621), where α is fixed, and Mamba-2 (Dao and Gu 2024, arXiv 2405.21060).
     """
 
     forgets = True
 
 
 class DeltaNet(LinearAttention):
-    """Linear attention that corrects: what is written is the difference to what the key finds already.
+    """Linear attention with the delta rule: it writes the difference to the value already stored under the key.
 
-    most: the largest β, 1 or 2. Above 1 a factor of the state becomes negative, and it can follow what swaps (Grazzi et
-    al. 2024, arXiv 2411.12537). Rows of the parameters: those of q, k, v, hidden_size each, then of β, num_heads.
+    most: the largest β, 1 or 2. Above 1 an eigenvalue of the state's factor can be negative, so that the state can
+    follow swaps (Grazzi et al. 2024, arXiv 2411.12537). Rows of the parameters: those of q, k, v, hidden_size each,
+    then of β, num_heads.
     """
 
     corrects = True
@@ -87,11 +91,14 @@ class DeltaNet(LinearAttention):
         self.most = most
 
     def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
         return super().extra_repr() + (f", most={self.most}" if self.most != 1 else "")
 
 
 class GatedDeltaNet(DeltaNet):
-    """The delta rule, with forgetting. Rows of the parameters: those of q, k, v, hidden_size each, then of α and of β,
-    num_heads."""
+    """The delta rule, with forgetting.
+
+    Rows of the parameters: those of q, k, v, hidden_size each, then of α and of β, num_heads.
+    """
 
     forgets = True

@@ -1,8 +1,8 @@
-"""Long short-term memory: a hidden state to speak with, and a cell state to remember with.
+"""Long short-term memory: a hidden state for output, and a cell state for memory.
 
-Sepp Hochreiter and Jürgen Schmidhuber, "Long short-term memory", Neural Computation 9 (1997); the forget gate
-is from Gers, Schmidhuber and Cummins, "Learning to forget", Neural Computation 12 (2000). The projection is from
-Sak, Senior and Beaufays (2014), arXiv 1402.1128. The order of the gates and the two biases are torch's.
+Sepp Hochreiter and Jürgen Schmidhuber, "Long short-term memory", Neural Computation 9 (1997); the forget gate is from
+Gers, Schmidhuber and Cummins, "Learning to forget", Neural Computation 12 (2000). The projection is from Sak, Senior
+and Beaufays (2014), arXiv 1402.1128. The order of the gates and the two biases are torch's.
 """
 
 from typing import TYPE_CHECKING
@@ -16,20 +16,23 @@ from companion.layers.types import Device, Sequences
 
 
 class LSTMStep(Step):
-    """What `LSTMCell` and `LSTM` do at one time step."""
+    """One time step of `LSTMCell` and `LSTM`."""
 
     name = "LSTM"
     gates = 4
     is_pair = True
 
     def shapes(self, below: int, hidden_size: int, size: int, bias: bool) -> dict[str, tuple[int, ...] | None]:
+        """Return the parameters' shapes, with `weight_hr` (size, hidden_size) if there is a projection."""
         # with a projection `h` has fewer features than `c`
         hr = (size, hidden_size) if size < hidden_size else None
         return super().shapes(below, hidden_size, size, bias) | {"weight_hr": hr}
 
     def step(self, a, state, w):
-        """a: W_ih x_t + b_ih + b_hh, (B, 4 * hidden_size). state: (h, c), each (B, hidden_size); returns the new
-        one."""
+        """Return the new state (h, c).
+
+        a: W_ih x_t + b_ih + b_hh, (B, 4 * hidden_size). state: (h, c), (B, size) and (B, hidden_size).
+        """
         h, c = state
 
         # the four gates' sums at once:  a_t = W_ih x_t + b_ih + b_hh  +  W_hh h_{t-1}
@@ -128,7 +131,7 @@ class LSTM(RNNBase):
 
     else:
 
-        def __init__(self, *args, **kwargs):  # `RNNBase` refuses wrong ones, in torch's words
+        def __init__(self, *args, **kwargs):  # `RNNBase` checks the arguments
             super().__init__("LSTM", *args, **kwargs)
 
     def forward(

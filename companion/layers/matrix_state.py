@@ -1,15 +1,14 @@
-"""A state that is a matrix: what belongs to a key is written into it, and a question reads what belongs to a key like
-it.
+"""Recurrences whose state is a matrix: a value is written under a key, and a query reads the values of similar keys.
 
     S_t = α_t S_{t-1} + u_t k_tᵀ,   o_t = S_t q_t
 
-What is written, u_t, is β_t v_t (linear attention: Katharopoulos et al. 2020, arXiv 2006.16236), or it corrects what
-the key finds already, β_t ( v_t - α_t S_{t-1} k_t ) (the delta rule: Schlag, Irie and Schmidhuber 2021, arXiv
+The written vector u_t is β_t v_t (linear attention: Katharopoulos et al. 2020, arXiv 2006.16236), or a correction of
+the value stored under the key, β_t ( v_t - α_t S_{t-1} k_t ) (the delta rule: Schlag, Irie and Schmidhuber 2021, arXiv
 2102.11174). With α_t < 1 the state forgets; both together are the gated delta rule (Yang, Kautz and Hatamizadeh 2024,
-arXiv 2412.06464). All are linear in S, so that a chunk of steps is one piece of work (Yang et al. 2024, arXiv
+arXiv 2412.06464). All are linear in S, so that a chunk of steps can be computed at once (Yang et al. 2024, arXiv
 2406.06484, section 3).
 
-Shapes: T time steps, then any others (*); a key and a question have K features, a value has V.
+Shapes: T time steps, then any others (*); keys and queries have K features, values have V.
 """
 
 import torch
@@ -17,11 +16,10 @@ from torch import Tensor
 
 
 def loop(q, k, v, log_alpha, beta, S, corrects=False):
-    """One step after another.
+    """Run one step after another, and return the outputs, (T, *, V), and the last state, as `S`.
 
-    q, k: (T, *, K), questions and keys. v: (T, *, V), values. log_alpha: (T, *), log α, at most 0. beta: (T, *). S: (*,
-    V, K), the state before. corrects: whether the delta rule writes. Returns what is read, (T, *, V), and the state
-    after, as `S`.
+    q, k: (T, *, K), queries and keys. v: (T, *, V), values. log_alpha: (T, *), log α, at most 0. beta: (T, *). S: (*,
+    V, K), the initial state. corrects: write by the delta rule.
     """
     outputs = []
     alpha = log_alpha.exp()
@@ -38,7 +36,7 @@ def loop(q, k, v, log_alpha, beta, S, corrects=False):
 
 
 def read(S: Tensor, key: Tensor) -> Tensor:
-    """S k, for each of any others."""
+    """Return S k, for all other dimensions."""
     return (S @ key[..., None])[..., 0]
 
 
@@ -52,7 +50,7 @@ def chunks(
     corrects: bool = False,
     size: int = 64,
 ) -> tuple[Tensor, Tensor]:
-    """The same, `size` steps at a time; with `size` T, all of them at once: the parallel form."""
+    """Do the same as `loop`, `size` steps at a time; with `size` T, all steps at once: the parallel form."""
     together = []
     # time stands beside the features, so that a chunk's are matrices: (*, size, K)
     pieces = [x.movedim(0, -2).split(size, dim=-2) for x in (q, k, v)]
@@ -64,7 +62,10 @@ def chunks(
 
 
 def one_chunk(Q, K, V, log_alpha, beta, S, corrects):
-    """All steps of one chunk at once. Q, K: (*, C, K). V: (*, C, V). log_alpha, beta: (*, C). S: (*, V, K)."""
+    """Compute all steps of one chunk at once.
+
+    Q, K: (*, C, K). V: (*, C, V). log_alpha, beta: (*, C). S: (*, V, K).
+    """
     # γ_t = α_t … α_1:   what is left after t steps of the state before the chunk
     log_gamma = log_alpha.cumsum(-1)
     gamma = log_gamma.exp()[..., None]

@@ -1,4 +1,4 @@
-"""Minimal gated units: gates that see the input alone, so that no step has to wait for the one before.
+"""Minimal gated units: the gates depend on the input alone, so all time steps can be computed in parallel.
 
 Leo Feng, Frederick Tung, Mohamed Osama Ahmed, Yoshua Bengio and Hossein Hajimirsadeghi, "Were RNNs all we needed?"
 (2024), arXiv 2410.01201, sections 3.1 and 3.2.
@@ -17,33 +17,41 @@ from companion.layers.types import Device, Sequences, State
 
 
 class LinearStep(Step):
-    """A step h_t = a_t ⊙ h_{t-1} + b_t. A subclass says what a and b are: `coefficients(sums)`."""
+    """A step h_t = a_t ⊙ h_{t-1} + b_t. A subclass computes a and b in `coefficients(sums)`."""
 
     unroll = staticmethod(scan.unroll)
 
     def shapes(self, below: int, hidden_size: int, size: int, bias: bool) -> dict[str, tuple[int, ...] | None]:
+        """Return the parameters' shapes: those of the input, and none of the state."""
         rows = self.gates * hidden_size
         return {"weight_ih": (rows, below), "weight_hh": None, "bias_ih": (rows,) if bias else None, "bias_hh": None}
 
     if TYPE_CHECKING:
 
-        def coefficients(self, sums: Tensor) -> tuple[Tensor, Tensor]: ...
+        def coefficients(self, sums: Tensor) -> tuple[Tensor, Tensor]:
+            """Return a and b, each (*, hidden_size)."""
 
     def step(self, sums: Tensor, state: State, w: Weights) -> State:
-        """sums: W x_t + b, (B, gates * hidden_size). state: (h,), (B, hidden_size). Returns the new (h,)."""
+        """Return the new state (h,).
+
+        sums: W x_t + b, (B, gates * hidden_size). state: (h,), (B, hidden_size).
+        """
         a, b = self.coefficients(sums)
         # h_t = a_t ⊙ h_{t-1} + b_t
         return (a * state[0] + b,)
 
 
 class MinGRUStep(LinearStep):
-    """A GRU without a reset gate, whose update gate and candidate do not see the state."""
+    """A GRU without a reset gate, whose update gate and candidate do not depend on the state."""
 
     name = "MinGRU"
     gates = 2
 
     def coefficients(self, sums):
-        """sums: (*, 2 * hidden_size), those of z, then those of n. Returns a and b, each (*, hidden_size)."""
+        """Return a and b, each (*, hidden_size).
+
+        sums: (*, 2 * hidden_size), for z, then for n.
+        """
         z, n = sums.chunk(2, dim=-1)
         # z_t = σ( W_iz x_t + b_iz )
         z = torch.sigmoid(z)
@@ -52,21 +60,26 @@ class MinGRUStep(LinearStep):
 
 
 class MinLSTMStep(LinearStep):
-    """An LSTM with one state, whose two gates do not see it and share out 1."""
+    """An LSTM with one state, whose two gates do not depend on the state and sum to 1."""
 
     name = "MinLSTM"
     gates = 3
 
     def ahead(self, x: Tensor, w: Weights) -> Tensor:
-        """W x + b for every row of `x`. Where σ would be 0 for i and for f, both are raised: there only their
-        difference counts."""
+        """Return W x + b for every row of `x`.
+
+        Where σ of both i and f would underflow, both are raised: only their difference counts there.
+        """
         sums = super().ahead(x, w)
         i, f, _ = sums.detach().chunk(3, dim=-1)
         more = (0.9 * math.log(torch.finfo(sums.dtype).tiny) - torch.maximum(i, f)).clamp(min=0)
         return sums + torch.cat([more, more, torch.zeros_like(more)], dim=-1)
 
     def coefficients(self, sums):
-        """sums: (*, 3 * hidden_size), those of i, f, g. Returns a and b, each (*, hidden_size)."""
+        """Return a and b, each (*, hidden_size).
+
+        sums: (*, 3 * hidden_size), for i, f, g.
+        """
         i, f, g = sums.chunk(3, dim=-1)
         # i_t = σ( W_ii x_t + b_ii ),   f_t = σ( W_if x_t + b_if )
         i, f = torch.sigmoid(i), torch.sigmoid(f)
@@ -75,7 +88,7 @@ class MinLSTMStep(LinearStep):
 
 
 class MinimalLayer(RNNBase):
-    """Take the arguments of `MinGRU` and `MinLSTM`, which are those of `GRU` without a projection."""
+    """Base of `MinGRU` and `MinLSTM`, with the arguments of `GRU`."""
 
     def __init__(
         self,
@@ -104,7 +117,8 @@ class MinimalLayer(RNNBase):
 
     if TYPE_CHECKING:
 
-        def __call__(self, input: Sequences, hx: Tensor | None = None) -> tuple[Sequences, Tensor]: ...
+        def __call__(self, input: Sequences, hx: Tensor | None = None) -> tuple[Sequences, Tensor]:
+            """Call `forward`."""
 
 
 class MinGRU(MinimalLayer):

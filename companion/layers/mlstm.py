@@ -1,4 +1,4 @@
-"""The LSTM with a matrix for a cell, and exponential gates: mLSTM of xLSTM.
+"""mLSTM of xLSTM: the LSTM with a matrix as cell state, and exponential gates.
 
 Maximilian Beck, Korbinian Pöppel, Markus Spanring, Andreas Auer, Oleksandra Prudnikova, Michael Kopp, Günter Klambauer,
 Johannes Brandstetter and Sepp Hochreiter, "xLSTM: Extended Long Short-Term Memory" (2024), arXiv 2405.04517, section
@@ -22,13 +22,16 @@ class MLSTM(LinearAttention):
     """
 
     def rows(self) -> list[int]:
+        """Return the number of rows for q, k, v, o, i and f."""
         return [self.hidden_size] * 4 + [self.num_heads] * 2
 
     def state_shapes(self) -> list[tuple[int, ...]]:
+        """Return the shapes of C, n and m for one sequence."""
         size = self.hidden_size // self.num_heads
         return [(self.num_heads, size, size), (self.num_heads, size), (self.num_heads,)]
 
     def run(self, q, k, v, o, i, f, state):
+        """Return the output, (T, B, hidden_size), and the new state (C, n, m)."""
         C, n, m = state
         q, k, v = (x.unflatten(-1, (self.num_heads, -1)) for x in (q, k, v))
         # k_t ← k_t / √size
@@ -49,9 +52,9 @@ class MLSTM(LinearAttention):
 
 
 def stabilised(log_f, log_i, m_0):
-    """Gates whose exponentials do not overflow, and the logarithms m_t by which what they make is scaled down.
+    """Return log f', log i' and m, (T, *) each: gates scaled by e^-m so that their exponentials do not overflow.
 
-    log_f, log_i: (T, *). m_0: (*), before the first step. Returns log f', log i' and m, (T, *) each.
+    log_f, log_i: (T, *). m_0: (*), before the first step.
     """
     # m_t = max( log f_t + m_{t-1}, log i_t ):   with F_t = log f_1 + … + log f_t
     # it is a running maximum

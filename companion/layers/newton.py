@@ -1,9 +1,9 @@
-"""Even a recurrence with tanh in it need not wait: all its states at once, by Newton's method.
+"""Newton's method for recurrences: all states of a nonlinear recurrence at once, by repeated scans.
 
-Guess all states. Where h_t is not yet f( h_{t-1}, x_t ), draw the tangent of f at the guess: that is a linear
-recurrence for what is missing, and a scan solves it. Repeat. Yi Heng Lim, Qi Zhu, Joshua Selfridge and Muhammad
-Firmansyah Kasim (2023), arXiv 2309.12252; Federico Danieli and others, "ParaRNN" (2025), arXiv 2510.21450. With the
-diagonal of the slope alone: Xavier Gonzalez and others (2024), arXiv 2407.19115.
+Guess all states. Where h_t is not yet f( h_{t-1}, x_t ), linearise f at the guess: that gives a linear recurrence for
+the correction, which a scan solves. Repeat. Yi Heng Lim, Qi Zhu, Joshua Selfridge and Muhammad Firmansyah Kasim (2023),
+arXiv 2309.12252; Federico Danieli and others, "ParaRNN" (2025), arXiv 2510.21450. With the diagonal of the Jacobian
+alone: Xavier Gonzalez and others (2024), arXiv 2407.19115.
 """
 
 from collections.abc import Iterator
@@ -18,13 +18,12 @@ from companion.layers.step import Weights
 
 
 def newton(f, x, h_0, iterations, diagonal=False):
-    """Approach all states of h_t = f( h_{t-1}, x_t ) at once. Yields h_1 … h_T, (T, B, n), after each of the
-    iterations.
+    """Yield approximations of all states h_1 … h_T of h_t = f( h_{t-1}, x_t ), (T, B, n), one per iteration.
 
-    f: one step of one sequence, (n), (inputs) → (n), for `torch.func`. x: (T, B, inputs). h_0: (B, n). diagonal:
-    whether only the diagonal of the slope is used, which a scan of numbers solves instead of one of matrices. After k
-    iterations the first k states are exact, so that T always suffice; much fewer mostly do. Where it does not converge,
-    the states can grow beyond all numbers.
+    f: one step of one sequence, (n), (inputs) → (n), for `torch.func`. x: (T, B, inputs). h_0: (B, n). diagonal: use
+    only the diagonal of the Jacobian, so that the scan multiplies numbers instead of matrices. After k iterations the
+    first k states are exact, so T iterations always suffice; usually far fewer do. Where it does not converge, the
+    states can overflow.
     """
     step, slope = vmap(vmap(f)), vmap(vmap(jacrev(f)))
     h = h_0.new_zeros(len(x), *h_0.shape)
@@ -44,11 +43,10 @@ def newton(f, x, h_0, iterations, diagonal=False):
 
 
 def solve(layer: RNNBase, input: Tensor, iterations: int, diagonal: bool = False) -> Iterator[Tensor]:
-    """Approach the output of a recurrent layer, from zeros. Yields it, (T, B, hidden_size), after each of the
-    iterations.
+    """Yield approximations of a recurrent layer's output, (T, B, hidden_size), one per iteration, from zeros.
 
-    layer: an `RNN`, `GRU` or `LSTM` of the companion, of one layer in one direction. input: (T, B, input_size). The
-    rest: `newton`. The state of an LSTM is h and c side by side. ValueError for another layer or input.
+    layer: an `RNN`, `GRU` or `LSTM` of the companion, of one layer in one direction. input: (T, B, input_size). Other
+    arguments: `newton`. The state of an LSTM is h and c side by side. ValueError for another layer or input.
     """
     if (
         not isinstance(layer, RNNBase)

@@ -1,8 +1,7 @@
-"""What RNN, LSTM and GRU share: layers, directions, dropout, batches, packed sequences.
+"""Base classes of RNN, LSTM and GRU: layers, directions, dropout, batches, packed sequences.
 
-A recurrent layer is a step, repeated. The step, its `_step`, is what `rnn.py`, `lstm.py` and `gru.py` are about; here
-is the repetition, written once. Shapes: `T` time steps, `B` sequences in a batch, `D` directions (2 if
-bidirectional, else 1), `L` layers.
+A recurrent layer repeats a step. The step, `_step`, is defined in `rnn.py`, `lstm.py` and `gru.py`; the repetition is
+here. Shapes: `T` time steps, `B` sequences in a batch, `D` directions (2 if bidirectional, else 1), `L` layers.
 """
 
 import math
@@ -31,11 +30,11 @@ def dropout(x: Tensor, p: float) -> Tensor:
 
 
 def over_time(step: Callable[[int, State], State], sizes: list[int], start: State, reverse: bool = False) -> State:
-    """Call `state = step(t, state)` for every time step t, forwards or in reverse; returns the last state.
+    """Call `state = step(t, state)` for every time step t, forwards or in reverse, and return the last state.
 
-    sizes: how many sequences still run at each time step. They are sorted by length, the longest first, so it is the
-    first rows that run. start: the state before, a tuple of (B, …). Each sequence ends, or in reverse begins, at its
-    own last element.
+    sizes: the number of sequences that are still running at each time step. The longest sequences come first, so the
+    running ones are the first rows. start: the initial state, a tuple of (B, …). Each sequence ends, or in reverse
+    begins, at its own last element.
     """
     order = range(len(sizes))
     order = reversed(order) if reverse else order
@@ -43,10 +42,10 @@ def over_time(step: Callable[[int, State], State], sizes: list[int], start: Stat
     state, ended = tuple(s[:running] for s in start), []
     for t in order:
         rows = sizes[t]
-        if rows < running:  # forwards, the shorter sequences end first: put their last state aside
+        if rows < running:  # forwards, shorter sequences end first: keep their last state
             ended.append(tuple(s[rows:] for s in state))
             state = tuple(s[:rows] for s in state)
-        elif rows > running:  # in reverse, they begin later
+        elif rows > running:  # in reverse, shorter sequences begin later
             state = tuple(torch.cat([s, s0[running:rows]]) for s, s0 in zip(state, start, strict=True))
         running = rows
         state = step(t, state)
@@ -54,8 +53,7 @@ def over_time(step: Callable[[int, State], State], sizes: list[int], start: Stat
 
 
 def unroll(step: Step, x: Tensor, sizes: list[int], start: State, w: Weights, reverse: bool) -> tuple[Tensor, State]:
-    """Take one layer's steps in one direction. Returns its output (N, size) and its last state, a tuple of (B,
-    size)."""
+    """Run one layer in one direction, and return its output (N, size) and last state, a tuple of (B, size)."""
     # one product for all time steps
     a = step.ahead(x, w).split(sizes)
     states: list[Any] = [None] * len(sizes)
@@ -69,7 +67,7 @@ def unroll(step: Step, x: Tensor, sizes: list[int], start: State, w: Weights, re
 
 
 class RNNCellBase(nn.Module):
-    """One time step, with its parameters: with a `_step` the base of `RNNCell`, `LSTMCell` and `GRUCell`."""
+    """Base of `RNNCell`, `LSTMCell` and `GRUCell`: one time step with its parameters."""
 
     __constants__ = ["input_size", "hidden_size", "bias"]
 
@@ -92,7 +90,7 @@ class RNNCellBase(nn.Module):
         for name, shape in shapes.items():
             if shape is not None:
                 self.register_parameter(name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype)))
-            elif name.startswith("bias"):  # torch's cells have the name, its layers have not
+            elif name.startswith("bias"):  # torch's cells have the attribute without a bias, its layers do not
                 self.register_parameter(name, None)
         self.reset_parameters()
 
@@ -101,10 +99,10 @@ class RNNCellBase(nn.Module):
         _uniform(self)
 
     def forward(self, input: Tensor, hx: Any = None) -> Any:
-        """Take one time step.
+        """Run one time step, and return the new state in the form of `hx`.
 
-        input: (B, input_size) or (input_size). hx: the state, each tensor (B, hidden_size) or (hidden_size);
-        zeros if None. Returns the new state in the same form.
+        input: (B, input_size) or (input_size). hx: the state, each tensor (B, hidden_size) or (hidden_size); zeros if
+        None.
         """
         step = self._step
         batched = errors.cell_dimensions(f"{step.name}Cell", input, hx, step.is_pair)
@@ -125,6 +123,7 @@ class RNNCellBase(nn.Module):
         return state if step.is_pair else state[0]
 
     def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
         parts = [f"{self.input_size}, {self.hidden_size}"]
         if self.bias is not True:
             parts.append(f"bias={self.bias}")
@@ -134,13 +133,13 @@ class RNNCellBase(nn.Module):
 
 
 class RNNBase(nn.Module):
-    """A network over whole sequences: with a `_step` the base of `RNN`, `LSTM` and `GRU`."""
+    """Base of `RNN`, `LSTM` and `GRU`: a `_step` repeated over whole sequences."""
 
     __constants__ = [
         "mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional",
         "proj_size",
     ]  # fmt: skip
-    # `companion.by_hand` puts a function here that takes the place of `unroll`
+    # `companion.by_hand` stores a function here that replaces `unroll`
     unroll_by_hand: Callable[..., tuple[Tensor, State]] | None = None
 
     if TYPE_CHECKING:
@@ -180,14 +179,14 @@ class RNNBase(nn.Module):
         self._all_weights = []
         for layer in range(num_layers):
             for suffix in self._suffixes(layer):
-                # a layer above the first reads both directions of the one below
+                # layers above the first read both directions of the layer below
                 below = input_size if layer == 0 else size * (2 if bidirectional else 1)
                 shapes = self._step.shapes(below, hidden_size, size, bias)
                 self._weight_names = [*shapes]
-                there = {name + suffix: shape for name, shape in shapes.items() if shape is not None}
-                for name, shape in there.items():
+                own_shapes = {name + suffix: shape for name, shape in shapes.items() if shape is not None}
+                for name, shape in own_shapes.items():
                     self.register_parameter(name, nn.Parameter(torch.empty(shape, device=device, dtype=dtype)))
-                self._all_weights.append([*there])
+                self._all_weights.append([*own_shapes])
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -204,11 +203,11 @@ class RNNBase(nn.Module):
 
     @property
     def all_weights(self) -> list[list[nn.Parameter]]:
-        """The parameters, a list for each layer and direction."""
+        """Return the parameters, a list for each layer and direction."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def flatten_parameters(self) -> None:
-        """Do nothing: in torch it lays the weights out for cuDNN, which is not used here."""
+        """Do nothing: torch lays the weights out for cuDNN here, which this package does not use."""
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """Run over whole sequences.
@@ -238,7 +237,7 @@ class RNNBase(nn.Module):
             batch = x.size(1)
             sizes = [batch] * x.size(0)
             errors.layer_input(x, self.input_size, w.ih, expected_dim=3)
-            x = x.flatten(0, 1)  # a padded batch is a packed one whose sequences all end together
+            x = x.flatten(0, 1)  # a padded batch equals a packed one whose sequences all end together
 
         state = self._initial_state(x, hx, batch, batched, to_sorted)
         if not packed:
@@ -246,12 +245,12 @@ class RNNBase(nn.Module):
         errors.layer_length(len(sizes))
         errors.same_dtype(state, w.ih, self.bias)
         if (dtype := errors.autocast_dtype(x)) and self._is_fused_in_torch(x, sizes):
-            # autocast runs such a layer in its precision from the first state on
+            # autocast converts the first state of a fused layer, too
             state = tuple(s.to(dtype) for s in state)
 
         outputs, ends = self._run_layers(x, sizes, state, weights)
 
-        # into new tensors: what is returned is no view, and can be changed in place
+        # new tensors instead of views, so that callers can change them in place
         join = torch.stack if batched else torch.cat
         state = tuple(join(s) for s in zip(*ends, strict=True))
         if to_caller is not None:
@@ -286,7 +285,7 @@ class RNNBase(nn.Module):
         return outputs, ends
 
     def _initial_state(self, x, hx, batch, batched, to_sorted):
-        """The state before the first step, a tuple of (L * D, B, size), in the order of the sorted batch."""
+        """Return the state before the first step, a tuple of (L * D, B, size), in the order of the sorted batch."""
         states = self.num_layers * (2 if self.bidirectional else 1)
         shapes = [(states, batch, self.proj_size or self.hidden_size)]
         if self._step.is_pair:
@@ -302,7 +301,7 @@ class RNNBase(nn.Module):
         return state
 
     def _is_fused_in_torch(self, x, sizes):
-        """Whether torch gives the layer to one fused function, of which autocast changes the type of all inputs."""
+        """Return True if torch runs the layer as one fused function, in which autocast converts all inputs."""
         if self.mode != "LSTM" or self.proj_size or x.dtype not in (torch.float32, torch.bfloat16):
             return False
         onednn = torch.backends.mkldnn.is_available() and torch._C._get_mkldnn_enabled()
@@ -312,6 +311,7 @@ class RNNBase(nn.Module):
         return [f"_l{layer}", f"_l{layer}_reverse"] if self.bidirectional else [f"_l{layer}"]
 
     def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
         parts = [f"{self.input_size}, {self.hidden_size}"]
         usual = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0}
         usual["bidirectional"] = False

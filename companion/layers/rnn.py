@@ -1,4 +1,4 @@
-"""The Elman network: one hidden state, written anew at every step.
+"""The Elman network: one hidden state, rewritten at every step.
 
 Jeffrey L. Elman, "Finding structure in time", Cognitive Science 14 (1990). The two biases are torch's.
 """
@@ -15,7 +15,7 @@ from companion.layers.types import Device, Sequences
 
 
 class ElmanStep(Step):
-    """What `RNNCell` and `RNN` do at one time step."""
+    """One time step of `RNNCell` and `RNN`."""
 
     name = "RNN"
 
@@ -23,7 +23,10 @@ class ElmanStep(Step):
         self.nonlinearity = nonlinearity
 
     def step(self, a, state, w):
-        """a: W_ih x_t + b_ih + b_hh, (B, hidden_size). state: (h,), (B, hidden_size). Returns the new (h,)."""
+        """Return the new state (h,).
+
+        a: W_ih x_t + b_ih + b_hh, (B, hidden_size). state: (h,), (B, hidden_size).
+        """
         (h,) = state
         f = {"tanh": torch.tanh, "relu": torch.relu}[self.nonlinearity]
 
@@ -108,7 +111,7 @@ class RNN(RNNBase):
 
     else:
 
-        def __init__(self, *args, **kwargs):  # `RNNBase` refuses wrong ones, in torch's words
+        def __init__(self, *args, **kwargs):  # `RNNBase` checks the arguments
             errors.no_projection(kwargs)
             if len(args) > 3:
                 self.nonlinearity, args = args[3], args[:3] + args[4:]
@@ -120,7 +123,7 @@ class RNN(RNNBase):
 
     @property
     def _step(self) -> ElmanStep:
-        # as in torch, `nonlinearity` tells what was asked for, and `mode` what is done
+        # as in torch, `mode` decides, even if `nonlinearity` is changed later
         return ElmanStep(self.mode.removeprefix("RNN_").lower())
 
     def forward(self, input: Sequences, hx: Tensor | None = None) -> tuple[Sequences, Tensor]:

@@ -1,11 +1,10 @@
-"""A recurrence that does not wait: where the new state depends on the old one only linearly, the loop can be cut in
-pieces.
+"""Parallel scan: all states of a linear recurrence in about 2 log₂ T rounds instead of a loop of T steps.
 
     h_t = a_t ⊙ h_{t-1} + b_t
 
 Two steps in a row are one step of the same kind, a_2 ⊙ ( a_1 ⊙ h + b_1 ) + b_2 = ( a_2 ⊙ a_1 ) ⊙ h + ( a_2 ⊙ b_1 + b_2
-), so steps can be put together in any grouping (Guy Blelloch, "Prefix sums and their applications", 1990): in pairs, as
-a tree, or in chunks that take their steps side by side. `scan` takes the tree, which is the fastest of them here
+), so steps can be combined in any grouping (Guy Blelloch, "Prefix sums and their applications", 1990): in pairs, as a
+tree, or in chunks that run side by side. `scan` uses the tree, which was the fastest here
 (`benchmarks/evidence_speed.py`).
 
 Shapes: T time steps, then any others (*), the same for a and b; h_0: (*).
@@ -23,9 +22,9 @@ from companion.layers.types import State
 
 
 def loop(a, b, h_0, times=torch.mul):
-    """The recurrence as it stands: one step after another. Returns h_1 … h_T, (T, *).
+    """Run the recurrence one step after another, and return h_1 … h_T, (T, *).
 
-    times: how a multiplies; with `torch.matmul`, a may be square matrices, b and h_0 columns.
+    times: the product of a and h; with `torch.matmul`, a may be square matrices, b and h_0 columns.
     """
     h, states = h_0, []
     for a_t, b_t in zip(a, b, strict=True):
@@ -36,7 +35,7 @@ def loop(a, b, h_0, times=torch.mul):
 
 
 def pairs(a, b, h_0, times=torch.mul):
-    """The same as a tree: two steps become one, half as many remain, until there is one. Returns h_1 … h_T, (T, *)."""
+    """Combine pairs of steps into one, recursively: a tree. Return h_1 … h_T, (T, *)."""
     if len(a) == 1:
         return times(a, h_0) + b
     even = len(a) // 2 * 2
@@ -52,7 +51,7 @@ def pairs(a, b, h_0, times=torch.mul):
 
 
 def chunks(a, b, h_0, size=None):
-    """The same in chunks of `size` steps, about √T if None. Returns h_1 … h_T, (T, *)."""
+    """Run chunks of `size` steps side by side, about √T if None. Return h_1 … h_T, (T, *)."""
     T = len(a)
     size = size or math.isqrt(T - 1) + 1
     count = -(-T // size)
@@ -73,19 +72,22 @@ def chunks(a, b, h_0, size=None):
 
 
 class Scan(torch.autograd.Function):
-    """`pairs`, with its gradient, which is the same recurrence backwards in time."""
+    """`pairs` with its own gradient, which is the same recurrence backwards in time."""
 
     @staticmethod
     def forward(a, b, h_0):
+        """Return all states, (T, *)."""
         return pairs(a, b, h_0)
 
     @staticmethod
     def setup_context(ctx, inputs, output):
+        """Save the tensors that the backward pass needs."""
         a, _, h_0 = inputs
         ctx.save_for_backward(a, h_0, output)
 
     @staticmethod
     def backward(ctx, grad):
+        """Return the gradients of a, b and h_0."""
         a, h_0, h = ctx.saved_tensors
         # δ_t = ∂L/∂h_t + a_{t+1} ⊙ δ_{t+1}
         later = torch.cat([torch.zeros_like(a[:1]), a[1:].flip(0)])
@@ -95,7 +97,7 @@ class Scan(torch.autograd.Function):
 
 
 def scan(a: Tensor, b: Tensor, h_0: Tensor | None = None) -> Tensor:
-    """All states of h_t = a_t ⊙ h_{t-1} + b_t, in about 2 log₂ T rounds one after another instead of T.
+    """Return all states of h_t = a_t ⊙ h_{t-1} + b_t, computed in about 2 log₂ T rounds instead of T.
 
     a, b: (T, *), real or complex. h_0: (*), zeros if None. Returns h_1 … h_T, (T, *). ValueError for shapes that differ
     or no step at all.
@@ -109,15 +111,18 @@ def scan(a: Tensor, b: Tensor, h_0: Tensor | None = None) -> Tensor:
         raise ValueError("there is no time step: a and b are empty")
     h_0 = torch.zeros_like(b[0]) if h_0 is None else h_0
     if transformed() or any(x.is_complex() for x in (a, b, h_0)):
-        return pairs(a, b, h_0)  # autograd's own: it knows vmap and its kin, and what to conjugate
+        return pairs(a, b, h_0)  # autograd supports vmap and complex conjugation; `Scan` does not
     return Scan.apply(a, b, h_0)
 
 
 def unroll(step: Any, x: Tensor, sizes: list[int], start: State, w: Weights, reverse: bool) -> tuple[Tensor, State]:
-    """As `companion.layers.recurrent.unroll`, for a step with `coefficients`: all time steps by one scan."""
+    """Run a step with `coefficients` over all time steps by one scan.
+
+    Arguments and result are those of `companion.layers.recurrent.unroll`.
+    """
     a, b = step.coefficients(step.ahead(x, w))
     T, B = len(sizes), sizes[0]
-    # a packed batch as a rectangle: where a sequence has no element, a step that changes nothing
+    # pad a packed batch to a rectangle with steps that change nothing
     places = torch.cat([t * B + torch.arange(rows, device=x.device) for t, rows in enumerate(sizes)])
     a = a.new_ones(T * B, a.size(1)).index_copy(0, places, a).unflatten(0, (T, B))
     b = b.new_zeros(T * B, b.size(1)).index_copy(0, places, b).unflatten(0, (T, B))

@@ -1,4 +1,4 @@
-"""Selection: a state that decides by its input how long a step lasts for it.
+"""Selective state spaces: the input decides how long a time step lasts.
 
 Albert Gu and Tri Dao, "Mamba: Linear-time sequence modeling with selective state spaces" (2023), arXiv 2312.00752,
 section 3; with fixed steps it is S4D: Albert Gu, Ankit Gupta, Karan Goel and Christopher Ré (2022), arXiv 2206.11893.
@@ -16,9 +16,9 @@ from companion.layers.sequence_layer import SequenceLayer
 
 
 def discretised(delta: Tensor, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
-    """What a state h' = A h + B x does in a time Δ in which x is held: h(t + Δ) = Ā h(t) + B̄ x. Returns Ā and B̄.
+    """Return Ā and B̄ of h(t + Δ) = Ā h(t) + B̄ x, for a state h' = A h + B x whose input x is held for a time Δ.
 
-    delta, A, B: tensors that fit one another; each number of the state is on its own.
+    delta, A, B: tensors of compatible shapes; each number of the state is independent.
     """
     # Ā = exp( Δ A )
     z = delta * A
@@ -28,12 +28,12 @@ def discretised(delta: Tensor, A: Tensor, B: Tensor) -> tuple[Tensor, Tensor]:
 
 
 class SelectiveSSM(SequenceLayer):
-    """A selective state space: hidden_size channels, each with state_size numbers that fade at rates of their own.
+    """A selective state space: hidden_size channels of state_size numbers, each with its own rate of decay.
 
-    The layer S6 of Mamba alone, without the convolution and the gate around it. selective: whether Δ, B and C depend on
-    the input. If not, only their biases are there, and the layer is S4D, with real A. Rows of the parameters: those of
-    u and Δ, hidden_size each, then of B and C, state_size each; and `A_log` (hidden_size, state_size), `D`
-    (hidden_size). State: (B, hidden_size, state_size). The other arguments, and how it is called: `SequenceLayer`.
+    The layer S6 of Mamba alone, without the convolution and the gate around it. selective: Δ, B and C depend on the
+    input. If not, they are only biases, and the layer is S4D, with real A. Rows of the parameters: those of u and Δ,
+    hidden_size each, then of B and C, state_size each; and `A_log` (hidden_size, state_size), `D` (hidden_size). State:
+    (B, hidden_size, state_size). Other arguments and the call: `SequenceLayer`.
     """
 
     def __init__(
@@ -49,14 +49,14 @@ class SelectiveSSM(SequenceLayer):
         self.reset_rates()
 
     def reset_parameters(self) -> None:
-        """Draw the parameters anew, as those of a new layer are."""
+        """Draw all parameters anew."""
         super().reset_parameters()
-        if hasattr(self, "D"):  # the base class draws its own before there are others
+        if hasattr(self, "D"):  # the base class calls this before `D` exists
             self.reset_rates()
 
     @torch.no_grad()
     def reset_rates(self):
-        """How the states fade at first, and how long a step is."""
+        """Set the initial rates of decay and the lengths of the time steps."""
         H, like = self.hidden_size, {"device": self.D.device, "dtype": self.D.dtype}
         # A = -1, …, -state_size
         self.A_log[:] = torch.arange(1.0, self.state_size + 1, **like).log()
@@ -66,12 +66,15 @@ class SelectiveSSM(SequenceLayer):
         self.bias_ih_l0[H : 2 * H] = torch.log(torch.expm1(delta))
 
     def rows(self) -> list[int]:
+        """Return the number of rows for u, Δ, B and C."""
         return [self.hidden_size] * 2 + [self.state_size] * 2
 
     def state_shapes(self) -> list[tuple[int, ...]]:
+        """Return the state's shape for one sequence."""
         return [(self.hidden_size, self.state_size)]
 
     def run(self, u, delta, B, C, state):
+        """Return the output, (T, B, hidden_size), and the new state."""
         if not self.selective:
             bias = self.bias_ih_l0.split(self.parts)
             delta, B, C = map(torch.Tensor.expand_as, bias[1:], (delta, B, C))
@@ -86,6 +89,7 @@ class SelectiveSSM(SequenceLayer):
         return (h * C[..., None, :]).sum(-1) + self.D * u, (h[-1],)
 
     def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
         return (
             super().extra_repr() + f", state_size={self.state_size}" + ("" if self.selective else ", selective=False")
         )

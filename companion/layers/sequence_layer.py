@@ -1,7 +1,7 @@
-"""What the layers of after the LSTM share: one linear map of the input, a state of any shape, and the checks.
+"""Base class of the layers after the LSTM: one linear map of the input, a state of any shape, and the checks.
 
-A new layer is a subclass that says how the rows of its linear map fall into parts, which shapes its state has, and, in
-`run`, what it computes of them. It is called as the recurrent layers are.
+A new layer is a subclass that defines how many rows of the linear map each part has (`rows`), the shapes of its state
+(`state_shapes`) and the computation (`run`). It is called like the recurrent layers.
 """
 
 import math
@@ -18,8 +18,8 @@ from companion.layers.types import Device, State
 class SequenceLayer(nn.Module):
     """Base of a layer called as `output, state = layer(input, state)`, one layer in one direction.
 
-    `state` is what the layer returned for what came before; zeros if None. Parameters: `weight_ih_l0` (rows,
-    input_size) and `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size.
+    `state` is the state returned by the call before; zeros if None. Parameters: `weight_ih_l0` (rows, input_size) and
+    `bias_ih_l0` (rows), from U(-k, k) with k = 1/√input_size.
     """
 
     num_layers, bidirectional, proj_size = 1, False, 0
@@ -48,26 +48,27 @@ class SequenceLayer(nn.Module):
             nn.init.uniform_(parameter, -k, k)
 
     def rows(self) -> list[int]:
-        """How many rows of the linear map belong to each part: a list."""
+        """Return the number of rows of the linear map for each part."""
         raise NotImplementedError
 
     def state_shapes(self) -> list[tuple[int, ...]]:
-        """The shapes of the state's tensors, of one sequence: a list."""
+        """Return the shapes of the state's tensors for one sequence."""
         raise NotImplementedError
 
     def run(self, *parts_and_state: Any) -> tuple[Tensor, State]:
-        """The parts, (T, B, their rows) each, then the state, a tuple of (B, *shape). Returns the output and the new
-        state."""
+        """Return the output and the new state.
+
+        The parts of the linear map are (T, B, rows) each; the state is a tuple of (B, *shape).
+        """
         raise NotImplementedError
 
     def forward(self, input: Tensor, state: Tensor | State | None = None) -> tuple[Tensor, Tensor | State]:
         """Run over whole sequences.
 
         input: (T, B, input_size), (B, T, input_size) with `batch_first`, (T, input_size) for one sequence without a
-        batch.
-        state: a tensor, or a tuple if the layer has several, (B, *) each, (*) for one sequence. Returns the output,
-        laid out as the input, with hidden_size features, and the state after the last time step. TypeError for a
-        PackedSequence, RuntimeError and ValueError for other shapes and types, as of the recurrent layers.
+        batch. state: a tensor, or a tuple if the layer has several, (B, *) each, (*) for one sequence. Returns the
+        output, laid out as the input, with hidden_size features, and the state after the last time step. TypeError for
+        a PackedSequence, RuntimeError and ValueError for other shapes and types, as in the recurrent layers.
         """
         x, state = self._checked(input, state)
         # W x_t + b, in its parts
@@ -83,7 +84,7 @@ class SequenceLayer(nn.Module):
         __call__ = forward
 
     def _checked(self, input, state):
-        """The input as (T, B, input_size), and the state as a tuple of (B, *)."""
+        """Check the arguments; return the input as (T, B, input_size) and the state as a tuple of (B, *)."""
         name, weight = type(self).__name__, self.weight_ih_l0
         if isinstance(input, PackedSequence):
             raise TypeError(f"{name} reads no packed sequences: pad at the end, and ignore the outputs there")
@@ -118,8 +119,9 @@ class SequenceLayer(nn.Module):
         return x, tuple(s[None] for s in state) if input.dim() == 2 else state
 
     def first_state(self, x: Tensor, shapes: list[tuple[int, ...]]) -> State:
-        """The state before anything was read: zeros of these shapes, for a batch."""
+        """Return a batch's initial state: zeros of these shapes."""
         return tuple(x.new_zeros(shape) for shape in shapes)
 
     def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
         return f"{self.input_size}, {self.hidden_size}" + (", batch_first=True" if self.batch_first else "")

@@ -1,11 +1,11 @@
-"""Backward through time, written out: what autograd does for a recurrent layer, in equations.
+"""Backpropagation through time, written out in equations: what autograd computes for a recurrent layer.
 
-`by_hand(layer)` lets a layer compute its gradients with the functions below. They make fewer and larger operations than
-autograd, which has to undo each small operation of each time step: what a derivative needs of the forward pass is
-computed for all time steps at once, and a weight's gradient is one product over all of them (Werbos, "Backpropagation
-through time", Proceedings of the IEEE 78, 1990).
+`by_hand(layer)` lets a layer compute its gradients with the functions below. They use fewer and larger operations than
+autograd, which has to undo each small operation of each time step: the factors of a derivative that depend on the
+forward pass are computed for all time steps at once, and a weight's gradient is one product over all of them (Werbos,
+"Backpropagation through time", Proceedings of the IEEE 78, 1990).
 
-δy stands for ∂L/∂y. A tensor (N, …) holds the rows of one time step after another's; N is their number. `w` holds
+δy is ∂L/∂y. A tensor (N, …) holds the rows of all time steps, one step after another; N is their number. `w` holds
 transposed matrices, as everywhere in the companion: W h is `h @ w.hh`.
 """
 
@@ -28,10 +28,10 @@ Module = TypeVar("Module", bound=nn.Module)
 
 
 def by_hand(module: Module, on: bool = True) -> Module:
-    """Let every recurrent layer in `module` compute its gradients by hand, or again by autograd; returns `module`.
+    """Make all recurrent layers in `module` compute gradients by hand, or by autograd if not `on`; return `module`.
 
-    The results are the same. Where a derivative of a gradient may be asked for (`create_graph=True`), where a
-    transformation such as vmap is at work, and for a layer with a step of its own, autograd's are taken after all.
+    The results are the same. Autograd is still used where a derivative of a gradient may be needed
+    (`create_graph=True`), under a transformation such as vmap, and for a layer with a step of its own.
     """
     for layer in module.modules():
         if isinstance(layer, RNNBase):
@@ -40,11 +40,10 @@ def by_hand(module: Module, on: bool = True) -> Module:
 
 
 def unroll(step: Step, x: Tensor, sizes: list[int], start: State, w: Weights, reverse: bool) -> tuple[Tensor, State]:
-    """Take one layer's steps in one direction. Returns its output (N, size) and its last state, a tuple of (B,
-    size)."""
+    """Run one layer in one direction, and return its output (N, size) and last state, a tuple of (B, size)."""
     kind = kind_of(step)
     if kind is None or errors.autocast_dtype(x) or torch.jit.is_tracing() or transformed():
-        return unroll_by_autograd(step, x, sizes, start, w, reverse)  # these want autograd's own operations
+        return unroll_by_autograd(step, x, sizes, start, w, reverse)  # these need autograd's own operations
     # RNN and GRU have no projection
     w = (w.ih, w.hh, w.b_ih, w.b_hh, getattr(w, "hr", None))
     output, *end = ThroughTime.apply(kind(step), sizes, reverse, x, *w, *start)
@@ -52,25 +51,29 @@ def unroll(step: Step, x: Tensor, sizes: list[int], start: State, w: Weights, re
 
 
 def kind_of(step: Step) -> "type[Kind] | None":
-    """What is known of a step's way back, or None. Of that very class: a subclass may have equations of its own."""
+    """Return the class with the backward equations of a step, or None.
+
+    Subclasses of a step have none, since they may change its equations.
+    """
     return next((kind for kind in Kind.__subclasses__() if kind.step is type(step)), None)
 
 
 def transformed() -> bool:
-    """Whether a transformation of `torch.func`, such as vmap, is at work."""
+    """Return True within a transformation of `torch.func`, such as vmap."""
     return torch._C._are_functorch_transforms_active()
 
 
 def weights(inputs):
-    """The weights among the first inputs of the function below, x, W_ih, W_hh, b_ih, b_hh, W_hr."""
+    """Return the weights among the first inputs of `ThroughTime`: x, W_ih, W_hh, b_ih, b_hh, W_hr."""
     return Weights(**dict(zip(("ih", "hh", "b_ih", "b_hh", "hr"), inputs[1:6], strict=True)))
 
 
 class ThroughTime(torch.autograd.Function):
-    """One layer in one direction, forwards and backwards over time; `kind` is of one of the three below."""
+    """One layer in one direction, forwards and backwards over time; `kind` is one of the three classes below."""
 
     @staticmethod
     def forward(ctx, kind, sizes, reverse, x, ih, hh, b_ih, b_hh, hr, *start):
+        """Run all time steps, and save the tensors that the backward pass needs."""
         inputs = (x, ih, hh, b_ih, b_hh, hr)
         w = weights(inputs)
         step, output, saved = kind.forward(kind.equations.ahead(x, w), w, sizes)
@@ -89,34 +92,35 @@ class ThroughTime(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, d_output, *d_end):
+        """Return the gradients of x, the weights and the first state."""
         saved = ctx.saved_tensors  # read once: under an activation checkpoint torch refuses a second read
         inputs, rest = saved[: 6 + len(d_end)], saved[6 + len(d_end) :]
-        # gradients that may be differentiated in their turn, or many at once
+        # gradients that may be differentiated again, or many at once
         if torch.is_grad_enabled() or any(map(is_legacy_batchedtensor, (d_output, *d_end))):
             return None, None, None, *by_autograd(ctx, inputs, d_output, d_end)
         return None, None, None, *by_equations(ctx, inputs, rest, d_output, d_end)
 
 
 def by_autograd(ctx, inputs, d_output, d_end):
-    """The gradients of x, the weights and the first state, of which autograd knows how they came about."""
-    again = torch.is_grad_enabled()
+    """Return the gradients of x, the weights and the first state, computed by autograd."""
+    create_graph = torch.is_grad_enabled()
     with torch.enable_grad():
-        # views, so that each has a gradient of its own: one parameter may stand in two places
-        inputs = [None if one is None else one.view_as(one) for one in inputs]
+        # views, so that each has its own gradient: a parameter may be used in two places
+        inputs = [None if tensor is None else tensor.view_as(tensor) for tensor in inputs]
         x, w, start = inputs[0], weights(inputs), tuple(inputs[6:])
         output, end = unroll_by_autograd(ctx.kind.equations, x, ctx.sizes, start, w, ctx.reverse)
-        wanted = [one for one, needed in zip(inputs, ctx.needs_input_grad[3:], strict=True) if needed]
-        found = iter(torch.autograd.grad((output, *end), wanted, (d_output, *d_end), create_graph=again))
-    return [next(found) if needed else None for needed in ctx.needs_input_grad[3:]]
+        wanted = [tensor for tensor, needed in zip(inputs, ctx.needs_input_grad[3:], strict=True) if needed]
+        gradients = iter(torch.autograd.grad((output, *end), wanted, (d_output, *d_end), create_graph=create_graph))
+    return [next(gradients) if needed else None for needed in ctx.needs_input_grad[3:]]
 
 
 def by_equations(ctx, inputs, rest, d_output, d_end):
-    """The same from the equations below."""
+    """Return the gradients of x, the weights and the first state, computed by the equations below."""
     with torch.no_grad():
         x, w = inputs[0], weights(inputs)
         output, saved, before = rest[0], rest[1 : 1 + ctx.counts[0]], rest[1 + ctx.counts[0] :]
         step, sums = ctx.kind.backward(d_output, w, ctx.sizes, output, saved, before)
-        # the gradient goes the other way through time, from that of the last state to that of the first
+        # the gradient runs through time in the other direction, from the last state to the first
         d_start = over_time(step, ctx.sizes, d_end, not ctx.reverse)
         d_a, d_u, d_hr = sums()
 
@@ -125,27 +129,27 @@ def by_equations(ctx, inputs, rest, d_output, d_end):
         d_ih, d_b_ih = x.T @ d_a, None if w.b_ih is None else d_a.sum(0)
         # u_t = W_hh h_{t-1} + b_hh:   δW_hh = Σ_t δu_t h_{t-1}ᵀ    δb_hh = Σ_t δu_t
         d_hh, d_b_hh = before[0].T @ d_u, None if w.b_hh is None else d_u.sum(0)
-        # of W and not of Wᵀ, which stands in `w`, the gradient lies in memory row by row
+        # row by row in memory for W, not for Wᵀ, which `w` holds
         d_ih, d_hh, d_hr = (None if d_w is None else d_w.T.contiguous().T for d_w in (d_ih, d_hh, d_hr))
     return d_x, d_ih, d_hh, d_b_ih, d_b_hh, d_hr, *d_start
 
 
 def sigmoid_slope(s: Tensor) -> Tensor:
-    """σ' = σ ( 1 - σ ), from the values of σ."""
+    """Return σ' = σ ( 1 - σ ), from the values of σ."""
     return torch.addcmul(s, s, s, value=-1)
 
 
 def tanh_slope(y: Tensor) -> Tensor:
-    """tanh' = 1 - tanh², from the values of tanh."""
+    """Return tanh' = 1 - tanh², from the values of tanh."""
     return (y * y).neg_().add_(1)
 
 
 class Kind:
-    """What one kind of layer does at a time step, and on the way back.
+    """A kind of layer: its time step, forwards and backwards.
 
-    `forward` returns the step, the output that the steps fill and what they leave for the way back. `backward` returns
-    the step back and, to be called after the last one, a function that gives δa (N, gates * hidden_size), δu of the
-    same shape, and δW_hr or None.
+    `forward` returns the step, the output that the steps fill, and the tensors that the backward pass needs. `backward`
+    returns the backward step and a function that is called after the last one and returns δa (N, gates * hidden_size),
+    δu of the same shape, and δW_hr or None.
     """
 
     step: type[Step]
@@ -160,6 +164,7 @@ class ElmanThroughTime(Kind):
     step = ElmanStep
 
     def forward(self, a, w, sizes):
+        """Return the step, the output and the saved tensors, as `Kind` describes."""
         h = a.split(sizes)
         relu = self.equations.nonlinearity == "relu"
 
@@ -170,6 +175,7 @@ class ElmanThroughTime(Kind):
         return step, a, ()
 
     def backward(self, d_output, w, sizes, output, saved, before):
+        """Return the backward step and the function of the sums, as `Kind` describes."""
         d_output, d_a = d_output.split(sizes), torch.empty_like(output)
         # relu' is 1 above zero
         slope = (output > 0).to(output.dtype) if self.equations.nonlinearity == "relu" else tanh_slope(output)
@@ -190,6 +196,7 @@ class LSTMThroughTime(Kind):
     step = LSTMStep
 
     def forward(self, a, w, sizes):
+        """Return the step, the output and the saved tensors, as `Kind` describes."""
         size = a.size(1) // 4
         i_f, g_, o_ = (part.split(sizes) for part in a.split([2 * size, size, size], dim=1))
         i_, f_ = (part.split(sizes) for part in a[:, : 2 * size].chunk(2, dim=1))
@@ -213,10 +220,11 @@ class LSTMThroughTime(Kind):
         return step, output, (a, tanh_c)
 
     def backward(self, d_output, w, sizes, output, saved, before):
+        """Return the backward step and the function of the sums, as `Kind` describes."""
         gates, tanh_c = saved
         i, f, g, o = gates.chunk(4, dim=1)
         size = o.size(1)
-        # what the gradients are multiplied by, for all time steps at once, where the sums' gradients will stand
+        # the factors of the gradients, for all time steps at once, in the memory of the sums' gradients
         d_a = torch.empty_like(gates)
         for by, slope, other in zip(
             d_a.chunk(4, dim=1),
@@ -231,7 +239,7 @@ class LSTMThroughTime(Kind):
         d_output, fs, hh, d_h = d_output.split(sizes), f.split(sizes), w.hh.T, [None] * len(sizes)
 
         def step(t, d_state):
-            # δh_t = δy_t + what comes back from step t+1,   δm_t = δh_t or W_hrᵀ δh_t
+            # δh_t = δy_t + the gradient from step t+1,   δm_t = δh_t or W_hrᵀ δh_t
             d_m = d_h[t] = d_state[0] + d_output[t]
             if w.hr is not None:
                 d_m = d_h[t] @ w.hr.T
@@ -257,6 +265,7 @@ class GRUThroughTime(Kind):
     step = GRUStep
 
     def forward(self, a, w, sizes):
+        """Return the step, the output and the saved tensors, as `Kind` describes."""
         size = a.size(1) // 3
         u, output = torch.empty_like(a), a.new_empty(len(a), size)
         us, outputs = u.split(sizes), output.split(sizes)
@@ -280,10 +289,11 @@ class GRUThroughTime(Kind):
         return step, output, (a, u)
 
     def backward(self, d_output, w, sizes, output, saved, before):
+        """Return the backward step and the function of the sums, as `Kind` describes."""
         gates, u = saved
         (r, z, n), u_n = gates.chunk(3, dim=1), u.chunk(3, dim=1)[2]
         d_output, d_a, d_u = d_output.split(sizes), torch.empty_like(gates), torch.empty_like(gates)
-        # what the gradients are multiplied by, for all time steps at once
+        # the factors of the gradients, for all time steps at once
         by_z = (sigmoid_slope(z) * (before[0] - n)).split(sizes)
         by_n = (tanh_slope(n) * (1 - z)).split(sizes)
         by_r = (sigmoid_slope(r) * u_n).split(sizes)

@@ -1,4 +1,4 @@
-"""One block of a transformer: every step looks at all others, then thinks for itself.
+"""One block of a transformer: attention among all steps, then a small network for each step.
 
 Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762, section 3. Layer norm: Ba, Kiros and
 Hinton (2016), arXiv 1607.06450. Norms before instead of after: Xiong et al. (2020), arXiv 2002.04745.
@@ -18,7 +18,7 @@ from companion.layers.types import Device
 
 
 class LayerNorm(nn.Module):
-    """Every vector with mean 0 and variance 1, then scaled and shifted, as `torch.nn.LayerNorm` over one dimension.
+    """Layer norm over one dimension, as `torch.nn.LayerNorm`: mean 0 and variance 1, then scaled and shifted.
 
     Parameters: `weight` (size), ones at first, and `bias` (size), zeros at first, or None without.
     """
@@ -35,7 +35,7 @@ class LayerNorm(nn.Module):
         self.register_parameter("bias", bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """x: (*, size). Returns the same shape."""
+        """Return the normalised `x`, (*, size)."""
         # μ = mean of x,   σ² = mean of ( x - μ )²
         x = x - x.mean(-1, keepdim=True)
         variance = x.square().mean(-1, keepdim=True)
@@ -47,6 +47,7 @@ class LayerNorm(nn.Module):
         __call__ = forward
 
     def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
         return f"{(*self.weight.shape,)}, eps={self.eps}, elementwise_affine=True, bias={self.bias is not None}"
 
 
@@ -55,11 +56,11 @@ class TransformerEncoderLayer(nn.Module):
 
     d_model: features E of a step. nhead: heads. dim_feedforward: features between the two linear layers. dropout:
     probability of zeroing a number, at four places, while training. activation: "relu", "gelu", or a function.
-    layer_norm_eps: ε of both norms. batch_first: batches are (B, T, E). norm_first: norms stand before attention and
-    linear layers, not after the sums. bias: with biases, or without.
+    layer_norm_eps: ε of both norms. batch_first: batches are (B, T, E). norm_first: norms precede attention and linear
+    layers instead of following the sums. bias: with biases, or without.
 
     Parameters: those of `self_attn`, a `MultiheadAttention`, of `linear1` and `linear2`, `norm1` and `norm2`.
-    RuntimeError for an activation that is not known.
+    RuntimeError for an unknown activation.
     """
 
     def __init__(
@@ -100,11 +101,14 @@ class TransformerEncoderLayer(nn.Module):
             src_mask: Tensor | None = None,
             src_key_padding_mask: Tensor | None = None,
             is_causal: bool = False,
-        ) -> Tensor: ...
+        ) -> Tensor:
+            """Call `forward`."""
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
-        """src: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. The masks are `attn_mask` and
-        `key_padding_mask` of `MultiheadAttention.forward`. Returns the shape of `src`.
+        """Return the block's output, in the shape of `src`.
+
+        src: (T, B, E), (B, T, E) with batch_first, (T, E) without a batch. The masks are `attn_mask` and
+        `key_padding_mask` of `MultiheadAttention.forward`.
         """
 
         masks = attention_masks.of_block(src, src_mask, src_key_padding_mask)

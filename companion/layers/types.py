@@ -1,4 +1,4 @@
-"""Types that several layers have in their signatures."""
+"""Types in the signatures of several layers."""
 
 from typing import TypeVar
 
@@ -7,5 +7,5 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
 Device = torch.device | str | int | None
-State = tuple[Tensor, ...]  # what a step hands on to the next
+State = tuple[Tensor, ...]  # the tensors that one step passes to the next
 Sequences = TypeVar("Sequences", Tensor, PackedSequence)  # the output has the input's form

@@ -1,2 +1,1 @@
-"""From a text to a network that has learned from it: windows, tasks, training, generation. It knows no page and no
-figure."""
+"""Learning from text, numbers and made-up tasks: data, models, training, generation."""

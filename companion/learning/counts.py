@@ -1,9 +1,9 @@
-"""Counts: a language model without a network. It has counted what followed each past, and looks it up.
+"""Language model without a network: it counts which index followed each past, and looks the counts up.
 
-A long past says most, but is seldom seen twice; a short one is seen often, and says little. So all lengths are mixed,
-from none up to `order` characters (Witten and Bell 1991, IEEE Transactions on Information Theory 37(4), method C; in
-this interpolated form Chen and Goodman 1998, An Empirical Study of Smoothing Techniques for Language Modeling, section
-2.5).
+A long past predicts best, but is seldom seen twice; a short one is seen often, and predicts little. So all lengths are
+mixed, from none up to `order` characters (Witten and Bell 1991, IEEE Transactions on Information Theory 37(4), method
+C; in this interpolated form Chen and Goodman 1998, An Empirical Study of Smoothing Techniques for Language Modeling,
+section 2.5).
 """
 
 import math
@@ -17,11 +17,11 @@ from companion.learning.indices import check_indices
 
 
 class Counts:
-    """The probabilities of the next index, by what followed the last `order` indices in a sequence.
+    """Counted probabilities of the next index, given the last `order` indices of a sequence.
 
-    indices: int64 (length), or a list: what is counted. vocab_size: how many indices there are. order: how many
-    indices the longest past has; 0 knows only how often each index occurs. followers: a dict, each past, a tuple of
-    0 to `order` indices, → how often each index followed it. `len()` is how many counts are stored in all.
+    indices: int64 (length), or a list: the sequence that is counted. vocab_size: the number of different indices.
+    order: length of the longest past; 0 uses only the frequency of each index. followers: a dict, past → how often each
+    index followed it, where a past is a tuple of 0 to `order` indices. `len()` is the number of stored counts.
 
     ValueError for an order below 0, and for an index that is not from 0 to vocab_size - 1.
     """
@@ -37,13 +37,16 @@ class Counts:
             for k in range(n, len(indices)):
                 past = tuple(indices[k - n : k])
                 self.followers.setdefault(past, Counter())[indices[k]] += 1
-        self.totals = {past: found.total() for past, found in self.followers.items()}
+        self.totals = {past: counts.total() for past, counts in self.followers.items()}
 
     def __len__(self) -> int:
-        return sum(len(found) for found in self.followers.values())
+        return sum(len(counts) for counts in self.followers.values())
 
     def probability(self, index, past):
-        """p(index | past), above 0 for every index. past: a list; of a longer one the last `order` indices count."""
+        """Return p(index | past), above 0 for every index.
+
+        past: a list; only its last `order` indices count.
+        """
         # p_{-1}(i) = 1 / V
         p = 1 / self.vocab_size
         for n in range(min(self.order, len(past)) + 1):
@@ -57,12 +60,12 @@ class Counts:
         return p
 
     def probabilities(self, past: Sequence[int]) -> Tensor:
-        """The probability of each index after a past, a list: float64 (vocab_size). They sum to one."""
+        """Return the probability of each index after a past: float64 (vocab_size)."""
         p = [self.probability(index, past) for index in range(self.vocab_size)]
         return torch.tensor(p, dtype=torch.float64)
 
     def perplexity(self, indices: Tensor | Sequence[int]) -> float:
-        """exp of the mean of -log p over a sequence, each index but the first given those before it in the sequence."""
+        """Return exp of the mean of -log p over a sequence, each index but the first given those before it."""
         check_indices("indices", indices, self.vocab_size)
         indices = torch.as_tensor(indices).tolist()
         loss = 0.0

@@ -1,7 +1,6 @@
-"""Stored evidence: runs that are too long for a page, computed by `benchmarks/evidence_<name>.py` and drawn by
-chapters.
+"""Stored results of runs that take too long for a page: `benchmarks/evidence_<name>.py` computes, chapters draw.
 
-A run is a dictionary of its settings (kind, seed, hidden_size, learning_rate, …) and of what was measured. A file,
+A run is a dictionary of its settings (kind, seed, hidden_size, learning_rate, …) and its measurements. A file,
 `companion/learning/evidence/<name>.json`, holds all runs of a program, with the versions that computed them.
 """
 
@@ -21,7 +20,7 @@ Spread = namedtuple("Spread", "mean lowest highest count")
 
 
 def load(name: str, **settings: Any) -> list[dict[str, Any]]:
-    """The runs of a program that have these settings, a list of dictionaries. FileNotFoundError for an unknown name."""
+    """Return the runs of a program that have these settings; FileNotFoundError for an unknown name."""
     path = FOLDER / f"{name}.json"
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in FOLDER.glob("*.json"))) or "none"
@@ -33,22 +32,28 @@ def load(name: str, **settings: Any) -> list[dict[str, Any]]:
 
 
 def having(runs: Iterable[dict[str, Any]], **settings: Any) -> list[dict[str, Any]]:
-    """Those of the runs that have these settings."""
+    """Return the runs that have these settings."""
     return [run for run in runs if all(run.get(key) == wanted for key, wanted in settings.items())]
 
 
 def spread(runs: Iterable[dict[str, Any]], measured: str, *settings: str) -> dict[tuple, Spread]:
-    """The mean, lowest and highest of what was measured, by setting: {(setting, …): Spread}, in the order of the
-    runs."""
-    found: dict[tuple, list[float]] = {}
+    """Return mean, lowest, highest and count of a measurement, by setting.
+
+    The result is {(setting, …): Spread}, in the order of the runs.
+    """
+    groups: dict[tuple, list[float]] = {}
     for run in runs:
-        found.setdefault(tuple(run[key] for key in settings), []).append(run[measured])
-    return {key: Spread(statistics.mean(one), min(one), max(one), len(one)) for key, one in found.items()}
+        groups.setdefault(tuple(run[key] for key in settings), []).append(run[measured])
+    return {
+        key: Spread(statistics.mean(values), min(values), max(values), len(values)) for key, values in groups.items()
+    }
 
 
 def store(name: str, version: Any, runs: Iterable[dict[str, Any]]) -> None:
-    """Write the runs of the program's `version`, one a line; a file that was there is replaced at once or not at
-    all."""
+    """Write the runs of the program's `version`, one per line.
+
+    An existing file is replaced as a whole: an interruption leaves the old one.
+    """
     versions = {"program": version, "torch": torch.__version__.partition("+")[0]}
     lines = ",\n".join(json.dumps(run) for run in runs)
     path = FOLDER / f"{name}.json"
@@ -58,5 +63,5 @@ def store(name: str, version: Any, runs: Iterable[dict[str, Any]]) -> None:
 
 
 def versions(name: str) -> dict[str, Any]:
-    """What computed the runs: {"program": …, "torch": …}."""
+    """Return the versions that computed the runs: {"program": …, "torch": …}."""
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["versions"]

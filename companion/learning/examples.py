@@ -1,7 +1,7 @@
-"""Examples: texts with a label each, from a file, and in batches although they differ in length.
+"""Labelled texts: read from a file, divided by group, and put into batches despite different lengths.
 
-A file has a line for each example: the text, a tab, the label. A third column may say what belongs together, such as
-the person who wrote it: examples of one group are never divided between what is learned from and what is held out.
+A file has a line for each example: the text, a tab, the label. A third column may give a group, such as the person who
+wrote the text: examples of one group are never divided between training and held-out data.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ SHIPPED = Path(str(files("companion.learning") / "names"))
 
 
 class Example(NamedTuple):
-    """A text, the answer to it, and what it belongs to: the text itself where the file says nothing else."""
+    """A text, its label, and its group, which is the text itself if the file has no third column."""
 
     text: str
     label: str
@@ -29,13 +29,13 @@ class Example(NamedTuple):
 
 
 def load_examples(source: str | Path) -> list[Example]:
-    """The examples of a file, a list of `Example`.
+    """Return the examples of a file.
 
     source: "countries", the names that come with the package, or the path of a text file in UTF-8: text and label on
-    each line, with a tab between, and with a third column on every line or on none. Empty lines are passed over.
+    each line, with a tab between, and with a third column on every line or on none. Empty lines are ignored.
 
-    FileNotFoundError if there is no such file. ValueError, with the number of the line, for one that is not as said
-    here, that is not UTF-8, or that has fewer than two labels.
+    FileNotFoundError if there is no such file. ValueError, with the number of the line, for a line of another form, for
+    a file that is not UTF-8, or that has fewer than two labels.
     """
     path = SHIPPED / "countries.tsv" if source == "countries" else source
     examples, columns = [], None
@@ -57,36 +57,36 @@ def load_examples(source: str | Path) -> list[Example]:
             raise ValueError(f"{where}column {parts.index('') + 1} is empty")
         text, label, *group = parts
         examples.append(Example(text, label, group[0] if group else text))
-    labels = {one.label for one in examples}
+    labels = {example.label for example in examples}
     if len(labels) < 2:
         raise ValueError(f"{str(path)!r} has only one label, {labels.pop()!r}: there is nothing to tell apart")
     return examples
 
 
 def hold_out(examples: Sequence[Example], fold: int = 0, folds: int = 5) -> tuple[list[Example], list[Example]]:
-    """Divide examples by group. Returns what is learned from and what is held out, two lists.
+    """Divide examples by group, and return the training examples and the held-out ones.
 
-    The groups are shuffled, always in the same way, and dealt out to so many `folds`; one of these is held out. So each
-    example is held out in exactly one of `fold` 0, 1, … folds - 1. ValueError if there is no such fold, or too few
-    groups.
+    The groups are shuffled, always in the same way, and dealt out to `folds` folds; the one numbered `fold` is held
+    out. So each example is held out in exactly one of them. ValueError if there is no such fold, or too few groups.
     """
-    groups = sorted({one.group for one in examples})
+    groups = sorted({example.group for example in examples})
     if not 0 <= fold < folds or folds < 2:
         raise ValueError(f"fold must be a number from 0 to {folds - 1}, and folds at least 2, not {fold} of {folds}")
     if len(groups) < folds:
         raise ValueError(f"{len(groups)} groups cannot be dealt out to {folds} folds")
     order = torch.randperm(len(groups), generator=generator_of(0, 0)).tolist()
     unseen = {groups[k] for k in order[fold::folds]}
-    return [one for one in examples if one.group not in unseen], [one for one in examples if one.group in unseen]
+    learned_from = [example for example in examples if example.group not in unseen]
+    return learned_from, [example for example in examples if example.group in unseen]
 
 
 def pairs(
     examples: Iterable[Example], encode: Callable[[str], Tensor], labels: Sequence[str]
 ) -> list[tuple[Tensor, int]]:
-    """What a `DataLoader` deals out: a list of (indices, number of the label).
+    """Return (indices, number of the label) for each example: the data of a `DataLoader`.
 
-    encode: text → int64 (T), such as `Vocabulary.encode`. labels: a list of all labels, in order. ValueError for an
-    example of which nothing is left to read, or with another label.
+    encode: text → int64 (T), such as `Vocabulary.encode`. labels: all labels, in order. ValueError for an example whose
+    indices are empty, or with another label.
     """
     numbers, found = {label: number for number, label in enumerate(labels)}, []
     for one in examples:
@@ -111,12 +111,11 @@ def collate(batch):
 
 
 class ByLength:
-    """The `batch_sampler` of a `DataLoader`: batches of sequences of about the same length, in another mixture each
-    epoch.
+    """The `batch_sampler` of a `DataLoader`: batches of sequences of similar length, mixed anew each epoch.
 
-    data: a list of (indices, …). pool: so many sequences at a time are drawn at random, sorted by length and cut into
+    data: a list of (indices, …). pool: the number of sequences that are drawn at random, sorted by length and cut into
     batches; the batches then come in random order. A pool of `batch_size` does not sort, one of all sequences makes
-    nearly the same batches each time. seed: decides all that is random.
+    nearly the same batches each time. seed: decides all random numbers.
     """
 
     def __init__(self, data: Iterable[tuple], batch_size: int = 32, pool: int = 512, seed: int = 0) -> None:
@@ -127,7 +126,7 @@ class ByLength:
         self.generator = torch.Generator().manual_seed(seed)
 
     def __len__(self) -> int:
-        """How many batches an epoch has."""
+        """Return the number of batches in an epoch."""
         whole, rest = divmod(len(self.lengths), self.pool)
         return whole * -(-self.pool // self.batch_size) - (-rest // self.batch_size)
 

@@ -1,11 +1,10 @@
-"""Files that a reader brings: text in UTF-8. What is wrong with one is said with its name, and where, and what to
-do."""
+"""Reading of a reader's own text files in UTF-8, with errors that say which file, where, and what to do."""
 
 from pathlib import Path
 
 
 def is_there(path: str | Path) -> bool:
-    """Whether a file or folder has this path. No file has one that is too long for the system, such as a text."""
+    """Return True if the path exists; False also for a string that cannot be a path, such as a long text."""
     try:
         return Path(path).exists()
     except (OSError, ValueError):
@@ -13,7 +12,7 @@ def is_there(path: str | Path) -> bool:
 
 
 def read_text(path: str | Path) -> str:
-    """What stands in a text file, as one string, without a byte-order mark.
+    """Return the content of a text file, without a byte-order mark.
 
     FileNotFoundError if there is no such file, ValueError if it is a folder, is empty or is not UTF-8.
     """

@@ -1,4 +1,4 @@
-"""Check of indices that come from outside: classes, or entries of a vocabulary."""
+"""A range check for indices: classes, or entries of a vocabulary."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from torch import Tensor
 
 
 def check_indices(name: str, indices: Tensor | Sequence[int] | int, count: int) -> None:
-    """Raise ValueError if one of `indices` is not from 0 to count - 1; the message says which one and where it stands.
+    """Raise ValueError, with value and position, if one of `indices` is not from 0 to count - 1.
 
-    name: what the caller calls them. indices: a sequence of numbers, or a tensor of any shape.
+    name: the caller's name for them. indices: a sequence of numbers, or a tensor of any shape.
     """
     indices = torch.as_tensor(indices)
     wrong = (indices < 0).logical_or(indices >= count).nonzero().tolist()

@@ -1,10 +1,9 @@
-"""Readers of numerals: for each language two trained models, one with attention and one without, that come with the
-package.
+"""Pretrained models that read numerals: for each language one with attention and one without.
 
-    python -m companion.learning.numeral_readers          train the readers of all languages and store them
-    python -m companion.learning.numeral_readers en       one of them: a minute and a half on one core
+    python -m companion.learning.numeral_readers          train and store the readers of all languages
+    python -m companion.learning.numeral_readers en       one language: a minute and a half on one core
 
-How they are stored: companion/learning/pretrained.py.
+File format: companion/learning/pretrained.py.
 """
 
 import json
@@ -24,8 +23,8 @@ from companion.learning.sequence_model import evaluation_of
 from companion.learning.training import Epoch, train
 
 SHIPPED = Path(str(files("companion.learning") / "readers"))
-KINDS = ("attention", "fixed")  # with attention; with nothing but the encoder's last state
-EMBEDDING_DIM, HIDDEN_SIZE = 16, {"attention": 32, "fixed": 42}  # about as many parameters
+KINDS = ("attention", "fixed")  # with attention; with only the encoder's last state
+EMBEDDING_DIM, HIDDEN_SIZE = 16, {"attention": 32, "fixed": 42}  # about equal numbers of parameters
 EPOCHS, BATCHES, LEARNING_RATE = 20, 100, 0.01
 
 
@@ -38,7 +37,10 @@ def new_reader(
     MultiheadAttention: Callable[..., nn.Module] = attention.MultiheadAttention,
     dtype: torch.dtype | None = None,
 ) -> EncoderDecoder:
-    """A reader before training. hidden_size: as its kind has it if None. LSTM, MultiheadAttention: ours, or torch's."""
+    """Return an untrained reader.
+
+    hidden_size: the default of its kind if None. LSTM, MultiheadAttention: the companion's, or torch's.
+    """
     task, size = Numerals(language), hidden_size or HIDDEN_SIZE[kind]
     return EncoderDecoder(
         Embedding(len(task.words), EMBEDDING_DIM, dtype=dtype),
@@ -53,8 +55,10 @@ def new_reader(
 def load_reader(
     language: str, kind: str = "attention", dtype: torch.dtype = torch.float64
 ) -> tuple[EncoderDecoder, Numerals]:
-    """A shipped reader: (model, task). FileNotFoundError for a language that has none, ValueError for an unknown
-    kind."""
+    """Return a pretrained reader and its task.
+
+    FileNotFoundError for a language without a reader, ValueError for an unknown kind.
+    """
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     weights, _ = read_weights(path_of(language), "reader", dtype)
@@ -64,17 +68,17 @@ def load_reader(
 
 
 def path_of(language: str) -> Path:
-    """The file of a language's weights."""
+    """Return the file of a language's weights."""
     return SHIPPED / f"{language}.safetensors"
 
 
 def train_reader(
     language: str, kind: str, epochs: int = EPOCHS, batches: int = BATCHES, progress: bool = True
 ) -> tuple[EncoderDecoder, list[Epoch]]:
-    """Train a reader on numbers of up to `TRAINED` digits. Returns (model, history)."""
+    """Train a reader on numbers of up to `TRAINED` digits, and return (model, history)."""
     torch.manual_seed(0)
     task = Numerals(language, batches=batches)
-    # torch's layers compute the same numbers as ours, sooner
+    # torch's layers compute the same numbers faster
     model = new_reader(language, kind, LSTM=nn.LSTM, MultiheadAttention=nn.MultiheadAttention)
     optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
     scheduler = torch.optim.lr_scheduler.OneCycleLR(
@@ -84,7 +88,7 @@ def train_reader(
 
 
 def exact(model: EncoderDecoder, task: Numerals, length: int, count: int = 200) -> float:
-    """The share of held-out numbers of so many digits that a model writes without a fault."""
+    """Return the share of held-out numbers of `length` digits that a model writes without a mistake."""
     with evaluation_of(model):
         inputs, targets = task.batch(task.held_out(length, count))
         return all_right(model(inputs)[0], targets).double().mean().item()

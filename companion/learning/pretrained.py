@@ -1,7 +1,6 @@
-"""Trained models that come with the package: their weights in files, and the command that trains them anew.
+"""Weights of trained models that come with the package: files in float16, and the command line that trains them.
 
-Weights are trained in float32, and end differently on every processor. So what the book shows of them comes from the
-weights as they are stored here, in float16, and computed with in float64.
+Training in float32 ends differently on every processor. So the book computes, in float64, with the stored weights.
 """
 
 import argparse
@@ -15,10 +14,10 @@ from torch import Tensor, nn
 
 
 def read_weights(path: Path, what: str, dtype: torch.dtype = torch.float64) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Read a file of `write_weights`. Returns (weights, metadata), two dicts.
+    """Return (weights, metadata), two dicts, from a file of `write_weights`.
 
-    what: the name of what learned them, for the error. FileNotFoundError, with the names of the files beside it, if
-    there is no such file.
+    what: the model's kind, for the error. FileNotFoundError, with the names of the files beside it, if there is no such
+    file.
     """
     if not path.is_file():
         known = ", ".join(sorted(repr(file.stem) for file in path.parent.glob("*.safetensors")))
@@ -28,19 +27,21 @@ def read_weights(path: Path, what: str, dtype: torch.dtype = torch.float64) -> t
 
 
 def write_weights(weights: Mapping[str, Tensor], metadata: dict[str, str], path: Path) -> None:
-    """Write weights in float16 to a file, with strings that say what they belong to."""
+    """Write weights in float16 to a file, with strings as metadata."""
     path.parent.mkdir(exist_ok=True)
     save_file({name: weight.half().contiguous() for name, weight in weights.items()}, path, metadata)
 
 
 def weights_of(models: Mapping[str, nn.Module]) -> dict[str, Tensor]:
-    """Return the weights of several models in one dict: `LSTM.linear.bias` for `linear.bias` of the model named
-    LSTM."""
+    """Return the weights of several models in one dict.
+
+    The key `LSTM.linear.bias` is `linear.bias` of the model named LSTM.
+    """
     return {f"{kind}.{name}": weight for kind, model in models.items() for name, weight in model.state_dict().items()}
 
 
 def part_of(weights: Mapping[str, Tensor], kind: str) -> dict[str, Tensor]:
-    """Return the weights of one model out of those of `weights_of`, under their own names."""
+    """Return one model's weights from the result of `weights_of`, under their own names."""
     return {name.removeprefix(f"{kind}."): weight for name, weight in weights.items() if name.startswith(f"{kind}.")}
 
 

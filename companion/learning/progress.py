@@ -9,20 +9,23 @@ from tqdm import tqdm
 
 
 class CellBar(tqdm):
-    """A bar in the output of a notebook's cell. It leaves an empty line there: how long a run took is not an output."""
+    """A progress bar in a notebook cell's output. It leaves an empty line, so that stored outputs contain no times."""
 
     def __init__(self, **options: Any) -> None:
         self.shown = display({"text/plain": ""}, raw=True, display_id=True)
         super().__init__(file=io.StringIO(), ncols=88, ascii=False, **options)
 
     def display(self, msg: str | None = None, pos: int | None = None) -> None:
-        """Put the bar, or `msg`, where the bar was."""
+        """Show the bar, or `msg`, in its place in the output."""
         self.shown.update({"text/plain": str(self) if msg is None else msg}, raw=True)
 
 
 def progress_bar(total: int, done: int, enabled: bool = True) -> tqdm:
-    """A bar over `total` steps of which `done` are done. In a file or a pipe, where none can be drawn, none is."""
+    """Return a bar over `total` steps of which `done` are done.
+
+    None is drawn when the output is a file or a pipe.
+    """
     options: dict[str, Any] = {"total": total, "initial": done, "leave": False}
     if enabled and hasattr(get_ipython(), "kernel"):
         return CellBar(**options)
-    return tqdm(**options, disable=None if enabled else True)  # None: tqdm looks whether there is a terminal
+    return tqdm(**options, disable=None if enabled else True)  # None: tqdm draws only in a terminal

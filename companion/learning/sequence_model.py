@@ -1,4 +1,4 @@
-"""A model around a recurrent layer: indices → vectors → recurrent layer → a number for each possible answer."""
+"""A model around a recurrent layer: indices → vectors → recurrent layer → a number for each possible output."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,34 +10,36 @@ from torch.nn import functional as F
 
 
 class OneHot(nn.Module):
-    """Index i becomes the i-th unit vector: an embedding without parameters. (*) → (*, num_embeddings)."""
+    """An embedding without parameters: index i becomes the i-th unit vector, (*) → (*, num_embeddings)."""
 
     like: Tensor
 
     def __init__(self, num_embeddings: int, dtype: torch.dtype | None = None) -> None:
         super().__init__()
         self.num_embeddings = self.embedding_dim = num_embeddings
-        # holds nothing: it takes part when the model is given another type, as parameters do
+        # an empty buffer, whose type follows the model's when it is converted
         self.register_buffer("like", torch.empty(0, dtype=dtype), persistent=False)
 
     def forward(self, indices: Tensor) -> Tensor:
+        """Return unit vectors (*, num_embeddings) for indices (*)."""
         return F.one_hot(indices, self.num_embeddings).to(self.like.dtype)
 
     if TYPE_CHECKING:
         __call__ = forward
 
     def extra_repr(self) -> str:
+        """Return the arguments that `repr` shows."""
         return str(self.num_embeddings)
 
 
 class SequenceModel(nn.Module):
     """Embedding, recurrent layer, linear layer.
 
-    embedding: turns what is read into vectors: `companion.Embedding`, `nn.Embedding`, `OneHot`, or `nn.Identity()`
-    where vectors are read. recurrent: a recurrent layer of the companion or of `torch.nn`, or `Blocks` of them.
-    num_outputs: how many numbers leave at each time step; for a language model, the size of the vocabulary.
+    embedding: turns the input into vectors: `companion.Embedding`, `nn.Embedding`, `OneHot`, or `nn.Identity()` if the
+    input is vectors. recurrent: a recurrent layer of the companion or of `torch.nn`, or `Blocks` of them. num_outputs:
+    numbers per time step; for a language model, the size of the vocabulary.
 
-    ValueError for sizes that do not fit, for a bidirectional layer, which reads what it is asked to predict, and for
+    ValueError for sizes that do not fit, for a bidirectional layer, which would read the targets in advance, and for
     one with `batch_first`: here time comes first.
     """
 
@@ -58,13 +60,13 @@ class SequenceModel(nn.Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, inputs: Tensor, state: Any = None) -> tuple[Tensor, Any]: ...
+        def __call__(self, inputs: Tensor, state: Any = None) -> tuple[Tensor, Any]:
+            """Call `forward`."""
 
     def forward(self, inputs, state=None):
-        """Read on from `state`, zeros if None.
+        """Return the outputs (T, B, num_outputs) and the state after the last time step.
 
-        inputs: indices (T, B), or vectors (T, B, input_size). Returns the outputs (T, B, num_outputs) and the state
-        after the last time step, to be handed over with what follows.
+        inputs: indices (T, B), or vectors (T, B, input_size). state: returned by the call before; zeros if None.
         """
         # x_t = W_e[ i_t ]
         x = self.embedding(inputs)
@@ -76,7 +78,7 @@ class SequenceModel(nn.Module):
 
 @contextmanager
 def evaluation_of(model: nn.Module) -> Iterator[None]:
-    """Ask a model for answers only: without dropout and gradients. Afterwards, even after an error, it is as before."""
+    """Turn off dropout and gradients within the context, and restore the model's mode after it, even on errors."""
     was_training = model.training
     model.eval()
     try:

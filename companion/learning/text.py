@@ -1,8 +1,8 @@
-"""Text: from a file to indices, and back.
+"""Text and vocabulary: from a file to indices, and back.
 
 A text is a string in one form (`normalise`). A `Vocabulary` gives each of its characters an index. A character is what
-a reader counts as one, whatever its script: `é` and `한` are one, however they were typed, and so is a flag or a
-letter with three accents (Unicode Standard Annex 29: extended grapheme clusters).
+a reader counts as one, whatever its script: `é` and `한` are one, however they were typed, and so is a flag or a letter
+with three accents (Unicode Standard Annex 29: extended grapheme clusters).
 """
 
 import unicodedata
@@ -22,21 +22,21 @@ SHIPPED = Path(str(files("companion.learning") / "texts"))
 TIME_MACHINE = "https://d2l-data.s3-accelerate.amazonaws.com/timemachine.txt"
 TIME_MACHINE_HASH = "sha1:090b5e7e70c295757f55df93cb0a180b9691891a"
 
-# Stands for every character that the vocabulary does not have. Unicode's own sign for it.
+# Unicode's replacement character, for every character that is not in the vocabulary.
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
 def shipped_texts() -> list[str]:
-    """The names of the texts that come with the package: the languages of the book."""
+    """Return the names of the texts that come with the package: the languages of the book."""
     return sorted(path.stem for path in SHIPPED.glob("*.txt"))
 
 
 def load_text(source: str | Path, min_length: int = 1000) -> str:
-    """A text as one string, in the form that `normalise` makes.
+    """Return a text as one string, in the form that `normalise` makes.
 
-    source: the name of a text that comes with the package ("en", "ja", "ko", "zh"); "time_machine", H. G. Wells's
-    novel of 1895, which is downloaded once, checked and kept; or the path of a text file in UTF-8. min_length: how
-    many characters there must be, since a model learns nothing from less.
+    source: the name of a text that comes with the package ("en", "ja", "ko", "zh"); "time_machine", H. G. Wells's novel
+    of 1895, which is downloaded once, checked and stored; or the path of a text file in UTF-8. min_length: the smallest
+    number of characters, since a model learns nothing from less.
 
     FileNotFoundError if there is no such name or file, ConnectionError if the download fails, ValueError for a text
     that is not UTF-8, empty or too short.
@@ -56,8 +56,8 @@ def load_text(source: str | Path, min_length: int = 1000) -> str:
 
 
 def download(url: str, known_hash: str, name: str) -> Path:
-    """The path of a file that is downloaded once, with a progress bar, and compared with its checksum at each use."""
-    import pooch  # only here: it imports a bar for notebooks, with a warning where there are no widgets
+    """Download a file once, with a progress bar, and return its path; its checksum is compared at each use."""
+    import pooch  # imported late: it imports a progress bar that warns where there are no widgets
 
     pooch.get_logger().setLevel("WARNING")
     folder = pooch.os_cache("unrolled")
@@ -76,20 +76,20 @@ def download(url: str, known_hash: str, name: str) -> Path:
 
 
 def normalise(text: str) -> str:
-    """One form for what can be typed in several: composed characters (NFC), lines ended by "\\n"."""
+    """Return the text with composed characters (NFC) and lines that end with "\\n"."""
     return unicodedata.normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def characters(text: str) -> list[str]:
-    """The characters of a text, as a reader counts them: a list of strings."""
+    """Return the characters of a text, as a reader counts them."""
     return regex.findall(r"\X", normalise(text))
 
 
 class Vocabulary:
     """Characters and their indices.
 
-    text: what the characters are taken from. min_count: those that occur less often are left out, and read as
-    `UNKNOWN`, which has index 0. The others follow in the order of Unicode. `len()` is their number with `UNKNOWN`.
+    text: the source of the characters. min_count: rarer characters are left out, and read as `UNKNOWN`, which has index
+    0. The others follow in the order of Unicode. `len()` is their number with `UNKNOWN`.
     """
 
     def __init__(self, text: str, min_count: int = 1) -> None:
@@ -99,7 +99,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, characters: Iterable[str]) -> Self:
-        """The vocabulary with these characters, in this order: `characters` of another one."""
+        """Return the vocabulary with these characters, in this order: `characters` of another one."""
         vocabulary = cls("")
         vocabulary._set(list(characters))
         return vocabulary
@@ -115,20 +115,20 @@ class Vocabulary:
         return normalise(character) in self._indices
 
     def encode(self, text: str, strict: bool = False) -> Tensor:
-        """The indices of a text's characters, int64 (length).
+        """Return the indices of a text's characters, int64 (length).
 
-        strict: ValueError for characters that are not in the vocabulary; without it they get index 0.
+        strict: raise ValueError for characters that are not in the vocabulary; without it they get index 0.
         """
-        found = characters(text)
-        if strict and (missing := [c for c in dict.fromkeys(found) if c not in self._indices]):
+        text_characters = characters(text)
+        if strict and (missing := [c for c in dict.fromkeys(text_characters) if c not in self._indices]):
             raise ValueError(
                 f"not in the vocabulary of {len(self):,} characters: {' '.join(map(repr, missing))}. A model can only "
                 "read what occurred in the text that it learned from"
             )
-        return torch.tensor([self._indices.get(c, 0) for c in found], dtype=torch.int64)
+        return torch.tensor([self._indices.get(c, 0) for c in text_characters], dtype=torch.int64)
 
     def decode(self, indices: Tensor | Sequence[int]) -> str:
-        """The text of indices, a tensor (length) or a list. IndexError for an index that is not in the vocabulary."""
+        """Return the text of indices, a tensor (length) or a list; IndexError for one outside the vocabulary."""
         indices = torch.as_tensor(indices, dtype=torch.int64).flatten().tolist()
         if wrong := [i for i in indices if not 0 <= i < len(self)]:
             raise IndexError(f"index {wrong[0]} is not in the vocabulary, which has 0 to {len(self) - 1}")

@@ -1,4 +1,4 @@
-"""What the chapters use to show something: pictures, tables, lines of this package."""
+"""Output for the chapters: plots, tables, coloured text and source code of this package."""
 
 from companion.page.show import coloured, prose, source
 

@@ -1,7 +1,7 @@
-"""How the book's figures look. Importing this sets matplotlib up; `matrix` and `seeds` draw what recurs.
+"""The look of the book's plots: importing this module configures matplotlib; `matrix` and `seeds` draw common plots.
 
-Figures are stored as SVG and compared to the letter by the tests, so nothing in them may change from run to run.
-Only mathematics and numbers are drawn: a figure serves every language, and its words stand in the text around it.
+Figures are stored as SVG and compared to the letter by the tests, so nothing in them may change from run to run. They
+hold only mathematics and numbers: one figure serves every language, and the words are in the text around it.
 """
 
 import hashlib
@@ -19,18 +19,18 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-# Legible on white and on black alike: the site shows the same figure in light and dark.
+# Legible on white and on black: the site shows the same figure in light and dark.
 BLUE, ORANGE, GREEN, PURPLE, RED = "#2f7fc1", "#d9731a", "#2f9460", "#8e63c7", "#d1495b"
 COLOURS = [BLUE, ORANGE, GREEN, PURPLE, RED]
-# The site turns these three into the page's own background, text and rules.
+# The site replaces these three by the page's own colours of background, text and rules.
 PAPER, INK, RULE = "#ffffff", "#1f2328", "#d0d7de"
 
-# Numbers on a square of full colour: dark in both themes.
+# Colour of numbers on a fully coloured square: dark in both themes.
 ON_COLOUR = "#101418"
 
 plt.rcParams.update(
     {
-        "figure.figsize": (4.8, 2.6),  # narrow: its letters stay legible on a phone
+        "figure.figsize": (4.8, 2.6),  # narrow, so that letters stay legible on a phone
         "figure.constrained_layout.use": True,
         "figure.facecolor": PAPER,
         "axes.facecolor": PAPER,
@@ -48,25 +48,28 @@ plt.rcParams.update(
         "lines.linewidth": 2,
         "mathtext.fontset": "cm",
         "font.size": 10,
-        "svg.hashsalt": "unrolled",  # names inside the file follow from its content
+        "svg.hashsalt": "unrolled",  # ids inside the file depend on its content only
     }
 )
 
 
 def svg(figure: Figure) -> str:
-    """A figure as SVG, to a hundredth of a point: finer than the eye, coarser than what two processors differ by."""
+    """Return a figure as SVG, rounded to 0.01 points: finer than the eye sees, coarser than processors differ."""
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
 
     def shorten(match):
-        # letters are drawn large and scaled down: their scale needs its digits
+        # keep all digits of scales: letters are drawn large and scaled down
         return match[0] if match[0].startswith("scale") else f"{round(float(match[0]), 2) + 0.0:g}"
 
     return renamed(re.sub(r"scale\([^)]*\)|-?\d+\.\d{3,}", shorten, buffer.getvalue()))
 
 
 def renamed(text: str) -> str:
-    """An SVG whose clips are called after what is printed of them: matplotlib's names follow from their last digits."""
+    """Return an SVG whose clip paths are named by a hash of their printed content.
+
+    matplotlib's own names depend on the last digits of the numbers, which differ between processors.
+    """
     for name, clip in re.findall(r'<clipPath id="(\w+)">(.*?)</clipPath>', text, re.DOTALL):
         text = text.replace(name, "p" + hashlib.sha256(clip.encode()).hexdigest()[:10])
     return text
@@ -87,10 +90,10 @@ def matrix(
     faded: Collection[int] = (),
     limit: float | None = None,
 ) -> Axes:
-    """Draw a matrix (rows, columns) as squares, orange above zero and blue below, with its numbers in them.
+    """Draw a matrix (rows, columns) as squares, orange above zero and blue below, with the numbers in them.
 
-    rows, columns: labels. digits: after the point; None draws no numbers. faded: rows drawn pale. limit: the
-    number that gets the full colour, by default the largest.
+    rows, columns: labels. digits: decimal places; None draws no numbers. faded: rows drawn pale. limit: the number that
+    gets the full colour, by default the largest.
     """
     values = torch.as_tensor(values).detach().cpu().double()
     limit = limit or float(values.abs().max()) or 1.0
@@ -116,13 +119,12 @@ def matrix(
 def seeds(
     ax: Axes, runs: Sequence[dict[str, Any]], x: str, y: str, colour: str, label: str | None = None, **style: Any
 ) -> Axes:
-    """Draw a point for every run, and a line through the medians: what differs from seed to seed is to be seen.
+    """Draw a point for every run and a line through the medians, so that the spread between seeds is visible.
 
-    runs: dictionaries, as `companion.learning.evidence.load` gives them. x, y: which of their entries. style: of the
-    line.
+    runs: dictionaries, as `companion.learning.evidence.load` returns them. x, y: keys of these. style: of the line.
     """
-    places = sorted({run[x] for run in runs})
-    medians = [statistics.median(run[y] for run in runs if run[x] == place) for place in places]
+    positions = sorted({run[x] for run in runs})
+    medians = [statistics.median(run[y] for run in runs if run[x] == position) for position in positions]
     ax.plot([run[x] for run in runs], [run[y] for run in runs], "o", color=colour, markersize=4, alpha=0.6, mew=0)
-    ax.plot(places, medians, color=colour, label=label, **style)
+    ax.plot(positions, medians, color=colour, label=label, **style)
     return ax

@@ -1,4 +1,4 @@
-"""What chapters show besides numbers and figures: the companion's own lines, and text in colour."""
+"""Source code and coloured text as notebook outputs."""
 
 import html
 import inspect
@@ -9,13 +9,16 @@ from typing import Any
 
 from IPython.display import Markdown
 
-# The two ends of the figures' scale, blue below zero and orange above, as red, green, blue.
+# The ends of the figures' colour scale as red, green, blue: BLUE below zero, ORANGE above.
 BLUE, ORANGE = "47,127,193", "217,115,26"
-HAN = re.compile("[ぁ-ヿ㐀-鿿가-힣]")  # a sign of Chinese, Japanese or Korean
+CJK = re.compile("[ぁ-ヿ㐀-鿿가-힣]")  # a character of Chinese, Japanese or Korean
 
 
 def source(thing: Any) -> Markdown:
-    """The source of a class or function, without its docstring, as a code block: so page and package never differ."""
+    """Return the source of a class or function, without its docstring, as a Markdown code block.
+
+    So the code on a page never differs from the code in the package.
+    """
     lines = textwrap.dedent(inspect.getsource(thing))
     if thing.__doc__:
         before, _, after = lines.partition('"""')
@@ -24,7 +27,7 @@ def source(thing: Any) -> Markdown:
 
 
 class Prose:
-    """Text as a notebook's output that breaks its lines where the page ends, as printed text does not."""
+    """Text as a notebook output that wraps at the page's width, which printed text does not."""
 
     def __init__(self, text: str, spans: Iterable[str]) -> None:
         self.text, self.spans = text, spans
@@ -33,24 +36,24 @@ class Prose:
         return self.text
 
     def _repr_html_(self) -> str:
-        # in an edition of another language quotation marks would have that language's shapes
-        latin = "" if HAN.search(self.text) else ' lang="en"'
+        # without lang, browsers draw quotation marks in the style of the page's language
+        latin = "" if CJK.search(self.text) else ' lang="en"'
         return f'<blockquote class="prose"{latin}>{"".join(self.spans)}</blockquote>'
 
 
 def prose(text: str) -> Prose:
-    """A text to be read, such as one that a model wrote."""
+    """Return a text to be read, such as a model's output, as wrapped prose."""
     return Prose(text, [on_page(text)])
 
 
 def coloured(characters: Iterable[str], values: Iterable[float]) -> Prose:
-    """A text in which each character stands on the colour of its value: blue at -1, none at 0, orange at 1.
+    """Return a text in which each character's background shows its value: blue at -1, none at 0, orange at 1.
 
     characters: a list of strings. values: as many numbers, from -1 to 1.
     """
     spans = []
     for character, value in zip(characters, values, strict=True):
-        # at most half of the colour, so that letters stay legible in light and dark
+        # at most half opaque, so that letters stay legible in light and dark
         strength = round(min(abs(float(value)), 1.0) / 2, 2)
         colour = ORANGE if value > 0 else BLUE
         spans.append(f'<span style="background:rgba({colour},{strength:g})">{on_page(character)}</span>')
@@ -58,5 +61,5 @@ def coloured(characters: Iterable[str], values: Iterable[float]) -> Prose:
 
 
 def on_page(text: str) -> str:
-    """A text as HTML."""
+    """Return a text as HTML."""
     return html.escape(text, quote=False).replace("\n", "<br>")
