@@ -1,4 +1,4 @@
-"""Checkpoints: a run of training in a file, so that an interruption loses nothing."""
+"""Checkpoints: a training run stored in a file, so that an interruption loses nothing."""
 
 import hashlib
 import io
@@ -14,14 +14,14 @@ from typing import Any
 import torch
 from torch import nn
 
-SECONDS = 30  # a run is kept after every epoch, when it is interrupted, and at least this often
+SECONDS = 30  # between two saves; runs are also saved after every epoch and on an interrupt
 
 
 class Checkpoint:
-    """All that a run needs in order to go on: weights, the optimizer's memory, random numbers, place and state.
+    """The complete state of a run: weights, optimizer, random numbers, position in the data, recurrent state.
 
-    path: of the file, or None to keep nothing. The others are what `train` was called with; a file that was made with
-    other ones is refused.
+    path: the file, or None to store nothing. The others are the arguments of `train`; a file that was made with others
+    is refused.
     """
 
     def __init__(
@@ -56,15 +56,15 @@ class Checkpoint:
         }
 
     def load(self) -> tuple[list, list[float], Any] | None:
-        """Put the parts back as they were kept. Returns (history, losses, state), or None where there is no file."""
+        """Restore the parts, and return (history, losses, state), or None if there is no file."""
         if self.path is None or not self.path.exists():
             return None
         raw = self.path.read_bytes()
         try:
             kept = torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
             settings = dict(kept["settings"])
-        except Exception as error:  # there is hardly one that some wrong file does not lead to
-            raise ValueError(f"{str(self.path)!r} is no checkpoint: delete or rename it to begin anew") from error
+        except Exception as error:  # a wrong file can lead to almost any error
+            raise ValueError(f"{str(self.path)!r} is not a checkpoint. To start again, delete or rename it") from error
         if other := [name for name, value in self.settings.items() if settings.get(name) != value]:
             raise ValueError(
                 f"{str(self.path)!r} keeps another run: it differs in {', '.join(other)}. Call train as that run did, "
@@ -73,7 +73,7 @@ class Checkpoint:
         for name, part in self.parts.items():
             part.load_state_dict(kept[name])
         torch.set_rng_state(kept["random"])
-        # the run may go on where there are fewer GPUs, or none
+        # the run may continue on a machine with fewer GPUs, or none
         torch.cuda.set_rng_state_all(kept["random on cuda"][: torch.cuda.device_count()])
         state = kept["state"]
         device = next(self.parts["model"].parameters()).device
@@ -82,11 +82,14 @@ class Checkpoint:
         return kept["history"], kept["losses"], state
 
     def is_due(self) -> bool:
-        """Whether the last time was so long ago that the run should be kept again."""
+        """Return True if the last save is longer ago than `SECONDS`."""
         return self.path is not None and time.monotonic() - self.saved_at > SECONDS
 
     def save(self, history: list, losses: list[float], state: Any) -> None:
-        """Keep the run as it is now. The file is replaced in one move: half of one is never found."""
+        """Store the run as it is now.
+
+        The file is replaced as a whole, so that it is never half written.
+        """
         if self.path is None:
             return
         kept = {name: part.state_dict() for name, part in self.parts.items()}
@@ -96,11 +99,13 @@ class Checkpoint:
         unfinished = self.path.with_name(self.path.name + ".unfinished")
         torch.save(kept, unfinished)
         try:
-            torch.load(unfinished, weights_only=True)  # now is the time to find out, not when the run should go on
+            torch.load(
+                unfinished, weights_only=True
+            )  # detect an unreadable file now instead of when the run should continue
         except pickle.UnpicklingError as error:
             raise TypeError(
-                "the run cannot be kept: its optimizer or scheduler has what is neither a tensor nor a number of "
-                "Python, such as one of numpy"
+                "the run cannot be stored: its optimizer or scheduler contains a value that is neither a tensor nor a "
+                "Python number, such as one of numpy"
             ) from error
         os.replace(unfinished, self.path)
         self.saved_at = time.monotonic()
@@ -108,23 +113,23 @@ class Checkpoint:
 
 @contextmanager
 def held_interrupts() -> Iterator[list[int]]:
-    """Let Ctrl-C, or a notebook's stop button, wait until a step is done: yields a list that it is put into.
+    """Delay Ctrl-C, or a notebook's stop button, and yield a list that an interrupt is appended to.
 
-    Weights that are half updated would be lost for good. A second interrupt is not held.
+    Interrupted in the middle of a step, weights would be half updated. A second interrupt is not delayed.
     """
-    asked: list[int] = []
+    interrupts: list[int] = []
 
-    def ask(number, frame):
-        if asked:
+    def hold(number, frame):
+        if interrupts:
             raise KeyboardInterrupt
-        asked.append(number)
+        interrupts.append(number)
 
     try:
-        before = signal.signal(signal.SIGINT, ask)
-    except ValueError:  # only a program's main thread is told of interrupts
-        yield asked
+        before = signal.signal(signal.SIGINT, hold)
+    except ValueError:  # only the main thread receives interrupts
+        yield interrupts
         return
     try:
-        yield asked
+        yield interrupts
     finally:
         signal.signal(signal.SIGINT, before)

@@ -1,4 +1,4 @@
-"""One answer for each sequence: a classifier around a recurrent layer, and how well it does.
+"""Sequence classification: a classifier around a recurrent layer, its training, accuracy and confusion matrix.
 
 Shapes: T time steps of the longest sequence in a batch, B sequences, D directions (2 if bidirectional, else 1).
 """
@@ -20,26 +20,34 @@ SUMMARIES = ("h_n", "mean", "max")
 
 
 def mask_of(lengths: Tensor, steps: int | None = None) -> Tensor:
-    """True where a sequence is, False where padding is: bool (T, B). lengths: (B). steps: T, the longest if None."""
+    """Return bool (T, B), True in a sequence, False in padding.
+
+    lengths: (B). steps: T, the longest if None.
+    """
     steps = int(lengths.max()) if steps is None else steps
     return torch.arange(steps, device=lengths.device)[:, None] < lengths
 
 
 def mean_over_time(output, lengths):
-    """The mean of each sequence's own elements. output: (T, B, size). lengths: (B). Returns (B, size)."""
+    """Return the mean of each sequence's own elements, (B, size).
+
+    output: (T, B, size). lengths: (B).
+    """
     mask = mask_of(lengths, len(output))[:, :, None]
     return output.masked_fill(~mask, 0).sum(0) / lengths[:, None].to(output.device)
 
 
 def max_over_time(output, lengths):
-    """The largest of each sequence's own elements, for each feature. output: (T, B, size). Returns (B, size)."""
+    """Return each feature's largest value among a sequence's own elements, (B, size).
+
+    output: (T, B, size).
+    """
     mask = mask_of(lengths, len(output))[:, :, None].to(output.device)
     return output.masked_fill(~mask, -torch.inf).amax(0)
 
 
 def last_states(h_n: Tensor, bidirectional: bool = False) -> Tensor:
-    """The last state of the upmost layer, of both directions if there are two. h_n: (L * D, B, size) → (B, D *
-    size)."""
+    """Return the last state of the top layer, of all directions: (L * D, B, size) → (B, D * size)."""
     return torch.cat([h_n[-2], h_n[-1]], dim=-1) if bidirectional else h_n[-1]
 
 
@@ -47,9 +55,9 @@ class SequenceClassifier(nn.Module):
     """Embedding, recurrent layer, one summary of each sequence, linear layer.
 
     embedding: `companion.Embedding` or `nn.Embedding`. recurrent: an `RNN`, `GRU` or `LSTM` of the companion or of
-    `torch.nn`, time first. num_classes: how many answers there are. summary: "h_n", the last state of each direction;
-    "mean" or "max" of all outputs over time. packed: False lets the layer read padding as if it were part of the
-    sequences, and takes `output[-1]` for "h_n", to show what comes of it.
+    `torch.nn`, time first. num_classes: the number of classes. summary: "h_n", the last state of each direction; "mean"
+    or "max" of all outputs over time. packed: False lets the layer read padding as if it were part of the sequences,
+    and takes `output[-1]` for "h_n", to show the effect.
 
     ValueError for sizes that do not fit, for a layer with `batch_first`, and for an unknown summary.
     """
@@ -74,9 +82,10 @@ class SequenceClassifier(nn.Module):
         self.linear = nn.Linear(size, num_classes, device=weight.device, dtype=weight.dtype)
 
     def forward(self, indices: Tensor, lengths: Tensor) -> Tensor:
-        """indices: (T, B), padded. lengths: (B), on the CPU. Returns the logits (B, num_classes).
+        """Return the logits (B, num_classes).
 
-        ValueError for lengths that do not belong to these indices: torch may take them without a word.
+        indices: (T, B), padded. lengths: (B), on the CPU. ValueError for lengths that do not belong to these indices,
+        which torch may accept silently.
         """
         if tuple(lengths.shape) != (indices.size(1),) or int(lengths.max()) > indices.size(0):
             raise ValueError(
@@ -89,7 +98,7 @@ class SequenceClassifier(nn.Module):
         __call__ = forward
 
     def summarise(self, x, lengths):
-        """One vector for each sequence: (T, B, input_size) → (B, D * size)."""
+        """Return one vector for each sequence: (T, B, input_size) → (B, D * size)."""
         if not self.packed:
             return self.recurrent(x)[0][-1]
         packed = pack_padded_sequence(x, lengths, enforce_sorted=False)
@@ -105,11 +114,11 @@ class SequenceClassifier(nn.Module):
 def learn(
     model: nn.Module, batches: Batches, optimizer: torch.optim.Optimizer, epochs: int, clip: float = 1.0
 ) -> list[float]:
-    """Learn from labelled batches, for so many epochs. Returns the mean loss of each epoch, a list of floats.
+    """Train on labelled batches, and return the mean loss of each epoch, a list of floats.
 
-    model: called as `model(indices, lengths)`, returns logits. batches: (indices, lengths, targets), gone through once
-    an epoch, such as a `DataLoader` with `collate`. clip: the largest norm of the gradients. FloatingPointError for a
-    loss that is no number.
+    model: called as `model(indices, lengths)`, returns logits. batches: (indices, lengths, targets), iterated once per
+    epoch, such as a `DataLoader` with `collate`. clip: the largest norm of the gradients. FloatingPointError for a loss
+    that is not finite.
     """
     history = []
     for epoch in range(epochs):
@@ -128,23 +137,23 @@ def learn(
 
 
 def answers(model: nn.Module, batches: Batches) -> tuple[Tensor, Tensor]:
-    """What a model answers, and what is right: two int64 (N), for all N examples in the order of the batches."""
-    found, right = [], []
+    """Return the predicted and the right classes, int64 (N) each, for all N examples in the order of the batches."""
+    predicted, right = [], []
     with evaluation_of(model):
         for indices, lengths, targets in batches:
-            found.append(model(indices, lengths).argmax(dim=-1))
+            predicted.append(model(indices, lengths).argmax(dim=-1))
             right.append(targets)
-    return torch.cat(found), torch.cat(right)
+    return torch.cat(predicted), torch.cat(right)
 
 
 def accuracy(model: nn.Module, batches: Batches) -> float:
-    """The share of examples that a model answers rightly."""
-    found, right = answers(model, batches)
-    return (found == right).double().mean().item()
+    """Return the share of examples that a model classifies correctly."""
+    predicted, right = answers(model, batches)
+    return (predicted == right).double().mean().item()
 
 
 def confusion(found: Tensor, right: Tensor, num_classes: int) -> Tensor:
-    """Count the answers: int64 (num_classes, num_classes), a row for each right class, a column for each answered one.
+    """Return the confusion matrix, int64 (num_classes, num_classes): rows are right classes, columns predictions.
 
     found, right: int64 (N). ValueError if their shapes differ, or for a class that is not from 0 to num_classes - 1.
     """

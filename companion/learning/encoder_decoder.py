@@ -1,9 +1,9 @@
-"""One network reads a sequence, another writes one of another length.
+"""Sequence to sequence: one network reads a sequence, another writes one of another length.
 
 Ilya Sutskever, Oriol Vinyals and Quoc Le, "Sequence to sequence learning with neural networks" (2014), arXiv 1409.3215;
 attention after Thang Luong, Hieu Pham and Christopher Manning (2015), arXiv 1508.04025, section 3.
 
-Shapes: S time steps of what is read, T of what is written, B sequences, H features of a state.
+Shapes: S time steps of the source, T of the target, B sequences, H features of a state.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,8 +16,7 @@ from companion.learning.classifier import last_states, mask_of
 
 
 class Read(NamedTuple):
-    """What the encoder leaves: memory (S, B, H), its state at every word; padding, bool (B, S), True where there is
-    none."""
+    """The encoder's result: memory (S, B, H), its state at every word; padding, bool (B, S), True at padding."""
 
     memory: Tensor
     padding: Tensor
@@ -29,9 +28,8 @@ class EncoderDecoder(nn.Module):
     source, target: embeddings of what is read and of what is written. encoder: an `LSTM` of the companion or of
     `torch.nn`, in one or two directions; decoder: one whose `hidden_size` is that of all directions together.
     attention: called as `attention(query, key, value, key_padding_mask=…)`, returns contexts (T, B, H) and weights (B,
-    T, S), such as `companion.MultiheadAttention` and `companion.AdditiveAttention`; without one, all that the decoder
-    has of what was read is the encoder's last state. num_outputs: how many signs can be written; index 0 begins and
-    ends.
+    T, S), such as `companion.MultiheadAttention` and `companion.AdditiveAttention`; without it, the decoder gets only
+    the encoder's last state. num_outputs: the number of signs that can be written; index 0 begins and ends.
 
     ValueError for sizes that do not fit, for `batch_first`, and for more than one layer.
     """
@@ -66,11 +64,10 @@ class EncoderDecoder(nn.Module):
     def forward(
         self, inputs: tuple[Tensor, Tensor, Tensor], state: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Write what is given, one step ahead: teacher forcing.
+        """Return the logits (T, B, num_outputs) and the decoder's last state, with teacher forcing.
 
         inputs: (source, lengths, written), as `companion.learning.numerals.Numerals.batch` makes them. state: the
-        decoder's first, the encoder's last if None. Returns the logits (T, B, num_outputs) and the decoder's last
-        state.
+        decoder's first, the encoder's last if None.
         """
         source, lengths, written = inputs
         read, last = self.read(source, lengths)
@@ -81,8 +78,10 @@ class EncoderDecoder(nn.Module):
         __call__ = forward
 
     def read(self, source: Tensor, lengths: Tensor) -> tuple[Read, tuple[Tensor, Tensor]]:
-        """source: indices (S, B), padded. lengths: (B), on the CPU. Returns `Read` and the last state (h, c), (1, B,
-        H)."""
+        """Return `Read` and the encoder's last state (h, c), (1, B, H).
+
+        source: indices (S, B), padded. lengths: (B), on the CPU.
+        """
         # s_1 … s_S: what the encoder makes of each word, in the light of the words around it
         packed = pack_padded_sequence(self.source(source), lengths, enforce_sorted=False)
         memory, (h, c) = self.encoder(packed)
@@ -91,7 +90,7 @@ class EncoderDecoder(nn.Module):
         return Read(memory, ~mask_of(lengths, len(source)).T.to(memory.device)), (h, c)
 
     def write(self, written, read, state):
-        """One step or more: written (T, B) is what was written before each.
+        """Run the decoder for one step or more: written (T, B) is the sign written before each.
 
         Returns the logits (T, B, num_outputs), the state after the last step and the attention's weights (B, T, S), or
         None.

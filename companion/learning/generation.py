@@ -1,4 +1,4 @@
-"""Generation: a trained model reads a beginning, and goes on writing."""
+"""Generation: a trained model continues a text."""
 
 import math
 
@@ -11,13 +11,13 @@ from companion.learning.sequence_model import evaluation_of
 def probabilities(
     logits: Tensor, temperature: float = 1.0, top_k: int | None = None, top_p: float | None = None
 ) -> Tensor:
-    """What the next character is drawn from.
+    """Return the probabilities from which the next character is drawn.
 
-    logits: (..., vocab_size). temperature: below 1 the likely become likelier, above 1 all become more alike; at 0
-    the likeliest has probability 1. top_k: only so many of the likeliest may be drawn. top_p: only the likeliest, as
-    few as together have this probability (Holtzman et al. 2020, The Curious Case of Neural Text Degeneration, section
-    3.1); of those that `top_k` leaves, if both are given. Index 0, the unknown character, is never drawn. ValueError
-    for a temperature, a `top_k` or a `top_p` that means nothing.
+    logits: (..., vocab_size). temperature: below 1 likely characters become likelier, above 1 all become more alike; at
+    0 the likeliest has probability 1. top_k: the number of likeliest characters that may be drawn. top_p: the
+    likeliest, as few as together have this probability (Holtzman et al. 2020, The Curious Case of Neural Text
+    Degeneration, section 3.1); applied after `top_k`, if both are given. Index 0, the unknown character, is never
+    drawn. ValueError for a meaningless temperature, `top_k` or `top_p`.
     """
     if not (temperature >= 0 and math.isfinite(temperature)):
         raise ValueError(f"temperature must be a number from 0 on, not {temperature}")
@@ -33,7 +33,7 @@ def probabilities(
     if top_k is not None and top_k < logits.size(-1):
         kept = logits.topk(top_k, dim=-1)
         logits = torch.full_like(logits, -math.inf).scatter(-1, kept.indices, kept.values)
-    # p_i = exp( y_i / τ ) / Σ_j exp( y_j / τ );   the largest is taken away first, so that no exp overflows
+    # p_i = exp( y_i / τ ) / Σ_j exp( y_j / τ );   subtract the largest first, so that no exp overflows
     p = torch.softmax((logits - best.values) / temperature, dim=-1)
     if top_p is not None:
         ordered, places = p.sort(dim=-1, descending=True, stable=True)
@@ -44,17 +44,17 @@ def probabilities(
     return p
 
 
-# A chapter shows these lines.
+# A chapter prints this function.
 # fmt: off
 def generate(
     model, vocabulary, prefix, length, *,
     temperature=1.0, top_k=None, top_p=None, generator=None,
 ):
-    """Let a model go on from `prefix` for `length` characters. Returns the prefix with what follows.
+    """Return `prefix` with the `length` characters with which a model continues it.
 
     model: a `SequenceModel` over the vocabulary. The state begins at zero and reads the prefix, each character once;
-    then each character that is drawn is read in turn. temperature, top_k, top_p: as in `probabilities`. generator: a
-    `torch.Generator` that the characters are drawn with.
+    then each character that is drawn is read in turn. temperature, top_k, top_p: as in `probabilities`. generator: the
+    `torch.Generator` for drawing the characters.
 
     ValueError for an empty prefix, or one with characters that are not in the vocabulary.
     """

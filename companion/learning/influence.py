@@ -1,5 +1,4 @@
-"""Which of the characters before a place mattered for what a model expects there? Two ways to ask, which need not
-agree."""
+"""Two measures of how much each earlier character matters for a model's prediction; they need not agree."""
 
 from typing import Any
 
@@ -11,26 +10,25 @@ from companion.learning.sequence_model import evaluation_of
 
 
 def gradients(model: Any, past: Tensor, target: Tensor) -> Tensor:
-    """‖∂(-log p)/∂x_t‖ for each character that was read: what a small change of its embedding vector would do.
+    """Return ‖∂(-log p)/∂x_t‖ for each character: the effect of a small change of its embedding vector, (T, B).
 
-    model: a `SequenceModel`. past: indices (T, B), what was read. target: indices (B), what came next; p is the
-    probability that the model gave it. Returns (T, B).
+    model: a `SequenceModel`. past: indices (T, B), the characters read. target: indices (B), the next characters, to
+    which the model gave the probability p.
     """
     with torch.enable_grad():
         x = model.embedding(past).detach().requires_grad_()
         h, _ = model.recurrent(x)
-        losses = F.cross_entropy(
-            model.linear(h[-1]), target, reduction="sum"
-        )  # of B texts that know nothing of each other
+        # the sum over B texts, which do not affect each other's gradients
+        losses = F.cross_entropy(model.linear(h[-1]), target, reduction="sum")
         (dx,) = torch.autograd.grad(losses, x)
     return dx.norm(dim=-1)
 
 
 def taken_away(model: Any, past: Tensor, target: Tensor | int) -> Tensor:
-    """By how much -log p rises when one character is taken out and the rest is read anew: for each of them, (T).
+    """Return how much -log p rises when one character is left out, for each of them, (T).
 
-    past: indices (T). target: an index, what came next. Below zero: without the character the model would have done
-    better.
+    past: indices (T). target: an index, the next character. A value below zero means that the model predicts better
+    without the character.
     """
     length = len(past)
     without = torch.stack([torch.cat([past[:t], past[t + 1 :]]) for t in range(length)], dim=1)
@@ -38,7 +36,7 @@ def taken_away(model: Any, past: Tensor, target: Tensor | int) -> Tensor:
 
 
 def surprise(model: Any, past: Tensor, target: Tensor | int) -> Tensor:
-    """-log p of an index, after pasts (T, B), that may have no characters: (B)."""
+    """Return -log p of an index, after pasts (T, B), which may be empty: (B)."""
     with evaluation_of(model):
         if len(past):
             y = model(past)[0][-1]
@@ -48,6 +46,6 @@ def surprise(model: Any, past: Tensor, target: Tensor | int) -> Tensor:
 
 
 def reach(values: Tensor, share: float) -> Tensor:
-    """How many of the last characters have this share of the sum of all absolute values (T, …): (…)."""
+    """Return how many of the last characters have this share of the sum of all absolute values (T, …): (…)."""
     from_the_end = values.abs().flip(0).cumsum(0)
     return 1 + (from_the_end < share * from_the_end[-1]).sum(0)

@@ -1,8 +1,8 @@
-"""Classifiers without memory: they count pieces of a text, and the order of the pieces is lost.
+"""Classifiers without memory: they count pieces of a text (n-grams) and ignore the order of the pieces.
 
-Both here have one table, with a row for each piece and a column for each class. The rows of a text's pieces are added
-up: these are its logits. Naive Bayes fills the table by counting (Maron 1961, Journal of the ACM 8(3)); logistic
-regression learns it as a network does. Pieces of a few characters as a sign of the language: Cavnar and Trenkle 1994.
+Both have one table, with a row for each piece and a column for each class. The sum of the rows of a text's pieces is
+its logits. Naive Bayes fills the table by counting (Maron 1961, Journal of the ACM 8(3)); logistic regression learns it
+as a network does. N-grams as a sign of the language: Cavnar and Trenkle 1994.
 """
 
 from collections import Counter
@@ -14,11 +14,11 @@ from torch import Tensor, nn
 
 from companion.learning.indices import check_indices
 
-BEGIN, END = "\x02", "\x03"  # stand before and after a text, so that a piece can say that it is the first, or the last
+BEGIN, END = "\x02", "\x03"  # before and after a text, so that its first and last pieces differ from others
 
 
 def ngrams(text: str, longest: int = 3) -> list[str]:
-    """All pieces of 1 to `longest` characters, a list of strings. Beginning and end of the text count as characters."""
+    """Return all pieces of 1 to `longest` characters; the markers of beginning and end count as characters."""
     marked = BEGIN + text + END
     starts = ((n, k) for n in range(1, longest + 1) for k in range(len(marked) - n + 1))
     return [marked[k : k + n] for n, k in starts if marked[k : k + n] not in (BEGIN, END)]
@@ -27,26 +27,26 @@ def ngrams(text: str, longest: int = 3) -> list[str]:
 class NGrams:
     """The pieces of some texts, and their indices from 1 on. Index 0 is any other piece, and padding.
 
-    texts: what the pieces are taken from. longest: how many characters a piece has at most. `len()` counts index 0 too.
+    texts: the source of the pieces. longest: the largest number of characters in a piece. `len()` counts index 0 too.
     """
 
     def __init__(self, texts: Iterable[str], longest: int = 3) -> None:
         self.longest = longest
-        found = Counter(piece for text in texts for piece in ngrams(text, longest))
-        self.indices = {piece: index for index, piece in enumerate(sorted(found), start=1)}
+        counts = Counter(piece for text in texts for piece in ngrams(text, longest))
+        self.indices = {piece: index for index, piece in enumerate(sorted(counts), start=1)}
 
     def __len__(self) -> int:
         return len(self.indices) + 1
 
     def encode(self, text: str) -> Tensor:
-        """The indices of a text's pieces, int64 (their number)."""
+        """Return the indices of a text's pieces, int64 (number of pieces)."""
         return torch.tensor([self.indices.get(piece, 0) for piece in ngrams(text, self.longest)])
 
 
 class BagClassifier(nn.Module):
     """The sum of a table's rows: logistic regression, if the table is learned. It begins with zeros.
 
-    num_ngrams: rows of the table, with row 0, which stays zero. num_classes: how many answers there are.
+    num_ngrams: rows of the table, with row 0, which stays zero. num_classes: the number of classes.
     """
 
     def __init__(self, num_ngrams: int, num_classes: int, dtype: torch.dtype | None = None) -> None:
@@ -56,8 +56,10 @@ class BagClassifier(nn.Module):
         nn.init.zeros_(self.table.weight)
 
     def forward(self, indices: Tensor, lengths: Tensor | None = None) -> Tensor:
-        """indices: (T, B), padded with 0. Returns the logits (B, num_classes). lengths are not needed: row 0 adds
-        nothing."""
+        """Return the logits (B, num_classes).
+
+        indices: (T, B), padded with 0. lengths is not used: row 0 adds nothing.
+        """
         # y = Σ_t W[ i_t ] + b
         return self.table(indices).sum(0) + self.bias
 
@@ -69,11 +71,10 @@ class BagClassifier(nn.Module):
 def naive_bayes(
     learned_from: Iterable[tuple[Tensor, int]], num_ngrams: int, num_classes: int, alpha: float = 0.1
 ) -> BagClassifier:
-    """A `BagClassifier` whose table is counted, in float64.
+    """Return a `BagClassifier` whose table is counted, in float64.
 
-    learned_from: a list of (indices, number of the class). alpha: how often each piece is taken to have been seen in
-    every class before anything is counted, above 0. ValueError for another alpha, and for a piece or a class with a
-    number that the table does not have.
+    learned_from: a list of (indices, number of the class). alpha: above 0, a count that every piece has in every class
+    from the start. ValueError for another alpha, and for a piece or a class that the table does not have.
     """
     if alpha <= 0:
         raise ValueError(f"alpha must be above 0, not {alpha}: a piece that a class never had would forbid it")

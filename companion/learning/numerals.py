@@ -1,4 +1,4 @@
-"""Numbers as they are read aloud, in the book's four languages, and as digits: a small task of reading and writing.
+"""Numbers in words and in digits, in the book's four languages: a small sequence-to-sequence task.
 
 412007   four hundred and twelve thousand and seven   四十一万二千七   사십일만이천칠   四十一万二千零七
 """
@@ -17,8 +17,8 @@ from companion.learning.windows import generator_of
 
 LANGUAGES = ("en", "ja", "ko", "zh")
 DIGITS = "0123456789"
-LONGEST = 12  # digits that words are known for
-TRAINED = 9  # digits of the longest number that models learn from
+LONGEST = 12  # digits that can be put in words
+TRAINED = 9  # digits of the longest number in training
 
 SMALL = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -36,7 +36,7 @@ SIGNS = {
 
 
 def in_words(number: int, language: str) -> list[str]:
-    """How a number is read aloud, as a list of words: in English "four", "hundred", …, elsewhere one sign each.
+    """Return a number as words: in English "four", "hundred", …, in the other languages one sign each.
 
     number: an int from 0 to 10¹² - 1. ValueError for any other, or a language that is not one of `LANGUAGES`.
     """
@@ -50,7 +50,7 @@ def in_words(number: int, language: str) -> list[str]:
 
 
 def english(number: int) -> list[str]:
-    """In groups of three digits, with "and" before what is below a hundred."""
+    """Return the words in groups of three digits, with "and" before a rest below a hundred."""
     words: list[str] = []
     for power in (3, 2, 1, 0):
         group, number = divmod(number, 1000**power)
@@ -67,45 +67,50 @@ def english(number: int) -> list[str]:
 
 
 def by_ten_thousands(number: int, language: str) -> str:
-    """In groups of four digits. Chinese says one zero for any that stand between; the others say none."""
+    """Return the signs in groups of four digits.
+
+    Chinese has one zero for any number of zeros between other digits; the other languages have none.
+    """
     digits, tens, powers = SIGNS[language]
-    found, gap = "", False
+    signs, gap = "", False
     for place in (2, 1, 0):
         group, number = divmod(number, 10 ** (4 * place))
         for k, digit in enumerate(f"{group:04}"):
             if digit == "0":
-                gap = found != ""
+                gap = signs != ""
                 continue
             if language == "zh" and gap:
-                found += digits[0]
+                signs += digits[0]
             gap = False
-            is_silent = digit == "1" and is_silent_one(language, k, place, group, found)
-            found += ("" if is_silent else digits[int(digit)]) + ("" if k == 3 else tens[2 - k])
+            is_silent = digit == "1" and is_silent_one(language, k, place, group, signs)
+            signs += ("" if is_silent else digits[int(digit)]) + ("" if k == 3 else tens[2 - k])
         if group and place:
-            found += powers[place - 1]
-        gap = gap and group == 0  # a zero at the end of a group is not said
-    return found
+            signs += powers[place - 1]
+        gap = gap and group == 0  # a zero at the end of a group has no sign
+    return signs
 
 
-def is_silent_one(language: str, k: int, place: int, group: int, found: str) -> bool:
-    """Whether a 1 goes without saying. k: 0 for thousands … 3 for ones of a group of four digits, the group of
-    `place`."""
+def is_silent_one(language: str, k: int, place: int, group: int, signs: str) -> bool:
+    """Return True if a 1 is not written.
+
+    k: 0 for thousands … 3 for ones of a group of four digits, the group of `place`.
+    """
     if language == "zh":  # 十二, but 一百一十二
-        return k == 2 and found == ""
+        return k == 2 and signs == ""
     if language == "ja":  # 千, but 一千万
         return k in (1, 2) or (k == 0 and place == 0)
     return k < 3 or (place == 1 and group == 1)  # 천, 천만, 만, but 일억
 
 
 class Numerals:
-    """Numbers in words, to be written in digits: a supply of batches for `companion.learning.training.train`.
+    """Numbers in words, to be written in digits: batches for `companion.learning.training.train`.
 
-    language: one of `LANGUAGES`. longest: how many digits numbers have at most; all lengths up to there are as
-    frequent. batch_size, batches: of an epoch. seed: with the number of an epoch it decides all random numbers. A tenth
-    of the numbers of four digits and more is held out, always the same: `epoch` never deals them out, `held_out` no
-    others.
+    language: one of `LANGUAGES`. longest: the largest number of digits; all lengths up to it are equally frequent.
+    batch_size, batches: of an epoch. seed: with the number of an epoch it decides all random numbers. A tenth of the
+    numbers of four digits and more is held out, always the same: `epoch` never uses them, `held_out` uses no others.
 
-    words: what can be read; index 0 is padding. signs: what can be written: index 0 ends, 1 to 10 are the digits.
+    words: the source vocabulary; index 0 is padding. signs: the target vocabulary: index 0 ends, 1 to 10 are the
+    digits.
     """
 
     carried = False
@@ -122,39 +127,41 @@ class Numerals:
         self.indices = {word: index for index, word in enumerate(self.words)}
 
     def __len__(self) -> int:
-        """How many batches an epoch has."""
+        """Return the number of batches in an epoch."""
         return self.batches
 
     def epoch(self, number: int) -> Iterator[tuple[Any, Tensor]]:
-        """The batches of an epoch, as `batch` makes them."""
+        """Yield the batches of an epoch, as `batch` makes them."""
         generator = generator_of(self.seed, number)
         for _ in range(self.batches):
             lengths = torch.randint(1, self.longest + 1, (self.batch_size,), generator=generator).tolist()
             yield self.batch([draw(length, generator, held_out=False) for length in lengths])
 
     def held_out(self, length: int, count: int, seed: int = 0) -> list[int]:
-        """So many numbers of `length` digits that no epoch deals out, a list of ints. ValueError below four digits."""
+        """Return `count` numbers of `length` digits that no epoch uses; ValueError below four digits."""
         if length < 4:
             raise ValueError(f"numbers of {length} digits are not held out: there are too few of them")
         generator = generator_of(seed, length)
         return [draw(length, generator, held_out=True) for _ in range(count)]
 
     def batch(self, numbers: Iterable[int]) -> tuple[Any, Tensor]:
-        """What a model reads and what it is asked for: ((source, lengths, written), targets).
+        """Return a model's inputs and targets: ((source, lengths, written), targets).
 
-        source: the words' indices (S, B), shorter ones padded with 0; lengths: (B). written: (T, B), what has been
-        written before each step, 0 at the first. targets: (T, B), the digits' indices and a 0 to end with; then
-        `IGNORED`.
+        source: the words' indices (S, B), shorter ones padded with 0; lengths: (B). written: (T, B), the sign written
+        before each step, 0 at the first. targets: (T, B), the digits' indices and a final 0; then `IGNORED`.
         """
         sources = [self.encode(in_words(number, self.language)) for number in numbers]
         digits = [torch.tensor([1 + int(digit) for digit in str(number)]) for number in numbers]
         end = torch.zeros(1, dtype=torch.int64)
-        written = pad_sequence([torch.cat([end, one]) for one in digits])
-        targets = pad_sequence([torch.cat([one, end]) for one in digits], padding_value=IGNORED)
-        return (pad_sequence(sources), torch.tensor([len(one) for one in sources]), written), targets
+        written = pad_sequence([torch.cat([end, row]) for row in digits])
+        targets = pad_sequence([torch.cat([row, end]) for row in digits], padding_value=IGNORED)
+        return (pad_sequence(sources), torch.tensor([len(source) for source in sources]), written), targets
 
     def encode(self, words: str | list[str]) -> Tensor:
-        """The indices of words, int64 (S). words: a list, or a string as one types it. ValueError for one not known."""
+        """Return the indices of words, int64 (S); ValueError for an unknown word.
+
+        words: a list, or a string as one types it.
+        """
         words = split(words, self.language) if isinstance(words, str) else words
         unknown = [word for word in words if word not in self.indices]
         if unknown or not words:
@@ -163,10 +170,9 @@ class Numerals:
         return torch.tensor([self.indices[word] for word in words])
 
     def decode(self, indices: Iterable) -> str:
-        """Return the digits of what was written, up to its end, as a string. indices: a sequence of numbers from 0 to
-        10.
+        """Return the digits of the written signs, up to the end sign, as a string.
 
-        ValueError for another number before the end.
+        indices: a sequence of numbers from 0 to 10. ValueError for another number before the end.
         """
         written = [int(index) for index in indices]
         written = written[: written.index(0) if 0 in written else None]
@@ -183,11 +189,11 @@ class JoinedNumerals(Numerals):
 
     @property
     def vocab_size(self) -> int:
-        """How many indices there are: 0, the words, the digits."""
+        """Return the number of indices: 0, the words, the digits."""
         return len(self.words) + len(DIGITS)
 
     def batch(self, numbers: Iterable[int]) -> tuple[Any, Tensor]:
-        """(inputs, targets): what follows each input, `IGNORED` where it is a word or padding."""
+        """Return (inputs, targets): a target follows each input, `IGNORED` at words and padding."""
         inputs, targets = [], []
         for number in numbers:
             words = self.encode(in_words(number, self.language))
@@ -199,30 +205,30 @@ class JoinedNumerals(Numerals):
 
 
 def all_right(logits: Tensor, targets: Tensor) -> Tensor:
-    """For each sequence, whether the likeliest sign is right at every step: bool (B).
+    """Return bool (B), True for each sequence whose likeliest sign is right at every step.
 
-    logits: (T, B, num_outputs), of a model that was given what is right so far. Then, and only then, it writes the same
-    when it goes on from its own signs: up to its first mistake it reads nothing else.
+    logits: (T, B, num_outputs), with teacher forcing. The model then, and only then, writes the same without it, since
+    up to its first mistake it reads the same signs.
     """
     return ((logits.argmax(dim=-1) == targets) | (targets == IGNORED)).all(dim=0)
 
 
 def known_words(language: str) -> list[str]:
-    """All words that numbers are read aloud with."""
+    """Return all words in which numbers are written."""
     if language == "en":
         return [*SMALL, *TENS[2:], "hundred", *THOUSANDS[1:], "and"]
     return list("".join(SIGNS[language]))
 
 
 def split(text: str, language: str) -> list[str]:
-    """The words of a text as it is typed: in English at blanks, hyphens and commas, elsewhere sign by sign."""
+    """Return the words of a typed text: in English split at blanks, hyphens and commas, elsewhere sign by sign."""
     if language == "en":
         return re.findall(r"[^\s,-]+", text.lower())
     return [sign for sign in text if not sign.isspace()]
 
 
 def draw(length: int, generator: torch.Generator, held_out: bool) -> int:
-    """A number of so many digits, more often with zeros than chance has it: they are what words leave out."""
+    """Return a random number of `length` digits, with more zeros than by chance: words leave zeros out."""
     while True:
         digits = torch.randint(-2, 10, (length,), generator=generator).clamp(min=0).tolist()
         digits[0] = digits[0] or int(torch.randint(1, 10, (1,), generator=generator))
@@ -232,5 +238,5 @@ def draw(length: int, generator: torch.Generator, held_out: bool) -> int:
 
 
 def is_held_out(number: int) -> bool:
-    """Whether a number is kept from training: a tenth of those from 1,000 on, mixed by a large prime."""
+    """Return True for a tenth of the numbers from 1,000 on, mixed by a large prime."""
     return number >= 1000 and number * 2654435761 // 128 % 10 == 0

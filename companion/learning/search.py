@@ -15,7 +15,10 @@ from companion.learning.sequence_model import evaluation_of
 
 
 class Found(NamedTuple):
-    """A sequence and its log probability; of `greedy` also each sign's probability, and the weights (T, S) or None."""
+    """A sequence and its log probability.
+
+    From `greedy` also the probability of each sign, and the weights (T, S) or None.
+    """
 
     sequence: list[int]
     log_p: float

@@ -1,7 +1,7 @@
-"""Series of numbers: from a file to windows, to forecasts, and to what the simplest forecasts would have reached.
+"""Time series: from a file to windows, simple forecasts as baselines, a recurrent forecaster, and error measures.
 
-A series is (time, variables), float64. A window is a piece of it, and its targets are what comes next. Windows are
-(time, batch, variables), as recurrent layers read them; targets and forecasts are (batch, horizon), in the same unit.
+A series is (time, variables), float64. A window is a piece of it, and its targets are the values that follow. Windows
+are (time, batch, variables), as recurrent layers read them; targets and forecasts are (batch, horizon), in one unit.
 """
 
 import copy
@@ -26,18 +26,18 @@ SHIPPED = Path(str(files("companion.learning") / "series_files"))
 
 
 def load_series(source: str | Path, columns: str | Sequence[str] | None = None) -> Tensor:
-    """Numbers from a file of comma-separated values with a line of names at its top: (time, variables), float64.
+    """Return the numbers of a CSV file with a line of column names: (time, variables), float64.
 
     source: the name of a series that comes with the package ("seattle", the weather of 1,461 days), or the path of a
-    file in UTF-8, with a point before decimals. columns: names of those to be read, in that order; None for all.
-    FileNotFoundError if there is no such file; ValueError, with the line, for a column that is not there, a line that
-    is cut or too long, and a value that is missing or no finite number.
+    file in UTF-8, with decimal points. columns: names of those to be read, in that order; None for all.
+    FileNotFoundError if there is no such file; ValueError, with the line, for an unknown or repeated column, a line of
+    the wrong length, and a value that is missing or not a finite number.
     """
     path = SHIPPED / f"{source}.csv"
     if not (isinstance(source, str) and source.isidentifier() and path.is_file()):
         path = source
     if not is_there(path):
-        known = ", ".join(repr(one.stem) for one in sorted(SHIPPED.glob("*.csv")))
+        known = ", ".join(repr(file.stem) for file in sorted(SHIPPED.glob("*.csv")))
         raise FileNotFoundError(f"{str(source)[:80]!r} is neither a file nor one of the series {known}")
     lines = read_text(path).splitlines()
     names = [name.strip().strip('"') for name in lines[0].split(",")]
@@ -59,7 +59,7 @@ def load_series(source: str | Path, columns: str | Sequence[str] | None = None) 
 
 
 def finite(text: str, path: str | Path, line: int, column: str) -> float:
-    """The number that a text is. ValueError, with the place, if it is none, or not finite."""
+    """Return the number that a text represents; ValueError, with the position, if it is not a finite number."""
     try:
         value = float(text)
     except ValueError:
@@ -67,18 +67,18 @@ def finite(text: str, path: str | Path, line: int, column: str) -> float:
     if math.isfinite(value):
         return value
     text = text.strip()
-    said = f"{text!r} is not a finite number" if text else "a value is missing"
+    problem = f"{text!r} is not a finite number" if text else "a value is missing"
     raise ValueError(
-        f"{str(path)!r}, line {line}, column {column!r}: {said}. Name the columns to read, or mend the file"
+        f"{str(path)!r}, line {line}, column {column!r}: {problem}. Name the columns to read, or mend the file"
     )
 
 
 def windows(series: Tensor, length: int, horizon: int = 1, target: int = 0) -> tuple[Tensor, Tensor]:
-    """All windows of a series, one beginning at each place, and what comes after each.
+    """Return all windows of a series, one beginning at each position, and the values after each.
 
-    series: (time, variables). length: steps of a window. horizon: how many steps after it are asked for. target: which
+    series: (time, variables). length: steps of a window. horizon: the number of steps to predict. target: the predicted
     variable. Returns (length, N, variables) and (N, horizon), where N = time - length - horizon + 1. ValueError if the
-    series is too short, or lacks the dimension of its variables.
+    series is too short, or is not of two dimensions.
     """
     if series.dim() != 2:
         raise ValueError(
@@ -93,10 +93,10 @@ def windows(series: Tensor, length: int, horizon: int = 1, target: int = 0) -> t
 
 
 class Scaling:
-    """Each variable minus its mean, divided by its standard deviation: both of what is given here, and kept.
+    """Each variable minus its mean, divided by its standard deviation, both computed from the training part.
 
-    learned_from: (time, variables), the part that is learned from and no more; else the future is known. ValueError for
-    a variable that is the same throughout.
+    learned_from: (time, variables), the training part and nothing else, or the future leaks in. ValueError for a
+    constant variable.
     """
 
     def __init__(self, learned_from: Tensor) -> None:
@@ -106,11 +106,11 @@ class Scaling:
             raise ValueError(f"variable {constant[0]} is the same at every step: it has no spread to divide by")
 
     def there(self, series: Tensor) -> Tensor:
-        """(…, variables) in its unit → the same without a unit, with a mean of about 0 and a spread of about 1."""
+        """Return the series (…, variables) scaled to a mean of about 0 and a standard deviation of about 1."""
         return (series - self.mean) / self.std
 
     def back(self, values: Tensor, target: int = 0) -> Tensor:
-        """Forecasts of a variable → the same in its unit."""
+        """Return forecasts of a variable in its original unit."""
         return values * self.std[target] + self.mean[target]
 
 
@@ -118,13 +118,18 @@ class Scaling:
 
 
 def persistence(inputs: Tensor, horizon: int = 1, target: int = 0) -> Tensor:
-    """As it was last. inputs: (length, N, variables). Returns (N, horizon)."""
+    """Return the last value as the forecast for all steps, (N, horizon).
+
+    inputs: (length, N, variables).
+    """
     return inputs[-1, :, target, None].expand(-1, horizon)
 
 
 def seasonal_persistence(inputs: Tensor, period: int, horizon: int = 1, target: int = 0) -> Tensor:
-    """As it was one period ago. inputs: (length, N, variables), with length at least the period. Returns (N,
-    horizon)."""
+    """Return the values one period ago as forecasts, (N, horizon).
+
+    inputs: (length, N, variables), with length at least the period.
+    """
     if not horizon <= period <= len(inputs):
         raise ValueError(f"a window of {len(inputs)} steps and a horizon of {horizon} do not fit a period of {period}")
     start = len(inputs) - period
@@ -132,10 +137,10 @@ def seasonal_persistence(inputs: Tensor, period: int, horizon: int = 1, target: 
 
 
 class LinearForecast:
-    """A linear autoregression: every target is a sum of the window's values, each times a weight, and a constant.
+    """Linear autoregression: every forecast is a weighted sum of the window's values, plus a constant.
 
-    inputs: (length, N, variables), targets: (N, horizon), of the part that is learned from. The weights make the mean
-    squared error there as small as it can be (least squares). ValueError for fewer windows than weights.
+    inputs: (length, N, variables), targets: (N, horizon), of the training part. The weights minimise the mean squared
+    error there (least squares). ValueError for fewer windows than weights.
     """
 
     def __init__(self, inputs, targets):
@@ -162,10 +167,10 @@ class LinearForecast:
 
 
 class Forecaster(nn.Module):
-    """A recurrent layer that reads a window, and a linear layer that makes the forecasts of its last output.
+    """A recurrent layer that reads a window, and a linear layer that makes forecasts from its last output.
 
-    recurrent: an RNN, GRU or LSTM, time first. horizon: how many steps ahead, all at once. from_last: what is learned
-    is the difference to the last value of variable 0; such a forecast begins as persistence.
+    recurrent: an RNN, GRU or LSTM, time first. horizon: the number of steps, all forecast at once. from_last: the
+    network predicts the difference to the last value of variable 0; such a forecast begins as persistence.
     """
 
     def __init__(self, recurrent: Any, horizon: int = 1, from_last: bool = False) -> None:
@@ -177,10 +182,11 @@ class Forecaster(nn.Module):
 
     if TYPE_CHECKING:
 
-        def __call__(self, inputs: Tensor) -> Tensor: ...
+        def __call__(self, inputs: Tensor) -> Tensor:
+            """Call `forward`."""
 
     def forward(self, inputs):
-        """(length, N, variables) → (N, horizon)."""
+        """Return the forecasts (N, horizon) for windows (length, N, variables)."""
         output, _ = self.recurrent(inputs)
         # y = W h_T + b
         y = self.linear(output[-1])
@@ -188,7 +194,7 @@ class Forecaster(nn.Module):
 
 
 def fit(model, learned_from, held_out, learning_rate, epochs, batch_size=32, seed=0):
-    """Learn from windows in random order, and keep the weights that were best on what is held out.
+    """Train on windows in random order, keep the weights with the smallest held-out error, and return the errors.
 
     learned_from, held_out: (inputs, targets), scaled. Returns the mean absolute error on the held-out part after each
     epoch, a list.
@@ -212,7 +218,7 @@ def fit(model, learned_from, held_out, learning_rate, epochs, batch_size=32, see
 
 
 def ask(model: Callable[[Tensor], Tensor], inputs: Tensor) -> Tensor:
-    """The forecasts of a model, without gradients: (length, N, variables) → (N, horizon)."""
+    """Return a model's forecasts, without gradients: (length, N, variables) → (N, horizon)."""
     if not isinstance(model, nn.Module):
         return model(inputs)
     with evaluation_of(model):
@@ -220,10 +226,9 @@ def ask(model: Callable[[Tensor], Tensor], inputs: Tensor) -> Tensor:
 
 
 def fed_back(model, inputs, steps):
-    """Forecasts over many steps by a model of one step: each forecast is read as if it had been measured.
+    """Return forecasts over many steps by a one-step model that reads its own forecasts, (N, steps).
 
-    inputs: (length, N, 1). Returns (N, steps). ValueError for several variables: the others would have to be forecast
-    too.
+    inputs: (length, N, 1). ValueError for several variables: the others would have to be forecast too.
     """
     if inputs.shape[-1] != 1:
         variables = f"only one variable can be fed back, not {inputs.shape[-1]}"
@@ -239,18 +244,18 @@ def fed_back(model, inputs, steps):
 
 
 def mean_absolute_error(forecasts: Tensor, targets: Tensor) -> float:
-    """The mean distance between forecast and truth, a float in the unit of the series. Both: (N, horizon)."""
+    """Return the mean distance between forecasts and targets, both (N, horizon), in the unit of the series."""
     if forecasts.shape != targets.shape:
         raise ValueError(f"forecasts {tuple(forecasts.shape)} and targets {tuple(targets.shape)} must have one shape")
     return (forecasts - targets).abs().mean().item()
 
 
 def half_width(errors: Tensor, coverage: float = 0.9) -> float:
-    """How far an interval must reach to each side of a forecast, to hold the truth with this probability.
+    """Return half the width of an interval around a forecast that covers the truth with this probability.
 
-    errors: forecast minus truth, one dimension, of a part that was not learned from. Of n distances it is the one with
+    errors: forecast minus truth, one dimension, on data outside the training part. Of n distances it is the one with
     the rank ⌈(n + 1) · coverage⌉: split conformal prediction (Lei and others 2018, arXiv 1604.04173, section 2.2). It
-    holds if the errors to come are of the same kind. ValueError for too few errors.
+    assumes that future errors are of the same kind. ValueError for too few errors.
     """
     rank = math.ceil((len(errors) + 1) * coverage)
     if rank > len(errors):
@@ -259,8 +264,10 @@ def half_width(errors: Tensor, coverage: float = 0.9) -> float:
 
 
 def water_tank(steps: int, seed: int = 0) -> Tensor:
-    """A made series: the level of a tank, (steps, 1). Water runs in, more by day (24 steps) than by night, and a bit by
-    chance. At a level of 10 a pump starts, and takes 3 a step until the level is below 2.
+    """Return an artificial series: the level of a tank, (steps, 1).
+
+    The inflow has a period of 24 steps and some noise. At a level of 10 a pump starts, and removes 3 per step until the
+    level is below 2.
     """
     generator = torch.Generator().manual_seed(seed)
     noise = 0.2 * torch.randn(steps, generator=generator, dtype=torch.float64)

@@ -1,4 +1,4 @@
-"""Training: the loop in which a recurrent network learns, and what is computed in it."""
+"""Training: the loop in which a recurrent network learns, its loss, and the clipping of gradients."""
 
 import math
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from companion.learning.checkpoint import Checkpoint, held_interrupts
 from companion.learning.progress import progress_bar
 from companion.learning.sequence_model import evaluation_of
 
-IGNORED = -100  # the target where nothing is asked; torch's own number for it
+IGNORED = -100  # a target that does not count; torch's default `ignore_index`
 
 
 class Epoch(NamedTuple):
-    """What an epoch came to: the mean loss of its steps, and the mean loss afterwards on what is held out, if any."""
+    """The mean loss of an epoch's steps, and the mean loss on held-out data after it, if there is any."""
 
     loss: float
     held_out: float | None = None
@@ -36,18 +36,18 @@ def train(
     checkpoint=None,
     progress=True,
 ):
-    """Train a model. Returns what each epoch came to, a list of `Epoch`.
+    """Train a model, and return a list of `Epoch`.
 
     model: called as `model(inputs, state)`, returns outputs and the state after them. batches: such as
     `ConsecutiveWindows`, with `epoch(number)`, `len()` and `carried`. optimizer, scheduler: of `torch.optim`; the
-    scheduler moves at every step. epochs: how many in all. clip: the largest norm that gradients may have, None for
-    any. held_out: batches that are read after every epoch and not learned from. loss_function: (outputs, targets) →
-    mean loss; `cross_entropy` if None. checkpoint: the path of a file in which the run is kept. progress: show the
-    epoch, the loss and the time left.
+    scheduler moves at every step. epochs: the total number. clip: the largest norm of the gradients, None for any.
+    held_out: batches that are evaluated after every epoch. loss_function: (outputs, targets) → mean loss;
+    `cross_entropy` if None. checkpoint: the path of a file in which the run is stored. progress: show the epoch, the
+    loss and the time left.
 
-    A run that is kept in a file and was interrupted goes on when the same call is made again with a new model and
-    optimizer, and ends with the same weights, bit for bit. FloatingPointError once the loss or the gradients'
-    norm is no number, before the weights are; ValueError for a file that keeps another run.
+    A stored run that was interrupted continues when the same call is made again with a new model and optimizer, and
+    ends with the same weights, bit for bit. FloatingPointError once the loss or the gradients' norm is not finite,
+    before the weights change; ValueError for a file that stores another run.
     """
     loss_function = loss_function or cross_entropy
     clip = math.inf if clip is None else clip
@@ -95,7 +95,7 @@ def train(
 
 
 def evaluate(model: nn.Module, batches: Any, loss_function: Callable[[Tensor, Tensor], Tensor] | None = None) -> float:
-    """The mean loss for each target of `batches`, without dropout and without learning."""
+    """Return the mean loss over the targets of `batches`, without dropout and without learning."""
     loss_function = loss_function or cross_entropy
     total, count, state = 0.0, 0, None
     with evaluation_of(model):
@@ -107,17 +107,23 @@ def evaluate(model: nn.Module, batches: Any, loss_function: Callable[[Tensor, Te
 
 
 def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
-    """The mean of -log p(target), in nats. logits: (T, B, vocab_size). targets: (T, B), `IGNORED` where none is."""
+    """Return the mean of -log p(target), in nats.
+
+    logits: (T, B, vocab_size). targets: (T, B), or `IGNORED`.
+    """
     return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 
 
 def perplexity(loss: float) -> float:
-    """exp of a mean loss in nats: among how many equally likely answers the model hesitates."""
+    """Return exp of a mean loss in nats: the number of equally likely outcomes with the same loss."""
     return math.exp(loss) if loss < 700 else math.inf
 
 
 def detach(state: Any) -> Any:
-    """The same numbers without their past, so that gradients end here. state: a tensor, or a tuple of states."""
+    """Return the state cut off from its past, so that gradients end here.
+
+    state: a tensor, or a tuple of states.
+    """
     return state.detach() if isinstance(state, torch.Tensor) else tuple(detach(s) for s in state)
 
 
@@ -125,7 +131,7 @@ def detach(state: Any) -> Any:
 def clip_gradients(parameters, max_norm):
     """Shorten the gradients of all parameters, taken as one vector, in place, to a norm of at most `max_norm`.
 
-    Returns the norm that they had (Pascanu, Mikolov and Bengio 2013, arXiv 1211.5063, section 3.2).
+    Returns the norm before (Pascanu, Mikolov and Bengio 2013, arXiv 1211.5063, section 3.2).
     """
     gradients = [p.grad for p in parameters if p.grad is not None]
     # ‖g‖ = √ Σ_p ‖g_p‖²
@@ -138,7 +144,7 @@ def clip_gradients(parameters, max_norm):
 
 
 def check(value: Tensor, name: str, epoch: int, step: int) -> None:
-    """Refuse to learn from what is no number."""
+    """Raise FloatingPointError if the value is not finite."""
     if not torch.isfinite(value):
         raise FloatingPointError(
             f"the {name} is {value.item()} in epoch {epoch + 1}, step {step + 1}. The weights are still those of the "

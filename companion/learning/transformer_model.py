@@ -1,7 +1,6 @@
-"""A model without recurrence: every step looks back at all steps before it, and knows where they stand.
+"""A language model without recurrence: every step attends to all steps before it, and to their positions.
 
-Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762; only the half that writes, without
-encoder.
+Ashish Vaswani and others, "Attention is all you need" (2017), arXiv 1706.03762; only the decoder, without the encoder.
 """
 
 from collections.abc import Sequence
@@ -12,11 +11,11 @@ from torch import Tensor, nn
 
 
 class TransformerModel(nn.Module):
-    """Embedding, positions, blocks, linear layer: in the place of a `SequenceModel`.
+    """Embedding, positions, blocks, linear layer: replaces a `SequenceModel`.
 
     embedding: `companion.Embedding` or `nn.Embedding`. blocks: a list of `TransformerEncoderLayer`, of the companion or
-    of `torch.nn`, time first. num_outputs: how many numbers leave at each time step. ValueError for `batch_first` and
-    for a `d_model` that is not the embedding's size, or odd.
+    of `torch.nn`, time first. num_outputs: numbers per time step. ValueError for `batch_first` and for a `d_model` that
+    is not the embedding's size, or odd.
     """
 
     def __init__(self, embedding: Any, blocks: Sequence[Any], num_outputs: int) -> None:
@@ -37,11 +36,14 @@ class TransformerModel(nn.Module):
         self.linear = nn.Linear(size, num_outputs, device=weight.device, dtype=weight.dtype)
 
     def forward(self, inputs: Tensor, state: Any = None) -> tuple[Tensor, tuple[()]]:
-        """inputs: indices (T, B). Returns the outputs (T, B, num_outputs) and (): there is no state to hand over."""
+        """Return the outputs (T, B, num_outputs) and (), since there is no state.
+
+        inputs: indices (T, B).
+        """
         # x_t = W_e[ i_t ] + p_t
         x = self.embedding(inputs)
         x = x + positions(*x.shape[::2]).to(x)[:, None]
-        # m_tj = 0 for j ≤ t, -∞ for j > t:   who is asked for the next sign must not see it
+        # m_tj = 0 for j ≤ t, -∞ for j > t:   hide the characters that are to be predicted
         later = torch.full((len(x), len(x)), -torch.inf, device=x.device, dtype=x.dtype).triu(1)
         for block in self.blocks:
             x = block(x, src_mask=later, is_causal=True)
@@ -53,8 +55,10 @@ class TransformerModel(nn.Module):
 
 
 def positions(length: int, size: int) -> Tensor:
-    """A vector for each place, (length, size): sines and cosines of waves from 2 π to 10,000 · 2 π steps (section
-    3.5)."""
+    """Return a vector for each position, (length, size): sines and cosines of growing periods (section 3.5).
+
+    The periods grow from 2 π to 10,000 · 2 π steps.
+    """
     place = torch.arange(length, dtype=torch.float64)[:, None]
     # p_t,2k = sin( t / 10000^{2k / d} ),   p_t,2k+1 = cos( t / 10000^{2k / d} )
     angle = place / 10000 ** (torch.arange(0, size, 2, dtype=torch.float64) / size)

@@ -1,8 +1,8 @@
-"""Vectors for words, from a file: the text format of word2vec and GloVe.
+"""Word vectors from a file in the text format of word2vec and GloVe, and small ones made by counting.
 
-One word a line, then its numbers, all separated by single blanks; as many numbers in every line. word2vec writes a
-first line with two counts, words and numbers; GloVe does not. `python -m companion.learning.vectors` makes the small
-file that comes with the package, from the book's English text.
+A file has one word per line, then its numbers, all separated by single blanks; as many numbers in every line. word2vec
+writes a first line with two counts, words and numbers; GloVe does not. `python -m companion.learning.vectors` makes the
+small file that comes with the package, from the book's English text.
 """
 
 import math
@@ -23,21 +23,20 @@ SHIPPED = Path(str(files("companion.learning") / "texts" / "en.vec"))
 
 
 def load_vectors(path: str | Path, words: Iterable[str], dtype: torch.dtype | None = None) -> tuple[Tensor, list[str]]:
-    """The vectors of a vocabulary's words. Returns them (len(words), dim), and a list of the words that the file lacks.
+    """Return the vectors of a vocabulary's words, (len(words), dim), and the words that the file lacks.
 
     path: a file of vectors in UTF-8. words: strings, in the order of their indices; the rows come in that order, zeros
-    for a word that the file lacks. Upper and lower case are different words. The file is read at once: it needs as
-    much memory as it is large, and more.
+    for a word that the file lacks. Upper and lower case are different words. The whole file is read into memory.
 
     FileNotFoundError if there is no such file. ValueError, with the line, for a file that is not UTF-8; for a line with
-    a wrong number of values, or a value that is no finite number; for a word that comes twice; for fewer or more lines
-    than the first one announces, as when a download was cut. ValueError if one of `words` comes twice.
+    a wrong number of values, or a value that is not a finite number; for a repeated word; for fewer or more lines than
+    the first one announces, as when a download was cut. ValueError if one of `words` is repeated.
     """
     words = list(words)
     index_of = {word: i for i, word in enumerate(words)}
     if len(index_of) < len(words):
         raise ValueError(f"in words {Counter(words).most_common(1)[0][0]!r} comes twice: each word needs one index")
-    found, vectors = set(), torch.zeros(0)
+    present, vectors = set(), torch.zeros(0)
     seen: dict[str, int] = {}
     for line, word, values in _lines(path):
         if word in seen:
@@ -46,14 +45,14 @@ def load_vectors(path: str | Path, words: Iterable[str], dtype: torch.dtype | No
             vectors = torch.zeros(len(words), len(values), dtype=dtype)
         seen[word] = line
         if word in index_of:
-            found.add(word)
+            present.add(word)
             vectors[index_of[word]] = torch.tensor(values, dtype=dtype)
-    return vectors, [word for word in words if word not in found]
+    return vectors, [word for word in words if word not in present]
 
 
 def _lines(path):
-    """The lines of a file of vectors, one after another: (number of the line, word, list of values)."""
-    # not splitlines(), which also cuts at signs that are words in some files
+    """Yield (line number, word, list of values) for each line of a file of vectors."""
+    # not splitlines(), which also splits at characters that are words in some files
     lines = read_text(path).split("\n")
     if not lines[-1].strip():
         lines.pop()
@@ -64,7 +63,7 @@ def _lines(path):
         parts = line.rstrip(" \r").split(" ")
         dim = dim or len(parts) - 1
         values = [_value(part) for part in parts[1:]]
-        # a word may have blanks in it, as some of GloVe's have: what stands before the last `dim` values
+        # a word may contain blanks, as some of GloVe's do: the word is all before the last `dim` values
         inside = values[: max(0, len(values) - dim)]
         where = f"{str(path)!r}, line {number}"
         if dim < 1 or len(values) < dim or any(value is not None for value in inside):
@@ -82,7 +81,7 @@ def _lines(path):
 
 
 def _value(text):
-    """A number, or None for what is none."""
+    """Return the number that a text represents, or None."""
     try:
         return float(text)
     except ValueError:
@@ -90,16 +89,17 @@ def _value(text):
 
 
 def words_of(text: str) -> list[str]:
-    """The words of an English text in lower case, in order: letters, and apostrophes inside."""
+    """Return the words of an English text in lower case, in order: letters, and apostrophes inside."""
     return re.findall(r"[a-z]+(?:’[a-z]+)*", text.lower())
 
 
 def count_vectors(words: Sequence[str], dim: int = 16, min_count: int = 5, reach: int = 4) -> dict[str, Tensor]:
-    """Vectors made by counting which words stand near one another: {word: tensor (dim)}, the most frequent first.
+    """Return vectors made by counting which words are near one another: {word: tensor (dim)}, most frequent first.
 
-    words: a text's. min_count: how often a word must occur. reach: how many places away still counts as near. Counts
-    become positive pointwise mutual information, log p(v, w) / ( p(v) p(w) ) where that is above 0, and the matrix is
-    taken apart into singular vectors (Levy and Goldberg 2014, Neural word embedding as implicit matrix factorization).
+    words: those of a text. min_count: how often a word must occur. reach: the largest distance that counts as near.
+    Counts become positive pointwise mutual information, log p(v, w) / ( p(v) p(w) ) where that is above 0, and the
+    matrix is factorised into singular vectors (Levy and Goldberg 2014, Neural word embedding as implicit matrix
+    factorization).
     """
     counts = Counter(words)
     kept = sorted((word for word in counts if counts[word] >= min_count), key=lambda word: (-counts[word], word))
@@ -120,7 +120,7 @@ def count_vectors(words: Sequence[str], dim: int = 16, min_count: int = 5, reach
     # M = U Σ Vᵀ,  and a word's vector is its row of U √Σ
     U, S, _ = torch.linalg.svd(M)
     vectors = U[:, :dim] * S[:dim].sqrt()
-    # of each column the largest number is positive: its sign is free
+    # the sign of each column is arbitrary: make its largest number positive
     signs = vectors.gather(0, vectors.abs().argmax(0)[None]).sign()
     return dict(zip(kept, vectors * signs, strict=True))
 
@@ -129,7 +129,7 @@ def write_vectors(path: str | Path, vectors: Mapping[str, Tensor]) -> None:
     """Write {word: tensor (dim)} in word2vec's text format, with three digits after the point."""
     dim = len(next(iter(vectors.values())))
     lines = [f"{len(vectors)} {dim}"] + [
-        " ".join([word, *(f"{v:.3f}" for v in one.tolist())]) for word, one in vectors.items()
+        " ".join([word, *(f"{v:.3f}" for v in vector.tolist())]) for word, vector in vectors.items()
     ]
     Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 

@@ -1,8 +1,8 @@
-"""Windows: a long sequence of indices, cut into batches that a recurrent network can learn from.
+"""Windows: a long sequence of indices, cut into batches for a recurrent network.
 
-The input of a window is a piece of the sequence, its target the same piece one place further on: at each time step the
-network is asked for the next index. Shapes: (window_size, batch_size), time first. Batches are asked for by epoch, and
-are the same whenever the same epoch is asked for: so an interrupted training can go on in the middle of one.
+The input of a window is a piece of the sequence, its target the same piece moved on by one: at each time step the
+network predicts the next index. Shapes: (window_size, batch_size), time first. An epoch's batches depend only on its
+number, so that an interrupted training can go on in the middle of an epoch.
 """
 
 from collections.abc import Iterator
@@ -12,11 +12,10 @@ from torch import Tensor
 
 
 def split(indices: Tensor, held_out: float | tuple[int, int] = 0.1) -> tuple[Tensor, Tensor]:
-    """Divide a sequence by place into what is learned from and what is held out. Returns the two.
+    """Divide a sequence by position, and return the part for training and the held-out part.
 
-    indices: (length). held_out: the share at the end that is held out, or its place (start, stop). What stands before
-    and after that place is put together. A division by place is needed here: of windows chosen at random, those
-    held out would overlap with those learned from.
+    indices: (length). held_out: the share at the end that is held out, or its position (start, stop); then the parts
+    before and after it are joined. Windows chosen at random would not do: held-out ones would overlap with the others.
     """
     length = len(indices)
     if isinstance(held_out, tuple):
@@ -31,8 +30,8 @@ def split(indices: Tensor, held_out: float | tuple[int, int] = 0.1) -> tuple[Ten
 class ConsecutiveWindows:
     """Windows that follow one another, so that the state after one is the state before the next.
 
-    The sequence is cut into `batch_size` rows, which are read side by side from beginning to end. At most
-    `batch_size` indices at the end are left over; the last window may be shorter. ValueError for too short a sequence.
+    The sequence is cut into `batch_size` rows, which are read side by side from beginning to end. At most `batch_size`
+    indices at the end are left over; the last window may be shorter. ValueError for too short a sequence.
     """
 
     carried = True  # the state of one batch is handed on to the next
@@ -45,18 +44,18 @@ class ConsecutiveWindows:
         self.window_size = window_size
 
     def __len__(self) -> int:
-        """How many batches an epoch has."""
+        """Return the number of batches in an epoch."""
         return -(-len(self.inputs) // self.window_size)
 
     def epoch(self, number: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """The batches of an epoch: (inputs, targets), each (window_size, batch_size)."""
+        """Yield the batches of an epoch: (inputs, targets), each (window_size, batch_size)."""
         return zip(self.inputs.split(self.window_size), self.targets.split(self.window_size), strict=True)
 
 
 class RandomWindows:
-    """Windows in random order. Each epoch cuts the sequence at other places, and begins each window without a state.
+    """Windows in random order, each with a new state. Each epoch cuts the sequence at other positions.
 
-    seed: with the number of the epoch it decides the places and the order. ValueError for too short a sequence.
+    seed: with the number of the epoch it decides positions and order. ValueError for too short a sequence.
     """
 
     carried = False
@@ -67,11 +66,11 @@ class RandomWindows:
         self.count = len(indices) // window_size - 1
 
     def __len__(self) -> int:
-        """How many batches an epoch has."""
+        """Return the number of batches in an epoch."""
         return -(-self.count // self.batch_size)
 
     def epoch(self, number: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """The batches of an epoch: (inputs, targets), each (window_size, batch_size); the last may be smaller."""
+        """Yield the batches of an epoch: (inputs, targets), each (window_size, batch_size); the last may be smaller."""
         generator = generator_of(self.seed, number)
         room = len(self.indices) - self.count * self.window_size
         offset = torch.randint(room, (1,), generator=generator)
@@ -80,20 +79,19 @@ class RandomWindows:
 
 
 def windows_at(indices: Tensor, starts: Tensor, batch_size: int, window_size: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """The windows of `indices` that begin at `starts`, in batches: (inputs, targets), each (window_size,
-    batch_size)."""
+    """Yield batches of the windows that begin at `starts`: (inputs, targets), each (window_size, batch_size)."""
     steps = torch.arange(window_size)[:, None]
     for places in starts.split(batch_size):
         yield indices[places + steps], indices[places + steps + 1]
 
 
 def generator_of(seed: int, epoch: int) -> torch.Generator:
-    """A generator of random numbers for one epoch: the same for the same seed and epoch, on every machine."""
+    """Return a random generator for one epoch: the same for the same seed and epoch, on every machine."""
     return torch.Generator().manual_seed(seed * 1_000_003 + epoch)
 
 
 def check(indices: Tensor, batch_size: int, window_size: int, at_least: int) -> None:
-    """Refuse what no window can be cut from."""
+    """Raise ValueError if no window can be cut from the indices."""
     if indices.dim() != 1 or indices.dtype != torch.int64:
         raise ValueError(f"indices must be int64 of one dimension, not {indices.dtype} {tuple(indices.shape)}")
     if batch_size < 1 or window_size < 1:

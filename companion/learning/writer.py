@@ -1,10 +1,9 @@
-"""Writers: for each text of the package a trained model of it, small enough to come with the package.
+"""Pretrained language models ("writers"): for each text of the package one model, small enough to come with it.
 
-    python -m companion.learning.writer          train the writers of all texts and store them, about twenty seconds
-                                                 each
+    python -m companion.learning.writer          train and store the writers of all texts, about twenty seconds each
     python -m companion.learning.writer en       one of them
 
-How they are stored: companion/learning/pretrained.py.
+File format: companion/learning/pretrained.py.
 """
 
 import hashlib
@@ -27,12 +26,12 @@ from companion.learning.windows import ConsecutiveWindows, split
 
 Trained = tuple[SequenceModel, Vocabulary, list[Epoch]]
 SHIPPED = files("companion.learning") / "writers"
-EMBEDDING_DIM, MOST_WEIGHTS = 24, 140_000  # 280 kB in float16: to be loaded by a page as well
+EMBEDDING_DIM, MOST_WEIGHTS = 24, 140_000  # 280 kB in float16: pages load it, too
 EPOCHS, BATCH_SIZE, WINDOW_SIZE, LEARNING_RATE, WEIGHT_DECAY = 24, 4, 32, 0.01, 0.1
 
 
 def load_writer(language: str, dtype: torch.dtype = torch.float64) -> tuple[SequenceModel, Vocabulary]:
-    """The writer of a shipped text: (model, vocabulary). FileNotFoundError for a language that has none."""
+    """Return the writer of a text, and its vocabulary; FileNotFoundError for a language without a writer."""
     weights, vocabulary = stored(path_of(language), dtype)
     model = new_writer(len(vocabulary), dtype=dtype)
     model.load_state_dict(weights)
@@ -40,19 +39,18 @@ def load_writer(language: str, dtype: torch.dtype = torch.float64) -> tuple[Sequ
 
 
 def path_of(language: str) -> Path:
-    """The file of a writer's weights."""
+    """Return the file of a writer's weights."""
     return Path(str(SHIPPED / f"{language}.safetensors"))
 
 
 def stored(path: Path, dtype: torch.dtype = torch.float64) -> tuple[dict[str, Tensor], Vocabulary]:
-    """Read a file of `store`. Returns (weights, vocabulary). FileNotFoundError if there is none."""
+    """Return (weights, vocabulary) from a file of `store`; FileNotFoundError if there is none."""
     weights, metadata = read_weights(path, "writer", dtype)
     return weights, Vocabulary.of(json.loads(metadata["characters"]))
 
 
 def store(weights: Mapping[str, Tensor], vocabulary: Vocabulary, path: Path) -> None:
-    """Write weights, their characters, and a fingerprint of the text that they were learned from: that of the file's
-    name."""
+    """Write weights, their vocabulary, and a hash of the training text, whose name is the file's."""
     write_weights(
         weights, {"characters": json.dumps(vocabulary.characters), "text": fingerprint(load_text(path.stem))}, path
     )
@@ -61,13 +59,16 @@ def store(weights: Mapping[str, Tensor], vocabulary: Vocabulary, path: Path) -> 
 def new_writer(
     vocab_size: int, lstm: Callable[..., nn.Module] = LSTM, dtype: torch.dtype | None = None
 ) -> SequenceModel:
-    """A writer before training, with as many units as its weights allow. lstm: `companion.LSTM` or `torch.nn.LSTM`."""
+    """Return an untrained writer of the largest allowed size.
+
+    lstm: `companion.LSTM` or `torch.nn.LSTM`.
+    """
     embedding = Embedding(vocab_size, EMBEDDING_DIM, dtype=dtype)
     return SequenceModel(embedding, lstm(EMBEDDING_DIM, hidden_size(vocab_size), dtype=dtype), vocab_size)
 
 
 def hidden_size(vocab_size: int) -> int:
-    """The largest multiple of 8 with which a writer has at most `MOST_WEIGHTS` weights."""
+    """Return the largest multiple of 8 with which a writer has at most `MOST_WEIGHTS` weights."""
 
     def weights(size):
         return vocab_size * EMBEDDING_DIM + 4 * size * (EMBEDDING_DIM + size + 2) + vocab_size * (size + 1)
@@ -76,13 +77,13 @@ def hidden_size(vocab_size: int) -> int:
 
 
 def train_writer(language: str, progress: bool = True) -> Trained:
-    """Train a writer on all but the last tenth of its text. Returns (model, vocabulary, history)."""
-    # torch's layer computes the same numbers as ours, and on most processors sooner
+    """Train a writer on all but the last tenth of its text, and return (model, vocabulary, history)."""
+    # torch's layer computes the same numbers, on most processors faster
     return learn(language, lambda vocab_size: new_writer(vocab_size, nn.LSTM), progress)
 
 
 def learn(language: str, new_model: Callable[[int], SequenceModel], progress: bool = True) -> Trained:
-    """Let new_model(vocab_size) learn a text as all writers do. Returns (model, vocabulary, history)."""
+    """Train new_model(vocab_size) on a text as all writers are, and return (model, vocabulary, history)."""
     torch.manual_seed(0)
     text = load_text(language)
     vocabulary = Vocabulary(text)
@@ -99,7 +100,7 @@ def learn(language: str, new_model: Callable[[int], SequenceModel], progress: bo
 
 
 def fingerprint(text: str) -> str:
-    """Tells whether a writer learned from the text as it is."""
+    """Return a hash of a text, stored with a writer to detect that its text has changed."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
