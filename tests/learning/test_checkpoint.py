@@ -1,4 +1,4 @@
-"""Checkpoints: a run that is interrupted, or killed, ends as if nothing had happened."""
+"""Tests of checkpoints: a run that is interrupted or killed ends as an uninterrupted one does."""
 
 import functools
 import io
@@ -19,28 +19,30 @@ from tests.project.paths import ROOT
 
 
 @functools.cache
-def finished(kind="consecutive", name="LSTM"):
-    """What a run comes to that nothing interrupts."""
+def uninterrupted_result(kind="consecutive", name="LSTM"):
+    """Return the result of an uninterrupted run."""
     return Run(kind=kind, name=name).train().result()
 
 
-# a run calls its model 4 times to learn and twice to evaluate, three times over; with random windows 5 times
-@pytest.mark.parametrize("at", [(1,), (3,), (4,), (5,), (6,), (7,), (12,), (16,), (18,), (2, 1, 1, 3, 4, 1)], ids=str)
+# each of three epochs calls the model 4 times to train and twice to evaluate; with random windows 5 times in all
+@pytest.mark.parametrize(
+    "interrupted_at", [(1,), (3,), (4,), (5,), (6,), (7,), (12,), (16,), (18,), (2, 1, 1, 3, 4, 1)], ids=str
+)
 @pytest.mark.parametrize(("kind", "name"), [("consecutive", "LSTM"), ("random", "GRU")])
-def test_an_interrupted_run_ends_as_if_it_had_not_been(tmp_path, kind, name, at):
+def test_interrupted_run_ends_like_an_uninterrupted_one(tmp_path, kind, name, interrupted_at):
     path, options = tmp_path / "run.pt", {"kind": kind, "name": name}
-    expected = finished(**options)
+    expected = uninterrupted_result(**options)
     handler = signal.getsignal(signal.SIGINT)
-    for k, call in enumerate(at):
+    for k, call in enumerate(interrupted_at):
         run = Run(path, seed=k, **options)
-        run.at = {call: 1}
+        run.interrupts_at = {call: 1}
         with pytest.raises(KeyboardInterrupt):
             run.train()
         assert signal.getsignal(signal.SIGINT) is handler
     assert same(resume(path, **options).result(), expected)
-    kept = path.read_bytes()
-    assert same(resume(path, **options).result(), expected)  # nothing is left to do
-    assert path.read_bytes() == kept and [*tmp_path.iterdir()] == [path]
+    saved = path.read_bytes()
+    assert same(resume(path, **options).result(), expected)  # a finished run trains no further
+    assert path.read_bytes() == saved and [*tmp_path.iterdir()] == [path]
 
 
 KILLED = """
@@ -65,20 +67,20 @@ run.train()
 
 
 @pytest.mark.heavy
-def test_a_run_killed_while_it_is_written_goes_on(tmp_path):
+def test_run_killed_while_saving_can_be_resumed(tmp_path):
     path = tmp_path / "run.pt"
     end = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows SIGTERM ends a process as abruptly
     program = KILLED.format(end=int(end), root=str(ROOT), path=str(path))
     killed = subprocess.run([sys.executable, "-c", program], check=False)
     assert killed.returncode == (end if os.name == "nt" else -end)
     kept = torch.load(path)
-    # of each epoch 4 steps and the end are kept: the eighth time would have been after the third step of the second
+    # each epoch saves after 4 steps and at its end: the eighth save is after the third step of the second epoch
     assert len(kept["history"]) == 1 and len(kept["losses"]) == 2
-    assert same(resume(path).result(), finished())
+    assert same(resume(path).result(), uninterrupted_result())
     assert [*tmp_path.iterdir()] == [path]
 
 
-def test_how_often_a_run_is_kept(tmp_path, monkeypatch):
+def test_when_a_run_is_saved(tmp_path, monkeypatch):
     path, seen = tmp_path / "run.pt", []
     monkeypatch.setattr(module.os, "replace", lambda a, b: seen.append(run.calls) or os.rename(a, b))
     for seconds, expected in ((999, [6, 12, 18]), (-1, [1, 2, 3, 4, 6, 7, 8, 9, 10, 12, 13, 14, 15, 16, 18])):
@@ -98,52 +100,52 @@ def test_how_often_a_run_is_kept(tmp_path, monkeypatch):
     assert seen == [3, 6, 9, 12, 15, 18]
 
 
-def test_interrupts_without_a_file_wait_for_the_step():
-    one = Run()
-    one.epochs = 1
-    one.train()
+def test_interrupt_without_a_checkpoint_waits_for_the_step():
+    whole = Run()
+    whole.epochs = 1
+    whole.train()
     stopped = Run()
-    stopped.at = {4: 1}
+    stopped.interrupts_at = {4: 1}
     with pytest.raises(KeyboardInterrupt):
         stopped.train()
-    assert stopped.calls == 4 and same(weights_of(stopped.model), weights_of(one.model))
+    assert stopped.calls == 4 and same(weights_of(stopped.model), weights_of(whole.model))
 
 
-def test_a_second_interrupt_does_not_wait(tmp_path):
+def test_second_interrupt_does_not_wait(tmp_path):
     run, handler = Run(tmp_path / "run.pt"), signal.getsignal(signal.SIGINT)
-    run.at, before = {1: 2}, weights_of(run.model)
+    run.interrupts_at, before = {1: 2}, weights_of(run.model)
     with pytest.raises(KeyboardInterrupt):
         run.train()
     assert same(weights_of(run.model), before) and not [*tmp_path.iterdir()]
     assert signal.getsignal(signal.SIGINT) is handler
 
 
-def test_trains_in_a_thread_too():
-    expected, run = finished(), Run()
+def test_training_works_in_a_thread():
+    expected, run = uninterrupted_result(), Run()
     thread = threading.Thread(target=run.train)
     thread.start()
     thread.join()
     assert same(run.result()[:4], expected[:4])
 
 
-def test_a_run_can_be_made_longer(tmp_path):
-    path, expected = tmp_path / "run.pt", finished()
+def test_finished_run_can_be_continued_with_more_epochs(tmp_path):
+    path, expected = tmp_path / "run.pt", uninterrupted_result()
     run = Run(path)
     run.epochs = 1
     run.train()
     assert same(resume(path).result(), expected)
 
 
-def test_a_run_from_a_machine_with_more_gpus_goes_on(tmp_path, monkeypatch):
+def test_run_from_a_machine_with_more_gpus_can_be_resumed(tmp_path, monkeypatch):
     path, run, seen = tmp_path / "run.pt", Run(tmp_path / "run.pt"), []
     monkeypatch.setattr(torch.cuda, "set_rng_state_all", lambda states: seen.append(len(states)))
-    run.at = {2: 1}
+    run.interrupts_at = {2: 1}
     with pytest.raises(KeyboardInterrupt):
         run.train()
     kept = torch.load(path)
     kept["random on cuda"] = [torch.zeros(16, dtype=torch.uint8)] * (torch.cuda.device_count() + 1)
     torch.save(kept, path)
-    assert same(resume(path).result(), finished()) and seen == [torch.cuda.device_count()]
+    assert same(resume(path).result(), uninterrupted_result()) and seen == [torch.cuda.device_count()]
 
 
 def sgd(model, **options):
@@ -172,8 +174,8 @@ OTHER_RUNS = {
 }
 
 
-@pytest.mark.parametrize(("changes", "words"), OTHER_RUNS.values(), ids=OTHER_RUNS)
-def test_another_run_is_refused(tmp_path, changes, words):
+@pytest.mark.parametrize(("changes", "differences"), OTHER_RUNS.values(), ids=OTHER_RUNS)
+def test_checkpoint_of_another_run_is_refused(tmp_path, changes, differences):
     path = tmp_path / "run.pt"
     first = Run(path)
     first.epochs = 1
@@ -186,42 +188,44 @@ def test_another_run_is_refused(tmp_path, changes, words):
         run.scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(run.optimizer, 20)
     run.windows = changes.get("windows", run.windows)
     before, random = weights_of(run.model), torch.get_rng_state()
-    with pytest.raises(ValueError, match=f"run.pt' keeps another run: it differs in {words}. Call train as that run"):
+    with pytest.raises(
+        ValueError, match=f"run.pt' keeps another run: it differs in {differences}. Call train as that run"
+    ):
         run.train(**{name: changes[name] for name in ("clip", "scheduler") if name in changes})
     assert path.read_bytes() == raw and same(weights_of(run.model), before) and torch.get_rng_state().equal(random)
 
 
-def test_a_file_that_is_no_checkpoint_is_refused_and_kept(tmp_path):
+def test_file_that_is_not_a_checkpoint_is_refused_and_kept(tmp_path):
     path = tmp_path / "run.pt"
     first = Run(path)
     first.epochs = 1
     first.train()
     raw = path.read_bytes()
-    wrong = [b"", b"\n", b"a text", b"\x80\x02.", raw[:99], raw[: len(raw) // 2], raw[:-9], raw[len(raw) // 2 :]]
-    for thing in (weights_of(first.model), torch.zeros(3), [1, 2], {"settings": 3}, {"settings": "ab"}):
+    contents = [b"", b"\n", b"a text", b"\x80\x02.", raw[:99], raw[: len(raw) // 2], raw[:-9], raw[len(raw) // 2 :]]
+    for stored in (weights_of(first.model), torch.zeros(3), [1, 2], {"settings": 3}, {"settings": "ab"}):
         buffer = io.BytesIO()
-        torch.save(thing, buffer)
-        wrong.append(buffer.getvalue())
+        torch.save(stored, buffer)
+        contents.append(buffer.getvalue())
     run = Run(path, seed=5)
     before, random = weights_of(run.model), torch.get_rng_state()
-    for raw in wrong:
+    for raw in contents:
         path.write_bytes(raw)
-        with pytest.raises(ValueError, match="run.pt' is no checkpoint: delete or rename it to begin anew"):
+        with pytest.raises(ValueError, match="run.pt' is not a checkpoint. To start again, delete or rename it"):
             run.train()
         assert path.read_bytes() == raw and same(weights_of(run.model), before)
         assert torch.get_rng_state().equal(random)
 
 
-def test_a_folder_that_is_missing_is_said_before_anything_is_computed(tmp_path):
+def test_missing_folder_is_reported_before_training(tmp_path):
     run = Run(tmp_path / "none" / "run.pt")
     with pytest.raises(FileNotFoundError, match="there is no folder .*none' to keep run.pt in"):
         run.train()
     assert run.calls == 0
 
 
-def test_what_could_not_be_read_again_is_not_kept(tmp_path):
+def test_run_that_could_not_be_loaded_is_not_saved(tmp_path):
     run = Run(tmp_path / "run.pt")
     scheduler = torch.optim.lr_scheduler.LambdaLR(run.optimizer, lambda step: 1 / numpy.sqrt(step + 1))
-    with pytest.raises(TypeError, match="neither a tensor nor a number of Python, such as one of numpy"):
+    with pytest.raises(TypeError, match="neither a tensor nor a Python number, such as one of numpy"):
         run.train(scheduler=scheduler)
     assert not (tmp_path / "run.pt").exists()

@@ -1,4 +1,4 @@
-"""The checks of a model that does not learn: what each returns for a model with its fault, and for one without."""
+"""Tests of `companion.learning.checks`, with models that have a fault and models that have none."""
 
 import math
 
@@ -29,29 +29,30 @@ def model(source=nn, kind="LSTM"):
 
 @pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
 @pytest.mark.parametrize("source", [companion, nn], ids=["companion", "nn"])
-def test_nothing_is_changed(source, kind, batch):
-    one = model(source, kind)
-    before = [parameter.clone() for parameter in one.parameters()]
-    checks.first_loss(one, *batch), checks.overfit(one, *batch, steps=2), checks.norms(one, *batch)
-    checks.shuffled_past(one, *batch)
-    assert checks.state_carried(one, batch[0]).handed_on < 1e-12 < 1e-4 < checks.state_carried(one, batch[0]).from_zeros
+def test_checks_do_not_change_the_model(source, kind, batch):
+    network = model(source, kind)
+    before = [parameter.clone() for parameter in network.parameters()]
+    checks.first_loss(network, *batch), checks.overfit(network, *batch, steps=2), checks.norms(network, *batch)
+    checks.shuffled_past(network, *batch)
+    carried = checks.state_carried(network, batch[0])
+    assert carried.handed_on < 1e-12 < 1e-4 < carried.from_zeros
     assert (
-        one.training
-        and all(map(torch.equal, before, one.parameters()))
-        and all(p.grad is None for p in one.parameters())
+        network.training
+        and all(map(torch.equal, before, network.parameters()))
+        and all(p.grad is None for p in network.parameters())
     )
 
 
-def test_first_loss(batch):
-    one = model()
-    assert checks.first_loss(one, *batch) == pytest.approx(
-        (cross_entropy(one(batch[0])[0], batch[1]).item(), math.log(V))
+def test_first_loss_is_the_loss_beside_that_of_guessing(batch):
+    network = model()
+    assert checks.first_loss(network, *batch) == pytest.approx(
+        (cross_entropy(network(batch[0])[0], batch[1]).item(), math.log(V))
     )
-    nn.init.zeros_(one.linear.weight), nn.init.zeros_(one.linear.bias)
-    assert checks.first_loss(one, *batch).loss == pytest.approx(math.log(V))
+    nn.init.zeros_(network.linear.weight), nn.init.zeros_(network.linear.bias)
+    assert checks.first_loss(network, *batch).loss == pytest.approx(math.log(V))
 
 
-def test_overfit(batch):
+def test_overfit_learns_one_batch_and_refuses_a_frozen_model(batch):
     losses = checks.overfit(model(), *batch, learning_rate=0.05, steps=60)
     assert len(losses) == 60 and losses[0] > 1.5 and losses[-1] < 0.2
     frozen = model().requires_grad_(False)
@@ -61,54 +62,56 @@ def test_overfit(batch):
         checks.overfit(model(), *batch, steps=0)
 
 
-def test_norms(batch):
-    one = model()
-    one.spare = nn.Linear(2, 2)  # takes no part
-    found = checks.norms(one, *batch)
-    outputs, _ = one(batch[0])
+def test_norms_are_those_of_gradients_and_outputs(batch):
+    network = model()
+    network.spare = nn.Linear(2, 2)  # unused
+    norms = checks.norms(network, *batch)
+    outputs, _ = network(batch[0])
     cross_entropy(outputs, batch[1]).backward()
-    expected = {name: None if p.grad is None else p.grad.norm().item() for name, p in one.named_parameters()}
-    assert found.gradients == pytest.approx(expected) and found.gradients["spare.weight"] is None
-    assert found.outputs == pytest.approx([sum(one.norm().item() for one in step) / 4 for step in outputs])
+    expected = {name: None if p.grad is None else p.grad.norm().item() for name, p in network.named_parameters()}
+    assert norms.gradients == pytest.approx(expected) and norms.gradients["spare.weight"] is None
+    assert norms.outputs == pytest.approx([sum(row.norm().item() for row in step) / 4 for step in outputs])
 
 
 def outputs_alone():
-    """Returns its outputs alone."""
-    one = nn.Embedding(V, V)
-    one.forward = lambda inputs, state: one.weight[inputs]
-    return one
+    """Return a model that returns its outputs without a state."""
+    network = nn.Embedding(V, V)
+    network.forward = lambda inputs, state: network.weight[inputs]
+    return network
 
 
 class Last(nn.Module):
-    """Answers by its last inputs, `far` steps back: the loss is small where that input is the target's."""
+    """A model that outputs the input `far` steps back: its loss is small if that input is the target."""
 
     def __init__(self, far):
         super().__init__()
         self.far = far
 
     def forward(self, inputs, state=None):
-        seen = torch.roll(inputs, self.far, 0)
-        return 10 * nn.functional.one_hot(seen, V).double(), state
+        earlier = torch.roll(inputs, self.far, 0)
+        return 10 * nn.functional.one_hot(earlier, V).double(), state
 
 
-def test_shuffled_past():
+def test_shuffled_past_shows_whether_the_order_is_used():
     inputs = torch.arange(8)[:, None].expand(-1, 50) % V
     for far, keep, used in ((0, 1, False), (2, 1, True), (2, 2, True), (2, 3, False)):
         past = checks.shuffled_past(Last(far), inputs, inputs.roll(far, 0), keep=keep)
         assert past.in_order < 1e-3 and (past.shuffled > 1) is used
-    with pytest.raises(ValueError, match="of 8 time steps 7 are to stay: at least 1 must, and 2 must be left"):
+    with pytest.raises(
+        ValueError, match="keep=7 leaves 1 of 8 time steps to shuffle; keep must be at least 1, and leave 2"
+    ):
         checks.shuffled_past(Last(0), inputs, inputs, keep=7)
 
 
-def test_state_that_is_not_carried(batch):
+def test_state_carried_detects_a_dropped_state(batch):
     class Dropped(SequenceModel):
         def forward(self, inputs, state=None):
             return super().forward(inputs, None)
 
     dropped = Dropped(nn.Embedding(V, 5, **float64), nn.GRU(5, 7, **float64), V)
-    found = checks.state_carried(dropped, batch[0])
-    assert found.handed_on == found.from_zeros > 1e-4
-    assert checks.state_carried(Last(0), batch[0]) == (0, 0)  # one that remembers nothing
+    carried = checks.state_carried(dropped, batch[0])
+    assert carried.handed_on == carried.from_zeros > 1e-4
+    assert checks.state_carried(Last(0), batch[0]) == (0, 0)  # a model without memory
 
 
 class BatchFirst(nn.Module):
@@ -122,18 +125,18 @@ class BatchFirst(nn.Module):
 
 
 def test_batch_first(batch):
-    """Time is where the check looks for it, or it says so."""
-    one, (inputs, targets) = BatchFirst(batch_first=True), batch
-    for check in (checks.shuffled_past, lambda *given: checks.state_carried(*given[:2])):
+    """Check that a model with batch first is refused unless it is wrapped."""
+    network, (inputs, targets) = BatchFirst(batch_first=True), batch
+    for check in (checks.shuffled_past, lambda *arguments: checks.state_carried(*arguments[:2])):
         with pytest.raises(ValueError, match=r"reads batch first: give TimeFirst\(model\)"):
-            check(one, inputs, targets)
-    wrapped, same = checks.TimeFirst(one), BatchFirst()
+            check(network, inputs, targets)
+    wrapped, same = checks.TimeFirst(network), BatchFirst()
     assert checks.state_carried(wrapped, inputs) == pytest.approx(checks.state_carried(same, inputs))
     assert checks.shuffled_past(wrapped, *batch) == pytest.approx(checks.shuffled_past(same, *batch))
     assert checks.first_loss(wrapped, *batch) == pytest.approx(checks.first_loss(same, *batch))
 
 
-def test_learned_by_heart_without_dropout(batch):
+def test_overfit_turns_dropout_off(batch):
     for parts in (BatchFirst(dropout=0.9), BatchFirst()):
         parts.spare = nn.Dropout(0.9)
         losses = checks.overfit(parts, *batch, steps=3)
@@ -141,27 +144,27 @@ def test_learned_by_heart_without_dropout(batch):
         assert parts.spare.p == 0.9
 
 
-def test_modes_stay(batch):
-    one = model().eval()
-    one.recurrent.train()  # as for gradients on a graphics card
-    checks.first_loss(one, *batch), checks.shuffled_past(one, *batch), checks.state_carried(one, batch[0])
-    assert not one.training and one.recurrent.training
+def test_training_modes_are_restored(batch):
+    network = model().eval()
+    network.recurrent.train()  # as for gradients on a graphics card
+    checks.first_loss(network, *batch), checks.shuffled_past(network, *batch), checks.state_carried(network, batch[0])
+    assert not network.training and network.recurrent.training
 
 
-def test_shift(batch):
+def test_shift_counts_how_far_targets_are_ahead(batch):
     inputs, targets = batch
     assert checks.shift(inputs, targets)[1] == 1 > max(checks.shift(inputs, targets)[by] for by in (0, 2, 3))
     assert checks.shift(inputs, inputs)[0] == 1 and checks.shift(inputs[:-1], targets[1:], largest=2)[2] == 1
-    for wrong in ((inputs, targets[1:]), (inputs.double(), targets)):
+    for arguments in ((inputs, targets[1:]), (inputs.double(), targets)):
         with pytest.raises(ValueError, match="must be indices of one shape"):
-            checks.shift(*wrong)
+            checks.shift(*arguments)
     with pytest.raises(ValueError, match="more than 3 time steps, not 2"):
         checks.shift(inputs[:2], targets[:2])
 
 
-def test_what_is_no_batch_is_refused(batch):
+def test_wrong_batches_raise_errors(batch):
     inputs, targets = batch
-    for wrong, error, said in (
+    for arguments, error, message in (
         ((inputs.tolist(), targets), TypeError, "inputs must be a tensor, not list"),
         ((inputs[0], targets), ValueError, "inputs must be (T, B) or (T, B, input_size), not (4,)"),
         ((inputs[:0], targets), ValueError, "inputs are empty: their shape is (0, 4)"),
@@ -169,13 +172,15 @@ def test_what_is_no_batch_is_refused(batch):
     ):
         for check in (checks.first_loss, checks.overfit, checks.norms, checks.shuffled_past):
             with pytest.raises(error) as raised:
-                check(model(), *wrong)
-            assert said in str(raised.value)
+                check(model(), *arguments)
+            assert message in str(raised.value)
     with pytest.raises(ValueError, match="at least 2 time steps, not 1"):
         checks.state_carried(model(), inputs[:1])
     with pytest.raises(TypeError, match="inputs must be a tensor, not list"):
         checks.state_carried(model(), inputs.tolist())
-    with pytest.raises(ValueError, match="bidirectional layer has no state to hand on"):
+    with pytest.raises(
+        ValueError, match="a bidirectional layer cannot carry a state: its outputs also depend on later steps"
+    ):
         checks.state_carried(nn.GRU(5, 7, bidirectional=True), torch.zeros(8, 4, 5))
     with pytest.raises(ValueError, match=r"must have the same \(T, B\)"):
         checks.shuffled_past(model(), inputs, targets[1:])

@@ -1,4 +1,4 @@
-"""One answer for each sequence: the same whatever stands beside it, and however far it is padded."""
+"""Tests of sequence classifiers: a sequence's result does not depend on its batch or padding."""
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ from companion.learning.examples import collate
 from companion.learning.ngrams import BagClassifier, NGrams, naive_bayes, ngrams
 
 float64 = {"dtype": torch.float64}
-SEQUENCES = [torch.tensor(one) for one in ([1, 2, 3, 4], [5], [6, 1, 6, 1, 6, 1, 2], [2, 2])]
+SEQUENCES = [torch.tensor(row) for row in ([1, 2, 3, 4], [5], [6, 1, 6, 1, 6, 1, 2], [2, 2])]
 TARGETS = [0, 1, 2, 1]
 
 
@@ -22,16 +22,18 @@ def model_of(layer, **options):
 @pytest.mark.parametrize("summary", SUMMARIES)
 @pytest.mark.parametrize("bidirectional", [False, True])
 @pytest.mark.parametrize("library", [companion, nn])
-def test_a_sequence_gets_the_answer_that_it_gets_alone(library, bidirectional, summary):
-    """Even its gradients are those of the sequences one by one."""
+def test_outputs_do_not_depend_on_the_batch(library, bidirectional, summary):
+    """Check outputs and gradients against those of single sequences."""
     layer = library.LSTM(3, 4, 2, bidirectional=bidirectional, **float64)
     model = model_of(layer, summary=summary)
     indices, lengths, _ = collate(list(zip(SEQUENCES, TARGETS, strict=True)))
     together = model(indices, lengths)
-    alone = torch.cat([model(one[:, None], torch.tensor([len(one)])) for one in SEQUENCES])
+    alone = torch.cat([model(sequence[:, None], torch.tensor([len(sequence)])) for sequence in SEQUENCES])
     torch.testing.assert_close(together, alone, rtol=0, atol=1e-12)
     weights = torch.randn(together.shape, **float64)
-    got, wanted = (torch.autograd.grad((some * weights).sum(), [*model.parameters()]) for some in (together, alone))
+    got, wanted = (
+        torch.autograd.grad((outputs * weights).sum(), [*model.parameters()]) for outputs in (together, alone)
+    )
     torch.testing.assert_close(got, wanted, rtol=0, atol=1e-12)
     padded = model_of(layer, packed=False)
     assert not torch.allclose(padded(indices, lengths)[1], padded(SEQUENCES[1][:, None], lengths[1:2])[0])
@@ -43,28 +45,28 @@ def test_wrong_lengths_and_sizes_are_refused():
     for wrong in ([7, 1], [8, 1, 1, 1], [7] * 7):
         with pytest.raises(ValueError, match="4 sequences of up to 7 elements"):
             model(indices, torch.tensor(wrong))
-    for layer, options, says in (
+    for layer, options, message in (
         (nn.GRU(4, 4), {}, "makes 3 features, the recurrent layer reads 4"),
         (nn.GRU(3, 4, batch_first=True), {}, "time first"),
         (nn.GRU(3, 4), {"summary": "last"}, "h_n, mean, max, not 'last'"),
     ):
-        with pytest.raises(ValueError, match=says):
+        with pytest.raises(ValueError, match=message):
             model_of(layer, **options)
 
 
-def test_it_learns_and_is_counted():
+def test_classifier_learns_and_confusion_counts():
     model = model_of(nn.GRU(3, 8, **float64))
     batches = [collate(list(zip(SEQUENCES, TARGETS, strict=True)))] * 2
     history = learn(model, batches, torch.optim.Adam(model.parameters(), lr=0.05), epochs=30)
     assert history[0] == pytest.approx(1.1, abs=0.3) and history[-1] < 0.1
-    found, right = answers(model, batches)
+    predicted, right = answers(model, batches)
     assert accuracy(model, batches) == 1 and right.tolist() == TARGETS * 2
-    assert confusion(found, right, 3).tolist() == [[2, 0, 0], [0, 4, 0], [0, 0, 2]]
+    assert confusion(predicted, right, 3).tolist() == [[2, 0, 0], [0, 4, 0], [0, 0, 2]]
     assert confusion(torch.tensor([1, 1]), torch.tensor([0, 2]), 3).tolist() == [[0, 1, 0], [0, 0, 0], [0, 1, 0]]
 
 
 @pytest.mark.parametrize(
-    "found, right, says",
+    "found, right, message",
     [
         ([0, 3], [0, 1], r"found\[1\] is 3; only 0 to 2 are allowed"),
         ([0, -1], [0, 1], r"found\[1\] is -1; only"),
@@ -73,29 +75,29 @@ def test_it_learns_and_is_counted():
         ([0, 1], [0], r"found \(2,\) and right \(1,\) must have the same shape"),
     ],
 )
-def test_classes_that_do_not_exist_are_not_counted(found, right, says):
-    with pytest.raises(ValueError, match=says):
+def test_confusion_refuses_unknown_classes(found, right, message):
+    with pytest.raises(ValueError, match=message):
         confusion(torch.tensor(found), torch.tensor(right), 3)
 
 
 @pytest.mark.parametrize(
-    "says", [r"learned_from\[1\]\[1\] is -1; only 0 to 1", r"learned_from\[1\]\[0\]\[2\] is 5; only 0 to 4"]
+    "message", [r"learned_from\[1\]\[1\] is -1; only 0 to 1", r"learned_from\[1\]\[0\]\[2\] is 5; only 0 to 4"]
 )
-def test_naive_bayes_counts_only_classes_and_pieces_of_the_table(says):
-    second = ([1, 2, 3], -1) if "-1" in says else ([1, 2, 5], 0)
-    with pytest.raises(ValueError, match=says):
+def test_naive_bayes_refuses_unknown_classes_and_pieces(message):
+    second = ([1, 2, 3], -1) if "-1" in message else ([1, 2, 5], 0)
+    with pytest.raises(ValueError, match=message):
         naive_bayes([(torch.tensor(indices), label) for indices, label in (([1], 0), second)], 5, 2)
 
 
-def test_pieces():
+def test_ngrams():
     assert ngrams("ab", 2) == ["a", "b", "\x02a", "ab", "b\x03"]
     grams = NGrams(["ab"], 2)
     assert len(grams) == 6 and grams.encode("ac").tolist().count(0) == 3
     assert sorted(grams.encode("ab").tolist()) == [1, 2, 3, 4, 5]
 
 
-def test_naive_bayes_is_bayes():
-    """Against the formula, for each text and class; and padding adds nothing."""
+def test_naive_bayes_equals_the_formula():
+    """Check each text and class against the formula, and that padding adds nothing."""
     texts, labels, alpha = ["aab", "bb", "ac"], [0, 1, 0], 0.5
     grams = NGrams(texts, 1)
     model = naive_bayes([(grams.encode(t), k) for t, k in zip(texts, labels, strict=True)], len(grams), 2, alpha)

@@ -1,4 +1,4 @@
-"""Interpolated counts against a recursion over the text itself, which stores nothing."""
+"""Tests of `companion.learning.counts` against a recursive definition."""
 
 import math
 
@@ -15,8 +15,7 @@ def indices(text):
 
 
 def by_recursion(text, past, c):
-    """p(c | past), as Chen and Goodman write it: a share of what was counted, and the rest of the past less its
-    oldest."""
+    """Return p(c | past) as Chen and Goodman define it: counts, interpolated with a past that is one shorter."""
     shorter = 1 / SIZE if past == "" else by_recursion(text, past[1:], c)
     followed = [text[k + len(past)] for k in range(len(text) - len(past)) if text[k:].startswith(past)]
     if not followed:
@@ -26,7 +25,7 @@ def by_recursion(text, past, c):
 
 
 @pytest.mark.parametrize("order", range(4))
-def test_is_the_recursion(order):
+def test_probabilities_equal_the_recursion(order):
     counts, unread = Counts(indices(TEXT), SIZE, order), "cabraxad"
     for past in ("", "a", "br", "cabr", "xx", "dabra"):
         p = counts.probabilities(indices(past).tolist())
@@ -38,15 +37,15 @@ def test_is_the_recursion(order):
     assert len(counts) == sum(len({TEXT[k : k + n + 1] for k in range(len(TEXT) - n)}) for n in range(order + 1))
 
 
-def test_no_negative_order():
+def test_negative_order_is_refused():
     with pytest.raises(ValueError, match="from 0 on, not -1"):
         Counts([0, 1], 2, -1)
 
 
-@pytest.mark.parametrize("wrong", [-1, 6])
-def test_an_index_that_is_not_in_the_vocabulary_is_refused(wrong):
-    says = rf"indices\[2\] is {wrong}; only 0 to 5 are allowed"
-    with pytest.raises(ValueError, match=says):
-        Counts([0, 1, wrong], SIZE, 1)
-    with pytest.raises(ValueError, match=says):
-        Counts([0, 1], SIZE, 1).perplexity([0, 1, wrong])
+@pytest.mark.parametrize("index", [-1, 6])
+def test_index_outside_the_vocabulary_is_refused(index):
+    message = rf"indices\[2\] is {index}; only 0 to 5 are allowed"
+    with pytest.raises(ValueError, match=message):
+        Counts([0, 1, index], SIZE, 1)
+    with pytest.raises(ValueError, match=message):
+        Counts([0, 1], SIZE, 1).perplexity([0, 1, index])

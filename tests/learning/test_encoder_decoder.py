@@ -1,4 +1,4 @@
-"""Encoder and decoder: with our layers as with torch's, padding changes nothing; search against all there is."""
+"""Tests of encoder-decoder models: equal to torch's layers, independent of padding; search, readers, transformer."""
 
 import math
 
@@ -23,12 +23,12 @@ def reader(kind, size=16):
     model = new_reader("en", kind, size, **float64)
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.mul_(2)  # so that what it writes depends on what it reads
+            parameter.mul_(2)  # larger weights, so that outputs depend on inputs
     return model
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_ours_and_torchs_layers_give_the_same(kind):
+def test_companion_and_torch_layers_give_the_same_outputs(kind):
     ours, task = reader(kind), Numerals("en")
     theirs = new_reader("en", kind, 16, LSTM=nn.LSTM, MultiheadAttention=nn.MultiheadAttention, **float64)
     theirs.load_state_dict(ours.state_dict())
@@ -37,7 +37,7 @@ def test_ours_and_torchs_layers_give_the_same(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_sequence_is_written_alike_alone_and_in_a_batch(kind):
+def test_outputs_do_not_depend_on_the_batch(kind):
     model, task = reader(kind), Numerals("en")
     inputs, targets = task.batch([905, 7, 31_000_000])
     logits, _ = model(inputs)
@@ -47,7 +47,7 @@ def test_a_sequence_is_written_alike_alone_and_in_a_batch(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_step_by_step_is_all_at_once(kind):
+def test_steps_one_by_one_equal_all_at_once(kind):
     model, task = reader(kind), Numerals("en")
     (source, lengths, written), _ = task.batch([905, 7])
     with evaluation_of(model):
@@ -63,26 +63,27 @@ def test_step_by_step_is_all_at_once(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("number", [7, 42, 905])
-def test_search_against_all_there_is(kind, number):
-    """A beam of 1 is greedy, one as wide as everything finds everything, and all probabilities together are 1."""
+def test_search_against_enumeration(kind, number):
+    """Check that a beam of 1 is greedy, that a full beam finds everything, and that probabilities sum to 1."""
     model, task = reader(kind), Numerals("en")
     (source, lengths, _), _ = task.batch([number])
     everything = enumerated(model, source[:, 0], 2)
-    assert len(everything) == 111 and math.isclose(sum(math.exp(one.log_p) for one in everything), 1, rel_tol=1e-9)
-    (one,), narrow = greedy(model, source, lengths, 2), beam(model, source[:, 0], 1, 2)
-    assert one.sequence == narrow[0].sequence and math.isclose(one.log_p, narrow[0].log_p)
-    assert one.weights is None if kind == "fixed" else one.weights.shape == (len(one.sequence) + 1, lengths[0])
-    found = beam(model, source[:, 0], 111, 2)
-    assert [(one.sequence, round(one.log_p, 8)) for one in found] == [
-        (one.sequence, round(one.log_p, 8)) for one in everything
-    ]
-    best = [beam(model, source[:, 0], width, 2)[0].log_p for width in (1, 2, 4, 8, 16)]
-    assert all(p <= everything[0].log_p + 1e-9 for p in best)
+    assert len(everything) == 111 and math.isclose(
+        sum(math.exp(result.log_p) for result in everything), 1, rel_tol=1e-9
+    )
+    (best,), narrow = greedy(model, source, lengths, 2), beam(model, source[:, 0], 1, 2)
+    assert best.sequence == narrow[0].sequence and math.isclose(best.log_p, narrow[0].log_p)
+    assert best.weights is None if kind == "fixed" else best.weights.shape == (len(best.sequence) + 1, lengths[0])
+    wide = beam(model, source[:, 0], 111, 2)
+    rounded = [[(result.sequence, round(result.log_p, 8)) for result in results] for results in (wide, everything)]
+    assert rounded[0] == rounded[1]
+    log_ps = [beam(model, source[:, 0], width, 2)[0].log_p for width in (1, 2, 4, 8, 16)]
+    assert all(p <= everything[0].log_p + 1e-9 for p in log_ps)
     by_sign = beam(model, source[:, 0], 111, 2, alpha=1.0)
-    assert by_sign[0] == max(found, key=lambda one: one.log_p / (len(one.sequence) + 1))
+    assert by_sign[0] == max(wide, key=lambda result: result.log_p / (len(result.sequence) + 1))
 
 
-def test_greedy_in_a_batch():
+def test_greedy_search_does_not_depend_on_the_batch():
     model, task = reader("attention"), Numerals("en")
     numbers = [905, 7, 31_000_000]
     (source, lengths, _), _ = task.batch(numbers)
@@ -109,22 +110,22 @@ def test_wrong_sizes_are_refused():
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_ships_reads_its_language(language):
-    """Held-out numbers of every length it was trained for: with attention 99 % and more are right, without it fewer."""
+def test_pretrained_readers_read_their_language(language):
+    """Check that with attention 99 % of held-out numbers are right, and without it fewer."""
     (model, task), (fixed, _) = (load_reader(language, kind) for kind in KINDS)
     shares = [exact(model, task, length, 100) for length in range(4, TRAINED + 1)]
     assert sum(shares) / len(shares) >= 0.99 and shares[0] == 1
     assert exact(fixed, task, TRAINED, 100) < min(0.9, shares[-1])
 
 
-def test_a_reader_that_is_not_there():
+def test_unknown_reader_is_refused():
     with pytest.raises(FileNotFoundError, match="there is no reader for 'fr', only for 'en', 'ja', 'ko', 'zh'"):
         load_reader("fr")
     with pytest.raises(ValueError, match="kind must be one of attention, fixed, not 'other'"):
         load_reader("en", "other")
 
 
-def test_training_a_reader_is_what_the_command_does(monkeypatch, tmp_path, capsys):
+def test_command_trains_a_reader_that_can_be_loaded(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(numeral_readers, "SHIPPED", tmp_path)
     monkeypatch.setattr(numeral_readers, "EPOCHS", 1)
     monkeypatch.setattr(numeral_readers, "BATCHES", 2)
@@ -135,15 +136,15 @@ def test_training_a_reader_is_what_the_command_does(monkeypatch, tmp_path, capsy
     assert model(task.batch([5])[0])[0].shape == (2, 1, 11)
 
 
-def test_a_transformer_sees_what_was_before_and_where():
+def test_transformer_is_causal_and_uses_positions():
     torch.manual_seed(0)
     blocks = [companion.TransformerEncoderLayer(6, 2, 8, 0.0, **float64) for _ in range(2)]
     model = TransformerModel(companion.Embedding(7, 6, **float64), blocks, 5)
     inputs = torch.tensor([[1, 2], [3, 4], [5, 6]])
     whole, state = model(inputs)
     assert state == () and whole.shape == (3, 2, 5)
-    torch.testing.assert_close(model(inputs[:2])[0], whole[:2], rtol=0, atol=1e-10)  # nothing of what comes later
-    assert not torch.allclose(model(inputs[[1, 0, 2]])[0][2], whole[2])  # but the order of what was
+    torch.testing.assert_close(model(inputs[:2])[0], whole[:2], rtol=0, atol=1e-10)  # later inputs change nothing
+    assert not torch.allclose(model(inputs[[1, 0, 2]])[0][2], whole[2])  # the order of earlier ones does
     theirs = [nn.TransformerEncoderLayer(6, 2, 8, 0.0, **float64) for _ in range(2)]
     other = TransformerModel(companion.Embedding(7, 6, **float64), theirs, 5)
     other.load_state_dict(model.state_dict())

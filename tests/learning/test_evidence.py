@@ -12,6 +12,7 @@ from tests.project.paths import ROOT
 
 
 def program(name):
+    """Import a benchmark program by name."""
     spec = importlib.util.spec_from_file_location(name, ROOT / f"benchmarks/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -20,6 +21,7 @@ def program(name):
 
 @pytest.fixture(autouse=True)
 def programs(monkeypatch):
+    """Make the modules that the programs share importable."""
     monkeypatch.syspath_prepend(ROOT / "benchmarks")  # where they find what they share
 
 
@@ -28,7 +30,7 @@ def memory(programs):
     return program("evidence_memory")
 
 
-def test_what_is_loaded_and_summed_up(tmp_path, monkeypatch):
+def test_runs_are_stored_loaded_and_summarised(tmp_path, monkeypatch):
     monkeypatch.setattr(evidence, "FOLDER", tmp_path)
     runs = [{"kind": kind, "seed": seed, "right": seed + 1} for kind in ("RNN", "GRU") for seed in (0, 1, 5)]
     evidence.store("trial", 3, runs)
@@ -43,8 +45,8 @@ def test_what_is_loaded_and_summed_up(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", sorted(evidence.FOLDER.glob("*.json")), ids=lambda path: path.stem)
-def test_every_file_says_what_computed_it(path):
-    """The version of its program and of torch; and no run is there twice."""
+def test_every_file_has_the_versions_that_computed_it(path):
+    """Check that each file has the versions of its program and of torch, and no run twice."""
     stored = json.loads(path.read_text(encoding="utf-8"))
     assert stored["versions"].keys() == {"program", "torch"} and stored["runs"]
     assert stored["versions"]["program"] == program(f"evidence_{path.stem}").VERSION
@@ -58,13 +60,13 @@ def test_every_file_says_what_computed_it(path):
 
 
 @pytest.mark.parametrize("name", ["memory", "recurrences", "series", "text", "training"])
-def test_all_runs_are_there_with_the_best_learning_rates(name, monkeypatch):
+def test_runs_are_complete_with_the_best_learning_rates(name, monkeypatch):
     module = program(f"evidence_{name}")
     runs = sys.modules["evidence_runs"]
-    monkeypatch.setattr(runs, "multiprocessing", None)  # nothing is to be computed
-    monkeypatch.setattr(evidence, "store", None)  # nor anything written
-    runs.main(module, [])  # chooses learning rates by its rule, and finds all that it then asks for
-    settings = [one for one in module.NAMES if one not in ("seed", "learning_rate")]
+    monkeypatch.setattr(runs, "multiprocessing", None)  # all runs are stored: compute nothing
+    monkeypatch.setattr(evidence, "store", None)  # write nothing
+    runs.main(module, [])  # raises if a run that its rule chooses is missing
+    settings = [name for name in module.NAMES if name not in ("seed", "learning_rate")]
     counts = evidence.spread(evidence.load(name, chosen=True), "seed", *settings)
     assert {spread.count for spread in counts.values()} == {5}
     for experiment in {run.get("experiment") for run in evidence.load(name)}:
@@ -72,7 +74,7 @@ def test_all_runs_are_there_with_the_best_learning_rates(name, monkeypatch):
         assert max(sizes) / min(sizes) < 1.04  # each within 2 % of the LSTM's
 
 
-def test_memory_is_computed_again(memory):
+def test_memory_is_reproducible(memory):
     (stored,) = evidence.load("memory", chosen=True, experiment="recall", kind="RNN", start="torch", length=5, seed=0)
     settings = [stored[name] for name in memory.NAMES]
     assert memory.run(settings) == pytest.approx(stored, abs=2e-3)
@@ -80,23 +82,23 @@ def test_memory_is_computed_again(memory):
     assert sum(parameter.numel() for parameter in layer.parameters()) == stored["parameters"]
 
 
-def test_all_learning_rates_are_shown_from_five_seeds():
-    """Where none is chosen. Brackets, adding, only long gaps."""
+def test_every_learning_rate_has_five_seeds():
+    """Check the experiments where no learning rate is chosen: brackets, adding, only long gaps."""
     shown = [run for run in evidence.load("memory", chosen=False) if not run["experiment"].startswith("recall")]
     counts = evidence.spread(shown, "seed", "experiment", "kind", "start", "learning_rate")
     assert len(counts) == 4 * (7 + 4 + 3) and {spread.count for spread in counts.values()} == {5}
 
 
-def test_training_is_computed_again(programs):
-    """One epoch of it."""
+def test_training_is_reproducible(programs):
+    """Recompute one epoch."""
     (stored,) = evidence.load("training", experiment="few characters", seed=0)
     again = program("evidence_training").run(("few characters", 0), epochs=1)
     for part in ("learned_from", "held_out"):
         assert again[part] == pytest.approx(stored[part][:1], abs=2e-3)
 
 
-def test_text_is_computed_again(programs):
-    """One epoch of it: the loss on what is held out."""
+def test_text_is_reproducible(programs):
+    """Recompute one epoch, and compare the held-out loss."""
     text = program("evidence_text")
     (stored,) = evidence.load("text", language="zh", kind="LSTM", seed=0, chosen=True)
     again = text.run([stored[name] for name in text.NAMES], epochs=1)
@@ -104,8 +106,8 @@ def test_text_is_computed_again(programs):
     assert again["parameters"] == stored["parameters"]
 
 
-def test_sequences_are_all_there_with_the_best_settings(programs, monkeypatch):
-    """For each kind and fold one model that was asked, with what did best where this fold was not seen."""
+def test_sequences_are_complete_with_the_best_settings(programs, monkeypatch):
+    """Check that each kind and fold has one chosen model, with the settings that were best on the other folds."""
     module = program("evidence_sequences")
     runs = sys.modules["evidence_runs"]
     monkeypatch.setattr(runs, "multiprocessing", None)
@@ -123,18 +125,18 @@ def test_sequences_are_all_there_with_the_best_settings(programs, monkeypatch):
         assert max(sizes) / min(sizes) < 1.02
 
 
-def test_sequences_are_computed_again(programs):
-    """What is counted; and no country that is asked, nor one that chooses, was learned."""
+def test_sequences_are_reproducible(programs):
+    """Recompute the counts, and check that no tested or validation country was in the training data."""
     module = program("evidence_sequences")
     (stored,) = evidence.load("sequences", kind="naive Bayes", seed=2)
     assert module.run([stored[name] for name in module.NAMES]) == stored
     for choosing, share in ((False, 4), (True, 3)):
-        learned_from, asked = ({one.group for one in part} for part in module.data_of(2, choosing))
+        learned_from, asked = ({example.group for example in part} for part in module.data_of(2, choosing))
         assert not learned_from & asked and len(learned_from) == pytest.approx(share * len(asked), abs=4)
 
 
-def test_attention_is_all_there_with_the_best_learning_rates(programs, monkeypatch):
-    """Five seeds of each kind, and those that are held beside each other of one size."""
+def test_attention_is_complete_with_the_best_learning_rates(programs, monkeypatch):
+    """Check that each kind has five seeds, and that compared models have one size."""
     module = program("evidence_attention")
     runs = sys.modules["evidence_runs"]
     monkeypatch.setattr(runs, "multiprocessing", None)
@@ -148,8 +150,8 @@ def test_attention_is_all_there_with_the_best_learning_rates(programs, monkeypat
     assert max(sizes := {run["parameters"] for run in evidence.having(chosen, experiment="text")}) / min(sizes) < 1.01
 
 
-def test_attention_is_computed_again(programs):
-    """An epoch of the text, by a transformer."""
+def test_attention_is_reproducible(programs):
+    """Recompute one epoch of the text, by a transformer."""
     module = program("evidence_attention")
     (stored,) = evidence.load("attention", experiment="text", kind="transformer", seed=0, chosen=True)
     again = module.run([stored[name] for name in module.NAMES], epochs=1)
@@ -157,8 +159,8 @@ def test_attention_is_computed_again(programs):
     assert again["parameters"] == stored["parameters"]
 
 
-def test_series_are_computed_again(programs):
-    """Two epochs of a network, whose error on the second part stands beside each."""
+def test_series_are_reproducible(programs):
+    """Recompute two epochs of a network, with the error on the second part after each."""
     module = program("evidence_series")
     (stored,) = evidence.load("series", experiment="tomorrow", kind="RNN", seed=0)
     again = module.run([stored[name] for name in module.NAMES], epochs=2)
@@ -167,8 +169,8 @@ def test_series_are_computed_again(programs):
     assert stored["second"] == min(stored["epochs"]) == stored["epochs"][stored["best_epoch"] - 1]
 
 
-def test_recurrences_are_computed_again(programs):
-    """A game of two cups, by an LSTM; and as many parameters in a model of blocks."""
+def test_recurrences_are_reproducible(programs):
+    """Recompute a run of two cups, by an LSTM, and the number of parameters of a model of blocks."""
     module = program("evidence_recurrences")
     (stored,) = evidence.load("recurrences", experiment="two cups", kind="LSTM", seed=0, chosen=True)
     again = module.run([stored[name] for name in module.NAMES])
@@ -178,8 +180,8 @@ def test_recurrences_are_computed_again(programs):
         assert module.count(module.text_model(stored["kind"], 54)) == stored["parameters"]
 
 
-def test_speed_is_all_there(programs):
-    """Every size and way that its program measures, and what is claimed of them with much to spare."""
+def test_speed_is_complete(programs):
+    """Check that every size and way that the program measures is stored, and that the LSTM is the reference."""
     module = program("evidence_speed")
     for what in ("time", "kept"):
         runs = evidence.load("speed", what=what)

@@ -1,5 +1,4 @@
-"""Labelled examples: a file is read or refused with its line, what belongs together stays together, batches are
-whole."""
+"""Tests of labelled examples: files and their errors, groups that stay together, complete batches."""
 
 import pytest
 import torch
@@ -9,7 +8,7 @@ from companion.learning.examples import SHIPPED, ByLength, collate, hold_out, lo
 from companion.learning.text import Vocabulary
 
 
-def test_the_names_are_those_of_the_package_babel(monkeypatch):
+def test_shipped_names_are_those_of_babel(monkeypatch):
     from importlib.metadata import version
 
     from tests.project.paths import ROOT
@@ -22,16 +21,16 @@ def test_the_names_are_those_of_the_package_babel(monkeypatch):
     assert (SHIPPED / "countries.tsv").read_text(encoding="utf-8").splitlines() == [*names_of_countries.lines()]
 
 
-def test_a_file_is_read(tmp_path):
+def test_files_are_read(tmp_path):
     path = tmp_path / "mine.tsv"
     path.write_bytes("\ufeff Peru\tes\r\n\r\nC\u030cad\tcs \r\n".encode())
     assert load_examples(path) == [("Peru", "es", "Peru"), ("\u010cad", "cs", "\u010cad")]
     path.write_text("Peru\tes\tPE\nPeru\tfi\tPE\n", encoding="utf-8")
-    assert [one.group for one in load_examples(str(path))] == ["PE", "PE"]
+    assert [example.group for example in load_examples(str(path))] == ["PE", "PE"]
 
 
 @pytest.mark.parametrize(
-    ("raw", "says"),
+    ("raw", "message"),
     [
         (b"Peru\tes\nTonga,en\n", "line 2: no tab in 'Tonga,en'"),
         (b"Peru\tes\tPE\n\nTonga\ten", "line 3: 2 columns, where the lines before have 3. Is the file cut off"),
@@ -43,10 +42,10 @@ def test_a_file_is_read(tmp_path):
         (b"\n", "is empty"),
     ],
 )
-def test_a_file_is_refused_with_its_line(tmp_path, raw, says):
+def test_damaged_files_are_refused_with_the_line(tmp_path, raw, message):
     path = tmp_path / "mine.tsv"
     path.write_bytes(raw)
-    with pytest.raises(ValueError, match=says) as error:
+    with pytest.raises(ValueError, match=message) as error:
         load_examples(path)
     assert "mine.tsv" in str(error.value)
     with pytest.raises(FileNotFoundError, match="there is no file"):
@@ -58,7 +57,7 @@ def test_each_group_is_held_out_once_and_never_divided():
     unseen = []
     for fold in range(5):
         learned_from, held_out = hold_out(examples, fold)
-        groups = [{one.group for one in part} for part in (learned_from, held_out)]
+        groups = [{example.group for example in part} for part in (learned_from, held_out)]
         assert not groups[0] & groups[1] and len(learned_from) + len(held_out) == len(examples)
         unseen += held_out
     assert sorted(unseen) == sorted(examples)
@@ -69,19 +68,19 @@ def test_each_group_is_held_out_once_and_never_divided():
         hold_out(examples[:1], 0, 2)
 
 
-def test_batches_hold_every_example_once_and_little_padding():
+def test_batches_contain_every_example_once_with_little_padding():
     examples = load_examples("countries")[:1000]
-    labels = sorted({one.label for one in examples})
-    data = pairs(examples, Vocabulary("".join(one.text for one in examples)).encode, labels)
+    labels = sorted({example.label for example in examples})
+    data = pairs(examples, Vocabulary("".join(example.text for example in examples)).encode, labels)
     batches = DataLoader(data, batch_sampler=ByLength(data, 32, 512, seed=1), collate_fn=collate)
     first, second = list(batches), list(batches)
     assert len(first) == len(batches) == 16 + 16
-    found = [
+    sequences = [
         (indices[:length, b].tolist(), target.item())
         for indices, lengths, targets in first
         for b, (length, target) in enumerate(zip(lengths, targets, strict=True))
     ]
-    assert sorted(found) == sorted((indices.tolist(), label) for indices, label in data)
+    assert sorted(sequences) == sorted((indices.tolist(), label) for indices, label in data)
     assert sum(lengths.sum() for _, lengths, _ in first) > 0.85 * sum(indices.numel() for indices, _, _ in first)
     assert [b[1].tolist() for b in first] != [b[1].tolist() for b in second]
     assert all(
@@ -91,7 +90,7 @@ def test_batches_hold_every_example_once_and_little_padding():
         ByLength(data, 32, 31)
 
 
-def test_what_cannot_be_encoded_is_refused():
+def test_examples_that_cannot_be_encoded_are_refused():
     peru, chile = load_examples("countries")[:2]
     with pytest.raises(ValueError, match="is not among the 1 labels"):
         pairs([peru], lambda text: torch.ones(3), ["xx"])

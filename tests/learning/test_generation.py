@@ -1,4 +1,4 @@
-"""Generation: what the next character is drawn from, and that the state replaces all that was read."""
+"""Tests of generation: the probabilities of the next character, and the state that replaces the past."""
 
 import math
 
@@ -26,13 +26,13 @@ def test_probabilities(logits, temperature, top_k):
     assert logits.equal(before) and p.shape == logits.shape
     assert p[0] == 0 and (p >= 0).all() and math.isclose(p.sum(), 1, rel_tol=1e-9)
     numbers, allowed = logits.tolist(), min(top_k or 99, len(logits) - 1)
-    # only the largest `allowed` of them: what is kept is no smaller than what is left out
+    # only the `allowed` largest are kept: none is smaller than one left out
     kept = [i for i in range(len(p)) if p[i] > 0]
     left_out = [i for i in range(1, len(p)) if i not in kept]
     assert len(kept) <= allowed and all(numbers[i] >= numbers[k] for i in kept for k in left_out)
-    likeliest = max(kept, key=lambda i: numbers[i])  # of equal ones, top_k may keep another than argmax would name
+    likeliest = max(kept, key=lambda i: numbers[i])  # among equal ones, top_k may keep another than argmax
     assert numbers[likeliest] == max(numbers[1:]) and math.isclose(p[likeliest], p.max(), rel_tol=1e-12)
-    if temperature >= 0.5:  # and no difference is so large that exp rounds to 0
+    if temperature >= 0.5:  # then no difference is so large that exp rounds to 0
         assert len(kept) == allowed
     if temperature > 0:
         for i in kept:
@@ -53,17 +53,17 @@ def test_ties_temperatures_and_batches():
     for row, alone in zip(probabilities(rows, 0.7, 2), rows, strict=True):
         assert row.equal(probabilities(alone, 0.7, 2)) and (row > 0).sum() == 2
     huge = torch.tensor([0.0, 3e38, -3e38, 2e38], dtype=torch.float64)
-    assert probabilities(huge).tolist() == [0, 1, 0, 0] and huge[0] == 0  # the caller's numbers stay
+    assert probabilities(huge).tolist() == [0, 1, 0, 0] and huge[0] == 0  # the argument is not changed
 
 
 @pytest.mark.parametrize("temperature", [-0.1, -math.inf, math.inf, math.nan])
-def test_temperature_that_means_nothing(temperature):
+def test_meaningless_temperature_is_refused(temperature):
     with pytest.raises(ValueError, match=f"temperature must be a number from 0 on, not {temperature}"):
         probabilities(torch.zeros(3), temperature)
 
 
 @pytest.mark.parametrize("top_k", [0, -1])
-def test_top_k_that_means_nothing(top_k):
+def test_meaningless_top_k_is_refused(top_k):
     for temperature in (0, 1.0):
         with pytest.raises(ValueError, match=f"top_k must be at least 1, not {top_k}"):
             probabilities(torch.zeros(3), temperature, top_k)
@@ -72,7 +72,7 @@ def test_top_k_that_means_nothing(top_k):
 @settings(max_examples=examples(200))
 @given(logits, st.floats(0.3, 3), st.none() | st.integers(1, 12), st.floats(0.01, 1))
 def test_top_p(logits, temperature, top_k, top_p):
-    """The likeliest, as few as have the probability top_p together; the shares among them stay."""
+    """Check that the kept characters are the fewest likeliest with probability top_p, in unchanged proportions."""
     whole, p = (
         probabilities(logits, temperature, top_k).tolist(),
         probabilities(logits, temperature, top_k, top_p).tolist(),
@@ -80,11 +80,15 @@ def test_top_p(logits, temperature, top_k, top_p):
     kept = sorted((whole[i] for i in range(len(p)) if p[i] > 0), reverse=True)
     assert math.isclose(sum(p), 1, rel_tol=1e-9) and kept == sorted(whole, reverse=True)[: len(kept)]
     assert sum(kept) >= top_p - 1e-9 and sum(kept[:-1]) < top_p + 1e-9
-    assert all(math.isclose(one, all_ / sum(kept), rel_tol=1e-6) for one, all_ in zip(p, whole, strict=True) if one > 0)
+    assert all(
+        math.isclose(share, before / sum(kept), rel_tol=1e-6)
+        for share, before in zip(p, whole, strict=True)
+        if share > 0
+    )
 
 
 @pytest.mark.parametrize("top_p", [0, -0.1, 1.1, math.nan])
-def test_top_p_that_means_nothing(top_p):
+def test_meaningless_top_p_is_refused(top_p):
     with pytest.raises(ValueError, match=f"top_p must be above 0 and at most 1, not {top_p}"):
         probabilities(torch.zeros(3), top_p=top_p)
 
@@ -95,8 +99,8 @@ def model_of(source=companion, name="GRU", num_layers=2, seed=0, **options):
     model = SequenceModel(OneHot(len(VOCABULARY), torch.float64), layer, len(VOCABULARY))
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter.mul_(3)  # far from drawing all characters alike
-        model.linear.bias[0] = 50  # the likeliest of all, were it not forbidden
+            parameter.mul_(3)  # far from a uniform distribution
+        model.linear.bias[0] = 50  # the likeliest, but index 0 is never drawn
     return model
 
 
@@ -107,7 +111,7 @@ def model_of(source=companion, name="GRU", num_layers=2, seed=0, **options):
     st.text("abcdefg", min_size=1, max_size=6), st.integers(0, 12), st.sampled_from([0.0, 0.6, 1.0]),
     st.sampled_from([None, 1, 3]), st.integers(0, 99),
 )  # fmt: skip
-def test_the_state_stands_for_all_that_was_read(source, name, prefix, length, temperature, top_k, seed):
+def test_state_replaces_reading_the_text_again(source, name, prefix, length, temperature, top_k, seed):
     model = model_of(source, name, seed=seed % 7)
     generator = torch.Generator().manual_seed(seed)
     indices = VOCABULARY.encode(prefix)
@@ -125,10 +129,10 @@ def test_each_character_is_read_once():
     model.register_forward_pre_hook(lambda _, args: read.append(args[0].flatten().tolist()))
     text = generate(model, VOCABULARY, "abca", 5)
     assert read[0] == [1, 2, 3, 1] and [len(r) for r in read[1:]] == [1] * 4
-    assert VOCABULARY.decode(sum(read, [])) == text[:-1]  # nothing is asked of the last
+    assert VOCABULARY.decode(sum(read, [])) == text[:-1]  # the last character is not read
 
 
-def test_a_generator_decides_what_is_drawn():
+def test_random_generator_decides_the_text():
     model = model_of()
 
     def draw(seed):
@@ -163,6 +167,6 @@ def test_dropout_is_off_and_the_mode_restored(training):
         ("a", -1, "length must not be negative, got -1"),
     ],
 )
-def test_what_cannot_be_generated(prefix, length, words):
+def test_wrong_prefix_or_length_is_refused(prefix, length, words):
     with pytest.raises(ValueError, match=words):
         generate(model_of(), VOCABULARY, prefix, length)

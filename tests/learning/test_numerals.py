@@ -1,4 +1,4 @@
-"""Numbers in words: as they are said in each language, unambiguous, and in batches."""
+"""Tests of numerals: their words in each language, that words are unambiguous, and batches."""
 
 import pytest
 import torch
@@ -17,8 +17,8 @@ from companion.learning.numerals import (
 )
 from companion.learning.training import IGNORED
 
-# what is said and what is not: ones, zeros, "and"
-SAID = {
+# numbers with silent or spoken ones, zeros and "and"
+EXAMPLES = {
     "en": {
         0: "zero", 17: "seventeen", 40: "forty", 110: "one hundred and ten", 1001: "one thousand and one",
         412_007: "four hundred and twelve thousand and seven", 1_000_100: "one million one hundred",
@@ -41,13 +41,13 @@ SAID = {
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_as_they_are_said(language):
-    for number, said in SAID[language].items():
-        assert in_words(number, language) == split(said, language), number
+def test_words_of_typical_numbers(language):
+    for number, words in EXAMPLES[language].items():
+        assert in_words(number, language) == split(words, language), number
 
 
 def value(words, language):
-    """What words mean, by another way than they were made: a number and what stands before a unit multiply."""
+    """Return the number that words mean, computed differently: a unit multiplies the number before it."""
     from companion.learning import numerals
 
     if language == "en":
@@ -61,17 +61,17 @@ def value(words, language):
         units = {sign: 10 ** (1 + n) for n, sign in enumerate(tens)} | {
             sign: 10_000 ** (1 + n) for n, sign in enumerate(powers)
         }
-    total = group = one = 0
+    total = group = number = 0
     for word in words:
         if word == "and":
             continue
         if word in ones:
-            one += ones[word]
+            number += ones[word]
         elif units[word] >= 1000 and (language == "en" or units[word] >= 10_000):
-            total, group, one = total + (group + one or 1) * units[word], 0, 0
+            total, group, number = total + (group + number or 1) * units[word], 0, 0
         else:
-            group, one = group + (one or 1) * units[word], 0
-    return total + group + one
+            group, number = group + (number or 1) * units[word], 0
+    return total + group + number
 
 
 @given(st.integers(1, LONGEST).flatmap(lambda n: st.integers(10 ** (n - 1), 10**n - 1)), st.sampled_from(LANGUAGES))
@@ -79,7 +79,7 @@ def test_words_mean_the_number(number, language):
     assert value(in_words(number, language), language) == number
 
 
-def test_what_cannot_be_said():
+def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match="numbers from 0 to 999999999999 can be read aloud here, not -1"):
         in_words(-1, "en")
     with pytest.raises(ValueError, match="numbers from 0"):
@@ -127,7 +127,7 @@ def test_batches(language):
     assert all(is_held_out(number) and len(str(number)) == 6 for number in numbers)
 
 
-def test_the_same_as_one_sequence():
+def test_joined_numerals_are_one_sequence():
     task = JoinedNumerals("en")
     inputs, targets = task.batch([42, 7])
     words = task.encode("forty two").tolist()
@@ -143,6 +143,6 @@ def test_all_right():
     assert all_right(logits, targets).tolist() == [True, False]
 
 
-def test_a_text_as_it_is_typed():
+def test_typed_text_is_split_into_words():
     assert split(" Twenty-one  thousand, and two\n", "en") == ["twenty", "one", "thousand", "and", "two"]
     assert split("사십일만 이천칠", "ko") == [*"사십일만이천칠"]

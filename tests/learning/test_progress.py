@@ -1,4 +1,4 @@
-"""Progress: the time left is shown where somebody looks, and leaves nothing behind."""
+"""Tests of the progress bar: shown in a terminal and in a notebook, and gone afterwards."""
 
 import io
 import re
@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_time_left_in_a_terminal_and_nothing_in_a_pipe(monkeypatch):
+def test_bar_is_drawn_in_a_terminal_and_not_in_a_pipe(monkeypatch):
     shown = []
     for stream, progress in ((Terminal(), True), (Terminal(), False), (io.StringIO(), True)):
         monkeypatch.setattr(sys, "stderr", stream)
@@ -26,13 +26,13 @@ def test_time_left_in_a_terminal_and_nothing_in_a_pipe(monkeypatch):
         shown.append(stream.getvalue())
     bars = shown[0].split("\r")
     assert re.search(r"33%.* 4/12 \[\d\d:\d\d<\d\d:\d\d, .*epoch 1/3, loss 1\.\d\d\]", shown[0]), shown[0]
-    assert "epoch 3/3, loss 1" in bars[-3] and bars[-2].strip() == bars[-1] == ""  # and it is wiped out
+    assert "epoch 3/3, loss 1" in bars[-3] and bars[-2].strip() == bars[-1] == ""  # finally erased
     assert shown[1:] == ["", ""]
 
 
-def test_bar_begins_where_an_interrupted_run_goes_on(tmp_path, monkeypatch):
+def test_bar_of_a_resumed_run_starts_at_the_saved_step(tmp_path, monkeypatch):
     run = Run(tmp_path / "run.pt")
-    run.at = {8: 1}
+    run.interrupts_at = {8: 1}
     with pytest.raises(KeyboardInterrupt):
         run.train()
     monkeypatch.setattr(sys, "stderr", Terminal())
@@ -41,7 +41,7 @@ def test_bar_begins_where_an_interrupted_run_goes_on(tmp_path, monkeypatch):
 
 
 class Client(NotebookClient):
-    """Runs a notebook, and remembers what its outputs were changed to on the way."""
+    """Runs a notebook, and collects the updates of its outputs."""
 
     def process_message(self, message, *args):
         if message["msg_type"] == "update_display_data":
@@ -53,11 +53,10 @@ shown = []
 
 
 @pytest.mark.heavy
-def test_time_left_in_a_notebook_of_which_nothing_stays():
-    root = ROOT
+def test_bar_in_a_notebook_leaves_an_empty_output():
     code = f"""
         import sys
-        sys.path.insert(0, {str(root)!r})
+        sys.path.insert(0, {str(ROOT)!r})
         from tests.learning.training_runs import Run
         for progress in (False, True):
             Run().train(progress=progress)

@@ -1,4 +1,4 @@
-"""The model around a recurrent layer: what it computes, and which parts do not fit."""
+"""Tests of the model around a recurrent layer: its computation, and the errors for parts that do not fit."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ from companion.learning.sequence_model import OneHot, SequenceModel, evaluation_
 
 @pytest.mark.parametrize("source", [companion, nn], ids=["companion", "nn"])
 @pytest.mark.parametrize(("name", "options"), [("RNN", {}), ("GRU", {}), ("LSTM", {"proj_size": 3}), ("LSTM", {})])
-def test_reads_on_from_a_state(source, name, options):
+def test_model_continues_from_a_state(source, name, options):
     layer = getattr(source, name)(4, 5, 2, dtype=torch.float64, **options)
     model = SequenceModel(source.Embedding(6, 4, dtype=torch.float64), layer, 7)
     indices = torch.randint(6, (8, 3))
@@ -45,13 +45,13 @@ def test_one_hot_is_an_embedding_with_the_identity():
         (OneHot(4), {"batch_first": True}, "time first here: make the layer with batch_first=False"),
     ],
 )
-def test_parts_that_do_not_fit(source, embedding, options, words):
+def test_parts_that_do_not_fit_are_refused(source, embedding, options, words):
     with pytest.raises(ValueError, match=words):
         SequenceModel(embedding, source.GRU(4, 5, **options), 2)
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_evaluation_leaves_the_model_as_it_was(training):
+def test_evaluation_restores_the_mode(training):
     model = SequenceModel(OneHot(4), nn.GRU(4, 5), 2).train(training)
     with pytest.raises(ZeroDivisionError), evaluation_of(model):
         assert not any(m.training for m in model.modules()) and not torch.is_grad_enabled()

@@ -1,4 +1,4 @@
-"""Series: what is read from a file, what a window may know, and the simple forecasts."""
+"""Tests of `companion.learning.series`: files, windows, scaling, baselines, training and intervals."""
 
 import math
 
@@ -24,13 +24,13 @@ from companion.learning.series import (
 float64 = {"dtype": torch.float64}
 
 
-def places(time, variables=2):
-    """A series whose values say where they stand: 10 t + variable."""
+def positions(time, variables=2):
+    """Return a series whose values encode their position: 10 t + variable."""
     return 10.0 * torch.arange(time, **float64)[:, None] + torch.arange(variables)
 
 
-def test_the_weather_that_is_shipped():
-    """Every day of four years, in its columns' order; not a number was changed on the way."""
+def test_shipped_weather_is_complete():
+    """Check that every day of four years is there, with the columns in order and unchanged numbers."""
     weather = load_series("seattle", ["temp_max", "temp_min", "precipitation", "wind"])
     assert weather.shape == (365 * 4 + 1, 4) and weather.dtype == torch.float64
     assert weather[0].tolist() == [12.8, 5.0, 0.0, 4.7] and weather[-1].tolist() == [5.6, -2.1, 0.0, 3.5]
@@ -38,7 +38,7 @@ def test_the_weather_that_is_shipped():
 
 
 @pytest.mark.parametrize(
-    ("text", "columns", "said"),
+    ("text", "columns", "message"),
     [
         ("a,b\n1,2\n3\n", None, "line 3: 1 values for 2 columns"),
         ("a,b\n1,2\n3,4,5\n", None, "line 3: 3 values for 2 columns"),
@@ -51,15 +51,15 @@ def test_the_weather_that_is_shipped():
         ("", None, "is empty"),
     ],
 )
-def test_a_file_that_is_wrong_is_refused_with_the_place(tmp_path, text, columns, said):
+def test_damaged_files_are_refused_with_the_line(tmp_path, text, columns, message):
     path = tmp_path / "mine.csv"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError) as refused:
         load_series(path, columns)
-    assert said in str(refused.value) and "mine.csv" in str(refused.value)
+    assert message in str(refused.value) and "mine.csv" in str(refused.value)
 
 
-def test_a_file_of_ones_own(tmp_path):
+def test_own_files_are_read(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_bytes('\ufeff"day",sold\r\nMon,1.5\r\nTue,-2e3\r\n'.encode())
     assert load_series(str(path), ["sold"]).tolist() == [[1.5], [-2000.0]]
@@ -71,24 +71,23 @@ def test_a_file_of_ones_own(tmp_path):
 
 
 def test_a_window_ends_where_its_targets_begin():
-    inputs, targets = windows(places(9), length=4, horizon=2, target=1)
+    inputs, targets = windows(positions(9), length=4, horizon=2, target=1)
     assert inputs.shape == (4, 4, 2) and targets.shape == (4, 2)
     for k in range(4):
-        assert inputs[:, k].equal(places(9)[k : k + 4])
+        assert inputs[:, k].equal(positions(9)[k : k + 4])
         assert targets[k].tolist() == [10.0 * (k + 4) + 1, 10.0 * (k + 5) + 1]
-    for series, length, said in ((places(5), 4, "too few"), (torch.zeros(9), 2, "series\\[:, None\\]")):
-        with pytest.raises(ValueError, match=said):
+    for series, length, message in ((positions(5), 4, "too few"), (torch.zeros(9), 2, "series\\[:, None\\]")):
+        with pytest.raises(ValueError, match=message):
             windows(series, length, horizon=2)
 
 
-def test_simple_forecasts_are_what_they_are_called():
-    series = places(60)
+def test_baseline_forecasts():
+    series = positions(60)
     inputs, targets = windows(series, length=12, horizon=3, target=1)
     assert persistence(inputs, 3, target=1).equal(inputs[-1:, :, 1].T.repeat(1, 3))
     assert seasonal_persistence(inputs, 7, 3, target=1).equal(targets - 70)
-    assert LinearForecast(inputs, targets)(inputs).allclose(
-        targets
-    )  # a straight line: each step is a sum of those before
+    # a straight line: each step is a weighted sum of the steps before
+    assert LinearForecast(inputs, targets)(inputs).allclose(targets)
     for period, horizon in ((13, 1), (2, 3)):
         with pytest.raises(ValueError, match="do not fit a period"):
             seasonal_persistence(inputs, period, horizon)
@@ -113,18 +112,18 @@ def test_fed_back_reads_its_own_forecasts():
         fed_back(persistence, torch.zeros(3, 1, 2), 2)
 
 
-def test_the_best_weights_are_kept():
-    """Those after the epoch with the smallest error, not the last; and the same again from the same seed."""
+def test_fit_keeps_the_best_weights():
+    """Check that the weights of the epoch with the smallest error are kept, reproducibly."""
     series = Scaling(water_tank(150)).there(water_tank(150))
-    found = []
+    errors = []
     for _ in range(2):
         torch.manual_seed(0)
         model = Forecaster(nn.RNN(1, 4, **float64))
         history = fit(model, windows(series[:100], 5), windows(series[95:], 5), learning_rate=0.3, epochs=3)
         inputs, targets = windows(series[95:], 5)
-        found.append(mean_absolute_error(model(inputs), targets))
-        assert found[-1] == min(history) < history[-1]
-    assert found[0] == found[1]
+        errors.append(mean_absolute_error(model(inputs), targets))
+        assert errors[-1] == min(history) < history[-1]
+    assert errors[0] == errors[1]
     new = Forecaster(nn.RNN(1, 4, **float64), horizon=2, from_last=True)
     nn.init.zeros_(new.linear.weight), nn.init.zeros_(new.linear.bias)
     assert new(inputs).equal(persistence(inputs, 2))
@@ -134,11 +133,11 @@ def test_the_best_weights_are_kept():
         mean_absolute_error(targets, targets[:, 0])
 
 
-def test_intervals_hold_what_they_promise():
-    """Of 99 errors the 90th: then the next one is within it nine times in ten, here counted over many draws."""
+def test_intervals_have_their_coverage():
+    """Check that the next of 20 errors is within the interval as often as promised, over many draws."""
     assert half_width(-torch.arange(1.0, 100.0), 0.9) == 90
     errors = torch.randn(2000, 20, generator=torch.Generator().manual_seed(0))
-    held = sum(abs(row[-1].item()) <= half_width(row[:-1], 0.8) for row in errors) / 2000
-    assert abs(held - math.ceil(20 * 0.8) / 20) < 0.03
+    covered = sum(abs(row[-1].item()) <= half_width(row[:-1], 0.8) for row in errors) / 2000
+    assert abs(covered - math.ceil(20 * 0.8) / 20) < 0.03
     with pytest.raises(ValueError, match="too few"):
         half_width(torch.ones(8), 0.9)

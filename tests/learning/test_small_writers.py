@@ -1,4 +1,4 @@
-"""The small writers that come with the package, and what is asked of them: which past they used."""
+"""Tests of the small pretrained writers, and of `influence`: which past characters they used."""
 
 import json
 import math
@@ -18,8 +18,8 @@ each = pytest.mark.parametrize("language", shipped_texts())
 
 
 @each
-def test_of_equal_size_and_of_the_text_as_it_is(language):
-    """And about as perplexed by what they have not read, all three far less than counts of single characters."""
+def test_writers_have_equal_sizes_and_were_trained_on_the_current_text(language):
+    """Check also that their perplexities are similar, and far below that of counted characters."""
     path, text = small_writers.path_of(language), load_text(language)
     with safe_open(path, framework="pt") as file:
         metadata = file.metadata()
@@ -31,20 +31,20 @@ def test_of_equal_size_and_of_the_text_as_it_is(language):
     _, held_out = split(vocabulary.encode(text))
     p = torch.bincount(held_out).double() / len(held_out)
     count = perplexity(-(p[p > 0] * p[p > 0].log()).sum().item())
-    found = [perplexity(evaluate(model, ConsecutiveWindows(held_out, 8, 100))) for model in models.values()]
-    assert max(found) < count / 3 and max(found) < 1.2 * min(found)
+    perplexities = [perplexity(evaluate(model, ConsecutiveWindows(held_out, 8, 100))) for model in models.values()]
+    assert max(perplexities) < count / 3 and max(perplexities) < 1.2 * min(perplexities)
 
 
 @each
-def test_what_the_chapter_says_of_how_far_they_look(language):
-    """The GRU looks further back than the RNN, the LSTM only in English; half of it lies in the last few characters."""
+def test_lengths_of_the_past_are_as_the_chapter_says(language):
+    """Check that the GRU uses a longer past than the RNN, the LSTM only in English; half of it in a few characters."""
     models, vocabulary = small_writers.load_small_writers(language)
     _, held_out = split(vocabulary.encode(load_text(language)))
     windows = held_out.unfold(0, 101, 20).T
-    lengths = {kind: influence.gradients(model, windows[:-1], windows[-1]) for kind, model in models.items()}
-    most = {kind: influence.reach(one, 0.9).median() for kind, one in lengths.items()}
+    gradients = {kind: influence.gradients(model, windows[:-1], windows[-1]) for kind, model in models.items()}
+    most = {kind: influence.reach(norms, 0.9).median() for kind, norms in gradients.items()}
     assert most["GRU"] > most["RNN"] and (most["LSTM"] > most["RNN"]) == (language == "en")
-    assert all(influence.reach(one, 0.5).median() <= 4 for one in lengths.values())
+    assert all(influence.reach(norms, 0.5).median() <= 4 for norms in gradients.values())
 
 
 def small(kind):
@@ -54,8 +54,8 @@ def small(kind):
 
 
 @pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
-def test_influence_is_what_it_says(kind):
-    """Taken out: read again, text by text. Gradient: of differences of the embedding vectors. A batch is its texts."""
+def test_influence_equals_its_definition(kind):
+    """Check `taken_away` by reading each text again, and `gradients` by differences of the embedding vectors."""
     model, past, target = small(kind), torch.tensor([[1, 2], [3, 6], [5, 5], [0, 1]]), torch.tensor([4, 2])
     surprise = lambda indices: torch.nn.functional.cross_entropy(model(indices[:, None])[0][-1, 0], target[0])  # noqa: E731
     text = past[:, 0]
@@ -64,7 +64,7 @@ def test_influence_is_what_it_says(kind):
         torch.testing.assert_close(
             influence.taken_away(model, text, target[0]), torch.stack(expected), rtol=0, atol=1e-12
         )
-        found, ε = influence.gradients(model, past, target)[:, 0], 1e-6
+        gradients, ε = influence.gradients(model, past, target)[:, 0], 1e-6
         for t in range(4):
             slopes = []
             for k in range(3):
@@ -72,8 +72,8 @@ def test_influence_is_what_it_says(kind):
                 x[t, k] += ε
                 y = model.linear(model.recurrent(x)[0][-1])
                 slopes.append((torch.nn.functional.cross_entropy(y, target[0]) - surprise(text)) / ε)
-            assert abs(torch.stack(slopes).norm() - found[t]) < 1e-5
-        alone = influence.taken_away(model, text[:1], target[0])  # nothing is left to be read
+            assert abs(torch.stack(slopes).norm() - gradients[t]) < 1e-5
+        alone = influence.taken_away(model, text[:1], target[0])  # the rest is empty
         assert torch.isclose(alone[0], -torch.log_softmax(model.linear.bias, 0)[target[0]] - surprise(text[:1]))
 
 
@@ -83,12 +83,12 @@ def test_reach():
     assert influence.reach(values, 1.0).tolist() == [3, 4]
 
 
-def test_no_such_writers():
+def test_unknown_writers_raise_file_not_found():
     with pytest.raises(FileNotFoundError, match="no writer for 'xx', only for 'en'"):
         small_writers.load_small_writers("xx")
 
 
-def test_the_command_stores_what_load_small_writers_reads(monkeypatch, tmp_path, capsys):
+def test_command_stores_writers_that_can_be_loaded(monkeypatch, tmp_path, capsys):
     vocabulary = Vocabulary(load_text("zh"))
     made = {kind: small_writers.new_small_writer(len(vocabulary), kind) for kind in small_writers.OURS}
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""Memory tasks: their answers by slow computations, and what decides them: gates that begin by remembering."""
+"""Tests of the memory tasks, against slow computations of their answers, and of `chrono_` initialisation."""
 
 import math
 import statistics
@@ -25,7 +25,7 @@ TASKS = {
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
-def test_an_epoch_is_decided_by_its_number_and_the_seed(task):
+def test_epoch_depends_on_its_number_and_the_seed_only(task):
     def epoch(number, seed=0):
         torch.manual_seed(number)
         again = type(task).__new__(type(task))
@@ -43,22 +43,22 @@ def test_an_epoch_is_decided_by_its_number_and_the_seed(task):
 
 @pytest.mark.parametrize(("gap", "lengths"), [(0, {2}), (5, {7}), ((0, 3), {2, 3, 4, 5}), ((4, 4), {6})])
 def test_recall_asks_for_the_first_symbol(gap, lengths):
-    task, seen, noise, found = Recall(gap, batch_size=40, batches=30), set(), set(), set()
+    task, seen, noise, steps = Recall(gap, batch_size=40, batches=30), set(), set(), set()
     for inputs, targets in task.epoch(0):
         assert inputs.shape == targets.shape and inputs.dtype == targets.dtype == torch.int64
-        found.add(len(inputs))
+        steps.add(len(inputs))
         for word, answer in zip(inputs.T.tolist(), targets.T.tolist(), strict=True):
             assert word[0] in range(8) and word[-1] == 16 and all(i in range(8, 16) for i in word[1:-1])
             assert answer == [IGNORED] * (len(word) - 1) + [word[0]]
             seen.add(word[0])
             noise |= {*word[1:-1]}
-    assert found == lengths and seen == {*range(8)} and noise == ({*range(8, 16)} if max(lengths) > 2 else set())
+    assert steps == lengths and seen == {*range(8)} and noise == ({*range(8, 16)} if max(lengths) > 2 else set())
     assert Recall.vocab_size == 17 and Recall.symbols == 8
     assert len(Recall(gap)) == 50 and next(Recall(gap).epoch(0))[0].size(1) == 64
 
 
 @pytest.mark.parametrize(("length", "deepest"), [(2, 1), (12, 1), (12, 3), (40, 8), (8, 99)])
-def test_brackets_close_what_a_stack_says(length, deepest):
+def test_brackets_match_a_stack(length, deepest):
     task, depths, kinds = Brackets(length, deepest, batch_size=60, batches=4), set(), set()
     words = set()
     for inputs, targets in task.epoch(0):
@@ -77,12 +77,12 @@ def test_brackets_close_what_a_stack_says(length, deepest):
             kinds |= {*word}
             words.add(tuple(b < 3 for b in word))
     assert depths == {*range(min(deepest, length // 2) + 1)} and kinds == {*range(6)}
-    if deepest > 1 and length > 2:  # which way it goes is drawn, wherever both are possible
+    if deepest > 1 and length > 2:  # opening or closing is random wherever both are possible
         assert {word[1] for word in words} == {word[-2] for word in words} == {True, False}
 
 
 @pytest.mark.parametrize(("length", "dtype"), [(2, None), (3, torch.float64), (20, None)])
-def test_adding_asks_for_the_marked_two(length, dtype):
+def test_adding_asks_for_the_two_marked_numbers(length, dtype):
     task, places = Adding(length, dtype, batch_size=50, batches=4), set()
     for inputs, targets in task.epoch(0):
         assert inputs.shape == (length, 50, 2) and targets.shape == (50,)
@@ -100,8 +100,8 @@ def test_adding_asks_for_the_marked_two(length, dtype):
 
 
 @pytest.mark.parametrize(("cups", "length"), [(2, 1), (2, 9), (3, 20), (5, 40)])
-def test_cups_say_where_the_ball_is(cups, length):
-    """By what lies in each place, which is exchanged, and looked through after each step."""
+def test_cups_targets_are_the_places_of_the_ball(cups, length):
+    """Check the targets by moving the cups' contents and looking for the ball after each step."""
     task, seen, places = Cups(cups, length, batch_size=50, batches=4), set(), set()
     assert task.vocab_size == 1 + len(task.pairs) == 1 + cups * (cups - 1) // 2 and len({*task.pairs}) == len(
         task.pairs
@@ -112,8 +112,8 @@ def test_cups_say_where_the_ball_is(cups, length):
             table = ["ball"] + [None] * (cups - 1)
             for change, place in zip(word, answer, strict=True):
                 if change:
-                    one, other = task.pairs[change - 1]
-                    table[one], table[other] = table[other], table[one]
+                    left, right = task.pairs[change - 1]
+                    table[left], table[right] = table[right], table[left]
                 assert table[place] == "ball"
                 seen.add(change)
                 places.add(place)
@@ -165,13 +165,13 @@ def test_rewritten_asks_for_the_last_value(keys, values, writes):
         (lambda: Rewritten(4, 2, 3), "not 4, 2 and 3"),
     ],
 )
-def test_tasks_that_cannot_be(make, words):
+def test_impossible_tasks_are_refused(make, words):
     with pytest.raises(ValueError, match=words):
         make()
 
 
 class Answers(nn.Module):
-    """A model without weights: its answers are a function of the indices read."""
+    """A model without weights: its outputs are a function of the indices."""
 
     def __init__(self, answer, num_outputs):
         super().__init__()
@@ -191,7 +191,7 @@ def open_bracket(inputs):
 
 
 def opened_last(inputs):
-    """The best answer to `Brackets` that needs no stack."""
+    """Return the best answers to `Brackets` without a stack."""
     answers = inputs.clone()
     for t in range(1, len(inputs)):
         answers[t] = torch.where(inputs[t] < 3, inputs[t], answers[t - 1])
@@ -212,7 +212,7 @@ def test_accuracy_and_chance():
     )
     rows = torch.cat([targets for _, targets in Adding(9, batches=100).epoch(0)])
     assert math.isclose((rows - 1).square().mean(), 1 / 6, rel_tol=0.1)
-    # by hand, over the batches of another epoch than any that is learned from
+    # accuracy computed here, over the batches of epoch -1
     model, task = Answers(lambda inputs: inputs % 3, 3), Brackets(6, batch_size=5, batches=2)
     pairs = [
         (word[t] % 3, answer[t])
@@ -242,7 +242,7 @@ def test_accuracy_is_measured_without_dropout():
         ("GRU", {"bidirectional": True}),
     ],
 )
-def test_chrono_spreads_the_units_memories(source, name, options):
+def test_chrono_spreads_the_memories_of_units(source, name, options):
     torch.manual_seed(0)
     layer, longest, size = getattr(source, name)(3, 500, **options), 40, 500
     before = {key: value.clone() for key, value in layer.state_dict().items()}
@@ -275,7 +275,7 @@ def test_chrono_spreads_the_units_memories(source, name, options):
 
 @pytest.mark.parametrize("name", ["LSTM", "GRU"])
 def test_chrono_units_decay_at_their_own_rates(name):
-    """With zeros for weights and inputs, what is in a unit shrinks by the gate alone: f_1 f_2 … f_t = (1 - 1/T)^t."""
+    """Check that zero weights and inputs shrink a unit by its gate alone: f_1 f_2 … f_t = (1 - 1/T)^t."""
     layer, _ = pair(name, 1, 50, dtype=torch.float64)
     with torch.no_grad():
         for parameter in layer.parameters():
@@ -289,9 +289,9 @@ def test_chrono_units_decay_at_their_own_rates(name):
 
 
 @pytest.mark.parametrize("source", [companion, nn], ids=["companion", "nn"])
-def test_layers_without_a_gate_that_keeps(source):
-    wrong = [source.RNN(2, 3), source.LSTM(2, 3, bias=False), source.LSTMCell(2, 3), nn.Linear(2, 3)]
-    for layer in wrong:
+def test_chrono_refuses_layers_without_a_forget_gate(source):
+    layers = [source.RNN(2, 3), source.LSTM(2, 3, bias=False), source.LSTMCell(2, 3), nn.Linear(2, 3)]
+    for layer in layers:
         with pytest.raises(TypeError, match=f"{type(layer).__name__} has no gate that keeps, or no bias for it"):
             chrono_(layer, 10)
     for longest in (2, 2.9, -5, math.nan):

@@ -1,4 +1,4 @@
-"""Text: what is read is the same however it was typed, and comes back from indices as it was."""
+"""Tests of texts and vocabularies: independent of how a text was typed, and decoded as it was encoded."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ from tests.layers.namesakes import examples
 
 LANGUAGES = {"en": 20_000, "ja": 10_000, "ko": 10_000, "zh": 10_000}
 PAIRS = ["“”", "「」", "『』", "（）", "《》", "()"]
-# What a reader counts as one character. Each is written here as the code points that a keyboard may send.
+# Single characters for a reader, as the code points that a keyboard may send.
 ONE = {
     "composed": "\u00e9",
     "decomposed": "e\u0301",
@@ -37,7 +37,7 @@ ONE = {
     "byte-order mark": "\ufeff",
     "unknown": UNKNOWN,
 }
-# any code points, and often those that combine with each other
+# any code points, often combining ones
 texts = st.text() | st.lists(st.sampled_from([*"".join(ONE.values()), "a", "\r"]) | st.characters()).map("".join)
 
 
@@ -45,7 +45,7 @@ texts = st.text() | st.lists(st.sampled_from([*"".join(ONE.values()), "a", "\r"]
 def test_shipped_text(name, length):
     text = load_text(name)
     assert name in shipped_texts() and len(text) >= length
-    assert (module.SHIPPED / f"{name}.txt").read_bytes() == text.encode()  # it needs no normalising
+    assert (module.SHIPPED / f"{name}.txt").read_bytes() == text.encode()  # stored in normalised form
     marks = "".join(re.findall("[{}]".format(re.escape("".join(PAIRS))), text))
     while (fewer := re.sub("|".join(map(re.escape, PAIRS)), "", marks)) != marks:
         marks = fewer
@@ -100,7 +100,7 @@ def test_no_such_text(tmp_path):
 
 @pytest.fixture
 def host(monkeypatch, tmp_path):
-    """A web server in the place of the one that has the novel."""
+    """Start a web server that replaces the novel's."""
     book = "The Time Traveller (for so it will be convenient to speak of him)\r\n" * 20
 
     class Answer(BaseHTTPRequestHandler):

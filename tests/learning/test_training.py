@@ -1,4 +1,4 @@
-"""Training: the loop against one written out, and what is carried from window to window."""
+"""Tests of the training loop, against one written out, and of the state carried between windows."""
 
 import math
 
@@ -23,7 +23,7 @@ def test_clip_gradients(shape, scale, max_norm, seed):
     torch.manual_seed(seed)
     gradients = [torch.randn(shape, dtype=torch.float64) * scale, torch.randn(4, dtype=torch.float64)]
     ours, theirs = ([nn.Parameter(torch.zeros_like(g)) for g in [*gradients, gradients[1]]] for _ in range(2))
-    for parameters in (ours, theirs):  # the third is left without
+    for parameters in (ours, theirs):  # the third parameter gets no gradient
         for parameter, gradient in zip(parameters, gradients, strict=False):
             parameter.grad = gradient.clone()
     norm, expected = clip_gradients((p for p in ours), max_norm), clip_grad_norm_(theirs, max_norm)
@@ -51,7 +51,7 @@ def test_cross_entropy_and_perplexity():
 @pytest.mark.parametrize("clip", [0.2, None])
 @pytest.mark.parametrize("kind", WINDOWS)
 @pytest.mark.parametrize("name", ["GRU", "LSTM"])
-def test_is_the_loop_written_out(name, kind, clip):
+def test_train_equals_a_loop_written_out(name, kind, clip):
     windows, ours, theirs = WINDOWS[kind], model_of(name=name), model_of(name=name)
     optimizer = torch.optim.SGD(ours.parameters(), lr=2.0, momentum=0.5)
     scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.95)
@@ -62,7 +62,7 @@ def test_is_the_loop_written_out(name, kind, clip):
         losses, state = [], None
         for inputs, targets in windows.epoch(epoch):
             outputs, after = theirs(inputs, state)
-            # no gradient passes from one window to the one before
+            # cut the gradient between windows
             state = (tuple(s.data for s in after) if name == "LSTM" else after.data) if kind == "consecutive" else None
             loss = nn.functional.cross_entropy(outputs.reshape(-1, 5), targets.reshape(-1))
             gradients = torch.autograd.grad(loss, [*theirs.parameters()])
@@ -89,14 +89,14 @@ def test_is_the_loop_written_out(name, kind, clip):
 @pytest.mark.parametrize("name", ["RNN", "LSTM"])
 @pytest.mark.parametrize("kind", WINDOWS)
 def test_state_is_carried_and_gradients_are_not(kind, name):
-    windows, model, given_, left, modes = WINDOWS[kind], model_of(name=name).eval(), [], [], []
-    model.register_forward_pre_hook(lambda _, args: given_.append(args[1]) or modes.append(model.training))
-    model.register_forward_hook(lambda *args: left.append(args[-1][1]))
+    windows, model, received, returned, modes = WINDOWS[kind], model_of(name=name).eval(), [], [], []
+    model.register_forward_pre_hook(lambda _, args: received.append(args[1]) or modes.append(model.training))
+    model.register_forward_hook(lambda *args: returned.append(args[-1][1]))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     train(model, windows, optimizer, 2, held_out=windows, progress=False)
     assert modes == ([True] * len(windows) + [False] * len(windows)) * 2
-    for k, (state, before) in enumerate(zip(given_, [None, *left], strict=False)):
-        if kind == "random" or k % len(windows) == 0:  # an epoch, and what is held out, begin at zero
+    for k, (state, before) in enumerate(zip(received, [None, *returned], strict=False)):
+        if kind == "random" or k % len(windows) == 0:  # epochs and evaluations begin at zero
             assert state is None
             continue
         tensors, before = ([s] if isinstance(s, torch.Tensor) else s for s in (state, before))
@@ -120,17 +120,17 @@ def test_companion_by_hand_and_torch_learn_the_same(name, embedding):
 
 
 @pytest.mark.parametrize("kind", [ConsecutiveWindows, RandomWindows])
-def test_learns_a_text_by_heart(kind):
+def test_model_overfits_a_short_text(kind):
     torch.manual_seed(0)
     model = SequenceModel(companion.Embedding(5, 8), companion.by_hand(companion.GRU(8, 24)), 5)
     windows = kind(torch.tensor([0, 1, 2, 1, 3, 4, 4] * 40), 4, 14)
     before, optimizer = perplexity(evaluate(model, windows)), torch.optim.Adam(model.parameters(), lr=0.02)
     (*_, last) = train(model, windows, optimizer, 24, held_out=windows, progress=False)
-    # what follows 1 or 4 is only known from what was before it
+    # the successors of 1 and 4 depend on earlier inputs
     assert before > 4 and perplexity(last.held_out) < 1.2
 
 
-def test_evaluate_weighs_targets_and_leaves_the_model_alone():
+def test_evaluate_weights_all_targets_equally_and_does_not_change_the_model():
     model, asked = model_of(dropout=0.5), [6, 1, 10]
     batches = []
     for count in asked:
@@ -156,7 +156,7 @@ def test_evaluate_weighs_targets_and_leaves_the_model_alone():
     assert math.isclose(evaluate(model, Some(), lambda outputs, targets: torch.tensor(3.0)), 3.0) and not model.training
 
 
-def test_another_loss_is_asked_everywhere():
+def test_loss_function_is_used_in_training_and_evaluation():
     run = Run().train(loss_function=lambda outputs, targets: cross_entropy(outputs, targets) + 100)
     assert all(100 < loss < 103 for epoch in run.history for loss in epoch)
 
@@ -170,7 +170,7 @@ def test_another_loss_is_asked_everywhere():
         ("the norm of the gradients is nan", lambda outputs: (outputs * 0).sum().sqrt()),
     ],
 )
-def test_weights_are_never_changed_by_what_is_no_number(words, wrong, clip):
+def test_weights_stay_finite_when_loss_or_gradients_do_not(words, wrong, clip):
     run, weights = Run(), []
     run.model.register_forward_pre_hook(lambda *_: weights.append(weights_of(run.model)))
 

@@ -1,4 +1,4 @@
-"""Files of vectors: read in the order of a vocabulary, refused with the line where they are damaged, and made again."""
+"""Tests of files of word vectors: order of the rows, errors with the line, and reproduction of the shipped file."""
 
 import pytest
 import torch
@@ -21,22 +21,21 @@ def file(tmp_path):
 
 @pytest.mark.parametrize("head", ["", "3 2\n"])
 @pytest.mark.parametrize("ending", ["\n", "", " \n", "\r\n"])
-def test_rows_come_in_the_vocabularys_order(file, head, ending):
-    """With and without a first line; with the blank that word2vec leaves at the end of each, and with the ends of other
-    systems."""
+def test_rows_are_in_the_order_of_the_vocabulary(file, head, ending):
+    """Check files with and without a first line, with blanks at line ends, and with the line ends of other systems."""
     lines = ["a 1 2", "b -3 4e-1", "été 5 6"]
     text = head + (ending or "\n").join(lines) + ending
     vectors, missing = load_vectors(file(text), ["été", "none", "b"], torch.float64)
     assert vectors.tolist() == [[5, 6], [0, 0], [-3, 0.4]] and missing == ["none"]
 
 
-def test_a_word_may_have_blanks_or_be_a_number_or_an_odd_sign(file):
+def test_words_may_contain_blanks_or_be_numbers_or_control_characters(file):
     vectors, missing = load_vectors(file("7 3 4\n. . . 1 2\n\x85 5 6\n\u2028 7 8\n"), [". . .", "7", "\x85", "\u2028"])
     assert vectors.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]] and not missing
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (
             "a 1 2\nb 3\n",
@@ -57,19 +56,19 @@ def test_a_word_may_have_blanks_or_be_a_number_or_an_odd_sign(file):
         ("", "is empty"),
     ],
 )
-def test_what_is_wrong_and_where(file, text, said):
-    with pytest.raises(ValueError, match=said):
+def test_damaged_files_are_refused_with_the_line(file, text, message):
+    with pytest.raises(ValueError, match=message):
         load_vectors(file(text), ["a"])
 
 
-def test_no_such_file_and_a_word_twice(tmp_path):
+def test_missing_files_and_repeated_words_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no file"):
         load_vectors(tmp_path / "none.vec", ["a"])
     with pytest.raises(ValueError, match="in words 'b' comes twice"):
         load_vectors(SHIPPED, ["a", "b", "b"])
 
 
-def test_the_shipped_file_is_made_from_the_text(tmp_path):
+def test_shipped_file_is_reproducible(tmp_path):
     made = count_vectors(words_of(load_text("en")))
     write_vectors(tmp_path / "made.vec", made)
     stored, missing = load_vectors(SHIPPED, made)
@@ -79,7 +78,7 @@ def test_the_shipped_file_is_made_from_the_text(tmp_path):
     torch.testing.assert_close(stored @ stored.T, again @ again.T, rtol=0, atol=0.05)
 
 
-def test_words_that_stand_in_the_same_places_are_near():
+def test_words_in_the_same_contexts_have_similar_vectors():
     words = "the red cat sat the blue cat sat a red dog ran a blue dog ran".split() * 5
     vectors = count_vectors(words, dim=3, reach=1)
     near = torch.cosine_similarity(vectors["red"], vectors["blue"], dim=0)

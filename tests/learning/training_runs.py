@@ -1,4 +1,4 @@
-"""Small runs of training: models, data, and a run that can be interrupted."""
+"""Small training runs for the tests: models, data, and a run that can be interrupted."""
 
 import copy
 import signal
@@ -27,7 +27,7 @@ def weights_of(model):
 
 
 def same(a, b):
-    """Whether two are equal to the last bit: tensors, in dicts and lists of any depth."""
+    """Return True if both are equal to the last bit: tensors, in dicts and lists of any depth."""
     if isinstance(a, torch.Tensor):
         return a.dtype == b.dtype and a.equal(b)
     if isinstance(a, dict):
@@ -38,7 +38,7 @@ def same(a, b):
 
 
 class Run:
-    """A run with all that has a memory: dropout, momenta, a scheduler, a state that is carried."""
+    """A run with everything a checkpoint stores: dropout, momenta, a scheduler, a carried state."""
 
     epochs = 3
 
@@ -47,12 +47,12 @@ class Run:
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.01)
         self.scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(self.optimizer, 20)
         self.path, self.calls = path, 0
-        self.at = {}  # how many interrupts come in which call of the model
+        self.interrupts_at = {}  # call of the model → number of interrupts in it
         self.model.register_forward_hook(self.count)
 
     def count(self, *_):
         self.calls += 1
-        for _ in range(self.at.get(self.calls, 0)):
+        for _ in range(self.interrupts_at.get(self.calls, 0)):
             signal.raise_signal(signal.SIGINT)
 
     def train(self, **options):
@@ -66,5 +66,5 @@ class Run:
 
 
 def resume(path, **options):
-    """Make the same call again, in another program as it were: with new objects, and other random numbers."""
+    """Repeat the call as another program would: with new objects, and other random numbers."""
     return Run(path, seed=123, **options).train()

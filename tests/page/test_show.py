@@ -1,4 +1,4 @@
-"""What chapters show besides figures: the package's own lines, and text in colour."""
+"""Tests of `companion.page.show`: source code and coloured text as outputs."""
 
 import re
 
@@ -8,19 +8,19 @@ from companion.learning.training import detach
 from companion.page.show import coloured, prose, source
 
 
-def test_source_is_the_functions_own_without_its_description():
+def test_source_omits_the_docstring():
     shown = source(detach).data
     assert shown.startswith("```python\ndef detach(state: Any) -> Any:\n") and "gradients end here" not in shown
     assert "tuple(detach(s) for s in state)" in shown
 
 
-def test_prose_breaks_lines_and_shows_signs_as_they_are():
+def test_prose_escapes_html_and_breaks_lines():
     shown = prose("a < b & c\nd")
     assert repr(shown) == "a < b & c\nd"
     assert shown._repr_html_() == '<blockquote class="prose" lang="en">a &lt; b &amp; c<br>d</blockquote>'
 
 
-def test_colour_says_sign_and_size():
+def test_colour_shows_sign_and_size():
     shown = coloured(["a", "<", "\n", "d"], [1.0, -0.5, 0.0, -7.0])
     colours = re.findall(r"rgba\((\d+),\d+,\d+,([\d.]+)\)", shown._repr_html_())
     assert colours == [("217", "0.5"), ("47", "0.25"), ("47", "0"), ("47", "0.5")]  # orange, then blue, at most half
